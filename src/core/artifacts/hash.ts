@@ -1,0 +1,13 @@
+import { createHash } from 'node:crypto';
+import { blake3 } from '@napi-rs/blake-hash';
+import type { ArtifactRef } from '../base/index.js';
+
+/** The 32 bytes of the content's plain BLAKE3 (decisions, rule 18). */
+export const blake3Of = (bytes: Uint8Array): Buffer => blake3(bytes) as Buffer;
+export const sha256Of = (bytes: string | Uint8Array): Buffer => createHash('sha256').update(bytes).digest();
+
+export const refOfHash = (hash: Uint8Array): ArtifactRef => `blake3:${Buffer.from(hash.buffer, hash.byteOffset, hash.byteLength).toString('hex')}` as ArtifactRef;
+export const refOf = (bytes: Uint8Array): ArtifactRef => refOfHash(blake3Of(bytes));
+export const hashOfRef = (ref: ArtifactRef): Buffer => Buffer.from(ref.slice('blake3:'.length), 'hex');
+/** `art-` and the first twelve digits, for people. */
+export const shortOf = (ref: ArtifactRef): string => `art-${ref.slice('blake3:'.length, 'blake3:'.length + 12)}`;

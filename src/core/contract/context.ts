@@ -1,0 +1,186 @@
+import { oc } from '@orpc/contract';
+import { z } from 'zod';
+import { entry, entryDraft, kinds, roles } from './entry.js';
+import { artifactName, artifactRef, base64, contextId, contextPrefix, count, entryKey, formatName, name, timestamp } from './scalars.js';
+
+export const commitTypes = ['delta', 'compaction', 'snapshot'] as const;
+export const checkpoints = ['turn_boundary', 'tool_call', 'compaction', 'session_end', 'explicit'] as const;
+export const tiers = ['native', 'translated', 'rendered', 'raw'] as const;
+export type CommitType = (typeof commitTypes)[number];
+export type Checkpoint = (typeof checkpoints)[number];
+export type Tier = (typeof tiers)[number];
+
+const provenance = {
+  template: name,
+  principal: name.optional(),
+  machine: name.optional(),
+  sessionId: name.optional(),
+  ticketId: name.optional(),
+  threadId: name.optional(),
+};
+const summary = z.string().max(100_000);
+const tags = z.array(name).max(1_000);
+
+export const commit = z.object({
+  id: contextId,
+  parent: contextId.nullable(),
+  type: z.enum(commitTypes),
+  artifactRef,
+  format: formatName,
+  ...provenance,
+  checkpoint: z.enum(checkpoints),
+  summary: summary.optional(),
+  tags,
+  messageCount: count,
+  tokenCount: count,
+  createdAt: timestamp,
+});
+export type Commit = z.output<typeof commit>;
+
+/** Where a walk towards the root ends (decisions, rules 3 to 5). */
+export const stop = z.union([z.enum(['compaction', 'root']), contextPrefix]);
+export type Stop = z.output<typeof stop>;
+
+export const edit = z.object({
+  op: z.enum(['drop', 'replace', 'insert', 'append']),
+  /** The entry that is dropped or replaced; for `insert` the entry before which it goes; `append` has none. */
+  key: entryKey.optional(),
+  entry: entryDraft.optional(),
+});
+export type Edit = z.output<typeof edit>;
+
+/** What a row of the chain view shows beside the commit itself. */
+export const graphRow = z.object({
+  commit,
+  lane: count,
+  edges: z.array(z.object({ fromLane: count, toLane: count })),
+  /** The number of the lanes that are in use at this row. */
+  width: count,
+  depth: count,
+  children: count,
+  /** Tokens of the whole context at this commit, as the model had it. */
+  contextTokens: count,
+  /** Only for a compaction: the tokens of the context that it replaced. */
+  replacedTokens: count.optional(),
+  /** The commit was made in Stemma, by a fork or an edit. */
+  forked: z.boolean(),
+  /** The chain is that of a subagent, which this call started. */
+  startedBy: z.object({ commit: contextId, toolCallId: z.string() }).optional(),
+  /** Tips have names: the session's title, else its first prompt. */
+  tipOf: z.string().optional(),
+  errors: count,
+});
+export type GraphRow = z.output<typeof graphRow>;
+
+/** One entry as the token bar and the list need it before its text is read. */
+export const outlineRow = z.object({
+  key: entryKey,
+  role: z.enum(roles),
+  kind: z.enum(kinds),
+  tokens: count,
+  commit: contextId,
+  /** The beginning of the text: prompts for the outline, tool names for calls. */
+  head: z.string().optional(),
+  isError: z.boolean().optional(),
+});
+export type OutlineRow = z.output<typeof outlineRow>;
+
+const filter = z.object({
+  template: z.string().optional(),
+  principal: z.string().optional(),
+  sessionId: z.string().optional(),
+  ticketId: z.string().optional(),
+});
+
+export const hunk = z.object({ op: z.enum(['same', 'added', 'removed', 'changed']), aStart: count, aCount: count, bStart: count, bCount: count });
+export type Hunk = z.output<typeof hunk>;
+
+export const contextContract = {
+  checkpoint: oc
+    .input(
+      z.object({
+        parent: contextPrefix.nullable(),
+        type: z.enum(commitTypes),
+        format: formatName,
+        artifactRef: artifactName.optional(),
+        data: base64.optional(),
+        text: z.string().optional(),
+        ...provenance,
+        checkpoint: z.enum(checkpoints),
+        summary: summary.optional(),
+        tags: tags.optional(),
+        messageCount: count.optional(),
+        tokenCount: count.optional(),
+        createdAt: timestamp.optional(),
+      }),
+    )
+    .output(commit),
+  materialize: oc.input(z.object({ id: contextPrefix.nullable(), format: formatName.optional(), stop: stop.optional() })).output(
+    z.object({
+      artifactRef,
+      format: formatName,
+      contentType: z.string(),
+      tier: z.enum(tiers),
+      messageCount: count,
+      tokenCount: count,
+      cached: z.boolean(),
+      commits: z.array(contextId),
+    }),
+  ),
+  resolve: oc.input(z.object({ principal: name, at: timestamp })).output(z.object({ id: contextId.nullable(), at: timestamp.nullable() })),
+  show: oc.input(z.object({ id: contextPrefix })).output(commit.extend({ children: z.array(contextId), depth: count })),
+  history: oc.input(z.object({ id: contextPrefix, depth: count.optional() })).output(z.array(commit)),
+  update: oc.input(z.strictObject({ id: contextPrefix, summary: summary.optional(), tags: tags.optional() })).output(commit),
+  tips: oc.input(filter).output(z.array(commit)),
+  graph: oc
+    .input(z.object({ filter: filter.optional(), offset: count, limit: z.number().int().min(1).max(5_000) }))
+    .output(z.object({ total: count, rows: z.array(graphRow) })),
+  entries: oc
+    .input(z.object({ id: contextPrefix, stop: stop.optional(), offset: count.optional(), limit: z.number().int().min(1).max(10_000).optional() }))
+    .output(z.object({ total: count, entries: z.array(entry) })),
+  /** Every entry of a context without its content: for the token bar, the outline and the list's heights. */
+  outline: oc.input(z.object({ id: contextPrefix, stop: stop.optional() })).output(z.object({ total: count, tokens: count, rows: z.array(outlineRow) })),
+  /** Positions of the entries whose text, call or result holds the words, without regard to case. */
+  find: oc.input(z.object({ id: contextPrefix, stop: stop.optional(), text: z.string().min(1).max(400) })).output(z.object({ hits: z.array(count) })),
+  fork: oc
+    .input(
+      z.object({
+        id: contextPrefix.nullable(),
+        at: entryKey.optional(),
+        edits: z.array(edit).max(10_000).optional(),
+        template: name.optional(),
+        principal: name.optional(),
+        summary: summary.optional(),
+      }),
+    )
+    .output(commit),
+  compact: oc.input(z.object({ id: contextPrefix, summary: z.string().min(1).max(1_000_000) })).output(commit),
+  snapshot: oc.input(z.object({ id: contextPrefix, stop: stop.optional() })).output(commit),
+  diff: oc.input(z.object({ a: contextPrefix, b: contextPrefix, stop: stop.optional() })).output(
+    z.object({
+      base: contextId.nullable(),
+      same: count,
+      added: count,
+      removed: count,
+      changed: count,
+      tokens: z.object({ a: count, b: count }),
+      hunks: z.array(hunk),
+    }),
+  ),
+};
+
+export const exportFormats = ['claude-code-v1', 'anthropic-messages-v1', 'openai-chat-v1', 'markdown'] as const;
+
+export const exportContract = {
+  context: oc
+    .input(z.object({ id: contextPrefix, stop: stop.optional(), format: formatName, path: z.string().min(1).optional(), redact: z.boolean().optional() }))
+    .output(z.object({ path: z.string().optional(), text: z.string().optional(), bytes: count, format: formatName, tier: z.enum(tiers) })),
+  /**
+   * Writes the context where the agent that made it looks for its sessions, and says the command that resumes it.
+   * Never overwrites a file.
+   */
+  resume: oc
+    .input(z.object({ id: contextPrefix, agent: z.enum(['claude-code']), cwd: z.string().min(1).optional() }))
+    .output(z.object({ path: z.string(), cwd: z.string(), sessionId: z.string(), command: z.string() })),
+};
+

@@ -1,0 +1,61 @@
+import { oc } from '@orpc/contract';
+import { z } from 'zod';
+import { artifactName, artifactRef, base64, count, timestamp } from './scalars.js';
+
+export const projectInfo = z.object({
+  projectId: z.string(),
+  name: z.string(),
+  dir: z.string(),
+  createdAt: timestamp,
+  counts: z.object({ commits: count, entries: count, cards: count, boxes: count, artifacts: count }),
+  bytes: z.object({ logical: count, stored: count }),
+  formatVersion: count,
+});
+export type ProjectInfo = z.output<typeof projectInfo>;
+
+const dir = z.string().min(1).max(4_096);
+
+export const projectContract = {
+  create: oc.input(z.object({ dir, name: z.string().min(1).max(400).optional(), projectId: z.string().min(1).max(200).optional() })).output(projectInfo),
+  open: oc.input(z.object({ dir })).output(projectInfo),
+  info: oc.input(z.object({})).output(projectInfo),
+  check: oc.input(z.object({ repair: z.boolean().optional() })).output(
+    z.object({
+      ok: z.boolean(),
+      checked: z.record(z.string(), count),
+      problems: z.array(z.object({ kind: z.string(), id: z.string(), message: z.string() })),
+    }),
+  ),
+};
+
+export const policies = ['default', 'pin', 'ephemeral', 'replicate'] as const;
+export type Policy = (typeof policies)[number];
+
+export const artifactContract = {
+  put: oc
+    .input(
+      z.object({
+        data: base64.optional(),
+        text: z.string().optional(),
+        contentType: z.string().min(1).max(200),
+        policy: z.enum(policies).optional(),
+        labels: z.array(z.string().min(1).max(200)).max(100).optional(),
+      }),
+    )
+    .output(z.object({ ref: artifactRef, short: z.string(), size: count, storedBytes: count, existed: z.boolean() })),
+  get: oc
+    .input(z.object({ ref: artifactName, start: count.optional(), end: count.optional() }))
+    .output(z.object({ data: z.string(), contentType: z.string(), size: count })),
+  stat: oc.input(z.object({ ref: artifactName })).output(
+    z.object({
+      ref: artifactRef,
+      short: z.string(),
+      size: count,
+      storedBytes: count,
+      contentType: z.string(),
+      policy: z.enum(policies),
+      labels: z.array(z.string()),
+      createdAt: timestamp,
+    }),
+  ),
+};

@@ -1,0 +1,26 @@
+import { z } from 'zod';
+import { type ArtifactRef, artifactRefPattern, type ContextId, contextIdPattern, type EntryKey, parseInstant, type Timestamp, timestampOf } from '../base/index.js';
+
+/** The shapes that stay (contract, "Scalars"). Inputs are accepted in every legal form, outputs have the one form. */
+export const contextId = z.string().regex(contextIdPattern, 'a context id is ctx- and 8 or more hex digits').transform((id) => id as ContextId);
+/** A context id or the beginning of one, for a person or script that names a commit. */
+export const contextPrefix = z.string().regex(/^ctx-[0-9a-f]{0,64}$/, 'a context id is ctx- and hex digits').transform((id) => id as ContextId);
+/** A ref in full or in its short form. */
+export const artifactName = z.string().regex(/^(blake3:[0-9a-f]{64}|art-[0-9a-f]{12,64})$/, 'a ref is blake3: and 64 hex digits, or art- and the first 12');
+export const artifactRef = z.string().regex(artifactRefPattern).transform((ref) => ref as ArtifactRef);
+export const entryKey = z.string().min(1).max(400).transform((key) => key as EntryKey);
+
+export const timestamp = z.string().transform((text, context) => {
+  const ms = parseInstant(text);
+  if (ms !== undefined) return timestampOf(ms);
+  context.addIssue({ code: 'custom', message: 'an instant is ISO 8601, such as 2026-01-31T12:00:00.000Z' });
+  return z.NEVER;
+}) as z.ZodType<Timestamp, string>;
+
+export const name = z.string().min(1).max(400);
+export const base64 = z.string().regex(/^[A-Za-z0-9+/]*={0,2}$/, 'base64 text');
+export const count = z.number().int().min(0);
+
+/** The stored formats that Stemma knows by name; a chain may hold others as raw bytes. */
+export const formatIds = ['claude-code-v1', 'anthropic-messages-v1', 'openai-chat-v1', 'bureau-agent-v1', 'markdown'] as const;
+export const formatName = z.string().regex(/^[a-z][a-z0-9-]{0,63}$/, 'a format is a lower-case name such as claude-code-v1');

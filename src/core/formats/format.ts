@@ -1,0 +1,151 @@
+import type { ByteRange, EntryKey, Timestamp } from '../base/index.js';
+import type { Checkpoint, CommitType, EntryDraft, Kind, Role, Tier } from '../contract/index.js';
+
+/**
+ * An entry as a format reads it from one delta: neutral, but with no place in a chain yet. `media` holds the decoded
+ * bytes; whoever stores entries turns them into artifacts.
+ */
+export interface ParsedEntry {
+  readonly key: EntryKey;
+  readonly role: Role;
+  readonly kind: Kind;
+  readonly text?: string;
+  readonly toolName?: string;
+  readonly toolCallId?: string;
+  readonly arguments?: unknown;
+  readonly result?: unknown;
+  readonly isError?: boolean;
+  readonly media?: { readonly mediaType: string; readonly bytes: Uint8Array };
+  readonly at?: Timestamp;
+  readonly author?: string;
+  readonly tokens: number;
+  /** Where in the delta the entry's record stands. */
+  readonly raw?: ByteRange;
+  /**
+   * `meta`: put in by the runtime, not typed. `hidden`: never sent to the model; it is not part of what the model saw.
+   * `signed`: thinking with a signature. `redacted`: thinking that only the provider can read. `queued`, `command`, …
+   */
+  readonly marks?: readonly string[];
+  /** The runtime's message that the entry is a part of: entries with one id were one message on the wire. */
+  readonly messageId?: string;
+}
+
+/** What a delta does to entries before it in the chain: a microcompaction blanks old tool results. */
+export interface Elision {
+  readonly toolCallIds: readonly string[];
+  readonly text: string;
+}
+
+export interface Problem {
+  /** The number of the line or record in the delta, from 1; 0 where it is not one record's. */
+  readonly line: number;
+  readonly reason: string;
+}
+
+export interface ParsedDelta {
+  readonly entries: readonly ParsedEntry[];
+  readonly elisions: readonly Elision[];
+  readonly problems: readonly Problem[];
+}
+
+/** An entry that a writer puts into a delta; `key` is kept where the format can carry it. */
+export type WritableEntry = EntryDraft & {
+  readonly key?: EntryKey;
+  readonly at?: Timestamp;
+  readonly media?: { readonly mediaType: string; readonly bytes: Uint8Array };
+  readonly marks?: readonly string[];
+  readonly messageId?: string;
+};
+
+/** One stored form of a conversation: pure, values in and values out. The registry lists them all. */
+export interface Format {
+  readonly id: string;
+  readonly contentType: string;
+  /** 0 (not mine) to 1 (certain), from the beginning of a file and its name. */
+  recognize(head: Uint8Array, path: string): number;
+  /** Entries of one delta. Never throws for what the bytes hold: what it cannot read stands in `problems`. */
+  parse(delta: Uint8Array): ParsedDelta;
+  /** A delta of this format that holds the entries. */
+  write(entries: readonly WritableEntry[], options: WriteOptions): Uint8Array;
+  /** One delta out of several, in order, by the format's own rule. */
+  concat(deltas: readonly Uint8Array[]): Uint8Array;
+  /** The part of a delta up to and including the entry, as a delta: for a fork in its middle. */
+  cut(delta: Uint8Array, lastKept: EntryKey): Uint8Array;
+}
+
+/** What a writer cannot take from the entries themselves. */
+export interface WriteOptions {
+  /** New unique ids, as UUIDs: the caller's source of randomness, or of none. */
+  readonly newId: () => string;
+  readonly now: Timestamp;
+  readonly sessionId?: string;
+  readonly cwd?: string;
+  readonly model?: string;
+  /** The record that the first written one goes on from, in formats that link records. */
+  readonly parentRecord?: string;
+}
+
+/** One commit that an import wants: `ranges` of the file, in file order, are its delta. */
+export interface PlannedCommit {
+  /** The commit before it: one of the plan by number, one of the store by a record that it holds, or none. */
+  readonly parent: { readonly plan: number } | { readonly record: string } | null;
+  readonly type: CommitType;
+  readonly checkpoint: Checkpoint;
+  readonly ranges: readonly ByteRange[];
+  readonly template: string;
+  readonly principal?: string;
+  readonly sessionId?: string;
+  readonly summary?: string;
+  readonly createdAt?: Timestamp;
+  /** Records (uuids) that stand in the delta, in order: by these, later files find the commit. */
+  readonly records: readonly string[];
+  /** The tool call that started this chain, for a subagent's first commit. */
+  readonly startedBy?: { readonly toolCallId: string };
+  readonly entries: readonly ParsedEntry[];
+  readonly elisions: readonly Elision[];
+}
+
+/** How one file becomes commits and side data: every byte of it is in exactly one of them. */
+export interface ImportPlan {
+  readonly format: string;
+  readonly sessionId?: string;
+  readonly title?: string;
+  readonly cwd?: string;
+  /** Parents before children. */
+  readonly commits: readonly PlannedCommit[];
+  /** Ranges of the file that are in no delta: request records, repeated prefixes, torn lines. */
+  readonly side: readonly ByteRange[];
+  /** What could not be read, and why. */
+  readonly skipped: readonly Problem[];
+  /** What was read in a way that a person should know of. */
+  readonly notes: readonly Problem[];
+  /** The commits at which branches end, by number in the plan; the last is the one that the agent would resume. */
+  readonly tips: readonly ({ readonly plan: number } | { readonly record: string })[];
+}
+
+/** What a planner may ask of the store: is this record known, and as what. Keeps the planner pure. */
+export interface KnownRecords {
+  /** True where a commit of the project already holds the record, from this file or another. */
+  has(record: string): boolean;
+}
+
+/** A format whose files Stemma can import. */
+export interface ImportableFormat extends Format {
+  /**
+   * Plans the import of one whole file. `known` tells which records the project already holds; their lines are side
+   * data (a repeated prefix) or belong to `earlier`, the ranges of this very file that an earlier import stored.
+   */
+  plan(file: Uint8Array, context: PlanContext): ImportPlan;
+}
+
+export interface PlanContext {
+  readonly path: string;
+  readonly known: KnownRecords;
+  /** Ends of what an earlier import of a shorter state of this file took in: bytes before it are stored already. */
+  readonly resumeAt: number;
+  readonly granularity: 'turn_boundary' | 'tool_call';
+  /** The text beside a subagent's file that names its call, where there is one. */
+  readonly meta?: unknown;
+}
+
+export type { Tier };
