@@ -6,7 +6,8 @@ import type { ArtifactRef } from '../base/index.js';
 export const blake3Of = (bytes: Uint8Array): Buffer => blake3(bytes) as Buffer;
 export const sha256Of = (bytes: string | Uint8Array): Buffer => createHash('sha256').update(bytes).digest();
 
-export const refOfHash = (hash: Uint8Array): ArtifactRef => `blake3:${Buffer.from(hash.buffer, hash.byteOffset, hash.byteLength).toString('hex')}` as ArtifactRef;
+export const refOfHash = (hash: Uint8Array): ArtifactRef =>
+  `blake3:${Buffer.from(hash.buffer, hash.byteOffset, hash.byteLength).toString('hex')}` as ArtifactRef;
 export const refOf = (bytes: Uint8Array): ArtifactRef => refOfHash(blake3Of(bytes));
 export const hashOfRef = (ref: ArtifactRef): Buffer => Buffer.from(ref.slice('blake3:'.length), 'hex');
 /** `art-` and the first twelve digits, for people. */

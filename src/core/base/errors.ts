@@ -25,11 +25,9 @@ export class StemmaError extends Error {
 export const badRequest = (field: string, message: string, data: ErrorData = {}): StemmaError =>
   new StemmaError('BAD_REQUEST', message, { field, ...data });
 
-export const notFound = (id: string, message: string, data: ErrorData = {}): StemmaError =>
-  new StemmaError('NOT_FOUND', message, { id, ...data });
+export const notFound = (id: string, message: string, data: ErrorData = {}): StemmaError => new StemmaError('NOT_FOUND', message, { id, ...data });
 
-export const corrupt = (id: string, message: string, data: ErrorData = {}): StemmaError =>
-  new StemmaError('CORRUPT', message, { id, ...data });
+export const corrupt = (id: string, message: string, data: ErrorData = {}): StemmaError => new StemmaError('CORRUPT', message, { id, ...data });
 
 /** A short, printable form of any value for use in an error message. */
 export function inWords(value: unknown, limit = 80): string {

@@ -139,7 +139,9 @@ export const contextContract = {
     .input(z.object({ id: contextPrefix, stop: stop.optional(), offset: count.optional(), limit: z.number().int().min(1).max(10_000).optional() }))
     .output(z.object({ total: count, entries: z.array(entry) })),
   /** Every entry of a context without its content: for the token bar, the outline and the list's heights. */
-  outline: oc.input(z.object({ id: contextPrefix, stop: stop.optional() })).output(z.object({ total: count, tokens: count, rows: z.array(outlineRow) })),
+  outline: oc
+    .input(z.object({ id: contextPrefix, stop: stop.optional() }))
+    .output(z.object({ total: count, tokens: count, rows: z.array(outlineRow) })),
   /** Positions of the entries whose text, call or result holds the words, without regard to case. */
   find: oc.input(z.object({ id: contextPrefix, stop: stop.optional(), text: z.string().min(1).max(400) })).output(z.object({ hits: z.array(count) })),
   fork: oc
@@ -173,7 +175,9 @@ export const exportFormats = ['claude-code-v1', 'anthropic-messages-v1', 'openai
 
 export const exportContract = {
   context: oc
-    .input(z.object({ id: contextPrefix, stop: stop.optional(), format: formatName, path: z.string().min(1).optional(), redact: z.boolean().optional() }))
+    .input(
+      z.object({ id: contextPrefix, stop: stop.optional(), format: formatName, path: z.string().min(1).optional(), redact: z.boolean().optional() }),
+    )
     .output(z.object({ path: z.string().optional(), text: z.string().optional(), bytes: count, format: formatName, tier: z.enum(tiers) })),
   /**
    * Writes the context where the agent that made it looks for its sessions, and says the command that resumes it.
@@ -183,4 +187,3 @@ export const exportContract = {
     .input(z.object({ id: contextPrefix, agent: z.enum(['claude-code']), cwd: z.string().min(1).optional() }))
     .output(z.object({ path: z.string(), cwd: z.string(), sessionId: z.string(), command: z.string() })),
 };
-

@@ -16,7 +16,9 @@ export type ProjectInfo = z.output<typeof projectInfo>;
 const dir = z.string().min(1).max(4_096);
 
 export const projectContract = {
-  create: oc.input(z.object({ dir, name: z.string().min(1).max(400).optional(), projectId: z.string().min(1).max(200).optional() })).output(projectInfo),
+  create: oc
+    .input(z.object({ dir, name: z.string().min(1).max(400).optional(), projectId: z.string().min(1).max(200).optional() }))
+    .output(projectInfo),
   open: oc.input(z.object({ dir })).output(projectInfo),
   info: oc.input(z.object({})).output(projectInfo),
   check: oc.input(z.object({ repair: z.boolean().optional() })).output(

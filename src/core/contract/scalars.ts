@@ -1,14 +1,38 @@
 import { z } from 'zod';
-import { type ArtifactRef, artifactRefPattern, type ContextId, contextIdPattern, type EntryKey, parseInstant, type Timestamp, timestampOf } from '../base/index.js';
+import {
+  type ArtifactRef,
+  artifactRefPattern,
+  type ContextId,
+  contextIdPattern,
+  type EntryKey,
+  parseInstant,
+  type Timestamp,
+  timestampOf,
+} from '../base/index.js';
 
 /** The shapes that stay (contract, "Scalars"). Inputs are accepted in every legal form, outputs have the one form. */
-export const contextId = z.string().regex(contextIdPattern, 'a context id is ctx- and 8 or more hex digits').transform((id) => id as ContextId);
+export const contextId = z
+  .string()
+  .regex(contextIdPattern, 'a context id is ctx- and 8 or more hex digits')
+  .transform((id) => id as ContextId);
 /** A context id or the beginning of one, for a person or script that names a commit. */
-export const contextPrefix = z.string().regex(/^ctx-[0-9a-f]{0,64}$/, 'a context id is ctx- and hex digits').transform((id) => id as ContextId);
+export const contextPrefix = z
+  .string()
+  .regex(/^ctx-[0-9a-f]{0,64}$/, 'a context id is ctx- and hex digits')
+  .transform((id) => id as ContextId);
 /** A ref in full or in its short form. */
-export const artifactName = z.string().regex(/^(blake3:[0-9a-f]{64}|art-[0-9a-f]{12,64})$/, 'a ref is blake3: and 64 hex digits, or art- and the first 12');
-export const artifactRef = z.string().regex(artifactRefPattern).transform((ref) => ref as ArtifactRef);
-export const entryKey = z.string().min(1).max(400).transform((key) => key as EntryKey);
+export const artifactName = z
+  .string()
+  .regex(/^(blake3:[0-9a-f]{64}|art-[0-9a-f]{12,64})$/, 'a ref is blake3: and 64 hex digits, or art- and the first 12');
+export const artifactRef = z
+  .string()
+  .regex(artifactRefPattern)
+  .transform((ref) => ref as ArtifactRef);
+export const entryKey = z
+  .string()
+  .min(1)
+  .max(400)
+  .transform((key) => key as EntryKey);
 
 export const timestamp = z.string().transform((text, context) => {
   const ms = parseInstant(text);
