@@ -1,0 +1,13 @@
+import { defineConfig } from 'vitest/config';
+
+/** Unit and property tests. End-to-end tests are Playwright's (test/e2e), benches run by themselves (test/bench). */
+export default defineConfig({
+  test: {
+    include: ['test/**/*.test.{ts,tsx}'],
+    exclude: ['test/e2e/**', 'test/bench/**', 'test/faults/**'],
+    environment: 'node',
+    testTimeout: 30_000,
+    // Native addons are shared by threads of one process; forks keep a crash in one file from taking the others along.
+    pool: 'forks',
+  },
+});
