@@ -81,6 +81,8 @@ export const outlineRow = z.object({
   commit: contextId,
   /** The beginning of the text: prompts for the outline, tool names for calls. */
   head: z.string().optional(),
+  /** Of calls and results, so that the list sets the two as one block before either is read. */
+  toolCallId: z.string().optional(),
   isError: z.boolean().optional(),
 });
 export type OutlineRow = z.output<typeof outlineRow>;
