@@ -1,0 +1,160 @@
+import { existsSync } from 'node:fs';
+import { builtinModules } from 'node:module';
+import { dirname, join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { filesBelow, isSource, parseSource, root } from '../support/source.js';
+
+/**
+ * The import law: which folder may import what. A file in no row fails, a grant or an exemption that nothing needs
+ * fails too, so that this page says what the house is and not what it once was.
+ *
+ * Folders import each other through their `index.ts` alone, unless the row says `deep`. Inside a folder everything
+ * may import everything. `packages` are names in package.json; `node:` modules are named one by one as well.
+ */
+interface Row {
+  readonly folder: string;
+  readonly folders: readonly string[];
+  readonly packages: readonly string[];
+  /** The folder may reach past the doors of the folders that it imports. */
+  readonly deep?: true;
+}
+
+/** The folders of core in the order of the data's flow: each imports only what stands before it. */
+const flow = [
+  'base',
+  'contract',
+  'store',
+  'artifacts',
+  'formats',
+  'chain',
+  'cards',
+  'handover',
+  'composer',
+  'timeline',
+  'diff',
+  'requests',
+  'turns',
+  'tickets',
+  'search',
+  'intake',
+  'export',
+  'project',
+  'router.ts',
+] as const;
+
+/** What each folder of core may take from Node and from the registry: as little as it needs. */
+const corePackages: Partial<Record<(typeof flow)[number], readonly string[]>> = {
+  contract: ['@orpc/contract', 'zod'],
+  artifacts: ['@napi-rs/blake-hash', 'node:crypto'],
+};
+
+const core = (folder: string): string => `src/core/${folder}`;
+
+const law: readonly Row[] = [
+  ...flow.map((folder, place) => ({ folder: core(folder), folders: flow.slice(0, place).map(core), packages: corePackages[folder] ?? [] })),
+
+  { folder: 'src/renderer/client', folders: ['src/core/contract'], packages: [] },
+  { folder: 'src/renderer/state', folders: ['src/core/contract', 'src/renderer/client'], packages: [] },
+  { folder: 'src/renderer/parts', folders: ['src/core/contract', 'src/renderer/client', 'src/renderer/state'], packages: [] },
+
+  { folder: 'test/support', folders: ['src/core/contract'], packages: ['node:fs', 'node:path', 'node:url', 'oxc-parser'] },
+  { folder: 'test/architecture', folders: ['test/support'], packages: ['node:fs', 'node:module', 'node:path', 'vitest'], deep: true },
+];
+
+/** Debts, each with its reason. None is the aim. */
+const exemptions: readonly { readonly file: string; readonly request: string; readonly because: string }[] = [];
+
+// --- the checker -----------------------------------------------------------------------------------------------
+
+const sources = [...filesBelow('src', isSource), ...filesBelow('test', isSource)].map((path) => parseSource(path));
+
+const within = (path: string, folder: string): boolean => path === folder || path.startsWith(`${folder}/`);
+const rowOf = (path: string): Row | undefined => law.filter((row) => within(path, row.folder)).sort((a, b) => b.folder.length - a.folder.length)[0];
+
+type Verdict = { readonly ok: true; readonly grant?: string } | { readonly ok: false; readonly reason: string };
+
+function judge(file: string, row: Row, request: string): Verdict {
+  if (!request.startsWith('.')) return judgePackage(row, request);
+  const target = resolve(file, request);
+  if (target === undefined) return { ok: false, reason: `names no file` };
+  if (within(target, row.folder)) return { ok: true };
+  const granted = row.folders.find((folder) => within(target, folder));
+  if (!granted) return { ok: false, reason: `${row.folder} may not import ${target}` };
+  if (!row.deep && target !== granted && !isDoor(target, granted)) return { ok: false, reason: `goes past the door ${granted}/index.ts` };
+  return { ok: true, grant: granted };
+}
+
+function judgePackage(row: Row, request: string): Verdict {
+  const name = packageName(request);
+  return row.packages.includes(name) ? { ok: true, grant: name } : { ok: false, reason: `${row.folder} may not use ${name}` };
+}
+
+const isDoor = (target: string, folder: string): boolean => /^index\.tsx?$/.test(target.slice(folder.length + 1));
+
+function packageName(request: string): string {
+  if (request.startsWith('node:') || builtinModules.includes(request)) return request;
+  return request
+    .split('/')
+    .slice(0, request.startsWith('@') ? 2 : 1)
+    .join('/');
+}
+
+/** The file that a relative import means, from the root; `.js` stands for the TypeScript that it is made from. */
+function resolve(file: string, request: string): string | undefined {
+  const path = join(dirname(file), request.replace(/\?.*$/, '')).replaceAll('\\', '/');
+  const stem = path.replace(/\.js$/, '');
+  return [path, `${stem}.ts`, `${stem}.tsx`, `${stem}/index.ts`].find((candidate) => /\.\w+$/.test(candidate) && existsSync(join(root, candidate)));
+}
+
+const requests = sources.flatMap((source) => source.requests.map((request) => ({ file: source.path, request })));
+const exempted = (file: string, request: string): boolean => exemptions.some((one) => one.file === file && one.request === request);
+
+describe('the import law', () => {
+  test('every file stands in a row', () => {
+    expect(sources.map((source) => source.path).filter((path) => !rowOf(path))).toEqual([]);
+  });
+
+  test('every import is granted', () => {
+    const refused = requests.flatMap(({ file, request }) => {
+      const row = rowOf(file);
+      const verdict = row && !exempted(file, request) ? judge(file, row, request) : undefined;
+      return verdict && !verdict.ok ? [`${file}: '${request}' ${verdict.reason}`] : [];
+    });
+    expect(refused).toEqual([]);
+  });
+
+  test('every package that a row grants is used', () => {
+    const used = new Set(
+      requests.flatMap(({ file, request }) => {
+        const row = rowOf(file);
+        const verdict = row && judge(file, row, request);
+        return verdict?.ok && verdict.grant ? [`${row?.folder}: ${verdict.grant}`] : [];
+      }),
+    );
+    const unused = law.flatMap((row) => row.packages.map((name) => `${row.folder}: ${name}`)).filter((grant) => !used.has(grant));
+    expect(unused).toEqual([]);
+  });
+
+  test('every exemption is needed', () => {
+    const unneeded = exemptions.filter(({ file, request }) => {
+      const row = rowOf(file);
+      const made = requests.some((one) => one.file === file && one.request === request);
+      return !made || !row || judge(file, row, request).ok;
+    });
+    expect(unneeded).toEqual([]);
+  });
+
+  test('what it checks can fail: a window that reads the store, a door that is climbed past, an unlisted package', () => {
+    const row = rowOf('src/renderer/parts/any.tsx');
+    if (!row) throw new Error('the window has no row');
+    expect(judge('src/renderer/parts/any.tsx', row, '../../core/artifacts/hash.js').ok).toBe(false);
+    expect(judge('src/renderer/parts/any.tsx', row, '../../core/contract/scalars.js').ok).toBe(false);
+    expect(judge('src/renderer/parts/any.tsx', row, '../../core/contract/index.js').ok).toBe(true);
+    expect(judge('src/renderer/parts/any.tsx', row, 'better-sqlite3').ok).toBe(false);
+    expect(parseSource('a.ts', "export type A = import('./a.js').A; export * from './b.js'; await import('./c.js');").requests).toEqual([
+      './a.js',
+      './b.js',
+      './c.js',
+    ]);
+  });
+});

@@ -1,0 +1,59 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { filesBelow, lineAt, root, textAt } from '../support/source.js';
+
+/** Hosts that may stand in a source: this machine, names that are nobody's, and names of XML vocabularies. */
+const harmlessHosts = /^(127\.0\.0\.1|\[::1\]|localhost|([\w-]+\.)*(example(\.(com|org|net))?|invalid|test)|www\.w3\.org)$/;
+
+const texts = [...['src', 'test', 'resources', '.ci'].flatMap((folder) => filesBelow(folder, isText)), ...readdirSync(root).filter(isText)];
+function isText(path: string): boolean {
+  return /\.(tsx?|mts|mjs|cjs|js|json|css|html|svg|md|ya?ml)$|\.ci\/run$/.test(path) && path !== 'package-lock.json';
+}
+
+/** Hosts of URLs, whatever the text around them; a template's `${…}` is nobody's host. */
+const hostsIn = (text: string): { host: string; line: number }[] =>
+  [...text.matchAll(/\b(?:https?|wss?):\/\/(\[[0-9a-f:]+\]|[a-z0-9][a-z0-9.-]*)/gi)].map((match) => ({
+    host: (match[1] ?? '').toLowerCase().replace(/\.$/, ''),
+    line: lineAt(text, match.index),
+  }));
+
+/** Folders whose `index.ts` is a door: each folder of core, and each that has one elsewhere. */
+const doors = [...filesBelow('src', (path) => /\/index\.tsx?$/.test(path))];
+
+describe('sources', () => {
+  test('no host of the world stands in them: nothing calls out, no registry is named', () => {
+    const found = texts.flatMap((path) =>
+      hostsIn(textAt(path)).flatMap(({ host, line }) => (harmlessHosts.test(host) ? [] : [`${path}:${line} ${host}`])),
+    );
+    expect(found).toEqual([]);
+  });
+
+  test('every folder of core has a door', () => {
+    const folders = new Set(filesBelow('src/core').flatMap((path) => /^(src\/core\/[^/]+)\//.exec(path)?.[1] ?? []));
+    expect([...folders].filter((folder) => !doors.includes(`${folder}/index.ts`))).toEqual([]);
+  });
+
+  test('every door opens with three lines on what lives behind it', () => {
+    const bare = doors.filter((path) => {
+      const lines = textAt(path).split('\n');
+      return !lines.slice(0, 3).every((line) => line.startsWith('// ')) || lines[3]?.startsWith('//');
+    });
+    expect(bare).toEqual([]);
+  });
+
+  test('everything that is decided once stands in package.json: exact versions, one lock', () => {
+    const { dependencies, devDependencies } = JSON.parse(textAt('package.json')) as Record<string, Record<string, string>>;
+    const loose = Object.entries({ ...dependencies, ...devDependencies }).filter(([, version]) => !/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version));
+    expect(loose).toEqual([]);
+    expect(readdirSync(join(root)).filter((name) => /^(yarn\.lock|pnpm-lock\.yaml|bun\.lockb?)$/.test(name))).toEqual([]);
+  });
+
+  test('what it checks can fail', () => {
+    const bad = ['https:', '//registry.of.something.org/x'].join('');
+    expect(hostsIn(`see ${bad} and http://127.0.0.1:8080`).map(({ host }) => [host, harmlessHosts.test(host)])).toEqual([
+      ['registry.of.something.org', false],
+      ['127.0.0.1', true],
+    ]);
+  });
+});

@@ -1,0 +1,79 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseSync } from 'oxc-parser';
+
+/** The repository's root folder. */
+export const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
+
+/** Paths of the files below a folder, relative to the root, with `/` between names, sorted. */
+export function filesBelow(folder: string, wanted: (path: string) => boolean = () => true): string[] {
+  return readdirSync(join(root, folder), { withFileTypes: true, recursive: true })
+    .filter((item) => item.isFile())
+    .map((item) => relative(root, join(item.parentPath, item.name)).replaceAll('\\', '/'))
+    .filter((path) => !path.split('/').includes('node_modules') && wanted(path))
+    .sort();
+}
+
+export const isSource = (path: string): boolean => /\.[cm]?tsx?$/.test(path);
+export const textAt = (path: string): string => readFileSync(join(root, path), 'utf8');
+
+/** Any node of the syntax tree, as far as a walk needs it. */
+export interface Node {
+  readonly type: string;
+  readonly start: number;
+  readonly [key: string]: unknown;
+}
+
+export interface Source {
+  readonly path: string;
+  readonly text: string;
+  readonly program: Node;
+  /** What the file imports, re-exports or loads, as written. */
+  readonly requests: readonly string[];
+}
+
+/** Parses a file by the grammar of TypeScript. Throws where it does not parse: types or style say more. */
+export function parseSource(path: string, text = textAt(path)): Source {
+  const { module, program, errors } = parseSync(path, text, { sourceType: 'module' });
+  if (errors[0]) throw new Error(`${path}: ${errors[0].message}`);
+  const tree = program as unknown as Node;
+  const requests = [
+    ...module.staticImports.map((item) => item.moduleRequest.value),
+    ...module.staticExports.flatMap((item) => item.entries.flatMap((entry) => entry.moduleRequest?.value ?? [])),
+    ...module.dynamicImports.flatMap((item) => literal(text.slice(item.moduleRequest.start, item.moduleRequest.end)) ?? []),
+    ...nodesOf(tree).flatMap((node) => (node.type === 'TSImportType' ? (stringValue(node.source) ?? []) : [])),
+  ];
+  return { path, text, program: tree, requests: [...new Set(requests)].sort() };
+}
+
+/** Every node of the tree, parents first. */
+export function nodesOf(tree: Node): Node[] {
+  const found: Node[] = [];
+  const visit = (value: unknown): void => {
+    if (Array.isArray(value)) value.forEach(visit);
+    else if (isNode(value)) {
+      found.push(value);
+      Object.values(value).forEach(visit);
+    }
+  };
+  visit(tree);
+  return found;
+}
+
+/** `a.b` of a member expression on a plain name, else undefined. */
+export function memberName(node: Node): string | undefined {
+  if (node.type !== 'MemberExpression' || !isNode(node.object) || !isNode(node.property)) return undefined;
+  const object = identifier(node.object);
+  const property = identifier(node.property) ?? stringValue(node.property);
+  return object && property ? `${object}.${property}` : undefined;
+}
+
+export const identifier = (node: unknown): string | undefined => (isNode(node) && node.type === 'Identifier' ? String(node.name) : undefined);
+export const lineAt = (text: string, offset: number): number => text.slice(0, offset).split('\n').length;
+export const isNode = (value: unknown): value is Node =>
+  typeof value === 'object' && value !== null && 'type' in value && typeof value.type === 'string';
+
+const stringValue = (node: unknown): string | undefined =>
+  isNode(node) && node.type === 'Literal' && typeof node.value === 'string' ? node.value : undefined;
+const literal = (text: string): string | undefined => /^(['"`])(.*)\1$/s.exec(text)?.[2];
