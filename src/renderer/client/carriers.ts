@@ -1,0 +1,78 @@
+import type { ClientContext, ClientLink } from '@orpc/client';
+import { RPCLink as PortLink } from '@orpc/client/message-port';
+import { RPCLink as SocketLink } from '@orpc/client/websocket';
+
+/** One open line to the engine. `closed` settles once, when the line is gone, with the reason in words where there is one. */
+export interface Line {
+  readonly link: ClientLink<ClientContext>;
+  readonly closed: Promise<string | undefined>;
+  close(): void;
+}
+
+/** A way to the engine: opens a new line each time it is asked, and rejects when it cannot. */
+export type Carrier = () => Promise<Line>;
+
+const openTimeoutMs = 15_000;
+
+/** The desktop shell's way: a port handed over by the preload, never named by anything but our nonce. */
+export const bridgeCarrier: Carrier = () => {
+  const bridge = window.stemma;
+  if (!bridge) return Promise.reject(new Error('There is no desktop shell around this window.'));
+  const nonce = crypto.randomUUID();
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => {
+      window.removeEventListener('message', receive);
+      reject(new Error('The engine did not answer within 15 seconds.'));
+    }, openTimeoutMs);
+    const receive = (event: MessageEvent) => {
+      if (event.data !== `stemma-port:${nonce}`) return;
+      window.removeEventListener('message', receive);
+      clearTimeout(timer);
+      const port = event.ports[0];
+      if (!port) return reject(new Error('The shell answered without a port.'));
+      resolve(portLine(port));
+    };
+    window.addEventListener('message', receive);
+    bridge.requestPort(nonce);
+  });
+};
+
+export function portLine(port: MessagePort): Line {
+  const closed = new Promise<string | undefined>((resolve) => {
+    port.addEventListener('close', () => resolve('The engine process ended.'), { once: true });
+  });
+  const link = new PortLink({ port });
+  port.start();
+  return { link, closed, close: () => port.close() };
+}
+
+/** The browser's way: the page's own origin, the cookie of the page load, nothing else. */
+export const socketCarrier: Carrier = () =>
+  new Promise((resolve, reject) => {
+    const socket = new WebSocket(`${location.origin.replace(/^http/, 'ws')}/rpc`);
+    socket.binaryType = 'arraybuffer';
+    const timer = setTimeout(() => socket.close(), openTimeoutMs);
+    const closed = new Promise<string | undefined>((settle) => {
+      socket.addEventListener(
+        'close',
+        (event) => {
+          clearTimeout(timer);
+          reject(new Error(event.reason || 'The engine does not answer on this address.'));
+          settle(event.reason || undefined);
+        },
+        { once: true },
+      );
+    });
+    // The link goes on before the socket opens, so that no message is missed.
+    const link = new SocketLink({ websocket: socket });
+    socket.addEventListener(
+      'open',
+      () => {
+        clearTimeout(timer);
+        resolve({ link, closed, close: () => socket.close() });
+      },
+      { once: true },
+    );
+  });
+
+export const carrierOfThisWindow = (): Carrier => (window.stemma ? bridgeCarrier : socketCarrier);

@@ -1,0 +1,74 @@
+// How numbers, sizes, times and ids are said everywhere in the window.
+
+/** 3 significant figures at most: 812, 9.81k, 12.4k, 214k, 1.2M. */
+export function compact(n: number): string {
+  if (n < 1_000) return String(n);
+  const [value, unit] = n < 999_500 ? [n / 1_000, 'k'] : [n / 1_000_000, 'M'];
+  const digits = value >= 100 ? 0 : value >= 10 ? 1 : 2;
+  return `${value.toFixed(digits).replace(/\.0+$|(\.\d*[1-9])0+$/, '$1')}${unit}`;
+}
+
+/** Token counts are estimates of ours until a runtime says its own. */
+export const tokens = (n: number): string => `≈ ${compact(n)} tok`;
+
+export const exact = (n: number): string => n.toLocaleString('en-US');
+
+export const plural = (n: number, one: string, many = `${one}s`): string => `${exact(n)} ${n === 1 ? one : many}`;
+
+export function bytes(n: number): string {
+  if (n < 1_000) return `${n} B`;
+  const units = ['kB', 'MB', 'GB', 'TB'] as const;
+  let value = n / 1_000;
+  let unit = 0;
+  while (value >= 999.5 && unit < units.length - 1) {
+    value /= 1_000;
+    unit++;
+  }
+  return `${value >= 100 ? value.toFixed(0) : value.toFixed(1).replace(/\.0$/, '')} ${units[unit]}`;
+}
+
+export const shortId = (id: string): string => id.slice(0, 12);
+
+const time = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' });
+const dayAndMonth = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' });
+const dayMonthYear = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric' });
+const full = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' });
+
+const dayNumber = (date: Date) => Math.floor((date.getTime() - date.getTimezoneOffset() * 60_000) / 86_400_000);
+
+/** The day as a heading says it: Today, Yesterday, 3 Nov, 3 Nov 2024. */
+export function day(instant: string, now = new Date()): string {
+  const date = new Date(instant);
+  if (Number.isNaN(date.getTime())) return 'No date';
+  const ago = dayNumber(now) - dayNumber(date);
+  if (ago === 0) return 'Today';
+  if (ago === 1) return 'Yesterday';
+  return (date.getFullYear() === now.getFullYear() ? dayAndMonth : dayMonthYear).format(date);
+}
+
+/** In lists: 14:02 today, 3 Nov 14:02, 3 Nov 2024. */
+export function when(instant: string, now = new Date()): string {
+  const date = new Date(instant);
+  if (Number.isNaN(date.getTime())) return 'no date';
+  const name = day(instant, now);
+  if (name === 'Today') return time.format(date);
+  return date.getFullYear() === now.getFullYear() ? `${name} ${time.format(date)}` : name;
+}
+
+/** In full, for hover and inspector. */
+export function instant(text: string): string {
+  const date = new Date(text);
+  return Number.isNaN(date.getTime()) ? text : full.format(date);
+}
+
+export function duration(ms: number): string {
+  if (ms < 1_000) return `${Math.round(ms)} ms`;
+  if (ms < 60_000) return `${(ms / 1_000).toFixed(1)} s`;
+  return `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1_000)} s`;
+}
+
+/** The first line that says something, cut to what a row can hold. */
+export function firstLine(text: string, limit = 240): string {
+  const line = text.trimStart().split('\n', 1)[0] ?? '';
+  return line.length > limit ? `${line.slice(0, limit)}…` : line;
+}

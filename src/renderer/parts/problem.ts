@@ -1,0 +1,20 @@
+import { ORPCError } from '@orpc/client';
+
+/** What an error says to a person, and what it says to whoever has to mend it. */
+export interface Problem {
+  readonly message: string;
+  readonly code: string;
+  readonly details: string;
+}
+
+export function problemOf(error: unknown): Problem {
+  if (error instanceof ORPCError) {
+    return {
+      message: error.code === 'INTERNAL_SERVER_ERROR' ? 'The engine failed in a way that it did not expect.' : error.message,
+      code: error.code,
+      details: JSON.stringify({ code: error.code, message: error.message, data: error.data }, null, 2),
+    };
+  }
+  const message = error instanceof Error ? error.message : String(error);
+  return { message, code: 'WINDOW', details: error instanceof Error ? (error.stack ?? message) : message };
+}

@@ -1,0 +1,55 @@
+import type { Commit, ContextId, Entry, OutlineRow, Stop } from '../../core/contract/index.js';
+import { api } from '../client';
+import { createRanges, type Ranges } from './ranges';
+
+export interface Outline {
+  readonly total: number;
+  readonly tokens: number;
+  readonly rows: readonly OutlineRow[];
+}
+
+export type ShownCommit = Commit & { readonly children: readonly ContextId[]; readonly depth: number };
+
+const pageSize = 60;
+
+/** Commits never change, so what was read of one stays right; only the latest few are kept. */
+class Latest<T> {
+  readonly #kept = new Map<string, T>();
+  constructor(private readonly limit: number) {}
+
+  get(key: string, make: () => T): T {
+    const value = this.#kept.get(key) ?? make();
+    this.#kept.delete(key);
+    this.#kept.set(key, value);
+    const oldest = this.#kept.keys().next();
+    if (this.#kept.size > this.limit && !oldest.done) this.#kept.delete(oldest.value);
+    return value;
+  }
+
+  forget(key: string): void {
+    this.#kept.delete(key);
+  }
+}
+
+const outlines = new Latest<Promise<Outline>>(12);
+const entryLists = new Latest<Ranges<Entry>>(8);
+
+/** Every entry of a context without its content. A failure is not kept: the next who asks gets a new try. */
+export async function outlineOf(project: string, id: ContextId, stop: Stop): Promise<Outline> {
+  const key = `${project}\n${id}\n${stop}`;
+  try {
+    return await outlines.get(key, () => api.context.outline({ id, stop }));
+  } catch (error) {
+    outlines.forget(key);
+    throw error;
+  }
+}
+
+/** The entries of a context with their content, in pages. */
+export const entriesOf = (project: string, id: ContextId, stop: Stop): Ranges<Entry> =>
+  entryLists.get(`${project}\n${id}\n${stop}`, () =>
+    createRanges<Entry>(pageSize, async (offset, limit) => {
+      const { total, entries } = await api.context.entries({ id, stop, offset, limit });
+      return { total, items: entries };
+    }),
+  );

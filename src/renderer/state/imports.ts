@@ -1,0 +1,53 @@
+import { create } from 'zustand';
+import type { ImportProgress, ImportResult } from '../../core/contract/index.js';
+import { api } from '../client';
+import { refreshProject, useProject } from './project';
+
+export interface ImportJob {
+  readonly id: number;
+  readonly project: string;
+  readonly paths: readonly string[];
+  readonly startedAt: number;
+  readonly progress?: ImportProgress;
+  readonly state: 'running' | 'done' | 'canceled' | 'failed';
+  readonly result?: ImportResult;
+  readonly error?: unknown;
+  readonly cancel: () => void;
+}
+
+export const useImports = create<{ readonly jobs: readonly ImportJob[] }>(() => ({ jobs: [] }));
+
+let nextId = 1;
+
+/** Imports into the open project, and goes on whatever view is shown. Resolves with the job when it has ended. */
+export async function runImport(paths: readonly string[]): Promise<ImportJob> {
+  const { state } = useProject.getState();
+  if (state.phase !== 'open') throw new Error('No project is open to import into.');
+  const controller = new AbortController();
+  const id = nextId++;
+  const change = (part: Partial<ImportJob>) =>
+    useImports.setState(({ jobs }) => ({ jobs: jobs.map((job) => (job.id === id ? { ...job, ...part } : job)) }));
+  const job: ImportJob = { id, project: state.dir, paths, startedAt: Date.now(), state: 'running', cancel: () => controller.abort() };
+  useImports.setState(({ jobs }) => ({ jobs: [job, ...jobs].slice(0, 20) }));
+  try {
+    const stream = await api.import.run({ paths: [...paths] }, { signal: controller.signal });
+    controller.signal.addEventListener('abort', () => void stream.return?.(undefined as never).catch(() => {}), { once: true });
+    for (;;) {
+      const step = await stream.next();
+      if (controller.signal.aborted) {
+        change({ state: 'canceled' });
+        break;
+      }
+      if (step.done) {
+        change({ state: 'done', result: step.value });
+        break;
+      }
+      change({ progress: step.value });
+    }
+  } catch (error) {
+    change(controller.signal.aborted ? { state: 'canceled' } : { state: 'failed', error });
+  }
+  // What was stored before a cancel or a failure is whole, and shown.
+  await refreshProject();
+  return useImports.getState().jobs.find((one) => one.id === id) ?? job;
+}

@@ -1,0 +1,12 @@
+// state: where the person is (address, selection, what floats) and what was read from the engine, keyed by id.
+// Commits never change, so their outlines and entries are cached without a thought; lists are read again by revision.
+// Views read from here and call functions from here; nothing here knows a component.
+export { chainOf, chainPage, indexOfCommit, wholeChainLimit } from './chain';
+export { entriesOf, type Outline, outlineOf, type ShownCommit } from './contexts';
+export { type ImportJob, runImport, useImports } from './imports';
+export { go, move, route, useNavigation } from './navigation';
+export { followAddress, openProject, type ProjectState, refreshProject, useOpenDir, useProject } from './project';
+export { type Query, useQuery } from './query';
+export { createRanges, type Page, type Ranges, useRanges } from './ranges';
+export { formatRoute, parseRoute, type Route, type ViewName, views } from './route';
+export { applyTheme, copy, dismiss, notify, type Sheet, setTheme, show, type ThemeChoice, toggleDrawer, togglePane, useUi } from './ui';

@@ -1,0 +1,52 @@
+import type { ContextId, EntryKey, Stop } from '../../core/contract/index.js';
+
+export const views = ['library', 'chain', 'context', 'diff'] as const;
+export type ViewName = (typeof views)[number];
+
+/** Where the person is. Stands in the address in full, so that back, forward, reload and a copied link lead to the same place. */
+export interface Route {
+  readonly view: ViewName;
+  /** The folder of the open project. */
+  readonly project?: string | undefined;
+  /** Only this session's commits in the chain. */
+  readonly session?: string | undefined;
+  readonly commit?: ContextId | undefined;
+  /** The other commit of a comparison. */
+  readonly against?: ContextId | undefined;
+  readonly entry?: EntryKey | undefined;
+  readonly stop?: Stop | undefined;
+}
+
+const contextId = /^ctx-[0-9a-f]{1,64}$/;
+
+/** Reads an address's hash. Anything unknown or malformed is left out rather than followed. */
+export function parseRoute(hash: string): Route {
+  const [path = '', query = ''] = hash.replace(/^#\/?/, '').split('?', 2);
+  const view = views.find((name) => name === path) ?? 'library';
+  const params = new URLSearchParams(query);
+  const text = (name: string) => params.get(name) || undefined;
+  const commit = (name: string) => {
+    const value = text(name);
+    return value && contextId.test(value) ? (value as ContextId) : undefined;
+  };
+  const stop = text('stop');
+  return {
+    view,
+    project: text('project'),
+    session: text('session'),
+    commit: commit('commit'),
+    against: commit('against'),
+    entry: text('entry') as EntryKey | undefined,
+    stop: stop === 'root' || stop === 'compaction' ? stop : commit('stop'),
+  };
+}
+
+export function formatRoute(route: Route): string {
+  const params = new URLSearchParams();
+  for (const name of ['project', 'session', 'commit', 'against', 'entry', 'stop'] as const) {
+    const value = route[name];
+    if (value) params.set(name, value);
+  }
+  const query = params.toString();
+  return `#/${route.view}${query && `?${query}`}`;
+}

@@ -1,0 +1,83 @@
+import { create } from 'zustand';
+import type { ContextId, EntryKey, Stop } from '../../core/contract/index.js';
+
+export type ThemeChoice = 'system' | 'light' | 'dark';
+
+/** What floats over the window. One at a time. */
+export type Sheet =
+  | { readonly kind: 'palette' }
+  | { readonly kind: 'keys' }
+  | { readonly kind: 'imports' }
+  | { readonly kind: 'fork'; readonly commit: ContextId; readonly at?: EntryKey | undefined; readonly stop: Stop }
+  | { readonly kind: 'export'; readonly commit: ContextId; readonly stop: Stop }
+  | { readonly kind: 'resume'; readonly commit: ContextId }
+  | { readonly kind: 'link'; readonly href: string };
+
+interface Ui {
+  readonly theme: ThemeChoice;
+  readonly sheet: Sheet | undefined;
+  /** At narrow widths the side panes are drawers, and at most one is out. */
+  readonly drawer: 'left' | 'right' | undefined;
+  readonly leftHidden: boolean;
+  readonly rightHidden: boolean;
+  /** A word that shows for a moment: "Copied". */
+  readonly notice: string | undefined;
+}
+
+const stored = <T extends string>(name: string, allowed: readonly T[], fallback: T): T => {
+  const value = localStorage.getItem(`stemma.${name}`);
+  return allowed.find((one) => one === value) ?? fallback;
+};
+
+export const useUi = create<Ui>(() => ({
+  theme: stored('theme', ['system', 'light', 'dark'], 'system'),
+  sheet: undefined,
+  drawer: undefined,
+  leftHidden: stored('left', ['shown', 'hidden'], 'shown') === 'hidden',
+  rightHidden: stored('right', ['shown', 'hidden'], 'shown') === 'hidden',
+  notice: undefined,
+}));
+
+const systemIsDark = matchMedia('(prefers-color-scheme: dark)');
+
+/** Puts the theme on the page: `data-theme` is always `light` or `dark`. */
+export function applyTheme(choice: ThemeChoice = useUi.getState().theme): void {
+  document.documentElement.dataset.theme = choice === 'system' ? (systemIsDark.matches ? 'dark' : 'light') : choice;
+}
+
+export function setTheme(theme: ThemeChoice): void {
+  localStorage.setItem('stemma.theme', theme);
+  useUi.setState({ theme });
+  applyTheme(theme);
+}
+
+systemIsDark.addEventListener('change', () => applyTheme());
+
+export const show = (sheet: Sheet): void => useUi.setState({ sheet, drawer: undefined });
+export const dismiss = (): void => useUi.setState({ sheet: undefined });
+
+export function togglePane(side: 'left' | 'right'): void {
+  const name = side === 'left' ? 'leftHidden' : 'rightHidden';
+  const hidden = !useUi.getState()[name];
+  localStorage.setItem(`stemma.${side}`, hidden ? 'hidden' : 'shown');
+  useUi.setState({ [name]: hidden });
+}
+
+export const toggleDrawer = (side: 'left' | 'right'): void => useUi.setState((old) => ({ drawer: old.drawer === side ? undefined : side }));
+
+let noticeTimer: ReturnType<typeof setTimeout> | undefined;
+
+export function notify(notice: string): void {
+  clearTimeout(noticeTimer);
+  useUi.setState({ notice });
+  noticeTimer = setTimeout(() => useUi.setState({ notice: undefined }), 2_400);
+}
+
+export async function copy(text: string, what = 'Copied'): Promise<void> {
+  try {
+    await navigator.clipboard.writeText(text);
+    notify(what);
+  } catch {
+    notify('The clipboard is not open to this window. Select the text and copy it by hand.');
+  }
+}
