@@ -84,8 +84,13 @@ export const outlineRow = z.object({
   /** Of calls and results, so that the list sets the two as one block before either is read. */
   toolCallId: z.string().optional(),
   isError: z.boolean().optional(),
+  /** Recorded by the runtime, never sent to the model: here only when asked for. */
+  hidden: z.boolean().optional(),
 });
 export type OutlineRow = z.output<typeof outlineRow>;
+
+/** Which entries of which context: `hidden` adds what the runtime recorded but never sent (events, errors, progress). */
+const query = { id: contextPrefix, stop: stop.optional(), hidden: z.boolean().optional() };
 
 const filter = z.object({
   template: z.string().optional(),
@@ -138,14 +143,14 @@ export const contextContract = {
     .input(z.object({ filter: filter.optional(), offset: count, limit: z.number().int().min(1).max(5_000) }))
     .output(z.object({ total: count, rows: z.array(graphRow) })),
   entries: oc
-    .input(z.object({ id: contextPrefix, stop: stop.optional(), offset: count.optional(), limit: z.number().int().min(1).max(10_000).optional() }))
+    .input(z.object({ ...query, offset: count.optional(), limit: z.number().int().min(1).max(10_000).optional() }))
     .output(z.object({ total: count, entries: z.array(entry) })),
   /** Every entry of a context without its content: for the token bar, the outline and the list's heights. */
   outline: oc
-    .input(z.object({ id: contextPrefix, stop: stop.optional() }))
+    .input(z.object(query))
     .output(z.object({ total: count, tokens: count, rows: z.array(outlineRow) })),
   /** Positions of the entries whose text, call or result holds the words, without regard to case. */
-  find: oc.input(z.object({ id: contextPrefix, stop: stop.optional(), text: z.string().min(1).max(400) })).output(z.object({ hits: z.array(count) })),
+  find: oc.input(z.object({ ...query, text: z.string().min(1).max(400) })).output(z.object({ hits: z.array(count) })),
   fork: oc
     .input(
       z.object({

@@ -61,6 +61,8 @@ export type WritableEntry = EntryDraft & {
 export interface Format {
   readonly id: string;
   readonly contentType: string;
+  /** What a conversation of another format becomes when it is written in this one: turns again, or an account of them. */
+  readonly tier: 'translated' | 'rendered';
   /** 0 (not mine) to 1 (certain), from the beginning of a file and its name. */
   recognize(head: Uint8Array, path: string): number;
   /** Entries of one delta. Never throws for what the bytes hold: what it cannot read stands in `problems`. */
@@ -85,13 +87,18 @@ export interface WriteOptions {
   readonly parentRecord?: string;
 }
 
-/** One commit that an import wants: `ranges` of the file, in file order, are its delta. */
+/** One commit that an import wants: `ranges` of the file, in file order, and then `kept` are its delta. */
 export interface PlannedCommit {
   /** The commit before it: one of the plan by number, one of the store by a record that it holds, or none. */
   readonly parent: { readonly plan: number } | { readonly record: string } | null;
   readonly type: CommitType;
   readonly checkpoint: Checkpoint;
   readonly ranges: readonly ByteRange[];
+  /**
+   * Ranges that the delta repeats after its own, in this order: what a compaction keeps beside its summary. These bytes belong to
+   * the commits before it, and stand here for what the model saw.
+   */
+  readonly kept?: readonly ByteRange[];
   readonly template: string;
   readonly principal?: string;
   readonly sessionId?: string;
@@ -121,6 +128,13 @@ export interface ImportPlan {
   readonly notes: readonly Problem[];
   /** The commits at which branches end, by number in the plan; the last is the one that the agent would resume. */
   readonly tips: readonly ({ readonly plan: number } | { readonly record: string })[];
+  /**
+   * Where the import of a longer state of this file resumes: bytes from here on (half a last line) stand in `side` only
+   * until then.
+   */
+  readonly end: number;
+  /** Subagents that this conversation started, where it says so: for files of theirs that have nothing beside them. */
+  readonly agents: readonly { readonly agentId: string; readonly toolCallId: string }[];
 }
 
 /** What a planner may ask of the store: is this record known, and as what. Keeps the planner pure. */

@@ -6,6 +6,7 @@ type Parameter = string | number | bigint | Uint8Array | null;
 
 /** Reads only: what is handed this cannot write, and does not compile if it tries. */
 export interface ReadableDb {
+  readonly readonly: boolean;
   one<Row>(sql: string, ...parameters: Parameter[]): Row | undefined;
   all<Row>(sql: string, ...parameters: Parameter[]): Row[];
   /** Rows one at a time; the database takes no other statement until the loop is left. */
@@ -22,7 +23,6 @@ export interface WritableDb extends ReadableDb {
 }
 
 export interface OpenDatabase extends WritableDb {
-  readonly readonly: boolean;
   close(): void;
   /** A consistent copy of the database as it is now. */
   backup(path: string): Promise<void>;

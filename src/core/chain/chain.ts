@@ -1,0 +1,98 @@
+import { type Artifacts, refOfHash } from '../artifacts/index.js';
+import type { ArtifactNo, ArtifactRef, CommitSeq, ContextId, Timestamp } from '../base/index.js';
+import { type Clock, timestampOf } from '../base/index.js';
+import type { Checkpoint, Commit, CommitType, Tier } from '../contract/index.js';
+import type { ParsedDelta } from '../formats/index.js';
+import type { WritableDb } from '../store/index.js';
+import type { Outline } from './outline.js';
+import type { Recent } from './recent.js';
+
+/** What every chain function works on: one project's tables and objects, its time, and its ids. */
+export interface Chain {
+  readonly db: WritableDb;
+  /** The project's number: every query is bound to it. */
+  readonly project: number;
+  readonly artifacts: Artifacts;
+  readonly clock: Clock;
+  /** A new UUID. */
+  readonly newId: () => string;
+  /** What was parsed lately, by artifact and format. */
+  readonly outlines: Recent<string, Outline>;
+  readonly parsed: Recent<string, ParsedDelta>;
+}
+
+/** A commit as its row: what walks, counts and joins need. */
+export interface ContextRow {
+  readonly seq: CommitSeq;
+  readonly id: ContextId;
+  readonly parent: CommitSeq | null;
+  readonly line: number;
+  readonly depth: number;
+  readonly type: CommitType;
+  readonly artifact: ArtifactNo;
+  readonly format: string;
+  readonly template: string;
+  readonly principal: string | null;
+  readonly machine: string | null;
+  readonly sessionId: string | null;
+  readonly checkpoint: Checkpoint;
+  readonly ticketId: string | null;
+  readonly threadId: string | null;
+  readonly summary: string | null;
+  readonly tags: string | null;
+  readonly messageCount: number;
+  readonly tokenCount: number;
+  readonly contextTokens: number;
+  readonly errors: number;
+  readonly forked: number;
+  readonly createdAt: number;
+  readonly parentId: ContextId | null;
+  readonly hash: Buffer;
+}
+
+/** The columns of a `ContextRow`, to stand between SELECT and a WHERE on `c`. */
+export const selectContext = /* sql */ `
+SELECT c.seq, c.id, c.parent, c.line, c.depth, c.type, c.artifact, c.format, c.template, c.principal, c.machine, c.sessionId,
+       c.checkpoint, c.ticketId, c.threadId, c.summary, c.tags, c.messageCount, c.tokenCount, c.contextTokens, c.errors,
+       c.forked, c.createdAt, p.id AS parentId, a.hash
+  FROM context c JOIN artifact a ON a.no = c.artifact LEFT JOIN context p ON p.seq = c.parent`;
+
+export function toCommit(row: ContextRow): Commit {
+  return {
+    id: row.id,
+    parent: row.parentId,
+    type: row.type,
+    artifactRef: refOfHash(row.hash),
+    format: row.format,
+    template: row.template,
+    ...(row.principal !== null && { principal: row.principal }),
+    ...(row.machine !== null && { machine: row.machine }),
+    ...(row.sessionId !== null && { sessionId: row.sessionId }),
+    ...(row.ticketId !== null && { ticketId: row.ticketId }),
+    ...(row.threadId !== null && { threadId: row.threadId }),
+    checkpoint: row.checkpoint,
+    ...(row.summary !== null && { summary: row.summary }),
+    tags: tagsOf(row.tags),
+    messageCount: row.messageCount,
+    tokenCount: row.tokenCount,
+    createdAt: timestampOf(row.createdAt),
+  };
+}
+
+export const tagsOf = (stored: string | null): string[] => (stored === null ? [] : (JSON.parse(stored) as string[]));
+
+export interface Materialized {
+  readonly artifactRef: ArtifactRef;
+  readonly format: string;
+  readonly contentType: string;
+  readonly tier: Tier;
+  readonly messageCount: number;
+  readonly tokenCount: number;
+  readonly cached: boolean;
+  readonly commits: readonly ContextId[];
+}
+
+export interface Resolved {
+  readonly id: ContextId | null;
+  readonly at: Timestamp | null;
+}

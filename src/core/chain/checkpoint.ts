@@ -1,0 +1,206 @@
+import { sha256Of } from '../artifacts/index.js';
+import {
+  type ArtifactNo,
+  type ArtifactRef,
+  badRequest,
+  type CommitSeq,
+  type ContextId,
+  inWords,
+  StemmaError,
+  type Timestamp,
+  timestampOf,
+} from '../base/index.js';
+import type { Checkpoint, Commit, CommitType } from '../contract/index.js';
+import { formatOf } from '../formats/index.js';
+import { type Chain, type ContextRow, toCommit } from './chain.js';
+import { commitAt, commitOf } from './find.js';
+import { countsOf, type Outline, outlineOfParsed, saveOutline } from './outline.js';
+
+export interface CheckpointInput {
+  readonly parent: ContextId | null;
+  readonly type: CommitType;
+  readonly format: string;
+  readonly artifactRef?: string | undefined;
+  readonly data?: string | undefined;
+  readonly text?: string | undefined;
+  readonly template: string;
+  readonly principal?: string | undefined;
+  readonly machine?: string | undefined;
+  readonly sessionId?: string | undefined;
+  readonly checkpoint: Checkpoint;
+  readonly ticketId?: string | undefined;
+  readonly threadId?: string | undefined;
+  readonly summary?: string | undefined;
+  readonly tags?: readonly string[] | undefined;
+  readonly messageCount?: number | undefined;
+  readonly tokenCount?: number | undefined;
+  readonly createdAt?: Timestamp | undefined;
+}
+
+/**
+ * Makes a commit of content that is stored, or is stored with it in the same transaction (seed, "Checkpoint").
+ * The same parent, content, time and template again give the commit that there is (C1).
+ * @throws BAD_REQUEST for a type, format or count that does not fit; NOT_FOUND for an unknown parent or artifact.
+ */
+export function checkpoint(chain: Chain, input: CheckpointInput): Commit {
+  const format = formatOf(input.format);
+  if (!format) throw badRequest('format', `${inWords(input.format)} is no format that Stemma stores`);
+  const given = [input.artifactRef, input.data, input.text].filter((each) => each !== undefined).length;
+  if (given !== 1) throw badRequest('artifactRef', `a commit has its content by one of artifactRef, data and text; ${given} were given`);
+  return chain.artifacts.transaction(() => {
+    const parent = input.parent === null ? null : commitOf(chain, input.parent, 'parent');
+    const bytes = input.data !== undefined ? Buffer.from(input.data, 'base64') : input.text !== undefined ? Buffer.from(input.text) : undefined;
+    const artifact = bytes ? chain.artifacts.put(bytes, { contentType: format.contentType }).no : chain.artifacts.find(input.artifactRef ?? '');
+    const outline = input.messageCount === undefined || input.tokenCount === undefined ? readOutline(chain, input, artifact, bytes) : undefined;
+    const counts = outline ? countsOf(outline) : { messages: 0, tokens: 0, errors: 0 };
+    const row = addCommit(chain, {
+      ...input,
+      parent,
+      artifact,
+      ref: bytes || !input.artifactRef?.startsWith('blake3:') ? chain.artifacts.stat(artifact).ref : (input.artifactRef as ArtifactRef),
+      // C9: a compaction brings no new messages, only the tokens of what stands for the old ones.
+      messageCount: input.messageCount ?? (input.type === 'compaction' ? 0 : counts.messages),
+      tokenCount: input.tokenCount ?? counts.tokens,
+      errors: counts.errors,
+      forked: false,
+    });
+    return toCommit(row);
+  });
+}
+
+function readOutline(chain: Chain, input: CheckpointInput, artifact: ArtifactNo, bytes: Uint8Array | undefined): Outline {
+  const content = bytes ?? chain.artifacts.read(artifact);
+  const parsed = formatOf(input.format)?.parse(content);
+  const [problem] = parsed?.problems ?? [];
+  if (!parsed || (problem && parsed.entries.length === 0))
+    throw badRequest('artifactRef', `the content does not read as ${input.format}: line ${problem?.line}: ${problem?.reason}`, {
+      line: problem?.line,
+    });
+  const outline = outlineOfParsed(parsed);
+  saveOutline(chain, artifact, input.format, outline);
+  return outline;
+}
+
+/** A commit about to be written: everything known, nothing checked but by the database. */
+export interface NewCommit {
+  readonly parent: Pick<ContextRow, 'seq' | 'id' | 'line' | 'depth' | 'contextTokens' | 'createdAt'> | null;
+  readonly type: CommitType;
+  readonly artifact: ArtifactNo;
+  readonly ref: ArtifactRef;
+  readonly format: string;
+  readonly template: string;
+  readonly principal?: string | undefined;
+  readonly machine?: string | undefined;
+  readonly sessionId?: string | undefined;
+  readonly checkpoint: Checkpoint;
+  readonly ticketId?: string | undefined;
+  readonly threadId?: string | undefined;
+  readonly summary?: string | undefined;
+  readonly tags?: readonly string[] | undefined;
+  readonly messageCount: number;
+  readonly tokenCount: number;
+  readonly errors: number;
+  readonly forked: boolean;
+  readonly createdAt?: Timestamp | undefined;
+}
+
+/** Writes one commit. Call inside a transaction that also holds its artifact. */
+export function addCommit(chain: Chain, commit: NewCommit): ContextRow {
+  const { parent } = commit;
+  // C12: the clock may have been set back since the parent was made.
+  const createdAt = commit.createdAt ? Date.parse(commit.createdAt) : Math.max(chain.clock(), parent?.createdAt ?? 0);
+  const digest = sha256Of([parent?.id ?? '', commit.ref, timestampOf(createdAt), commit.template].join('\0'));
+  const named = nameFor(chain, digest);
+  if (named.known) return commitAt(chain, named.known);
+  const place = placeOf(chain, parent);
+  const contextTokens = commit.type === 'delta' ? (parent?.contextTokens ?? 0) + commit.tokenCount : commit.tokenCount;
+  const { rowId } = chain.db.run(
+    `INSERT INTO context (project, id, digest, parent, line, depth, type, artifact, format, template, principal, machine, sessionId, checkpoint,
+       ticketId, threadId, summary, tags, messageCount, tokenCount, contextTokens, errors, forked, createdAt)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    chain.project,
+    named.id,
+    digest,
+    parent?.seq ?? null,
+    place.line,
+    place.depth,
+    commit.type,
+    commit.artifact,
+    commit.format,
+    commit.template,
+    commit.principal ?? null,
+    commit.machine ?? null,
+    commit.sessionId ?? null,
+    commit.checkpoint,
+    commit.ticketId ?? null,
+    commit.threadId ?? null,
+    commit.summary ?? null,
+    commit.tags?.length ? JSON.stringify(commit.tags) : null,
+    commit.messageCount,
+    commit.tokenCount,
+    contextTokens,
+    commit.errors,
+    commit.forked ? 1 : 0,
+    createdAt,
+  );
+  return {
+    seq: rowId as CommitSeq,
+    id: named.id,
+    parent: parent?.seq ?? null,
+    line: place.line,
+    depth: place.depth,
+    type: commit.type,
+    artifact: commit.artifact,
+    format: commit.format,
+    template: commit.template,
+    principal: commit.principal ?? null,
+    machine: commit.machine ?? null,
+    sessionId: commit.sessionId ?? null,
+    checkpoint: commit.checkpoint,
+    ticketId: commit.ticketId ?? null,
+    threadId: commit.threadId ?? null,
+    summary: commit.summary ?? null,
+    tags: commit.tags?.length ? JSON.stringify(commit.tags) : null,
+    messageCount: commit.messageCount,
+    tokenCount: commit.tokenCount,
+    contextTokens,
+    errors: commit.errors,
+    forked: commit.forked ? 1 : 0,
+    createdAt,
+    parentId: parent?.id ?? null,
+    hash: Buffer.from(commit.ref.slice('blake3:'.length), 'hex'),
+  };
+}
+
+const shortestId = 8;
+
+/** C1: eight digits of the digest, and more where another commit has those already. */
+function nameFor(chain: Chain, digest: Buffer): { readonly id: ContextId; readonly known?: CommitSeq } {
+  const hex = digest.toString('hex');
+  const first = hex.slice(0, shortestId);
+  const near = chain.db.all<{ seq: CommitSeq; id: ContextId; digest: Buffer }>(
+    'SELECT seq, id, digest FROM context WHERE project = ? AND id >= ? AND id < ?',
+    chain.project,
+    `ctx-${first}`,
+    `ctx-${first}g`,
+  );
+  const same = near.find((row) => row.digest.equals(digest));
+  if (same) return { id: same.id, known: same.seq };
+  const taken = new Set<string>(near.map((row) => row.id));
+  for (let digits = shortestId; digits <= hex.length; digits++) {
+    const id = `ctx-${hex.slice(0, digits)}` as ContextId;
+    if (!taken.has(id)) return { id };
+  }
+  throw new StemmaError('CONFLICT', `two commits have the digest ${hex}`, { digest: hex });
+}
+
+/** The first child of the last commit of a line goes on in that line; every other begins one of its own. */
+function placeOf(chain: Chain, parent: NewCommit['parent']): { readonly line: number; readonly depth: number } {
+  if (!parent) return { line: newLine(chain, null), depth: 0 };
+  const depth = parent.depth + 1;
+  const next = chain.db.one('SELECT 1 FROM context WHERE line = ? AND depth = ?', parent.line, depth);
+  return { line: next ? newLine(chain, parent.seq) : parent.line, depth };
+}
+
+const newLine = (chain: Chain, origin: CommitSeq | null): number =>
+  chain.db.run('INSERT INTO line (project, origin) VALUES (?, ?)', chain.project, origin).rowId;

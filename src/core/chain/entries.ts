@@ -1,0 +1,144 @@
+import { refOf } from '../artifacts/index.js';
+import type { ContextId, EntryKey } from '../base/index.js';
+import type { Entry, OutlineRow, Stop } from '../contract/index.js';
+import type { ParsedEntry } from '../formats/index.js';
+import type { Chain } from './chain.js';
+import { commitOf } from './find.js';
+import { elidedTokens, type OutlineEntry, outlineOf, parsedOf } from './outline.js';
+import { type Step, walk } from './walk.js';
+
+/** An entry of a context by its place: in which commit, and there the how-manieth. */
+interface Place {
+  readonly step: Step;
+  /** The entry's number among all entries of the delta, hidden ones included. */
+  readonly index: number;
+  readonly outline: OutlineEntry;
+  /** What a later delta put in place of a tool result's text. */
+  readonly elided?: string;
+}
+
+export interface ContextQuery {
+  readonly id: ContextId;
+  readonly stop?: Stop | undefined;
+  /** Show what the runtime recorded but never sent, too: events, errors, progress. */
+  readonly hidden?: boolean | undefined;
+}
+
+/** Every entry of a materialized context, in order, without content. */
+function placesOf(chain: Chain, query: ContextQuery): Place[] {
+  const { contributing } = walk(chain, commitOf(chain, query.id), query.stop);
+  const outlines = contributing.map((step) => outlineOf(chain, step.artifact, step.format));
+  const elided = new Map(
+    outlines.flatMap((outline) => outline.elisions.flatMap((elision) => elision.toolCallIds.map((id) => [id, elision.text] as const))),
+  );
+  return contributing.flatMap((step, at) =>
+    (outlines[at]?.entries ?? []).flatMap((outline, index): Place[] => {
+      if (outline.hidden && !query.hidden) return [];
+      const text = outline.kind === 'tool_result' && outline.toolCallId !== undefined ? elided.get(outline.toolCallId) : undefined;
+      return [{ step, index, outline, ...(text !== undefined && { elided: text }) }];
+    }),
+  );
+}
+
+const tokensOf = (place: Place): number =>
+  place.elided === undefined ? place.outline.tokens : elidedTokens({ toolCallIds: [], text: place.elided });
+
+/** Every entry without its content, for the token bar, the outline and the heights of a list. */
+export function outlineRows(chain: Chain, query: ContextQuery): { total: number; tokens: number; rows: OutlineRow[] } {
+  const places = placesOf(chain, query);
+  const rows = places.map((place): OutlineRow => {
+    const { key, role, kind, head, toolCallId, isError, hidden } = place.outline;
+    return {
+      key,
+      role,
+      kind,
+      tokens: tokensOf(place),
+      commit: place.step.id,
+      ...(head !== undefined && { head }),
+      ...(toolCallId !== undefined && { toolCallId }),
+      ...(isError && { isError }),
+      ...(hidden && { hidden }),
+    };
+  });
+  return { total: rows.length, tokens: rows.reduce((sum, row) => sum + (row.hidden ? 0 : row.tokens), 0), rows };
+}
+
+/** A range of a context's entries: only the deltas that the range touches are read. */
+export function entries(
+  chain: Chain,
+  query: ContextQuery & { offset?: number | undefined; limit?: number | undefined },
+): { total: number; entries: Entry[] } {
+  const places = placesOf(chain, query);
+  const offset = query.offset ?? 0;
+  const page = places.slice(offset, offset + (query.limit ?? places.length));
+  const toolNames = toolNamesOf(places);
+  return { total: places.length, entries: page.map((place) => entryAt(chain, place, toolNames)) };
+}
+
+/** Positions of the entries that hold the text, without regard to case. */
+export function find(chain: Chain, query: ContextQuery & { text: string }): { hits: number[] } {
+  const wanted = query.text.toLowerCase();
+  const hits = placesOf(chain, query).flatMap((place, position) => (searchable(chain, place).toLowerCase().includes(wanted) ? [position] : []));
+  return { hits };
+}
+
+function searchable(chain: Chain, place: Place): string {
+  const entry = parsedEntryAt(chain, place);
+  const rest = entry.arguments === undefined ? '' : JSON.stringify(entry.arguments);
+  return `${place.elided ?? entry.text ?? ''}\n${entry.toolName ?? ''}\n${rest}`;
+}
+
+/** The names of the tools by the ids of their calls: results do not say which tool they are of. */
+const toolNamesOf = (places: readonly Place[]): ReadonlyMap<string, string> =>
+  new Map(
+    places.flatMap(({ outline }) =>
+      outline.kind === 'tool_call' && outline.toolCallId && outline.head ? [[outline.toolCallId, outline.head] as const] : [],
+    ),
+  );
+
+function parsedEntryAt(chain: Chain, place: Place): ParsedEntry {
+  const entry = parsedOf(chain, place.step.artifact, place.step.format).entries[place.index];
+  if (!entry) throw new Error(`the outline of ${place.step.id} names entry ${place.index}, which its delta does not have`);
+  return entry;
+}
+
+function entryAt(chain: Chain, place: Place, toolNames: ReadonlyMap<string, string>): Entry {
+  const parsed = parsedEntryAt(chain, place);
+  const { raw, media, messageId: _, text, toolName, marks, ...rest } = parsed;
+  const shown = place.elided ?? text;
+  const name = toolName ?? (parsed.kind === 'tool_result' && parsed.toolCallId ? toolNames.get(parsed.toolCallId) : undefined);
+  return {
+    ...rest,
+    ...(shown !== undefined && { text: shown }),
+    ...(name !== undefined && { toolName: name }),
+    ...(media && { media: { mediaType: media.mediaType, artifactRef: storedMedia(chain, media) } }),
+    ...((marks?.length || place.elided !== undefined) && { marks: [...(marks ?? []), ...(place.elided === undefined ? [] : ['elided'])] }),
+    tokens: tokensOf(place),
+    source: { commit: place.step.id, index: place.index, ...(raw && { raw }) },
+  };
+}
+
+/** An image becomes an object of its own when it is first looked at; the delta holds it in any case. */
+function storedMedia(chain: Chain, media: { mediaType: string; bytes: Uint8Array }): ReturnType<typeof refOf> {
+  if (chain.db.readonly) return refOf(media.bytes);
+  return chain.artifacts.putCache(media.bytes, media.mediaType).ref;
+}
+
+/** Entries of a context as their formats read them, for exporters and forks; elided results have what took their place. */
+export function contextEntries(
+  chain: Chain,
+  query: ContextQuery,
+): { readonly commit: ContextId; readonly key: EntryKey; readonly entry: ParsedEntry }[] {
+  const places = placesOf(chain, query);
+  const toolNames = toolNamesOf(places);
+  return places.map((place) => {
+    const parsed = parsedEntryAt(chain, place);
+    const name = parsed.toolName ?? (parsed.toolCallId ? toolNames.get(parsed.toolCallId) : undefined);
+    const entry = {
+      ...parsed,
+      ...(place.elided !== undefined && { text: place.elided, result: undefined }),
+      ...(name !== undefined && { toolName: name }),
+    };
+    return { commit: place.step.id, key: entry.key, entry };
+  });
+}

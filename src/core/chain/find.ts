@@ -1,0 +1,55 @@
+import { badRequest, type CommitSeq, type ContextId, notFound } from '../base/index.js';
+import { type Chain, type ContextRow, selectContext } from './chain.js';
+
+/** The commit with this id, or the only one whose id begins so. @throws NOT_FOUND; BAD_REQUEST where several do. */
+export function commitOf(chain: Chain, name: ContextId, field = 'id'): ContextRow {
+  const exact = chain.db.one<ContextRow>(`${selectContext} WHERE c.project = ? AND c.id = ?`, chain.project, name);
+  if (exact) return exact;
+  const [row, ...others] = chain.db.all<ContextRow>(
+    `${selectContext} WHERE c.project = ? AND c.id >= ? AND c.id < ? ORDER BY c.id LIMIT 4`,
+    chain.project,
+    name,
+    `${name}g`,
+  );
+  if (!row) throw notFound(name, `no commit ${name} is in this project`, { field });
+  if (others.length) {
+    const ids = [row, ...others].map((each) => each.id);
+    throw badRequest(field, `${name} is the beginning of several ids (${ids.join(', ')}${ids.length > 3 ? ', …' : ''}); give more digits`, {
+      candidates: ids,
+    });
+  }
+  return row;
+}
+
+export function commitAt(chain: Chain, seq: CommitSeq): ContextRow {
+  const row = chain.db.one<ContextRow>(`${selectContext} WHERE c.seq = ? AND c.project = ?`, seq, chain.project);
+  if (!row) throw new Error(`commit row ${seq} is named but not there`);
+  return row;
+}
+
+/** Whether `ancestor` is the commit itself or before it in its chain: a hop for each line, not for each commit. */
+export function isAncestor(chain: Chain, ancestor: ContextRow, of: ContextRow): boolean {
+  let at: { line: number; depth: number } = of;
+  for (;;) {
+    if (at.line === ancestor.line) return at.depth >= ancestor.depth;
+    if (at.depth < ancestor.depth) return false;
+    const origin = originOf(chain, at.line);
+    if (!origin) return false;
+    at = origin;
+  }
+}
+
+/** The commit that a line branches off from. */
+export const originOf = (chain: Chain, line: number): { readonly seq: CommitSeq; readonly line: number; readonly depth: number } | undefined =>
+  chain.db.one('SELECT c.seq, c.line, c.depth FROM line l JOIN context c ON c.seq = l.origin WHERE l.no = ?', line);
+
+/** The commits that name this one as their parent, the one that goes on in its line first. */
+export function childrenOf(chain: Chain, row: ContextRow): ContextRow[] {
+  const next = chain.db.all<ContextRow>(`${selectContext} WHERE c.line = ? AND c.depth = ?`, row.line, row.depth + 1);
+  const branches = chain.db.all<ContextRow>(
+    `${selectContext} JOIN line l ON l.no = c.line WHERE l.origin = ? AND c.depth = ? ORDER BY c.seq`,
+    row.seq,
+    row.depth + 1,
+  );
+  return [...next, ...branches];
+}

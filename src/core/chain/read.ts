@@ -1,0 +1,86 @@
+import { type ContextId, type Timestamp, timestampOf } from '../base/index.js';
+import type { Commit } from '../contract/index.js';
+import { type Chain, type ContextRow, type Resolved, selectContext, toCommit } from './chain.js';
+import { childrenOf, commitAt, commitOf } from './find.js';
+import { backwards } from './walk.js';
+
+/** A commit with its place: its children and how many commits are before it. */
+export function show(chain: Chain, id: ContextId): Commit & { children: ContextId[]; depth: number } {
+  const row = commitOf(chain, id);
+  return { ...toCommit(row), children: childrenOf(chain, row).map((child) => child.id), depth: row.depth };
+}
+
+/** From the commit back towards the root, at most `depth` commits. */
+export function history(chain: Chain, id: ContextId, depth = Number.MAX_SAFE_INTEGER): Commit[] {
+  const commits: Commit[] = [];
+  if (depth > 0) for (const step of backwards(chain, commitOf(chain, id))) if (commits.push(toCommit(commitAt(chain, step.seq))) >= depth) break;
+  return commits;
+}
+
+/** The newest commit of a principal at or before an instant (C11). */
+export function resolve(chain: Chain, principal: string, at: Timestamp): Resolved {
+  const row = chain.db.one<{ id: ContextId; createdAt: number }>(
+    'SELECT id, createdAt FROM context WHERE project = ? AND principal = ? AND createdAt <= ? ORDER BY createdAt DESC, seq DESC LIMIT 1',
+    chain.project,
+    principal,
+    Date.parse(at),
+  );
+  return row ? { id: row.id, at: timestampOf(row.createdAt) } : { id: null, at: null };
+}
+
+/** Sets what may change of a commit, and keeps what was there before with its time (C13). */
+export function update(
+  chain: Chain,
+  id: ContextId,
+  change: { summary?: string | undefined; tags?: readonly string[] | undefined; author?: string },
+): Commit {
+  return chain.db.transaction(() => {
+    const row = commitOf(chain, id);
+    const summary = change.summary ?? row.summary;
+    const tags = change.tags ? (change.tags.length ? JSON.stringify(change.tags) : null) : row.tags;
+    if (summary !== row.summary || tags !== row.tags) {
+      chain.db.run(
+        'INSERT INTO contextVersion (project, context, at, author, summary, tags) VALUES (?, ?, ?, ?, ?, ?)',
+        chain.project,
+        row.seq,
+        chain.clock(),
+        change.author ?? null,
+        row.summary,
+        row.tags,
+      );
+      chain.db.run('UPDATE context SET summary = ?, tags = ? WHERE seq = ?', summary, tags, row.seq);
+    }
+    return toCommit(commitAt(chain, row.seq));
+  });
+}
+
+export interface TipFilter {
+  readonly template?: string | undefined;
+  readonly principal?: string | undefined;
+  readonly sessionId?: string | undefined;
+  readonly ticketId?: string | undefined;
+}
+
+/** The commits that nothing stands on, newest first. */
+export function tips(chain: Chain, filter: TipFilter): Commit[] {
+  return tipRows(chain)
+    .filter((row) => matches(row, filter))
+    .map(toCommit);
+}
+
+export const matches = (row: Pick<ContextRow, 'template' | 'principal' | 'sessionId' | 'ticketId'>, filter: TipFilter): boolean =>
+  (filter.template === undefined || row.template === filter.template) &&
+  (filter.principal === undefined || row.principal === filter.principal) &&
+  (filter.sessionId === undefined || row.sessionId === filter.sessionId) &&
+  (filter.ticketId === undefined || row.ticketId === filter.ticketId);
+
+/** A tip ends its line, and no other line branches off from it. */
+function tipRows(chain: Chain): ContextRow[] {
+  return chain.db.all<ContextRow>(
+    `${selectContext} WHERE c.seq IN (
+       SELECT (SELECT seq FROM context WHERE line = l.no ORDER BY depth DESC LIMIT 1) FROM line l WHERE l.project = ?)
+       AND NOT EXISTS (SELECT 1 FROM line b WHERE b.origin = c.seq)
+     ORDER BY c.createdAt DESC, c.seq DESC`,
+    chain.project,
+  );
+}

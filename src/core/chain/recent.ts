@@ -1,0 +1,33 @@
+/** Keeps what was made lately, up to a budget of weight; what was not asked for longest goes first. */
+export interface Recent<Key, Value> {
+  get(key: Key): Value | undefined;
+  set(key: Key, value: Value, weight: number): void;
+}
+
+export function recent<Key, Value>(budget: number): Recent<Key, Value> {
+  const held = new Map<Key, { readonly value: Value; readonly weight: number }>();
+  let total = 0;
+  const drop = (key: Key): void => {
+    total -= held.get(key)?.weight ?? 0;
+    held.delete(key);
+  };
+  return {
+    get(key) {
+      const found = held.get(key);
+      if (!found) return undefined;
+      held.delete(key);
+      held.set(key, found);
+      return found.value;
+    },
+    set(key, value, weight) {
+      drop(key);
+      if (weight > budget) return;
+      held.set(key, { value, weight });
+      total += weight;
+      for (const oldest of held.keys()) {
+        if (total <= budget) break;
+        drop(oldest);
+      }
+    },
+  };
+}
