@@ -184,8 +184,8 @@ export function openArtifacts({ db, project, folder, clock, newName, remake }: A
     },
     read: (no) => checked(rowOf(no)),
     readAll(nos) {
-      const lowest = nos.reduce((least, no) => (no < least ? no : least), nos[0] ?? (0 as ArtifactNo));
-      const highest = nos.reduce((most, no) => (no > most ? no : most), lowest);
+      const lowest = nos.reduce<number>((least, no) => Math.min(least, no), Number.POSITIVE_INFINITY);
+      const highest = nos.reduce<number>((most, no) => Math.max(most, no), 0);
       const isDense = nos.length > 8 && highest - lowest < nos.length * 2;
       if (!isDense) return nos.map((no) => checked(rowOf(no)));
       const wanted = new Set(nos);

@@ -5,7 +5,6 @@ import {
   badRequest,
   type CommitSeq,
   type ContextId,
-  inWords,
   StemmaError,
   type Timestamp,
   timestampOf,
@@ -44,7 +43,6 @@ export interface CheckpointInput {
  */
 export function checkpoint(chain: Chain, input: CheckpointInput): Commit {
   const format = formatOf(input.format);
-  if (!format) throw badRequest('format', `${inWords(input.format)} is no format that Stemma stores`);
   const given = [input.artifactRef, input.data, input.text].filter((each) => each !== undefined).length;
   if (given !== 1) throw badRequest('artifactRef', `a commit has its content by one of artifactRef, data and text; ${given} were given`);
   return chain.artifacts.transaction(() => {
@@ -70,9 +68,9 @@ export function checkpoint(chain: Chain, input: CheckpointInput): Commit {
 
 function readOutline(chain: Chain, input: CheckpointInput, artifact: ArtifactNo, bytes: Uint8Array | undefined): Outline {
   const content = bytes ?? chain.artifacts.read(artifact);
-  const parsed = formatOf(input.format)?.parse(content);
-  const [problem] = parsed?.problems ?? [];
-  if (!parsed || (problem && parsed.entries.length === 0))
+  const parsed = formatOf(input.format).parse(content);
+  const [problem] = parsed.problems;
+  if (problem && parsed.entries.length === 0)
     throw badRequest('artifactRef', `the content does not read as ${input.format}: line ${problem?.line}: ${problem?.reason}`, {
       line: problem?.line,
     });

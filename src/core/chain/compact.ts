@@ -1,11 +1,11 @@
 import { badRequest, type ContextId, timestampOf } from '../base/index.js';
 import type { Commit, Stop } from '../contract/index.js';
-import { countTokens } from '../formats/index.js';
+import { countTokens, formatOf } from '../formats/index.js';
 import { type Chain, toCommit } from './chain.js';
 import { addCommit } from './checkpoint.js';
 import { commitOf } from './find.js';
 import { lastRecord } from './fork.js';
-import { assemble, formatNamed, idsOf } from './materialize.js';
+import { assemble, idsOf } from './materialize.js';
 import { walk } from './walk.js';
 
 /** Puts a summary in place of all that is before it, as a commit on top of the context it stands for (C9, C14). */
@@ -13,7 +13,7 @@ export function compact(chain: Chain, id: ContextId, summary: string): Commit {
   if (summary.trim() === '') throw badRequest('summary', 'a compaction needs a summary that says something: it stands for everything before it');
   return chain.artifacts.transaction(() => {
     const parent = commitOf(chain, id);
-    const format = formatNamed(parent.format);
+    const format = formatOf(parent.format);
     const createdAt = timestampOf(Math.max(chain.clock(), parent.createdAt));
     const bytes = format.write([{ role: 'user', kind: 'summary', text: summary }], {
       newId: idsOf(`${parent.id}\0${createdAt}\0${summary}`),
@@ -44,7 +44,7 @@ export function compact(chain: Chain, id: ContextId, summary: string): Commit {
 export function snapshot(chain: Chain, id: ContextId, stop: Stop = 'compaction'): Commit {
   return chain.artifacts.transaction(() => {
     const parent = commitOf(chain, id);
-    const format = formatNamed(parent.format);
+    const format = formatOf(parent.format);
     const way = walk(chain, parent, stop);
     const { no, ref } = chain.artifacts.put(assemble(chain, way, format).bytes, { contentType: format.contentType });
     const row = addCommit(chain, {

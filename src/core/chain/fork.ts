@@ -1,10 +1,10 @@
 import { badRequest, type ContextId, type EntryKey, inWords, notFound, timestampOf } from '../base/index.js';
 import type { Commit, Edit } from '../contract/index.js';
-import type { Format, ParsedEntry, WritableEntry } from '../formats/index.js';
+import { type Format, formatOf, type ParsedEntry, type WritableEntry } from '../formats/index.js';
 import { type Chain, type ContextRow, toCommit } from './chain.js';
 import { addCommit } from './checkpoint.js';
 import { childrenOf, commitAt, commitOf, isAncestor } from './find.js';
-import { formatNamed, writable } from './materialize.js';
+import { writable } from './materialize.js';
 import { countsOf, outlineOf, outlineOfParsed, parsedOf, saveOutline } from './outline.js';
 import { backwards } from './walk.js';
 
@@ -150,7 +150,7 @@ interface Change {
 
 /** Makes a commit again on another parent, with what changes in it. A part that only ends earlier stays as it was written. */
 function again(chain: Chain, original: ContextRow, parent: ContextRow | null, change: Change, input: ForkInput): ContextRow {
-  const format = formatNamed(original.format);
+  const format = formatOf(original.format);
   const parsed = parsedOf(chain, original.artifact, original.format);
   const kept = parsed.entries.slice(0, change.end + 1);
   const isEdited = kept.some((entry) => change.keyed.has(entry.key));
@@ -184,7 +184,7 @@ const writing = (chain: Chain, near: ContextRow, parentRecord: string | undefine
 });
 
 function onTop(chain: Chain, base: ContextRow, appended: readonly WritableEntry[], input: ForkInput): ContextRow {
-  const format = formatNamed(base.format);
+  const format = formatOf(base.format);
   return store(chain, { ...base, type: 'delta' }, base, format.write(appended, writing(chain, base, lastRecord(chain, base))), format, input);
 }
 
@@ -192,7 +192,7 @@ function begin(chain: Chain, input: ForkInput, edits: readonly Edit[]): ContextR
   const appended = edits.flatMap((edit) => (edit.op === 'append' && edit.entry ? [edit.entry] : []));
   if (!appended.length || appended.length !== edits.length)
     throw badRequest('edits', 'a fork of nothing begins a conversation: it needs entries to append, and nothing else can be done to it');
-  const format = formatNamed(freshFormat);
+  const format = formatOf(freshFormat);
   const bytes = format.write(appended, { newId: chain.newId, now: timestampOf(chain.clock()) });
   return chain.artifacts.transaction(() =>
     store(
@@ -236,7 +236,7 @@ function cutCommit(
   parent: ContextRow | null,
   how: { forked: boolean; createdAt?: ReturnType<typeof timestampOf> },
 ): ContextRow {
-  const format = formatNamed(holder.format);
+  const format = formatOf(holder.format);
   const bytes = format.cut(chain.artifacts.read(holder.artifact), key);
   return write(chain, holder, parent, bytes, format, format.parse(bytes), {
     ...how,

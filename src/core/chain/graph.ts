@@ -84,6 +84,14 @@ interface DetailRow extends ContextRow {
   readonly title: string | null;
 }
 
+const selectDetail = selectContext.replace(
+  'a.hash',
+  `a.hash,
+   (SELECT COUNT(*) FROM context n WHERE n.line = c.line AND n.depth = c.depth + 1) + (SELECT COUNT(*) FROM line l WHERE l.origin = c.seq) AS children,
+   p.contextTokens AS parentTokens,
+   (SELECT s.title FROM source s WHERE s.project = c.project AND s.sessionId = c.sessionId AND s.title IS NOT NULL ORDER BY s.no DESC LIMIT 1) AS title`,
+);
+
 function detailsOf(chain: Chain, seqs: readonly CommitSeq[]): Map<CommitSeq, Detail> {
   const wanted = JSON.stringify(seqs);
   const started = new Map(
@@ -95,16 +103,7 @@ function detailsOf(chain: Chain, seqs: readonly CommitSeq[]): Map<CommitSeq, Det
       )
       .map((row) => [row.context, { commit: row.starterId, toolCallId: row.toolCallId }] as const),
   );
-  const rows = chain.db.all<DetailRow>(
-    selectContext.replace(
-      'a.hash',
-      `a.hash,
-       (SELECT COUNT(*) FROM context n WHERE n.line = c.line AND n.depth = c.depth + 1) + (SELECT COUNT(*) FROM line l WHERE l.origin = c.seq) AS children,
-       p.contextTokens AS parentTokens,
-       (SELECT s.title FROM source s WHERE s.project = c.project AND s.sessionId = c.sessionId AND s.title IS NOT NULL ORDER BY s.no DESC LIMIT 1) AS title`,
-    ) + ' WHERE c.seq IN (SELECT value FROM json_each(?))',
-    wanted,
-  );
+  const rows = chain.db.all<DetailRow>(`${selectDetail} WHERE c.seq IN (SELECT value FROM json_each(?))`, wanted);
   return new Map(
     rows.map((row) => {
       const startedBy = started.get(row.seq);

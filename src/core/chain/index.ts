@@ -9,7 +9,7 @@ export { commitAt, commitOf, isAncestor } from './find.js';
 export { commitEndingAt, type ForkInput, fork, remember } from './fork.js';
 export { graph } from './graph.js';
 export { type LaneRow, type Lanes, layOut, type Node } from './lanes.js';
-export { assemble, formatNamed, idsOf, materialize, materializedBytes, remakeSnapshot, writable } from './materialize.js';
+export { assemble, idsOf, materialize, materializedBytes, remakeSnapshot, writable } from './materialize.js';
 export { countsOf, type Outline, type OutlineEntry, outlineOf, outlineOfParsed, saveOutline } from './outline.js';
 export { history, resolve, show, type TipFilter, tips, update } from './read.js';
 export { type Recent, recent } from './recent.js';

@@ -45,14 +45,13 @@ export function layOut(nodes: readonly Node[]): Lanes {
     const node = order[at] as Node;
     const lane = laneFor(active, node.seq);
     active[lane] = node.parent;
-    // Where a line ends at its root the lane is free for others.
     const next = order[at + 1];
     const target = next && firstLaneOf(active, next.seq);
     const edges = active.flatMap((awaited, from): LaneEdge[] =>
       awaited === null ? [] : [{ fromLane: from, toLane: awaited === next?.seq && target !== undefined ? target : from }],
     );
     const width = Math.max(lane + 1, active.findLastIndex((awaited) => awaited !== null) + 1);
-    if (next) active.forEach((awaited, from) => awaited === next.seq && from !== target && (active[from] = null));
+    if (next) for (const [from, awaited] of active.entries()) if (awaited === next.seq && from !== target) active[from] = null;
     while (active.length && active.at(-1) === null) active.pop();
     return { seq: node.seq, lane, edges, width };
   };

@@ -1,5 +1,5 @@
 import { sha256Of } from '../artifacts/index.js';
-import { type ArtifactNo, badRequest, type ContextId, inWords, timestampOf } from '../base/index.js';
+import { type ArtifactNo, type ContextId, timestampOf } from '../base/index.js';
 import type { Stop, Tier } from '../contract/index.js';
 import { type Format, formatOf, type WritableEntry } from '../formats/index.js';
 import type { Chain, ContextRow, Materialized } from './chain.js';
@@ -22,9 +22,9 @@ const emptyFormat = 'claude-code-v1';
  * @throws BAD_REQUEST for an unknown format, or a stop that is no ancestor.
  */
 export function materialize(chain: Chain, input: MaterializeInput): Materialized {
-  if (input.id === null) return materializeNothing(chain, formatNamed(input.format ?? emptyFormat));
+  if (input.id === null) return materializeNothing(chain, formatOf(input.format ?? emptyFormat));
   const tip = commitOf(chain, input.id);
-  const target = formatNamed(input.format ?? tip.format);
+  const target = formatOf(input.format ?? tip.format);
   const way = walk(chain, tip, input.stop);
   const kept = chain.db.one<{ artifact: ArtifactNo; tier: Tier; messageCount: number; tokenCount: number }>(
     'SELECT artifact, tier, messageCount, tokenCount FROM materialized WHERE context = ? AND stop = ? AND format = ?',
@@ -52,7 +52,7 @@ export function materializedBytes(
   input: MaterializeInput,
 ): { readonly bytes: Uint8Array; readonly tier: Tier; readonly format: Format } {
   const { artifactRef, tier, format } = materialize(chain, input);
-  return { bytes: chain.artifacts.read(chain.artifacts.find(artifactRef)), tier, format: formatNamed(format) };
+  return { bytes: chain.artifacts.read(chain.artifacts.find(artifactRef)), tier, format: formatOf(format) };
 }
 
 /** Puts together without keeping: what a cache is compared with, and what an exporter reads once. */
@@ -84,13 +84,6 @@ export function idsOf(name: string): () => string {
   };
 }
 
-/** @throws BAD_REQUEST for a format that is not known. */
-export function formatNamed(name: string): Format {
-  const format = formatOf(name);
-  if (!format) throw badRequest('format', `${inWords(name)} is no format that Stemma writes`);
-  return format;
-}
-
 /** Makes the bytes of a dropped snapshot again, for the artifact store. */
 export function remakeSnapshot(chain: Chain, artifact: ArtifactNo): Uint8Array | undefined {
   const recipe = chain.db.one<{ context: ContextRow['seq']; stop: Walk['stop']; format: string }>(
@@ -98,7 +91,7 @@ export function remakeSnapshot(chain: Chain, artifact: ArtifactNo): Uint8Array |
     artifact,
   );
   if (!recipe) return undefined;
-  return assemble(chain, walk(chain, commitAt(chain, recipe.context), recipe.stop), formatNamed(recipe.format)).bytes;
+  return assemble(chain, walk(chain, commitAt(chain, recipe.context), recipe.stop), formatOf(recipe.format)).bytes;
 }
 
 function keep(chain: Chain, way: Walk, target: Format): { artifact: ArtifactNo; tier: Tier; messageCount: number; tokenCount: number } {

@@ -1,6 +1,6 @@
 import type { ArtifactNo, EntryKey } from '../base/index.js';
 import { type Kind, kinds, type Role, roles } from '../contract/index.js';
-import { countTokens, type Elision, formatOf, type ParsedDelta, type ParsedEntry } from '../formats/index.js';
+import { countTokens, type Elision, findFormat, type ParsedDelta, type ParsedEntry } from '../formats/index.js';
 import type { Chain } from './chain.js';
 
 /** One entry without its content: enough for counts, bars and finding a place. */
@@ -104,7 +104,7 @@ export function parsedOf(chain: Chain, artifact: ArtifactNo, format: string): Pa
   const recent = chain.parsed.get(name);
   if (recent) return recent;
   const bytes = chain.artifacts.read(artifact);
-  const parsed = formatOf(format)?.parse(bytes) ?? { entries: [], elisions: [], problems: [] };
+  const parsed = findFormat(format)?.parse(bytes) ?? { entries: [], elisions: [], problems: [] };
   chain.parsed.set(name, parsed, bytes.length);
   return parsed;
 }
