@@ -1,0 +1,122 @@
+import { describe, expect, test } from 'vitest';
+import { filesBelow, isNode, isSource, type Node, nodesOf, parseSource, textAt } from '../support/source.js';
+
+/** Rules that nothing proves yet, each with what it waits for. One that a test proves must go from here. */
+const unproved: Readonly<Record<string, string>> = {
+  C1: 'no test yet',
+  C2: 'no test yet',
+  C3: 'no test yet',
+  C4: 'no test yet',
+  C5: 'no test yet',
+  C6: 'no test yet',
+  C7: 'no test yet',
+  C8: 'no test yet',
+  C9: 'no test yet',
+  C10: 'no test yet',
+  C11: 'no test yet',
+  C12: 'no test yet',
+  C13: 'no test yet',
+  C14: 'no test yet',
+  C15: 'no test yet',
+  C16: 'no test yet',
+  C17: 'no test yet',
+  C18: 'no test yet',
+  C19: 'no test yet',
+  C20: 'no test yet',
+  C21: 'no test yet',
+  C22: 'no test yet',
+  F1: 'no test yet',
+  F2: 'no test yet',
+  F3: 'no test yet',
+  F4: 'no test yet',
+  F5: 'no test yet',
+  F6: 'no test yet',
+  F7: 'no test yet',
+  F8: 'no test yet',
+  F9: 'no test yet',
+  F10: 'no test yet',
+  F11: 'no test yet',
+  F12: 'no test yet',
+  F13: 'no test yet',
+  F14: 'no test yet',
+  F15: 'no test yet',
+  F16: 'no test yet',
+  F17: 'no test yet',
+  F18: 'no test yet',
+  F19: 'no test yet',
+  F20: 'no test yet',
+  F21: 'no test yet',
+  F22: 'no test yet',
+  F23: 'no test yet',
+  R1: 'no test yet',
+  R2: 'no test yet',
+  R3: 'no test yet',
+  R4: 'no test yet',
+  R5: 'no test yet',
+  S1: 'no test yet',
+  S2: 'no test yet',
+  S3: 'no test yet',
+  S4: 'no test yet',
+  S5: 'no test yet',
+  S6: 'no test yet',
+  S7: 'no test yet',
+  S8: 'no test yet',
+  S9: 'no test yet',
+  S10: 'no test yet',
+  S11: 'no test yet',
+  S12: 'no test yet',
+  S13: 'no test yet',
+  S14: 'no test yet',
+};
+
+const rules = filesBelow('test/spec', (path) => path.endsWith('.md')).flatMap((path) =>
+  [...textAt(path).matchAll(/^- \*\*([A-Z]\d+)\*\* /gm)].map((match) => match[1] ?? ''),
+);
+
+/** Numbers that names of tests carry: `[C4]`, `[C4, C5] …`. */
+const carried = filesBelow('test', (path) => isSource(path) && /\.(test|spec)\.tsx?$/.test(path))
+  .map((path) => parseSource(path))
+  .flatMap((source) => nodesOf(source.program).flatMap(testNames).flatMap(numbersIn));
+
+/** The first argument of `test(…)`, `it(…)`, `describe(…)`, `test.each(…)(…)` and their like, where it is a text. */
+function testNames(node: Node): string[] {
+  if (node.type !== 'CallExpression' || !Array.isArray(node.arguments)) return [];
+  const [name] = node.arguments as unknown[];
+  if (!isNode(name) || !/^(test|it|describe)$/.test(calleeOf(node))) return [];
+  if (name.type === 'Literal') return [String(name.value)];
+  if (name.type !== 'TemplateLiteral' || !Array.isArray(name.quasis)) return [];
+  return name.quasis.map((part: { value: { raw: string } }) => part.value.raw);
+}
+
+/** The name at the left end of what is called: `test` in `test.skipIf(x).each(y)`. */
+function calleeOf(node: unknown): string {
+  if (!isNode(node)) return '';
+  return node.type === 'Identifier' ? String(node.name) : calleeOf(node.callee ?? node.object ?? node.tag);
+}
+
+function numbersIn(name: string): string[] {
+  return [...name.matchAll(/\[([A-Z]\d+(?:, ?[A-Z]\d+)*)\]/g)].flatMap((match) => (match[1] ?? '').split(/, ?/));
+}
+
+describe('the spec', () => {
+  test('no number stands for two rules', () => {
+    expect(rules.filter((rule, place) => rules.indexOf(rule) !== place)).toEqual([]);
+  });
+
+  test('every rule is proved by a test that carries its number, or is listed as waiting', () => {
+    expect(rules.filter((rule) => !carried.includes(rule) && !Object.hasOwn(unproved, rule))).toEqual([]);
+  });
+
+  test('nothing waits that is proved, and nothing that is no rule', () => {
+    expect(Object.keys(unproved).filter((rule) => carried.includes(rule) || !rules.includes(rule))).toEqual([]);
+  });
+
+  test('every number that a test carries is a rule', () => {
+    expect([...new Set(carried)].filter((rule) => !rules.includes(rule))).toEqual([]);
+  });
+
+  test('numbers are found in the names of tests however they are written', () => {
+    const source = parseSource('any.test.ts', "test.skipIf(a)('[Z1] x', f); describe('y', () => it.each([1])(`[Z2, Z3] y`, f)); other('[Z4]');");
+    expect(nodesOf(source.program).flatMap(testNames).flatMap(numbersIn).toSorted()).toEqual(['Z1', 'Z2', 'Z3']);
+  });
+});

@@ -1,0 +1,179 @@
+/**
+ * `npm test`: everything that says whether Stemma is right, one stage after the other, with what each says streamed as
+ * it comes. Counts are the reporters' own. The last line is `N passed, N failed, N skipped`, and nothing else.
+ *
+ * `npm test -- rules unit` runs the named stages alone.
+ */
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+interface Counts {
+  readonly passed: number;
+  readonly failed: number;
+  readonly skipped: number;
+}
+
+interface Stage {
+  readonly name: string;
+  readonly run: () => Counts;
+}
+
+const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
+const reports = join(root, 'out', 'test');
+const require = createRequire(import.meta.url);
+const scripts = (JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { scripts: Record<string, string> }).scripts;
+
+const one = (ok: boolean): Counts => ({ passed: ok ? 1 : 0, failed: ok ? 0 : 1, skipped: 0 });
+const sum = (all: readonly Counts[]): Counts =>
+  all.reduce((a, b) => ({ passed: a.passed + b.passed, failed: a.failed + b.failed, skipped: a.skipped + b.skipped }), {
+    passed: 0,
+    failed: 0,
+    skipped: 0,
+  });
+
+/** Skipped stages say why: a count alone would hide it. */
+function skipped(why: string): Counts {
+  say(`skipped: ${why}`);
+  return { passed: 0, failed: 0, skipped: 1 };
+}
+
+const say = (text: string): boolean => process.stdout.write(`${text}\n`);
+
+/** Runs a command on the Node that runs this, or on its own; true when it ended well. */
+function runs(command: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): boolean {
+  return spawnSync(command, args, { cwd: root, stdio: 'inherit', env: { ...process.env, ...env } }).status === 0;
+}
+
+/** Runs a script of package.json by the npm that runs this. */
+function npmRun(script: string, args: readonly string[] = [], env: NodeJS.ProcessEnv = {}): boolean {
+  const npm = process.env.npm_execpath;
+  const words = ['run', '--silent', script, ...(args.length > 0 ? ['--', ...args] : [])];
+  return npm ? runs(process.execPath, [npm, ...words], env) : runs('npm', words, env);
+}
+
+/** The file behind a package's command, run with this very Node. */
+function bin(packageName: string, command = packageName): string {
+  const manifest = join(root, 'node_modules', packageName, 'package.json');
+  const { bin: commands } = JSON.parse(readFileSync(manifest, 'utf8')) as { bin: string | Record<string, string> };
+  const path = typeof commands === 'string' ? commands : commands[command];
+  if (!path) throw new Error(`${packageName} has no command ${command}`);
+  return join(dirname(manifest), path);
+}
+
+const projects = ['src/core', 'src/main', 'src/renderer', 'test'];
+
+function types(): Counts {
+  return sum(
+    projects.map((project) => {
+      const ok = runs(process.execPath, [bin('typescript', 'tsc'), '-p', project]);
+      say(`${ok ? '✓' : '×'} ${project} compiles`);
+      return one(ok);
+    }),
+  );
+}
+
+const style = (): Counts => one(runs(process.execPath, [bin('@biomejs/biome', 'biome'), 'check', '.']));
+
+interface VitestReport {
+  readonly numPassedTests: number;
+  readonly numFailedTests: number;
+  readonly numPendingTests: number;
+  readonly numTodoTests: number;
+  readonly testResults: readonly { readonly status: string; readonly assertionResults: readonly unknown[] }[];
+}
+
+function vitest(name: string, args: readonly string[]): Counts {
+  const report = join(reports, `${name}.json`);
+  const ok = runs(process.execPath, [bin('vitest'), 'run', '--reporter=default', '--reporter=json', `--outputFile.json=${report}`, ...args]);
+  if (!existsSync(report)) return one(false);
+  const counts = JSON.parse(readFileSync(report, 'utf8')) as VitestReport;
+  const unread = counts.testResults.filter((file) => file.status === 'failed' && file.assertionResults.length === 0).length;
+  return orCrashed(ok, {
+    passed: counts.numPassedTests,
+    failed: counts.numFailedTests + unread,
+    skipped: counts.numPendingTests + counts.numTodoTests,
+  });
+}
+
+interface PlaywrightReport {
+  readonly stats: { readonly expected: number; readonly unexpected: number; readonly flaky: number; readonly skipped: number };
+}
+
+/** A test that passed only when it was run again has failed once: flaky counts as failed. */
+function playwright(name: string, script: string): Counts {
+  const report = join(reports, `${name}.json`);
+  const ok = npmRun(script, ['--reporter=list,json'], { PLAYWRIGHT_JSON_OUTPUT_NAME: report });
+  if (!existsSync(report)) return one(false);
+  const { stats } = JSON.parse(readFileSync(report, 'utf8')) as PlaywrightReport;
+  return orCrashed(ok, { passed: stats.expected, failed: stats.unexpected + stats.flaky, skipped: stats.skipped });
+}
+
+/** A stage that ended badly without a failed test has crashed, and that is a failure too. */
+const orCrashed = (ok: boolean, counts: Counts): Counts => (ok || counts.failed > 0 ? counts : { ...counts, failed: 1 });
+
+function script(name: string, run: (name: string) => Counts): Counts {
+  return scripts[name] ? run(name) : skipped(`package.json has no script ${name} yet`);
+}
+
+/** Electron's executable: the one that is named, else the package's own where it has been fetched. */
+function electron(): string | undefined {
+  if (process.env.STEMMA_ELECTRON) return process.env.STEMMA_ELECTRON;
+  const home = dirname(require.resolve('electron/package.json'));
+  const path = join(home, 'path.txt');
+  const executable = existsSync(path) ? join(home, 'dist', readFileSync(path, 'utf8').trim()) : undefined;
+  return executable && existsSync(executable) ? executable : undefined;
+}
+
+const stages: readonly Stage[] = [
+  { name: 'types', run: types },
+  { name: 'style', run: style },
+  { name: 'rules', run: () => vitest('rules', ['test/architecture', 'test/spec']) },
+  { name: 'unit', run: () => vitest('unit', ['--exclude=test/architecture/**', '--exclude=test/spec/**']) },
+  { name: 'build', run: () => script('build', (name) => one(npmRun(name))) },
+  { name: 'e2e', run: () => script('test:e2e', (name) => playwright('e2e', name)) },
+  {
+    name: 'electron',
+    run: () =>
+      electron()
+        ? script('test:electron', (name) => playwright('electron', name))
+        : skipped("Electron's own binary is not here, and STEMMA_ELECTRON names none"),
+  },
+];
+
+/** A stage that throws has failed; the others still run. */
+function outcome(stage: Stage): Counts {
+  try {
+    return stage.run();
+  } catch (error) {
+    say(String(error));
+    return one(false);
+  }
+}
+
+const named = process.argv.slice(2);
+const unknown = named.filter((name) => !stages.some((stage) => stage.name === name));
+if (unknown.length > 0) {
+  say(`no such stage: ${unknown.join(', ')}; there are ${stages.map((stage) => stage.name).join(', ')}`);
+  process.exit(2);
+}
+
+rmSync(reports, { recursive: true, force: true });
+mkdirSync(reports, { recursive: true });
+const wanted = stages.filter((stage) => named.length === 0 || named.includes(stage.name));
+const results = wanted.map((stage) => {
+  say(`\n── ${stage.name} ${'─'.repeat(60 - stage.name.length)}`);
+  const from = performance.now();
+  const counts = outcome(stage);
+  return { stage: stage.name, counts, seconds: (performance.now() - from) / 1000 };
+});
+
+say(`\n── in all ${'─'.repeat(54)}`);
+for (const { stage, counts, seconds } of results)
+  say(`${stage.padEnd(10)} ${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped (${seconds.toFixed(1)} s)`);
+const total = sum(results.map((result) => result.counts));
+process.exitCode = total.failed > 0 ? 1 : 0;
+say('');
+say(`${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped`);
