@@ -1,0 +1,415 @@
+import type { ByteRange, JsonObject, Timestamp } from '../../base/index.js';
+import { isObject, stringAt } from '../../base/index.js';
+import type { Checkpoint } from '../../contract/index.js';
+import type { Elision, ImportPlan, ParsedEntry, PlanContext, PlannedCommit, Problem } from '../format.js';
+import { elisionsOf, entriesOf } from './entries.js';
+import { type Piece, scanLines } from './lines.js';
+import { agentCallsOf, blocksOf, clip, headlineOf, isChained, messageIdOf, resultIdsOf, timeOf } from './record.js';
+import { growTree, type Node, type Strand, type Tree } from './tree.js';
+
+export const formatId = 'claude-code-v1';
+
+/** A run of a strand that becomes one commit. */
+interface Segment {
+  readonly strand: Strand;
+  readonly nodes: readonly Node[];
+  readonly type: 'delta' | 'compaction';
+  readonly checkpoint: Checkpoint;
+  readonly pieces: Piece[];
+  /** For a run without records: the one that it follows. */
+  readonly after?: Node;
+}
+
+/** Plans the import of a file: a pure function of its bytes, its name and what the project knows. */
+export function planImport(file: Uint8Array, context: PlanContext): ImportPlan {
+  const scan = scanLines(file);
+  const chained = scan.pieces.flatMap(({ record, sort }) => (record && sort === 'record' && isChained(record) ? [record] : []));
+  const first = chained[0];
+  const wholeIsSidechain = first !== undefined && chained.every((record) => record.isSidechain === true);
+  const storedAs = (piece: Piece, record: JsonObject, parentStored: boolean): string | undefined => {
+    const uuid = record.uuid as string;
+    if (piece.range.start < context.resumeAt) return uuid;
+    if (!parentStored) return undefined;
+    if (context.known.has(uuid)) return uuid;
+    const origin = stringAt(record.forkedFrom, 'messageUuid');
+    return origin !== undefined && context.known.has(origin) ? origin : undefined;
+  };
+  const tree = growTree(scan.pieces, storedAs, (uuid) => context.known.has(uuid), wholeIsSidechain);
+  const runs = cutStrands(tree, context.granularity);
+  const side = placePieces(scan.pieces, tree, runs, context.resumeAt, file);
+  const sessionId = sessionIdOf(context.path, first, wholeIsSidechain);
+  const cwd = firstText(chained, 'cwd');
+  const about: About = {
+    template: wholeIsSidechain ? subagentTemplate(stringAt(context.meta, 'agentType')) : mainTemplate,
+    ...(cwd === undefined ? {} : { principal: `${mainTemplate}@${cwd}`.slice(0, longestName) }),
+    ...(sessionId === undefined ? {} : { sessionId }),
+    ...(wholeIsSidechain && stringAt(context.meta, 'toolUseId') !== undefined ? { startedBy: stringAt(context.meta, 'toolUseId') } : {}),
+  };
+  const { commits, numbers } = commitsOf(runs, tree, about);
+  const freshFrom = scan.pieces.find((piece) => piece.range.start >= context.resumeAt)?.line ?? Number.POSITIVE_INFINITY;
+  const fresh = (problems: readonly Problem[]): Problem[] => problems.filter(({ line }) => line >= freshFrom).sort((a, b) => a.line - b.line);
+  const title = titleOf(scan.pieces);
+  return {
+    format: formatId,
+    ...(sessionId === undefined ? {} : { sessionId }),
+    ...(title === undefined ? {} : { title }),
+    ...(cwd === undefined ? {} : { cwd }),
+    commits,
+    side,
+    skipped: fresh([...scan.skipped, ...tree.skipped]),
+    notes: fresh([...scan.notes, ...tree.notes]),
+    tips: tipsOf(runs, tree, numbers),
+    end: scan.end,
+    agents: agentsOf(chained),
+  };
+}
+
+interface Runs {
+  readonly segments: Segment[];
+  readonly home: ReadonlyMap<Node, Segment>;
+}
+
+interface About {
+  readonly template: string;
+  readonly principal?: string;
+  readonly sessionId?: string;
+  readonly startedBy?: string | undefined;
+}
+
+const mainTemplate = 'claude-code';
+const longestName = 400;
+const subagentTemplate = (type: string | undefined): string => `${mainTemplate}/${type === undefined || type === '' ? 'agent' : type}`.slice(0, longestName);
+
+/** Cuts strands into runs: at turns, at branch points, around compactions, and where the store's part ends. */
+function cutStrands(tree: Tree, granularity: PlanContext['granularity']): Runs {
+  const branchedAt = new Set<Node>();
+  for (const { from } of tree.strands) if (from && 'piece' in from) branchedAt.add(from);
+  const segments: Segment[] = [];
+  const home = new Map<Node, Segment>();
+  for (const strand of tree.strands) {
+    if (isStub(strand, branchedAt, tree)) continue;
+    let begin = 0;
+    let inCompaction = false;
+    /** The turn has a prompt or an answer: what comes next may begin another one. */
+    let filled = false;
+    let commanded = false;
+    const close = (end: number, checkpoint: Checkpoint): void => {
+      if (end <= begin) return;
+      const nodes = strand.nodes.slice(begin, end);
+      const segment: Segment = { strand, nodes, type: inCompaction ? 'compaction' : 'delta', checkpoint: inCompaction ? 'compaction' : checkpoint, pieces: [] };
+      segments.push(segment);
+      for (const node of nodes) home.set(node, segment);
+      begin = end;
+      inCompaction = false;
+      filled = false;
+      commanded = false;
+    };
+    strand.nodes.forEach((node, index) => {
+      const before = strand.nodes[index - 1];
+      if (before && (before.stored === undefined) !== (node.stored === undefined)) close(index, 'turn_boundary');
+      if (before && branchedAt.has(before)) close(index, 'turn_boundary');
+      if (node.part === 'boundary') {
+        close(index, before && isOpen(before) ? 'compaction' : 'turn_boundary');
+        inCompaction = true;
+        return;
+      }
+      if (inCompaction) {
+        if (node.part === 'summary') close(index + 1, 'compaction');
+        else if (node.part !== 'quiet') close(index, 'compaction');
+        else return;
+        if (node.part === 'summary') return;
+      }
+      if ((node.part === 'prompt' || node.part === 'command') && filled) close(index, 'turn_boundary');
+      else if (granularity === 'tool_call' && node.part === 'assistant' && before && answersCalls(strand, index)) close(index, 'tool_call');
+      if (node.part === 'command') commanded = true;
+      // What a slash command expands to is the turn's prompt; what the runtime says before any prompt belongs to the next.
+      filled ||= node.part === 'prompt' || node.part === 'assistant' || node.part === 'result' || node.part === 'summary' || (node.part === 'meta' && commanded);
+    });
+    close(strand.nodes.length, 'turn_boundary');
+  }
+  return { segments, home };
+}
+
+/** A run of records that say nothing and lead nowhere: bookkeeping, not a branch. */
+const isStub = (strand: Strand, branchedAt: ReadonlySet<Node>, tree: Tree): boolean =>
+  tree.strands.length > 1 && strand.nodes.every((node) => node.part === 'quiet' && !branchedAt.has(node));
+
+/** The turn is not over: a call waits for its result, or a result for an answer. */
+const isOpen = (node: Node): boolean => node.part === 'result' || node.part === 'attachment' || (node.part === 'assistant' && stringAt(node.record.message, 'stop_reason') === 'tool_use');
+
+/** Between the record at `index`, an assistant's, and the one before of that kind stand results: a round of tool calls is done. */
+function answersCalls({ nodes }: Strand, index: number): boolean {
+  const message = messageIdOf(nodes[index]?.record ?? {});
+  for (let at = index - 1; at >= 0; at--) {
+    const node = nodes[at] as Node;
+    if (node.part === 'result') return !nodes.slice(Math.max(0, at - 8), at).some((other) => other.part === 'assistant' && message !== undefined && messageIdOf(other.record) === message);
+    if (node.part !== 'quiet' && node.part !== 'attachment' && node.part !== 'meta') return false;
+  }
+  return false;
+}
+
+/**
+ * Gives each record of the file to one run or to the side, which it returns. Lines without a place in the tree go with the turn in
+ * which they stand, so that the runs of a file that is one chain are the file.
+ */
+function placePieces(pieces: readonly Piece[], tree: Tree, { segments, home }: Runs, resumeAt: number, file: Uint8Array): readonly ByteRange[] {
+  const side: ByteRange[] = [];
+  let current: Segment | undefined;
+  let lastStored: Node | undefined;
+  /** Lines before the first new turn: they open it, except where they stand among the repeated lines of a fork. */
+  let waiting: Piece[] = [];
+  const settle = (segment: Segment | undefined): void => {
+    for (const piece of waiting) {
+      if (segment) segment.pieces.push(piece);
+      else addRange(side, piece.range);
+    }
+    waiting = [];
+  };
+  for (const piece of pieces) {
+    const node = tree.nodes.get(piece);
+    const segment = node && home.get(node);
+    if (piece.range.start < resumeAt) {
+      if (node && segment) lastStored = node;
+      continue;
+    }
+    if (node && segment && node.stored !== undefined) {
+      if (resumeAt === 0) settle(undefined);
+      lastStored = node;
+      current = undefined;
+      addRange(side, piece.range);
+    } else if (segment) {
+      settle(resumeAt > 0 || lastStored === undefined ? segment : undefined);
+      current = segment;
+      segment.pieces.push(piece);
+    } else if (piece.sort === 'request' || piece.sort === 'torn' || piece.sort === 'half' || tree.repeated.has(piece) || endsEarlierLine(piece)) {
+      addRange(side, piece.range);
+    } else if (current) current.pieces.push(piece);
+    else waiting.push(piece);
+  }
+  // Bookkeeping at the end of a file that has grown by nothing else is a delta of its own, without entries.
+  if (waiting.length > 0 && resumeAt > 0 && lastStored) {
+    const { strand } = lastStored;
+    const segment: Segment = { strand, nodes: [], type: 'delta', checkpoint: 'session_end', pieces: [], after: lastStored };
+    const last = segments.findLastIndex((other) => other.strand === strand);
+    segments.splice(last + 1, 0, segment);
+    settle(segment);
+  } else settle(undefined);
+  return side.sort((a, b) => a.start - b.start);
+
+  /** The newline that the last import did not see: whoever joins the deltas puts it there again. */
+  function endsEarlierLine(piece: Piece): boolean {
+    return piece.range.start === resumeAt && resumeAt > 0 && piece.sort === 'blank' && file[resumeAt - 1] !== 0x0a;
+  }
+}
+
+function addRange(ranges: ByteRange[], range: ByteRange): void {
+  const last = ranges.at(-1);
+  if (last && last.end === range.start) ranges[ranges.length - 1] = { start: last.start, end: range.end };
+  else ranges.push({ ...range });
+}
+
+function commitsOf({ segments, home }: Runs, tree: Tree, about: About): { commits: readonly PlannedCommit[]; numbers: ReadonlyMap<Segment, number> } {
+  const commits: PlannedCommit[] = [];
+  const planOf = new Map<Segment, number>();
+  const types = agentTypesOf(tree);
+  segments.forEach((segment, place) => {
+    if (isStored(segment) || (segment.pieces.length === 0 && segment.nodes.length === 0)) return;
+    const { strand } = segment;
+    const before = segments[place - 1]?.strand === strand ? segments[place - 1] : undefined;
+    const parent = segment.after ? referTo(segment.after) : before ? referTo(before.nodes.at(-1)) : parentOf(strand);
+    planOf.set(segment, commits.length);
+    commits.push(commitOf(segment, parent, before === undefined));
+  });
+  return { commits, numbers: planOf };
+
+  function referTo(node: Node | undefined): PlannedCommit['parent'] {
+    if (!node) return null;
+    if (node.stored !== undefined) return { record: node.stored };
+    const segment = home.get(node);
+    const plan = segment && planOf.get(segment);
+    return plan === undefined ? null : { plan };
+  }
+
+  function parentOf({ from, keeps }: Strand): PlannedCommit['parent'] {
+    if (from === null) return null;
+    if (!('piece' in from)) return { record: from.record };
+    return keeps === undefined ? referTo(from) : { plan: shorterCompaction(from, keeps) };
+  }
+
+  /** A rewind to a kept message that is not the last: the compaction again, with what it keeps up to there. */
+  function shorterCompaction(summary: Node, keeps: number): number {
+    const segment = home.get(summary) as Segment;
+    const boundary = segment.nodes.find((node) => node.part === 'boundary') as Node;
+    const place = segments.indexOf(segment);
+    const before = segments[place - 1]?.strand === segment.strand ? segments[place - 1] : undefined;
+    const own = segment.nodes.map((node) => node.piece);
+    const again = [...own, ...(tree.kept.get(boundary) ?? []).slice(0, keeps).map((node) => node.piece)];
+    commits.push({
+      ...describe(segment, before === undefined),
+      parent: before ? referTo(before.nodes.at(-1)) : parentOf(segment.strand),
+      ranges: [],
+      kept: rangesOf(again),
+      records: [],
+      ...readPieces(again),
+    });
+    return commits.length - 1;
+  }
+
+  function commitOf(segment: Segment, parent: PlannedCommit['parent'], first: boolean): PlannedCommit {
+    const boundary = segment.type === 'compaction' ? segment.nodes.find((node) => node.part === 'boundary') : undefined;
+    const kept = (boundary && tree.kept.get(boundary))?.map((node) => node.piece) ?? [];
+    return {
+      ...describe(segment, first),
+      parent,
+      ranges: rangesOf(segment.pieces),
+      ...(kept.length > 0 ? { kept: rangesOf(kept) } : {}),
+      records: segment.nodes.flatMap((node) => [node.uuid, ...agentCallsOf(node.record).map(({ id }) => `call:${id}`)]),
+      ...readPieces([...segment.pieces, ...kept]),
+    };
+  }
+
+  function describe(segment: Segment, first: boolean): Omit<PlannedCommit, 'parent' | 'ranges' | 'records' | 'entries' | 'elisions'> {
+    const { strand, type, checkpoint } = segment;
+    const summary = summaryOf(segment);
+    const createdAt = writtenAt(segment);
+    const startedBy = first && strand.from === null ? (strand.startedBy ?? about.startedBy) : undefined;
+    return {
+      type,
+      checkpoint,
+      template: strand.sidechain ? subagentTemplate(types.get(strand.startedBy ?? '')) : about.template,
+      ...(about.principal === undefined ? {} : { principal: about.principal }),
+      ...(about.sessionId === undefined ? {} : { sessionId: about.sessionId }),
+      ...(summary === undefined ? {} : { summary }),
+      ...(createdAt === undefined ? {} : { createdAt }),
+      ...(startedBy === undefined ? {} : { startedBy: { toolCallId: startedBy } }),
+    };
+  }
+}
+
+const isStored = (segment: Segment): boolean => segment.nodes[0]?.stored !== undefined;
+
+function rangesOf(pieces: readonly Piece[]): readonly ByteRange[] {
+  const ranges: ByteRange[] = [];
+  for (const piece of pieces) addRange(ranges, piece.range);
+  return ranges;
+}
+
+/** Entries and elisions of records that stand one after the other in a delta. */
+export function readPieces(pieces: readonly Piece[]): { entries: readonly ParsedEntry[]; elisions: readonly Elision[] } {
+  const entries: ParsedEntry[] = [];
+  const elisions: Elision[] = [];
+  let at = 0;
+  for (const { record, range, sort } of pieces) {
+    const raw = { start: at, end: at + range.end - range.start };
+    at = raw.end;
+    if (!record || sort !== 'record') continue;
+    for (const entry of entriesOf(record, raw)) entries.push(entry);
+    for (const elision of elisionsOf(record)) elisions.push(elision);
+  }
+  return { entries, elisions };
+}
+
+function summaryOf({ nodes, type }: Segment): string | undefined {
+  if (type === 'compaction') {
+    const metadata = nodes.find((node) => node.part === 'boundary')?.record.compactMetadata;
+    const trigger = stringAt(metadata, 'trigger');
+    return trigger === undefined ? 'Compaction' : `Compaction (${trigger})`;
+  }
+  const prompt = nodes.find((node) => node.part === 'prompt') ?? nodes.find((node) => node.part === 'command' && node.record.isMeta !== true);
+  const headline = prompt && headlineOf(prompt.record);
+  if (headline !== undefined) return headline;
+  const answers = nodes.filter((node) => node.part === 'assistant');
+  for (const { record } of answers) {
+    const text = headlineOf(record);
+    if (text !== undefined) return text;
+  }
+  const tools = new Set(answers.flatMap(({ record }) => blocksOf(record).flatMap((block) => (isObject(block) && block.type === 'tool_use' ? (stringAt(block, 'name') ?? []) : []))));
+  return tools.size > 0 ? clip([...tools].join(', ')) : undefined;
+}
+
+/** The time of the last record that has one. */
+function writtenAt({ nodes, strand, after }: Segment): Timestamp | undefined {
+  const last = nodes.at(-1) ?? after;
+  for (let at = last?.index ?? -1; at >= 0; at--) {
+    const time = timeOf(strand.nodes[at]?.record ?? {});
+    if (time !== undefined) return time;
+  }
+  return undefined;
+}
+
+/** Leaves by the place of their last record in the file, subagents first: the agent resumes the last of the others. */
+function tipsOf({ segments }: Runs, tree: Tree, numbers: ReadonlyMap<Segment, number>): ImportPlan['tips'] {
+  const goneOnFrom = new Set<Node>();
+  for (const { from } of tree.strands) if (from && 'piece' in from) goneOnFrom.add(from);
+  const last = new Map<Strand, Segment>();
+  for (const segment of segments) if (isStored(segment) || numbers.has(segment)) last.set(segment.strand, segment);
+  const leaves = [...last].filter(([strand]) => !goneOnFrom.has(strand.nodes.at(-1) as Node));
+  const order = ([strand]: readonly [Strand, Segment]): number => (strand.sidechain ? -1e15 : 0) + (strand.nodes.at(-1)?.piece.range.start ?? 0);
+  return leaves
+    .sort((a, b) => order(a) - order(b))
+    .flatMap(([, segment]): ImportPlan['tips'] => {
+      const plan = numbers.get(segment);
+      const stored = segment.nodes.at(-1)?.stored;
+      return plan !== undefined ? [{ plan }] : stored !== undefined ? [{ record: stored }] : [];
+    });
+}
+
+function agentTypesOf(tree: Tree): ReadonlyMap<string, string> {
+  const types = new Map<string, string>();
+  for (const { record } of tree.nodes.values()) for (const { id, type } of agentCallsOf(record)) if (type !== undefined) types.set(id, type);
+  return types;
+}
+
+/** Which call started which subagent, as its result says. */
+function agentsOf(records: readonly JsonObject[]): ImportPlan['agents'] {
+  return records.flatMap((record) => {
+    const agentId = record.type === 'user' ? stringAt(record.toolUseResult, 'agentId') : undefined;
+    const toolCallId = agentId === undefined ? undefined : resultIdsOf(record)[0];
+    return agentId !== undefined && toolCallId !== undefined ? [{ agentId, toolCallId }] : [];
+  });
+}
+
+function titleOf(pieces: readonly Piece[]): string | undefined {
+  let best: string | undefined;
+  let rank = 0;
+  for (const { record } of pieces) {
+    if (!record) continue;
+    const [text, worth] = titleIn(record);
+    if (text !== undefined && worth >= rank && text.trim() !== '') {
+      best = clip(text);
+      rank = worth;
+    }
+  }
+  return best;
+}
+
+/** A title and its worth: a person's own counts more than the agent's. */
+export function titleIn(record: JsonObject): readonly [string | undefined, number] {
+  switch (record.type) {
+    case 'custom-title':
+      return [stringAt(record, 'customTitle'), 3];
+    case 'ai-title':
+      return [stringAt(record, 'aiTitle'), 2];
+    case 'summary':
+      return [stringAt(record, 'summary'), 1];
+    default:
+      return [undefined, 0];
+  }
+}
+
+function firstText(records: readonly JsonObject[], key: string): string | undefined {
+  for (const record of records) {
+    const text = stringAt(record, key);
+    if (text !== undefined && text !== '') return text;
+  }
+  return undefined;
+}
+
+const uuidPattern = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/i;
+/** The file's name is the session's id; its lines may come from others. A subagent's lines name the session that started it. */
+function sessionIdOf(path: string, first: JsonObject | undefined, subagent: boolean): string | undefined {
+  const named = uuidPattern.exec(path.slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1))?.[0];
+  const said = stringAt(first, 'sessionId');
+  const id = subagent ? (said ?? named) : (named ?? said);
+  return id === undefined || id === '' ? undefined : id.slice(0, longestName);
+}

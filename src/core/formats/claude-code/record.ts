@@ -1,0 +1,103 @@
+import { isObject, type JsonObject, parseInstant, stringAt, type Timestamp, timestampOf } from '../../base/index.js';
+
+/**
+ * What a chained record is to the tree:
+ * `prompt` begins a turn; `command` is a slash command or a shell line that the agent ran by itself, `aside` its output or another
+ * user text that begins nothing; `result` answers tool calls; `quiet` is walked through (progress, hooks, durations).
+ */
+export type Part = 'prompt' | 'command' | 'aside' | 'result' | 'assistant' | 'boundary' | 'summary' | 'meta' | 'attachment' | 'quiet';
+
+export const contentOf = (record: JsonObject): unknown => (isObject(record.message) ? record.message.content : undefined);
+export const blocksOf = (record: JsonObject): readonly unknown[] => {
+  const content = contentOf(record);
+  return Array.isArray(content) ? content : [];
+};
+export const messageIdOf = (record: JsonObject): string | undefined => stringAt(record.message, 'id');
+export const uuidOf = (record: JsonObject): string | undefined => (typeof record.uuid === 'string' && record.uuid !== '' ? record.uuid : undefined);
+
+/** Records with a place in the tree: those with an id that are a message, or that say what they hang on. */
+export function isChained(record: JsonObject): boolean {
+  if (uuidOf(record) === undefined || typeof record.type !== 'string') return false;
+  return record.type === 'user' || record.type === 'assistant' || record.type === 'system' || Object.hasOwn(record, 'parentUuid');
+}
+
+export function partOf(record: JsonObject): Part {
+  switch (record.type) {
+    case 'assistant':
+      return 'assistant';
+    case 'system':
+      return record.subtype === 'compact_boundary' ? 'boundary' : 'quiet';
+    case 'attachment':
+      return Array.isArray(record.rendered) && record.rendered.length > 0 ? 'attachment' : isQueuedPrompt(record) ? 'attachment' : 'quiet';
+    case 'user':
+      return userPartOf(record);
+    default:
+      return 'quiet';
+  }
+}
+
+const isQueuedPrompt = (record: JsonObject): boolean => stringAt(record.attachment, 'type') === 'queued_command';
+
+function userPartOf(record: JsonObject): Part {
+  if (record.isCompactSummary === true) return 'summary';
+  const content = contentOf(record);
+  if (Array.isArray(content) && content.some((block) => isObject(block) && block.type === 'tool_result')) return 'result';
+  const text = firstTextOf(content);
+  if (isCaveat(text)) return 'command';
+  if (record.isMeta === true) return 'meta';
+  if (/^\s*<(command-name|command-message|bash-input)>/.test(text)) return 'command';
+  if (/^\s*(<(local-command-std(out|err)|bash-std(out|err)|command-contents)>|\[Request interrupted by user)/.test(text)) return 'aside';
+  return 'prompt';
+}
+
+const isCaveat = (text: string): boolean => text.startsWith('<local-command-caveat>') || text.startsWith('Caveat: The messages below were generated');
+
+/** The first text of a message that is no frame put around it (`<ide_opened_file>`, reminders), else the first text. */
+export function firstTextOf(content: unknown): string {
+  if (typeof content === 'string') return content;
+  if (!Array.isArray(content)) return '';
+  const texts = content.flatMap((block) => (isObject(block) && block.type === 'text' && typeof block.text === 'string' ? [block.text] : []));
+  return texts.find((text) => !/^\s*<(ide_|system-reminder)/.test(text)) ?? texts[0] ?? '';
+}
+
+/** One line for people: what was asked, without the runtime's tags. */
+export function headlineOf(record: JsonObject): string | undefined {
+  const content = contentOf(record);
+  const text = firstTextOf(content);
+  if (text === '') return Array.isArray(content) && content.some((block) => isObject(block) && block.type === 'image') ? '[image]' : undefined;
+  const tag = (name: string): string | undefined => new RegExp(`<${name}>([\\s\\S]*?)</${name}>`).exec(text)?.[1]?.trim();
+  const command = tag('command-name') ?? tag('command-message');
+  if (command !== undefined) return clip(`${command} ${tag('command-args') ?? ''}`);
+  const shell = tag('bash-input');
+  if (shell !== undefined) return clip(`! ${shell}`);
+  const notification = /^\s*<task-notification>/.test(text) ? tag('summary') : undefined;
+  return clip(notification ?? text.replace(/<(system-reminder|ide_[a-z_]+)>[\s\S]*?<\/\1>/g, ''));
+}
+
+const longestHeadline = 200;
+export function clip(text: string): string | undefined {
+  const line = /\S[^\r\n]*/.exec(text)?.[0].replace(/\s+/g, ' ').trim();
+  if (line === undefined || line === '') return undefined;
+  if (line.length <= longestHeadline) return line;
+  return `${line.slice(0, longestHeadline - 1).replace(/[\ud800-\udbff]$/, '')}…`;
+}
+
+/** When the record says it was written, in the one form; undefined where it says nothing sensible. */
+export function timeOf(record: JsonObject): Timestamp | undefined {
+  const text = record.timestamp;
+  if (typeof text !== 'string') return undefined;
+  const ms = parseInstant(text);
+  return ms === undefined ? undefined : timestampOf(ms);
+}
+
+/** The ids of tool calls that may start a subagent, with the prompt that they give it. */
+export function agentCallsOf(record: JsonObject): readonly { readonly id: string; readonly prompt: string | undefined; readonly type: string | undefined }[] {
+  if (record.type !== 'assistant') return [];
+  return blocksOf(record).flatMap((block) => {
+    if (!isObject(block) || block.type !== 'tool_use' || typeof block.id !== 'string') return [];
+    return block.name === 'Task' || block.name === 'Agent' ? [{ id: block.id, prompt: stringAt(block.input, 'prompt'), type: stringAt(block.input, 'subagent_type') }] : [];
+  });
+}
+
+export const resultIdsOf = (record: JsonObject): readonly string[] =>
+  blocksOf(record).flatMap((block) => (isObject(block) && block.type === 'tool_result' && typeof block.tool_use_id === 'string' ? [block.tool_use_id] : []));

@@ -1,0 +1,24 @@
+// formats: the stored forms of a conversation, one folder each, behind one interface (format.ts): recognize, parse, write, concatenate, cut.
+// Pure: bytes and values in, bytes and values out; no file, clock, randomness or store.
+// The registry below is the only list: a new format is its folder and a line here.
+import { badRequest, inWords } from '../base/index.js';
+import { claudeCode } from './claude-code/index.js';
+import type { Format, ImportableFormat } from './format.js';
+
+export { claudeCode } from './claude-code/index.js';
+export type * from './format.js';
+export { countTokens, imageTokens, tokenizer } from './tokens.js';
+
+export const importableFormats: readonly ImportableFormat[] = [claudeCode];
+const formats: readonly Format[] = [claudeCode];
+const registry: ReadonlyMap<string, Format> = new Map(formats.map((format) => [format.id, format]));
+
+/** The format of that name, or undefined: a chain may hold formats of which only the bytes are known. */
+export const findFormat = (id: string): Format | undefined => registry.get(id);
+
+/** @throws BAD_REQUEST naming the formats that there are. */
+export function formatOf(id: string): Format {
+  const format = findFormat(id);
+  if (!format) throw badRequest('format', `${inWords(id)} is no format that Stemma writes; there are ${[...registry.keys()].join(', ')}`);
+  return format;
+}
