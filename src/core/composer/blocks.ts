@@ -1,0 +1,125 @@
+import { badRequest, inWords, isObject, type Json, stringAt } from '../base/index.js';
+import type { ExperienceRecord, KnowledgeChunk } from '../contract/compose.js';
+
+/** One part of a block: a heading and what stands below it, each line on its own. */
+interface Section {
+  readonly heading: string;
+  readonly lines: readonly string[];
+}
+
+/** The one way in which blocks are set: a title, sections with an empty line before each, lines without blanks at their end. */
+function block(title: string, sections: readonly Section[]): string {
+  const filled = sections.filter((section) => section.lines.length > 0);
+  if (filled.length === 0) return '';
+  const text = [`# ${title}`, ...filled.flatMap(({ heading, lines }) => ['', `## ${heading}`, ...lines])].join('\n');
+  return text
+    .split('\n')
+    .map((line) => line.trimEnd())
+    .join('\n')
+    .trim();
+}
+
+const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim();
+
+/** The todo block: the plan as it stands, the item that is next, and the task that was delegated, whether or not there is a plan. */
+export function todoBlock(todo: unknown, assignedTask: unknown): string {
+  const items = itemsOf(todo);
+  const goal = stringAt(todo, 'goal');
+  const next = items.find((item) => item.status === 'pending');
+  const plan = items.length === 0 ? [] : [...(goal ? [`- goal: ${oneLine(goal)}`] : []), ...items.map(itemLine)];
+  return block('Todo Context', [
+    { heading: 'Team Todo', lines: plan },
+    { heading: 'Current Focus', lines: next ? [`- [${next.id}] ${oneLine(next.text)}`] : [] },
+    { heading: 'Assigned Task', lines: typeof assignedTask === 'string' && assignedTask.trim() !== '' ? [`- ${oneLine(assignedTask)}`] : [] },
+  ]);
+}
+
+interface TodoItem {
+  readonly id: string;
+  readonly text: string;
+  readonly status: string;
+  readonly result?: string;
+}
+
+const itemLine = (item: TodoItem): string =>
+  `- [${item.status}] [${item.id}] ${oneLine(item.text)}${item.result ? ` -> ${oneLine(item.result)}` : ''}`;
+
+/** Items of a todo, as a state or as a runtime's own tool has them. */
+function itemsOf(todo: unknown): readonly TodoItem[] {
+  const list = isObject(todo) ? todo.items : todo;
+  if (!Array.isArray(list)) return [];
+  return list.filter(isObject).flatMap((item: Json, place) => {
+    const text = stringAt(item, 'description') ?? stringAt(item, 'content');
+    if (text === undefined) return [];
+    const result = stringAt(item, 'result');
+    return [{ id: stringAt(item, 'id') ?? `t${place + 1}`, text, status: stringAt(item, 'status') ?? 'pending', ...(result ? { result } : {}) }];
+  });
+}
+
+export interface KnowledgeLimits {
+  readonly maxChunks?: number;
+  readonly maxTokens?: number;
+  readonly format?: string;
+}
+
+/**
+ * The knowledge block: chunks in the order of the retriever, as many as fit. The first that does not fit ends it: a
+ * worse chunk never takes the place of a better one.
+ * @throws BAD_REQUEST for a format that is neither markdown nor json.
+ */
+export function knowledgeBlock(
+  chunks: readonly KnowledgeChunk[],
+  { maxChunks = 6, maxTokens = 1_200, format = 'markdown' }: KnowledgeLimits = {},
+): string {
+  const chosen = fitting(
+    chunks.map((chunk) => ({ ...chunk, content: chunk.content.trim() })).filter((chunk) => chunk.content !== ''),
+    maxChunks,
+    maxTokens * 2,
+  );
+  if (chosen.length === 0) return '';
+  if (format === 'markdown') return knowledgeMarkdown(chosen);
+  if (format === 'json') return spacedJson({ title: 'Knowledge Context', chunks: chosen.map(knowledgeJson) });
+  throw badRequest('services.knowledge.format', `knowledge is set as markdown or json, not as ${inWords(format)}`);
+}
+
+function fitting(chunks: readonly KnowledgeChunk[], maxChunks: number, maxLetters: number): readonly KnowledgeChunk[] {
+  const ends = chunks.map((_, place) => chunks.slice(0, place + 1).reduce((letters, chunk) => letters + chunk.content.length, 0));
+  const first = ends.findIndex((letters) => letters > maxLetters);
+  return chunks.slice(0, Math.min(maxChunks, first === -1 ? chunks.length : first));
+}
+
+function knowledgeMarkdown(chunks: readonly KnowledgeChunk[]): string {
+  const parts = chunks.map(
+    (chunk, place) => `### Chunk ${place + 1}\n- Source: ${oneLine(chunk.sourceId)} / ${oneLine(chunk.docTitle ?? chunk.docId)}\n${chunk.content}`,
+  );
+  return `# Knowledge Context\n\n## Chunks\n${parts.join('\n\n')}`;
+}
+
+const knowledgeJson = (chunk: KnowledgeChunk): Json => ({
+  source_id: chunk.sourceId,
+  doc_id: chunk.docId,
+  ...(chunk.docTitle === undefined ? {} : { doc_title: chunk.docTitle }),
+  chunk_id: chunk.chunkId,
+  content: chunk.content,
+});
+
+/** One-line JSON with a space after each colon and comma. */
+function spacedJson(value: Json): string {
+  if (Array.isArray(value)) return `[${value.map(spacedJson).join(', ')}]`;
+  if (!isObject(value)) return JSON.stringify(value);
+  return `{${Object.entries(value)
+    .map(([key, member]) => `${JSON.stringify(key)}: ${spacedJson(member)}`)
+    .join(', ')}}`;
+}
+
+/** The experience block: three records, what went well first, each once. */
+export function experienceBlock(records: readonly ExperienceRecord[]): string {
+  const once = records.filter((record, place) => records.findIndex((other) => other.id === record.id) === place);
+  const chosen = [...once.filter((record) => record.outcome === 'success'), ...once.filter((record) => record.outcome !== 'success')].slice(0, 3);
+  return block('Experience Context', [{ heading: 'Earlier Work', lines: chosen.map(experienceLine) }]);
+}
+
+function experienceLine(record: ExperienceRecord): string {
+  const letters = Array.from(oneLine(record.summary));
+  return `- [${record.outcome}] ${letters.slice(0, 100).join('')}${letters.length > 100 ? '...' : ''}${record.contextId ? ` (${record.contextId})` : ''}`;
+}

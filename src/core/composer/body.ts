@@ -1,0 +1,132 @@
+import { type Json, parseJson, unreachable } from '../base/index.js';
+import type { MemoryMessage, Provider } from '../contract/compose.js';
+import { answeredCall, toolCallsOf } from './memory.js';
+import { checkPairing } from './pairing.js';
+
+/**
+ * A list of messages as the body that a provider takes.
+ * @throws BAD_REQUEST with `data.reason` UNPAIRED_TOOL_CALL: no provider takes a call without its result.
+ */
+export function requestBody(messages: readonly MemoryMessage[], provider: Provider, model = 'MODEL'): Json {
+  checkPairing(
+    messages.map((message) => ({ role: message.role, toolCalls: toolCallsOf(message).map((call) => call.id), results: answersIn(message) })),
+  );
+  switch (provider) {
+    case 'anthropic':
+      return {
+        model,
+        max_tokens: 4_096,
+        system: systemTexts(messages).map((text) => ({ type: 'text', text })),
+        messages: joined(messages.flatMap(anthropicTurn)),
+      };
+    case 'openai':
+      return { model, messages: messages.map(openaiMessage) };
+    case 'gemini':
+      return {
+        systemInstruction: { parts: systemTexts(messages).map((text) => ({ text })) },
+        contents: joined(
+          messages.flatMap((message) => geminiTurn(message, messages)),
+          'parts',
+        ),
+      };
+    default:
+      return unreachable(provider);
+  }
+}
+
+const answersIn = (message: MemoryMessage): readonly string[] => {
+  const answered = answeredCall(message);
+  return answered === undefined ? [] : [answered];
+};
+
+const systemTexts = (messages: readonly MemoryMessage[]): readonly string[] =>
+  messages.filter((message) => message.role === 'system' && message.content !== '').map((message) => message.content);
+
+interface Turn {
+  readonly role: string;
+  readonly parts: readonly Json[];
+}
+
+/** Neighbors of one role as one turn: these providers want roles to alternate. */
+function joined(turns: readonly Turn[], name: 'content' | 'parts' = 'content'): readonly Json[] {
+  const merged: { role: string; parts: Json[] }[] = [];
+  for (const turn of turns) {
+    const last = merged.at(-1);
+    if (last?.role === turn.role) last.parts.push(...turn.parts);
+    else merged.push({ role: turn.role, parts: [...turn.parts] });
+  }
+  return merged.map(({ role, parts }) => ({ role, [name]: parts }));
+}
+
+const texts = (content: string): readonly Json[] => (content === '' ? [] : [{ type: 'text', text: content }]);
+
+function anthropicTurn(message: MemoryMessage): readonly Turn[] {
+  switch (message.role) {
+    case 'system':
+      return [];
+    case 'human':
+      return [{ role: 'user', parts: texts(message.content) }];
+    case 'ai':
+      return [
+        {
+          role: 'assistant',
+          parts: [
+            ...texts(message.content),
+            ...toolCallsOf(message).map(({ id, name, args }) => ({ type: 'tool_use', id, name, input: args as Json })),
+          ],
+        },
+      ];
+    case 'tool':
+      return [{ role: 'user', parts: [{ type: 'tool_result', tool_use_id: answeredCall(message) ?? null, content: message.content }] }];
+  }
+}
+
+function openaiMessage(message: MemoryMessage): Json {
+  switch (message.role) {
+    case 'system':
+      return { role: 'system', content: message.content };
+    case 'human':
+      return { role: 'user', content: message.content, ...(message.name === undefined ? {} : { name: message.name }) };
+    case 'ai': {
+      const calls = toolCallsOf(message).map(({ id, name, args }) => ({ id, type: 'function', function: { name, arguments: JSON.stringify(args) } }));
+      return { role: 'assistant', content: message.content, ...(calls.length > 0 ? { tool_calls: calls } : {}) };
+    }
+    case 'tool':
+      return { role: 'tool', tool_call_id: answeredCall(message) ?? null, content: message.content };
+  }
+}
+
+function geminiTurn(message: MemoryMessage, all: readonly MemoryMessage[]): readonly Turn[] {
+  const words = message.content === '' ? [] : [{ text: message.content }];
+  switch (message.role) {
+    case 'system':
+      return [];
+    case 'human':
+      return [{ role: 'user', parts: words }];
+    case 'ai':
+      return [
+        {
+          role: 'model',
+          parts: [...words, ...toolCallsOf(message).map(({ id, name, args }) => ({ functionCall: { id, name, args: args as Json } }))],
+        },
+      ];
+    case 'tool': {
+      const id = answeredCall(message) ?? null;
+      const call = all.flatMap(toolCallsOf).find((one) => one.id === id);
+      return [
+        {
+          role: 'user',
+          parts: [
+            {
+              functionResponse: {
+                id,
+                name: call?.name ?? message.name ?? 'tool',
+                response: { result: parseJson(message.content) ?? message.content },
+              },
+            },
+          ],
+        },
+      ];
+    }
+  }
+}

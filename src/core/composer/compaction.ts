@@ -1,0 +1,39 @@
+import type { Compaction, MemoryMessage } from '../contract/compose.js';
+import { type CompactionPolicy, extractiveSummary, historyText, planCompaction } from './compact.js';
+import { tokensOf } from './memory.js';
+import { buildPatch, type Patch } from './state.js';
+
+export interface ShortenInput extends CompactionPolicy {
+  readonly messages: readonly MemoryMessage[];
+  /** `compression__context` so far. */
+  readonly previousSummary?: string;
+  /** A summary that somebody else wrote, a model for one. Without it the extractive one is made. */
+  readonly summary?: string;
+}
+
+export interface Shortened extends Compaction {
+  /** What a summarising model would be given. */
+  readonly historyText: string;
+  /** The summary and the shortened memory, as one patch; empty where there was nothing to do. */
+  readonly patch: Patch;
+}
+
+/** Applies the compactor's policy to a memory. Pure: whoever keeps the state applies the patch. */
+export function shortenMemory({ messages, previousSummary, summary, ...policy }: ShortenInput): Shortened {
+  const { kept, removed } = planCompaction(messages, policy);
+  const before = tokensIn(messages);
+  if (removed.length === 0)
+    return { messages: [...messages], summary: '', removed: 0, kept: 0, tokens: { before, after: before }, historyText: '', patch: {} };
+  const text = summary?.trim() || extractiveSummary(removed, previousSummary);
+  return {
+    messages: [...kept],
+    summary: text,
+    removed: removed.length,
+    kept: kept.length,
+    tokens: { before, after: tokensIn(kept) },
+    historyText: historyText(removed),
+    patch: buildPatch({}, [['memory.compact', { messages: kept, summary: text }]]),
+  };
+}
+
+const tokensIn = (messages: readonly MemoryMessage[]): number => messages.reduce((sum, message) => sum + tokensOf(message), 0);

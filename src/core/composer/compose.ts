@@ -1,0 +1,102 @@
+import type { Composed, ComposedMessage, ComposeInput, DroppedLayer, MemoryMessage, Process } from '../contract/compose.js';
+import { type Admission, admission, admitsBlock, type Block, orderedBlocks } from './layers.js';
+import { tokensOf } from './memory.js';
+import { refuse } from './refusals.js';
+
+/** One layer as it is offered to the model: its messages, or why they are held back. */
+interface Offer {
+  readonly layer: string;
+  readonly messages: readonly MemoryMessage[];
+  readonly heldBack?: string;
+}
+
+const accepted: readonly string[] = [
+  'systemPrompt',
+  'checkpointMessages',
+  'contexts',
+  'query',
+  'queryPath',
+  'turnId',
+  'humanMessage',
+  'process',
+  'enableShareContext',
+] satisfies (keyof ComposeInput)[];
+
+/**
+ * The messages of one model call, in the one order that there is: system prompt, blocks, memory, one-call message,
+ * query. A pure function of what it is given: equal inputs give equal results, and inputs stay as they are.
+ * What was given and is not among the messages stands in `dropped`.
+ * @throws BAD_REQUEST with `data.reason` UNEXPECTED_ARGUMENT, INVALID_CONTEXT_KEY, RESERVED_CONTEXT_KEY or DUAL_QUERY_PATH.
+ */
+export function composeMessages(input: ComposeInput): Composed {
+  refuseUnknownArguments(input);
+  refuseBothPaths(input);
+  const process = input.process ?? 'sequential';
+  const sharing = input.enableShareContext ?? true;
+  const admitted = admission(process, sharing);
+
+  const offers: readonly Offer[] = [
+    { layer: 'system_prompt', messages: [{ role: 'system', content: input.systemPrompt }] },
+    ...orderedBlocks(input.contexts).map((block) => offerOfBlock(block, admitted, process, sharing)),
+    offerOfMemory(input.checkpointMessages, admitted, process),
+    ...offerOfHumanMessage(input.humanMessage),
+    ...offerOfQuery(input, admitted, process),
+  ];
+  return {
+    messages: offers.filter((offer) => offer.heldBack === undefined).flatMap(composedOf),
+    dropped: offers.flatMap((offer) => (offer.heldBack === undefined ? [] : [droppedOf(offer, offer.heldBack)])),
+  };
+}
+
+function refuseUnknownArguments(input: ComposeInput): void {
+  const unknown = Object.keys(input).find((name) => !accepted.includes(name));
+  if (unknown !== undefined)
+    throw refuse('UNEXPECTED_ARGUMENT', unknown, `the composer takes ${accepted.join(', ')} and nothing else; ${unknown} is none of them`);
+}
+
+function refuseBothPaths({ queryPath, turnId, checkpointMessages }: ComposeInput): void {
+  if (queryPath !== 'runtime' || !turnId || !checkpointMessages.some((message) => message.id === turnId)) return;
+  throw refuse('DUAL_QUERY_PATH', 'queryPath', `turn ${turnId} is in memory already: its query takes one path, and that is 'checkpoint'`);
+}
+
+function offerOfBlock({ key, text, problem }: Block, admitted: Admission, process: Process, sharing: boolean): Offer {
+  const messages: readonly MemoryMessage[] = [{ role: 'system', content: text }];
+  if (problem !== undefined) return { layer: key, messages: [], heldBack: problem };
+  if (text === '') return { layer: key, messages: [], heldBack: 'it is empty' };
+  if (admitsBlock(admitted, key)) return { layer: key, messages };
+  return { layer: key, messages, heldBack: admitsBlock(admission(process, true), key) && !sharing ? 'sharing is off' : `${process} does not get it` };
+}
+
+const offerOfMemory = (messages: readonly MemoryMessage[], admitted: Admission, process: Process): Offer => ({
+  layer: 'checkpoint_messages',
+  messages,
+  ...(admitted.memory || messages.length === 0 ? {} : { heldBack: `${process} does not get memory` }),
+});
+
+/** Marked as internal, so that no memory keeps it. */
+function offerOfHumanMessage(text: string | null | undefined): readonly Offer[] {
+  if (text === null || text === undefined) return [];
+  const layer = 'human_message';
+  return [
+    text.trim() === '' ? { layer, messages: [], heldBack: 'it is empty' } : { layer, messages: [{ role: 'human', content: text, internal: true }] },
+  ];
+}
+
+function offerOfQuery({ query, queryPath, turnId }: ComposeInput, admitted: Admission, process: Process): readonly Offer[] {
+  if (query === null || query === undefined) return [];
+  const messages: readonly MemoryMessage[] = [{ role: 'human', content: query, ...(turnId ? { id: turnId } : {}) }];
+  if (queryPath === 'checkpoint')
+    return admitted.memory ? [] : [{ layer: 'query', messages, heldBack: `it is in memory, which ${process} does not get` }];
+  if (queryPath === 'none') return [{ layer: 'query', messages, heldBack: `its path is 'none'` }];
+  return [query.trim() === '' ? { layer: 'query', messages: [], heldBack: 'it is empty' } : { layer: 'query', messages }];
+}
+
+const composedOf = ({ layer, messages }: Offer): readonly ComposedMessage[] =>
+  messages.map((message) => ({ ...message, layer, tokens: tokensOf(message) }));
+
+const droppedOf = ({ layer, messages }: Offer, reason: string): DroppedLayer => ({
+  layer,
+  reason,
+  messages: messages.length,
+  tokens: messages.reduce((sum, message) => sum + tokensOf(message), 0),
+});

@@ -1,0 +1,17 @@
+// composer: what a model reads, out of layers. The collector gathers blocks, the composer turns them into messages,
+// the state builder writes memory; the compactor shortens it. All of it pure: values in, values out.
+// Nobody else puts a prompt together, and nothing here reads a store, a clock or a file.
+export { requestBody } from './body.js';
+export {
+  type Collected,
+  type Collection,
+  collectContexts,
+  type ExperienceRetriever,
+  type KnowledgeRetriever,
+  type RuntimeServices,
+  servicesOf,
+} from './collect.js';
+export { type Shortened, type ShortenInput, shortenMemory } from './compaction.js';
+export { composeMessages } from './compose.js';
+export { checkPairing } from './pairing.js';
+export { applyPatch, buildPatch, type StateCall } from './state.js';

@@ -1,0 +1,222 @@
+import { inWords, isObject, type Json } from '../base/index.js';
+import { type MemoryMessage, memoryMessage } from '../contract/compose.js';
+import { reproducibleBlocks } from './layers.js';
+import { answeredCall, dialogueOf, toolCallsOf } from './memory.js';
+import { type MessageDelta, type ResultsDelta, reduceMessages, reducePlain, reduceResults, removeAll } from './reduce.js';
+import { refuse } from './refusals.js';
+
+/** The shared state of a run. Only this module writes it (requirement A-32). */
+export type State = Readonly<Record<string, unknown>>;
+/** What one node changes: deltas for the two reducer fields, values for the others. */
+export type Patch = Readonly<Record<string, unknown>>;
+
+const reducerFields: readonly string[] = ['messages', 'mapreduce_results'];
+
+const plainFields: readonly string[] = [
+  ...reproducibleBlocks,
+  'namespace',
+  'session_id',
+  'active_agent',
+  'assigned_task',
+  'last_agent_status',
+  'last_agent_failure_kind',
+  'last_agent_error',
+  'todo',
+  'plan',
+  'reflection',
+  'deliverable_keys',
+  'mapreduce_goal',
+  'mapreduce_understanding',
+  'mapreduce_tasks',
+  'mapreduce_task',
+];
+
+/** A call of the state builder: its name, then its arguments. */
+export type StateCall = readonly [name: string, ...args: unknown[]];
+
+interface Draft {
+  readonly state: State;
+  readonly patch: Patch;
+}
+
+/**
+ * The patch of one node: its calls in order.
+ * @throws BAD_REQUEST with `data.reason` REDUCER_FIELD_SET, UNKNOWN_STATE_KEY, PATCH_CONFLICT or INVALID_STATE_CALL.
+ */
+export const buildPatch = (state: State, calls: readonly StateCall[]): Patch =>
+  calls.reduce<Draft>((draft, [name, ...args]) => ({ state, patch: writerOf(name)(draft, args) }), { state, patch: {} }).patch;
+
+/** The state with a patch applied, each field by its reducer. */
+export function applyPatch(state: State, patch: Patch): State {
+  const changed = Object.keys(patch).map((field) => [field, reduceField(field, state[field], [patch[field]])]);
+  return { ...state, ...Object.fromEntries(changed) };
+}
+
+/**
+ * One field after one parallel step, by its reducer.
+ * @throws BAD_REQUEST with `data.reason` REMOVE_UNKNOWN_ID, CONCURRENT_OVERWRITE or CONCURRENT_UPDATE.
+ */
+export function reduceField(field: string, current: unknown, updates: readonly unknown[]): unknown {
+  if (field === 'messages')
+    return updates.reduce<readonly MemoryMessage[]>(
+      (left, right) => reduceMessages(left, (right ?? []) as readonly MessageDelta[]),
+      messagesOf(current),
+    );
+  if (field === 'mapreduce_results') return reduceResults(listOf(current), updates as readonly ResultsDelta[]);
+  return reducePlain(field, current, updates);
+}
+
+export const messagesOf = (value: unknown): readonly MemoryMessage[] =>
+  listOf(value).flatMap((message) => {
+    const read = memoryMessage.safeParse(message);
+    return read.success ? [read.data] : [];
+  });
+
+const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+
+// --- the calls ---------------------------------------------------------------------------------------------------
+
+type Writer = (draft: Draft, args: readonly unknown[]) => Patch;
+
+const writers: Readonly<Record<string, Writer>> = {
+  set: ({ patch }, [field, value]) => set(patch, textOf('set', field), value),
+
+  'memory.appendUser': ({ patch }, [text, id]) => appendUser(patch, textOf('memory.appendUser', text), id),
+  'memory.append': ({ patch }, [messages]) => appendMessages(patch, dialogueOf(messagesIn('memory.append', messages))),
+  'memory.appendToolExchange': ({ patch }, [messages]) => appendMessages(patch, wholeExchange(messagesIn('memory.appendToolExchange', messages))),
+  'memory.replace': ({ patch }, [messages]) => replaceMessages(patch, messagesIn('memory.replace', messages)),
+  'memory.compact': ({ patch }, [result]) => compact(patch, result),
+  'memory.appendExecutionSummary': ({ state, patch }, [result]) => appendMessages(patch, [executionSummary(state, result)]),
+  'memory.appendTaskInstruction': ({ patch }, [taskId, description]) =>
+    appendMessages(patch, [
+      { role: 'ai', content: `${taskMark(textOf('memory.appendTaskInstruction', taskId))}${oneLine(description)}`, name: 'react_controller' },
+    ]),
+
+  'mapreduce.initPlan': ({ patch }, [plan]) => initPlan(patch, plan),
+  'mapreduce.append': ({ patch }, [results]) => appendResults(patch, listOf(results)),
+  'mapreduce.reset': ({ patch }) => ({ ...patch, mapreduce_results: { overwrite: [] } }),
+
+  'routing.finishAgent': ({ patch }, [result]) => finishAgent(patch, result),
+  resume: ({ patch }, [text, agent, id]) => ({ ...appendUser(patch, textOf('resume', text), id), active_agent: textOf('resume', agent) }),
+};
+
+function writerOf(name: string): Writer {
+  const writer = Object.hasOwn(writers, name) ? writers[name] : undefined;
+  if (!writer)
+    throw refuse('INVALID_STATE_CALL', 'calls', `the state builder knows ${Object.keys(writers).join(', ')}; ${inWords(name)} is none of them`);
+  return writer;
+}
+
+function set(patch: Patch, field: string, value: unknown): Patch {
+  if (reducerFields.includes(field)) throw refuse('REDUCER_FIELD_SET', field, `${field} has a reducer: append to it or replace it, it is never set`);
+  if (!plainFields.includes(field)) throw refuse('UNKNOWN_STATE_KEY', field, `the state has no field ${inWords(field)}`);
+  return { ...patch, [field]: value };
+}
+
+const pendingMessages = (patch: Patch): readonly MessageDelta[] => (patch.messages ?? []) as readonly MessageDelta[];
+
+const appendMessages = (patch: Patch, messages: readonly MemoryMessage[]): Patch =>
+  messages.length === 0 ? patch : { ...patch, messages: [...pendingMessages(patch), ...messages] };
+
+/** A replacement stands for all of memory, so what was appended before it goes. */
+const replaceMessages = (patch: Patch, messages: readonly MemoryMessage[]): Patch => ({ ...patch, messages: [removeAll, ...dialogueOf(messages)] });
+
+function appendUser(patch: Patch, text: string, id: unknown): Patch {
+  const content = text.trim();
+  return content === '' ? patch : appendMessages(patch, [{ role: 'human', content, ...(typeof id === 'string' ? { id } : {}) }]);
+}
+
+/** Calls and results enter memory together (decisions, rule 35). */
+function wholeExchange(messages: readonly MemoryMessage[]): readonly MemoryMessage[] {
+  const calls = messages.flatMap(toolCallsOf).map((call) => call.id);
+  const answers = messages.flatMap((message) => answeredCall(message) ?? []);
+  const alone = [...calls.filter((id) => !answers.includes(id)), ...answers.filter((id) => !calls.includes(id))];
+  if (alone.length > 0) throw refuse('UNPAIRED_TOOL_CALL', 'calls', `a call and its result enter memory together; ${alone.join(', ')} stands alone`);
+  return messages.filter((message) => message.role !== 'system' && message.internal !== true);
+}
+
+/** The summary and the shortened memory are one patch: neither is ever there without the other (decisions, rule 36). */
+function compact(patch: Patch, result: unknown): Patch {
+  const summary = memberText('memory.compact', result, 'summary');
+  const messages = isObject(result) ? messagesIn('memory.compact', result.messages) : [];
+  return { ...set(patch, 'compression__context', summary), messages: [removeAll, ...messages.filter((message) => message.role !== 'system')] };
+}
+
+function initPlan(patch: Patch, plan: unknown): Patch {
+  const { goal, understanding, tasks } = isObject(plan) ? plan : {};
+  return {
+    ...patch,
+    mapreduce_goal: goal ?? null,
+    mapreduce_understanding: understanding ?? null,
+    mapreduce_tasks: tasks ?? [],
+    mapreduce_task: null,
+    mapreduce_results: { overwrite: [] },
+  };
+}
+
+/** A reset after an append keeps the reset; an append after a reset has no meaning within one step. */
+function appendResults(patch: Patch, results: readonly unknown[]): Patch {
+  const pending = patch.mapreduce_results ?? [];
+  if (!Array.isArray(pending))
+    throw refuse('PATCH_CONFLICT', 'mapreduce_results', 'the results were reset in this patch: append them in the next one');
+  return { ...patch, mapreduce_results: [...pending, ...results] };
+}
+
+function finishAgent(patch: Patch, result: unknown): Patch {
+  return {
+    ...patch,
+    last_agent_status: memberText('routing.finishAgent', result, 'status'),
+    last_agent_failure_kind: memberOf(result, 'failureKind') ?? null,
+    last_agent_error: memberOf(result, 'error') ?? null,
+    active_agent: null,
+    assigned_task: null,
+  };
+}
+
+// --- the two lines that agents leave in memory -----------------------------------------------------------------------
+
+const taskMark = (taskId: string): string => `【TASK ${taskId}】`;
+const taskPattern = /^【TASK ([^】]+)】/;
+
+/** One line instead of a transcript: nothing is ever derived from what the model said in between (requirement A-30). */
+function executionSummary(state: State, result: unknown): MemoryMessage {
+  const facts: readonly (readonly [string, Json | undefined])[] = [
+    ['agent', memberText('memory.appendExecutionSummary', result, 'agentId')],
+    ['task', memberOf(result, 'taskId') ?? newestTask(state)],
+    ['status', memberText('memory.appendExecutionSummary', result, 'status')],
+    ['failure_kind', memberOf(result, 'failureKind')],
+    ['deliverable', memberOf(result, 'deliverableKey')],
+    ['error', memberOf(result, 'error')],
+  ];
+  const words = facts.flatMap(([name, value]) => (value === undefined || value === null || value === '' ? [] : [`${name}=${oneLine(value)}`]));
+  return { role: 'ai', content: `【RESULT】${words.join(' ')}`, name: 'datapillar' };
+}
+
+const newestTask = (state: State): string | undefined =>
+  messagesOf(state.messages)
+    .filter((message) => message.name === 'react_controller')
+    .map((message) => taskPattern.exec(message.content)?.[1])
+    .findLast((task) => task !== undefined);
+
+const oneLine = (value: unknown): string => String(value).replace(/\s+/g, ' ').trim();
+
+// --- arguments, as they come through a door ------------------------------------------------------------------------
+
+function textOf(call: string, value: unknown): string {
+  if (typeof value === 'string') return value;
+  throw refuse('INVALID_STATE_CALL', 'calls', `${call} takes a text, not ${inWords(value)}`);
+}
+
+function messagesIn(call: string, value: unknown): readonly MemoryMessage[] {
+  const read = memoryMessage.array().safeParse(value);
+  if (read.success) return read.data;
+  throw refuse('INVALID_STATE_CALL', 'calls', `${call} takes a list of messages with role and content, not ${inWords(value)}`);
+}
+
+const memberOf = (value: unknown, key: string): Json | undefined => (isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined);
+
+function memberText(call: string, value: unknown, key: string): string {
+  const member = memberOf(value, key);
+  if (typeof member === 'string') return member;
+  throw refuse('INVALID_STATE_CALL', 'calls', `${call} takes an object with the text ${key}, not ${inWords(value)}`);
+}
