@@ -1,0 +1,63 @@
+import { sha256Of } from '../artifacts/index.js';
+import { canonicalJson, isObject, type Json, type JsonObject, textOf } from '../base/index.js';
+import { canonicalOrder } from './json-ranges.js';
+
+/**
+ * How Claude Code hashes what it sends: SHA-256 of JSON with sorted keys and no spaces. A string as a message's content
+ * counts as one text block; hashes of messages and shapes leave cache marks out, the digest of a request keeps them.
+ */
+export const cacheMark = 'cache_control';
+
+/** What no request can be larger than: the provider refuses bodies beyond it, so a record beyond it was never sent. */
+export const largestRecord = 32 * 1024 * 1024;
+
+/** The form of a message that hashes are of. */
+export function withBlocks(message: Json): Json {
+  if (!isObject(message) || typeof message.content !== 'string') return message;
+  return { ...message, content: [{ type: 'text', text: message.content }] };
+}
+
+/** The hash of a recorded message's text, or undefined where it is no JSON that could be hashed. */
+export function messageHash(text: Uint8Array): Buffer | undefined {
+  return hashOf(text, (value) => withBlocks(value));
+}
+
+export const shapeHash = (text: Uint8Array): Buffer | undefined => hashOf(text, (value) => value);
+
+function hashOf(text: Uint8Array, normal: (value: Json) => Json): Buffer | undefined {
+  try {
+    return sha256Of(canonicalJson(normal(withoutMarks(JSON.parse(textOf(text)) as Json))));
+  } catch (error) {
+    // Not JSON, or nested so deeply that no runtime can have written it.
+    if (error instanceof SyntaxError || error instanceof RangeError) return undefined;
+    throw error;
+  }
+}
+
+/** The ranges of a message's text that, joined, are its canonical form, where it is no more than another order of them. */
+export function messageOrder(text: Uint8Array, hash: Uint8Array): readonly number[] | undefined {
+  const order = canonicalOrder(text, cacheMark);
+  return order && sha256Of(inOrder(text, order)).equals(hash) ? order : undefined;
+}
+
+/** The bytes of the ranges (start, end, start, end, …), joined. */
+export function inOrder(text: Uint8Array, order: readonly number[]): Uint8Array {
+  if (order.length === 2) return text.subarray(order[0], order[1]);
+  const joined = Buffer.allocUnsafe(order.reduce((size, place, index) => size + (index % 2 ? place : -place), 0));
+  let at = 0;
+  for (let index = 0; index < order.length; index += 2) {
+    const part = text.subarray(order[index], order[index + 1]);
+    joined.set(part, at);
+    at += part.length;
+  }
+  return joined;
+}
+
+function withoutMarks(value: Json): Json {
+  if (Array.isArray(value)) return value.map(withoutMarks);
+  if (!isObject(value)) return value;
+  return ownObject(Object.keys(value).flatMap((key) => (key === cacheMark ? [] : [[key, withoutMarks(value[key] as Json)]])));
+}
+
+/** An object of these members; a key `__proto__` is a member like any other. */
+export const ownObject = (members: readonly (readonly [string, Json])[]): JsonObject => Object.fromEntries(members) as JsonObject;
