@@ -53,3 +53,21 @@ export function childrenOf(chain: Chain, row: ContextRow): ContextRow[] {
   );
   return [...next, ...branches];
 }
+
+/** The last commit that both chains have, if they have one. */
+export function commonAncestor(chain: Chain, a: ContextRow, b: ContextRow): ContextRow | undefined {
+  const depths = new Map(placesTowardsRoot(chain, a).map((place) => [place.line, place.depth]));
+  for (const place of placesTowardsRoot(chain, b)) {
+    const depth = depths.get(place.line);
+    if (depth === undefined) continue;
+    return chain.db.one<ContextRow>(`${selectContext} WHERE c.line = ? AND c.depth = ?`, place.line, Math.min(depth, place.depth));
+  }
+  return undefined;
+}
+
+/** For each line on the way to the root, the commit at which the way enters it. */
+function placesTowardsRoot(chain: Chain, row: ContextRow): { line: number; depth: number }[] {
+  const places: { line: number; depth: number }[] = [];
+  for (let at: { line: number; depth: number } | undefined = row; at; at = originOf(chain, at.line)) places.push(at);
+  return places;
+}

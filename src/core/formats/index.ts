@@ -5,7 +5,7 @@ import { badRequest, inWords } from '../base/index.js';
 import { claudeCode } from './claude-code/index.js';
 import type { Format, ImportableFormat } from './format.js';
 
-export { claudeCode } from './claude-code/index.js';
+export { claudeCode, type Glimpse, peek, type SessionOptions, writeSession } from './claude-code/index.js';
 export type * from './format.js';
 export { countTokens, imageTokens, tokenizer } from './tokens.js';
 

@@ -34,3 +34,6 @@ function recognize(head: Uint8Array, path: string): number {
   if (own.length > 0) return 0.7;
   return path.endsWith('.jsonl') && /"parentUuid":/.test(Buffer.from(head).toString('latin1')) ? 0.5 : 0;
 }
+
+export { type Glimpse, peek } from './peek.js';
+export { type SessionOptions, writeSession } from './session.js';

@@ -1,0 +1,137 @@
+import type { Hunk } from '../contract/index.js';
+
+/** What aligns entries: the same key is the same entry; equal content is as good where keys differ. */
+export interface Alignable {
+  readonly key: string;
+  /** Equal for entries that say the same. */
+  readonly content: string;
+  /** Entries of one likeness may be one edited into the other: role, kind and tool. */
+  readonly likeness: string;
+}
+
+/** A range of each list, to be aligned. */
+interface Span {
+  readonly aStart: number;
+  readonly aEnd: number;
+  readonly bStart: number;
+  readonly bEnd: number;
+}
+
+/** Runs of equal entries, in order in both lists. */
+interface Match {
+  readonly a: number;
+  readonly b: number;
+}
+
+/**
+ * Aligns two lists by their unique common entries (patience), first by key, then by content within the gaps, and says
+ * what is between. `changed` pairs entries of one likeness in a gap, in order. Linear in memory, n log n in time.
+ */
+export function align(a: readonly Alignable[], b: readonly Alignable[]): Hunk[] {
+  const whole = { aStart: 0, aEnd: a.length, bStart: 0, bEnd: b.length };
+  const byKey = matches(
+    a.map((entry) => entry.key),
+    b.map((entry) => entry.key),
+    whole,
+  );
+  const all = gapsOf(byKey, whole).flatMap(({ gap, before }) => [
+    ...before,
+    ...matches(
+      a.map((entry) => entry.content),
+      b.map((entry) => entry.content),
+      gap,
+    ),
+  ]);
+  return hunksOf(a, b, all);
+}
+
+/** Common entries of a span, in order in both: the ends first, then unique ones, then between those again. */
+function matches(a: readonly string[], b: readonly string[], span: Span): Match[] {
+  const found: Match[] = [];
+  const open = [span];
+  for (let next = open.pop(); next; next = open.pop()) {
+    let { aStart, aEnd, bStart, bEnd } = next;
+    while (aStart < aEnd && bStart < bEnd && a[aStart] === b[bStart]) found.push({ a: aStart++, b: bStart++ });
+    while (aStart < aEnd && bStart < bEnd && a[aEnd - 1] === b[bEnd - 1]) found.push({ a: --aEnd, b: --bEnd });
+    if (aStart === aEnd || bStart === bEnd) continue;
+    const anchors = increasing(uniqueCommon(a, b, { aStart, aEnd, bStart, bEnd }));
+    let [aFrom, bFrom] = [aStart, bStart];
+    for (const anchor of anchors) {
+      open.push({ aStart: aFrom, aEnd: anchor.a, bStart: bFrom, bEnd: anchor.b });
+      found.push(anchor);
+      [aFrom, bFrom] = [anchor.a + 1, anchor.b + 1];
+    }
+    if (anchors.length) open.push({ aStart: aFrom, aEnd, bStart: bFrom, bEnd });
+  }
+  return found.sort((x, y) => x.a - y.a);
+}
+
+function uniqueCommon(a: readonly string[], b: readonly string[], span: Span): Match[] {
+  const places = new Map<string, { a: number; b: number }>();
+  const note = (value: string, side: 'a' | 'b', at: number): void => {
+    const place = places.get(value) ?? { a: -1, b: -1 };
+    // Seen twice on a side: no anchor.
+    place[side] = place[side] === -1 ? at : -2;
+    places.set(value, place);
+  };
+  for (let at = span.aStart; at < span.aEnd; at++) note(a[at] as string, 'a', at);
+  for (let at = span.bStart; at < span.bEnd; at++) note(b[at] as string, 'b', at);
+  return [...places.values()].filter((place) => place.a >= 0 && place.b >= 0).sort((x, y) => x.a - y.a);
+}
+
+/** The longest run of matches that is in order on both sides. */
+function increasing(candidates: readonly Match[]): Match[] {
+  const ends: number[] = [];
+  const before: number[] = [];
+  candidates.forEach((candidate, at) => {
+    let [low, high] = [0, ends.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((candidates[ends[middle] as number] as Match).b < candidate.b) low = middle + 1;
+      else high = middle;
+    }
+    before[at] = low > 0 ? (ends[low - 1] as number) : -1;
+    ends[low] = at;
+  });
+  const result: Match[] = [];
+  for (let at = ends.at(-1) ?? -1; at >= 0; at = before[at] as number) result.push(candidates[at] as Match);
+  return result.reverse();
+}
+
+/** The stretches between matches, each with the matches that come before it. */
+function gapsOf(found: readonly Match[], span: Span): { gap: Span; before: Match[] }[] {
+  const gaps: { gap: Span; before: Match[] }[] = [];
+  let before: Match[] = [];
+  let [aFrom, bFrom] = [span.aStart, span.bStart];
+  for (const match of [...found, { a: span.aEnd, b: span.bEnd }]) {
+    if (match.a > aFrom || match.b > bFrom) {
+      gaps.push({ gap: { aStart: aFrom, aEnd: match.a, bStart: bFrom, bEnd: match.b }, before });
+      before = [];
+    }
+    before.push(match);
+    [aFrom, bFrom] = [match.a + 1, match.b + 1];
+  }
+  // The last of `before` is the end itself, which is no match.
+  gaps.push({ gap: { aStart: span.aEnd, aEnd: span.aEnd, bStart: span.bEnd, bEnd: span.bEnd }, before: before.slice(0, -1) });
+  return gaps;
+}
+
+function hunksOf(a: readonly Alignable[], b: readonly Alignable[], found: readonly Match[]): Hunk[] {
+  const hunks: Hunk[] = [];
+  const add = (op: Hunk['op'], aStart: number, aCount: number, bStart: number, bCount: number): void => {
+    const last = hunks.at(-1);
+    if (last?.op === op) hunks[hunks.length - 1] = { ...last, aCount: last.aCount + aCount, bCount: last.bCount + bCount };
+    else hunks.push({ op, aStart, aCount, bStart, bCount });
+  };
+  let [aAt, bAt] = [0, 0];
+  for (const match of [...found, { a: a.length, b: b.length }]) {
+    while (aAt < match.a || bAt < match.b) {
+      const isPair = aAt < match.a && bAt < match.b && a[aAt]?.likeness === b[bAt]?.likeness;
+      if (isPair) add('changed', aAt++, 1, bAt++, 1);
+      else if (aAt < match.a) add('removed', aAt++, 1, bAt, 0);
+      else add('added', aAt, 0, bAt++, 1);
+    }
+    if (match.a < a.length) add('same', aAt++, 1, bAt++, 1);
+  }
+  return hunks;
+}

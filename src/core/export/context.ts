@@ -1,0 +1,61 @@
+import { type ContextId, textOf, timestampOf } from '../base/index.js';
+import { assemble, type Chain, type ContextRow, commitOf, idsOf, lineage, walk } from '../chain/index.js';
+import type { Stop, Tier } from '../contract/index.js';
+import { claudeCode, formatOf, writeSession } from '../formats/index.js';
+import { writeNew } from '../intake/index.js';
+
+export interface ExportInput {
+  readonly id: ContextId;
+  readonly stop?: Stop | undefined;
+  readonly format: string;
+  readonly path?: string | undefined;
+}
+
+export interface Exported {
+  readonly path?: string;
+  readonly text?: string;
+  readonly bytes: number;
+  readonly format: string;
+  readonly tier: Tier;
+}
+
+/** A context in another system's form: returned as text, or written to a path where nothing is yet. */
+export function exportContext(chain: Chain, input: ExportInput): Exported {
+  const { bytes, tier } = rendered(chain, input);
+  if (input.path !== undefined) writeNew(input.path, bytes);
+  return { ...(input.path === undefined ? { text: textOf(bytes) } : { path: input.path }), bytes: bytes.length, format: input.format, tier };
+}
+
+function rendered(chain: Chain, input: ExportInput): { bytes: Uint8Array; tier: Tier } {
+  if (input.format !== claudeCode.id) return assemble(chain, walk(chain, commitOf(chain, input.id), input.stop), formatOf(input.format));
+  const tip = commitOf(chain, input.id);
+  return claudeSession(chain, tip, { stop: input.stop, sessionId: chain.newId() });
+}
+
+export interface SessionFile {
+  readonly bytes: Uint8Array;
+  readonly tier: Tier;
+}
+
+/**
+ * A session file that Claude Code resumes. Without a stop it holds the whole chain, compactions in their places, as the
+ * agent's own files do; with one it holds the context as that stop materializes it.
+ */
+export function claudeSession(
+  chain: Chain,
+  tip: ContextRow,
+  how: { stop?: Stop | undefined; sessionId: string; cwd?: string | undefined },
+): SessionFile {
+  const contributing =
+    how.stop === undefined
+      ? lineage(chain, tip).filter((step) => step.type !== 'snapshot' || step.parent === null)
+      : walk(chain, tip, how.stop).contributing;
+  const { bytes, tier } = assemble(chain, { tip, contributing, stop: 'root' }, claudeCode);
+  const session = writeSession(bytes, {
+    sessionId: how.sessionId,
+    newId: idsOf(`${tip.id}\0${how.sessionId}`),
+    now: timestampOf(chain.clock()),
+    ...(how.cwd !== undefined && { cwd: how.cwd }),
+  });
+  return { bytes: session, tier };
+}

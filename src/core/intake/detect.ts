@@ -1,0 +1,38 @@
+import { importableFormats } from '../formats/index.js';
+import { filesUnder, ioReason, readEnds } from './files.js';
+
+export interface Detected {
+  readonly path: string;
+  readonly format: string;
+  readonly sessions: number;
+  readonly bytes: number;
+  /** 0 to 1. */
+  readonly confidence: number;
+}
+
+const headLength = 64 * 1024;
+
+/** What each file at and under the paths is, as far as its beginning tells; files of no known format are left out. */
+export function detect(paths: readonly string[]): Detected[] {
+  return filesUnder(paths).files.flatMap(({ path, bytes }) => {
+    try {
+      const best = recognized(readEnds(path, headLength).head, path);
+      return best ? [{ path, format: best.format.id, sessions: 1, bytes, confidence: best.confidence }] : [];
+    } catch (error) {
+      ioReason(error);
+      return [];
+    }
+  });
+}
+
+/** The format that is surest of the file, if any is. */
+export function recognized(
+  head: Uint8Array,
+  path: string,
+): { readonly format: (typeof importableFormats)[number]; readonly confidence: number } | undefined {
+  const [best] = importableFormats
+    .map((format) => ({ format, confidence: format.recognize(head, path) }))
+    .filter(({ confidence }) => confidence > 0)
+    .sort((a, b) => b.confidence - a.confidence);
+  return best;
+}

@@ -1,0 +1,85 @@
+import { closeSync, fstatSync, openSync, readdirSync, readFileSync, readSync, statSync } from 'node:fs';
+import { basename, dirname, extname, join, resolve } from 'node:path';
+import type { Skip } from '../contract/index.js';
+
+export interface FoundFile {
+  readonly path: string;
+  readonly bytes: number;
+  /** Milliseconds since 1970. */
+  readonly modifiedAt: number;
+}
+
+const transcriptEndings = new Set(['.jsonl', '.json']);
+/** What stands beside transcripts and is none: it is read with the transcript that it describes. */
+const isSideFile = (path: string): boolean => path.endsWith('.meta.json') || basename(dirname(path)) === 'tool-results';
+const deepestFolder = 32;
+
+/**
+ * The transcript files at and under the paths, each once, oldest first, so that origins come before their forks.
+ * Folders are read without following links; a path that a person named is taken whatever its ending.
+ */
+export function filesUnder(paths: readonly string[]): { readonly files: FoundFile[]; readonly skipped: Skip[] } {
+  const files = new Map<string, FoundFile>();
+  const skipped: Skip[] = [];
+  const skip = (path: string, error: unknown): void => void skipped.push({ path, line: 0, reason: ioReason(error) });
+  const visit = (path: string, named: boolean, depth: number): void => {
+    try {
+      const stat = statSync(path);
+      if (stat.isDirectory()) {
+        if (depth > deepestFolder) skipped.push({ path, line: 0, reason: `the folder lies more than ${deepestFolder} folders deep` });
+        else
+          for (const entry of readdirSync(path, { withFileTypes: true }))
+            if (entry.isDirectory() || entry.isFile()) visit(join(path, entry.name), false, depth + 1);
+        return;
+      }
+      if (!stat.isFile()) skipped.push({ path, line: 0, reason: 'it is neither a file nor a folder' });
+      else if (named || (transcriptEndings.has(extname(path)) && !isSideFile(path)))
+        files.set(path, { path, bytes: stat.size, modifiedAt: Math.floor(stat.mtimeMs) });
+    } catch (error) {
+      skip(path, error);
+    }
+  };
+  for (const path of paths) visit(resolve(path), true, 0);
+  return { files: [...files.values()].sort((a, b) => a.modifiedAt - b.modifiedAt || (a.path < b.path ? -1 : 1)), skipped };
+}
+
+/** A file's bytes. Short or gone while it is read is an error to say, not a crash. */
+export const readWhole = (path: string): Uint8Array => readFileSync(path);
+
+/** The first and the last bytes of a file, for what only needs a look at it. */
+export function readEnds(path: string, length: number): { readonly head: Uint8Array; readonly tail: Uint8Array; readonly bytes: number } {
+  const fd = openSync(path, 'r');
+  try {
+    const { size } = fstatSync(fd);
+    return {
+      head: readAt(fd, 0, Math.min(length, size)),
+      tail: size > length ? readAt(fd, Math.max(length, size - length), size) : new Uint8Array(),
+      bytes: size,
+    };
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function readAt(fd: number, start: number, end: number): Uint8Array {
+  const bytes = Buffer.alloc(Math.max(0, end - start));
+  const read = readSync(fd, bytes, 0, bytes.length, start);
+  return bytes.subarray(0, read);
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  ENOENT: 'it is not there any more',
+  EACCES: 'this user may not read it',
+  EPERM: 'this user may not read it',
+  EISDIR: 'it is a folder',
+  ENOTDIR: 'it is not there: a part of its path is a file',
+  EMFILE: 'too many files are open',
+  ERR_FS_FILE_TOO_LARGE: 'it is larger than one file may be to be read at once',
+};
+
+/** What went wrong with a file, in words; a fault that is none of the file system's is thrown on. */
+export function ioReason(error: unknown): string {
+  const code = (error as NodeJS.ErrnoException | undefined)?.code;
+  if (code === undefined) throw error;
+  return reasons[code] ?? `the disk did not do as asked (${code})`;
+}

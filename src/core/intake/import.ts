@@ -1,0 +1,279 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { blake3Of } from '../artifacts/index.js';
+import { type ArtifactNo, type ByteRange, badRequest, type ContextId, inWords, parseJson, timestampOf } from '../base/index.js';
+import {
+  addCommit,
+  type Chain,
+  type ContextRow,
+  commitAt,
+  commitEndingAt,
+  countsOf,
+  outlineOfParsed,
+  remember,
+  saveOutline,
+} from '../chain/index.js';
+import type { ImportProgress, ImportResult, Skip } from '../contract/index.js';
+import { formatOf, type ImportableFormat, type ImportPlan, importableFormats, type PlannedCommit } from '../formats/index.js';
+import { recognized } from './detect.js';
+import { type FoundFile, filesUnder, ioReason, readWhole } from './files.js';
+import { latestSource, type Piece, type SourceRow, saveSource } from './sources.js';
+
+export interface ImportInput {
+  readonly paths: readonly string[];
+  readonly format?: string | undefined;
+  readonly granularity?: 'turn_boundary' | 'tool_call' | undefined;
+}
+
+export type ImportEvent = ImportProgress;
+
+interface FileResult {
+  readonly commits: number;
+  readonly entries: number;
+  readonly tips: readonly ContextId[];
+  readonly isSession: boolean;
+  readonly skipped: readonly Skip[];
+  readonly notes: readonly Skip[];
+}
+
+/**
+ * Imports every transcript at and under the paths, one transaction a file, telling how far it is before each file.
+ * The caller may stop between files: what is stored is whole. Faults of one file are named and the rest goes on.
+ * @throws BAD_REQUEST for a format that cannot be imported.
+ */
+export function* importPaths(chain: Chain, input: ImportInput): Generator<ImportEvent, ImportResult> {
+  const asked = input.format === undefined ? undefined : importableFormats.find((format) => format.id === input.format);
+  if (input.format !== undefined && !asked)
+    throw badRequest('format', `${inWords(input.format)} cannot be imported; there are ${importableFormats.map((format) => format.id).join(', ')}`);
+  const startedAt = chain.clock();
+  yield { phase: 'finding', done: 0, total: 0, bytes: 0 };
+  const { files, skipped } = filesUnder(input.paths);
+  const notes: Skip[] = [];
+  const tips = new Set<ContextId>();
+  let sessions = 0;
+  let commits = 0;
+  let entries = 0;
+  let bytes = 0;
+  for (const [done, file] of files.entries()) {
+    yield { phase: 'storing', done, total: files.length, bytes, path: file.path };
+    const result = importFile(chain, file, asked, input.granularity ?? 'turn_boundary');
+    sessions += result.isSession ? 1 : 0;
+    commits += result.commits;
+    entries += result.entries;
+    bytes += file.bytes;
+    skipped.push(...result.skipped);
+    notes.push(...result.notes);
+    for (const tip of result.tips) tips.add(tip);
+  }
+  yield { phase: 'done', done: files.length, total: files.length, bytes };
+  return { sessions, commits, entries, bytes, skipped, notes, tips: [...tips], ms: Math.max(0, chain.clock() - startedAt) };
+}
+
+const nothing: FileResult = { commits: 0, entries: 0, tips: [], isSession: false, skipped: [], notes: [] };
+
+function importFile(chain: Chain, file: FoundFile, asked: ImportableFormat | undefined, granularity: 'turn_boundary' | 'tool_call'): FileResult {
+  const refused = (reason: string): FileResult => ({ ...nothing, skipped: [{ path: file.path, line: 0, reason }] });
+  let bytes: Uint8Array;
+  try {
+    bytes = readWhole(file.path);
+  } catch (error) {
+    return refused(ioReason(error));
+  }
+  const format = asked ?? recognized(bytes.subarray(0, 64 * 1024), file.path)?.format;
+  if (!format) return refused(bytes.length === 0 ? 'it is empty' : 'it is in no format that Stemma imports');
+  const hash = blake3Of(bytes);
+  const before = latestSource(chain, file.path);
+  if (before?.hash.equals(hash)) return { ...nothing, isSession: true, tips: tipIds(chain, before) };
+  const grown =
+    before && bytes.length >= before.resumeAt && blake3Of(bytes.subarray(0, before.resumeAt)).equals(before.resumeHash) ? before : undefined;
+  const plan = format.plan(bytes, {
+    path: file.path,
+    known: { has: (record) => chain.db.one('SELECT 1 FROM record WHERE project = ? AND record = ?', chain.project, record) !== undefined },
+    resumeAt: grown?.resumeAt ?? 0,
+    granularity,
+    meta: metaBeside(file.path),
+  });
+  return chain.artifacts.transaction(() => store(chain, file, bytes, hash, plan, grown));
+}
+
+/** The file beside a subagent's transcript that names its call. Broken, it is as if it were not there. */
+function metaBeside(path: string): unknown {
+  const beside = path.replace(/\.jsonl$/, '.meta.json');
+  if (beside === path || !existsSync(beside)) return undefined;
+  try {
+    return parseJson(readFileSync(beside, 'utf8'));
+  } catch (error) {
+    ioReason(error);
+    return undefined;
+  }
+}
+
+function store(chain: Chain, file: FoundFile, bytes: Uint8Array, hash: Buffer, plan: ImportPlan, grown: SourceRow | undefined): FileResult {
+  const from = grown?.resumeAt ?? 0;
+  const rows: ContextRow[] = [];
+  const pieces: PlacedPiece[] = [];
+  let commits = 0;
+  for (const planned of plan.commits) {
+    const stored = storeCommit(chain, file, bytes, plan.format, planned, rows);
+    rows.push(stored.row);
+    pieces.push(...stored.pieces);
+    commits += stored.isNew ? 1 : 0;
+  }
+  pieces.push(...storeSide(chain, bytes, plan.side));
+  const tips = plan.tips.flatMap((tip) => ('plan' in tip ? rows[tip.plan] : commitEndingAt(chain, tip.record)) ?? []);
+  const kept = grown ? piecesUpTo(grown.pieces, from) : [];
+  const laidOut = layOut(chain, bytes, pieces, from);
+  const resumeAt = endOfLastLine(bytes);
+  saveSource(chain, {
+    replaces: grown?.no,
+    path: file.path,
+    format: plan.format,
+    size: bytes.length,
+    hash,
+    resumeAt,
+    resumeHash: resumeAt === bytes.length ? hash : blake3Of(bytes.subarray(0, resumeAt)),
+    sessionId: plan.sessionId ?? grown?.sessionId ?? null,
+    title: plan.title ?? grown?.title ?? null,
+    cwd: plan.cwd ?? grown?.cwd ?? null,
+    tips: (tips.length ? tips : grown ? grown.tips.map((seq) => commitAt(chain, seq)) : []).map((row) => row.seq),
+    pieces: [...kept, ...laidOut.pieces],
+  });
+  const place = (problem: { line: number; reason: string }): Skip => ({ path: file.path, line: problem.line, reason: problem.reason });
+  return {
+    commits,
+    entries: plan.commits.reduce((sum, planned) => sum + planned.entries.length, 0),
+    tips: tips.map((row) => row.id),
+    isSession: true,
+    skipped: plan.skipped.map(place),
+    notes: [...plan.notes.map(place), ...laidOut.notes.map(place)],
+  };
+}
+
+/** A piece of the file with the offset at which it stands in the file. */
+interface PlacedPiece extends Piece {
+  readonly at: number;
+}
+
+function storeCommit(
+  chain: Chain,
+  file: FoundFile,
+  bytes: Uint8Array,
+  format: string,
+  planned: PlannedCommit,
+  rows: readonly ContextRow[],
+): { row: ContextRow; pieces: PlacedPiece[]; isNew: boolean } {
+  const parent = parentOf(chain, planned, rows);
+  const delta = joined(bytes, [...planned.ranges, ...(planned.kept ?? [])]);
+  const { no, ref } = chain.artifacts.put(delta, { contentType: formatOf(format).contentType, bulk: true });
+  const outline = outlineOfParsed({ entries: planned.entries, elisions: planned.elisions, problems: [] });
+  const counts = countsOf(outline);
+  const highest = chain.db.one<{ seq: number | null }>('SELECT MAX(seq) AS seq FROM context')?.seq ?? 0;
+  const row = addCommit(chain, {
+    parent,
+    type: planned.type,
+    artifact: no,
+    ref,
+    format,
+    template: planned.template,
+    principal: planned.principal,
+    sessionId: planned.sessionId,
+    checkpoint: planned.checkpoint,
+    summary: planned.summary,
+    messageCount: planned.type === 'compaction' ? 0 : counts.messages,
+    tokenCount: counts.tokens,
+    errors: counts.errors,
+    forked: false,
+    // A turn without a time of its own happened at the latest when the file was last written.
+    createdAt: planned.createdAt ?? timestampOf(parent?.createdAt ?? file.modifiedAt),
+  });
+  saveOutline(chain, no, format, outline);
+  remember(chain, row, planned.records);
+  if (planned.startedBy)
+    chain.db.run(
+      'INSERT OR IGNORE INTO started (context, project, toolCallId) VALUES (?, ?, ?)',
+      row.seq,
+      chain.project,
+      planned.startedBy.toolCallId,
+    );
+  return { row, pieces: piecesIn(no, planned.ranges), isNew: row.seq > highest };
+}
+
+function parentOf(chain: Chain, planned: PlannedCommit, rows: readonly ContextRow[]): ContextRow | null {
+  if (planned.parent === null) return null;
+  if ('plan' in planned.parent) {
+    const row = rows[planned.parent.plan];
+    if (!row) throw new Error(`the plan names commit ${planned.parent.plan} as a parent before it is made`);
+    return row;
+  }
+  return commitEndingAt(chain, planned.parent.record) ?? null;
+}
+
+/** Side data of a file is one object, whatever places it stands in. */
+function storeSide(chain: Chain, bytes: Uint8Array, side: readonly ByteRange[]): PlacedPiece[] {
+  if (!side.length) return [];
+  const { no } = chain.artifacts.put(joined(bytes, side), { contentType: 'application/octet-stream', bulk: true });
+  return piecesIn(no, side);
+}
+
+function joined(bytes: Uint8Array, ranges: readonly ByteRange[]): Uint8Array {
+  const [first, ...others] = ranges;
+  if (!first) return new Uint8Array();
+  if (!others.length) return bytes.subarray(first.start, first.end);
+  return Buffer.concat(ranges.map(({ start, end }) => bytes.subarray(start, end)));
+}
+
+function piecesIn(artifact: ArtifactNo, ranges: readonly ByteRange[]): PlacedPiece[] {
+  let start = 0;
+  return ranges.map((range) => {
+    const piece = { at: range.start, artifact, start, length: range.end - range.start };
+    start += piece.length;
+    return piece;
+  });
+}
+
+/**
+ * The pieces in file order, each byte once. A stretch that no plan named would be lost: it is kept as side data, and
+ * said, because it is a fault of the planner.
+ */
+function layOut(
+  chain: Chain,
+  bytes: Uint8Array,
+  pieces: readonly PlacedPiece[],
+  from: number,
+): { pieces: Piece[]; notes: { line: number; reason: string }[] } {
+  const result: Piece[] = [];
+  const notes: { line: number; reason: string }[] = [];
+  let at = from;
+  const fill = (end: number): void => {
+    if (end <= at) return;
+    const { no } = chain.artifacts.put(bytes.subarray(at, end), { contentType: 'application/octet-stream', bulk: true });
+    result.push({ artifact: no, start: 0, length: end - at });
+    notes.push({ line: 0, reason: `bytes ${at} to ${end} were in no commit and no side data; they are kept with the file` });
+    at = end;
+  };
+  for (const piece of [...pieces].sort((a, b) => a.at - b.at)) {
+    // Two pieces that overlap would be a fault of the planner, but the file has each byte once.
+    const repeated = Math.max(0, at - piece.at);
+    if (repeated >= piece.length) continue;
+    fill(piece.at);
+    result.push({ artifact: piece.artifact, start: piece.start + repeated, length: piece.length - repeated });
+    at += piece.length - repeated;
+  }
+  fill(bytes.length);
+  return { pieces: result, notes };
+}
+
+function piecesUpTo(pieces: readonly Piece[], size: number): Piece[] {
+  const result: Piece[] = [];
+  let at = 0;
+  for (const piece of pieces) {
+    if (at >= size) break;
+    result.push({ ...piece, length: Math.min(piece.length, size - at) });
+    at += piece.length;
+  }
+  return result;
+}
+
+/** Whole lines end here; what follows may be a line that is still being written. */
+const endOfLastLine = (bytes: Uint8Array): number => bytes.lastIndexOf(0x0a) + 1;
+
+const tipIds = (chain: Chain, source: SourceRow): ContextId[] => source.tips.map((seq) => commitAt(chain, seq).id);

@@ -1,0 +1,8 @@
+// intake: agents' histories from disk into the chain: found, recognized, planned by their format, and stored in one transaction a file.
+// What a file holds is in commits and side data together, so that the file itself comes back byte for byte (C16b).
+// Nothing of a transcript is followed, executed or used as a path.
+export { type Detected, detect } from './detect.js';
+export { foundSessions, foundSources } from './discover.js';
+export { type FoundFile, filesUnder } from './files.js';
+export { type ImportEvent, type ImportInput, importPaths } from './import.js';
+export { getSource, listSources, writeNew } from './sources.js';

@@ -1,0 +1,160 @@
+import { writeFileSync } from 'node:fs';
+import { blake3Of, refOfHash } from '../artifacts/index.js';
+import {
+  type ArtifactNo,
+  type ArtifactRef,
+  badRequest,
+  type CommitSeq,
+  concatBytes,
+  corrupt,
+  notFound,
+  StemmaError,
+  timestampOf,
+} from '../base/index.js';
+import { type Chain, commitAt } from '../chain/index.js';
+import type { Source } from '../contract/index.js';
+
+/** A stretch of a stored object that stands in an imported file. */
+export interface Piece {
+  readonly artifact: ArtifactNo;
+  readonly start: number;
+  readonly length: number;
+}
+
+export interface SourceRow {
+  readonly no: number;
+  readonly sourceId: string;
+  readonly path: string;
+  readonly format: string;
+  readonly size: number;
+  readonly hash: Buffer;
+  readonly resumeAt: number;
+  readonly resumeHash: Buffer;
+  readonly sessionId: string | null;
+  readonly title: string | null;
+  readonly cwd: string | null;
+  readonly tips: readonly CommitSeq[];
+  readonly pieces: readonly Piece[];
+  readonly importedAt: number;
+}
+
+type Stored = Omit<SourceRow, 'tips' | 'pieces'> & { readonly tips: string; readonly pieces: string };
+type StoredPiece = [artifact: ArtifactNo, start: number, length: number];
+
+const fromStored = (row: Stored): SourceRow => ({
+  ...row,
+  tips: JSON.parse(row.tips) as CommitSeq[],
+  pieces: (JSON.parse(row.pieces) as StoredPiece[]).map(([artifact, start, length]) => ({ artifact, start, length })),
+});
+
+/** The latest state of the file at the path that was imported. */
+export function latestSource(chain: Chain, path: string): SourceRow | undefined {
+  const row = chain.db.one<Stored>('SELECT * FROM source WHERE project = ? AND path = ? ORDER BY no DESC LIMIT 1', chain.project, path);
+  return row && fromStored(row);
+}
+
+export type NewSource = Omit<SourceRow, 'no' | 'sourceId' | 'importedAt'> & {
+  /** The row of the shorter state that this one goes on from: it is the same source. */
+  readonly replaces: number | undefined;
+};
+
+export function saveSource(chain: Chain, source: NewSource): void {
+  const values = [
+    source.path,
+    source.format,
+    source.size,
+    source.hash,
+    source.resumeAt,
+    source.resumeHash,
+    source.sessionId,
+    source.title,
+    source.cwd,
+    JSON.stringify(source.tips),
+    JSON.stringify(source.pieces.map((piece): StoredPiece => [piece.artifact, piece.start, piece.length])),
+    chain.clock(),
+  ] as const;
+  if (source.replaces === undefined)
+    chain.db.run(
+      `INSERT INTO source (path, format, size, hash, resumeAt, resumeHash, sessionId, title, cwd, tips, pieces, importedAt, project, sourceId)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      ...values,
+      chain.project,
+      chain.newId(),
+    );
+  else
+    chain.db.run(
+      `UPDATE source SET path = ?, format = ?, size = ?, hash = ?, resumeAt = ?, resumeHash = ?, sessionId = ?, title = ?, cwd = ?, tips = ?, pieces = ?, importedAt = ?
+        WHERE no = ?`,
+      ...values,
+      source.replaces,
+    );
+}
+
+/** The imported files, latest first. */
+export function listSources(chain: Chain): Source[] {
+  return chain.db.all<Stored>('SELECT * FROM source WHERE project = ? ORDER BY no DESC', chain.project).map((stored) => {
+    const row = fromStored(stored);
+    return {
+      sourceId: row.sourceId,
+      path: row.path,
+      format: row.format,
+      bytes: row.size,
+      hash: refOfHash(row.hash),
+      tips: row.tips.map((seq) => commitAt(chain, seq).id),
+      importedAt: timestampOf(row.importedAt),
+      ...(row.title !== null && { title: row.title }),
+      ...(row.sessionId !== null && { sessionId: row.sessionId }),
+    };
+  });
+}
+
+/**
+ * An imported file again, byte for byte, out of the store alone (C16b): as an artifact, or written to a path where
+ * nothing is yet. @throws NOT_FOUND; CORRUPT where what is put together is not what was read; CONFLICT for a taken path.
+ */
+export function getSource(
+  chain: Chain,
+  sourceId: string,
+  path?: string,
+): { artifactRef?: ArtifactRef; path?: string; bytes: number; hash: ArtifactRef } {
+  const stored = chain.db.one<Stored>('SELECT * FROM source WHERE project = ? AND sourceId = ?', chain.project, sourceId);
+  if (!stored) throw notFound(sourceId, `no imported file has the id ${sourceId}`);
+  const row = fromStored(stored);
+  const whole = sourceBytes(chain, row);
+  const hash = refOfHash(row.hash);
+  if (path === undefined)
+    return {
+      artifactRef: chain.artifacts.transaction(() => chain.artifacts.putCache(whole, 'application/octet-stream')).ref,
+      bytes: whole.length,
+      hash,
+    };
+  writeNew(path, whole);
+  return { path, bytes: whole.length, hash };
+}
+
+export function sourceBytes(chain: Chain, row: Pick<SourceRow, 'pieces' | 'hash' | 'path'>): Uint8Array {
+  const contents = new Map<ArtifactNo, Uint8Array>();
+  const content = (no: ArtifactNo): Uint8Array => {
+    const known = contents.get(no) ?? chain.artifacts.read(no);
+    contents.set(no, known);
+    return known;
+  };
+  const whole = concatBytes(row.pieces.map(({ artifact, start, length }) => content(artifact).subarray(start, start + length)));
+  if (!blake3Of(whole).equals(row.hash))
+    throw corrupt(refOfHash(row.hash), `what is stored of ${row.path} does not put together to the file that was read`);
+  return whole;
+}
+
+/** Writes a file where none is. @throws CONFLICT where one is; BAD_REQUEST where the folder is not there. */
+export function writeNew(path: string, bytes: Uint8Array | string): void {
+  try {
+    writeFileSync(path, bytes, { flag: 'wx', mode: 0o600 });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EEXIST') throw new StemmaError('CONFLICT', `${path} is there already, and nothing is ever written over a file`, { path });
+    if (code === 'ENOENT' || code === 'ENOTDIR') throw badRequest('path', `${path} cannot be written: its folder is not there`);
+    if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS')
+      throw badRequest('path', `${path} cannot be written: this user may not write there`);
+    throw error;
+  }
+}

@@ -1,0 +1,120 @@
+import { randomUUID } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { badRequest, type Clock, isObject, parseJson, stringAt, systemClock, timestampOf } from '../base/index.js';
+import type { RecentProject } from '../contract/index.js';
+import { importPaths } from '../intake/index.js';
+import { createProject, type NewProject, openProject, type Project } from './project.js';
+
+/** The machine as the engine may know it; whoever starts the engine reads the environment. */
+export interface EngineOptions {
+  /** Where Stemma keeps what is its own: the list of recent projects, the project that imports go to. */
+  readonly dataDir: string;
+  /** Claude Code's configuration folders, `~/.claude` and the like. */
+  readonly claudeRoots: readonly string[];
+  /** The transcripts of the sample project. */
+  readonly sampleDir: string;
+  readonly startup: { readonly paths: readonly string[]; readonly project: string | null };
+  readonly platform: string;
+  readonly clock?: Clock;
+}
+
+/** The open projects of one process, each opened once however many sessions use it. */
+export interface Engine {
+  readonly options: EngineOptions;
+  readonly clock: Clock;
+  open(dir: string): Project;
+  create(input: NewProject): Project;
+  recent(): RecentProject[];
+  /** The folder of the project that imports go to where no other is open; made on first use. */
+  home(): string;
+  /** The folder of the sample project, imported on first use. */
+  sample(): string;
+  close(): void;
+}
+
+/** One connection: it works in the project that it opened last. */
+export interface Session {
+  readonly engine: Engine;
+  /** @throws BAD_REQUEST where none is open. */
+  project(): Project;
+  openProject(): Project | undefined;
+  use(project: Project): Project;
+}
+
+const recentKept = 20;
+
+export function createEngine(options: EngineOptions): Engine {
+  const clock = options.clock ?? systemClock;
+  const open = new Map<string, Project>();
+  const recentFile = join(options.dataDir, 'recent.json');
+  mkdirSync(options.dataDir, { recursive: true });
+
+  const hold = (project: Project): Project => {
+    open.set(project.dir, project);
+    noteRecent(recentFile, project, clock);
+    return project;
+  };
+  const find = (dir: string): Project | undefined => open.get(resolve(dir)) ?? open.get(`${resolve(dir)}.stemma`);
+  const engine: Engine = {
+    options,
+    clock,
+    open: (dir) => hold(find(dir) ?? openProject(dir, clock)),
+    create: (input) => hold(createProject(input, clock)),
+    recent: () => recentProjects(recentFile),
+    home: () => made(join(options.dataDir, 'Histories.stemma'), (dir) => engine.create({ dir, name: 'My histories' })),
+    sample: () =>
+      made(join(options.dataDir, 'Sample.stemma'), (dir) => {
+        const project = engine.create({ dir, name: 'Sample' });
+        for (const _ of importPaths(project.chain, { paths: [options.sampleDir] }));
+        return project;
+      }),
+    close: () => {
+      for (const project of open.values()) project.close();
+      open.clear();
+    },
+  };
+  return engine;
+}
+
+export function createSession(engine: Engine): Session {
+  let current: Project | undefined;
+  return {
+    engine,
+    project: () => {
+      if (!current) throw badRequest('project', 'no project is open: call project.open or project.create first');
+      return current;
+    },
+    openProject: () => current,
+    use: (project) => {
+      current = project;
+      return project;
+    },
+  };
+}
+
+function made(dir: string, make: (dir: string) => Project): string {
+  return existsSync(join(dir, 'project.json')) ? dir : make(dir).dir;
+}
+
+function readRecent(file: string): Omit<RecentProject, 'missing'>[] {
+  const stored = existsSync(file) ? parseJson(readFileSync(file, 'utf8')) : [];
+  return (Array.isArray(stored) ? stored : []).flatMap((item) => {
+    const dir = stringAt(item, 'dir');
+    const openedAt = stringAt(item, 'openedAt');
+    return isObject(item) && dir !== undefined && openedAt !== undefined
+      ? [{ dir, name: stringAt(item, 'name') ?? dir, openedAt: timestampOf(Date.parse(openedAt) || 0) }]
+      : [];
+  });
+}
+
+const recentProjects = (file: string): RecentProject[] =>
+  readRecent(file).map((project) => ({ ...project, missing: !existsSync(join(project.dir, 'project.json')) }));
+
+function noteRecent(file: string, project: Project, clock: Clock): void {
+  const others = readRecent(file).filter((known) => known.dir !== project.dir);
+  const list = [{ dir: project.dir, name: project.name, openedAt: timestampOf(clock()) }, ...others].slice(0, recentKept);
+  const beside = `${file}.${randomUUID()}`;
+  writeFileSync(beside, `${JSON.stringify(list, null, 2)}\n`, { mode: 0o600 });
+  renameSync(beside, file);
+}

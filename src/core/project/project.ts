@@ -1,0 +1,140 @@
+import { randomUUID } from 'node:crypto';
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { basename, join, resolve } from 'node:path';
+import { openArtifacts } from '../artifacts/index.js';
+import { badRequest, type Clock, corrupt, isObject, notFound, parseJson, StemmaError, stringAt, timestampOf } from '../base/index.js';
+import { type Chain, recent, remakeSnapshot } from '../chain/index.js';
+import type { ProjectInfo } from '../contract/index.js';
+import { writeNew } from '../intake/index.js';
+import { formatVersion, type OpenDatabase, openDatabase } from '../store/index.js';
+
+/** An open project folder: its database, its objects, and the chain over both. */
+export interface Project {
+  readonly dir: string;
+  readonly projectId: string;
+  readonly name: string;
+  readonly createdAt: number;
+  readonly db: OpenDatabase;
+  readonly chain: Chain;
+  close(): void;
+}
+
+const ending = '.stemma';
+const manifest = 'project.json';
+const database = 'stemma.db';
+const objects = 'objects';
+
+/** What parsed deltas and outlines may weigh in memory: bytes of deltas, and entries. */
+const parsedBudget = 64 * 1024 * 1024;
+const outlineBudget = 2_000_000;
+
+export interface NewProject {
+  readonly dir: string;
+  readonly name?: string | undefined;
+  readonly projectId?: string | undefined;
+}
+
+/**
+ * Makes a project folder; `.stemma` is added to its name where it is missing.
+ * @throws CONFLICT where something is there already; BAD_REQUEST where nothing can be made there.
+ */
+export function createProject(input: NewProject, clock: Clock): Project {
+  const dir = projectDir(input.dir);
+  if (existsSync(dir) && readdirSync(dir).length > 0)
+    throw new StemmaError('CONFLICT', `${dir} is there already; open it, or choose another name`, { dir });
+  const projectId = input.projectId ?? randomUUID();
+  const name = input.name ?? basename(dir, ending);
+  const createdAt = clock();
+  try {
+    mkdirSync(join(dir, objects), { recursive: true });
+  } catch (error) {
+    throw badRequest('dir', `no project can be made at ${dir}: ${(error as Error).message}`);
+  }
+  writeNew(join(dir, manifest), `${JSON.stringify({ format: formatVersion, projectId, name, createdAt: timestampOf(createdAt) }, null, 2)}\n`);
+  const project = openProject(dir, clock);
+  return project;
+}
+
+/** @throws NOT_FOUND where no project is; CORRUPT; CONFLICT where it is of a newer Stemma. */
+export function openProject(path: string, clock: Clock): Project {
+  const dir = existsSync(join(resolve(path), manifest)) ? resolve(path) : projectDir(path);
+  const { projectId, name, createdAt } = readManifest(dir);
+  mkdirSync(join(dir, objects), { recursive: true });
+  const file = join(dir, database);
+  const db = openDatabase(file, { beforeMigration: (from) => copyFileSync(file, `${file}.format-${from}`) });
+  const no = projectNo(db, projectId, name, createdAt);
+  let chain: Chain | undefined;
+  const artifacts = openArtifacts({
+    db,
+    project: no,
+    folder: join(dir, objects),
+    clock,
+    newName: randomUUID,
+    remake: (artifact) => chain && remakeSnapshot(chain, artifact),
+  });
+  chain = { db, project: no, artifacts, clock, newId: randomUUID, outlines: recent(outlineBudget), parsed: recent(parsedBudget) };
+  return {
+    dir,
+    projectId,
+    name,
+    createdAt,
+    db,
+    chain,
+    close: () => {
+      artifacts.close();
+      db.close();
+    },
+  };
+}
+
+export function projectInfo(project: Project): ProjectInfo {
+  const { db, chain } = project;
+  const commits = db.one<{ commits: number; messages: number }>(
+    'SELECT COUNT(*) AS commits, SUM(messageCount) AS messages FROM context WHERE project = ?',
+    chain.project,
+  );
+  const artifacts = db.one<{ artifacts: number; logical: number | null }>(
+    'SELECT COUNT(*) AS artifacts, SUM(size) AS logical FROM artifact WHERE project = ? AND (pack IS NOT NULL OR data IS NOT NULL)',
+    chain.project,
+  );
+  const entries = db.one<{ entries: number | null }>(
+    "SELECT SUM(json_array_length(o.data, '$[0]')) AS entries FROM context c JOIN outline o ON o.artifact = c.artifact WHERE c.project = ?",
+    chain.project,
+  );
+  return {
+    projectId: project.projectId,
+    name: project.name,
+    dir: project.dir,
+    createdAt: timestampOf(project.createdAt),
+    counts: { commits: commits?.commits ?? 0, entries: entries?.entries ?? 0, cards: 0, boxes: 0, artifacts: artifacts?.artifacts ?? 0 },
+    bytes: { logical: artifacts?.logical ?? 0, stored: folderBytes(project.dir) },
+    formatVersion,
+  };
+}
+
+/** What the folder weighs on disk, caches included. */
+function folderBytes(dir: string): number {
+  return readdirSync(dir, { recursive: true, withFileTypes: true }).reduce((sum, file) => {
+    if (!file.isFile()) return sum;
+    return sum + (statSync(join(file.parentPath, file.name), { throwIfNoEntry: false })?.size ?? 0);
+  }, 0);
+}
+
+const projectDir = (path: string): string => (path.endsWith(ending) ? resolve(path) : `${resolve(path)}${ending}`);
+
+function readManifest(dir: string): { projectId: string; name: string; createdAt: number } {
+  const file = join(dir, manifest);
+  if (!existsSync(file)) throw notFound(dir, `no Stemma project is at ${dir}`, { dir });
+  const read = parseJson(readFileSync(file, 'utf8'));
+  const projectId = stringAt(read, 'projectId');
+  if (!isObject(read) || projectId === undefined) throw corrupt(file, `${file} does not say which project this is; put it back from a copy`);
+  return { projectId, name: stringAt(read, 'name') ?? basename(dir, ending), createdAt: Date.parse(stringAt(read, 'createdAt') ?? '') || 0 };
+}
+
+function projectNo(db: OpenDatabase, projectId: string, name: string, createdAt: number): number {
+  const find = (): number | undefined => db.one<{ no: number }>('SELECT no FROM project WHERE projectId = ?', projectId)?.no;
+  return (
+    find() ??
+    db.transaction(() => find() ?? db.run('INSERT INTO project (projectId, name, createdAt) VALUES (?, ?, ?)', projectId, name, createdAt).rowId)
+  );
+}

@@ -1,0 +1,152 @@
+import { implement, ORPCError, ValidationError } from '@orpc/server';
+import { shortOf } from './artifacts/index.js';
+import { badRequest, isObject, StemmaError } from './base/index.js';
+import {
+  checkpoint,
+  compact,
+  entries,
+  find,
+  fork,
+  graph,
+  history,
+  materialize,
+  outlineRows,
+  resolve,
+  show,
+  snapshot,
+  tips,
+  update,
+} from './chain/index.js';
+import { contract, type ImportResult } from './contract/index.js';
+import { exportContext, resumeInClaudeCode } from './export/index.js';
+import { detect, foundSessions, foundSources, getSource, importPaths, listSources } from './intake/index.js';
+import { checkProject, projectInfo, type Session } from './project/index.js';
+import { compareContexts } from './turns/index.js';
+
+/** What a door hands to every call: the connection that it came over. */
+export interface RouterContext {
+  readonly session: Session;
+}
+
+/** Every refusal leaves as a value with its code, its data and the call's name; what was not meant is a bug and says so. */
+const os = implement(contract)
+  .$context<RouterContext>()
+  .use(async ({ next, path }) => {
+    try {
+      return await next();
+    } catch (error) {
+      throw asRefusal(error, path.join('.'));
+    }
+  });
+
+const chainOf = (context: RouterContext) => context.session.project().chain;
+
+export const router = os.router({
+  project: {
+    create: os.project.create.handler(({ input, context: { session } }) => projectInfo(session.use(session.engine.create(input)))),
+    open: os.project.open.handler(({ input, context: { session } }) => projectInfo(session.use(session.engine.open(input.dir)))),
+    info: os.project.info.handler(({ context }) => projectInfo(context.session.project())),
+    check: os.project.check.handler(({ context }) => checkProject(context.session.project())),
+  },
+  artifact: {
+    put: os.artifact.put.handler(({ input, context }) => {
+      if ((input.data === undefined) === (input.text === undefined)) throw badRequest('data', 'an artifact has its content by one of data and text');
+      const bytes = input.data === undefined ? Buffer.from(input.text ?? '') : Buffer.from(input.data, 'base64');
+      const { artifacts } = chainOf(context);
+      const put = artifacts.transaction(() => artifacts.put(bytes, input));
+      return { ref: put.ref, short: shortOf(put.ref), size: put.size, storedBytes: put.storedSize, existed: put.existed };
+    }),
+    get: os.artifact.get.handler(({ input, context }) => {
+      const { artifacts } = chainOf(context);
+      const no = artifacts.find(input.ref);
+      const bytes = artifacts.read(no);
+      const [start, end] = [input.start ?? 0, input.end ?? bytes.length];
+      if (start > end || end > bytes.length)
+        throw badRequest('end', `the range ${start} to ${end} is not within the ${bytes.length} bytes of ${input.ref}`);
+      return { data: Buffer.from(bytes.subarray(start, end)).toString('base64'), contentType: artifacts.stat(no).contentType, size: bytes.length };
+    }),
+    stat: os.artifact.stat.handler(({ input, context }) => {
+      const { artifacts } = chainOf(context);
+      const { no: _, storedSize, labels, ...stat } = artifacts.stat(artifacts.find(input.ref));
+      return { ...stat, short: shortOf(stat.ref), storedBytes: storedSize, labels: [...labels] };
+    }),
+  },
+  context: {
+    checkpoint: os.context.checkpoint.handler(({ input, context }) => checkpoint(chainOf(context), input)),
+    materialize: os.context.materialize.handler(({ input, context }) => {
+      const made = materialize(chainOf(context), input);
+      return { ...made, commits: [...made.commits] };
+    }),
+    resolve: os.context.resolve.handler(({ input, context }) => resolve(chainOf(context), input.principal, input.at)),
+    show: os.context.show.handler(({ input, context }) => show(chainOf(context), input.id)),
+    history: os.context.history.handler(({ input, context }) => history(chainOf(context), input.id, input.depth)),
+    update: os.context.update.handler(({ input, context }) => update(chainOf(context), input.id, input)),
+    tips: os.context.tips.handler(({ input, context }) => tips(chainOf(context), input)),
+    graph: os.context.graph.handler(({ input, context }) => graph(chainOf(context), input)),
+    entries: os.context.entries.handler(({ input, context }) => entries(chainOf(context), input)),
+    outline: os.context.outline.handler(({ input, context }) => outlineRows(chainOf(context), input)),
+    find: os.context.find.handler(({ input, context }) => find(chainOf(context), input)),
+    fork: os.context.fork.handler(({ input, context }) => fork(chainOf(context), input)),
+    compact: os.context.compact.handler(({ input, context }) => compact(chainOf(context), input.id, input.summary)),
+    snapshot: os.context.snapshot.handler(({ input, context }) => snapshot(chainOf(context), input.id, input.stop)),
+    diff: os.context.diff.handler(({ input, context }) => compareContexts(chainOf(context), input)),
+  },
+  export: {
+    context: os.export.context.handler(({ input, context }) => exportContext(chainOf(context), input)),
+    resume: os.export.resume.handler(({ input, context: { session } }) => {
+      const [root] = session.engine.options.claudeRoots;
+      if (root === undefined) throw badRequest('agent', 'no folder of Claude Code is known on this machine');
+      return resumeInClaudeCode(session.project().chain, root, input);
+    }),
+  },
+  import: {
+    detect: os.import.detect.handler(({ input }) => detect(input.paths)),
+    run: os.import.run.handler(async function* ({ input, context, signal }) {
+      const run = importPaths(chainOf(context), input);
+      for (;;) {
+        const step = run.next();
+        if (step.done) return step.value satisfies ImportResult;
+        yield step.value;
+        // Between two files the engine hears others, and hears that it is to stop.
+        await new Promise((resolve) => setImmediate(resolve));
+        if (signal?.aborted) run.return({} as ImportResult);
+      }
+    }),
+  },
+  source: {
+    list: os.source.list.handler(({ context }) => listSources(chainOf(context))),
+    get: os.source.get.handler(({ input, context }) => getSource(chainOf(context), input.sourceId, input.path)),
+  },
+  library: {
+    sources: os.library.sources.handler(({ context: { session } }) => foundSources(session.engine.options.claudeRoots)),
+    sessions: os.library.sessions.handler(({ input, context: { session } }) => {
+      const { claudeRoots } = session.engine.options;
+      if (!claudeRoots.includes(input.root))
+        throw badRequest('root', `${input.root} is none of the places that Stemma looks in: ${claudeRoots.join(', ')}`);
+      const db = session.openProject()?.chain.db;
+      const known = new Set(db?.all<{ path: string; size: number }>('SELECT path, size FROM source').map((row) => `${row.size} ${row.path}`));
+      return [...foundSessions(input.root, (path, bytes) => known.has(`${bytes} ${path}`))];
+    }),
+    recent: os.library.recent.handler(({ context: { session } }) => session.engine.recent()),
+    sample: os.library.sample.handler(({ context: { session } }) => ({ dir: session.engine.sample() })),
+    home: os.library.home.handler(({ context: { session } }) => ({ dir: session.engine.home() })),
+    startup: os.library.startup.handler(({ context: { session } }) => {
+      const { startup, platform } = session.engine.options;
+      return { paths: [...startup.paths], project: startup.project, platform };
+    }),
+  },
+});
+
+function asRefusal(error: unknown, call: string): unknown {
+  if (error instanceof StemmaError)
+    return new ORPCError(error.code, { message: error.message, data: { ...error.data, call }, status: statusOf[error.code] });
+  if (error instanceof ORPCError && error.cause instanceof ValidationError && error.code === 'BAD_REQUEST') {
+    const [issue] = error.cause.issues;
+    const field = issue?.path?.map((part) => (isObject(part) ? String(part.key) : String(part))).join('.') || 'input';
+    return new ORPCError('BAD_REQUEST', { message: `${field}: ${issue?.message ?? 'the input does not fit'}`, data: { field, call }, status: 400 });
+  }
+  return error;
+}
+
+/** How HTTP says the codes. */
+const statusOf = { BAD_REQUEST: 400, UNAUTHORIZED: 401, NOT_FOUND: 404, CONFLICT: 409, LOCKED: 423, CORRUPT: 500, UNAVAILABLE: 503 } as const;
