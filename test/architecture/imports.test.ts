@@ -57,6 +57,11 @@ const law: readonly Row[] = [
   ...flow.map((folder, place) => ({ folder: core(folder), folders: flow.slice(0, place).map(core), packages: corePackages[folder] ?? [] })),
 
   // The processes around the engine. Only two of them run it: the engine's own, and the command line.
+  {
+    folder: 'src/main/start',
+    folders: [],
+    packages: ['node:child_process', 'node:fs', 'node:module', 'node:path'],
+  },
   { folder: 'src/main/window', folders: [], packages: ['node:fs/promises', 'node:path'] },
   {
     folder: 'src/main/engine',

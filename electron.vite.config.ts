@@ -1,0 +1,53 @@
+import { rmSync } from 'node:fs';
+import react from '@vitejs/plugin-react';
+import { defineConfig } from 'electron-vite';
+
+/** Names of shared chunks carry a hash: those of earlier builds go, while `out/` itself has other inhabitants. */
+const freshChunks = { name: 'fresh-chunks', buildStart: () => rmSync('out/chunks', { recursive: true, force: true }) };
+
+/**
+ * Three builds into `out/`: what runs on Node (shell, engine, web host, command line; one bundle each over shared
+ * chunks), the preload (one CommonJS file, as a sandbox wants it), and the window.
+ * Packages that read files beside their own (machine code, scripts) stay outside; everything else is bundled, so that
+ * a start reads few files.
+ */
+const outside = ['better-sqlite3', '@napi-rs/blake-hash', 'cbor-x', 'chokidar', 'open', 'electron'];
+
+export default defineConfig({
+  main: {
+    plugins: [freshChunks],
+    build: {
+      outDir: 'out',
+      emptyOutDir: false,
+      target: 'node20',
+      externalizeDeps: false,
+      reportCompressedSize: false,
+      rollupOptions: {
+        external: outside,
+        input: {
+          'main/shell': 'src/main/electron/shell.ts',
+          'engine/engine': 'src/main/engine/engine.ts',
+          'cli/stemma': 'src/main/cli/stemma.ts',
+        },
+        output: { format: 'es', entryFileNames: '[name].js', chunkFileNames: 'chunks/[name]-[hash].js' },
+      },
+    },
+  },
+  preload: {
+    build: {
+      outDir: 'out/preload',
+      externalizeDeps: false,
+      reportCompressedSize: false,
+      rollupOptions: {
+        input: { preload: 'src/main/electron/preload.ts' },
+        external: ['electron'],
+        output: { format: 'cjs', entryFileNames: '[name].cjs' },
+      },
+    },
+  },
+  renderer: {
+    root: 'src/renderer',
+    plugins: [react()],
+    build: { outDir: 'out/renderer', reportCompressedSize: false, rollupOptions: { input: 'src/renderer/index.html' } },
+  },
+});

@@ -1,0 +1,32 @@
+import { defineConfig } from '@playwright/test';
+import { chromium } from './test/support/chromium.js';
+
+/**
+ * End-to-end tests. `doors` needs no browser (command line, web host), `browser` is the window in a real Chromium,
+ * `electron` the real desktop app. `out/` must be built. No retries: what fails once has failed.
+ */
+export default defineConfig({
+  testDir: 'test/e2e',
+  outputDir: 'test-results',
+  timeout: 60_000,
+  expect: { timeout: 10_000 },
+  workers: 2,
+  fullyParallel: true,
+  reporter: 'list',
+  projects: [
+    { name: 'doors', testMatch: 'doors/*.e2e.js' },
+    {
+      name: 'browser',
+      testMatch: 'browser/*.e2e.js',
+      use: {
+        viewport: { width: 1440, height: 900 },
+        launchOptions: {
+          executablePath: chromium(),
+          args: ['--no-sandbox', '--disable-quic', '--disable-background-networking', '--disable-component-update', '--no-first-run'],
+        },
+        trace: 'retain-on-failure',
+      },
+    },
+    { name: 'electron', testMatch: 'electron/*.e2e.js' },
+  ],
+});

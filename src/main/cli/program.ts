@@ -1,0 +1,318 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import manifest from '../../../package.json' with { type: 'json' };
+import { exportFormats, type ImportProgress, type ImportResult } from '../../core/contract/index.js';
+import { isLoopback, serveWindow } from '../web/index.js';
+import { call, drain, needsNoProject, procedureNames, readInput } from './call.js';
+import { type Connection, connect, findProject } from './client.js';
+import { entryText, facts } from './describe.js';
+import { drawGraph } from './log.js';
+import { counted, dim, green, printable, printJson, printText, red, refusalOf, say, size, UsageError } from './output.js';
+
+interface Common {
+  project?: string;
+  json?: boolean;
+}
+
+/** Runs the command line and sets the exit code: 0 done, 1 refused, 2 wrong usage. */
+export async function run(argv: readonly string[]): Promise<void> {
+  // A reader that has seen enough (`stemma log | head`) ends us quietly.
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
+  const program = build();
+  try {
+    await program.parseAsync(argv);
+  } catch (error) {
+    process.exitCode = exitCodeOf(error, argv);
+  }
+}
+
+function exitCodeOf(error: unknown, argv: readonly string[]): number {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+  if (error instanceof UsageError) {
+    say(`stemma: ${error.message}`);
+    return 2;
+  }
+  const refusal = refusalOf(error);
+  if (argv.includes('--json') || argv[2] === 'call') process.stderr.write(`${JSON.stringify(refusal)}\n`);
+  else say(`stemma: ${printable(refusal.message)}`);
+  if (refusal.code === 'INTERNAL_SERVER_ERROR' && process.env.STEMMA_DEBUG) console.error(error);
+  return 1;
+}
+
+/** Opens the project of a command, does its work, and closes everything whatever happens. */
+async function within<T>(options: Common, work: (connection: Connection & { signal: AbortSignal }) => Promise<T>): Promise<T> {
+  const dir = findProject(options.project);
+  if (!dir) throw new UsageError('no project here. Name one with --project DIR or STEMMA_PROJECT, or make one with `stemma init NAME.stemma`.');
+  return withEngine(async (connection) => {
+    await connection.client.project.open({ dir });
+    return work(connection);
+  });
+}
+
+async function withEngine<T>(work: (connection: Connection & { signal: AbortSignal }) => Promise<T>): Promise<T> {
+  const connection = connect();
+  const stopper = new AbortController();
+  const stop = (): void => stopper.abort();
+  process.once('SIGINT', stop);
+  try {
+    return await work({ ...connection, signal: stopper.signal });
+  } finally {
+    process.off('SIGINT', stop);
+    connection.close();
+  }
+}
+
+/** `3f9a12c4` is as good as `ctx-3f9a12c4` for a person. */
+const commitName = (text: string): string => (/^[0-9a-f]{1,64}$/.test(text) ? `ctx-${text}` : text);
+const stopName = (text: string): string => (text === 'compaction' || text === 'root' ? text : commitName(text));
+
+function wholeNumber(text: string): number {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 0) throw new InvalidArgumentError('a whole number, 0 or more.');
+  return value;
+}
+
+function portNumber(text: string): number {
+  const value = wholeNumber(text);
+  if (value > 65_535) throw new InvalidArgumentError('a port is a number from 0 to 65535.');
+  return value;
+}
+
+const projectOption = (): Option =>
+  new Option('-p, --project <dir>', 'the project folder (else STEMMA_PROJECT, else the nearest *.stemma here or above)');
+const jsonOption = (): Option => new Option('--json', 'print the result as one JSON document');
+const stopOption = (): Option =>
+  new Option('--stop <where>', 'where the walk towards the root ends: compaction, root, or a commit').argParser(stopName);
+
+function build(): Command {
+  const program = new Command('stemma')
+    .description('See, prove and change what an agent understood: agent histories as branching chains of context.')
+    .version(manifest.version)
+    .exitOverride()
+    .showHelpAfterError('(--help says how it is used)')
+    .showSuggestionAfterError()
+    .addHelpText(
+      'after',
+      `
+From a history to a fork:
+  stemma init work.stemma                          make a project here
+  stemma import ~/.claude/projects/*/*.jsonl       read histories into it
+  stemma log                                       see its branches
+  stemma show ctx-3f9a12c4                         read what a turn added
+  stemma fork ctx-3f9a12c4 --at KEY                go on from there differently
+  stemma resume ctx-77e0aa10                       hand it back to the agent
+
+Exit codes: 0 done, 1 refused, 2 wrong usage.`,
+    );
+  const command = (name: string, description: string): Command => program.command(name).description(description).exitOverride();
+  const projectCommand = (name: string, description: string): Command =>
+    command(name, description).addOption(projectOption()).addOption(jsonOption());
+
+  command('init <dir>', 'make a project folder (NAME.stemma)')
+    .option('--name <name>', "the project's name; else the folder's")
+    .addOption(jsonOption())
+    .action((dir: string, options: Common & { name?: string }) =>
+      withEngine(async ({ client }) => {
+        const info = await client.project.create({ dir: resolve(dir), name: options.name });
+        options.json ? printJson(info) : printText(`Made ${info.dir} (project ${info.projectId}).`);
+      }),
+    );
+
+  projectCommand('import <path...>', 'read histories of agents: files or folders')
+    .option('--format <name>', 'what the files are, where it is not to be found out')
+    .addOption(new Option('--granularity <unit>', 'one commit per').choices(['turn_boundary', 'tool_call']))
+    .action(importPaths);
+
+  projectCommand('log [commit]', 'draw the chain; with a commit, its history back to the root')
+    .option('-n, --limit <count>', 'at most so many commits', wholeNumber, 200)
+    .action((id: string | undefined, options: Common & { limit: number }) =>
+      within(options, async ({ client }) => {
+        if (id !== undefined) {
+          const commits = await client.context.history({ id: commitName(id), depth: options.limit });
+          return options.json ? printJson(commits) : printText(commits.map((commit) => facts(commit).join('\n')).join('\n\n'));
+        }
+        const graph = await client.context.graph({ offset: 0, limit: Math.min(5_000, Math.max(1, options.limit)) });
+        if (options.json) return printJson(graph);
+        printText(drawGraph(graph.rows, process.stdout.columns).join('\n'));
+        if (graph.total === 0) say('The project is empty; `stemma import PATH…` reads a history into it.');
+        else if (graph.total > graph.rows.length) say(dim(`… ${counted(graph.total - graph.rows.length, 'commit')} more; --limit shows them.`));
+      }),
+    );
+
+  projectCommand('show <commit>', 'a commit, and the entries that it added')
+    .option('--all', 'every entry that the model saw at it')
+    .addOption(stopOption())
+    .action((id: string, options: Common & { all?: boolean; stop?: string }) =>
+      within(options, async ({ client }) => {
+        const commit = await client.context.show({ id: commitName(id) });
+        const stop = options.stop ?? (options.all ? undefined : commit.id);
+        const { entries } = await client.context.entries({ id: commit.id, stop });
+        if (options.json) return printJson({ ...commit, entries });
+        printText([facts(commit).join('\n'), ...entries.map(entryText)].join('\n\n'));
+      }),
+    );
+
+  projectCommand('materialize <commit>', 'put a context together as its model saw it, and print it')
+    .option('--format <name>', 'as this format')
+    .addOption(stopOption())
+    .action((id: string, options: Common & { format?: string; stop?: string }) =>
+      within(options, async ({ client }) => {
+        const result = await client.context.materialize({ id: commitName(id), format: options.format, stop: options.stop });
+        if (options.json) return printJson(result);
+        const { data } = await client.artifact.get({ ref: result.artifactRef });
+        process.stdout.write(Buffer.from(data, 'base64'));
+        say(
+          dim(
+            `${counted(result.messageCount, 'message')}, ≈${result.tokenCount} tokens, ${result.format} (${result.tier}), ${counted(result.commits.length, 'commit')}`,
+          ),
+        );
+      }),
+    );
+
+  projectCommand('fork <commit>', 'a branch from a commit, from the middle of one, or with edits')
+    .option('--at <key>', 'cut after the entry with this key')
+    .option('--edits <json>', 'what to change: [{"op":"drop"|"replace"|"insert"|"append", "key"?, "entry"?}] as JSON, @file or -')
+    .option('--summary <text>', 'what the fork is for')
+    .option('--template <name>', "the agent's template")
+    .option('--principal <name>', 'whose branch it is')
+    .action((id: string, options: Common & { at?: string; edits?: string; summary?: string; template?: string; principal?: string }) =>
+      within(options, async ({ client }) => {
+        const { at, summary, template, principal } = options;
+        const edits = options.edits === undefined ? undefined : (readInput(options.edits) as never);
+        const commit = await client.context.fork({ id: commitName(id), at, edits, summary, template, principal });
+        options.json ? printJson(commit) : printText(facts(commit).join('\n'));
+      }),
+    );
+
+  projectCommand('diff <a> <b>', 'what two contexts have in common, and where they differ')
+    .addOption(stopOption())
+    .action((a: string, b: string, options: Common & { stop?: string }) =>
+      within(options, async ({ client }) => {
+        const [idA, idB] = [commitName(a), commitName(b)];
+        const diff = await client.context.diff({ a: idA, b: idB, stop: options.stop });
+        if (options.json) return printJson(diff);
+        const [left, right] = await Promise.all([
+          client.context.entries({ id: idA, stop: options.stop }),
+          client.context.entries({ id: idB, stop: options.stop }),
+        ]);
+        printText(
+          `${dim('common ancestor')} ${diff.base ?? 'none'}\n${counted(diff.same, 'entry', 'entries')} the same, ${diff.added} added, ${diff.removed} removed, ${diff.changed} changed; ≈${diff.tokens.a} and ≈${diff.tokens.b} tokens`,
+        );
+        for (const hunk of diff.hunks) {
+          if (hunk.op === 'same') printText(dim(`  … ${counted(hunk.aCount, 'entry', 'entries')} the same`));
+          else {
+            for (const entry of left.entries.slice(hunk.aStart, hunk.aStart + hunk.aCount)) printText(red(entryText(entry).replace(/^/gm, '- ')));
+            for (const entry of right.entries.slice(hunk.bStart, hunk.bStart + hunk.bCount)) printText(green(entryText(entry).replace(/^/gm, '+ ')));
+          }
+        }
+      }),
+    );
+
+  projectCommand('export <commit>', 'write a context as a file for people or for an agent')
+    .addOption(new Option('-f, --format <name>', `one of ${exportFormats.join(', ')}`).default('claude-code-v1'))
+    .option('-o, --output <file>', 'where to; never over a file that is there (else standard output)')
+    .addOption(stopOption())
+    .action((id: string, options: Common & { format: string; output?: string; stop?: string }) =>
+      within(options, async ({ client }) => {
+        const path = options.output === undefined ? undefined : resolve(options.output);
+        const result = await client.export.context({ id: commitName(id), format: options.format, stop: options.stop, path });
+        if (options.json) printJson(result);
+        else if (result.path === undefined) process.stdout.write(result.text ?? '');
+        else printText(`Wrote ${result.path} (${size(result.bytes)}, ${result.format}, ${result.tier}).`);
+      }),
+    );
+
+  projectCommand('resume <commit>', 'put a context where Claude Code looks for its sessions, and say the command that goes on from it')
+    .option('--cwd <dir>', "the session's working directory; else the one that it had")
+    .action((id: string, options: Common & { cwd?: string }) =>
+      within(options, async ({ client }) => {
+        const result = await client.export.resume({ id: commitName(id), agent: 'claude-code', cwd: options.cwd && resolve(options.cwd) });
+        options.json ? printJson(result) : printText(`Wrote ${result.path}\nGo on with:\n  ${printable(result.command)}`);
+      }),
+    );
+
+  projectCommand('fsck', 'check everything that the project stores')
+    .option('--repair', 'mend what can be mended without loss')
+    .action((options: Common & { repair?: boolean }) =>
+      within(options, async ({ client }) => {
+        const result = await client.project.check({ repair: options.repair });
+        if (!result.ok) process.exitCode = 1;
+        if (options.json) return printJson(result);
+        for (const problem of result.problems) printText(`${red(problem.kind)} ${problem.id}: ${printable(problem.message)}`);
+        const checked = Object.entries(result.checked).map(([kind, count]) => `${count.toLocaleString('en-US')} ${kind}`);
+        printText(`${result.ok ? 'Sound' : counted(result.problems.length, 'problem')}: checked ${checked.join(', ')}.`);
+      }),
+    );
+
+  command('library', 'histories found on this machine, and recent projects')
+    .addOption(jsonOption())
+    .action((options: Common) =>
+      withEngine(async ({ client }) => {
+        const [sources, recent] = [await client.library.sources({}), await client.library.recent({})];
+        if (options.json) return printJson({ sources, recent });
+        for (const source of sources)
+          printText(
+            source.problem
+              ? `${source.root}: ${source.problem}`
+              : `${source.root}: ${counted(source.sessions, 'session')} in ${counted(source.projects, 'folder')}, ${size(source.bytes)}`,
+          );
+        if (sources.length === 0) printText('No histories found in the usual places.');
+        for (const project of recent) printText(`${project.dir}${project.missing ? red(' (missing)') : ''} ${dim(project.openedAt)}`);
+      }),
+    );
+
+  command('call <procedure>', 'any procedure of the contract, by its name')
+    .addOption(projectOption())
+    .option('-i, --input <json>', 'the input: JSON text, @file, or - for standard input')
+    .option('--stream', 'print one JSON document per event of a procedure that streams, then its result')
+    .addHelpText('after', `\nProcedures:\n  ${procedureNames().join('\n  ')}`)
+    .action(callProcedure);
+
+  command('web [path...]', 'serve the window for a browser, on loopback only')
+    .option('--port <number>', 'the port; 0 takes any free one', portNumber, 0)
+    .option('--host <address>', 'the loopback address to listen on', '127.0.0.1')
+    .option('--no-open', 'do not open a browser')
+    .action(async (paths: string[], options: { port: number; host: string; open: boolean }) => {
+      if (!isLoopback(options.host))
+        throw new UsageError(`--host ${options.host} is not a loopback address; Stemma serves on 127.0.0.1, ::1 or localhost only.`);
+      await serveWindow({ paths, version: manifest.version, port: options.port, address: options.host, open: options.open });
+    });
+
+  return program;
+}
+
+async function callProcedure(procedure: string, options: Common & { input?: string; stream?: boolean }): Promise<void> {
+  if (!procedureNames().includes(procedure))
+    throw new UsageError(`there is no procedure ${JSON.stringify(procedure)}; \`stemma call --help\` lists them.`);
+  const input = readInput(options.input);
+  const dir = needsNoProject(procedure) ? options.project && resolve(options.project) : findProject(options.project);
+  await withEngine(async ({ client, signal }) => {
+    if (dir && !/^project\.(create|open)$/.test(procedure)) await client.project.open({ dir });
+    printJson(await call(client, procedure, input, (event) => options.stream && printJson(event), signal));
+  });
+}
+
+/** Imports into the project that is there, makes the one that is named, or goes to the person's home project. */
+async function importPaths(paths: string[], options: Common & { format?: string; granularity?: 'turn_boundary' | 'tool_call' }): Promise<void> {
+  await withEngine(async ({ client, signal }) => {
+    const dir = findProject(options.project) ?? (await client.library.home({})).dir;
+    const there = existsSync(dir);
+    await (there ? client.project.open({ dir }) : client.project.create({ dir }));
+    say(dim(`${there ? 'Into' : 'Made'} ${dir}`));
+    const { format, granularity } = options;
+    const stream = await client.import.run({ paths: paths.map((path) => resolve(path)), format, granularity }, { signal });
+    const result = (await drain(stream, (event) => showProgress(event as ImportProgress))) as ImportResult;
+    if (process.stderr.isTTY) process.stderr.write('\r\u001b[K');
+    if (options.json) return printJson(result);
+    printText(
+      `${counted(result.sessions, 'session')}, ${counted(result.commits, 'new commit')}, ${counted(result.entries, 'entry', 'entries')}, ${size(result.bytes)} in ${(result.ms / 1000).toFixed(1)} s`,
+    );
+    for (const { path, line, reason } of result.notes) printText(dim(`note: ${path}:${line}: ${printable(reason)}`));
+    for (const { path, line, reason } of result.skipped) printText(`${red('skipped')} ${path}:${line}: ${printable(reason)}`);
+  });
+}
+
+function showProgress({ phase, done, total, bytes }: ImportProgress): void {
+  if (process.stderr.isTTY) process.stderr.write(`\r\u001b[K${phase} ${done} of ${total}, ${size(bytes)}`);
+}

@@ -1,0 +1,32 @@
+#!/usr/bin/env node
+import { spawnSync } from 'node:child_process';
+import { createRequire } from 'node:module';
+
+/**
+ * The entry of `stemma`. better-sqlite3 needs Node 22 or newer and crashes on older ones, so that an old Node hands
+ * over to the one that the project brings along before anything native is loaded.
+ */
+const enough = Number(process.versions.node.split('.')[0]) >= 22;
+
+if (enough) {
+  const { run } = await import('./program.js');
+  await run(process.argv);
+} else {
+  const newer = bundledNode();
+  if (newer) {
+    const { status, signal } = spawnSync(newer, process.argv.slice(1), { stdio: 'inherit' });
+    if (signal) process.kill(process.pid, signal);
+    process.exitCode = status ?? 1;
+  } else {
+    console.error(`stemma needs Node 22 or newer; this is ${process.version}, and no newer one is in node_modules.`);
+    process.exitCode = 2;
+  }
+}
+
+function bundledNode(): string | undefined {
+  try {
+    return createRequire(import.meta.url).resolve('node/bin/node');
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,97 @@
+import { spawn } from 'node:child_process';
+import { MessageChannelMain, type MessagePortMain, utilityProcess } from 'electron';
+import type { EngineOptions } from '../../core/project/index.js';
+import { built, type FromEngine, type ToEngine } from '../engine/index.js';
+
+/** A running engine process, as the shell sees it: something that gives out ports, until it ends. */
+export interface EngineHost {
+  connect(): MessagePortMain;
+  onEnd(listener: (reason: string) => void): void;
+  stop(): void;
+}
+
+const entry = built('engine', 'engine.js');
+
+/** The engine as Electron's utility process: takes ports as they are. */
+export function startUtility(options: EngineOptions): EngineHost {
+  const child = utilityProcess.fork(entry, [], { serviceName: 'Stemma engine' });
+  const say = (message: ToEngine, ports?: MessagePortMain[]): void => child.postMessage(message, ports);
+  const end = endOf((report) => {
+    child.on('message', (message: FromEngine) => message.kind === 'failed' && report(message.message));
+    child.on('exit', (code) => report(`the engine process ended with code ${code}`));
+  });
+  say({ kind: 'start', options });
+  let connections = 0;
+  return {
+    connect() {
+      const { port1, port2 } = new MessageChannelMain();
+      say({ kind: 'connect', connection: ++connections }, [port2]);
+      return port1;
+    },
+    onEnd: end,
+    stop: () => say({ kind: 'stop' }),
+  };
+}
+
+/**
+ * The engine in a Node of its own, for debugging and for an Electron whose Node is too old for better-sqlite3. The same
+ * frames, carried over the child's channel with the number of their connection.
+ */
+export function startNode(node: string, options: EngineOptions): EngineHost {
+  const child = spawn(node, [entry], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'], serialization: 'advanced', env: nodeEnvironment() });
+  const ports = new Map<number, MessagePortMain>();
+  const say = (message: ToEngine): void => {
+    if (child.connected) child.send(message);
+  };
+  const closePorts = (): void => {
+    for (const port of ports.values()) port.close();
+    ports.clear();
+  };
+  const end = endOf((report) => {
+    child.on('error', (error) => report(`${node} cannot run the engine: ${error.message}`));
+    child.on('exit', (code, signal) => {
+      closePorts();
+      report(`the engine process ended with ${signal ?? `code ${code}`}`);
+    });
+    child.on('message', (data) => {
+      const message = data as FromEngine;
+      if (message.kind === 'failed') report(message.message);
+      if (message.kind === 'frame') ports.get(message.connection)?.postMessage(message.frame);
+      if (message.kind === 'close') {
+        ports.get(message.connection)?.close();
+        ports.delete(message.connection);
+      }
+    });
+  });
+  say({ kind: 'start', options });
+  let connections = 0;
+  return {
+    connect() {
+      const { port1, port2 } = new MessageChannelMain();
+      const connection = ++connections;
+      ports.set(connection, port2);
+      port2.on('message', ({ data }) => say({ kind: 'frame', connection, frame: data }));
+      port2.on('close', () => {
+        if (ports.delete(connection)) say({ kind: 'close', connection });
+      });
+      say({ kind: 'connect', connection });
+      port2.start();
+      return port1;
+    },
+    onEnd: end,
+    stop: () => say({ kind: 'stop' }),
+  };
+}
+
+/** Electron's own switches are no business of a plain Node's. */
+function nodeEnvironment(): NodeJS.ProcessEnv {
+  const { ELECTRON_RUN_AS_NODE: _, NODE_OPTIONS: __, ...env } = process.env;
+  return env;
+}
+
+/** Tells the listener of the first end that is reported, even where it came before the listener did. */
+function endOf(watch: (report: (reason: string) => void) => void): (listener: (reason: string) => void) => void {
+  const { promise, resolve } = Promise.withResolvers<string>();
+  watch(resolve);
+  return (listener) => void promise.then(listener);
+}

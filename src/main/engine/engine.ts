@@ -1,0 +1,41 @@
+import { type MessagePort, parentPort as workerParent } from 'node:worker_threads';
+import type { MessagePortMain } from 'electron';
+import type { FromEngine, ToEngine } from './protocol.js';
+import { engineBehind } from './serve.js';
+
+/** The engine's entry: finds out who started it and answers there. */
+interface UtilityParent {
+  on(event: 'message', listener: (event: { data: ToEngine; ports: MessagePortMain[] }) => void): void;
+  postMessage(message: FromEngine): void;
+}
+const utilityParent = (process as { parentPort?: UtilityParent }).parentPort;
+
+if (utilityParent) {
+  const answer = engineBehind(
+    (message) => utilityParent.postMessage(message),
+    () => process.exit(0),
+  );
+  utilityParent.on('message', ({ data, ports }) => answer(data, ports[0]));
+} else if (workerParent) {
+  const parent = workerParent;
+  const answer = engineBehind(
+    (message) => parent.postMessage(message),
+    () => parent.close(),
+  );
+  parent.on('message', ({ message, port }: { message: ToEngine; port?: MessagePort }) => answer(message, port));
+} else if (process.send) {
+  const send = process.send.bind(process);
+  const answer = engineBehind(
+    (message) => process.connected && send(message),
+    () => process.connected && process.disconnect(),
+  );
+  process.on('message', (message) => answer(message as ToEngine));
+  // The shell is gone: nobody will ask again.
+  process.on('disconnect', () => {
+    answer({ kind: 'stop' });
+    process.exit(0);
+  });
+} else {
+  console.error('The engine is started by the app or the web host, not by hand.');
+  process.exitCode = 2;
+}

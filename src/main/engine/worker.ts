@@ -1,0 +1,47 @@
+import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
+import type { EngineOptions } from '../../core/project/index.js';
+import { built } from './places.js';
+import type { FromEngine, ToEngine } from './protocol.js';
+
+/** An engine on a thread of its own. `connect` opens one more connection; it lives as long as its port. */
+export interface WorkerEngine {
+  connect(): MessagePort;
+  /** Resolves when the thread has ended, with the reason where it ended by itself. */
+  ended: Promise<Error | undefined>;
+  /** Closes the projects, then the thread. */
+  close(): Promise<void>;
+}
+
+/** Starts an engine as a worker thread of this process. Rejects where the engine cannot start. */
+export async function startWorker(options: EngineOptions): Promise<WorkerEngine> {
+  const worker = new Worker(built('engine', 'engine.js'), { name: 'stemma-engine' });
+  const say = (message: ToEngine, port?: MessagePort): void => worker.postMessage({ message, port }, port ? [port] : []);
+  let failure: Error | undefined;
+  worker.on('error', (error: Error) => {
+    failure = error;
+  });
+  const ended = new Promise<Error | undefined>((resolve) => worker.once('exit', () => resolve(failure)));
+
+  await new Promise<void>((resolve, reject) => {
+    worker.once('message', (message: FromEngine) => {
+      if (message.kind === 'ready') resolve();
+      else reject(new Error(message.kind === 'failed' ? message.message : `the engine answered ${message.kind} before it was ready`));
+    });
+    void ended.then((error) => reject(error ?? new Error('the engine ended before it was ready')));
+    say({ kind: 'start', options });
+  });
+
+  let connections = 0;
+  return {
+    ended,
+    connect() {
+      const { port1, port2 } = new MessageChannel();
+      say({ kind: 'connect', connection: ++connections }, port2);
+      return port1;
+    },
+    async close() {
+      say({ kind: 'stop' });
+      await ended;
+    },
+  };
+}

@@ -1,0 +1,110 @@
+// start: `npm start`, `npm run web` and `npm run build`. Builds what is not built yet, then opens the desktop app; where Electron or a display is missing it
+// says so in one line and serves the same window for a browser. Run from its source by Node itself, before any build:
+// it imports nothing of ours.
+import { spawn, spawnSync } from 'node:child_process';
+import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join, resolve } from 'node:path';
+
+const root = resolve(import.meta.dirname, '..', '..', '..');
+const require = createRequire(import.meta.url);
+const stamp = join(root, 'out', 'built');
+
+/** Whether anything that goes into the build is newer than the last build. */
+function isStale(): boolean {
+  const built = statSync(stamp, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  const inputs = ['package.json', 'package-lock.json', 'electron.vite.config.ts', 'tsconfig.base.json', ...filesBelow('src')];
+  return inputs.some((path) => (statSync(join(root, path), { throwIfNoEntry: false })?.mtimeMs ?? 0) > built);
+}
+
+const filesBelow = (folder: string): string[] =>
+  readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
+    .filter((item) => item.isFile())
+    .map((item) => join(item.parentPath, item.name).slice(root.length + 1));
+
+/** Builds into `out/`. Throws with what the build said where it fails. */
+function build(): void {
+  const electronVite = join(dirname(require.resolve('electron-vite/package.json')), 'bin', 'electron-vite.js');
+  const { status, stdout, stderr } = spawnSync(process.execPath, [electronVite, 'build', '--logLevel', 'warn'], { cwd: root, encoding: 'utf8' });
+  if (status !== 0) throw new Error(`The build failed.\n${stdout}${stderr}`);
+  chmodSync(join(root, 'out', 'cli', 'stemma.js'), 0o755);
+  writeFileSync(stamp, '');
+}
+
+/** Electron's executable, fetched on first use as its package does it; or why there is none. */
+function findElectron(): { executable: string } | { problem: string } {
+  const { STEMMA_ELECTRON: named } = process.env;
+  if (named) return existsSync(named) ? { executable: named } : { problem: `STEMMA_ELECTRON names ${named}, which is not there` };
+  const home = dirname(require.resolve('electron/package.json'));
+  const installed = (): string | undefined => {
+    const name = join(home, 'path.txt');
+    const executable = existsSync(name) ? join(home, 'dist', readFileSync(name, 'utf8').trim()) : undefined;
+    return executable && existsSync(executable) ? executable : undefined;
+  };
+  if (!installed()) {
+    console.log('Fetching Electron, once…');
+    spawnSync(process.execPath, [join(home, 'install.js')], { stdio: 'ignore', timeout: 10 * 60_000 });
+  }
+  const executable = installed();
+  return executable ? { executable } : { problem: "Electron's own binary is not here and could not be fetched" };
+}
+
+/** Why the desktop app cannot be shown on this machine, before anything is fetched for it. */
+function noDesktop(): string | undefined {
+  if (process.platform !== 'linux') return undefined;
+  if (!process.env.DISPLAY && !process.env.WAYLAND_DISPLAY) return 'There is no display';
+  if (process.getuid?.() === 0) return "Electron's sandbox does not run as root";
+  return undefined;
+}
+
+/** Resolves with the exit code once the app has ended, or with undefined where it never showed its window. */
+function runElectron(executable: string, paths: readonly string[]): Promise<number | undefined> {
+  const named = JSON.stringify(paths.map((path) => resolve(path)));
+  const child = spawn(executable, [root], { stdio: ['inherit', 'inherit', 'inherit', 'ipc'], env: { ...process.env, STEMMA_PATHS: named } });
+  let shown = false;
+  child.on('message', () => {
+    shown = true;
+  });
+  return new Promise((settle) => {
+    child.on('error', () => settle(undefined));
+    // A second start hands its paths to the first and ends well without a window of its own.
+    child.on('exit', (code) => settle(shown || code === 0 ? (code ?? 1) : undefined));
+  });
+}
+
+function serveForBrowser(words: readonly string[]): void {
+  const child = spawn(process.execPath, [join(root, 'out', 'cli', 'stemma.js'), 'web', ...words], { stdio: 'inherit' });
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => child.kill(signal));
+  child.on('exit', (code) => {
+    process.exitCode = code ?? 1;
+  });
+}
+
+/** Opens the desktop app, or says in one line why not and serves the same window for a browser. */
+async function startDesktop(paths: readonly string[]): Promise<void> {
+  const problem = noDesktop() ?? (await desktopProblem(paths));
+  if (problem === undefined) return;
+  console.log(`${problem}: serving the same window for a browser.`);
+  serveForBrowser(['--', ...paths]);
+}
+
+async function desktopProblem(paths: readonly string[]): Promise<string | undefined> {
+  const electron = findElectron();
+  if ('problem' in electron) return electron.problem;
+  const code = await runElectron(electron.executable, paths);
+  if (code === undefined) return 'Electron did not start';
+  process.exitCode = code;
+  return undefined;
+}
+
+async function start([first, ...rest]: readonly string[]): Promise<void> {
+  if (first === '--build') return build();
+  if (isStale()) build();
+  if (first === '--web') return serveForBrowser(rest);
+  await startDesktop([first, ...rest].filter((word) => word !== undefined && word !== '--') as string[]);
+}
+
+await start(process.argv.slice(2)).catch((error: Error) => {
+  console.error(error.message);
+  process.exitCode = 1;
+});

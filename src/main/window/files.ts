@@ -1,0 +1,60 @@
+import { readFile } from 'node:fs/promises';
+import { extname, join, normalize, sep } from 'node:path';
+import { securityHeaders } from './policy.js';
+
+/** An answer to a request for a file of the window, for any carrier of HTTP. */
+export interface Answer {
+  status: number;
+  headers: Record<string, string>;
+  body: Uint8Array<ArrayBuffer>;
+}
+
+const contentTypes: Readonly<Record<string, string>> = {
+  '.css': 'text/css; charset=utf-8',
+  '.html': 'text/html; charset=utf-8',
+  '.ico': 'image/x-icon',
+  '.js': 'text/javascript; charset=utf-8',
+  '.json': 'application/json; charset=utf-8',
+  '.png': 'image/png',
+  '.svg': 'image/svg+xml',
+  '.txt': 'text/plain; charset=utf-8',
+  '.wasm': 'application/wasm',
+  '.webmanifest': 'application/manifest+json',
+  '.woff2': 'font/woff2',
+};
+
+/**
+ * The file below `root` that an address's path names, or undefined where it names none that may be served: outside of
+ * the root, hidden, of a kind that the window is not made of, or not decodable.
+ */
+export function fileAt(root: string, pathname: string): string | undefined {
+  let decoded: string;
+  try {
+    decoded = decodeURIComponent(pathname);
+  } catch {
+    return undefined;
+  }
+  if (/[\0\\]/.test(decoded)) return undefined;
+  const names = decoded.split('/').filter((name) => name !== '');
+  if (names.some((name) => name.startsWith('.') || name.includes(':'))) return undefined;
+  const path = normalize(join(root, ...(names.length ? names : ['index.html'])));
+  if (!path.startsWith(root + sep) || !contentTypes[extname(path)]) return undefined;
+  return path;
+}
+
+/** Answers a request for a file of the window with the built file below `root`, or with 404. */
+export async function answerFor(root: string, pathname: string): Promise<Answer> {
+  const path = fileAt(root, pathname);
+  const body = path && (await readFile(path).catch(() => undefined));
+  if (!path || !body) return plain(404, 'There is no such file.');
+  // Names of built assets carry a hash of their content, so that they may be kept; the page itself never is.
+  const cache = pathname.startsWith('/assets/') ? 'private, max-age=31536000, immutable' : 'no-store';
+  return { status: 200, headers: { ...securityHeaders, 'content-type': contentTypes[extname(path)] as string, 'cache-control': cache }, body };
+}
+
+/** A short answer in words. */
+export const plain = (status: number, text: string): Answer => ({
+  status,
+  headers: { ...securityHeaders, 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-store' },
+  body: new TextEncoder().encode(`${text}\n`),
+});

@@ -1,0 +1,110 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
+export const built = (...parts: string[]): string => join(root, 'out', ...parts);
+
+/** A machine of a test's own: a home folder, Stemma's data in it, and Claude Code's histories in it. */
+export interface Machine {
+  dir: string;
+  /** The environment of everything that runs on it. */
+  env: NodeJS.ProcessEnv;
+  /** Claude Code's configuration folder. */
+  claude: string;
+  /** Makes a path below the machine's home. */
+  path(...parts: string[]): string;
+  /** Puts the sample's transcripts where Claude Code would have written them. */
+  giveHistory(): string;
+  run(...words: string[]): Promise<Ran>;
+  runWith(input: string, ...words: string[]): Promise<Ran>;
+  /** Serves the window; ended with the machine. */
+  web(...words: string[]): Promise<WebHost>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+export interface Ran {
+  code: number | null;
+  out: string;
+  err: string;
+}
+
+export interface WebHost {
+  url: string;
+  origin: string;
+  port: number;
+  token: string;
+  process: ChildProcess;
+  /** What it has said so far. */
+  said(): string;
+}
+
+export function machine(): Machine {
+  const dir = mkdtempSync(join(tmpdir(), 'stemma-test-'));
+  const claude = join(dir, '.claude');
+  mkdirSync(join(claude, 'projects'), { recursive: true });
+  mkdirSync(join(dir, 'work'));
+  const { STEMMA_PROJECT: _, CLAUDE_CONFIG_DIR: __, DISPLAY: ___, WAYLAND_DISPLAY: ____, ...outer } = process.env;
+  const env = { ...outer, HOME: dir, STEMMA_HOME: join(dir, 'stemma'), TZ: 'UTC', NO_COLOR: '1' };
+  const children: ChildProcess[] = [];
+
+  const start = (words: string[]): ChildProcess => {
+    const child = spawn(process.execPath, [built('cli', 'stemma.js'), ...words], { cwd: join(dir, 'work'), env });
+    children.push(child);
+    return child;
+  };
+
+  return {
+    dir,
+    env,
+    claude,
+    path: (...parts) => join(dir, ...parts),
+    giveHistory() {
+      const place = join(claude, 'projects', 'sample');
+      cpSync(join(root, 'resources', 'sample'), place, { recursive: true });
+      return place;
+    },
+    run: (...words) => ended(start(words), ''),
+    runWith: (input, ...words) => ended(start(words), input),
+    web: (...words) => served(start(['web', '--no-open', ...words])),
+    async [Symbol.asyncDispose]() {
+      await Promise.all(children.filter((child) => child.exitCode === null && child.signalCode === null).map(kill));
+      rmSync(dir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Ends a process that a test started, and waits until it is gone. */
+export function kill(child: ChildProcess): Promise<void> {
+  return new Promise((resolve) => {
+    child.once('exit', () => resolve());
+    child.kill('SIGKILL');
+  });
+}
+
+function ended(child: ChildProcess, input: string): Promise<Ran> {
+  const [out, err] = [collected(child.stdout), collected(child.stderr)];
+  child.stdin?.on('error', () => {});
+  child.stdin?.end(input);
+  return new Promise((resolve) => child.on('close', (code) => resolve({ code, out: out(), err: err() })));
+}
+
+async function served(child: ChildProcess): Promise<WebHost> {
+  const said = collected(child.stdout);
+  const complaints = collected(child.stderr);
+  await new Promise<void>((resolve, reject) => {
+    child.stdout?.on('data', () => said().includes('token=') && resolve());
+    child.once('exit', (code) => reject(new Error(`the web host ended with ${code}: ${complaints()}`)));
+  });
+  const url = /http:\S+/.exec(said())?.[0] ?? '';
+  const { origin, port, searchParams } = new URL(url);
+  return { url, origin, port: Number(port), token: searchParams.get('token') ?? '', process: child, said: () => said() + complaints() };
+}
+
+function collected(stream: NodeJS.ReadableStream | null): () => string {
+  const chunks: Buffer[] = [];
+  stream?.on('data', (chunk: Buffer) => chunks.push(chunk));
+  return () => Buffer.concat(chunks).toString('utf8');
+}
