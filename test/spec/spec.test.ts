@@ -70,7 +70,7 @@ const unproved: Readonly<Record<string, string>> = {
 };
 
 const rules = filesBelow('test/spec', (path) => path.endsWith('.md')).flatMap((path) =>
-  [...textAt(path).matchAll(/^- \*\*([A-Z]\d+)\*\* /gm)].map((match) => match[1] ?? ''),
+  [...textAt(path).matchAll(/^- \*\*([A-Z]-?\d+)\*\* /gm)].map((match) => match[1] ?? ''),
 );
 
 /** Numbers that names of tests carry: `[C4]`, `[C4, C5] …`. */
@@ -95,7 +95,7 @@ function calleeOf(node: unknown): string {
 }
 
 function numbersIn(name: string): string[] {
-  return [...name.matchAll(/\[([A-Z]\d+(?:, ?[A-Z]\d+)*)\]/g)].flatMap((match) => (match[1] ?? '').split(/, ?/));
+  return [...name.matchAll(/\[([A-Z]-?\d+(?:, ?[A-Z]-?\d+)*)\]/g)].flatMap((match) => (match[1] ?? '').split(/, ?/));
 }
 
 describe('the spec', () => {

@@ -1,5 +1,5 @@
 import { type Json, parseJson, unreachable } from '../base/index.js';
-import type { MemoryMessage, Provider } from '../contract/compose.js';
+import type { BodyProvider, MemoryMessage } from '../contract/compose.js';
 import { answeredCall, toolCallsOf } from './memory.js';
 import { checkPairing } from './pairing.js';
 
@@ -7,7 +7,7 @@ import { checkPairing } from './pairing.js';
  * A list of messages as the body that a provider takes.
  * @throws BAD_REQUEST with `data.reason` UNPAIRED_TOOL_CALL: no provider takes a call without its result.
  */
-export function requestBody(messages: readonly MemoryMessage[], provider: Provider, model = 'MODEL'): Json {
+export function requestBody(messages: readonly MemoryMessage[], provider: BodyProvider, model = 'MODEL'): Json {
   checkPairing(
     messages.map((message) => ({ role: message.role, toolCalls: toolCallsOf(message).map((call) => call.id), results: answersIn(message) })),
   );

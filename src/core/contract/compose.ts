@@ -34,7 +34,7 @@ export type MemoryMessage = z.output<typeof memoryMessage>;
  * Loose on purpose: an argument that does not belong here (a state, say) is refused by the composer itself, with
  * the reason that the layers' rules name.
  */
-export const composeInput = z.looseObject({
+const composeInput = z.looseObject({
   systemPrompt: z.string(),
   checkpointMessages: z.array(memoryMessage),
   contexts: z.record(z.string(), z.unknown()),
@@ -49,17 +49,17 @@ export const composeInput = z.looseObject({
 });
 export type ComposeInput = z.output<typeof composeInput>;
 
-export const composedMessage = memoryMessage.extend({ layer, tokens: count });
+const composedMessage = memoryMessage.extend({ layer, tokens: count });
 export type ComposedMessage = z.output<typeof composedMessage>;
 
 /** What was given and is not in the result. */
-export const droppedLayer = z.object({ layer, reason: z.string(), messages: count, tokens: count });
+const droppedLayer = z.object({ layer, reason: z.string(), messages: count, tokens: count });
 export type DroppedLayer = z.output<typeof droppedLayer>;
 
-export const composed = z.object({ messages: z.array(composedMessage), dropped: z.array(droppedLayer) });
+const composed = z.object({ messages: z.array(composedMessage), dropped: z.array(droppedLayer) });
 export type Composed = z.output<typeof composed>;
 
-export const knowledgeChunk = z.object({
+const knowledgeChunk = z.object({
   sourceId: z.string(),
   docId: z.string(),
   docTitle: z.string().optional(),
@@ -68,7 +68,7 @@ export const knowledgeChunk = z.object({
 });
 export type KnowledgeChunk = z.output<typeof knowledgeChunk>;
 
-export const experienceRecord = z.object({
+const experienceRecord = z.object({
   id: z.string(),
   summary: z.string(),
   outcome: z.enum(['success', 'failure', 'unknown']),
@@ -78,7 +78,7 @@ export const experienceRecord = z.object({
 export type ExperienceRecord = z.output<typeof experienceRecord>;
 
 /** What the services of a run would answer, as values. Without a service its block is absent. */
-export const collectServices = z.strictObject({
+const collectServices = z.strictObject({
   knowledge: z
     .strictObject({
       chunks: z.array(knowledgeChunk),
@@ -95,9 +95,9 @@ export const collectServices = z.strictObject({
 });
 export type CollectServices = z.output<typeof collectServices>;
 
-export const state = z.record(z.string(), z.unknown());
+const state = z.record(z.string(), z.unknown());
 
-export const collectInput = z.strictObject({
+const collectInput = z.strictObject({
   state,
   services: collectServices.optional(),
   query: z.string().optional(),
@@ -107,10 +107,10 @@ export const collectInput = z.strictObject({
 export type CollectInput = z.output<typeof collectInput>;
 
 /** Why a layer has no block although it was asked for. */
-export const collectProblem = z.object({ layer, reason: z.string() });
+const collectProblem = z.object({ layer, reason: z.string() });
 export type CollectProblem = z.output<typeof collectProblem>;
 
-export const compaction = z.object({
+const compaction = z.object({
   messages: z.array(memoryMessage),
   summary: z.string(),
   /** How many messages were summarised, and how many stayed. Both 0 where there was nothing to do. */
@@ -121,11 +121,11 @@ export const compaction = z.object({
 export type Compaction = z.output<typeof compaction>;
 
 /** How long a layer lives: one call, or with the checkpoint. */
-export const lifetimes = ['call', 'checkpoint'] as const;
+const lifetimes = ['call', 'checkpoint'] as const;
 export type Lifetime = (typeof lifetimes)[number];
 
 /** One layer of a commit's context, before the process and the switch have their say. */
-export const previewLayer = z.object({
+const previewLayer = z.object({
   layer,
   tokens: count,
   lifetime: z.enum(lifetimes),
@@ -137,8 +137,8 @@ export const previewLayer = z.object({
 });
 export type PreviewLayer = z.output<typeof previewLayer>;
 
-export const providers = ['anthropic', 'openai', 'gemini'] as const;
-export type Provider = (typeof providers)[number];
+export const bodyProviders = ['anthropic', 'openai', 'gemini'] as const;
+export type BodyProvider = (typeof bodyProviders)[number];
 
 export const composeContract = {
   /** Layers in, messages out: pure, reads no state and writes none. */
@@ -167,7 +167,7 @@ export const composeContract = {
     .input(
       z.strictObject({
         messages: z.array(composedMessage.partial({ layer: true, tokens: true })),
-        provider: z.enum(providers),
+        provider: z.enum(bodyProviders),
         model: z.string().optional(),
       }),
     )

@@ -1,0 +1,184 @@
+import { isObject, type Timestamp, unreachable } from '../../base/index.js';
+import type { ActiveRun, ActiveSpace, Goal, Identity, MemberSpace, Memory, MessageOrigin, Person, Plan, Trigger } from '../../contract/timeline.js';
+import { idOf, nameOf, quoted, unquoted } from './quote.js';
+import { remaining, secondsOf } from './times.js';
+
+interface NamedThing {
+  readonly id: string;
+  readonly name: string | null;
+}
+
+/** A thing with its name between quotes and its id; without a name the id stands for it. */
+const thing = ({ id, name }: NamedThing): string => `${quoted(name ?? id)} (id: ${idOf(id)})`;
+
+export const identityBlock = ({ name, entityId }: Identity, now: Timestamp): string =>
+  ['IDENTITY:', `  name: ${quoted(name ?? 'Unknown')}`, `  entityId: ${quoted(entityId)}`, `  currentTime: ${quoted(secondsOf(now))}`].join('\n');
+
+export const triggerBlock = (trigger: Trigger): string =>
+  ['TRIGGER:', `  type: ${trigger.type}`, ...triggerFields(trigger).map((field) => `  ${field}`)].join('\n');
+
+function triggerFields(trigger: Trigger): readonly string[] {
+  switch (trigger.type) {
+    case 'space_message':
+      return [
+        `space: ${thing(trigger.space)}`,
+        `sender: ${nameOf(trigger.sender.name)} (${trigger.sender.type}, id: ${idOf(trigger.sender.id)})`,
+        `message: ${quoted(trigger.message)}`,
+        `messageId: ${idOf(trigger.messageId)}`,
+        `timestamp: ${quoted(secondsOf(trigger.timestamp))}`,
+        `senderExpectsReply: ${trigger.senderExpectsReply}`,
+        `chainDepth: ${trigger.chainDepth}`,
+      ];
+    case 'plan':
+      return [
+        `plan: ${thing(trigger.plan)}`,
+        `instruction: ${quoted(trigger.instruction)}`,
+        `scheduledAt: ${quoted(secondsOf(trigger.scheduledAt))}`,
+      ];
+    case 'service':
+      return [`service: ${quoted(trigger.service)}`, `payload: ${spacedJson(trigger.payload ?? null)}`];
+    default:
+      return unreachable(trigger);
+  }
+}
+
+/** One-line JSON with spaces inside braces and after colons and commas. */
+function spacedJson(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(spacedJson).join(', ')}]`;
+  if (!isObject(value)) return JSON.stringify(value) ?? 'null';
+  const members = Object.entries(value).map(([key, member]) => `${JSON.stringify(key)}: ${spacedJson(member)}`);
+  return members.length === 0 ? '{}' : `{ ${members.join(', ')} }`;
+}
+
+/** The space in which the agent stands: said, or that of the message that started the run. */
+export function activeSpaceOf({ space, trigger, autoSetFromTrigger }: ActiveSpace): {
+  readonly space: NamedThing | null;
+  readonly fromTrigger: boolean;
+} {
+  const triggered = trigger?.type === 'space_message' ? trigger.space : null;
+  if (space === undefined) return { space: triggered, fromTrigger: triggered !== null };
+  return { space, fromTrigger: space !== null && (autoSetFromTrigger ?? triggered?.id === space.id) };
+}
+
+export function activeSpaceBlock(input: ActiveSpace): string {
+  const { space, fromTrigger } = activeSpaceOf(input);
+  if (space === null) return 'ACTIVE SPACE: none (call enter_space to enter a space first)';
+  return `ACTIVE SPACE: ${thing(space)}${fromTrigger ? '  [auto-set from trigger]' : ''}`;
+}
+
+export interface Spaces {
+  readonly selfEntityId: string;
+  readonly activeSpaceId?: string | null | undefined;
+  readonly spaces: readonly MemberSpace[];
+}
+
+export function spacesBlock({ selfEntityId, activeSpaceId, spaces }: Spaces): string {
+  const member = (person: Person): string => (person.id === selfEntityId ? 'You' : `${nameOf(person.name)} (${person.type})`);
+  const line = (space: MemberSpace): string =>
+    `  - ${thing(space)}${space.id === activeSpaceId ? ' [ACTIVE]' : ''} — ${space.members.map(member).join(', ')}`.trimEnd();
+  return ['YOUR SPACES:', ...(spaces.length === 0 ? ['  (none)'] : spaces.map(line))].join('\n');
+}
+
+/** By priority, the highest first; goals of one priority as given. Empty without goals. */
+export function goalsBlock(goals: readonly Goal[]): string {
+  const sorted = [...goals].sort((a, b) => (b.priority ?? 0) - (a.priority ?? 0));
+  return listed('GOALS', sorted.map(goalLine));
+}
+
+function goalLine({ description, priority, longTerm }: Goal): string {
+  const tags = [...(longTerm ? ['long-term'] : []), ...(priority ? [`priority: ${priority}`] : [])];
+  // A description that ends like a tag would be read as one.
+  const text = unquoted(description).replace(/\((?=(?:long-term|priority: )[^()]*\)$)/, '\\(');
+  return tags.length === 0 ? text : `${unquoted(description)} (${tags.join(', ')})`;
+}
+
+/** Newest first, where their times are known. Empty without memories. */
+export function memoriesBlock(memories: readonly Memory[]): string {
+  const sorted = [...memories].sort((a, b) => (b.updatedAt ?? '').localeCompare(a.updatedAt ?? ''));
+  return listed('MEMORIES', sorted.map(memoryLine));
+}
+
+function memoryLine({ topic, content }: Memory): string {
+  const text = unquoted(content);
+  if (topic === null || topic === undefined) return text.startsWith('[') ? `\\${text}` : text;
+  return `[${unquoted(topic).replaceAll(']', '\\]')}] ${text}`;
+}
+
+/** In the order given, which is that of their creation. Empty without plans. */
+export const plansBlock = (plans: readonly Plan[], now: Timestamp): string =>
+  listed(
+    'PLANS',
+    plans.map((plan) => planLine(plan, now)),
+  );
+
+function planLine({ name, cron, nextRunAt, scheduledAt, runAfter }: Plan, now: Timestamp): string {
+  const note = runAfter === null || runAfter === undefined ? '' : `  [created via runAfter: ${quoted(runAfter)}]`;
+  if (cron) {
+    const next = nextRunAt ? [`next: ${secondsOf(nextRunAt)}`, remaining(now, nextRunAt)] : [];
+    return `${quoted(name)} (${['recurring', `cron: ${cronOf(cron)}`, ...next].join(', ')})${note}`;
+  }
+  const at = scheduledAt ?? nextRunAt;
+  return `${quoted(name)} (${['one-time', ...(at ? [`scheduledAt: ${secondsOf(at)}`, remaining(now, at)] : [])].join(', ')})${note}`;
+}
+
+const cronOf = (cron: string): string => (/^[\w*/,\-?# ]+$/.test(cron) ? cron : quoted(cron));
+
+/** Empty without runs. */
+export const activeRunsBlock = (runs: readonly ActiveRun[]): string => listed('ACTIVE RUNS', runs.map(runLine));
+
+function runLine({ id, isCurrent, triggeredBy, status, space, waitingFor }: ActiveRun): string {
+  const place = space === null || space === undefined ? '' : ` in ${quoted(space)}`;
+  const wait = waitingFor === null || waitingFor === undefined ? '' : ` (waiting for ${nameOf(waitingFor)})`;
+  if (isCurrent) return `Run ${idOf(id)} (this run) — triggered by ${nameOf(triggeredBy ?? null)}${place}${wait}`;
+  return `Run ${idOf(id)} — ${nameOf(status ?? 'running')}${place}${wait}`;
+}
+
+const listed = (heading: string, lines: readonly string[]): string =>
+  lines.length === 0 ? '' : [`${heading}:`, ...lines.map((line) => `  - ${line}`)].join('\n');
+
+export interface AgentContext {
+  readonly goals: readonly Goal[];
+  readonly memories: readonly Memory[];
+  readonly plans: readonly Plan[];
+  readonly runs: readonly ActiveRun[];
+  readonly now: Timestamp;
+}
+
+/** Goals, memories, plans and runs, an empty line between them; what is empty is left out. */
+export const agentContextBlock = ({ goals, memories, plans, runs, now }: AgentContext): string =>
+  [goalsBlock(goals), memoriesBlock(memories), plansBlock(plans, now), activeRunsBlock(runs)].filter((text) => text !== '').join('\n\n');
+
+/** Why the agent itself wrote something where nobody had asked it. */
+export function originWords(origin: MessageOrigin): string {
+  switch (origin.type) {
+    case 'space_message':
+      return `[sent because ${nameOf(origin.senderName)} asked ${quoted(origin.message)} in ${quoted(origin.spaceName)}]`;
+    case 'plan':
+      return `[sent because plan ${quoted(origin.planName)} triggered]`;
+    case 'service':
+      return `[sent because service ${quoted(origin.service)} triggered]`;
+    default:
+      return unreachable(origin);
+  }
+}
+
+export const crossSpaceLine = (at: Timestamp, origin: MessageOrigin, text: string | null): string =>
+  `[${secondsOf(at)}] You: ${originWords(origin)}\n  ${quoted(text)}`;
+
+/** What stands at the second place, where the seed's line would not be true for a run that no message started. */
+const placeInstruction: Readonly<Record<Trigger['type'], string>> = {
+  space_message: 'The trigger space is already active — call enter_space only if you need to switch to a different space.',
+  plan: 'No space is active yet — call enter_space to enter a space first.',
+  service: 'No space is active yet — call enter_space to enter a space first.',
+};
+
+export const instructionsBlock = (variant: Trigger['type']): string =>
+  [
+    'INSTRUCTIONS:',
+    '  - Your text output is internal reasoning — never shown to anyone. Keep it brief.',
+    `  - Use send_message to communicate. ${placeInstruction[variant]}`,
+    '  - Use read_messages to load conversation history from any space you belong to.',
+    '  - If you have nothing to contribute, end this run without sending a message.',
+    '  - Set wait=true on send_message to pause until a reply arrives.',
+    '  - Provide messageId on send_message to reply to a specific message and resume any waiting run.',
+  ].join('\n');

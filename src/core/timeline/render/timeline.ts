@@ -1,0 +1,105 @@
+import { unreachable } from '../../base/index.js';
+import type { BlockInput, History, Rendered, RoleMessage, TimelineBlock, TimelineInput } from '../../contract/timeline.js';
+import { countTokens } from '../../formats/index.js';
+import {
+  activeRunsBlock,
+  activeSpaceBlock,
+  activeSpaceOf,
+  agentContextBlock,
+  crossSpaceLine,
+  goalsBlock,
+  identityBlock,
+  instructionsBlock,
+  memoriesBlock,
+  plansBlock,
+  spacesBlock,
+  triggerBlock,
+} from './blocks.js';
+import { roleMessages } from './conversion.js';
+import { renderBriefHistory, renderHistory, usualBudget, windowOf } from './history.js';
+
+/** One block by itself, from the same input as the published cases have it. */
+export function renderBlock(request: BlockInput): string {
+  switch (request.block) {
+    case 'identity':
+      return identityBlock(request.input, request.input.now);
+    case 'trigger':
+      return triggerBlock(request.input);
+    case 'activeSpace':
+      return activeSpaceBlock(request.input);
+    case 'history':
+      return 'style' in request.input ? renderBriefHistory(request.input) : renderHistory(request.input).text;
+    case 'crossSpace':
+      return crossSpaceLine(request.input.at, request.input.origin, request.input.text);
+    case 'spaces':
+      return spacesBlock(request.input);
+    case 'goals':
+      return goalsBlock(request.input.goals);
+    case 'memories':
+      return memoriesBlock(request.input.memories);
+    case 'plans':
+      return plansBlock(request.input.plans, request.input.now);
+    case 'activeRuns':
+      return activeRunsBlock(request.input.runs);
+    case 'agentContext':
+      return agentContextBlock({ ...request.input, ...request.input.plans });
+    case 'instructions':
+      return instructionsBlock(request.input.variant);
+    default:
+      return unreachable(request);
+  }
+}
+
+/** What an agent reads when a run begins or goes on: seven blocks, each a fixed text around what was given. */
+export function renderTimeline(input: TimelineInput): Rendered {
+  const blocks = blocksOf(input);
+  return { system: systemOf(blocks), blocks };
+}
+
+/** The same as messages with roles; the history is then in these, and not in the system message too. */
+export function timelineMessages(input: TimelineInput): RoleMessage[] {
+  const history = historyOf(input);
+  const shown = history ? windowOf(history.messages, history.limit ?? usualBudget, history.triggerMessageId) : [];
+  return roleMessages({
+    system: systemOf(blocksOf(input).filter((block) => block.name !== 'history')),
+    selfEntityId: input.identity.entityId,
+    messages: shown,
+    summary: history?.summary,
+    resume: history?.resume,
+  });
+}
+
+const systemOf = (blocks: readonly TimelineBlock[]): string => blocks.map((block) => block.text).join('\n\n');
+
+function blocksOf(input: TimelineInput): TimelineBlock[] {
+  const { identity, trigger, now } = input;
+  const active = { trigger, ...input.activeSpace };
+  const history = historyOf(input);
+  const rendered = history && renderHistory(history);
+  const spaces = { selfEntityId: identity.entityId, activeSpaceId: activeSpaceOf(active).space?.id, spaces: input.spaces };
+  const agentContext = { goals: input.goals ?? [], memories: input.memories ?? [], plans: input.plans ?? [], runs: input.activeRuns ?? [], now };
+
+  const blocks: readonly (Omit<TimelineBlock, 'tokens'> | undefined)[] = [
+    { name: 'identity', text: identityBlock(identity, now) },
+    { name: 'trigger', text: triggerBlock(trigger) },
+    { name: 'activeSpace', text: activeSpaceBlock(active) },
+    rendered && { name: 'history', text: rendered.text, lines: [...rendered.lines] },
+    { name: 'spaces', text: spacesBlock(spaces) },
+    { name: 'agentContext', text: agentContextBlock(agentContext) },
+    { name: 'instructions', text: instructionsBlock(trigger.type) },
+  ];
+  return blocks.flatMap((block) => (block && block.text !== '' ? [{ ...block, tokens: countTokens(block.text) }] : []));
+}
+
+/** A run that a message started begins with its space's history; one that a plan or a service started has it once it entered a space. */
+function historyOf({ identity, trigger, activeSpace, history, budget }: TimelineInput): History | undefined {
+  const { space } = activeSpaceOf({ trigger, ...activeSpace });
+  if (!history || (space === null && !history.resume)) return undefined;
+  return {
+    ...history,
+    space: history.space ?? space ?? { id: 'unknown', name: null },
+    selfEntityId: history.selfEntityId ?? identity.entityId,
+    triggerMessageId: history.triggerMessageId === undefined && trigger.type === 'space_message' ? trigger.messageId : history.triggerMessageId,
+    limit: budget ?? history.limit,
+  };
+}
