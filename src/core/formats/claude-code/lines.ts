@@ -75,7 +75,8 @@ function recordIn(buffer: Buffer, start: number, end: number): JsonObject | unde
 
 /** A request record of the usual spelling, told by its first bytes: it is hashed and kept, never read here. */
 function isRequestRecord(buffer: Buffer, start: number, end: number): boolean {
-  if (end - start < requestPrefix.length + 2 || buffer.compare(requestPrefix, 0, requestPrefix.length, start, start + requestPrefix.length) !== 0) return false;
+  if (end - start < requestPrefix.length + 2 || buffer.compare(requestPrefix, 0, requestPrefix.length, start, start + requestPrefix.length) !== 0)
+    return false;
   let last = end - 1;
   while (last > start && (buffer[last] === newline || buffer[last] === 0x0d)) last--;
   // `}{"` cannot stand between two members: either a text holds it, or two records share the line; both are read in full.
@@ -95,7 +96,7 @@ function isBlank(buffer: Buffer, start: number, end: number): boolean {
 function isHalf(buffer: Buffer, start: number, end: number): boolean {
   if (buffer[start] !== 0x7b || end - start > longestText) return false;
   const text = buffer.toString('latin1', start, end);
-  return firstRecord(text, 0) < 0 && restart(text, 1) < 0;
+  return firstRecord(text, 0) < 0;
 }
 
 /** Several records on one line, or parts of them: what is whole is kept, the rest is named. */
@@ -142,7 +143,8 @@ function reasonFor(bytes: Buffer, fragment: string): string {
   if (bytes.includes(0)) return 'NUL bytes where a record should be';
   if (!isUtf8(bytes)) return 'not UTF-8';
   const start = fragment.trimStart();
-  if (!start.startsWith('{')) return parseJson(bytes.length < 1_000_000 ? bytes.toString('utf8') : '') === undefined ? 'not JSON' : 'JSON, but no record';
+  if (!start.startsWith('{'))
+    return parseJson(bytes.length < 1_000_000 ? bytes.toString('utf8') : '') === undefined ? 'not JSON' : 'JSON, but no record';
   return 'a torn record: its end is missing or overwritten';
 }
 
