@@ -1,0 +1,31 @@
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+
+/**
+ * Floor D: the least that a durable commit in SQLite can cost. Three columns, one transaction each, WAL with
+ * synchronous=FULL; no hash, no index but the key's.
+ */
+export interface Floor {
+  commit(id: string, parent: string | null, delta: string): void;
+  /** The chain's bytes from root to tip, by a recursive walk that is not sorted in SQL. */
+  walk(tip: string): Buffer;
+  close(): void;
+}
+
+export function openFloor(folder: string): Floor {
+  const db = new Database(join(folder, 'floor.db'));
+  db.pragma('journal_mode = WAL');
+  db.pragma('synchronous = FULL');
+  db.exec('CREATE TABLE IF NOT EXISTS d (id TEXT PRIMARY KEY, parent TEXT, delta BLOB)');
+  const insert = db.prepare('INSERT INTO d (id, parent, delta) VALUES (?, ?, ?)');
+  const chain = db
+    .prepare(
+      'WITH RECURSIVE w(id, parent, delta) AS (SELECT id, parent, delta FROM d WHERE id = ? UNION ALL SELECT d.id, d.parent, d.delta FROM d JOIN w ON d.id = w.parent) SELECT delta FROM w',
+    )
+    .pluck();
+  return {
+    commit: (id, parent, delta) => void insert.run(id, parent, Buffer.from(delta)),
+    walk: (tip) => Buffer.concat((chain.all(tip) as Buffer[]).reverse()),
+    close: () => db.close(),
+  };
+}

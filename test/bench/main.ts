@@ -1,0 +1,47 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import { holds, type Row } from './measure.js';
+import { commitParts } from './rows/commits.js';
+import { walkParts } from './rows/walks.js';
+
+const [out, ...named] = process.argv.slice(2);
+if (!out) throw new Error('usage: main FOLDER [ROW…]');
+const parts = [...commitParts, ...walkParts].filter((part) => named.length === 0 || part.rows.some((row) => named.includes(row)));
+
+const widths = [11, 64, 9, 9, 9, 6];
+const cells = (texts: readonly string[]): string =>
+  texts.map((text, place) => (place < 2 ? text.padEnd(widths[place] ?? 0) : text.padStart(widths[place] ?? 0))).join(' ');
+const limit = (row: Row, value: number): string => `${row.better === 'less' ? '≤' : '≥'} ${shown(value)}`;
+const shown = (value: number): string => (value < 0.3 ? `1/${Math.round((1 / value) * 10) / 10}` : value.toFixed(2));
+const verdict = (row: Row): string => (row.ratio === undefined ? '–' : holds(row, row.stretch) ? 'yes++' : holds(row, row.must) ? 'yes' : 'NO');
+
+/** Work is done on the disk that the repository is on: a temporary folder may be memory. */
+const folder = mkdtempSync(join(out, 'work-'));
+const rows: Row[] = [];
+console.log(`\n${cells(['row', 'measured in this run', 'ratio', 'must', 'stretch', 'holds'])}`);
+try {
+  for (const part of parts)
+    for (const row of part.run(folder)) {
+      rows.push(row);
+      console.log(
+        cells([row.id, row.what, row.ratio === undefined ? '–' : shown(row.ratio), limit(row, row.must), limit(row, row.stretch), verdict(row)]),
+      );
+      const figures = Object.entries(row.figures ?? {}).map(([name, value]) => `${name} ${Math.round(value * 100) / 100}`);
+      const aside = [row.note, figures.join(', ')].filter(Boolean).join('; ');
+      if (aside) console.log(`${' '.repeat(12)}${aside}`);
+    }
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}
+
+const machine = { node: process.version, platform: process.platform, cores: availableParallelism() };
+const file = join(out, '..', 'bench.json');
+writeFileSync(
+  file,
+  `${JSON.stringify({ at: new Date().toISOString(), machine, rows: rows.map((row) => ({ ...row, must: row.must, holdsMust: holds(row, row.must), holdsStretch: holds(row, row.stretch) })) }, null, 2)}\n`,
+);
+const missed = rows.filter((row) => holds(row, row.must) === false);
+console.log(
+  `\n${rows.length} rows, ${missed.length} miss their must${missed.length ? `: ${missed.map((row) => row.id).join(', ')}` : ''}; written to out/bench.json`,
+);

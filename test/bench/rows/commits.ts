@@ -1,0 +1,159 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { ContextId } from '../../../src/core/base/index.js';
+import { fork } from '../../../src/core/chain/index.js';
+import { bulk, commit, type Engine, openEngine } from '../engine.js';
+import { type Floor, openFloor } from '../floors.js';
+import { turns } from '../material.js';
+import { median, medians, type Part, type Row } from '../measure.js';
+
+const counts = { messageCount: 3, tokenCount: 420 };
+
+/** An engine in a folder of its own, thrown away with it. */
+const fresh = (folder: string): Engine & { at: string } => {
+  const at = mkdtempSync(join(folder, 'engine-'));
+  return { ...openEngine(at), at };
+};
+const discard = (engine: Engine & { at: string }): void => {
+  engine.close();
+  rmSync(engine.at, { recursive: true, force: true });
+};
+
+function commitAll(engine: Engine, texts: readonly string[], given?: typeof counts): ContextId {
+  let parent: ContextId | null = null;
+  for (const text of texts) parent = commit(engine.chain, parent, text, given);
+  return parent as ContextId;
+}
+
+function checkpoints(folder: string): Row[] {
+  const texts = turns(2_000);
+  const floor = {
+    prepare: () => {
+      const at = mkdtempSync(join(folder, 'floor-'));
+      return { at, floor: openFloor(at) };
+    },
+    run: ({ floor }: { floor: Floor }) => {
+      let parent: string | null = null;
+      for (const [place, text] of texts.entries()) {
+        const id = `ctx-${place.toString(16).padStart(12, '0')}`;
+        floor.commit(id, parent, text);
+        parent = id;
+      }
+    },
+    clean: ({ at, floor }: { at: string; floor: Floor }) => {
+      floor.close();
+      rmSync(at, { recursive: true, force: true });
+    },
+  };
+  const ours = (given?: typeof counts) => ({
+    prepare: () => fresh(folder),
+    run: (engine: Engine) => commitAll(engine, texts, given),
+    clean: discard,
+  });
+  const ms = medians({ floor, given: ours(counts), counted: ours() }, 5);
+  const perCommit = (total: number): number => Math.round((total / texts.length) * 1_000);
+  const figures = { floorUs: perCommit(ms.floor), oursUs: perCommit(ms.given), countedUs: perCommit(ms.counted) };
+  return [
+    { id: 'T1', what: 'durable checkpoint over floor D FULL', ratio: ms.given / ms.floor, must: 1.6, stretch: 1.35, better: 'less', figures },
+    {
+      id: 'T1 counted',
+      what: 'the same, counts and outline made here',
+      ratio: ms.counted / ms.floor,
+      must: 1.6,
+      stretch: 1.35,
+      better: 'less',
+      note: 'parses each delta: more than T1 asks for',
+    },
+  ];
+}
+
+function syncs(folder: string): Row[] {
+  const script = join(dirname(fileURLToPath(import.meta.url)), 'syncs.js');
+  const row = { id: 'T2', what: 'syncs per checkpoint (1000 checkpoints)', must: 1.01, stretch: 1.01, better: 'less' as const };
+  const at = mkdtempSync(join(folder, 'syncs-'));
+  const { error, stderr } = spawnSync('strace', ['-f', '-c', '-e', 'trace=fsync,fdatasync', process.execPath, script, at], { encoding: 'utf8' });
+  rmSync(at, { recursive: true, force: true });
+  if (error) return [{ ...row, ratio: undefined, note: `not measured here: strace does not run (${error.message})` }];
+  const calls = [...stderr.matchAll(/^\s*[\d.]+\s+[\d.]+\s+\d+\s+(\d+)\s+(?:\d+\s+)?f(?:data)?sync$/gm)].map((match) => Number(match[1]));
+  const total = calls.reduce((sum, each) => sum + each, 0);
+  return [
+    {
+      ...row,
+      ratio: total === 0 ? undefined : total / 1_000,
+      note: total === 0 ? `not measured here: strace said ${stderr.slice(-200)}` : `${total} syncs`,
+    },
+  ];
+}
+
+function growth(folder: string): Row[] {
+  const texts = turns(3_000);
+  const eighth = texts.length / 8;
+  const ratios = Array.from({ length: 5 }, () => {
+    const engine = fresh(folder);
+    let parent: ContextId | null = null;
+    const times = texts.map((text) => {
+      const from = performance.now();
+      parent = commit(engine.chain, parent, text, counts);
+      return performance.now() - from;
+    });
+    discard(engine);
+    const sum = (part: readonly number[]): number => part.reduce((total, each) => total + each, 0);
+    return sum(times.slice(-eighth)) / sum(times.slice(0, eighth));
+  });
+  return [{ id: 'T4', what: 'per-commit cost, last eighth over first, N=3000', ratio: median(ratios), must: 1.2, stretch: 1, better: 'less' }];
+}
+
+function forks(folder: string): Row[] {
+  const texts = turns(200, 3);
+  const engines = { small: fresh(folder), large: fresh(folder) };
+  const tips = { small: bulk(engines.small.chain, turns(100, 4)), large: bulk(engines.large.chain, turns(100_000, 5)) };
+  const firstKey = (size: 'small' | 'large'): string => {
+    const { chain } = engines[size];
+    const row = chain.db.one<{ artifact: number }>('SELECT artifact FROM context WHERE id = ?', tips[size]);
+    const line = JSON.parse(
+      Buffer.from(chain.artifacts.read(row?.artifact as never))
+        .toString()
+        .split('\n')[0] ?? '',
+    ) as { uuid: string };
+    return `${line.uuid}.0`;
+  };
+  const keys = { small: firstKey('small'), large: firstKey('large') };
+  let number = 0;
+  // A fork is made again and again: each must be a commit of its own, so each has its own template.
+  const cut = (size: 'small' | 'large') => () => {
+    for (let times = 0; times < 200; times++) fork(engines[size].chain, { id: tips[size], at: keys[size] as never, template: `fork ${number++}` });
+  };
+  const ms = medians(
+    {
+      checkpoint: () => {
+        for (let times = 0; times < 200; times++) commit(engines.small.chain, tips.small, texts[times] ?? '', counts);
+      },
+      whole: () => {
+        for (let times = 0; times < 200; times++) fork(engines.small.chain, { id: tips.small });
+      },
+      cut: cut('small'),
+      cutLarge: cut('large'),
+      wholeLarge: () => {
+        for (let times = 0; times < 200; times++) fork(engines.large.chain, { id: tips.large });
+      },
+    },
+    5,
+  );
+  Object.values(engines).forEach(discard);
+  const us = (total: number): number => Math.round((total / 200) * 1_000);
+  const figures = { checkpointUs: us(ms.checkpoint), wholeUs: us(ms.whole), cutUs: us(ms.cut), cutLargeUs: us(ms.cutLarge) };
+  return [
+    { id: 'T16', what: 'fork of a commit over one checkpoint', ratio: ms.whole / ms.checkpoint, must: 1, stretch: 1, better: 'less', figures },
+    { id: 'T16 cut', what: 'fork in the middle of a delta over one checkpoint', ratio: ms.cut / ms.checkpoint, must: 1, stretch: 1, better: 'less' },
+    { id: 'T16 depth', what: 'that fork at N=100,000 over at N=100', ratio: ms.cutLarge / ms.cut, must: 1.2, stretch: 1, better: 'less' },
+  ];
+}
+
+export const commitParts: readonly Part[] = [
+  { rows: ['T1'], run: checkpoints },
+  { rows: ['T2'], run: syncs },
+  { rows: ['T4'], run: growth },
+  { rows: ['T16'], run: forks },
+];
