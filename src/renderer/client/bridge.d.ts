@@ -5,6 +5,8 @@
  */
 export interface Bridge {
   requestPort(nonce: string): void;
+  /** Where a dropped or chosen file lies, which only the shell can tell; empty where it lies nowhere. */
+  pathOf?(file: File): string;
 }
 
 declare global {

@@ -1,4 +1,5 @@
 import { ORPCError } from '@orpc/client';
+import { notify } from '../state';
 
 /** What an error says to a person, and what it says to whoever has to mend it. */
 export interface Problem {
@@ -18,3 +19,6 @@ export function problemOf(error: unknown): Problem {
   const message = error instanceof Error ? error.message : String(error);
   return { message, code: 'WINDOW', details: error instanceof Error ? (error.stack ?? message) : message };
 }
+
+/** Says a failed small action where it was asked for, for a moment. */
+export const notifyProblem = (error: unknown): void => notify(problemOf(error).message);

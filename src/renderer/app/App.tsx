@@ -1,0 +1,364 @@
+import { ChevronDown, ChevronLeft, ChevronRight, FolderOpen, Keyboard, Library, Moon, PanelLeft, PanelRight, RotateCcw, Search, Sun, SunMoon } from 'lucide-react';
+import { type DragEvent, lazy, type ReactNode, Suspense, useEffect, useState, useSyncExternalStore } from 'react';
+import { Group, Panel, Separator, useDefaultLayout } from 'react-resizable-panels';
+import { api, useConnection } from '../client';
+import { Button, Empty, Failure, IconButton, Loading, MenuButton, notifyProblem } from '../parts';
+import { followAddress, go, notify, type Route, setTheme, show, type ThemeChoice, toggleDrawer, togglePane, useNavigation, useOpenDir, useProject, useQuery, useUi } from '../state';
+import { ChainView } from '../views/chain';
+import { ContextView } from '../views/context';
+import { Inspector } from '../views/inspector';
+import { importPaths, LibraryView, openSample, pathsOfDrop, SessionsPane, showProject } from '../views/library';
+import { Boundary } from './Boundary';
+import { useKeys, useTitle } from './keys';
+import { Sheets } from './Sheets';
+import { StatusBar } from './StatusBar';
+import { viewNames } from './views';
+
+// The comparison brings its own engine for words; it is loaded when it is first asked for.
+const DiffView = lazy(() => import('../views/diff').then(({ DiffView: view }) => ({ default: view })));
+
+const narrowQuery = matchMedia('(max-width: 900px)');
+const useNarrow = (): boolean =>
+  useSyncExternalStore(
+    (changed) => {
+      narrowQuery.addEventListener('change', changed);
+      return () => narrowQuery.removeEventListener('change', changed);
+    },
+    () => narrowQuery.matches,
+  );
+
+export function App() {
+  const current = useNavigation(({ route }) => route);
+  const project = useProject(({ state }) => state);
+  const dropping = useDrop();
+  useKeys();
+  useStartup();
+  useTitle(project.phase === 'open' ? project.info.name : undefined);
+
+  // The engine's session follows the address, whoever changed it.
+  useEffect(() => {
+    const { state } = useProject.getState();
+    const open = state.phase === 'none' ? undefined : state.dir;
+    if (current.project !== open) void followAddress();
+  }, [current.project]);
+
+  return (
+    <div className="app">
+      <TopBar />
+      <Offline />
+      <Frame />
+      <StatusBar />
+      <Sheets />
+      {dropping && (
+        <div className="drop-hint" aria-hidden>
+          <p>Drop to import</p>
+        </div>
+      )}
+    </div>
+  );
+}
+
+function TopBar() {
+  const { canBack, canForward, route } = useNavigation();
+  const project = useProject(({ state }) => state);
+  const recent = useQuery(project.phase, () => api.library.recent({}));
+  const narrow = useNarrow();
+  const { leftHidden, rightHidden, drawer } = useUi();
+  const inProject = route.view !== 'library';
+  const name = project.phase === 'open' ? project.info.name : project.phase === 'none' ? 'No project' : (project.dir.split(/[\\/]/).at(-1) ?? project.dir);
+  const others = recent.status === 'done' ? recent.data.filter((one) => !one.missing).slice(0, 10) : [];
+  return (
+    <header className="top-bar">
+      {inProject && (
+        <IconButton
+          icon={PanelLeft}
+          label={narrow ? 'Sessions' : 'Left pane'}
+          keys="Ctrl B"
+          aria-pressed={narrow ? drawer === 'left' : !leftHidden}
+          onClick={() => (narrow ? toggleDrawer('left') : togglePane('left'))}
+        />
+      )}
+      <span className="brand">Stemma</span>
+      <span className="top-history">
+        <IconButton small icon={ChevronLeft} label="Back" keys="Alt ←" disabled={!canBack} onClick={() => history.back()} />
+        <IconButton small icon={ChevronRight} label="Forward" keys="Alt →" disabled={!canForward} onClick={() => history.forward()} />
+      </span>
+      <MenuButton
+        label="Projects"
+        button={
+          <button type="button" className="button plain project-menu" title={project.phase === 'none' ? undefined : project.dir}>
+            <span className="ellipsis">{name}</span>
+            <ChevronDown size={13} aria-hidden />
+          </button>
+        }
+        items={[
+          ...others.map((one) => ({ name: one.name, icon: FolderOpen, act: () => showProject(one.dir) })),
+          ...(others.length > 0 ? (['line'] as const) : []),
+          { name: 'Library', icon: Library, keys: 'g l', act: () => go({ view: 'library' }) },
+        ]}
+      />
+      <button type="button" className="search-box" onClick={() => show({ kind: 'palette' })}>
+        <Search size={14} aria-hidden />
+        <span className="grow ellipsis">Search or jump…</span>
+        <kbd>Ctrl K</kbd>
+      </button>
+      <span className="grow" />
+      <ThemeButton />
+      <IconButton icon={Keyboard} label="Keyboard" keys="?" onClick={() => show({ kind: 'keys' })} />
+      {inProject && (
+        <IconButton
+          icon={PanelRight}
+          label="Inspector"
+          keys="Ctrl J"
+          aria-pressed={narrow ? drawer === 'right' : !rightHidden}
+          onClick={() => (narrow ? toggleDrawer('right') : togglePane('right'))}
+        />
+      )}
+    </header>
+  );
+}
+
+const nextTheme: Record<ThemeChoice, ThemeChoice> = { system: 'light', light: 'dark', dark: 'system' };
+const themeIcons = { system: SunMoon, light: Sun, dark: Moon } as const;
+const themeNames = { system: 'as the system', light: 'light', dark: 'dark' } as const;
+
+function ThemeButton() {
+  const theme = useUi((ui) => ui.theme);
+  return <IconButton icon={themeIcons[theme]} label={`Theme: ${themeNames[theme]}`} onClick={() => setTheme(nextTheme[theme])} />;
+}
+
+/** The engine went away: what is on the screen stays, what needs the engine waits. */
+function Offline() {
+  const { state, retry } = useConnection();
+  const [waited, setWaited] = useState(false);
+  const away = state.phase === 'lost' || (state.phase === 'connecting' && state.attempt > 0);
+  useEffect(() => {
+    if (!away) return setWaited(false);
+    const timer = setTimeout(() => setWaited(true), 300);
+    return () => clearTimeout(timer);
+  }, [away]);
+  if (!away || !waited) return null;
+  return (
+    <div className="notice-line offline" role="alert">
+      <span className="grow">
+        {state.phase === 'lost' ? `${state.reason} ` : ''}What you see stays. Stemma is trying to reach the engine again; nothing that was stored is lost.
+      </span>
+      <Button small icon={RotateCcw} onClick={retry} disabled={state.phase !== 'lost'}>
+        Try now
+      </Button>
+    </div>
+  );
+}
+
+/** Left pane, the view, right pane; at narrow widths the side panes come in over the view. */
+function Frame() {
+  const view = useNavigation(({ route }) => route.view);
+  const narrow = useNarrow();
+  const dir = useOpenDir();
+  const { leftHidden, rightHidden, drawer } = useUi();
+  const wide = !narrow && view !== 'library';
+  const left = wide && !leftHidden;
+  const right = wide && !rightHidden;
+  const panelIds = [left && 'left', 'center', right && 'right'].filter((id) => id !== false);
+  const layout = useDefaultLayout({ id: 'stemma.frame', panelIds, storage: localStorage, onlySaveAfterUserInteractions: true });
+  const sessions = (
+    <Pane label="Library" what="The sessions cannot be shown">
+      {dir && <SessionsPane key={dir} />}
+    </Pane>
+  );
+  const inspector = (
+    <Pane label="Inspector" what="The inspector cannot be shown">
+      {dir && <Inspector project={dir} />}
+    </Pane>
+  );
+  return (
+    <div className="frame">
+      <Group key={panelIds.join()} id="stemma.frame" orientation="horizontal" defaultLayout={layout.defaultLayout} onLayoutChanged={layout.onLayoutChanged}>
+        {left && (
+          <>
+            <Panel id="left" minSize={180} maxSize="40%" defaultSize={240} groupResizeBehavior="preserve-pixel-size">
+              {sessions}
+            </Panel>
+            <Separator className="pane-line" aria-label="Width of the left pane" />
+          </>
+        )}
+        <Panel id="center" minSize={320}>
+          <Center />
+        </Panel>
+        {right && (
+          <>
+            <Separator className="pane-line" aria-label="Width of the inspector" />
+            <Panel id="right" minSize={220} maxSize="50%" defaultSize={320} groupResizeBehavior="preserve-pixel-size">
+              {inspector}
+            </Panel>
+          </>
+        )}
+      </Group>
+      {narrow && view !== 'library' && drawer && (
+        <>
+          <button type="button" className="drawer-scrim" aria-label="Close the drawer" onClick={() => toggleDrawer(drawer)} />
+          <div className={`drawer ${drawer}`}>{drawer === 'left' ? sessions : inspector}</div>
+        </>
+      )}
+    </div>
+  );
+}
+
+const Pane = ({ label, what, children }: { label: string; what: string; children: ReactNode }) => (
+  <aside className="pane" aria-label={label}>
+    <Boundary what={what}>{children}</Boundary>
+  </aside>
+);
+
+function Center() {
+  const route = useNavigation((state) => state.route);
+  return (
+    <main className="center">
+      <div className="tabs" role="tablist" aria-label="Views">
+        {viewNames.map(([view, name, Glyph, keys]) => (
+          <button
+            key={view}
+            type="button"
+            role="tab"
+            id={`tab-${view}`}
+            aria-selected={route.view === view}
+            aria-controls="view"
+            tabIndex={route.view === view ? 0 : -1}
+            title={`${name} (${keys})`}
+            onClick={() => go({ view })}
+            onKeyDown={(event) => {
+              const step = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0;
+              if (!step) return;
+              event.preventDefault();
+              const names = viewNames.map(([one]) => one);
+              const next = names[(names.indexOf(view) + step + names.length) % names.length];
+              if (next) document.getElementById(`tab-${next}`)?.focus();
+            }}
+          >
+            <Glyph size={14} aria-hidden />
+            {name}
+          </button>
+        ))}
+      </div>
+      <div className="view" id="view" role="tabpanel" aria-labelledby={`tab-${route.view}`}>
+        <Boundary key={route.view} what="This view cannot be shown">
+          <Suspense fallback={<Loading what="Loading the view" />}>{route.view === 'library' ? <LibraryView /> : <InProject route={route} />}</Suspense>
+        </Boundary>
+      </div>
+    </main>
+  );
+}
+
+/** A view of a project, or what stands in its place while there is none. */
+function InProject({ route }: { route: Route }) {
+  const { state } = useProject();
+  switch (state.phase) {
+    case 'none':
+      return route.project ? <Loading what="Opening the project" /> : <NoProject />;
+    case 'opening':
+      return <Loading what={`Opening ${state.dir}`} lines={14} />;
+    case 'failed':
+      return (
+        <Failure
+          what={`The project ${state.dir} cannot be opened`}
+          error={state.error}
+          stillWorks="Nothing in it was changed. Other projects still open."
+          onRetry={() => void followAddress()}
+          actions={<Button onClick={() => go({ view: 'library', project: undefined })}>Library</Button>}
+        />
+      );
+    case 'open':
+      switch (route.view) {
+        case 'library':
+          return null;
+        case 'chain':
+          return <ChainView key={`${state.dir} ${route.session ?? ''}`} project={state.dir} />;
+        case 'context':
+          return <ContextView project={state.dir} />;
+        case 'diff':
+          return <DiffView project={state.dir} />;
+      }
+  }
+}
+
+const NoProject = () => (
+  <Empty
+    title="No project is open"
+    picture={<FolderOpen size={48} strokeWidth={1} />}
+    actions={
+      <>
+        <Button look="primary" onClick={() => go({ view: 'library' })}>
+          Go to the library
+        </Button>
+        <Button onClick={() => void openSample()}>Open the sample project</Button>
+      </>
+    }
+  >
+    Import a history of an agent or open a project, and its commits show here.
+  </Empty>
+);
+
+let started = false;
+
+/** What the engine was started with is opened once, unless the address already says where to go. */
+function useStartup(): void {
+  useEffect(() => {
+    if (started) return;
+    started = true;
+    void (async () => {
+      const { paths, project } = await api.library.startup({});
+      // A reload keeps the address, and must not import the same again.
+      if (sessionStorage.getItem('stemma.started')) return;
+      sessionStorage.setItem('stemma.started', 'yes');
+      const { route } = useNavigation.getState();
+      if (project && !route.project) showProject(project);
+      if (paths.length > 0) await importPaths(paths, true);
+    })().catch(notifyProblem);
+  }, []);
+}
+
+/** Files can be dropped anywhere. True while something hovers over the window. */
+function useDrop(): boolean {
+  const [over, setOver] = useState(false);
+  useEffect(() => {
+    let depth = 0;
+    const carriesFiles = (event: globalThis.DragEvent | DragEvent) => event.dataTransfer?.types.includes('Files') ?? false;
+    const enter = (event: globalThis.DragEvent) => {
+      if (!carriesFiles(event)) return;
+      event.preventDefault();
+      depth++;
+      setOver(true);
+    };
+    const leave = () => {
+      depth = Math.max(0, depth - 1);
+      if (depth === 0) setOver(false);
+    };
+    const hover = (event: globalThis.DragEvent) => carriesFiles(event) && event.preventDefault();
+    const drop = (event: globalThis.DragEvent) => {
+      depth = 0;
+      setOver(false);
+      if (!event.dataTransfer || !carriesFiles(event)) return;
+      event.preventDefault();
+      pathsOfDrop(event.dataTransfer).then(({ paths, unknown }) => {
+        if (unknown.length > 0) notify(`A browser does not say where ${unknown[0]} lies: type its path in the library.`);
+        const projects = paths.filter((path) => path.endsWith('.stemma'));
+        if (projects[0]) showProject(projects[0]);
+        return importPaths(
+          paths.filter((path) => !path.endsWith('.stemma')),
+          true,
+        );
+      }, notifyProblem);
+    };
+    addEventListener('dragenter', enter);
+    addEventListener('dragleave', leave);
+    addEventListener('dragover', hover);
+    addEventListener('drop', drop);
+    return () => {
+      removeEventListener('dragenter', enter);
+      removeEventListener('dragleave', leave);
+      removeEventListener('dragover', hover);
+      removeEventListener('drop', drop);
+    };
+  }, []);
+  return over;
+}

@@ -1,0 +1,48 @@
+import { Circle, CircleCheck, Loader, Unplug } from 'lucide-react';
+import { useConnection } from '../client';
+import { say } from '../parts';
+import { show, useImports, useProject, useUi } from '../state';
+import { shareOf } from '../views/library';
+
+/** What is true of the whole window: the project in numbers, what runs, and whether the engine answers. */
+export function StatusBar() {
+  const project = useProject(({ state }) => state);
+  const connection = useConnection(({ state }) => state);
+  const jobs = useImports((state) => state.jobs);
+  const notice = useUi((ui) => ui.notice);
+  const running = jobs.filter((job) => job.state === 'running');
+  const problems = jobs.reduce((sum, job) => sum + (job.state === 'failed' ? 1 : 0) + (job.result?.skipped.length ?? 0), 0);
+  const info = project.phase === 'open' ? project.info : undefined;
+  return (
+    <footer className="status-bar" aria-label="Status">
+      {info && (
+        <>
+          <span>{say.plural(info.counts.commits, 'commit')}</span>
+          <span className="status-wide">{say.plural(info.counts.entries, 'entry', 'entries')}</span>
+          <span className="status-wide" title={`${say.exact(info.bytes.stored)} of ${say.exact(info.bytes.logical)} bytes`}>
+            stored {say.bytes(info.bytes.stored)} of {say.bytes(info.bytes.logical)}
+          </span>
+        </>
+      )}
+      <output className="grow status-notice" aria-live="polite">
+        {notice}
+      </output>
+      {running.map((job) => (
+        <button key={job.id} type="button" className="status-import" onClick={() => show({ kind: 'imports' })} title="Show the import">
+          <Loader size={12} aria-hidden />
+          Importing {job.progress && job.progress.total > 0 ? `${Math.round(shareOf(job) * 100)}%` : '…'}
+        </button>
+      ))}
+      {running.length === 0 && jobs.length > 0 && (
+        <button type="button" onClick={() => show({ kind: 'imports' })} className={problems > 0 ? 'status-problems' : undefined}>
+          <CircleCheck size={12} aria-hidden />
+          {problems > 0 ? `Imports: ${say.plural(problems, 'problem')}` : 'Imports: no problems'}
+        </button>
+      )}
+      <span className="status-engine" title={connection.phase === 'lost' ? connection.reason : undefined}>
+        {connection.phase === 'open' ? <Circle size={8} fill="var(--good)" stroke="none" aria-hidden /> : <Unplug size={12} aria-hidden />}
+        {connection.phase === 'open' ? 'engine' : connection.phase === 'lost' ? 'engine away' : 'connecting'}
+      </span>
+    </footer>
+  );
+}

@@ -1,0 +1,25 @@
+import { CSPProvider } from '@base-ui/react/csp-provider';
+import { StrictMode } from 'react';
+import { createRoot } from 'react-dom/client';
+import { type Carrier, connect, onNewLine } from '../client';
+import { applyTheme, followAddress } from '../state';
+import { App } from './App';
+import { Boundary } from './Boundary';
+
+/** Starts the window over a carrier. The window's policy lets no style element in, so no part may make one. */
+export function mount(carrier: Carrier): void {
+  applyTheme();
+  onNewLine(followAddress);
+  void connect(carrier);
+  const root = document.getElementById('root');
+  if (!root) throw new Error('The page has no root element.');
+  createRoot(root).render(
+    <StrictMode>
+      <CSPProvider disableStyleElements>
+        <Boundary what="The window cannot be shown">
+          <App />
+        </Boundary>
+      </CSPProvider>
+    </StrictMode>,
+  );
+}

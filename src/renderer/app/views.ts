@@ -1,0 +1,11 @@
+import { BookOpen, GitCompare, GitGraph, Library } from 'lucide-react';
+import type { Icon } from '../parts';
+import type { ViewName } from '../state';
+
+/** The views in the order of their tabs. */
+export const viewNames: readonly (readonly [view: ViewName, name: string, icon: Icon, keys: string])[] = [
+  ['library', 'Library', Library, 'g l'],
+  ['chain', 'Chain', GitGraph, 'g c'],
+  ['context', 'Context', BookOpen, 'g x'],
+  ['diff', 'Diff', GitCompare, 'g d'],
+];

@@ -1,0 +1,4 @@
+import { mount } from './app';
+import { carrierOfThisWindow } from './client';
+
+mount(carrierOfThisWindow());

@@ -1,0 +1,184 @@
+import { ChevronRight, CircleAlert, Wrench } from 'lucide-react';
+import { memo, type ReactNode, useState } from 'react';
+import type { Entry } from '../../core/contract/index.js';
+import { Code } from './Code';
+import { Fold } from './Fold';
+import { languageOfPath } from './highlight';
+import { Picture } from './Image';
+import { familyIcons, familyOf, kindIcons, markNames, speaker } from './kinds';
+import { Markdown } from './Markdown';
+import { compact, exact, instant, when } from './numbers';
+import { type EditedText, editsOf, isRecord, leadOf, textOf } from './tools';
+
+/** The line over an entry: who, since when, how much. `actions` stand at its end while it is pointed at. */
+function Head({ entry, name, lead, actions, error }: { entry: Entry; name: ReactNode; lead?: string | undefined; actions?: ReactNode; error?: boolean }) {
+  const Glyph = error ? CircleAlert : (kindIcons[entry.kind] ?? familyIcons[familyOf(entry)]);
+  return (
+    <header className="entry-head">
+      <Glyph size={13} aria-hidden />
+      <span className="entry-name">{name}</span>
+      {lead && <span className="entry-lead mono ellipsis">{lead}</span>}
+      <span className="grow" />
+      {entry.marks?.map((mark) => (
+        <span key={mark} className="badge">
+          {markNames[mark] ?? mark}
+        </span>
+      ))}
+      {error && <span className="badge error-badge">failed</span>}
+      <span className="entry-actions">{actions}</span>
+      {entry.at && (
+        <time className="entry-time" dateTime={entry.at} title={instant(entry.at)}>
+          {when(entry.at)}
+        </time>
+      )}
+      <span className="entry-tokens" title={`about ${exact(entry.tokens)} tokens`}>
+        ≈ {compact(entry.tokens)}
+      </span>
+    </header>
+  );
+}
+
+/** One entry: a text, thinking, a picture, a summary, an event, or a tool's result whose call is elsewhere. */
+export const EntryView = memo(function EntryView({ entry, actions }: { entry: Entry; actions?: ReactNode }) {
+  const family = familyOf(entry);
+  const error = entry.isError ?? false;
+  const body = () => {
+    switch (entry.kind) {
+      case 'thinking':
+        return <Thinking entry={entry} />;
+      case 'image':
+        return entry.media ? <Picture artifact={entry.media.artifactRef} mediaType={entry.media.mediaType} /> : <p className="muted">The image was not recorded.</p>;
+      case 'tool_call':
+        return <ToolInput tool={entry.toolName ?? ''} input={entry.arguments} />;
+      case 'tool_result':
+        return <Output entry={entry} />;
+      case 'event':
+        return <Fold text={entry.text ?? textOf(entry.result ?? '')}>{(shown) => <pre className="plain">{shown}</pre>}</Fold>;
+      case 'summary':
+        return <Fold text={entry.text ?? ''}>{(shown) => <Markdown text={shown} />}</Fold>;
+      case 'text':
+        return entry.marks?.includes('meta') || entry.role === 'system' ? (
+          <Fold text={entry.text ?? ''} lines={8}>
+            {(shown) => <pre className="plain">{shown}</pre>}
+          </Fold>
+        ) : (
+          <Markdown text={entry.text ?? ''} />
+        );
+    }
+  };
+  const name = entry.kind === 'tool_call' ? (entry.toolName ?? 'Tool') : entry.kind === 'tool_result' ? `Result${entry.toolName ? ` of ${entry.toolName}` : ''}` : speaker(entry);
+  return (
+    <article className={`entry kind-${family} entry-${entry.kind} role-${entry.role}${error ? ' failed' : ''}`} aria-label={`${name}, about ${exact(entry.tokens)} tokens`}>
+      <Head entry={entry} name={name} actions={actions} error={error} />
+      <div className="entry-body">{body()}</div>
+    </article>
+  );
+});
+
+/** A tool call and what came of it, as one block. `result` is missing while it loads, null where there is none. */
+export const ToolView = memo(function ToolView({ call, result, actions }: { call: Entry; result: Entry | null | undefined; actions?: ReactNode }) {
+  const error = result?.isError ?? false;
+  const tool = call.toolName ?? 'Tool';
+  const lead = leadOf(tool, call.arguments);
+  return (
+    <article className={`entry kind-tool entry-tool${error ? ' failed' : ''}`} aria-label={`${tool} call${error ? ', failed' : ''}, about ${exact(call.tokens + (result?.tokens ?? 0))} tokens`}>
+      <Head entry={{ ...call, tokens: call.tokens + (result?.tokens ?? 0) }} name={tool} lead={lead} actions={actions} error={error} />
+      <div className="entry-body">
+        <ToolInput tool={tool} input={call.arguments} lead={lead} />
+        {result === undefined ? <div className="output-frame" /> : result === null ? <p className="no-result">No result: the conversation ends before the tool answered.</p> : <Output entry={result} />}
+      </div>
+    </article>
+  );
+});
+
+function Thinking({ entry }: { entry: Entry }) {
+  const [open, setOpen] = useState(false);
+  if (!entry.text) {
+    return <p className="muted">{entry.marks?.includes('redacted') ? 'Thinking that only the provider can read.' : 'The text of this thinking was not recorded.'}</p>;
+  }
+  return (
+    <>
+      <button type="button" className="thinking-toggle" aria-expanded={open} onClick={() => setOpen(!open)}>
+        <ChevronRight size={13} aria-hidden className={open ? 'turned' : undefined} />
+        {open ? 'Hide' : <span className="ellipsis">{entry.text.trim().split('\n', 1)[0]?.slice(0, 240)}</span>}
+      </button>
+      {open && <Markdown text={entry.text} />}
+    </>
+  );
+}
+
+/** What a tool gave back, folded past 20 lines. */
+function Output({ entry }: { entry: Entry }) {
+  const text = entry.text ?? (entry.result === undefined ? '' : textOf(entry.result));
+  if (entry.media) return <Picture artifact={entry.media.artifactRef} mediaType={entry.media.mediaType} />;
+  if (text.trim() === '') return <p className="muted output-empty">The tool answered without text.</p>;
+  return <Fold text={text}>{(shown) => <pre className="output">{shown}</pre>}</Fold>;
+}
+
+/** A call's input: as a diff, as a script, as a file, or field by field. */
+function ToolInput({ tool, input, lead }: { tool: string; input: unknown; lead?: string | undefined }) {
+  const edits = editsOf(tool, input);
+  if (edits) return edits.map((edit, n) => <EditView key={`${n}.${edit.removed.length}`} edit={edit} />);
+  if (!isRecord(input)) return input === undefined || input === null ? null : <Fold text={textOf(input)}>{(shown) => <Code text={shown} language="json" />}</Fold>;
+  if (tool === 'Bash' && typeof input.command === 'string') {
+    const { command, description } = input;
+    const told = command === lead;
+    return (
+      <>
+        {typeof description === 'string' && <p className="muted">{description}</p>}
+        {!told && (
+          <Fold text={command}>
+            {(shown) => <Code text={shown} language="bash" />}
+          </Fold>
+        )}
+      </>
+    );
+  }
+  if (tool === 'Write' && typeof input.content === 'string') {
+    return (
+      <Fold text={input.content}>
+        {(shown) => <Code text={shown} language={typeof input.file_path === 'string' ? languageOfPath(input.file_path) : undefined} />}
+      </Fold>
+    );
+  }
+  const rest = Object.entries(input).filter(([, value]) => value !== lead);
+  if (rest.length === 0) return null;
+  return (
+    <dl className="fields">
+      {rest.map(([name, value]) => (
+        <div key={name}>
+          <dt className="mono">{name}</dt>
+          <dd>
+            <Fold text={textOf(value)} lines={8}>
+              {(shown) => <pre className="plain">{shown}</pre>}
+            </Fold>
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+export function EditView({ edit }: { edit: EditedText }) {
+  const lines = [
+    ...edit.before.slice(-2).map((text) => ({ sign: ' ', text })),
+    ...edit.removed.map((text) => ({ sign: '-', text })),
+    ...edit.added.map((text) => ({ sign: '+', text })),
+    ...edit.after.slice(0, 2).map((text) => ({ sign: ' ', text })),
+  ];
+  return (
+    <Fold text={lines.map(({ sign, text }) => sign + text).join('\n')}>
+      {(shown) => (
+        <pre className="edit">
+          {shown.split('\n').map((line, n) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: lines of a text that does not change
+            <span key={n} className={line[0] === '+' ? 'added' : line[0] === '-' ? 'removed' : undefined}>
+              {line}
+              {'\n'}
+            </span>
+          ))}
+        </pre>
+      )}
+    </Fold>
+  );
+}

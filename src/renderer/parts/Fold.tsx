@@ -1,0 +1,48 @@
+import { ChevronDown, ChevronUp } from 'lucide-react';
+import { type ReactNode, useState } from 'react';
+import { bytes, plural } from './numbers';
+
+/** Lines of output that are shown before one asks for the rest. */
+export const shownLines = 20;
+/** A single line longer than this is folded too. */
+const shownCharacters = 6_000;
+
+export interface Folded {
+  readonly shown: string;
+  readonly hiddenLines: number;
+  readonly size: number;
+}
+
+/** The beginning of a long text, and what of it is left. */
+export function foldText(text: string, lines = shownLines): Folded {
+  let end = -1;
+  for (let n = 0; n < lines; n++) {
+    const next = text.indexOf('\n', end + 1);
+    if (next === -1) {
+      end = text.length;
+      break;
+    }
+    end = next;
+  }
+  const cut = Math.min(end, shownCharacters);
+  if (cut >= text.length) return { shown: text, hiddenLines: 0, size: text.length };
+  let hiddenLines = 1;
+  for (let at = text.indexOf('\n', cut + 1); at !== -1; at = text.indexOf('\n', at + 1)) hiddenLines++;
+  return { shown: text.slice(0, cut), hiddenLines, size: text.length };
+}
+
+/** Long output: its beginning, with a button that says how much more there is. */
+export function Fold({ text, lines, children }: { text: string; lines?: number; children: (shown: string) => ReactNode }) {
+  const [open, setOpen] = useState(false);
+  const folded = foldText(text, lines);
+  if (folded.hiddenLines === 0) return children(text);
+  return (
+    <>
+      {children(open ? text : folded.shown)}
+      <button type="button" className="fold" aria-expanded={open} onClick={() => setOpen(!open)}>
+        {open ? <ChevronUp size={13} aria-hidden /> : <ChevronDown size={13} aria-hidden />}
+        {open ? 'Show less' : `${plural(folded.hiddenLines, 'more line')} · ${bytes(folded.size)} in all`}
+      </button>
+    </>
+  );
+}

@@ -1,0 +1,51 @@
+import { useEffect, useState } from 'react';
+import type { ArtifactRef } from '../../core/contract/index.js';
+import { api } from '../client';
+import { useQuery } from '../state';
+import { Button } from './controls';
+import { bytes } from './numbers';
+import { problemOf } from './problem';
+
+/** Pictures that a browser draws without running anything; other media are named, not shown. */
+const drawable = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);
+
+/** A picture out of the store, as a blob of this window: nothing is fetched from anywhere. */
+export function Picture({ artifact, mediaType }: { artifact: ArtifactRef; mediaType: string }) {
+  const shown = drawable.has(mediaType);
+  const query = useQuery(shown ? artifact : null, () => api.artifact.get({ ref: artifact }));
+  const [url, setUrl] = useState<string>();
+  const [large, setLarge] = useState(false);
+  const data = query.status === 'done' ? query.data.data : undefined;
+  useEffect(() => {
+    if (data === undefined) return;
+    const made = URL.createObjectURL(new Blob([Uint8Array.from(atob(data), (character) => character.charCodeAt(0))], { type: mediaType }));
+    setUrl(made);
+    return () => URL.revokeObjectURL(made);
+  }, [data, mediaType]);
+
+  if (!shown) return <p className="muted">An attachment of type {mediaType}, which this window does not draw.</p>;
+  switch (query.status) {
+    case 'failed':
+      return (
+        <p className="muted">
+          The picture cannot be shown: {problemOf(query.error).message}{' '}
+          <Button small onClick={query.retry}>
+            Try again
+          </Button>
+        </p>
+      );
+    case 'done':
+      return (
+        <figure className="picture">
+          <button type="button" aria-label={large ? 'Show the image smaller' : 'Show the image at full width'} onClick={() => setLarge(!large)}>
+            {url && <img src={url} alt={`Image of the conversation, ${mediaType}`} className={large ? 'large' : undefined} />}
+          </button>
+          <figcaption className="muted">
+            {mediaType} · {bytes(query.data.size)}
+          </figcaption>
+        </figure>
+      );
+    default:
+      return <div className="picture-frame" />;
+  }
+}

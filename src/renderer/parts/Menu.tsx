@@ -1,0 +1,53 @@
+import { ContextMenu } from '@base-ui/react/context-menu';
+import { Menu } from '@base-ui/react/menu';
+import { Fragment, type ReactElement, type ReactNode } from 'react';
+import type { Icon } from './controls';
+
+export type MenuEntry = { readonly name: string; readonly icon?: Icon; readonly keys?: string; readonly disabled?: boolean; readonly act: () => void } | 'line';
+
+function Items({ items }: { items: readonly MenuEntry[] }): ReactNode {
+  return items.map((item, n) => {
+    // biome-ignore lint/suspicious/noArrayIndexKey: a line has nothing else to be known by
+    if (item === 'line') return <Menu.Separator key={n} className="menu-line" />;
+    const { name, icon: Glyph, keys, disabled, act } = item;
+    return (
+      <Menu.Item key={name} className="menu-item" disabled={disabled ?? false} onClick={act}>
+        {Glyph ? <Glyph size={14} aria-hidden /> : <Fragment />}
+        {name}
+        {keys && <kbd>{keys}</kbd>}
+      </Menu.Item>
+    );
+  });
+}
+
+/** A button that opens a menu under it. */
+export function MenuButton({ button, items, label }: { button: ReactElement<Record<string, unknown>>; items: readonly MenuEntry[]; label: string }) {
+  return (
+    <Menu.Root>
+      <Menu.Trigger render={button} />
+      <Menu.Portal>
+        <Menu.Positioner className="menu-layer" sideOffset={4} align="end">
+          <Menu.Popup className="menu" aria-label={label}>
+            <Items items={items} />
+          </Menu.Popup>
+        </Menu.Positioner>
+      </Menu.Portal>
+    </Menu.Root>
+  );
+}
+
+/** The menu of what the pointer is on. `items` are those of the row that was last pointed at or chosen. */
+export function WithContextMenu({ children, items, label }: { children: ReactElement<Record<string, unknown>>; items: readonly MenuEntry[]; label: string }) {
+  return (
+    <ContextMenu.Root>
+      <ContextMenu.Trigger render={children} />
+      <ContextMenu.Portal>
+        <ContextMenu.Positioner className="menu-layer">
+          <ContextMenu.Popup className="menu" aria-label={label}>
+            <Items items={items} />
+          </ContextMenu.Popup>
+        </ContextMenu.Positioner>
+      </ContextMenu.Portal>
+    </ContextMenu.Root>
+  );
+}

@@ -1,0 +1,157 @@
+import { useEffect, useMemo, useRef, useState } from 'react';
+import type { OutlineRow } from '../../core/contract/index.js';
+import { useUi } from '../state';
+import { type Family, families, familyNames, familyOf, kindNames } from './kinds';
+import { compact, exact } from './numbers';
+
+export interface TokenBarProps {
+  readonly rows: readonly OutlineRow[];
+  /** The entries in view, by number: drawn as a bracket under the bar. */
+  readonly from: number;
+  readonly to: number;
+  /** Where compactions replaced what came before: numbers of entries. */
+  readonly seams: readonly number[];
+  readonly onJump: (index: number) => void;
+}
+
+/** Each entry's share of the width: where it begins and ends, from 0 to 1. */
+export function sharesOf(rows: readonly { readonly tokens: number }[]): readonly number[] {
+  const total = rows.reduce((sum, row) => sum + row.tokens, 0) || 1;
+  let sum = 0;
+  return [0, ...rows.map((row) => (sum += row.tokens) / total)];
+}
+
+/** The entry at a point of the bar. */
+export function entryAt(shares: readonly number[], point: number): number {
+  let low = 0;
+  let high = shares.length - 2;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((shares[middle + 1] ?? 1) > point) high = middle;
+    else low = middle + 1;
+  }
+  return Math.max(0, low);
+}
+
+export function tokensByFamily(rows: readonly OutlineRow[]): Record<Family, number> {
+  const sums: Record<Family, number> = { user: 0, assistant: 0, thinking: 0, tool: 0, system: 0 };
+  for (const row of rows) sums[familyOf(row)] += row.tokens;
+  return sums;
+}
+
+/** Where the tokens of a context went: one segment an entry, in order, colored by kind. */
+export function TokenBar({ rows, from, to, seams, onJump }: TokenBarProps) {
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const theme = useUi((ui) => ui.theme);
+  const [width, setWidth] = useState(0);
+  const [pointed, setPointed] = useState<{ index: number; x: number }>();
+  const shares = useMemo(() => sharesOf(rows), [rows]);
+
+  useEffect(() => {
+    const element = canvas.current;
+    if (!element) return;
+    const observer = new ResizeObserver(() => setWidth(element.clientWidth));
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, []);
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the theme changes the colors that are read from the page
+  useEffect(() => {
+    const element = canvas.current;
+    const context = element?.getContext('2d');
+    if (!element || !context || width === 0) return;
+    draw(element, context, rows, shares, seams, width);
+  }, [rows, shares, seams, width, theme]);
+
+  const pointAt = (clientX: number) => {
+    const box = canvas.current?.getBoundingClientRect();
+    return box ? entryAt(shares, (clientX - box.left) / box.width) : 0;
+  };
+  const row = pointed && rows[pointed.index];
+  return (
+    <div className="token-bar">
+      {/* biome-ignore lint/a11y/useSemanticElements: the bar is a place in the text, not a number to set */}
+      <canvas
+        ref={canvas}
+        role="slider"
+        tabIndex={0}
+        aria-label="Tokens of the context, entry by entry"
+        aria-valuemin={1}
+        aria-valuemax={Math.max(1, rows.length)}
+        aria-valuenow={Math.min(rows.length, from + 1)}
+        aria-valuetext={`Entry ${from + 1} of ${rows.length}`}
+        onPointerMove={(event) => setPointed({ index: pointAt(event.clientX), x: event.nativeEvent.offsetX })}
+        onPointerLeave={() => setPointed(undefined)}
+        onClick={(event) => onJump(pointAt(event.clientX))}
+        onKeyDown={(event) => {
+          const step = { ArrowRight: 1, ArrowLeft: -1, PageDown: 20, PageUp: -20 }[event.key];
+          const target = step ? from + step : event.key === 'Home' ? 0 : event.key === 'End' ? rows.length - 1 : undefined;
+          if (target === undefined) return;
+          event.preventDefault();
+          event.stopPropagation();
+          onJump(Math.max(0, Math.min(rows.length - 1, target)));
+        }}
+      />
+      <div
+        className="token-window"
+        style={{ left: `${(shares[from] ?? 0) * 100}%`, width: `${Math.max(0.2, ((shares[Math.min(to, rows.length)] ?? 1) - (shares[from] ?? 0)) * 100)}%` }}
+      />
+      {row && (
+        <div className="token-tip" style={{ left: Math.min(Math.max(0, (pointed?.x ?? 0) - 120), Math.max(0, width - 260)) }}>
+          <strong className={`kind-${familyOf(row)}`}>{kindNames[row.kind]}</strong> ≈ {exact(row.tokens)} tok · entry {(pointed?.index ?? 0) + 1} of {exact(rows.length)}
+          {row.head && <span className="ellipsis">{row.head}</span>}
+        </div>
+      )}
+    </div>
+  );
+}
+
+function draw(
+  element: HTMLCanvasElement,
+  context: CanvasRenderingContext2D,
+  rows: readonly OutlineRow[],
+  shares: readonly number[],
+  seams: readonly number[],
+  width: number,
+): void {
+  const ratio = devicePixelRatio || 1;
+  const height = element.clientHeight;
+  element.width = Math.round(width * ratio);
+  element.height = Math.round(height * ratio);
+  context.scale(ratio, ratio);
+  const style = getComputedStyle(element);
+  const colors = Object.fromEntries(families.map((family) => [family, style.getPropertyValue(`--${family}`)])) as Record<Family, string>;
+  const ground = style.getPropertyValue('--ground');
+  rows.forEach((row, index) => {
+    const x = (shares[index] ?? 0) * width;
+    const wide = ((shares[index + 1] ?? 1) - (shares[index] ?? 0)) * width;
+    context.fillStyle = row.isError ? style.getPropertyValue('--danger') : colors[familyOf(row)];
+    // A hairline between segments, where there is room for one.
+    context.fillRect(x, 0, wide > 3 ? wide - 1 : wide, height);
+  });
+  for (const seam of seams) {
+    const x = (shares[seam] ?? 0) * width;
+    context.fillStyle = ground;
+    context.fillRect(x - 2, 0, 4, height);
+    context.fillStyle = style.getPropertyValue('--text');
+    for (let y = 0; y < height; y += 4) context.fillRect(x - 0.5, y, 1, 2);
+  }
+}
+
+/** The same sums in words: kind, tokens, share. */
+export function TokenLegend({ rows, families: shown = families }: { rows: readonly OutlineRow[]; families?: readonly Family[] }) {
+  const sums = useMemo(() => tokensByFamily(rows), [rows]);
+  const total = Object.values(sums).reduce((a, b) => a + b, 0) || 1;
+  return (
+    <ul className="token-legend" aria-label="Tokens by kind">
+      {shown
+        .filter((family) => sums[family] > 0)
+        .map((family) => (
+          <li key={family} className={`kind-${family}`} title={`${familyNames[family]}: about ${exact(sums[family])} tokens`}>
+            <i aria-hidden />
+            {familyNames[family]} <b>≈ {compact(sums[family])}</b> <span className="muted">{Math.round((sums[family] / total) * 100)}%</span>
+          </li>
+        ))}
+    </ul>
+  );
+}

@@ -1,0 +1,148 @@
+import { Dialog } from '@base-ui/react/dialog';
+import { Copy, X } from 'lucide-react';
+import { type ButtonHTMLAttributes, type ComponentType, type ReactNode, useId } from 'react';
+import { copy } from '../state';
+import { shortId } from './numbers';
+
+export type Icon = ComponentType<{ size?: number | string; 'aria-hidden'?: boolean }>;
+
+interface ButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
+  readonly icon?: Icon;
+  readonly look?: 'primary' | 'plain' | 'danger';
+  readonly small?: boolean;
+}
+
+export function Button({ icon: Glyph, look, small, className, children, ...rest }: ButtonProps) {
+  return (
+    <button type="button" className={['button', look, small && 'small', className].filter(Boolean).join(' ')} {...rest}>
+      {Glyph && <Glyph size={14} aria-hidden />}
+      {children}
+    </button>
+  );
+}
+
+interface IconButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
+  readonly icon: Icon;
+  /** The button's name, also shown on hover. */
+  readonly label: string;
+  readonly keys?: string;
+  readonly small?: boolean;
+}
+
+export function IconButton({ icon: Glyph, label, keys, small, className, ...rest }: IconButtonProps) {
+  return (
+    <button
+      type="button"
+      className={['icon-button', small && 'small', className].filter(Boolean).join(' ')}
+      aria-label={label}
+      title={keys ? `${label} (${keys})` : label}
+      {...rest}
+    >
+      <Glyph size={small ? 14 : 16} aria-hidden />
+    </button>
+  );
+}
+
+/** One of a few, always all in view. */
+export function Switch<T extends string>(props: {
+  label: string;
+  value: T;
+  options: readonly { value: T; name: string; hint?: string }[];
+  onChange: (value: T) => void;
+}) {
+  const { label, value, options, onChange } = props;
+  return (
+    <div className="switch" role="radiogroup" aria-label={label}>
+      {options.map((option, index) => (
+        // biome-ignore lint/a11y/useSemanticElements: a radio input cannot be drawn as a segment
+        <button
+          key={option.value}
+          type="button"
+          role="radio"
+          aria-checked={option.value === value}
+          tabIndex={option.value === value ? 0 : -1}
+          title={option.hint}
+          onClick={() => onChange(option.value)}
+          onKeyDown={(event) => {
+            const step = event.key === 'ArrowRight' || event.key === 'ArrowDown' ? 1 : event.key === 'ArrowLeft' || event.key === 'ArrowUp' ? -1 : 0;
+            const next = options[(index + step + options.length) % options.length];
+            if (!step || !next) return;
+            event.preventDefault();
+            event.stopPropagation();
+            onChange(next.value);
+            const sibling = event.currentTarget.parentElement?.children[(index + step + options.length) % options.length];
+            if (sibling instanceof HTMLElement) sibling.focus();
+          }}
+        >
+          {option.name}
+        </button>
+      ))}
+    </div>
+  );
+}
+
+/** A commit's or any other id: short, in full on hover, copied on click. */
+export function Id({ id, what = 'id' }: { id: string; what?: string }) {
+  return (
+    <button type="button" className="id mono" title={`${id}\nClick to copy`} aria-label={`Copy ${what} ${id}`} onClick={() => void copy(id, `Copied ${shortId(id)}`)}>
+      {shortId(id)}
+      <Copy size={11} aria-hidden />
+    </button>
+  );
+}
+
+/** Something that floats over the window and takes the focus until it is closed. */
+export function Sheet(props: { title: string; kind?: 'dialog' | 'side'; onClose: () => void; children: ReactNode; footer?: ReactNode; aside?: ReactNode }) {
+  const { title, kind = 'dialog', onClose, children, footer, aside } = props;
+  return (
+    <Dialog.Root open onOpenChange={(open) => !open && onClose()}>
+      <Dialog.Portal>
+        <Dialog.Backdrop className="sheet-scrim" />
+        <Dialog.Popup className={`sheet ${kind}`}>
+          <header>
+            <Dialog.Title className="grow ellipsis">{title}</Dialog.Title>
+            {aside}
+            <Dialog.Close className="icon-button" aria-label="Close" title="Close (Esc)">
+              <X size={16} aria-hidden />
+            </Dialog.Close>
+          </header>
+          <div className="sheet-body">{children}</div>
+          {footer && <footer>{footer}</footer>}
+        </Dialog.Popup>
+      </Dialog.Portal>
+    </Dialog.Root>
+  );
+}
+
+/** A name over a value, as the inspector and sheets list facts. */
+export function Facts({ rows }: { rows: readonly (readonly [name: string, value: ReactNode] | false | undefined)[] }) {
+  return (
+    <dl className="facts">
+      {rows.map(
+        (row) =>
+          row && (
+            <div key={row[0]}>
+              <dt>{row[0]}</dt>
+              <dd>{row[1]}</dd>
+            </div>
+          ),
+      )}
+    </dl>
+  );
+}
+
+/** A path or command that a person takes elsewhere. */
+export function Copyable({ text, label }: { text: string; label: string }) {
+  const id = useId();
+  return (
+    <div className="copyable">
+      <span id={id} className="muted">
+        {label}
+      </span>
+      <output aria-labelledby={id} className="mono">
+        {text}
+      </output>
+      <IconButton icon={Copy} label={`Copy ${label.toLowerCase()}`} small onClick={() => void copy(text, `Copied the ${label.toLowerCase()}`)} />
+    </div>
+  );
+}

@@ -1,0 +1,20 @@
+// parts: what views share. Controls, states, the drawing of entries, code, Markdown and token bars, and how numbers are said.
+// Everything that comes out of a transcript is hostile: it is set as text, never as markup, and no address in it is followed.
+// Parts know nothing of the place they stand in; views hand them values.
+import './controls.css';
+import './entry.css';
+import './bars.css';
+
+export { Code } from './Code';
+export { Button, Copyable, Facts, type Icon, IconButton, Id, Sheet, Switch } from './controls';
+export { EntryView, ToolView } from './Entry';
+export { Fold, foldText } from './Fold';
+export { languageOf, languageOfPath } from './highlight';
+export * from './kinds';
+export { Markdown } from './Markdown';
+export { MenuButton, type MenuEntry, WithContextMenu } from './Menu';
+export * as say from './numbers';
+export { notifyProblem, problemOf } from './problem';
+export { Answer, Empty, Failure, Loading } from './states';
+export { entryAt, sharesOf, TokenBar, TokenLegend, tokensByFamily } from './TokenBar';
+export { isRecord, leadOf, textOf } from './tools';

@@ -1,0 +1,93 @@
+import { CircleAlert, Copy, RotateCcw } from 'lucide-react';
+import type { ReactNode } from 'react';
+import { copy, type Query } from '../state';
+import { Button } from './controls';
+import { problemOf } from './problem';
+
+/** Nothing here yet: one sentence, one action, a faint picture of what will be here. */
+export function Empty({ title, children, picture, actions }: { title: string; children?: ReactNode; picture?: ReactNode; actions?: ReactNode }) {
+  return (
+    <div className="state">
+      {picture && (
+        <div className="picture" aria-hidden>
+          {picture}
+        </div>
+      )}
+      <h2>{title}</h2>
+      {children && <p>{children}</p>}
+      {actions && <div className="actions">{actions}</div>}
+    </div>
+  );
+}
+
+/** What happened, to what, what still works, what to do; details to copy. */
+export function Failure(props: { what: string; error: unknown; stillWorks?: string; onRetry?: (() => void) | undefined; actions?: ReactNode }) {
+  const { what, error, stillWorks, onRetry, actions } = props;
+  const problem = problemOf(error);
+  return (
+    <div className="state" role="alert">
+      <CircleAlert size={28} aria-hidden color="var(--danger)" />
+      <h2>{what}</h2>
+      <p>{problem.message}</p>
+      {stillWorks && <p>{stillWorks}</p>}
+      <div className="actions">
+        {onRetry && (
+          <Button icon={RotateCcw} onClick={onRetry}>
+            Try again
+          </Button>
+        )}
+        {actions}
+        <Button icon={Copy} onClick={() => void copy(`${what}\n${problem.details}`, 'Copied the details')}>
+          Copy details
+        </Button>
+      </div>
+      <details>
+        <summary>Details ({problem.code})</summary>
+        <pre>{problem.details}</pre>
+      </details>
+    </div>
+  );
+}
+
+/** Bars of about the shape of what comes, after 150 ms; words and a way out after a second. */
+export function Loading({ what, onCancel, lines = 8 }: { what: string; onCancel?: (() => void) | undefined; lines?: number }) {
+  return (
+    <div role="status" aria-label={what}>
+      <div className="skeleton" aria-hidden>
+        {Array.from({ length: lines }, (_, n) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: bars that never move
+          <i key={n} style={{ width: `${[72, 48, 88, 60, 80, 36][n % 6]}%` }} />
+        ))}
+      </div>
+      <div className="loading-words">
+        <span>{what}…</span>
+        {onCancel && (
+          <Button small onClick={onCancel}>
+            Cancel
+          </Button>
+        )}
+      </div>
+    </div>
+  );
+}
+
+/** The answer of a query, or what stands in its place. */
+export function Answer<T>(props: { query: Query<T>; what: string; loading: string; stillWorks?: string; lines?: number; children: (data: T) => ReactNode }) {
+  const { query, what, loading, stillWorks, lines, children } = props;
+  switch (query.status) {
+    case 'idle':
+      return null;
+    case 'loading':
+      return <Loading what={loading} onCancel={query.cancel} {...(lines && { lines })} />;
+    case 'done':
+      return children(query.data);
+    case 'failed':
+      return <Failure what={what} error={query.error} onRetry={query.retry} {...(stillWorks && { stillWorks })} />;
+    case 'canceled':
+      return (
+        <Empty title="Canceled" actions={<Button onClick={query.retry}>Load again</Button>}>
+          {loading} was stopped.
+        </Empty>
+      );
+  }
+}

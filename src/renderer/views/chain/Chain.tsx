@@ -1,0 +1,417 @@
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { Bot, ChevronRight, FolderInput, GitBranch, GitFork, Scissors, TriangleAlert } from 'lucide-react';
+import { memo, useCallback, useEffect, useId, useMemo, useRef, useState } from 'react';
+import type { ContextId, GraphRow } from '../../../core/contract/index.js';
+import { api } from '../../client';
+import { Button, Empty, Failure, Loading, type MenuEntry, say, WithContextMenu } from '../../parts';
+import { chainOf, go, move, route, useNavigation, useProject, useQuery, useRanges, wholeChainLimit } from '../../state';
+import { commitActions, runByKey } from '../actions';
+import { graphWidth, Lanes, laneColor, rowHeight } from './Lanes';
+import { Minimap } from './Minimap';
+import { type ChainRow, filterRows, foldRows } from './rows';
+
+const none: ReadonlySet<number> = new Set();
+
+/** The project's commits in lanes, newest first. */
+export function ChainView({ project }: { project: string }) {
+  const { session, commit: chosen, against } = useNavigation(({ route }) => route);
+  const revision = useProject((state) => state.revision);
+  const rows = useRanges(chainOf(project, session, revision));
+  const version = rows.version();
+  const total = rows.total();
+  const whole = total !== undefined && total <= wholeChainLimit;
+  const scroller = useRef<HTMLDivElement>(null);
+  const [words, setWords] = useState('');
+  const [fold, setFold] = useState(true);
+  const [opened, setOpened] = useState<ReadonlySet<number>>(none);
+  const [menu, setMenu] = useState<readonly MenuEntry[]>([]);
+  const listId = useId();
+
+  // Short chains are read in full, page after page; long ones as they are scrolled to.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each page that arrives asks for the next
+  useEffect(() => {
+    if (total === undefined) rows.need(0, 1);
+    else if (whole) {
+      let known = 0;
+      while (known < total && rows.at(known)) known += 1;
+      rows.need(0, Math.min(total, known + 1));
+    }
+  }, [rows, version]);
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what `rows` holds changes with its version
+  const loaded = useMemo(() => {
+    if (!whole || total === undefined) return undefined;
+    const all: GraphRow[] = [];
+    for (let n = 0; n < total; n++) {
+      const row = rows.at(n);
+      if (!row) return undefined;
+      all.push(row);
+    }
+    return all;
+  }, [rows, version, whole, total]);
+
+  const list = useMemo<readonly ChainRow[] | undefined>(() => {
+    if (!loaded) return undefined;
+    if (words.trim()) return filterRows(loaded, words.trim());
+    return fold ? foldRows(loaded, opened) : loaded.map((_, at) => ({ kind: 'commit', at }));
+  }, [loaded, words, fold, opened]);
+
+  const count = list?.length ?? total ?? 0;
+  const rowOfList = (n: number): ChainRow => list?.[n] ?? { kind: 'commit', at: n };
+  const virtual = useVirtualizer({ count, getScrollElement: () => scroller.current, estimateSize: () => rowHeight, overscan: 12 });
+  const items = virtual.getVirtualItems();
+  const first = items[0]?.index;
+  const last = items.at(-1)?.index;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only what is in view asks
+  useEffect(() => {
+    if (!whole && first !== undefined && last !== undefined) rows.need(first - 200, last + 200);
+  }, [rows, first, last, whole]);
+
+  const [lanes, most] = useMemo(() => {
+    let widest = 1;
+    let tokens = 1;
+    // biome-ignore lint/suspicious/noAssignInExpressions: one pass over what is there
+    for (let n = 0, row: GraphRow | undefined; n < (total ?? 0); n++) {
+      if (!(row = rows.at(n))) continue;
+      widest = Math.max(widest, row.width);
+      tokens = Math.max(tokens, row.contextTokens);
+    }
+    return [widest, tokens];
+    // biome-ignore lint/correctness/useExhaustiveDependencies: what `rows` holds changes with its version
+  }, [rows, version, total]);
+
+  const placeOf = useCallback(
+    (id: ContextId | undefined): number => {
+      if (!id) return -1;
+      for (let n = 0; n < count; n++) {
+        const item = list?.[n] ?? { kind: 'commit', at: n };
+        if (item.kind === 'commit' && rows.at(item.at)?.commit.id === id) return n;
+      }
+      return -1;
+    },
+    [list, count, rows],
+  );
+  const place = useMemo(() => placeOf(chosen), [placeOf, chosen]);
+
+  // The commit of the address is brought into view once the list is there.
+  const shown = useRef<string>(undefined);
+  useEffect(() => {
+    if (place < 0 || shown.current === chosen) return;
+    shown.current = chosen;
+    virtual.scrollToIndex(place, { align: 'auto' });
+  }, [place, chosen, virtual]);
+
+  const chooseAt = (n: number) => {
+    const item = rowOfList(n);
+    const row = rows.at(item.at);
+    if (item.kind === 'commit' && row) move({ commit: row.commit.id, entry: undefined });
+    virtual.scrollToIndex(n, { align: 'auto' });
+  };
+  const openMenu = useCallback((row: GraphRow) => {
+    const before = route();
+    const { id } = row.commit;
+    move({ commit: id });
+    setMenu(commitActions(row.commit, before.commit !== id ? before.commit : before.against));
+  }, []);
+  const openFold = (at: number) => setOpened(new Set([...opened, at]));
+
+  const onKeyDown = (event: React.KeyboardEvent) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.target !== event.currentTarget) return;
+    const page = Math.max(1, Math.floor((scroller.current?.clientHeight ?? 400) / rowHeight) - 1);
+    const steps: Record<string, number> = { j: 1, ArrowDown: 1, k: -1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -count, End: count };
+    const by = steps[event.key];
+    if (by !== undefined) {
+      event.preventDefault();
+      let next = Math.max(0, Math.min(count - 1, place < 0 ? 0 : place + by));
+      // A fold cannot be chosen: step over it, or open it when it is all there is.
+      if (rowOfList(next).kind === 'fold') next = Math.max(0, Math.min(count - 1, next + Math.sign(by)));
+      return chooseAt(next);
+    }
+    const row = place >= 0 ? rows.at(rowOfList(place).at) : undefined;
+    if (event.key === ' ' && row) {
+      event.preventDefault();
+      return move({ against: against === row.commit.id ? undefined : row.commit.id });
+    }
+    if (row && runByKey(commitActions(row.commit, against), event.key)) event.preventDefault();
+  };
+
+  const problem = rows.problem();
+  if (problem !== undefined && total === undefined) {
+    return <Failure what="The chain cannot be shown" error={problem} stillWorks="Nothing in the project was changed. Other projects and the library still work." onRetry={rows.retry} />;
+  }
+  if (total === undefined) return <Loading what="Reading the chain" lines={16} />;
+  if (total === 0) return <NoCommits filtered={session !== undefined} />;
+
+  const width = graphWidth(lanes);
+  const height = virtual.getTotalSize() || 1;
+  const offset = virtual.scrollOffset ?? 0;
+  const filtered = words.trim() !== '';
+  return (
+    <section className="chain" aria-label="Chain">
+      <div className="chain-tools">
+        <Sessions chosen={session} />
+        <input
+          type="search"
+          className="field grow"
+          data-filter
+          placeholder={whole ? 'Filter commits  /' : 'Filtering needs 20,000 commits or fewer'}
+          aria-label="Filter commits"
+          value={words}
+          disabled={!whole}
+          onChange={(event) => setWords(event.target.value)}
+          onKeyDown={(event) => {
+            if (event.key === 'Escape') setWords('');
+            if (event.key === 'Enter' || event.key === 'ArrowDown') {
+              scroller.current?.focus();
+              chooseAt(Math.max(0, place));
+            }
+          }}
+        />
+        <span className="muted chain-count">{filtered ? `${say.exact(count)} of ${say.exact(total)}` : say.plural(total, 'commit')}</span>
+        {whole && (
+          <Button small look="plain" aria-pressed={fold} title="Show long runs without branches as one row" onClick={() => (setFold(!fold), setOpened(none))}>
+            {fold ? 'Unfold all' : 'Fold runs'}
+          </Button>
+        )}
+      </div>
+      {against && chosen && against !== chosen && (
+        <div className="chain-two">
+          <span>
+            Two selected: <b className="mono">{say.shortId(chosen)}</b> and <b className="mono">{say.shortId(against)}</b>
+          </span>
+          <Button small look="primary" onClick={() => go({ view: 'diff', entry: undefined })}>
+            Diff
+          </Button>
+          <Button small look="plain" onClick={() => move({ against: undefined })}>
+            Clear
+          </Button>
+        </div>
+      )}
+      <div className="chain-body">
+        <WithContextMenu items={menu} label="Commit">
+          {/* biome-ignore lint/a11y/useAriaPropsSupportedByRole: a listbox has an active descendant */}
+          <div
+            ref={scroller}
+            className="chain-scroll"
+            role="listbox"
+            aria-label="Commits, newest first"
+            aria-activedescendant={place >= 0 ? `${listId}-${place}` : undefined}
+            tabIndex={0}
+            onKeyDown={onKeyDown}
+          >
+            <div style={{ height, position: 'relative' }} role="presentation">
+              {items.map((item) => {
+                const shownRow = rowOfList(item.index);
+                const row = rows.at(shownRow.at);
+                const top = item.start;
+                if (!row) return <div key={item.key} className="chain-row" style={{ top }} aria-hidden />;
+                if (shownRow.kind === 'fold') {
+                  return <FoldRow key={item.key} top={top} width={width} row={row} commits={shownRow.end - shownRow.at} onOpen={() => openFold(shownRow.at)} />;
+                }
+                return (
+                  <CommitRow
+                    key={item.key}
+                    id={`${listId}-${item.index}`}
+                    top={top}
+                    row={row}
+                    width={width}
+                    most={most}
+                    alone={filtered}
+                    chosen={row.commit.id === chosen}
+                    second={row.commit.id === against}
+                    onMenu={openMenu}
+                  />
+                );
+              })}
+            </div>
+          </div>
+        </WithContextMenu>
+        {list && loaded && list.length > 30 && (
+          <Minimap
+            list={list}
+            rowAt={rows.at}
+            from={offset / height}
+            to={Math.min(1, (offset + (virtual.scrollRect?.height ?? 0)) / height)}
+            onScroll={(point) => virtual.scrollToOffset(point * height - (virtual.scrollRect?.height ?? 0) / 2)}
+          />
+        )}
+      </div>
+    </section>
+  );
+}
+
+interface CommitRowProps {
+  readonly id: string;
+  readonly top: number;
+  readonly row: GraphRow;
+  readonly width: number;
+  /** Tokens of the fullest context in view: what a whole spark stands for. */
+  readonly most: number;
+  readonly alone: boolean;
+  readonly chosen: boolean;
+  readonly second: boolean;
+  readonly onMenu: (row: GraphRow) => void;
+}
+
+const CommitRow = memo(
+  function CommitRow({ id, top, row, width, most, alone, chosen, second, onMenu }: CommitRowProps) {
+    const { commit } = row;
+    const words = say.firstLine(commit.summary ?? '') || (commit.type === 'compaction' ? 'Compaction' : 'No words');
+    const choose = (event: React.MouseEvent) => {
+      if (event.ctrlKey || event.metaKey || event.shiftKey) move({ against: second ? undefined : commit.id });
+      else move({ commit: commit.id, entry: undefined });
+    };
+    return (
+      // biome-ignore lint/a11y/useKeyWithClickEvents: the listbox answers the keys for its options
+      // biome-ignore lint/a11y/useFocusableInteractive: the listbox has the focus and names its active option
+      <div
+        id={id}
+        role="option"
+        aria-selected={chosen || second}
+        aria-label={labelOf(row, words)}
+        data-commit={commit.id}
+        className={`chain-row${chosen ? ' chosen' : ''}${second ? ' second' : ''}`}
+        style={{ top }}
+        title={commit.summary}
+        onClick={choose}
+        onDoubleClick={() => go({ view: 'context', commit: commit.id, entry: undefined, stop: undefined })}
+        onContextMenu={() => onMenu(row)}
+      >
+        <Lanes row={row} width={width} alone={alone} />
+        <span className="chain-words ellipsis">
+          {row.tipOf !== undefined && (
+            <span className="tip" style={{ '--tip': laneColor(row.lane) } as React.CSSProperties} title={`Tip: ${row.tipOf}`}>
+              <GitBranch size={11} aria-hidden />
+              <span className="ellipsis">{say.firstLine(row.tipOf, 60)}</span>
+            </span>
+          )}
+          {commit.type === 'compaction' && (
+            <span className="badge seam-badge">
+              <Scissors size={11} aria-hidden />
+              {row.replacedTokens === undefined ? 'compaction' : `≈ ${say.compact(row.replacedTokens)} → ${say.compact(row.contextTokens)}`}
+            </span>
+          )}
+          {commit.type === 'snapshot' && <span className="badge">snapshot</span>}
+          {row.forked && (
+            <span className="badge fork-badge">
+              <GitFork size={11} aria-hidden />
+              fork
+            </span>
+          )}
+          {row.startedBy && (
+            <span className="badge agent-badge">
+              <Bot size={11} aria-hidden />
+              subagent
+            </span>
+          )}
+          <span className="chain-summary">{words}</span>
+        </span>
+        {row.errors > 0 && (
+          <span className="chain-errors" title={say.plural(row.errors, 'error')}>
+            <TriangleAlert size={12} aria-hidden />
+            {row.errors}
+          </span>
+        )}
+        <span className="chain-template ellipsis muted">{commit.principal ?? commit.template}</span>
+        <span className="chain-tokens" title={`about ${say.exact(commit.tokenCount)} tokens in this commit, ${say.exact(row.contextTokens)} in the whole context`}>
+          +{say.compact(commit.tokenCount)}
+        </span>
+        <Spark all={row.contextTokens} own={commit.tokenCount} most={most} />
+        <time className="chain-time muted" dateTime={commit.createdAt} title={say.instant(commit.createdAt)}>
+          {say.when(commit.createdAt)}
+        </time>
+      </div>
+    );
+  },
+  (a, b) => a.top === b.top && a.row === b.row && a.width === b.width && a.most === b.most && a.alone === b.alone && a.chosen === b.chosen && a.second === b.second && a.id === b.id && a.onMenu === b.onMenu,
+);
+
+/** The context so far, and what this commit brought. */
+function Spark({ all, own, most }: { all: number; own: number; most: number }) {
+  const wide = Math.max(1, (all / most) * 54);
+  const part = Math.min(wide, Math.max(1, (own / most) * 54));
+  return (
+    <svg className="spark" width={54} height={10} aria-hidden focusable="false">
+      <rect x={0} y={2} width={wide} height={6} rx={1.5} className="spark-all" />
+      <rect x={Math.max(0, wide - part)} y={2} width={part} height={6} rx={1.5} className="spark-own" />
+    </svg>
+  );
+}
+
+function FoldRow({ top, width, row, commits, onOpen }: { top: number; width: number; row: GraphRow; commits: number; onOpen: () => void }) {
+  return (
+    <div className="chain-row fold-row" style={{ top }} role="presentation">
+      <Lanes row={row} width={width} folded />
+      <button type="button" className="link-button" tabIndex={-1} onClick={onOpen}>
+        <ChevronRight size={13} aria-hidden />
+        {say.plural(commits, 'commit')} without branches
+      </button>
+    </div>
+  );
+}
+
+const labelOf = (row: GraphRow, words: string): string =>
+  [
+    words,
+    row.tipOf !== undefined && `tip of ${row.tipOf}`,
+    row.commit.type !== 'delta' && row.commit.type,
+    row.forked && 'fork made here',
+    row.startedBy && 'subagent',
+    row.errors > 0 && say.plural(row.errors, 'error'),
+    `about ${say.compact(row.contextTokens)} tokens`,
+    say.when(row.commit.createdAt),
+  ]
+    .filter(Boolean)
+    .join(', ');
+
+/** Which session's commits are shown. */
+function Sessions({ chosen }: { chosen: string | undefined }) {
+  const revision = useProject((state) => state.revision);
+  const query = useQuery(`sources ${revision}`, () => api.source.list({}));
+  const sources = query.status === 'done' ? query.data.filter((source) => source.sessionId) : [];
+  if (sources.length < 2 && !chosen) return null;
+  return (
+    <select className="field chain-sessions" aria-label="Session" value={chosen ?? ''} onChange={(event) => go({ session: event.target.value || undefined, commit: undefined, against: undefined })}>
+      <option value="">All sessions</option>
+      {sources.map((source) => (
+        <option key={source.sourceId} value={source.sessionId}>
+          {source.title ?? source.sessionId}
+        </option>
+      ))}
+      {chosen && !sources.some((source) => source.sessionId === chosen) && <option value={chosen}>{chosen}</option>}
+    </select>
+  );
+}
+
+function NoCommits({ filtered }: { filtered: boolean }) {
+  return (
+    <Empty
+      title={filtered ? 'This session has no commits' : 'This project holds no commits yet'}
+      picture={<EmptyChain />}
+      actions={
+        filtered ? (
+          <Button onClick={() => go({ session: undefined })}>Show all sessions</Button>
+        ) : (
+          <Button look="primary" icon={FolderInput} onClick={() => go({ view: 'library' })}>
+            Import a history
+          </Button>
+        )
+      }
+    >
+      {filtered ? undefined : 'Import an agent’s history, and each of its turns becomes a commit that you can read, compare and fork.'}
+    </Empty>
+  );
+}
+
+const EmptyChain = () => (
+  <svg width="220" height="84" fill="none" stroke="currentColor" strokeWidth="2" aria-hidden focusable="false">
+    <path d="M24 10V74M24 42C24 30 48 36 48 22V10" />
+    {[10, 42, 74].map((y) => (
+      <g key={y}>
+        <circle cx="24" cy={y} r="4" fill="currentColor" />
+        <path d={`M66 ${y}H${y === 42 ? 160 : 204}`} strokeWidth="6" strokeLinecap="round" opacity="0.5" />
+      </g>
+    ))}
+    <circle cx="48" cy="10" r="4" fill="currentColor" />
+  </svg>
+);

@@ -1,0 +1,64 @@
+import { memo } from 'react';
+import type { GraphRow } from '../../../core/contract/index.js';
+
+export const rowHeight = 28;
+const laneWidth = 13;
+/** Wider graphs push the words away: lanes past this are drawn as one. */
+export const laneCap = 9;
+
+export const laneColor = (lane: number): string => `var(--lane-${lane % 8})`;
+const x = (lane: number): number => 12 + Math.min(lane, laneCap) * laneWidth;
+export const graphWidth = (lanes: number): number => x(Math.min(lanes, laneCap + 1) - 1) + 12;
+
+/** From the middle of this row to the middle of the next: straight, or a soft bend close to where the lanes part. */
+function pathOf(from: number, to: number, bendAtTop: boolean): string {
+  const [x1, x2, y1, y2] = [x(from), x(to), rowHeight / 2, rowHeight * 1.5];
+  if (x1 === x2) return `M${x1} ${y1}V${y2}`;
+  const turn = bendAtTop ? y1 + 2 : y2 - 18;
+  return `M${x1} ${y1}V${turn}C${x1} ${turn + 12} ${x2} ${turn + 4} ${x2} ${turn + 16}V${y2}`;
+}
+
+interface LanesProps {
+  readonly row: GraphRow;
+  readonly width: number;
+  /** Drawn as a dotted stretch: the row stands for many. */
+  readonly folded?: boolean;
+  /** While filtered, neighbors are no neighbors: only the dot is drawn. */
+  readonly alone?: boolean;
+}
+
+/** One row of the graph: the lines that leave it downwards, and its dot. */
+export const Lanes = memo(function Lanes({ row, width, folded = false, alone = false }: LanesProps) {
+  const cx = x(row.lane);
+  const cy = rowHeight / 2;
+  const color = laneColor(row.lane);
+  const { type } = row.commit;
+  return (
+    <svg className="lanes" width={width} height={rowHeight} aria-hidden focusable="false">
+      {!alone &&
+        row.edges.map((edge) => (
+          <path
+            key={`${edge.fromLane} ${edge.toLane}`}
+            d={pathOf(edge.fromLane, edge.toLane, edge.fromLane === row.lane && edge.toLane > edge.fromLane)}
+            stroke={laneColor(Math.max(edge.fromLane, edge.toLane))}
+            className="lane"
+          />
+        ))}
+      {folded ? (
+        <path d={`M${cx} ${cy - 8}V${cy + 8}`} stroke={color} className="lane-fold" />
+      ) : type === 'compaction' ? (
+        <>
+          <path d={`M${cx - 7} ${cy}H${cx + 7}`} className="lane-seam" />
+          <rect x={cx - 4} y={cy - 4} width={8} height={8} transform={`rotate(45 ${cx} ${cy})`} fill="var(--ground)" stroke={color} strokeWidth={2} />
+        </>
+      ) : type === 'snapshot' ? (
+        <rect x={cx - 4} y={cy - 4} width={8} height={8} rx={1.5} fill={color} />
+      ) : row.forked ? (
+        <circle cx={cx} cy={cy} r={4.5} fill="var(--ground)" stroke={color} strokeWidth={2.5} />
+      ) : (
+        <circle cx={cx} cy={cy} r={row.tipOf === undefined ? 3.5 : 5} fill={color} />
+      )}
+      {row.tipOf !== undefined && type === 'delta' && !row.forked && <circle cx={cx} cy={cy} r={2} fill="var(--ground)" />}
+    </svg>
+  );
+});

@@ -1,0 +1,52 @@
+import type { GraphRow } from '../../../core/contract/index.js';
+
+/** A row of the list: one commit by its place in the graph, or a run of commits that says nothing but its length. */
+export type ChainRow = { readonly kind: 'commit'; readonly at: number } | { readonly kind: 'fold'; readonly at: number; readonly end: number };
+
+/** Runs longer than this fold, and keep some rows at each end. */
+const longRun = 32;
+const keptAtEnds = 6;
+
+/** A commit in the middle of a line: nothing starts, ends or changes here. */
+function isPlain(row: GraphRow): boolean {
+  return (
+    row.commit.type === 'delta' &&
+    row.children === 1 &&
+    !row.forked &&
+    !row.startedBy &&
+    row.tipOf === undefined &&
+    row.errors === 0 &&
+    row.edges.every((edge) => edge.fromLane === edge.toLane)
+  );
+}
+
+/** The list with long linear runs folded, but for those that were opened (by the place of their first row). */
+export function foldRows(rows: readonly GraphRow[], opened: ReadonlySet<number>): readonly ChainRow[] {
+  const list: ChainRow[] = [];
+  for (let at = 0; at < rows.length; ) {
+    const row = rows[at] as GraphRow;
+    let end = at;
+    while (end < rows.length && isPlain(rows[end] as GraphRow) && rows[end]?.lane === row.lane) end++;
+    const first = at + keptAtEnds;
+    const last = end - keptAtEnds;
+    if (end - at > longRun && !opened.has(first)) {
+      for (let n = at; n < first; n++) list.push({ kind: 'commit', at: n });
+      list.push({ kind: 'fold', at: first, end: last });
+      for (let n = last; n < end; n++) list.push({ kind: 'commit', at: n });
+    } else {
+      for (let n = at; n < Math.max(end, at + 1); n++) list.push({ kind: 'commit', at: n });
+    }
+    at = Math.max(end, at + 1);
+  }
+  return list;
+}
+
+/** The rows whose words hold what was typed. */
+export function filterRows(rows: readonly GraphRow[], words: string): readonly ChainRow[] {
+  const needle = words.toLowerCase();
+  return rows.flatMap((row, at): ChainRow[] => {
+    const { summary = '', id, template, principal = '', tags, type } = row.commit;
+    const text = `${summary}\n${row.tipOf ?? ''}\n${id}\n${template}\n${principal}\n${type}\n${tags.join('\n')}`.toLowerCase();
+    return text.includes(needle) ? [{ kind: 'commit', at }] : [];
+  });
+}

@@ -1,0 +1,358 @@
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { BookOpen, ChevronDown, ChevronUp, ClipboardCopy, Download, GitFork, Search, X } from 'lucide-react';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import type { ContextId, Entry, EntryKey, Stop } from '../../../core/contract/index.js';
+import { api } from '../../client';
+import { Answer, Button, Empty, EntryView, IconButton, MenuButton, problemOf, say, Switch, TokenBar, TokenLegend, ToolView } from '../../parts';
+import { copy, entriesOf, go, jumpTo, move, notify, type Outline, outlineOf, type Ranges, show, useNavigation, useQuery, useRanges, useReading } from '../../state';
+import { type Block, blockOfEntry, blocksOf, guessHeight, seamsOf, turnsOf } from './blocks';
+import { clearFound, paintFound } from './find';
+
+/** What the model saw at a commit, in order, and where its tokens went. */
+export function ContextView({ project }: { project: string }) {
+  const { commit, stop = 'compaction' } = useNavigation(({ route }) => route);
+  const query = useQuery(commit ? `${project} ${commit} ${stop}` : null, () => outlineOf(project, commit as ContextId, stop));
+  if (!commit) {
+    return (
+      <Empty
+        title="No commit is chosen"
+        picture={<BookOpen size={48} strokeWidth={1} />}
+        actions={
+          <Button look="primary" onClick={() => go({ view: 'chain' })}>
+            Choose one in the chain
+          </Button>
+        }
+      >
+        A context is what the model saw at one point of a conversation. Choose a commit in the chain and press Enter.
+      </Empty>
+    );
+  }
+  return (
+    <Answer query={query} what={`The context of ${say.shortId(commit)} cannot be shown`} loading="Reading the context" stillWorks="The chain and other commits still work." lines={14}>
+      {(outline) => <Reader key={`${commit} ${stop}`} project={project} commit={commit} stop={stop} outline={outline} />}
+    </Answer>
+  );
+}
+
+interface ReaderProps {
+  readonly project: string;
+  readonly commit: ContextId;
+  readonly stop: Stop;
+  readonly outline: Outline;
+}
+
+function Reader({ project, commit, stop, outline }: ReaderProps) {
+  const { rows } = outline;
+  const entries = useRanges(entriesOf(project, commit, stop));
+  const blocks = useMemo(() => blocksOf(rows), [rows]);
+  const turns = useMemo(() => turnsOf(rows, blocks), [rows, blocks]);
+  const seams = useMemo(() => seamsOf(rows), [rows]);
+  const scroller = useRef<HTMLDivElement>(null);
+  const chosen = useNavigation(({ route }) => route.entry);
+  const reading = useReading();
+  const [finding, setFinding] = useState(false);
+
+  const list = useVirtualizer({
+    count: blocks.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: (n) => guessHeight(rows, blocks[n] as Block),
+    getItemKey: (n) => rows[blocks[n]?.first ?? 0]?.key ?? n,
+    overscan: 6,
+    scrollPaddingStart: 34,
+  });
+  const items = list.getVirtualItems();
+
+  const top = list.getVirtualItemForOffset((list.scrollOffset ?? 0) + 40)?.index ?? 0;
+  const bottom = list.getVirtualItemForOffset((list.scrollOffset ?? 0) + (list.scrollRect?.height ?? 0))?.index ?? 0;
+  const from = blocks[top]?.first ?? 0;
+  const to = (blocks[bottom]?.first ?? 0) + 1;
+  useEffect(() => useReading.setState({ from, to }), [from, to]);
+
+  const firstItem = items[0]?.index;
+  const lastItem = items.at(-1)?.index;
+  useEffect(() => {
+    if (firstItem === undefined || lastItem === undefined) return;
+    const visible = blocks.slice(firstItem, lastItem + 1);
+    const places = visible.flatMap((block) => [block.first, block.result ?? block.first]);
+    if (places.length) entries.need(Math.min(...places), Math.max(...places) + 1);
+  }, [firstItem, lastItem, blocks, entries]);
+
+  const goTo = useCallback((entry: number) => list.scrollToIndex(blockOfEntry(blocks, entry), { align: 'start' }), [list, blocks]);
+
+  // A deep link leads to its entry, and opening a commit to its own turn.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once per context
+  useEffect(() => {
+    const linked = chosen ? rows.findIndex((row) => row.key === chosen) : -1;
+    const own = rows.findIndex((row) => row.commit === commit);
+    const place = linked >= 0 ? linked : own;
+    if (place > 0) goTo(place);
+    scroller.current?.focus({ preventScroll: true });
+    return clearFound;
+  }, []);
+
+  const jump = reading.jump;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only a new wish moves the list
+  useEffect(() => {
+    if (jump && performance.now() - jump.at < 1_000) goTo(jump.entry);
+  }, [jump]);
+
+  const turnIndex = Math.max(0, turns.findLastIndex((turn) => turn.firstBlock <= top));
+  const turn = turns[turnIndex];
+  const chosenIndex = useMemo(() => (chosen ? rows.findIndex((row) => row.key === chosen) : -1), [rows, chosen]);
+  const chosenBlock = chosenIndex >= 0 ? blockOfEntry(blocks, chosenIndex) : -1;
+
+  const choose = (block: number) => {
+    const key = rows[blocks[block]?.first ?? -1]?.key;
+    if (key) move({ entry: key });
+  };
+  const step = (by: number) => {
+    const at = chosenBlock >= 0 ? chosenBlock + by : top;
+    const next = Math.max(0, Math.min(blocks.length - 1, at));
+    choose(next);
+    list.scrollToIndex(next, { align: 'auto' });
+  };
+  const stepTurn = (by: number) => {
+    const next = turns[Math.max(0, Math.min(turns.length - 1, turnIndex + by))];
+    if (!next) return;
+    choose(next.firstBlock);
+    list.scrollToIndex(next.firstBlock, { align: 'start' });
+  };
+  const fork = (key: EntryKey | undefined = chosen) => show({ kind: 'fork', commit, at: key ?? rows.at(-1)?.key, stop });
+
+  const onKeyDown = (event: React.KeyboardEvent) => {
+    if (event.target !== event.currentTarget && event.key === 'Enter') return;
+    if ((event.ctrlKey || event.metaKey) && event.key === 'f') {
+      event.preventDefault();
+      return setFinding(true);
+    }
+    if (event.ctrlKey || event.metaKey || event.altKey || event.target instanceof HTMLInputElement) return;
+    const act = {
+      j: () => step(1),
+      ArrowDown: () => step(1),
+      k: () => step(-1),
+      ArrowUp: () => step(-1),
+      ']': () => stepTurn(1),
+      '[': () => stepTurn(-1),
+      '/': () => setFinding(true),
+      f: () => fork(),
+      e: () => show({ kind: 'export', commit, stop }),
+      y: () => void copy(chosen ?? commit, 'Copied the key'),
+    }[event.key];
+    if (!act) return;
+    event.preventDefault();
+    act();
+  };
+
+  const problem = entries.problem();
+  if (outline.total === 0) {
+    return (
+      <Empty title="This context is empty" picture={<BookOpen size={48} strokeWidth={1} />}>
+        The commit holds nothing that was sent to a model.
+      </Empty>
+    );
+  }
+  return (
+    <section className="context" aria-label="Context">
+      <div className="context-top">
+        <div className="context-tools">
+          <Switch
+            label="How far back"
+            value={stop === 'root' ? 'root' : 'compaction'}
+            onChange={(value) => move({ stop: value === 'root' ? 'root' : undefined })}
+            options={[
+              { value: 'compaction', name: 'As the model had it', hint: 'From the last compaction on: what was sent to the model' },
+              { value: 'root', name: 'Full history', hint: 'From the first prompt on, through every compaction' },
+            ]}
+          />
+          <span className="muted ellipsis">
+            {say.plural(outline.total, 'entry', 'entries')} · {say.tokens(outline.tokens)}
+          </span>
+          <span className="grow" />
+          <IconButton icon={Search} label="Find in context" keys="/" onClick={() => setFinding(!finding)} aria-pressed={finding} />
+          <CopyMenu commit={commit} stop={stop} total={outline.total} entry={chosenIndex >= 0 ? entries.at(chosenIndex) : undefined} />
+          <Button small icon={GitFork} onClick={() => fork()} title="Fork from the chosen entry (f)">
+            Fork
+          </Button>
+          <Button small icon={Download} onClick={() => show({ kind: 'export', commit, stop })} title="Export this context (e)">
+            Export
+          </Button>
+        </div>
+        <TokenBar rows={rows} from={from} to={to} seams={seams} onJump={jumpTo} />
+        <TokenLegend rows={rows} />
+      </div>
+      {finding && <Find commit={commit} stop={stop} scroller={scroller} onGo={(entry) => (choose(blockOfEntry(blocks, entry)), goTo(entry))} onClose={() => setFinding(false)} />}
+      {problem !== undefined && (
+        <div className="notice-line error" role="alert">
+          <span className="grow">Some entries could not be read: {problemOf(problem).message}</span>
+          <Button small onClick={entries.retry}>
+            Try again
+          </Button>
+        </div>
+      )}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a list that scrolls is reached by keyboard */}
+      <div ref={scroller} className="context-scroll" role="feed" aria-label="Entries" aria-busy={items.some((item) => !entries.at(blocks[item.index]?.first ?? 0))} tabIndex={0} onKeyDown={onKeyDown}>
+        {turn && (
+          <div className="turn-sticky">
+            <button type="button" className="ellipsis" title="To the beginning of this turn" onClick={() => list.scrollToIndex(turn.firstBlock, { align: 'start' })}>
+              <span className="muted">
+                Turn {turnIndex + 1} of {turns.length}
+              </span>{' '}
+              {turn.head}
+            </button>
+            <span className="muted turn-time">{timeOf(entries, turn.firstEntry)}</span>
+            <IconButton small icon={ChevronUp} label="Previous turn" keys="[" onClick={() => stepTurn(-1)} disabled={turnIndex === 0} />
+            <IconButton small icon={ChevronDown} label="Next turn" keys="]" onClick={() => stepTurn(1)} disabled={turnIndex >= turns.length - 1} />
+          </div>
+        )}
+        <div className="context-length" style={{ height: list.getTotalSize() }}>
+          <div style={{ transform: `translateY(${items[0]?.start ?? 0}px)` }}>
+            {items.map((item) => {
+              const block = blocks[item.index] as Block;
+              const row = rows[block.first];
+              return (
+                // biome-ignore lint/a11y/useKeyWithClickEvents: the list itself answers the keys
+                // biome-ignore lint/a11y/noStaticElementInteractions: choosing by pointer; the list itself answers the keys
+                <div
+                  key={item.key}
+                  data-index={item.index}
+                  data-entry={row?.key}
+                  ref={list.measureElement}
+                  className={`block${item.index === chosenBlock ? ' chosen' : ''}`}
+                  aria-current={item.index === chosenBlock || undefined}
+                  onClick={() => choose(item.index)}
+                >
+                  {block.opens && block.first > 0 && row?.kind !== 'summary' && <div className="turn-line" />}
+                  {row?.kind === 'summary' && <Seam commit={block.commit} stop={stop} />}
+                  <BlockView block={block} entries={entries} height={item.size} onFork={fork} />
+                </div>
+              );
+            })}
+          </div>
+        </div>
+      </div>
+    </section>
+  );
+}
+
+const timeOf = (entries: Ranges<Entry>, index: number): string => {
+  const at = entries.at(index)?.at;
+  return at ? say.when(at) : '';
+};
+
+function BlockView({ block, entries, height, onFork }: { block: Block; entries: Ranges<Entry>; height: number; onFork: (key: EntryKey) => void }) {
+  const entry = entries.at(block.first);
+  if (!entry) return <div className="block-frame" style={{ height: Math.min(height, 320) }} />;
+  const actions = (
+    <>
+      <IconButton small icon={ClipboardCopy} label="Copy this entry" onClick={() => void copy(wordsOf(entry), 'Copied the entry')} />
+      <IconButton small icon={GitFork} label="Fork from here" keys="f" onClick={() => onFork(entry.key)} />
+    </>
+  );
+  if (block.result === undefined) return <EntryView entry={entry} actions={actions} />;
+  return <ToolView call={entry} result={block.result === null ? null : entries.at(block.result)} actions={actions} />;
+}
+
+/** Where a compaction replaced what came before. */
+function Seam({ commit, stop }: { commit: ContextId; stop: Stop }) {
+  const query = useQuery(commit, () => api.context.show({ id: commit }));
+  const parent = query.status === 'done' ? query.data.parent : undefined;
+  return (
+    <div className="seam">
+      <span>{stop === 'root' ? 'Compaction: the model went on from this summary' : 'This summary replaced what came before'}</span>
+      {parent && (
+        <button type="button" className="link-button" onClick={() => go({ commit: parent, entry: undefined, stop: undefined })}>
+          Show what it replaced
+        </button>
+      )}
+    </div>
+  );
+}
+
+/** An entry as a person pastes it elsewhere. */
+const wordsOf = (entry: Entry): string =>
+  entry.text ?? JSON.stringify(entry.arguments ?? entry.result ?? entry, null, 2);
+
+function CopyMenu({ commit, stop, total, entry }: { commit: ContextId; stop: Stop; total: number; entry: Entry | undefined }) {
+  const copyMarkdown = async () => {
+    const { text } = await api.export.context({ id: commit, stop, format: 'markdown' });
+    await copy(text ?? '', 'Copied the context as Markdown');
+  };
+  const copyJson = async () => {
+    const all: Entry[] = [];
+    for (let offset = 0; offset < total; offset += 2_000) all.push(...(await api.context.entries({ id: commit, stop, offset, limit: 2_000 })).entries);
+    await copy(JSON.stringify(all, null, 2), 'Copied the context as JSON');
+  };
+  const told = (job: Promise<void>) => void job.catch((error: unknown) => notify(problemOf(error).message));
+  return (
+    <MenuButton
+      label="Copy"
+      button={<IconButton icon={ClipboardCopy} label="Copy" />}
+      items={[
+        { name: 'Context as Markdown', act: () => told(copyMarkdown()) },
+        { name: 'Context as JSON', act: () => told(copyJson()) },
+        'line',
+        { name: 'Chosen entry as text', disabled: !entry, act: () => entry && void copy(wordsOf(entry), 'Copied the entry') },
+        { name: 'Chosen entry as JSON', disabled: !entry, act: () => entry && void copy(JSON.stringify(entry, null, 2), 'Copied the entry as JSON') },
+      ]}
+    />
+  );
+}
+
+function Find(props: { commit: ContextId; stop: Stop; scroller: React.RefObject<HTMLDivElement | null>; onGo: (entry: number) => void; onClose: () => void }) {
+  const { commit, stop, scroller, onGo, onClose } = props;
+  const [typed, setTyped] = useState('');
+  const [words, setWords] = useState('');
+  const [at, setAt] = useState(0);
+  useEffect(() => {
+    const timer = setTimeout(() => setWords(typed.trim().slice(0, 400)), 180);
+    return () => clearTimeout(timer);
+  }, [typed]);
+  const query = useQuery(words ? `${commit} ${stop} ${words}` : null, (signal) => api.context.find({ id: commit, stop, text: words }, { signal }));
+  const hits = query.status === 'done' ? query.data.hits : undefined;
+  const from = useReading((reading) => reading.from);
+
+  const goTo = (index: number) => {
+    if (!hits?.length) return;
+    const next = (index + hits.length) % hits.length;
+    setAt(next);
+    onGo(hits[next] ?? 0);
+  };
+  // The first hit is the next one from where one reads.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new answer moves, scrolling does not
+  useEffect(() => {
+    if (hits?.length) goTo(Math.max(0, hits.findIndex((hit) => hit >= from)));
+  }, [hits]);
+
+  // Painted again after every change of the list: rows come and go while it scrolls.
+  useEffect(() => {
+    const element = scroller.current;
+    if (element) paintFound(element, words, element.querySelector('.block.chosen'));
+  });
+  useEffect(() => clearFound, []);
+
+  return (
+    <search className="find">
+      <Search size={14} aria-hidden />
+      <input
+        // biome-ignore lint/a11y/noAutofocus: opened by a key to be typed into
+        autoFocus
+        className="field grow"
+        placeholder="Find in this context"
+        aria-label="Find in this context"
+        value={typed}
+        onChange={(event) => setTyped(event.target.value)}
+        onKeyDown={(event) => {
+          if (event.key === 'Enter') goTo(at + (event.shiftKey ? -1 : 1));
+          if (event.key === 'Escape') onClose();
+          event.stopPropagation();
+        }}
+      />
+      <output className="muted" aria-live="polite">
+        {words === '' ? '' : query.status === 'failed' ? problemOf(query.error).message : hits ? (hits.length ? `${at + 1} of ${say.plural(hits.length, 'entry', 'entries')}` : 'Nothing found') : 'Searching…'}
+      </output>
+      <IconButton small icon={ChevronUp} label="Previous hit" keys="Shift Enter" onClick={() => goTo(at - 1)} disabled={!hits?.length} />
+      <IconButton small icon={ChevronDown} label="Next hit" keys="Enter" onClick={() => goTo(at + 1)} disabled={!hits?.length} />
+      <IconButton small icon={X} label="Close find" keys="Esc" onClick={onClose} />
+    </search>
+  );
+}

@@ -1,0 +1,30 @@
+const limit = 4_000;
+
+/** Marks the words in what is on the page, without touching the page: positions in text that the browser paints over. */
+export function paintFound(container: HTMLElement, words: string, here: Element | null): void {
+  const highlights = CSS.highlights;
+  if (!highlights) return;
+  highlights.delete('found');
+  highlights.delete('found-here');
+  const needle = words.toLowerCase();
+  if (needle === '') return;
+  const found: Range[] = [];
+  const foundHere: Range[] = [];
+  const walker = document.createTreeWalker(container, NodeFilter.SHOW_TEXT);
+  for (let node = walker.nextNode(); node && found.length < limit; node = walker.nextNode()) {
+    const text = node.nodeValue?.toLowerCase() ?? '';
+    for (let at = text.indexOf(needle); at !== -1 && found.length < limit; at = text.indexOf(needle, at + needle.length)) {
+      const range = new Range();
+      range.setStart(node, at);
+      range.setEnd(node, at + needle.length);
+      (here?.contains(node) ? foundHere : found).push(range);
+    }
+  }
+  highlights.set('found', new Highlight(...found));
+  highlights.set('found-here', new Highlight(...foundHere));
+}
+
+export const clearFound = (): void => {
+  CSS.highlights?.delete('found');
+  CSS.highlights?.delete('found-here');
+};

@@ -1,0 +1,310 @@
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { ArrowLeftRight, ChevronDown, ChevronUp, GitCompare } from 'lucide-react';
+import { useEffect, useMemo, useRef, useState } from 'react';
+import type { ContextId, Entry, Hunk } from '../../../core/contract/index.js';
+import { api } from '../../client';
+import { Answer, Button, Empty, EntryView, Fold, IconButton, Id, kindNames, say, speaker, Switch } from '../../parts';
+import { entriesOf, go, move, outlineOf, type Ranges, useNavigation, useQuery, useRanges } from '../../state';
+import { comparable, type DiffRow, diffRows, type Piece, piecesOf, tokensIn } from './parts';
+
+type Layout = 'split' | 'unified';
+
+/** Two contexts against each other: what both have folded away, what differs in full. */
+export function DiffView({ project }: { project: string }) {
+  const { commit, against, stop = 'compaction' } = useNavigation(({ route }) => route);
+  const query = useQuery(commit && against ? `${project} ${against} ${commit} ${stop}` : null, async (signal) => {
+    const [a, b] = [against as ContextId, commit as ContextId];
+    const [diff, left, right] = await Promise.all([api.context.diff({ a, b, stop }, { signal }), api.context.show({ id: a }), api.context.show({ id: b })]);
+    return { diff, left, right };
+  });
+  if (!commit || !against) {
+    return (
+      <Empty
+        title="Two commits make a comparison"
+        picture={<GitCompare size={48} strokeWidth={1} />}
+        actions={
+          <Button look="primary" onClick={() => go({ view: 'chain' })}>
+            Choose them in the chain
+          </Button>
+        }
+      >
+        Select one, then a second one with Ctrl or Cmd held down, and press d. Or compare one with its parent: p.
+      </Empty>
+    );
+  }
+  return (
+    <Answer query={query} what="These two contexts cannot be compared" loading="Comparing" stillWorks="Each of them can still be opened by itself." lines={12}>
+      {({ diff, left, right }) => (
+        <section className="diff" aria-label="Diff">
+          <header className="diff-head">
+            {[left, right].map((side, n) => (
+              <div key={n === 0 ? 'a' : 'b'} className="diff-side">
+                <span className={`diff-sign ${n === 0 ? 'removed' : 'added'}`}>{n === 0 ? '−' : '+'}</span>
+                <Id id={side.id} what="commit id" />
+                <span className="ellipsis grow" title={side.summary}>
+                  {say.firstLine(side.summary ?? '')}
+                </span>
+                <span className="muted">{say.tokens(n === 0 ? diff.tokens.a : diff.tokens.b)}</span>
+                <time className="muted" dateTime={side.createdAt} title={say.instant(side.createdAt)}>
+                  {say.when(side.createdAt)}
+                </time>
+              </div>
+            ))}
+            <IconButton icon={ArrowLeftRight} label="Swap the sides" onClick={() => move({ commit: against, against: commit })} />
+          </header>
+          <Body key={`${left.id} ${right.id} ${stop}`} project={project} a={left.id} b={right.id} hunks={diff.hunks} base={diff.base} counts={diff} />
+        </section>
+      )}
+    </Answer>
+  );
+}
+
+interface BodyProps {
+  readonly project: string;
+  readonly a: ContextId;
+  readonly b: ContextId;
+  readonly hunks: readonly Hunk[];
+  readonly base: ContextId | null;
+  readonly counts: { readonly same: number; readonly added: number; readonly removed: number; readonly changed: number };
+}
+
+function Body({ project, a, b, hunks, base, counts }: BodyProps) {
+  const { stop = 'compaction' } = useNavigation(({ route }) => route);
+  const [layout, setLayout] = useState<Layout>('split');
+  const [opened, setOpened] = useState<ReadonlySet<number>>(new Set());
+  const left = useRanges(entriesOf(project, a, stop));
+  const right = useRanges(entriesOf(project, b, stop));
+  const outlineA = useQuery(`${project} ${a} ${stop}`, () => outlineOf(project, a, stop));
+  const rows = useMemo(() => diffRows(hunks), [hunks]);
+  const scroller = useRef<HTMLDivElement>(null);
+  const virtual = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: (n) => (rows[n]?.kind === 'same' ? 34 : 180),
+    overscan: 4,
+  });
+  const items = virtual.getVirtualItems();
+  const first = items[0]?.index;
+  const last = items.at(-1)?.index;
+  useEffect(() => {
+    if (first === undefined || last === undefined) return;
+    for (const row of rows.slice(first, last + 1)) {
+      if (row.kind === 'removed' || row.kind === 'changed') left.need(row.a, row.a + 1);
+      if (row.kind === 'added' || row.kind === 'changed') right.need(row.b, row.b + 1);
+    }
+  }, [first, last, rows, left, right]);
+
+  const differing = useMemo(() => rows.flatMap((row, n) => (row.kind === 'same' ? [] : [n])), [rows]);
+  const top = virtual.getVirtualItemForOffset((virtual.scrollOffset ?? 0) + 8)?.index ?? 0;
+  const toNext = (by: number) => {
+    const next = by > 0 ? differing.find((n) => n > top) : differing.findLast((n) => n < top);
+    if (next !== undefined) virtual.scrollToIndex(next, { align: 'start' });
+  };
+  const outline = outlineA.status === 'done' ? outlineA.data.rows : undefined;
+  return (
+    <>
+      <div className="diff-tools">
+        <span className="diff-counts">
+          <span>{say.exact(counts.same)} the same</span>
+          <span className="added">+{say.exact(counts.added)}</span>
+          <span className="removed">−{say.exact(counts.removed)}</span>
+          <span className="changed">~{say.exact(counts.changed)} changed</span>
+        </span>
+        {base ? (
+          <span className="muted">
+            common ancestor{' '}
+            <button type="button" className="link-button mono" onClick={() => go({ view: 'chain', commit: base })}>
+              {say.shortId(base)}
+            </button>
+          </span>
+        ) : (
+          <span className="muted">no common ancestor</span>
+        )}
+        <span className="grow" />
+        <IconButton small icon={ChevronUp} label="Previous difference" keys="k" onClick={() => toNext(-1)} />
+        <IconButton small icon={ChevronDown} label="Next difference" keys="j" onClick={() => toNext(1)} />
+        <Switch
+          label="How far back"
+          value={stop === 'root' ? 'root' : 'compaction'}
+          onChange={(value) => move({ stop: value === 'root' ? 'root' : undefined })}
+          options={[
+            { value: 'compaction', name: 'As the model had it' },
+            { value: 'root', name: 'Full history' },
+          ]}
+        />
+        <Switch
+          label="Layout"
+          value={layout}
+          onChange={setLayout}
+          options={[
+            { value: 'split', name: 'Side by side' },
+            { value: 'unified', name: 'One column' },
+          ]}
+        />
+      </div>
+      <Strip rows={rows} onGo={(n) => virtual.scrollToIndex(n, { align: 'start' })} />
+      {differing.length === 0 ? (
+        <Empty title="The two contexts are the same">Every one of their {say.plural(counts.same, 'entry', 'entries')} is in both.</Empty>
+      ) : (
+        <section
+          ref={scroller}
+          className="diff-scroll"
+          aria-label="Differences"
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: a list that scrolls is reached by keyboard
+          tabIndex={0}
+          onKeyDown={(event) => {
+            if (event.target !== event.currentTarget || event.ctrlKey || event.metaKey || event.altKey) return;
+            const by = event.key === 'j' ? 1 : event.key === 'k' ? -1 : 0;
+            if (by) toNext(by);
+          }}
+        >
+          <div style={{ height: virtual.getTotalSize(), position: 'relative' }}>
+            <div style={{ transform: `translateY(${items[0]?.start ?? 0}px)` }}>
+              {items.map((item) => {
+                const row = rows[item.index];
+                if (!row) return null;
+                return (
+                  <div key={item.key} data-index={item.index} ref={virtual.measureElement} className={`diff-row ${row.kind} ${layout}`}>
+                    {row.kind === 'same' ? (
+                      <Same
+                        row={row}
+                        tokens={tokensIn(outline, row.aStart, row.count)}
+                        heads={opened.has(item.index) ? outline?.slice(row.aStart, row.aStart + Math.min(row.count, 400)) : undefined}
+                        onToggle={() => {
+                          const next = new Set(opened);
+                          if (!next.delete(item.index)) next.add(item.index);
+                          setOpened(next);
+                        }}
+                      />
+                    ) : (
+                      <Differs row={row} left={left} right={right} layout={layout} />
+                    )}
+                  </div>
+                );
+              })}
+            </div>
+          </div>
+        </section>
+      )}
+    </>
+  );
+}
+
+function Same(props: {
+  row: Extract<DiffRow, { kind: 'same' }>;
+  tokens: number | undefined;
+  heads: readonly { key: string; head?: string | undefined; role: Entry['role']; kind: Entry['kind']; tokens: number }[] | undefined;
+  onToggle: () => void;
+}) {
+  const { row, tokens, heads, onToggle } = props;
+  return (
+    <>
+      <button type="button" className="diff-same" aria-expanded={heads !== undefined} onClick={onToggle}>
+        {heads ? <ChevronUp size={13} aria-hidden /> : <ChevronDown size={13} aria-hidden />}
+        {say.plural(row.count, 'entry', 'entries')} the same{tokens !== undefined && `, ${say.tokens(tokens)}`}
+      </button>
+      {heads && (
+        <ol className="diff-heads">
+          {heads.map((head) => (
+            <li key={head.key} className="ellipsis">
+              <b>{speaker(head)}</b> <span className="muted">{kindNames[head.kind]}</span> {head.head}
+            </li>
+          ))}
+          {row.count > heads.length && <li className="muted">and {say.exact(row.count - heads.length)} more</li>}
+        </ol>
+      )}
+    </>
+  );
+}
+
+function Differs({ row, left, right, layout }: { row: Exclude<DiffRow, { kind: 'same' }>; left: Ranges<Entry>; right: Ranges<Entry>; layout: Layout }) {
+  const a = row.kind === 'added' ? undefined : left.at(row.a);
+  const b = row.kind === 'removed' ? undefined : right.at(row.b);
+  const missing = (row.kind !== 'added' && !a) || (row.kind !== 'removed' && !b);
+  if (missing) return <div className="block-frame" style={{ height: 120 }} />;
+  if (a && b) return <Changed a={a} b={b} layout={layout} />;
+  const entry = a ?? b;
+  if (!entry) return null;
+  const shown = <EntryView entry={entry} />;
+  if (layout === 'unified') return shown;
+  return (
+    <div className="diff-columns">
+      <div>{a && shown}</div>
+      <div>{b && shown}</div>
+    </div>
+  );
+}
+
+/** Texts longer than this are shown as they are: what changed in them would take longer to find than to read. */
+const wordLimit = 40_000;
+
+function Changed({ a, b, layout }: { a: Entry; b: Entry; layout: Layout }) {
+  const [textA, textB] = useMemo(() => [comparable(a), comparable(b)], [a, b]);
+  const [pieces, setPieces] = useState<{ a: readonly Piece[]; b: readonly Piece[] }>();
+  useEffect(() => {
+    let wanted = true;
+    if (textA.length + textB.length > wordLimit) return;
+    void import('@codemirror/merge').then(({ presentableDiff }) => {
+      if (wanted) setPieces(piecesOf(textA, textB, presentableDiff(textA, textB, { scanLimit: 2_000, timeout: 200 })));
+    });
+    return () => {
+      wanted = false;
+    };
+  }, [textA, textB]);
+  const side = (entry: Entry, text: string, shown: readonly Piece[] | undefined, kind: 'removed' | 'added') => (
+    <article className={`entry kind-tool changed-${kind}`} aria-label={kind === 'removed' ? 'Before' : 'After'}>
+      <header className="entry-head">
+        <span className="entry-name">{entry.toolName ?? speaker(entry)}</span>
+        <span className="muted">{kindNames[entry.kind]}</span>
+        <span className="grow" />
+        <span className="entry-tokens">≈ {say.compact(entry.tokens)}</span>
+      </header>
+      {shown ? (
+        <pre className="plain changed-text">
+          {shown.map((piece, n) =>
+            piece.differs ? (
+              // biome-ignore lint/suspicious/noArrayIndexKey: pieces of a text that does not change
+              <mark key={n} className={kind}>
+                {piece.text}
+              </mark>
+            ) : (
+              // biome-ignore lint/suspicious/noArrayIndexKey: pieces of a text that does not change
+              <span key={n}>{piece.text}</span>
+            ),
+          )}
+        </pre>
+      ) : (
+        <Fold text={text}>{(part) => <pre className="plain changed-text">{part}</pre>}</Fold>
+      )}
+    </article>
+  );
+  const [before, after] = [side(a, textA, pieces?.a, 'removed'), side(b, textB, pieces?.b, 'added')];
+  return (
+    <div className={layout === 'split' ? 'diff-columns' : undefined}>
+      <div>{before}</div>
+      <div>{after}</div>
+    </div>
+  );
+}
+
+/** Where the differences are, over the whole length. */
+function Strip({ rows, onGo }: { rows: readonly DiffRow[]; onGo: (n: number) => void }) {
+  // What is the same takes some room, but never so much that what differs cannot be seen.
+  const parts = useMemo(() => {
+    const merged: { kind: DiffRow['kind']; n: number; weight: number }[] = [];
+    rows.forEach((row, n) => {
+      const last = merged.at(-1);
+      if (last && last.kind === row.kind && row.kind !== 'same') last.weight++;
+      else merged.push({ kind: row.kind, n, weight: row.kind === 'same' ? Math.min(row.count, 40) : 1 });
+    });
+    return merged.length > 400 ? [] : merged;
+  }, [rows]);
+  if (parts.length === 0) return null;
+  return (
+    <div className="diff-strip" aria-hidden>
+      {parts.map((part) => (
+        <button key={part.n} type="button" tabIndex={-1} className={part.kind} style={{ flexGrow: part.weight }} onClick={() => onGo(part.n)} />
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,194 @@
+import { ClipboardCopy, Download, FileOutput } from 'lucide-react';
+import { useState } from 'react';
+import { type ContextId, exportFormats, type Stop } from '../../../core/contract/index.js';
+import { api } from '../../client';
+import { Button, Copyable, problemOf, say, Sheet, Switch } from '../../parts';
+import { copy, dismiss } from '../../state';
+
+type Format = (typeof exportFormats)[number];
+
+const formats: Record<Format, { name: string; what: string; extension: string; type: string }> = {
+  'claude-code-v1': { name: 'Claude Code session', what: 'A session file that Claude Code resumes.', extension: 'jsonl', type: 'application/x-ndjson' },
+  'anthropic-messages-v1': { name: 'Anthropic messages', what: 'The messages array, as the API takes it.', extension: 'json', type: 'application/json' },
+  'openai-chat-v1': { name: 'OpenAI chat', what: 'The messages array, as chat completions take it.', extension: 'json', type: 'application/json' },
+  markdown: { name: 'Markdown', what: 'A document for people.', extension: 'md', type: 'text/markdown' },
+};
+const tierNames = { native: 'as it was recorded', translated: 'translated from another format', rendered: 'rendered for reading', raw: 'raw bytes' } as const;
+
+type Written = Awaited<ReturnType<typeof api.export.context>>;
+
+/** A context as a file: for an agent, for an API, or for people. */
+export function ExportSheet({ commit, stop: given }: { commit: ContextId; stop: Stop }) {
+  const [format, setFormat] = useState<Format>('claude-code-v1');
+  const [stop, setStop] = useState<'compaction' | 'root'>(given === 'root' ? 'root' : 'compaction');
+  const [path, setPath] = useState('');
+  const [redact, setRedact] = useState(false);
+  const [state, setState] = useState<{ phase: 'asking' | 'writing' } | { phase: 'done'; written: Written } | { phase: 'failed'; error: unknown }>({ phase: 'asking' });
+  const ask = (to?: string) => api.export.context({ id: commit, stop, format, ...(redact && { redact }), ...(to && { path: to }) });
+  const fileName = `${say.shortId(commit)}.${formats[format].extension}`;
+
+  const write = async () => {
+    setState({ phase: 'writing' });
+    try {
+      setState({ phase: 'done', written: await ask(path.trim()) });
+    } catch (error) {
+      setState({ phase: 'failed', error });
+    }
+  };
+  const take = async (use: (text: string) => void | Promise<void>) => {
+    setState({ phase: 'writing' });
+    try {
+      const written = await ask();
+      await use(written.text ?? '');
+      setState({ phase: 'done', written });
+    } catch (error) {
+      setState({ phase: 'failed', error });
+    }
+  };
+  const busy = state.phase === 'writing';
+  return (
+    <Sheet
+      title={`Export ${say.shortId(commit)}`}
+      onClose={dismiss}
+      footer={
+        <>
+          <Button icon={ClipboardCopy} disabled={busy} onClick={() => void take((text) => copy(text, 'Copied the export'))}>
+            Copy
+          </Button>
+          <Button {...(path.trim() ? {} : { look: 'primary' })} icon={Download} disabled={busy} onClick={() => void take((text) => save(text, fileName, formats[format].type))}>
+            Download
+          </Button>
+        </>
+      }
+    >
+      <div className="export">
+        <fieldset>
+          <legend className="muted">Format</legend>
+          {exportFormats.map((name) => (
+            <label key={name} className="export-format">
+              <input type="radio" name="format" value={name} checked={format === name} onChange={() => setFormat(name)} />
+              <span>
+                <b>{formats[name].name}</b> <span className="mono muted">{name}</span>
+                <br />
+                <span className="muted">{formats[name].what}</span>
+              </span>
+            </label>
+          ))}
+        </fieldset>
+        <Switch
+          label="How far back"
+          value={stop}
+          onChange={setStop}
+          options={[
+            { value: 'compaction', name: 'As the model had it' },
+            { value: 'root', name: 'Full history' },
+          ]}
+        />
+        <label className="export-check">
+          <input type="checkbox" checked={redact} onChange={(event) => setRedact(event.target.checked)} />
+          Take out what looks like a secret
+        </label>
+        <form
+          className="path-form"
+          onSubmit={(event) => {
+            event.preventDefault();
+            void write();
+          }}
+        >
+          <input className="field grow mono" placeholder={`/path/to/${fileName}`} aria-label="Path of the new file" value={path} onChange={(event) => setPath(event.target.value)} />
+          <Button type="submit" icon={FileOutput} disabled={busy || !path.trim()}>
+            Write the file
+          </Button>
+        </form>
+        <p className="muted">A file that is there already is never overwritten.</p>
+        {state.phase === 'writing' && <p role="status">Writing…</p>}
+        {state.phase === 'failed' && (
+          <p className="notice-line error" role="alert">
+            Nothing was written: {problemOf(state.error).message}
+          </p>
+        )}
+        {state.phase === 'done' && (
+          <div role="status" className="export-done">
+            <p>
+              {say.bytes(state.written.bytes)} of {formats[format]?.name ?? state.written.format}, {tierNames[state.written.tier]}.
+            </p>
+            {state.written.path && <Copyable text={state.written.path} label="Path" />}
+          </div>
+        )}
+      </div>
+    </Sheet>
+  );
+}
+
+function save(text: string, name: string, type: string): void {
+  const url = URL.createObjectURL(new Blob([text], { type }));
+  const link = document.createElement('a');
+  link.href = url;
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(url), 10_000);
+}
+
+/** Puts the context where Claude Code looks for its sessions, and says how to go on there. */
+export function ResumeSheet({ commit }: { commit: ContextId }) {
+  const [cwd, setCwd] = useState('');
+  const [state, setState] = useState<{ phase: 'asking' | 'writing' } | { phase: 'done'; made: Awaited<ReturnType<typeof api.export.resume>> } | { phase: 'failed'; error: unknown }>({
+    phase: 'asking',
+  });
+  const make = async () => {
+    setState({ phase: 'writing' });
+    try {
+      setState({ phase: 'done', made: await api.export.resume({ id: commit, agent: 'claude-code', ...(cwd.trim() && { cwd: cwd.trim() }) }) });
+    } catch (error) {
+      setState({ phase: 'failed', error });
+    }
+  };
+  const done = state.phase === 'done' ? state.made : undefined;
+  return (
+    <Sheet
+      title="Resume in Claude Code"
+      onClose={dismiss}
+      footer={
+        done ? (
+          <>
+            <Button onClick={dismiss}>Close</Button>
+            {/* biome-ignore lint/a11y/noAutofocus: the next step */}
+            <Button look="primary" icon={ClipboardCopy} autoFocus onClick={() => void copy(done.command, 'Copied the command')}>
+              Copy the command
+            </Button>
+          </>
+        ) : (
+          <>
+            <Button onClick={dismiss}>Cancel</Button>
+            <Button look="primary" icon={FileOutput} disabled={state.phase === 'writing'} onClick={() => void make()}>
+              {state.phase === 'writing' ? 'Writing the session…' : 'Write the session'}
+            </Button>
+          </>
+        )
+      }
+    >
+      {done ? (
+        <div className="export">
+          <p>The session is where Claude Code looks for it. Run this in a terminal:</p>
+          <Copyable text={done.command} label="Command" />
+          <Copyable text={done.path} label="File" />
+        </div>
+      ) : (
+        <div className="export">
+          <p>
+            Writes <b className="mono">{say.shortId(commit)}</b> as a new session into Claude Code’s own folder. The agent then goes on from exactly here. No file is overwritten.
+          </p>
+          <label className="export-cwd">
+            <span className="muted">Working directory</span>
+            <input className="field mono" placeholder="the one of the original session" value={cwd} onChange={(event) => setCwd(event.target.value)} />
+          </label>
+          {state.phase === 'failed' && (
+            <p className="notice-line error" role="alert">
+              Nothing was written: {problemOf(state.error).message}
+            </p>
+          )}
+        </div>
+      )}
+    </Sheet>
+  );
+}

@@ -1,0 +1,7 @@
+// views/fork: the sheet that branches off at any entry.
+// `plan.ts` (pure) turns what a person changes into the engine's edits, and knows which tool pairs a cut or a drop would part.
+// The engine does the fork and refuses what no model would take; the sheet asks before it comes to that.
+import './fork.css';
+
+export { ForkSheet } from './Fork';
+export { draftTokens, noChanges, partnerOf, planOf } from './plan';

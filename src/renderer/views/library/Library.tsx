@@ -1,0 +1,365 @@
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { Bot, ChevronRight, FileInput, FolderOpen, FolderPlus, FolderSearch, Import, Sparkles } from 'lucide-react';
+import { useMemo, useRef, useState } from 'react';
+import type { FoundSession, FoundSource } from '../../../core/contract/index.js';
+import { api } from '../../client';
+import { Answer, Button, Empty, Loading, notifyProblem, problemOf, say } from '../../parts';
+import { go, useOpenDir, useProject, useQuery } from '../../state';
+import { importPaths, openSample, showProject } from './act';
+import { groupSessions } from './groups';
+
+const agentNames: Record<FoundSource['agent'], string> = { 'claude-code': 'Claude Code' };
+
+/** The first page: histories found on this machine, projects, and the ways in. */
+export function LibraryView() {
+  const dir = useOpenDir();
+  const revision = useProject((state) => state.revision);
+  const sources = useQuery('sources', () => api.library.sources({}));
+  return (
+    <section className="library" aria-label="Library">
+      <div className="library-side">
+        <Projects />
+        <OpenPath />
+      </div>
+      <div className="library-main">
+        <Answer query={sources} what="The histories on this machine cannot be listed" loading="Looking for histories" stillWorks="You can still type a path, drop files, or open a project.">
+          {(found) => (found.some((source) => source.sessions > 0) ? <Found sources={found} key={`${dir} ${revision}`} /> : <NothingFound sources={found} />)}
+        </Answer>
+      </div>
+    </section>
+  );
+}
+
+function NothingFound({ sources }: { sources: readonly FoundSource[] }) {
+  return (
+    <Empty
+      title="No agent histories were found on this machine"
+      picture={<FolderSearch size={56} strokeWidth={1} />}
+      actions={
+        <Button look="primary" icon={Sparkles} onClick={() => void openSample()}>
+          Open the sample project
+        </Button>
+      }
+    >
+      {sources.length > 0
+        ? `Stemma looked in ${sources.map((source) => source.root).join(', ')}.${sources.some((source) => source.problem) ? ` ${sources.map((source) => source.problem).join(' ')}` : ''} `
+        : ''}
+      Type a path or drop a session file anywhere, or see what it is like with the sample: branches, a compaction and a subagent.
+    </Empty>
+  );
+}
+
+function Found({ sources }: { sources: readonly FoundSource[] }) {
+  const [root, setRoot] = useState(sources.find((source) => source.sessions > 0)?.root ?? '');
+  const source = sources.find((one) => one.root === root);
+  const sessions = useQuery(root ? `sessions ${root}` : null, () => api.library.sessions({ root }));
+  return (
+    <>
+      <header className="library-sources">
+        {sources.map((one) => (
+          <div key={one.root} className={`library-source${one.root === root ? ' chosen' : ''}`}>
+            <button type="button" className="library-source-name" aria-pressed={one.root === root} onClick={() => setRoot(one.root)} title={one.root}>
+              <b>{agentNames[one.agent]}</b>
+              <span className="muted">
+                {say.plural(one.sessions, 'session')} · {say.plural(one.projects, 'project')} · {say.bytes(one.bytes)}
+              </span>
+              <span className="muted mono ellipsis">{one.root}</span>
+              {one.problem && <span className="problem">{one.problem}</span>}
+            </button>
+            <Button look="primary" icon={Import} disabled={one.sessions === 0} onClick={() => void importPaths([one.root], true)} title={`Import everything in ${one.root}`}>
+              Import all
+            </Button>
+          </div>
+        ))}
+      </header>
+      <Answer query={sessions} what={`The sessions in ${source?.root ?? root} cannot be listed`} loading="Reading the list of sessions" lines={12}>
+        {(list) => <Sessions sessions={list} />}
+      </Answer>
+    </>
+  );
+}
+
+const folderHeight = 32;
+const rowHeight = 28;
+
+function Sessions({ sessions }: { sessions: readonly FoundSession[] }) {
+  const [words, setWords] = useState('');
+  const [closed, setClosed] = useState<ReadonlySet<string>>(new Set());
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
+  const [at, setAt] = useState(-1);
+  const scroller = useRef<HTMLDivElement>(null);
+  const rows = useMemo(() => groupSessions(sessions, words, closed), [sessions, words, closed]);
+  const virtual = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: (n) => (rows[n]?.kind === 'folder' ? folderHeight : rowHeight),
+    getItemKey: (n) => rows[n]?.key ?? n,
+    overscan: 12,
+  });
+  const toggleFolder = (cwd: string) => setClosed(toggled(closed, cwd));
+  const toggleChosen = (path: string) => setChosen(toggled(chosen, path));
+  const open = (n: number) => {
+    const row = rows[n];
+    if (row?.kind === 'folder') toggleFolder(row.cwd);
+    if (row?.kind === 'session') void importPaths([row.session.path], true);
+  };
+  const onKeyDown = (event: React.KeyboardEvent) => {
+    if (event.target !== event.currentTarget || event.ctrlKey || event.metaKey || event.altKey) return;
+    const by = { j: 1, ArrowDown: 1, k: -1, ArrowUp: -1, PageDown: 20, PageUp: -20, Home: -rows.length, End: rows.length }[event.key];
+    const row = rows[at];
+    if (by !== undefined) {
+      const next = Math.max(0, Math.min(rows.length - 1, at + by));
+      setAt(next);
+      virtual.scrollToIndex(next, { align: 'auto' });
+    } else if (event.key === 'Enter') open(at);
+    else if (event.key === ' ' && row?.kind === 'session') toggleChosen(row.session.path);
+    else return;
+    event.preventDefault();
+  };
+  return (
+    <>
+      <div className="library-tools">
+        <input
+          type="search"
+          data-filter
+          className="field grow"
+          placeholder="Filter sessions  /"
+          aria-label="Filter sessions"
+          value={words}
+          onChange={(event) => (setWords(event.target.value), setAt(-1))}
+          onKeyDown={(event) => {
+            if (event.key === 'Escape') setWords('');
+            if (event.key === 'Enter' || event.key === 'ArrowDown') scroller.current?.focus();
+          }}
+        />
+        {chosen.size > 0 && (
+          <>
+            <Button small look="plain" onClick={() => setChosen(new Set())}>
+              Clear
+            </Button>
+            <Button small look="primary" icon={Import} onClick={() => (void importPaths([...chosen], true), setChosen(new Set()))}>
+              Import {say.exact(chosen.size)} chosen
+            </Button>
+          </>
+        )}
+      </div>
+      {rows.length === 0 ? (
+        <Empty title="No session holds these words" actions={<Button onClick={() => setWords('')}>Clear the filter</Button>} />
+      ) : (
+        <div ref={scroller} className="library-list" role="tree" aria-label="Sessions found on this machine" aria-multiselectable tabIndex={0} onKeyDown={onKeyDown} aria-activedescendant={at >= 0 ? `found-${at}` : undefined}>
+          <div style={{ height: virtual.getTotalSize(), position: 'relative' }} role="presentation">
+            {virtual.getVirtualItems().map((item) => {
+              const row = rows[item.index];
+              if (!row) return null;
+              const place = { top: item.start, height: item.size };
+              const active = item.index === at ? ' active' : '';
+              switch (row.kind) {
+                case 'folder':
+                  return (
+                    <div key={row.key} id={`found-${item.index}`} role="treeitem" aria-level={1} aria-expanded={row.open} aria-selected={false} tabIndex={-1} className={`library-folder${active}`} style={place} onClick={() => toggleFolder(row.cwd)} onKeyDown={() => {}}>
+                      <ChevronRight size={14} aria-hidden className={row.open ? 'turned' : undefined} />
+                      <b className="ellipsis mono" title={row.cwd}>
+                        {row.cwd}
+                      </b>
+                      <span className="muted">
+                        {say.plural(row.sessions, 'session')} · {say.bytes(row.bytes)}
+                      </span>
+                    </div>
+                  );
+                case 'day':
+                  return (
+                    <div key={row.key} id={`found-${item.index}`} role="presentation" className="library-day" style={place}>
+                      {row.day}
+                    </div>
+                  );
+                case 'session':
+                  return (
+                    <SessionRow
+                      key={row.key}
+                      id={`found-${item.index}`}
+                      session={row.session}
+                      place={place}
+                      active={item.index === at}
+                      chosen={chosen.has(row.session.path)}
+                      onChoose={() => toggleChosen(row.session.path)}
+                      onOpen={() => open(item.index)}
+                    />
+                  );
+              }
+            })}
+          </div>
+        </div>
+      )}
+    </>
+  );
+}
+
+interface SessionRowProps {
+  readonly id: string;
+  readonly session: FoundSession;
+  readonly place: React.CSSProperties;
+  readonly active: boolean;
+  readonly chosen: boolean;
+  readonly onChoose: () => void;
+  readonly onOpen: () => void;
+}
+
+function SessionRow({ id, session, place, active, chosen, onChoose, onOpen }: SessionRowProps) {
+  const title = session.title ? say.firstLine(session.title) : session.sessionId;
+  return (
+    <div
+      id={id}
+      role="treeitem"
+      aria-level={2}
+      aria-selected={chosen}
+      aria-label={`${title}, ${say.bytes(session.bytes)}${session.imported ? ', imported' : ''}`}
+      tabIndex={-1}
+      className={`library-session${active ? ' active' : ''}${chosen ? ' chosen' : ''}`}
+      style={place}
+      title={session.path}
+      onClick={onChoose}
+      onDoubleClick={onOpen}
+      onKeyDown={() => {}}
+    >
+      <input type="checkbox" tabIndex={-1} checked={chosen} readOnly aria-hidden />
+      <i className={`mark${session.imported ? ' imported' : ''}`} title={session.imported ? 'In the open project' : 'Not imported'} />
+      <span className={`ellipsis grow${session.title ? '' : ' mono muted'}`}>{title}</span>
+      {session.subagents > 0 && (
+        <span className="muted library-agents" title={say.plural(session.subagents, 'subagent')}>
+          <Bot size={12} aria-hidden /> {session.subagents}
+        </span>
+      )}
+      <span className="muted library-size">{say.bytes(session.bytes)}</span>
+      <time className="muted library-time" dateTime={session.modifiedAt} title={say.instant(session.modifiedAt)}>
+        {say.when(session.modifiedAt)}
+      </time>
+      <Button
+        small
+        tabIndex={-1}
+        className="library-import"
+        onClick={(event) => {
+          event.stopPropagation();
+          onOpen();
+        }}
+      >
+        {session.imported ? 'Open' : 'Import'}
+      </Button>
+    </div>
+  );
+}
+
+function toggled<T>(set: ReadonlySet<T>, value: T): ReadonlySet<T> {
+  const next = new Set(set);
+  if (!next.delete(value)) next.add(value);
+  return next;
+}
+
+/** Projects opened before, the sample, and a new one. */
+export function Projects({ compact = false }: { compact?: boolean }) {
+  const revision = useProject((state) => state.revision);
+  const openDir = useOpenDir();
+  const recent = useQuery(`recent ${revision}`, () => api.library.recent({}));
+  return (
+    <section aria-label="Projects" className="projects">
+      <h2>Projects</h2>
+      {recent.status === 'loading' && !compact && <Loading what="Reading the list of projects" lines={3} />}
+      {recent.status === 'failed' && <p className="muted">The list cannot be read: {problemOf(recent.error).message}</p>}
+      {recent.status === 'done' && (
+        <ul>
+          {recent.data.map((project) => (
+            <li key={project.dir}>
+              <button
+                type="button"
+                className={`project${project.dir === openDir ? ' chosen' : ''}`}
+                title={project.missing ? `${project.dir}\nThe folder is not there any more.` : project.dir}
+                aria-current={project.dir === openDir || undefined}
+                disabled={project.missing}
+                onClick={() => showProject(project.dir)}
+              >
+                <FolderOpen size={14} aria-hidden />
+                <span className="ellipsis grow">{project.name}</span>
+                <span className="muted">{project.missing ? 'missing' : say.day(project.openedAt)}</span>
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
+      {recent.status === 'done' && recent.data.length === 0 && <p className="muted">None opened yet.</p>}
+      <button type="button" className="project" onClick={() => void openSample()}>
+        <Sparkles size={14} aria-hidden />
+        Sample project
+      </button>
+      {!compact && <NewProject />}
+    </section>
+  );
+}
+
+function NewProject() {
+  const [open, setOpen] = useState(false);
+  const [dir, setDir] = useState('');
+  if (!open) {
+    return (
+      <button type="button" className="project" onClick={() => setOpen(true)}>
+        <FolderPlus size={14} aria-hidden />
+        New project…
+      </button>
+    );
+  }
+  const create = async () => {
+    const path = dir.trim().replace(/[\\/]+$/, '');
+    if (!path) return;
+    try {
+      const info = await api.project.create({ dir: path.endsWith('.stemma') ? path : `${path}.stemma` });
+      setOpen(false);
+      showProject(info.dir);
+    } catch (error) {
+      notifyProblem(error);
+    }
+  };
+  return (
+    <form
+      className="path-form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void create();
+      }}
+    >
+      {/* biome-ignore lint/a11y/noAutofocus: opened to be typed into */}
+      <input autoFocus className="field grow mono" placeholder="/path/to/Name" aria-label="Folder of the new project" value={dir} onChange={(event) => setDir(event.target.value)} />
+      <Button type="submit">Create</Button>
+    </form>
+  );
+}
+
+/** The way in for what is not found by itself: a path of a session, a folder of sessions, or a project. */
+function OpenPath() {
+  const [path, setPath] = useState('');
+  const open = () => {
+    const wanted = path.trim();
+    if (!wanted) return;
+    if (/\.stemma[\\/]?$/.test(wanted)) showProject(wanted.replace(/[\\/]+$/, ''));
+    else void importPaths([wanted], true);
+    setPath('');
+  };
+  return (
+    <section aria-label="Open a path" className="open-path">
+      <h2>Open or import</h2>
+      <form
+        className="path-form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          open();
+        }}
+      >
+        <input className="field grow mono" placeholder="/path/to/session.jsonl" aria-label="Path to import or open" value={path} onChange={(event) => setPath(event.target.value)} />
+        <Button type="submit" icon={FileInput} disabled={!path.trim()}>
+          Open
+        </Button>
+      </form>
+      <p className="muted">A session, a folder of sessions, or a .stemma project. Files can be dropped anywhere.</p>
+      <button type="button" className="link-button" onClick={() => go({ view: 'chain' })} hidden={!useOpenDir()}>
+        Back to the chain
+      </button>
+    </section>
+  );
+}
