@@ -92,7 +92,10 @@ export const router = os.router({
     diff: os.context.diff.handler(({ input, context }) => compareContexts(chainOf(context), input)),
   },
   export: {
-    context: os.export.context.handler(({ input, context }) => exportContext(chainOf(context), input)),
+    context: os.export.context.handler(({ input, context }) => {
+      if (input.redact) throw badRequest('redact', 'secrets cannot be taken out of an export yet: export without redact, and look at what it holds');
+      return exportContext(chainOf(context), input);
+    }),
     resume: os.export.resume.handler(({ input, context: { session } }) => {
       const [root] = session.engine.options.claudeRoots;
       if (root === undefined) throw badRequest('agent', 'no folder of Claude Code is known on this machine');
@@ -109,7 +112,7 @@ export const router = os.router({
         yield step.value;
         // Between two files the engine hears others, and hears that it is to stop.
         await new Promise((resolve) => setImmediate(resolve));
-        if (signal?.aborted) run.return({} as ImportResult);
+        signal?.throwIfAborted();
       }
     }),
   },
@@ -124,7 +127,11 @@ export const router = os.router({
       if (!claudeRoots.includes(input.root))
         throw badRequest('root', `${input.root} is none of the places that Stemma looks in: ${claudeRoots.join(', ')}`);
       const db = session.openProject()?.chain.db;
-      const known = new Set(db?.all<{ path: string; size: number }>('SELECT path, size FROM source').map((row) => `${row.size} ${row.path}`));
+      const known = new Set(
+        db
+          ?.all<{ path: string; size: number }>('SELECT path, size FROM source WHERE project = ?', session.project().chain.project)
+          .map((row) => `${row.size} ${row.path}`),
+      );
       return [...foundSessions(input.root, (path, bytes) => known.has(`${bytes} ${path}`))];
     }),
     recent: os.library.recent.handler(({ context: { session } }) => session.engine.recent()),

@@ -50,7 +50,7 @@ export function checkpoint(chain: Chain, input: CheckpointInput): Commit {
     const bytes = input.data !== undefined ? Buffer.from(input.data, 'base64') : input.text !== undefined ? Buffer.from(input.text) : undefined;
     const artifact = bytes ? chain.artifacts.put(bytes, { contentType: format.contentType }).no : chain.artifacts.find(input.artifactRef ?? '');
     const outline = input.messageCount === undefined || input.tokenCount === undefined ? readOutline(chain, input, artifact, bytes) : undefined;
-    const counts = outline ? countsOf(outline) : { messages: 0, tokens: 0, errors: 0 };
+    const counts = outline ? countsOf(outline) : { messages: 0, tokens: 0, errors: 0, entries: 0 };
     const row = addCommit(chain, {
       ...input,
       parent,
@@ -60,6 +60,7 @@ export function checkpoint(chain: Chain, input: CheckpointInput): Commit {
       messageCount: input.messageCount ?? (input.type === 'compaction' ? 0 : counts.messages),
       tokenCount: input.tokenCount ?? counts.tokens,
       errors: counts.errors,
+      entries: counts.entries,
       forked: false,
     });
     return toCommit(row);
@@ -98,6 +99,7 @@ export interface NewCommit {
   readonly messageCount: number;
   readonly tokenCount: number;
   readonly errors: number;
+  readonly entries: number;
   readonly forked: boolean;
   readonly createdAt?: Timestamp | undefined;
 }
@@ -114,8 +116,8 @@ export function addCommit(chain: Chain, commit: NewCommit): ContextRow {
   const contextTokens = commit.type === 'delta' ? (parent?.contextTokens ?? 0) + commit.tokenCount : commit.tokenCount;
   const { rowId } = chain.db.run(
     `INSERT INTO context (project, id, digest, parent, line, depth, type, artifact, format, template, principal, machine, sessionId, checkpoint,
-       ticketId, threadId, summary, tags, messageCount, tokenCount, contextTokens, errors, forked, createdAt)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       ticketId, threadId, summary, tags, messageCount, tokenCount, contextTokens, errors, entries, forked, createdAt)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     chain.project,
     named.id,
     digest,
@@ -138,6 +140,7 @@ export function addCommit(chain: Chain, commit: NewCommit): ContextRow {
     commit.tokenCount,
     contextTokens,
     commit.errors,
+    commit.entries,
     commit.forked ? 1 : 0,
     createdAt,
   );

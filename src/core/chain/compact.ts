@@ -6,6 +6,7 @@ import { addCommit } from './checkpoint.js';
 import { commitOf } from './find.js';
 import { lastRecord } from './fork.js';
 import { assemble, idsOf } from './materialize.js';
+import { outlineOf } from './outline.js';
 import { walk } from './walk.js';
 
 /** Puts a summary in place of all that is before it, as a commit on top of the context it stands for (C9, C14). */
@@ -33,6 +34,7 @@ export function compact(chain: Chain, id: ContextId, summary: string): Commit {
       messageCount: 0,
       tokenCount: countTokens(summary),
       errors: 0,
+      entries: 1,
       forked: true,
       createdAt,
     });
@@ -58,6 +60,7 @@ export function snapshot(chain: Chain, id: ContextId, stop: Stop = 'compaction')
       messageCount: way.contributing.reduce((sum, step) => sum + step.messageCount, 0),
       tokenCount: way.contributing.reduce((sum, step) => sum + step.tokenCount, 0),
       errors: 0,
+      entries: way.contributing.reduce((sum, step) => sum + outlineOf(chain, step.artifact, step.format).entries.length, 0),
       forked: true,
     });
     return toCommit(row);

@@ -282,6 +282,7 @@ function write(
     messageCount: like.type === 'compaction' ? 0 : counts.messages,
     tokenCount: counts.tokens,
     errors: counts.errors,
+    entries: counts.entries,
   });
   remember(chain, row, new Set(outline.entries.map((entry) => recordOf(entry.key))));
   return row;

@@ -110,7 +110,7 @@ export function parsedOf(chain: Chain, artifact: ArtifactNo, format: string): Pa
 }
 
 /** What a model is sent counts; runs of entries of one wire message are one message. */
-export function countsOf(outline: Outline): { messages: number; tokens: number; errors: number } {
+export function countsOf(outline: Outline): { messages: number; tokens: number; errors: number; entries: number } {
   let messages = 0;
   let tokens = 0;
   let errors = 0;
@@ -123,7 +123,7 @@ export function countsOf(outline: Outline): { messages: number; tokens: number; 
     tokens += entry.tokens;
     if (entry.isError) errors += 1;
   }
-  return { messages, tokens, errors };
+  return { messages, tokens, errors, entries: outline.entries.length };
 }
 
 /** Tokens that an elided result still costs. */

@@ -14,6 +14,7 @@ import {
 } from '../chain/index.js';
 import type { ImportProgress, ImportResult, Skip } from '../contract/index.js';
 import { formatOf, type ImportableFormat, type ImportPlan, importableFormats, type PlannedCommit } from '../formats/index.js';
+import { type StoredRange, takeRecords } from '../requests/index.js';
 import { recognized } from './detect.js';
 import { type FoundFile, filesUnder, ioReason, readWhole } from './files.js';
 import { latestSource, type Piece, type SourceRow, saveSource } from './sources.js';
@@ -118,12 +119,14 @@ function store(chain: Chain, file: FoundFile, bytes: Uint8Array, hash: Buffer, p
     pieces.push(...stored.pieces);
     commits += stored.isNew ? 1 : 0;
   }
-  pieces.push(...storeSide(chain, bytes, plan.side));
+  const requests = takeRecords(chain, { file: bytes, from, source: grown?.no });
+  const { own, others } = splitSide(plan.side, requests?.stored ?? []);
+  pieces.push(...own, ...storeSide(chain, bytes, others));
   const tips = plan.tips.flatMap((tip) => ('plan' in tip ? rows[tip.plan] : commitEndingAt(chain, tip.record)) ?? []);
   const kept = grown ? piecesUpTo(grown.pieces, from) : [];
   const laidOut = layOut(chain, bytes, pieces, from);
   const resumeAt = endOfLastLine(bytes);
-  saveSource(chain, {
+  const source = saveSource(chain, {
     replaces: grown?.no,
     path: file.path,
     format: plan.format,
@@ -137,13 +140,14 @@ function store(chain: Chain, file: FoundFile, bytes: Uint8Array, hash: Buffer, p
     tips: (tips.length ? tips : grown ? grown.tips.map((seq) => commitAt(chain, seq)) : []).map((row) => row.seq),
     pieces: [...kept, ...laidOut.pieces],
   });
+  requests?.save(source);
   const place = (problem: { line: number; reason: string }): Skip => ({ path: file.path, line: problem.line, reason: problem.reason });
   return {
     commits,
     entries: plan.commits.reduce((sum, planned) => sum + planned.entries.length, 0),
     tips: tips.map((row) => row.id),
     isSession: true,
-    skipped: plan.skipped.map(place),
+    skipped: [...plan.skipped, ...(requests?.problems ?? [])].map(place),
     notes: [...plan.notes.map(place), ...laidOut.notes.map(place)],
   };
 }
@@ -181,6 +185,7 @@ function storeCommit(
     messageCount: planned.type === 'compaction' ? 0 : counts.messages,
     tokenCount: counts.tokens,
     errors: counts.errors,
+    entries: counts.entries,
     forked: false,
     // A turn without a time of its own happened at the latest when the file was last written.
     createdAt: planned.createdAt ?? timestampOf(parent?.createdAt ?? file.modifiedAt),
@@ -212,6 +217,25 @@ function storeSide(chain: Chain, bytes: Uint8Array, side: readonly ByteRange[]):
   if (!side.length) return [];
   const { no } = chain.artifacts.put(joined(bytes, side), { contentType: 'application/octet-stream', bulk: true });
   return piecesIn(no, side);
+}
+
+/** Side data that model calls are stored with already, and the rest of it. */
+function splitSide(side: readonly ByteRange[], stored: readonly StoredRange[]): { own: PlacedPiece[]; others: ByteRange[] } {
+  const own: PlacedPiece[] = [];
+  const others: ByteRange[] = [];
+  let next = 0;
+  for (const range of side) {
+    let at = range.start;
+    for (; next < stored.length && (stored[next] as StoredRange).at < range.end; next += 1) {
+      const piece = stored[next] as StoredRange;
+      if (piece.at < at || piece.at + piece.length > range.end) continue;
+      if (piece.at > at) others.push({ start: at, end: piece.at });
+      own.push(piece);
+      at = piece.at + piece.length;
+    }
+    if (at < range.end) others.push({ start: at, end: range.end });
+  }
+  return { own, others };
 }
 
 function joined(bytes: Uint8Array, ranges: readonly ByteRange[]): Uint8Array {

@@ -58,7 +58,7 @@ export type NewSource = Omit<SourceRow, 'no' | 'sourceId' | 'importedAt'> & {
   readonly replaces: number | undefined;
 };
 
-export function saveSource(chain: Chain, source: NewSource): void {
+export function saveSource(chain: Chain, source: NewSource): number {
   const values = [
     source.path,
     source.format,
@@ -74,20 +74,20 @@ export function saveSource(chain: Chain, source: NewSource): void {
     chain.clock(),
   ] as const;
   if (source.replaces === undefined)
-    chain.db.run(
+    return chain.db.run(
       `INSERT INTO source (path, format, size, hash, resumeAt, resumeHash, sessionId, title, cwd, tips, pieces, importedAt, project, sourceId)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       ...values,
       chain.project,
       chain.newId(),
-    );
-  else
-    chain.db.run(
-      `UPDATE source SET path = ?, format = ?, size = ?, hash = ?, resumeAt = ?, resumeHash = ?, sessionId = ?, title = ?, cwd = ?, tips = ?, pieces = ?, importedAt = ?
-        WHERE no = ?`,
-      ...values,
-      source.replaces,
-    );
+    ).rowId;
+  chain.db.run(
+    `UPDATE source SET path = ?, format = ?, size = ?, hash = ?, resumeAt = ?, resumeHash = ?, sessionId = ?, title = ?, cwd = ?, tips = ?, pieces = ?, importedAt = ?
+      WHERE no = ?`,
+    ...values,
+    source.replaces,
+  );
+  return source.replaces;
 }
 
 /** The imported files, latest first. */

@@ -89,16 +89,12 @@ export function openProject(path: string, clock: Clock): Project {
 
 export function projectInfo(project: Project): ProjectInfo {
   const { db, chain } = project;
-  const commits = db.one<{ commits: number; messages: number }>(
-    'SELECT COUNT(*) AS commits, SUM(messageCount) AS messages FROM context WHERE project = ?',
+  const commits = db.one<{ commits: number; entries: number | null }>(
+    'SELECT COUNT(*) AS commits, SUM(entries) AS entries FROM context WHERE project = ?',
     chain.project,
   );
   const artifacts = db.one<{ artifacts: number; logical: number | null }>(
     'SELECT COUNT(*) AS artifacts, SUM(size) AS logical FROM artifact WHERE project = ? AND (pack IS NOT NULL OR data IS NOT NULL)',
-    chain.project,
-  );
-  const entries = db.one<{ entries: number | null }>(
-    "SELECT SUM(json_array_length(o.data, '$[0]')) AS entries FROM context c JOIN outline o ON o.artifact = c.artifact WHERE c.project = ?",
     chain.project,
   );
   return {
@@ -106,7 +102,7 @@ export function projectInfo(project: Project): ProjectInfo {
     name: project.name,
     dir: project.dir,
     createdAt: timestampOf(project.createdAt),
-    counts: { commits: commits?.commits ?? 0, entries: entries?.entries ?? 0, cards: 0, boxes: 0, artifacts: artifacts?.artifacts ?? 0 },
+    counts: { commits: commits?.commits ?? 0, entries: commits?.entries ?? 0, cards: 0, boxes: 0, artifacts: artifacts?.artifacts ?? 0 },
     bytes: { logical: artifacts?.logical ?? 0, stored: folderBytes(project.dir) },
     formatVersion,
   };

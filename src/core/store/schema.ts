@@ -73,6 +73,8 @@ CREATE TABLE context (
   -- Tokens of the whole context here, as the model had it.
   contextTokens INTEGER NOT NULL,
   errors        INTEGER NOT NULL DEFAULT 0,
+  -- What its delta holds, hidden entries included.
+  entries       INTEGER NOT NULL DEFAULT 0,
   -- Made in Stemma by a fork.
   forked        INTEGER NOT NULL DEFAULT 0,
   createdAt     INTEGER NOT NULL
@@ -232,8 +234,9 @@ CREATE TABLE request (
   output       INTEGER,
   cacheRead    INTEGER,
   cacheWrite   INTEGER,
-  -- Why the call cannot be rebuilt whole; null where nothing is known to be missing.
+  -- Why its list of messages, or its system prompt and tools, cannot be had; null where they can.
   flaw         TEXT,
+  shapeFlaw    TEXT,
   -- Whether the rebuilt body has the recorded digest: 1 it has, 0 not (\`finding\` says why), null not looked at yet.
   proved       INTEGER,
   finding      TEXT
