@@ -14,10 +14,10 @@ export default defineConfig({
   fullyParallel: true,
   reporter: 'list',
   projects: [
-    { name: 'doors', testMatch: 'doors/*.e2e.js' },
+    { name: 'doors', testMatch: '**/doors/*.e2e.ts' },
     {
       name: 'browser',
-      testMatch: 'browser/*.e2e.js',
+      testMatch: '**/browser/*.e2e.ts',
       use: {
         viewport: { width: 1440, height: 900 },
         launchOptions: {
@@ -27,6 +27,6 @@ export default defineConfig({
         trace: 'retain-on-failure',
       },
     },
-    { name: 'electron', testMatch: 'electron/*.e2e.js' },
+    { name: 'electron', testMatch: '**/electron/*.e2e.ts' },
   ],
 });

@@ -7,6 +7,9 @@ import { fileURLToPath } from 'node:url';
 export const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 export const built = (...parts: string[]): string => join(root, 'out', ...parts);
 
+/** The Node that the project brings along, whichever runs the tests. */
+const node = join(root, 'node_modules', '.bin', 'node');
+
 /** A machine of a test's own: a home folder, Stemma's data in it, and Claude Code's histories in it. */
 export interface Machine {
   dir: string;
@@ -46,12 +49,12 @@ export function machine(): Machine {
   const claude = join(dir, '.claude');
   mkdirSync(join(claude, 'projects'), { recursive: true });
   mkdirSync(join(dir, 'work'));
-  const { STEMMA_PROJECT: _, CLAUDE_CONFIG_DIR: __, DISPLAY: ___, WAYLAND_DISPLAY: ____, ...outer } = process.env;
+  const { STEMMA_PROJECT: _, CLAUDE_CONFIG_DIR: __, DISPLAY: ___, WAYLAND_DISPLAY: ____, FORCE_COLOR: _____, ...outer } = process.env;
   const env = { ...outer, HOME: dir, STEMMA_HOME: join(dir, 'stemma'), TZ: 'UTC', NO_COLOR: '1' };
   const children: ChildProcess[] = [];
 
   const start = (words: string[]): ChildProcess => {
-    const child = spawn(process.execPath, [built('cli', 'stemma.js'), ...words], { cwd: join(dir, 'work'), env });
+    const child = spawn(node, [built('cli', 'stemma.js'), ...words], { cwd: join(dir, 'work'), env });
     children.push(child);
     return child;
   };

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { createRequire } from 'node:module';
 
 /**
@@ -14,9 +14,13 @@ if (enough) {
 } else {
   const newer = bundledNode();
   if (newer) {
-    const { status, signal } = spawnSync(newer, process.argv.slice(1), { stdio: 'inherit' });
-    if (signal) process.kill(process.pid, signal);
-    process.exitCode = status ?? 1;
+    const child = spawn(newer, process.argv.slice(1), { stdio: 'inherit' });
+    for (const signal of ['SIGTERM', 'SIGHUP', 'SIGINT'] as const)
+      process.on(signal, () => {
+        // A terminal sends Ctrl+C to both of us.
+        if (signal !== 'SIGINT' || !process.stdin.isTTY) child.kill(signal);
+      });
+    child.on('exit', (code) => process.exit(code ?? 1));
   } else {
     console.error(`stemma needs Node 22 or newer; this is ${process.version}, and no newer one is in node_modules.`);
     process.exitCode = 2;

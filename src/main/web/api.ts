@@ -5,16 +5,20 @@ import { RPCLink } from '@orpc/client/message-port';
 import { type AnyContractProcedure, isContractProcedure } from '@orpc/contract';
 import { OpenAPIGenerator } from '@orpc/openapi';
 import { OpenAPIHandler } from '@orpc/openapi/node';
-import { type AnyRouter, implement } from '@orpc/server';
+import { type AnyRouter, os } from '@orpc/server';
 import { ZodToJsonSchemaConverter } from '@orpc/zod/zod4';
 import { contract } from '../../core/contract/index.js';
 import type { ContractClient } from '../engine/index.js';
 
-/** Every procedure of the contract, answered by the engine behind `client`. */
+/**
+ * Every procedure of the contract, answered by the engine behind `client`. Nothing is checked here: the engine checks
+ * what comes in and what goes out, and its refusals pass as they are.
+ */
 function mirror(node: object): AnyRouter {
   if (isContractProcedure(node))
-    return implement(node as AnyContractProcedure)
+    return os
       .$context<{ client: ContractClient }>()
+      .route((node as AnyContractProcedure)['~orpc'].route)
       .handler(({ context, path, input, signal }) => procedureAt(context.client, path)(input, { signal })) as AnyRouter;
   return Object.fromEntries(Object.entries(node).map(([name, below]) => [name, mirror(below)]));
 }

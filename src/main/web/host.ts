@@ -43,8 +43,6 @@ export async function startHost(options: EngineOptions, version: string, port = 
     starting.then((started) => started.ended.then(forget), forget);
     return starting;
   };
-  await running();
-
   const door: Door = { port, token: randomBytes(32).toString('base64url'), session: randomBytes(32).toString('base64url') };
   const link = { used: false };
   const server = createServer((request, response) => {
@@ -108,16 +106,23 @@ export async function startHost(options: EngineOptions, version: string, port = 
   });
   door.port = (server.address() as AddressInfo).port;
 
+  async function close(): Promise<void> {
+    for (const ws of sockets.clients) ws.close(1001, 'The web host ends.');
+    server.close();
+    server.closeAllConnections();
+    await (await engine)?.close();
+  }
+  // An engine that cannot start is said at once, not to the first window.
+  await running().catch(async (error: unknown) => {
+    await close().catch(() => undefined);
+    throw error;
+  });
+
   return {
     url: `http://${address === '::1' ? '[::1]' : address}:${door.port}/?token=${door.token}`,
     port: door.port,
     token: door.token,
-    async close() {
-      for (const ws of sockets.clients) ws.close(1001, 'The web host ends.');
-      server.close();
-      server.closeAllConnections();
-      await (await engine)?.close();
-    },
+    close,
   };
 }
 

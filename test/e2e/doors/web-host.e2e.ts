@@ -1,0 +1,179 @@
+import { request } from 'node:http';
+import { connect } from 'node:net';
+import { WebSocket } from 'ws';
+import { expect, test } from '../../support/e2e.js';
+import type { WebHost } from '../../support/machine.js';
+
+interface Reply {
+  status: number;
+  headers: Record<string, string | string[] | undefined>;
+  body: string;
+}
+
+/** One request as it stands: paths are not put in order on the way, headers may be anything. */
+function ask(host: WebHost, path: string, headers: Record<string, string> = {}, method = 'GET', body?: string): Promise<Reply> {
+  return new Promise((resolve, reject) => {
+    const sent = request({ host: '127.0.0.1', port: host.port, path, method, headers }, (response) => {
+      const chunks: Buffer[] = [];
+      response.on('data', (chunk: Buffer) => chunks.push(chunk));
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(chunks).toString() }));
+    });
+    sent.on('error', reject);
+    sent.end(body);
+  });
+}
+
+const bearer = (host: WebHost): Record<string, string> => ({ authorization: `Bearer ${host.token}` });
+const post = (host: WebHost, path: string, input: unknown, headers = bearer(host)): Promise<Reply> =>
+  ask(host, path, { 'content-type': 'application/json', ...headers }, 'POST', JSON.stringify(input));
+
+/** Whether a WebSocket opens, and if not with which status it was refused. */
+function upgrade(host: WebHost, path: string, headers: Record<string, string>): Promise<number> {
+  return new Promise((resolve) => {
+    const socket = new WebSocket(`ws://127.0.0.1:${host.port}${path}`, { headers });
+    socket.on('open', () => {
+      socket.close();
+      resolve(101);
+    });
+    socket.on('unexpected-response', (_request, response) => resolve(response.statusCode ?? 0));
+    socket.on('error', () => resolve(-1));
+  });
+}
+
+test.describe('the web host', () => {
+  test('says where it is, with a token that nobody guesses, on loopback only', async ({ machine }) => {
+    const host = await machine.web();
+    expect(host.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/\?token=[\w-]{43}$/);
+    await expect(new Promise((resolve, reject) => connect(host.port, '127.0.0.2').on('connect', resolve).on('error', reject))).rejects.toThrow();
+    for (const address of ['0.0.0.0', '::', '192.168.0.1', 'example.com'])
+      expect(await machine.run('web', '--no-open', '--host', address)).toMatchObject({ code: 2, err: expect.stringContaining('loopback') });
+  });
+
+  test('takes the port that it is told, and says when it is taken', async ({ machine }) => {
+    const host = await machine.web();
+    expect(await machine.run('web', '--no-open', '--port', String(host.port))).toMatchObject({
+      code: 1,
+      err: expect.stringContaining(`${host.port} is taken`),
+    });
+    expect(await machine.run('web', '--no-open', '--port', '70000')).toMatchObject({ code: 2 });
+  });
+
+  test('refuses a foreign host and a foreign page, whatever they know', async ({ machine }) => {
+    const host = await machine.web();
+    const own = `127.0.0.1:${host.port}`;
+    for (const foreign of ['evil.example', `evil.example:${host.port}`, `127.0.0.1:${host.port + 1}`, 'localhost'])
+      expect((await ask(host, `/?token=${host.token}`, { host: foreign, ...bearer(host) })).status, foreign).toBe(403);
+    for (const origin of ['http://evil.example', 'null', `http://evil.example:${host.port}`, `https://${own}`])
+      for (const path of ['/', '/api/project/info', '/api/openapi.json'])
+        expect((await ask(host, path, { origin, ...bearer(host) })).status, `${origin} ${path}`).toBe(403);
+    expect((await ask(host, '/', { 'sec-fetch-site': 'cross-site', ...bearer(host) })).status).toBe(403);
+    // The refused ones have not used up the link.
+    expect((await ask(host, `/?token=${host.token}`)).status).toBe(303);
+  });
+
+  test('answers nothing without the token', async ({ machine }) => {
+    const host = await machine.web();
+    for (const path of [
+      '/',
+      '/index.html',
+      '/assets/x.js',
+      '/api/openapi.json',
+      '/api/project/info',
+      '/?token=',
+      `/?token=${host.token.slice(1)}`,
+      `/index.html?token=${host.token}`,
+    ])
+      expect((await ask(host, path)).status, path).toBe(401);
+    expect((await post(host, '/api/project/info', {}, { authorization: 'Bearer wrong' })).status).toBe(401);
+    expect(await upgrade(host, '/rpc', {})).toBe(403);
+    expect(await upgrade(host, `/rpc?token=${host.token}`, {})).toBe(403);
+  });
+
+  test('the link works once and gives a cookie that scripts and other sites do not get', async ({ machine }) => {
+    const host = await machine.web();
+    const first = await ask(host, `/?token=${host.token}`);
+    expect(first).toMatchObject({ status: 303, headers: { location: '/' } });
+    const cookie = String(first.headers['set-cookie']);
+    expect(cookie).toMatch(/; Path=\/; HttpOnly; SameSite=Strict$/);
+    expect(cookie).not.toContain(host.token);
+    expect((await ask(host, `/?token=${host.token}`)).status).toBe(401);
+    const known = { cookie: cookie.split(';')[0] ?? '' };
+    expect((await ask(host, '/', known)).status).toBe(200);
+    // Who is known may open the old link again.
+    expect((await ask(host, `/?token=${host.token}`, known)).status).toBe(303);
+    expect(await upgrade(host, '/rpc', known)).toBe(101);
+    expect(await upgrade(host, '/elsewhere', known)).toBe(404);
+    expect(await upgrade(host, '/rpc', { ...known, origin: 'http://evil.example' })).toBe(403);
+    expect(await upgrade(host, '/rpc', { ...known, host: 'evil.example' })).toBe(403);
+    expect(await upgrade(host, '/rpc', { ...known, origin: host.origin })).toBe(101);
+  });
+
+  test('serves the window and no other file', async ({ machine }) => {
+    const host = await machine.web();
+    for (const path of [
+      '/../package.json',
+      '/../cli/stemma.js',
+      '/%2e%2e/cli/stemma.js',
+      '/..%2fcli%2fstemma.js',
+      '/assets/..%2f..%2fcli/stemma.js',
+      '/..%5ccli%5cstemma.js',
+      '//etc/passwd',
+      '/etc/passwd',
+      '/%00',
+    ])
+      expect((await ask(host, path, bearer(host))).status, path).toBe(404);
+    expect((await ask(host, '/', bearer(host), 'DELETE')).status).toBe(405);
+  });
+
+  test('every answer carries the policy', async ({ machine }) => {
+    const host = await machine.web();
+    for (const [path, headers] of [
+      ['/', bearer(host)],
+      ['/', {}],
+      ['/none', bearer(host)],
+      ['/', { host: 'evil.example' }],
+      ['/api/openapi.json', bearer(host)],
+      ['/api/none', bearer(host)],
+    ] as const) {
+      const reply = await ask(host, path, headers);
+      const policy = String(reply.headers['content-security-policy']);
+      expect(policy, path).toContain("default-src 'none'");
+      expect(policy).toContain("script-src 'self'");
+      expect(policy).not.toMatch(/script-src[^;]*(unsafe|\*|https?:)/);
+      expect(reply.headers).toMatchObject({ 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer' });
+      expect(reply.headers['access-control-allow-origin']).toBeUndefined();
+    }
+  });
+
+  test('answers the contract over HTTP, on the project that is named', async ({ machine }) => {
+    const host = await machine.web();
+    const dir = machine.path('p.stemma');
+    expect((await post(host, '/api/project/create', { dir })).status).toBe(200);
+    const inProject = { ...bearer(host), 'stemma-project': encodeURIComponent(dir) };
+    expect(JSON.parse((await post(host, '/api/project/info', {}, inProject)).body)).toMatchObject({ dir });
+    const missing = await post(host, '/api/context/show', { id: 'ctx-00000000' }, inProject);
+    expect(missing.status).toBe(404);
+    expect(JSON.parse(missing.body)).toMatchObject({ code: 'NOT_FOUND', data: { id: 'ctx-00000000' } });
+    const bad = await post(host, '/api/context/show', { id: 1 }, inProject);
+    expect(JSON.parse(bad.body)).toMatchObject({ code: 'BAD_REQUEST', data: { field: 'id' } });
+    expect((await post(host, '/api/project/info', {}, { ...bearer(host), 'stemma-project': '/nowhere' })).status).toBe(404);
+    expect((await post(host, '/api/no/such', {})).status).toBe(404);
+    const imported = await post(host, '/api/import/run', { paths: [machine.giveHistory()] }, inProject);
+    expect(imported.headers['content-type']).toContain('text/event-stream');
+    expect(imported.body).toContain('event: done');
+  });
+
+  test('describes itself', async ({ machine }) => {
+    const host = await machine.web();
+    const { openapi, paths } = JSON.parse((await ask(host, '/api/openapi.json', bearer(host))).body) as { openapi: string; paths: object };
+    expect(openapi).toMatch(/^3\.1/);
+    expect(Object.keys(paths)).toEqual(expect.arrayContaining(['/context/show', '/import/run']));
+  });
+
+  test('ends well when it is told to', async ({ machine }) => {
+    const host = await machine.web();
+    const code = new Promise((resolve) => host.process.once('exit', (exit) => resolve(exit)));
+    host.process.kill('SIGTERM');
+    expect(await code).toBe(0);
+  });
+});
