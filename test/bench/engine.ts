@@ -74,7 +74,7 @@ export function bulk(chain: Chain, texts: readonly string[], from: ContextId | n
         checkpoint: 'turn_boundary',
         messageCount: 5,
         tokenCount: 400,
-        errors: 0,
+        errors: 0, entries: 3,
         forked: false,
       });
     }
