@@ -48,6 +48,7 @@ const corePackages: Partial<Record<(typeof flow)[number], readonly string[]>> = 
   store: ['better-sqlite3'],
   artifacts: ['@napi-rs/blake-hash', 'node:crypto', 'node:fs', 'node:path'],
   formats: ['node:buffer'],
+  requests: ['node:crypto'],
 };
 
 const core = (folder: string): string => `src/core/${folder}`;

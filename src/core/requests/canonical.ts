@@ -34,8 +34,11 @@ function hashOf(text: Uint8Array, normal: (value: Json) => Json): Buffer | undef
   }
 }
 
-/** The ranges of a message's text that, joined, are its canonical form, where it is no more than another order of them. */
-export function messageOrder(text: Uint8Array, hash: Uint8Array): readonly number[] | undefined {
+/**
+ * The ranges of a text that, joined, have this hash: its canonical form is often no more than its bytes in another order,
+ * and the hash proves it.
+ */
+export function orderWithHash(text: Uint8Array, hash: Uint8Array): readonly number[] | undefined {
   const order = canonicalOrder(text, cacheMark);
   return order && sha256Of(inOrder(text, order)).equals(hash) ? order : undefined;
 }

@@ -112,7 +112,7 @@ export function readRecords(file: Uint8Array, from = 0, to = file.length, open: 
 
   const readValue = (value: JsonObject, text: Uint8Array, line: ByteRange): void => {
     const type = stringAt(value, 'type');
-    if (type === 'assistant') return readReply(value, text);
+    if (type === 'assistant') readReply(value, text);
     if (type === 'api-request') {
       const call = callOf(value, line, calls.at(-1)?.at ?? 0);
       if (typeof call === 'string') return void problems.push({ at: line.start, reason: call });
@@ -136,7 +136,8 @@ export function readRecords(file: Uint8Array, from = 0, to = file.length, open: 
     for (const block of blocksOf(text, message.content)) blocks.push(block);
     replies.set(messageId, blocks);
     const record = stringAt(value, 'uuid');
-    if (record && message.model !== '<synthetic>' && value.isApiErrorMessage !== true) joinReply(agentOf(stringAt(value, 'agentId')), messageId, record, message.usage);
+    if (record && message.model !== '<synthetic>' && value.isApiErrorMessage !== true)
+      joinReply(agentOf(stringAt(value, 'agentId')), messageId, record, message.usage);
   };
 
   /** A reply is what the agent says after its call; lines of one message repeat its usage, and the last one is right. */

@@ -154,8 +154,8 @@ function readArray(bytes: Uint8Array, at: number, depth: number, without?: strin
 }
 
 function appendAll(order: number[], value: Pick<Member, 'valueStart' | 'end' | 'order'>): void {
-  if (!value.order) return append(order, value.valueStart, value.end);
-  for (let index = 0; index < value.order.length; index += 2) append(order, value.order[index] as number, value.order[index + 1] as number);
+  if (!value.order) append(order, value.valueStart, value.end);
+  else for (let index = 0; index < value.order.length; index += 2) append(order, value.order[index] as number, value.order[index + 1] as number);
 }
 
 function append(order: number[], start: number, end: number): void {
@@ -179,7 +179,8 @@ function plainEnd(bytes: Uint8Array, at: number): number {
   for (; end < bytes.length; end += 1) {
     const byte = bytes[end] as number;
     if (byte === comma || byte === closeBrace || byte === closeBracket) break;
-    const known = (byte >= 0x30 && byte <= 0x39) || (byte >= 0x61 && byte <= 0x7a) || byte === 0x2e || byte === 0x2b || byte === 0x2d || byte === 0x45;
+    const known =
+      (byte >= 0x30 && byte <= 0x39) || (byte >= 0x61 && byte <= 0x7a) || byte === 0x2e || byte === 0x2b || byte === 0x2d || byte === 0x45;
     if (!known) throw new NotCompact();
   }
   if (end === at) throw new NotCompact();

@@ -1,0 +1,99 @@
+import { oc } from '@orpc/contract';
+import { z } from 'zod';
+import { hunk, stop } from './context.js';
+import { contextId, contextPrefix, count, entryKey, name, timestamp } from './scalars.js';
+
+export const providers = ['anthropic', 'openai', 'gemini'] as const;
+export const proofs = ['digest', 'recorded', 'rebuilt'] as const;
+export type Provider = (typeof providers)[number];
+/** What the body of a call rests on: see `request.get`. */
+export type Proof = (typeof proofs)[number];
+
+/** Tokens as the provider counted them; null is "not recorded". */
+export const requestTokens = z.object({
+  input: count.nullable(),
+  output: count.nullable(),
+  cacheRead: count.nullable(),
+  cacheWrite: count.nullable(),
+});
+export type RequestTokens = z.output<typeof requestTokens>;
+
+/** One call to a model. */
+export const requestRow = z.object({
+  requestId: name,
+  at: timestamp,
+  /** The commit that holds the reply, or, where none came, what the call followed; null where no commit holds either. */
+  commit: contextId.nullable(),
+  /** The first entry of the reply; null where none came. */
+  replyKey: entryKey.nullable(),
+  /** The subagent that called. */
+  agentId: z.string().optional(),
+  sessionId: z.string().optional(),
+  /** Who wrote down what the call was: a runtime's own record, or the entries of the chain. */
+  source: z.enum(['claude-code', 'entries']),
+  model: z.string().nullable(),
+  messageCount: count,
+  tokens: requestTokens,
+  proof: z.enum(proofs),
+  /** Why a recorded call is not proved. */
+  problem: z.string().optional(),
+});
+export type RequestRow = z.output<typeof requestRow>;
+
+export const request = z.object({
+  requestId: name,
+  provider: z.enum(providers),
+  /** The body as it went over the wire, without what `missing` names; a message that cannot be had is null in its place. */
+  body: z.record(z.string(), z.unknown()),
+  /** Headers that shape the reply, such as the names of beta features. Never a key. */
+  headers: z.record(z.string(), z.string()),
+  /** SHA-256 of the rebuilt body as the runtime counts it, in hex; null where parts are missing that it covers. */
+  digest: z.string().nullable(),
+  recordedDigest: z.string().nullable(),
+  /**
+   * `digest`: rebuilt, and equal to the digest that the runtime wrote down. `recorded`: all that `missing` does not name was
+   * written down by the runtime. `rebuilt`: put together from entries by the runtime's rules.
+   */
+  proof: z.enum(proofs),
+  missing: z.array(z.string()),
+  problem: z.string().optional(),
+});
+export type Request = z.output<typeof request>;
+
+/** A part that one of two requests has, or both with other content. */
+const change = z.object({
+  op: z.enum(['added', 'removed', 'changed']),
+  path: z.string(),
+  a: z.unknown().optional(),
+  b: z.unknown().optional(),
+});
+export type RequestChange = z.output<typeof change>;
+
+export const requestDiff = z.object({
+  system: z.object({ same: z.boolean(), changes: z.array(change) }),
+  /** Tools by name; `reordered` where the same tools stand in another order, which a provider's cache does not forgive. */
+  tools: z.object({ same: z.boolean(), reordered: z.boolean(), changes: z.array(change) }),
+  params: z.object({ same: z.boolean(), changes: z.array(change) }),
+  /** Hunks are of messages, by their content without cache marks. */
+  messages: z.object({ same: z.boolean(), a: count, b: count, hunks: z.array(hunk) }),
+  /** What a provider's cache can use again of `a` for `b`: its order is tools, system, messages. Tokens are approximate. */
+  cache: z.object({
+    prefix: z.object({ messages: count, tokens: count }),
+    /** The first place at which `b` is not what `a` was; null where `b` only goes on. */
+    brokenAt: z.string().nullable(),
+  }),
+});
+export type RequestDiff = z.output<typeof requestDiff>;
+
+export const requestContract = {
+  /**
+   * Calls in the order sent: those whose reply a commit holds (with `stop`, those of its whole walk), those of a session
+   * with its subagents, or all of the project. A turn is named by its commit.
+   */
+  list: oc
+    .input(z.object({ id: contextPrefix.optional(), stop: stop.optional(), turnId: contextPrefix.optional(), sessionId: name.optional() }))
+    .output(z.array(requestRow)),
+  get: oc.input(z.object({ requestId: name })).output(request),
+  /** What changed from call `a` to call `b`, both request ids. */
+  diff: oc.input(z.object({ a: name, b: name })).output(requestDiff),
+};

@@ -1,0 +1,250 @@
+import { createHash, type Hash } from 'node:crypto';
+import { type ArtifactNo, canonicalJson, isObject, type Json, type JsonObject, parseJson, textOf } from '../base/index.js';
+import type { Chain } from '../chain/index.js';
+import { cacheMark, withBlocks } from './canonical.js';
+import { type CallDetails, callDetails } from './claude-code.js';
+import { listOf } from './lists.js';
+import { type Mark, markedMessage, marksByMessage, marksOf, pathInWords, putMark } from './marks.js';
+import { type MessageReader, messageReader } from './messages.js';
+
+/** What of a stored call its rebuilding needs. */
+export interface StoredCall {
+  readonly no: number;
+  readonly page: ArtifactNo;
+  readonly start: number;
+  readonly size: number;
+  readonly shape: number | null;
+  readonly base: number | null;
+  readonly keep: number;
+  readonly flaw: string | null;
+  readonly shapeFlaw: string | null;
+}
+
+export const callColumns = 'no, page, start, size, shape, base, keep, flaw, shapeFlaw';
+
+/** A call put together from what is stored: everything of its body but the messages' values. */
+export interface Rebuilt {
+  readonly details: CallDetails;
+  /** The members of the body but `messages`, with cache marks, in the order in which they are sent. */
+  readonly members: ReadonlyMap<string, Json>;
+  /** Numbers of the messages; negative for one that cannot be had. */
+  readonly messages: readonly number[];
+  readonly marks: ReadonlyMap<number, readonly Mark[]>;
+  /** Paths of what cannot be had. */
+  readonly missing: readonly string[];
+  /** Why the digest cannot be what was recorded; the first reason where there are several. */
+  readonly problem: string | undefined;
+}
+
+/** Rebuilds calls for one question; what they share is read once. */
+export interface Rebuilder {
+  rebuild(call: StoredCall): Rebuilt;
+  /** The digest of the body as the runtime counts it, lower-case hex; undefined where a message that it covers is missing. */
+  digest(call: StoredCall, rebuilt: Rebuilt): string | undefined;
+  body(rebuilt: Rebuilt): JsonObject;
+  readonly reader: MessageReader;
+}
+
+/** Members of a body that no digest covers. */
+const outsideDigest = new Set(['metadata', 'stream', 'thread', 'diagnostics', 'safeguards', 'data_flow']);
+/** A parameter that travels as a header. */
+const headerParameter = 'betas';
+
+export function openRebuilder(chain: Pick<Chain, 'db' | 'project' | 'artifacts'>): Rebuilder {
+  const { db, artifacts } = chain;
+  const reader = messageReader(chain);
+  const contents = new Map<ArtifactNo, Uint8Array>();
+  const read = (no: ArtifactNo): Uint8Array => {
+    const bytes = contents.get(no) ?? artifacts.read(no);
+    contents.set(no, bytes);
+    return bytes;
+  };
+  const states = new Map<number, HashState>();
+  // Calls share their tools: they are read, and written canonically, once.
+  const values = new Map<ArtifactNo, Json>();
+  const texts = new Map<Json, string>();
+  const shared = new Set<Json>();
+  const valueIn = (no: ArtifactNo, isMarked: boolean): Json => {
+    const known = values.get(no);
+    if (known !== undefined && !isMarked) return known;
+    const value = JSON.parse(textOf(read(no))) as Json;
+    if (!isMarked) {
+      values.set(no, value);
+      shared.add(value);
+    }
+    return value;
+  };
+  const canonical = (value: Json): string => {
+    const known = texts.get(value);
+    if (known !== undefined) return known;
+    const text = canonicalJson(value);
+    if (shared.has(value)) texts.set(value, text);
+    return text;
+  };
+
+  const gapInWords = (gap: number, at: number): string => {
+    const row = db.one<{ hash: Buffer; reason: string }>('SELECT hash, reason FROM requestGap WHERE no = ?', -gap);
+    return `message ${at} (${row?.hash.toString('hex').slice(0, 12) ?? 'unknown'}…): ${row?.reason ?? 'it is not stored'}`;
+  };
+
+  return {
+    reader,
+    rebuild(call) {
+      const details = callDetails(read(call.page).subarray(call.start, call.start + call.size));
+      const messages = listOf(db, call.no);
+      const recorded = marksOf(details.cacheControl);
+      const marks = typeof recorded === 'string' ? [] : recorded;
+      const members = bodyMembers(chain, call, details, (no, part) =>
+        valueIn(
+          no,
+          marks.some(({ path }) => path[0] === part),
+        ),
+      );
+      const lost = typeof recorded === 'string' ? recorded : (markMembers(members, marks) ?? lostOnMessages(reader, messages, marks));
+      const gaps = messages.flatMap((message, at) => (message < 0 ? [at] : []));
+      return {
+        details,
+        members,
+        messages,
+        marks: marksByMessage(marks),
+        missing: [
+          ...(call.flaw === null ? [] : ['messages']),
+          ...(call.shapeFlaw === null ? [] : ['system', 'tools']),
+          ...gaps.map((at) => `messages[${at}]`),
+        ],
+        problem: call.flaw ?? call.shapeFlaw ?? (gaps.length ? gapInWords(messages[gaps[0] as number] as number, gaps[0] as number) : lost),
+      };
+    },
+    digest(call, { members, messages, marks, missing }) {
+      if (missing.length) return undefined;
+      const names = [...members.keys(), 'messages'].filter((name) => !outsideDigest.has(name)).sort();
+      const before = names.slice(0, names.indexOf('messages'));
+      const head = `{${before.map((name) => `${JSON.stringify(name)}:${canonical(members.get(name) as Json)},`).join('')}"messages":[`;
+      const firstMarked = Math.min(messages.length, ...marks.keys());
+      const known = call.base === null ? undefined : states.get(call.base);
+      const from = known && known.head === head && known.count <= Math.min(call.keep, firstMarked) ? known : undefined;
+      const hash = from ? from.hash.copy() : createHash('sha256').update(head);
+      writeMessages(hash, reader, messages, marks, from?.count ?? 0, firstMarked, (state) =>
+        states.set(call.no, { head, count: firstMarked, hash: state }),
+      );
+      hash.update(']');
+      for (const name of names.slice(before.length + 1)) hash.update(`,${JSON.stringify(name)}:${canonical(members.get(name) as Json)}`);
+      return hash.update('}').digest('hex');
+    },
+    body({ members, messages, marks }) {
+      const list = messages.map((no, at): Json => {
+        if (no < 0) return null;
+        const { page, index } = reader.at(no);
+        const message = JSON.parse(textOf(page.text(index))) as Json;
+        const marked = marks.get(at);
+        return marked ? (markedMessage(message, marked) ?? message) : message;
+      });
+      const { model, ...others } = Object.fromEntries(members) as JsonObject;
+      const { [headerParameter]: _, ...sent } = others;
+      return { ...(model !== undefined && { model }), messages: list, ...sent };
+    },
+  };
+}
+
+/** The hash of a body up to its first `count` messages, none of which is marked: calls that go on from this one begin there. */
+interface HashState {
+  readonly head: string;
+  readonly count: number;
+  readonly hash: Hash;
+}
+
+function bodyMembers(
+  { db }: Pick<Chain, 'db'>,
+  call: StoredCall,
+  { params }: CallDetails,
+  valueIn: (no: ArtifactNo, part: string) => Json,
+): Map<string, Json> {
+  const members = new Map<string, Json>();
+  const shape =
+    call.shape === null
+      ? undefined
+      : db.one<{ system: ArtifactNo | null; tools: ArtifactNo | null; rest: string | null }>(
+          'SELECT system, tools, rest FROM requestShape WHERE no = ?',
+          call.shape,
+        );
+  for (const part of ['system', 'tools'] as const) {
+    const artifact = shape?.[part];
+    if (artifact) members.set(part, valueIn(artifact, part));
+  }
+  for (const [name, value] of Object.entries(params)) if (!members.has(name) && name !== 'messages') members.set(name, value as Json);
+  const rest = shape?.rest ? parseJson(shape.rest) : undefined;
+  if (isObject(rest)) for (const [name, value] of Object.entries(rest)) members.set(name, value as Json);
+  return members;
+}
+
+/** Puts the marks that are not on messages, and says where the first of them leads nowhere. */
+function markMembers(members: Map<string, Json>, marks: readonly Mark[]): string | undefined {
+  let lost: string | undefined;
+  for (const mark of marks) {
+    const [part] = mark.path;
+    const member = typeof part === 'string' ? members.get(part) : undefined;
+    if (part === undefined) members.set(cacheMark, mark.value);
+    else if (part !== 'messages' && (member === undefined || !putMark(member, mark, 1))) lost ??= lostMark(mark);
+  }
+  return lost;
+}
+
+/** The first mark on a message that leads nowhere. */
+function lostOnMessages(reader: MessageReader, messages: readonly number[], marks: readonly Mark[]): string | undefined {
+  const lost = marks.find((mark) => {
+    const [part, index] = mark.path;
+    if (part !== 'messages') return false;
+    const no = typeof index === 'number' ? messages[index] : undefined;
+    if (no === undefined) return true;
+    if (no < 0) return false;
+    const stored = reader.at(no);
+    return markedMessage(JSON.parse(textOf(stored.page.text(stored.index))) as Json, [mark]) === undefined;
+  });
+  return lost && lostMark(lost);
+}
+
+const lostMark = (mark: Mark): string => `its cache mark at ${pathInWords(mark.path) || 'the top'} has no place in the request`;
+
+const chunkSize = 256 * 1024;
+
+/** Feeds the canonical forms of the messages from `from` on to the hash, and hands out its state before the message `stateAt`. */
+function writeMessages(
+  hash: Hash,
+  reader: MessageReader,
+  messages: readonly number[],
+  marks: ReadonlyMap<number, readonly Mark[]>,
+  from: number,
+  stateAt: number,
+  keep: (state: Hash) => void,
+): void {
+  let chunk = Buffer.allocUnsafe(chunkSize);
+  let size = 0;
+  const flush = (): void => {
+    if (size) hash.update(chunk.subarray(0, size));
+    size = 0;
+  };
+  for (let at = from; at <= messages.length; at += 1) {
+    if (at === stateAt) {
+      flush();
+      keep(hash.copy());
+    }
+    if (at === messages.length) break;
+    const { page, index } = reader.at(messages[at] as number);
+    const length = page.text(index).length + 1;
+    if (size + length > chunk.length) {
+      flush();
+      if (length > chunk.length) chunk = Buffer.allocUnsafe(length);
+    }
+    if (at > 0) chunk[size++] = 0x2c;
+    const marked = marks.get(at);
+    const end = marked ? undefined : page.copyCanonical(index, chunk, size);
+    if (end !== undefined) {
+      size = end;
+      continue;
+    }
+    flush();
+    const message = JSON.parse(textOf(page.text(index))) as Json;
+    hash.update(canonicalJson(withBlocks(marked ? (markedMessage(message, marked) ?? message) : message)));
+  }
+  flush();
+}

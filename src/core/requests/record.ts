@@ -1,0 +1,364 @@
+import { sha256Of } from '../artifacts/index.js';
+import { type ByteRange, parseJson, textOf } from '../base/index.js';
+import type { Chain } from '../chain/index.js';
+import {
+  agentOf,
+  hasRecords,
+  type OpenCall,
+  type RecordedCall,
+  type RecordedReply,
+  type RecordedText,
+  type Records,
+  readRecords,
+} from './claude-code.js';
+import { membersAt } from './json-ranges.js';
+import { listOf, longestWalk } from './lists.js';
+import { openResolver } from './resolve.js';
+import { openTexts, type Place, type ShapeRow, type StoredRange, type Texts } from './texts.js';
+import { packNumbers } from './varints.js';
+
+export interface TakenRecords {
+  /** What of the file is stored with its calls, in file order: whoever keeps the file need not keep these bytes again. */
+  readonly stored: readonly StoredRange[];
+  readonly calls: number;
+  /** Records that name no call; `line` counts from 1. */
+  readonly problems: readonly { readonly line: number; readonly reason: string }[];
+  /** Writes the rows, once the source has its own. */
+  save(source: number): void;
+}
+
+export interface RecordsInput {
+  readonly file: Uint8Array;
+  /** Lines that begin before it were taken earlier. */
+  readonly from: number;
+  /** The source's row, where an earlier state of the file was imported. */
+  readonly source: number | undefined;
+}
+
+/**
+ * Takes the request records of a transcript into the store: system prompts, tools and messages once by content, each
+ * checked against the hash that names it. Call within the import's transaction. Undefined for a file without records.
+ */
+export function takeRecords(chain: Chain, { file, from, source }: RecordsInput): TakenRecords | undefined {
+  if (!hasRecords(file)) return undefined;
+  const open = source === undefined ? new Map<string, OpenRequest>() : openRequests(chain, source);
+  const records = readRecords(file, from, file.length, open);
+  const texts = openTexts(chain, file);
+  const resolver = openResolver(file, from, records);
+  const isOfSource = storedBy(chain, source);
+  const message = (hash: string): number | Gap => {
+    const found = resolver.find(hash, () => isOfSource(hash) !== undefined);
+    if (found === 'stored') return isOfSource(hash) as number;
+    return 'gap' in found ? { hash, reason: found.gap } : texts.keepMessage(hash, found.message, found.range);
+  };
+  const calls = records.calls.map((call): TakenCall => ({ call, tail: call.tail.map(message) }));
+  for (const { reply } of [...records.calls, ...[...records.lateReplies.values()].map((late) => ({ reply: late }))]) {
+    const spoken = reply && resolver.reply(reply.messageId);
+    if (spoken) texts.keepMessage(spoken.hash, spoken.message, undefined);
+  }
+  const shapeOf = shapeFinder(file, from, records, texts);
+  const shapes = new Map([...new Set(records.calls.map((call) => call.shapeHash))].map((hash) => [hash, shapeOf(hash)]));
+  const places = texts.finish(linesOf(records));
+  return {
+    stored: texts.ranges().toSorted((a, b) => a.at - b.at),
+    calls: records.calls.length,
+    problems: records.problems.map(({ at, reason }) => ({ line: lineAt(file, at), reason })),
+    save(sourceNo) {
+      texts.save(sourceNo);
+      saveCalls(chain, { file, source: sourceNo, calls, shapes, places, open, records });
+    },
+  };
+}
+
+interface Gap {
+  readonly hash: string;
+  readonly reason: string;
+}
+
+interface TakenCall {
+  readonly call: RecordedCall;
+  readonly tail: readonly (number | Gap)[];
+}
+
+interface OpenRequest extends OpenCall {
+  readonly no: number;
+}
+
+/** The last call of each agent of the source, for replies that came after it was imported. */
+function openRequests(chain: Chain, source: number): Map<string, OpenRequest> {
+  interface Row {
+    no: number;
+    agentId: string;
+    replyRecord: string | null;
+    replyMessage: string | null;
+    input: number | null;
+    output: number | null;
+    cacheRead: number | null;
+    cacheWrite: number | null;
+  }
+  const rows = chain.db.all<Row>(
+    `SELECT r.no, c.agentId, r.replyRecord, r.replyMessage, r.input, r.output, r.cacheRead, r.cacheWrite
+       FROM requestConversation c JOIN request r ON r.no = (SELECT MAX(no) FROM request WHERE conversation = c.no)
+      WHERE c.source = ? ORDER BY r.no`,
+    source,
+  );
+  return new Map(
+    rows.map(({ no, agentId, replyRecord, replyMessage, ...usage }) => [
+      agentId,
+      { no, reply: replyRecord !== null && replyMessage !== null ? { messageId: replyMessage, record: replyRecord, usage } : undefined },
+    ]),
+  );
+}
+
+/** Numbers of messages that this very source brought: what other files say does not stand in for what this one lacks. */
+function storedBy(chain: Chain, source: number | undefined): (hash: string) => number | undefined {
+  return (hash) => {
+    if (source === undefined) return undefined;
+    const row = chain.db.one<{ no: number }>('SELECT no FROM requestMessage WHERE project = ? AND hash = ?', chain.project, Buffer.from(hash, 'hex'));
+    if (!row) return undefined;
+    const page = chain.db.one<{ source: number }>('SELECT source FROM requestPage WHERE first <= ? ORDER BY first DESC LIMIT 1', row.no);
+    return page?.source === source ? row.no : undefined;
+  };
+}
+
+/** The shape that the file gives under a hash, stored, or why it has none. */
+function shapeFinder(file: Uint8Array, from: number, records: Records, texts: Texts): (hash: string) => ShapeRow | string {
+  const inStretch = byHash(records.shapes);
+  let earlier: ReadonlyMap<string, readonly RecordedText[]> | undefined;
+  return (hash) => {
+    const here = inStretch.get(hash);
+    if (!here && from > 0) earlier ??= byHash(readRecords(file, 0, from).shapes);
+    const [first, ...others] = here ?? earlier?.get(hash) ?? [];
+    if (!first) return `no system prompt and tools with the hash ${hash || 'that it should name'} are recorded before it`;
+    const shape = texts.keepShape(here ? first : { ...first, range: undefined });
+    for (const other of others) {
+      const again = texts.keepShape(here ? other : { ...other, range: undefined });
+      if (typeof again === 'string') return `${again}; ${others.length + 1} records give some under this hash`;
+    }
+    return shape;
+  };
+}
+
+function byHash(texts: readonly RecordedText[]): Map<string, RecordedText[]> {
+  const map = new Map<string, RecordedText[]>();
+  for (const text of texts) {
+    const same = map.get(text.hash);
+    if (same) same.push(text);
+    else map.set(text.hash, [text]);
+  }
+  return map;
+}
+
+/** The lines that are stored with the calls: those of calls, and what stands around messages and shapes. */
+const linesOf = (records: Records): ByteRange[] =>
+  [...records.calls.map((call) => call.line), ...[...records.messages, ...records.shapes].flatMap((text) => (text.range ? [text.line] : []))].sort(
+    (a, b) => a.start - b.start,
+  );
+
+interface Saving {
+  readonly file: Uint8Array;
+  readonly source: number;
+  readonly calls: readonly TakenCall[];
+  readonly shapes: ReadonlyMap<string, ShapeRow | string>;
+  readonly places: ReadonlyMap<ByteRange, Place>;
+  readonly open: ReadonlyMap<string, OpenRequest>;
+  readonly records: Records;
+}
+
+/** A call that others may name as their base. */
+interface Base {
+  readonly no: number;
+  readonly messageCount: number;
+  readonly steps: number;
+  readonly flaw: string | null;
+}
+
+function saveCalls(chain: Chain, { file, source, calls, shapes, places, open, records }: Saving): void {
+  const { db, project } = chain;
+  const conversations = conversationRows(chain, source);
+  const gapOf = gapRows(chain, source);
+  const shapeNo = shapeRows(chain);
+  const later = new Map(calls.map(({ call }, index) => [call.id, index]));
+  const baseRow = (id: string): Base | undefined =>
+    db.one<Base>('SELECT no, messageCount, steps, flaw FROM request WHERE project = ? AND requestId = ?', project, id);
+
+  calls.forEach(({ call, tail }, index) => {
+    const line = file.subarray(call.line.start, call.line.end);
+    const requestId = freeId(chain, call.id, line);
+    if (requestId === undefined) {
+      if (call.reply) saveReply(chain, baseRow(call.id)?.no ?? 0, call.reply);
+      return;
+    }
+    const base = call.base === undefined ? undefined : baseRow(call.base);
+    const flaw =
+      call.flaw ??
+      (call.base === undefined
+        ? null
+        : !base
+          ? `its base ${call.base} is recorded ${(later.get(call.base) ?? -1) >= index ? 'only after it' : 'nowhere'}`
+          : base.flaw !== null && call.keep > 0
+            ? `its base ${call.base} cannot be put together: ${base.flaw}`
+            : call.keep > base.messageCount
+              ? `it keeps ${call.keep} messages of its base ${call.base}, which has ${base.messageCount}`
+              : null);
+    const shape = shapes.get(call.shapeHash) ?? 'none is named';
+    const numbers = tail.map((one) => (typeof one === 'number' ? one : -gapOf(one)));
+    const linked = flaw === null && base !== undefined && call.keep > 0 ? base : undefined;
+    const steps = linked ? linked.steps + 1 : 0;
+    const messageCount = (flaw === null ? call.keep : 0) + numbers.length;
+    const whole = linked && steps > longestWalk(messageCount) ? [...listOf(db, linked.no).slice(0, call.keep), ...numbers] : undefined;
+    const place = places.get(call.line);
+    if (!place) throw new Error(`the record of call ${call.id} was not stored`);
+    db.run(
+      `INSERT INTO request (project, requestId, conversation, page, start, size, at, model, shape, base, keep, tail, list, steps, messageCount,
+                            replyRecord, replyMessage, place, input, output, cacheRead, cacheWrite, flaw, shapeFlaw)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      project,
+      requestId,
+      conversations(call),
+      place.artifact,
+      place.start,
+      line.length,
+      call.at,
+      call.model ?? null,
+      typeof shape === 'string' ? null : shapeNo(shape),
+      linked?.no ?? null,
+      linked ? call.keep : 0,
+      packNumbers(numbers),
+      whole ? packNumbers(whole) : null,
+      whole ? 0 : steps,
+      messageCount,
+      call.reply?.record ?? null,
+      call.reply?.messageId ?? null,
+      call.reply ? null : recordBefore(file, call.line.start),
+      call.reply?.usage.input ?? null,
+      call.reply?.usage.output ?? null,
+      call.reply?.usage.cacheRead ?? null,
+      call.reply?.usage.cacheWrite ?? null,
+      flaw,
+      typeof shape === 'string' ? shape : null,
+    );
+  });
+  for (const [agent, reply] of records.lateReplies) saveReply(chain, open.get(agent)?.no ?? 0, reply);
+  for (const { messageId, paused, resumed } of records.resumed) joinHalves(chain, messageId, paused, resumed);
+}
+
+function saveReply(chain: Chain, no: number, { record, messageId, usage }: RecordedReply): void {
+  chain.db.run(
+    'UPDATE request SET replyRecord = ?, replyMessage = ?, input = ?, output = ?, cacheRead = ?, cacheWrite = ? WHERE no = ? AND project = ?',
+    record,
+    messageId,
+    usage.input,
+    usage.output,
+    usage.cacheRead,
+    usage.cacheWrite,
+    no,
+    chain.project,
+  );
+}
+
+/** A paused reply goes on in another call: both have the one message as their reply. */
+function joinHalves(chain: Chain, messageId: string, paused: string, resumed: string): void {
+  const { db, project } = chain;
+  const half = db.one<{ replyRecord: string }>(
+    'SELECT replyRecord FROM request WHERE project = ? AND requestId IN (?, ?) AND replyMessage = ?',
+    project,
+    paused,
+    resumed,
+    messageId,
+  );
+  if (half)
+    db.run(
+      'UPDATE request SET replyMessage = ?, replyRecord = ? WHERE project = ? AND requestId IN (?, ?) AND replyRecord IS NULL',
+      messageId,
+      half.replyRecord,
+      project,
+      paused,
+      resumed,
+    );
+}
+
+/**
+ * The id under which a call is stored: the runtime's own; with digits of the record's hash where another record has
+ * that id. Undefined where this very record is stored already.
+ */
+function freeId(chain: Chain, id: string, line: Uint8Array): string | undefined {
+  const isSame = (row: { page: number; start: number; size: number }): boolean =>
+    row.size === line.length && Buffer.compare(chain.artifacts.read(row.page as never).subarray(row.start, row.start + row.size), line) === 0;
+  const rowOf = (name: string) =>
+    chain.db.one<{ page: number; start: number; size: number }>(
+      'SELECT page, start, size FROM request WHERE project = ? AND requestId = ?',
+      chain.project,
+      name,
+    );
+  const taken = rowOf(id);
+  if (!taken) return id;
+  if (isSame(taken)) return undefined;
+  const other = `${id}~${sha256Of(line).toString('hex').slice(0, 12)}`;
+  return rowOf(other) ? undefined : other;
+}
+
+function conversationRows(chain: Chain, source: number): (call: RecordedCall) => number {
+  const { db, project } = chain;
+  return ({ sessionId = '', agentId }) => {
+    const known = db.one<{ no: number }>(
+      'SELECT no FROM requestConversation WHERE source = ? AND sessionId = ? AND agentId = ?',
+      source,
+      sessionId,
+      agentOf(agentId),
+    );
+    if (known) return known.no;
+    return db.run(
+      'INSERT INTO requestConversation (project, source, sessionId, agentId) VALUES (?, ?, ?, ?)',
+      project,
+      source,
+      sessionId,
+      agentOf(agentId),
+    ).rowId;
+  };
+}
+
+function gapRows(chain: Chain, source: number): (gap: Gap) => number {
+  const { db, project } = chain;
+  return ({ hash, reason }) => {
+    const bytes = Buffer.from(hash, 'hex');
+    const known = db.one<{ no: number }>('SELECT no FROM requestGap WHERE source = ? AND hash = ?', source, bytes);
+    return known
+      ? known.no
+      : db.run('INSERT INTO requestGap (project, source, hash, reason) VALUES (?, ?, ?, ?)', project, source, bytes, reason).rowId;
+  };
+}
+
+function shapeRows(chain: Chain): (shape: ShapeRow) => number {
+  const { db, project } = chain;
+  return ({ hash, system, tools, rest }) => {
+    const known = db.one<{ no: number }>('SELECT no FROM requestShape WHERE project = ? AND hash = ?', project, hash);
+    return known
+      ? known.no
+      : db.run('INSERT INTO requestShape (project, hash, system, tools, rest) VALUES (?, ?, ?, ?, ?)', project, hash, system, tools, rest).rowId;
+  };
+}
+
+/** How many lines before a call are looked at for the record that it follows. */
+const linesBefore = 64;
+
+/** The uuid of the record before a place in the file: a call without a reply belongs where that record is. */
+function recordBefore(file: Uint8Array, at: number): string | null {
+  const bytes = Buffer.from(file.buffer, file.byteOffset, file.byteLength);
+  let end = at - 1;
+  for (let left = linesBefore; left > 0 && end > 0; left -= 1) {
+    const start = bytes.lastIndexOf(0x0a, end - 1) + 1;
+    const line = bytes.subarray(start, end);
+    const place = line.includes('"uuid"') ? membersAt(line, 0)?.get('uuid') : undefined;
+    const uuid = place ? parseJson(textOf(line.subarray(place.start, place.end))) : undefined;
+    if (typeof uuid === 'string') return uuid;
+    end = start - 1;
+  }
+  return null;
+}
+
+function lineAt(file: Uint8Array, at: number): number {
+  let line = 1;
+  for (let next = file.indexOf(0x0a); next !== -1 && next < at; next = file.indexOf(0x0a, next + 1)) line += 1;
+  return line;
+}

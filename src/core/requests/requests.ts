@@ -1,0 +1,180 @@
+import { type CommitSeq, type ContextId, type EntryKey, notFound, StemmaError, timestampOf } from '../base/index.js';
+import { type Chain, type ContextRow, commitOf, lineage, walk } from '../chain/index.js';
+import type { Stop } from '../contract/index.js';
+import type { Proof, Request, RequestRow } from '../contract/request.js';
+import { callColumns, openRebuilder, type Rebuilder, type Rebuilt, type StoredCall } from './rebuild.js';
+
+export interface RequestFilter {
+  readonly id?: ContextId | undefined;
+  readonly stop?: Stop | undefined;
+  readonly turnId?: ContextId | undefined;
+  readonly sessionId?: string | undefined;
+}
+
+interface Row extends StoredCall {
+  readonly requestId: string;
+  readonly at: number;
+  readonly model: string | null;
+  readonly messageCount: number;
+  readonly replyRecord: string | null;
+  readonly input: number | null;
+  readonly output: number | null;
+  readonly cacheRead: number | null;
+  readonly cacheWrite: number | null;
+  readonly proved: number | null;
+  readonly finding: string | null;
+  readonly sessionId: string;
+  readonly agentId: string;
+  readonly source: number;
+  readonly context: CommitSeq | null;
+  readonly commitId: ContextId | null;
+}
+
+const selectRow = /* sql */ `
+SELECT ${callColumns
+  .split(', ')
+  .map((column) => `r.${column}`)
+  .join(', ')}, r.requestId, r.at, r.model, r.messageCount, r.replyRecord, r.input, r.output, r.cacheRead, r.cacheWrite, r.proved, r.finding,
+       c.sessionId, c.agentId, c.source, k.context, x.id AS commitId
+  FROM request r JOIN requestConversation c ON c.no = r.conversation
+  LEFT JOIN record k ON k.project = r.project AND k.record = COALESCE(r.replyRecord, r.place)
+  LEFT JOIN context x ON x.seq = k.context`;
+
+/**
+ * Model calls in the order in which they were sent, each with the proof that was found on this machine: the first
+ * question after an import rebuilds the calls that it asks for, and remembers what it found.
+ * @throws NOT_FOUND for a commit that is not there.
+ */
+export function listRequests(chain: Chain, filter: RequestFilter): RequestRow[] {
+  const rows = inOrderSent(rowsOf(chain, filter));
+  const unproved = rows.filter((row) => row.proved === null);
+  const findings = unproved.length ? proveAll(chain, unproved) : new Map<number, Finding>();
+  return rows.map((row) => toRow(row, findings.get(row.no) ?? { proved: row.proved === 1, problem: row.finding ?? undefined }));
+}
+
+function rowsOf(chain: Chain, { id, stop, turnId, sessionId }: RequestFilter): Row[] {
+  const named = id ?? turnId;
+  if (named === undefined) return sessionId === undefined ? allRows(chain) : rowsOfSession(chain, sessionId);
+  const commits = commitsOf(chain, commitOf(chain, named, id === undefined ? 'turnId' : 'id'), stop);
+  const sessions = chain.db.all<{ sessionId: string | null }>(
+    'SELECT DISTINCT sessionId FROM context WHERE seq IN (SELECT value FROM json_each(?))',
+    JSON.stringify([...commits]),
+  );
+  const rows = sessions.every((row) => row.sessionId !== null)
+    ? sessions.flatMap((row) => rowsOfSession(chain, row.sessionId as string))
+    : allRows(chain);
+  return rows.filter((row) => row.context !== null && commits.has(row.context) && (sessionId === undefined || row.sessionId === sessionId));
+}
+
+const allRows = (chain: Chain): Row[] => chain.db.all<Row>(`${selectRow} WHERE r.project = ?`, chain.project);
+
+const rowsOfSession = (chain: Chain, sessionId: string): Row[] =>
+  chain.db.all<Row>(`${selectRow} WHERE c.project = ? AND c.sessionId = ?`, chain.project, sessionId);
+
+/** The commit itself; with `stop`, those of the walk that ends there. */
+function commitsOf(chain: Chain, commit: ContextRow, stop: Stop | undefined): ReadonlySet<CommitSeq> {
+  if (stop === undefined) return new Set([commit.seq]);
+  const steps = stop === 'root' ? lineage(chain, commit) : walk(chain, commit, stop).contributing;
+  return new Set(steps.map((step) => step.seq));
+}
+
+/** By time; within one file by place, since a clock may go back and a file does not. */
+function inOrderSent(rows: readonly Row[]): Row[] {
+  const latest = new Map<number, number>();
+  const times = new Map<Row, number>();
+  for (const row of rows.toSorted((a, b) => a.no - b.no)) {
+    const at = Math.max(latest.get(row.source) ?? row.at, row.at);
+    latest.set(row.source, at);
+    times.set(row, at);
+  }
+  const timeOf = (row: Row): number => times.get(row) ?? row.at;
+  return rows.toSorted((a, b) => timeOf(a) - timeOf(b) || a.no - b.no);
+}
+
+function toRow(row: Row, { proved, problem }: Finding): RequestRow {
+  return {
+    requestId: row.requestId,
+    at: timestampOf(row.at),
+    commit: row.commitId,
+    replyKey: row.replyRecord === null ? null : (`${row.replyRecord}.0` as EntryKey),
+    ...(row.agentId !== '' && { agentId: row.agentId }),
+    ...(row.sessionId !== '' && { sessionId: row.sessionId }),
+    source: 'claude-code',
+    model: row.model,
+    messageCount: row.messageCount,
+    tokens: { input: row.input, output: row.output, cacheRead: row.cacheRead, cacheWrite: row.cacheWrite },
+    proof: proofOf(proved),
+    ...(problem !== undefined && { problem }),
+  };
+}
+
+const proofOf = (proved: boolean): Proof => (proved ? 'digest' : 'recorded');
+
+interface Finding {
+  readonly proved: boolean;
+  readonly problem: string | undefined;
+}
+
+/** Rebuilds calls and holds each against its recorded digest. Calls that build on each other share the work. */
+function proveAll(chain: Chain, rows: readonly Row[]): Map<number, Finding> {
+  const rebuilder = openRebuilder(chain);
+  const findings = new Map<number, Finding>();
+  for (const row of rows.toSorted((a, b) => a.no - b.no)) findings.set(row.no, proveOne(rebuilder, row));
+  if (!chain.db.readonly)
+    chain.db.transaction(() => {
+      for (const [no, { proved, problem }] of findings)
+        chain.db.run('UPDATE request SET proved = ?, finding = ? WHERE no = ? AND project = ?', proved ? 1 : 0, problem ?? null, no, chain.project);
+    });
+  return findings;
+}
+
+function proveOne(rebuilder: Rebuilder, row: Row): Finding {
+  try {
+    const rebuilt = rebuilder.rebuild(row);
+    return findingOf(rebuilt, rebuilder.digest(row, rebuilt));
+  } catch (error) {
+    return { proved: false, problem: inStore(error) };
+  }
+}
+
+/** What the store cannot give back is the call's problem, not the list's. Anything else is a bug. */
+function inStore(error: unknown): string {
+  if (error instanceof StemmaError && (error.code === 'CORRUPT' || error.code === 'NOT_FOUND')) return error.message;
+  throw error;
+}
+
+function findingOf({ details, problem }: Rebuilt, digest: string | undefined): Finding {
+  if (problem !== undefined) return { proved: false, problem };
+  if (details.digest === null) return { proved: false, problem: 'its record has no digest' };
+  if (digest === details.digest) return { proved: true, problem: undefined };
+  return {
+    proved: false,
+    problem:
+      'the rebuilt body has another digest than the recorded one: its messages, system prompt and tools are what their hashes name, so parameters, cache marks or the order of messages are not as sent',
+  };
+}
+
+/** Parts of every request of this runtime that no record holds. */
+const neverRecorded = ['metadata', 'stream', 'system: x-anthropic-billing-header'];
+
+/** One call, rebuilt and proved now, whatever was found before. @throws NOT_FOUND; CORRUPT where its own record is damaged. */
+export function getRequest(chain: Chain, requestId: string): Request {
+  const row = chain.db.one<Row>(`${selectRow} WHERE r.project = ? AND r.requestId = ?`, chain.project, requestId);
+  if (!row) throw notFound(requestId, `no recorded request has the id ${requestId}`);
+  const rebuilder = openRebuilder(chain);
+  const rebuilt = rebuilder.rebuild(row);
+  const digest = rebuilder.digest(row, rebuilt);
+  const { proved, problem } = findingOf(rebuilt, digest);
+  const betas = rebuilt.members.get('betas');
+  return {
+    requestId,
+    provider: 'anthropic',
+    body: rebuilder.body(rebuilt),
+    headers: { 'anthropic-version': '2023-06-01', ...(Array.isArray(betas) && { 'anthropic-beta': betas.join(',') }) },
+    digest: digest ?? null,
+    recordedDigest: rebuilt.details.digest,
+    proof: proofOf(proved),
+    missing: [...rebuilt.missing, ...rebuilt.details.withheld, ...neverRecorded],
+    ...(problem !== undefined && { problem }),
+  };
+}

@@ -1,0 +1,121 @@
+import { sha256Of } from '../artifacts/index.js';
+import type { ByteRange } from '../base/index.js';
+import { cacheMark, inOrder, messageHash, orderWithHash } from './canonical.js';
+import { type RecordedText, type Records, readRecords, replyMessage, userMessages } from './claude-code.js';
+import { canonicalOrder } from './json-ranges.js';
+import type { PageText } from './pages.js';
+
+/** A message that the file has under a hash, checked against it; or why it has none. */
+export type Found = { readonly message: PageText; readonly range: ByteRange | undefined } | { readonly gap: string };
+
+/** Finds messages of one file by their hashes. */
+export interface Resolver {
+  find(hash: string, isStored: () => boolean): Found | 'stored';
+  /** The whole message of a reply, with its hash: stored before it is named, since the next call will name it. */
+  reply(messageId: string): { readonly hash: string; readonly message: PageText } | undefined;
+}
+
+/** Nobody's reply has more blocks; beyond it, which part of a reply was sent back is not looked for. */
+const mostBlocks = 256;
+
+export function openResolver(file: Uint8Array, from: number, records: Records): Resolver {
+  const stretch = lookup(records);
+  // Almost every message stands in the stretch; the rest of the file is read only when one does not.
+  const earlier = once(() => lookup(from > 0 ? readRecords(file, 0, from) : emptyRecords));
+  const parts = once(() => new Map([...earlier().parts(), ...stretch.parts()]));
+  const prompts = once(() => new Map([...userMessages(file)].flatMap((text) => hashed(text))));
+  return {
+    find(hash, isStored) {
+      const here = stretch.find(hash);
+      if (here) return here;
+      if (isStored()) return 'stored';
+      const before = earlier().find(hash);
+      if (before) return before;
+      const message = parts().get(hash) ?? prompts().get(hash);
+      return message ? { message, range: undefined } : { gap: 'no message, reply or prompt of its file has this hash' };
+    },
+    reply(messageId) {
+      const blocks = records.replies.get(messageId);
+      if (!blocks) return undefined;
+      const text = replyMessage(blocks, blocks.length);
+      const [entry] = hashed(text);
+      return entry && { hash: entry[0], message: entry[1] };
+    },
+  };
+}
+
+interface Lookup {
+  find(hash: string): Found | undefined;
+  /** Replies as far as they had come when they were interrupted. */
+  parts(): ReadonlyMap<string, PageText>;
+}
+
+function lookup(records: Records): Lookup {
+  const given = new Map<string, RecordedText[]>();
+  for (const text of records.messages) given.set(text.hash, [...(given.get(text.hash) ?? []), text]);
+  const replies = once(() => {
+    const byHash = new Map<string, Uint8Array>();
+    for (const blocks of records.replies.values()) {
+      const text = replyMessage(blocks, blocks.length);
+      byHash.set(quickHash(text), text);
+    }
+    return byHash;
+  });
+  const slowReplies = once(() => new Map([...records.replies.values()].flatMap((blocks) => hashed(replyMessage(blocks, blocks.length)))));
+  return {
+    find(hash) {
+      const texts = given.get(hash);
+      if (texts) return checked(texts, hash);
+      const quick = replies().get(hash);
+      if (quick) return { message: { text: quick, order: canonicalOrder(quick, cacheMark) }, range: undefined };
+      const slow = slowReplies().get(hash);
+      return slow && { message: slow, range: undefined };
+    },
+    parts: () =>
+      new Map(
+        [...records.replies.values()].flatMap((blocks) =>
+          blocks.length > mostBlocks ? [] : blocks.slice(1).flatMap((_, index) => hashed(replyMessage(blocks, index + 1))),
+        ),
+      ),
+  };
+}
+
+/** Every text that the file gives under the hash must have it: where one does not, none is trusted. */
+function checked(texts: readonly RecordedText[], hash: string): Found {
+  const named = Buffer.from(hash, 'hex');
+  let good: Found | undefined;
+  let last: Uint8Array | undefined;
+  for (const { text, range } of texts) {
+    if (!text) return { gap: 'its record is larger than any request' };
+    if (last && Buffer.compare(last, text) === 0) continue;
+    last = text;
+    const order = orderWithHash(text, named);
+    if (!order && !messageHash(text)?.equals(named)) {
+      const others = texts.length > 1 ? `; ${texts.length} records give messages under this hash` : '';
+      return { gap: `the recorded message is not the one that its hash names${others}` };
+    }
+    good ??= { message: { text, order }, range };
+  }
+  return good ?? { gap: 'its record has no message' };
+}
+
+/** The hash of the text's bytes in canonical order: its own, if its numbers and strings are written canonically too. */
+function quickHash(text: Uint8Array): string {
+  const order = canonicalOrder(text, cacheMark);
+  return order ? sha256Of(inOrder(text, order)).toString('hex') : '';
+}
+
+function hashed(text: Uint8Array): [string, PageText][] {
+  const hash = messageHash(text);
+  return hash ? [[hash.toString('hex'), { text, order: orderWithHash(text, hash) }]] : [];
+}
+
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
+}
+
+const emptyRecords: Records = { calls: [], messages: [], shapes: [], replies: new Map(), resumed: [], lateReplies: new Map(), problems: [] };

@@ -1,0 +1,206 @@
+import { type ArtifactNo, type ByteRange, bytesOf, parseJson, textOf } from '../base/index.js';
+import type { Chain } from '../chain/index.js';
+import { orderWithHash, shapeHash } from './canonical.js';
+import type { RecordedText } from './claude-code.js';
+import { membersAt } from './json-ranges.js';
+import { openPage, type Page, type PageText, pageLimit, writePage } from './pages.js';
+
+/** A stretch of the file at `at` that stands in an artifact: whoever keeps the file's bytes need not keep these again. */
+export interface StoredRange {
+  readonly at: number;
+  readonly artifact: ArtifactNo;
+  readonly start: number;
+  readonly length: number;
+}
+
+/** Bytes of an artifact. */
+export interface Place {
+  readonly artifact: ArtifactNo;
+  readonly start: number;
+}
+
+/** What one import puts into the store: messages into pages, shapes and record lines into artifacts. */
+export interface Texts {
+  /** The number of the message with this hash, stored now where it was not yet. The hash has been checked. */
+  keepMessage(hash: string, message: PageText, range: ByteRange | undefined): number;
+  has(hash: string): boolean;
+  keepShape(shape: RecordedText): ShapeRow | string;
+  /** Writes what is still in hand, and the record lines without the messages and shapes in them; says where each line is. */
+  finish(lines: readonly ByteRange[]): ReadonlyMap<ByteRange, Place>;
+  /** What of the file is stored by now. */
+  ranges(): readonly StoredRange[];
+  /** Writes the rows that name what was stored. */
+  save(source: number): void;
+}
+
+export interface ShapeRow {
+  readonly hash: Buffer;
+  readonly system: ArtifactNo | null;
+  readonly tools: ArtifactNo | null;
+  readonly rest: string | null;
+}
+
+export const pageType = 'application/x-stemma-messages';
+const linesType = 'application/jsonl';
+/** Record lines are read one at a time, seldom, and are much like each other: large stretches of them compress well. */
+const linesLimit = 256 * 1024;
+
+interface Kept {
+  readonly no: number;
+  readonly hash: string;
+  readonly text: Uint8Array;
+  place: Place | undefined;
+}
+
+export function openTexts(chain: Chain, file: Uint8Array): Texts {
+  const { db, project, artifacts } = chain;
+  const kept = new Map<string, Kept>();
+  const uses: { readonly at: number; readonly length: number; readonly place: () => Place | undefined }[] = [];
+  const stored: StoredRange[] = [];
+  const pages: { readonly first: number; readonly count: number; readonly artifact: ArtifactNo }[] = [];
+  let inHand: { readonly kept: Kept; readonly message: PageText }[] = [];
+  let size = 0;
+  const last = db.one<{ next: number }>('SELECT first + count AS next FROM requestPage ORDER BY first DESC LIMIT 1');
+  let next = last?.next ?? 1;
+  const opened = new Map<ArtifactNo, Page>();
+
+  const flush = (): void => {
+    if (!inHand.length) return;
+    const { no: artifact } = artifacts.put(writePage(inHand.map(({ message }) => message)), { contentType: pageType, bulk: true });
+    pages.push({ first: (inHand[0] as { kept: Kept }).kept.no, count: inHand.length, artifact });
+    let start = 0;
+    for (const { kept: one } of inHand) {
+      one.place = { artifact, start };
+      start += one.text.length;
+    }
+    inHand = [];
+    size = 0;
+  };
+
+  /** A message that an earlier import stored, if its bytes are these. */
+  const storedPlace = (no: number, text: Uint8Array): Place | undefined => {
+    const row = db.one<{ first: number; artifact: ArtifactNo }>(
+      'SELECT first, artifact FROM requestPage WHERE first <= ? ORDER BY first DESC LIMIT 1',
+      no,
+    );
+    if (!row) return undefined;
+    const page = opened.get(row.artifact) ?? openPage(artifacts.read(row.artifact));
+    opened.set(row.artifact, page);
+    const index = no - row.first;
+    return Buffer.compare(page.text(index), text) === 0 ? { artifact: row.artifact, start: page.startOf(index) } : undefined;
+  };
+
+  const use = (range: ByteRange | undefined, place: () => Place | undefined): void => {
+    if (range) uses.push({ at: range.start, length: range.end - range.start, place });
+  };
+
+  const keepPart = (bytes: Uint8Array, at: number | undefined): ArtifactNo => {
+    const { no } = artifacts.put(bytes, { contentType: 'application/json', bulk: true });
+    if (at !== undefined) stored.push({ at, artifact: no, start: 0, length: bytes.length });
+    return no;
+  };
+
+  const shapeParts = (text: Uint8Array, range: ByteRange | undefined): Omit<ShapeRow, 'hash'> => {
+    const asRecorded = membersAt(text, 0);
+    const compact = asRecorded ? text : bytesOf(JSON.stringify(parseJson(textOf(text))));
+    const members = asRecorded ?? membersAt(compact, 0) ?? new Map<string, ByteRange>();
+    const part = (key: string): ArtifactNo | null => {
+      const place = members.get(key);
+      return place ? keepPart(compact.subarray(place.start, place.end), asRecorded && range && range.start + place.start) : null;
+    };
+    const rest = [...members]
+      .filter(([key]) => key !== 'system' && key !== 'tools')
+      .map(([key, place]) => `${JSON.stringify(key)}:${textOf(compact.subarray(place.start, place.end))}`);
+    return { system: part('system'), tools: part('tools'), rest: rest.length ? `{${rest.join(',')}}` : null };
+  };
+
+  return {
+    has: (hash) => kept.has(hash),
+    keepMessage(hash, message, range) {
+      const now = kept.get(hash);
+      if (now) {
+        if (Buffer.compare(now.text, message.text) === 0) use(range, () => now.place);
+        return now.no;
+      }
+      const known = db.one<{ no: number }>('SELECT no FROM requestMessage WHERE project = ? AND hash = ?', project, Buffer.from(hash, 'hex'));
+      if (known) {
+        if (range) use(range, () => storedPlace(known.no, message.text));
+        return known.no;
+      }
+      const one: Kept = { no: next, hash, text: message.text, place: undefined };
+      next += 1;
+      kept.set(hash, one);
+      inHand.push({ kept: one, message });
+      size += message.text.length;
+      use(range, () => one.place);
+      if (size >= pageLimit) flush();
+      return one.no;
+    },
+    keepShape({ hash, text, range }) {
+      if (!text) return 'its recorded system prompt and tools are larger than any request';
+      const named = Buffer.from(hash, 'hex');
+      if (!orderWithHash(text, named)) {
+        const found = shapeHash(text);
+        if (!found) return 'its recorded system prompt and tools are no JSON';
+        if (!found.equals(named)) return `its recorded system prompt and tools have the hash ${found.toString('hex')}, not the one that names them`;
+      }
+      return { hash: named, ...shapeParts(text, range) };
+    },
+    finish(lines) {
+      flush();
+      for (const { at, length, place } of uses) {
+        const where = place();
+        if (where) stored.push({ at, length, ...where });
+      }
+      stored.sort((a, b) => a.at - b.at);
+      return keepLines(lines);
+    },
+    ranges: () => stored,
+    save(source) {
+      for (const { first, count, artifact } of pages)
+        db.run('INSERT INTO requestPage (first, project, source, count, artifact) VALUES (?, ?, ?, ?, ?)', first, project, source, count, artifact);
+      for (const { no, hash } of kept.values())
+        db.run('INSERT INTO requestMessage (project, hash, no) VALUES (?, ?, ?)', project, Buffer.from(hash, 'hex'), no);
+    },
+  };
+
+  function keepLines(lines: readonly ByteRange[]): ReadonlyMap<ByteRange, Place> {
+    const parts = [...stored];
+    const places = new Map<ByteRange, Place>();
+    let chunk: { readonly line: ByteRange; readonly pieces: readonly ByteRange[] }[] = [];
+    let chunkSize = 0;
+    const close = (): void => {
+      if (!chunk.length) return;
+      const bytes = Buffer.concat(chunk.flatMap(({ pieces }) => pieces.map(({ start, end }) => file.subarray(start, end))));
+      const { no: artifact } = artifacts.put(bytes, { contentType: linesType, bulk: true });
+      let start = 0;
+      for (const { line, pieces } of chunk) {
+        places.set(line, { artifact, start });
+        for (const piece of pieces) {
+          stored.push({ at: piece.start, artifact, start, length: piece.end - piece.start });
+          start += piece.end - piece.start;
+        }
+      }
+      chunk = [];
+      chunkSize = 0;
+    };
+    let part = 0;
+    for (const line of lines) {
+      const pieces: ByteRange[] = [];
+      let at = line.start;
+      while (part < parts.length && (parts[part] as StoredRange).at < line.start) part += 1;
+      for (; part < parts.length && (parts[part] as StoredRange).at < line.end; part += 1) {
+        const { at: start, length } = parts[part] as StoredRange;
+        if (start > at) pieces.push({ start: at, end: start });
+        at = start + length;
+      }
+      const end = file[line.end] === 0x0a ? line.end + 1 : line.end;
+      if (end > at) pieces.push({ start: at, end });
+      chunk.push({ line, pieces });
+      chunkSize += pieces.reduce((sum, piece) => sum + piece.end - piece.start, 0);
+      if (chunkSize >= linesLimit) close();
+    }
+    close();
+    return places;
+  }
+}
