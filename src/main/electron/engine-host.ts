@@ -6,6 +6,8 @@ import { built, type FromEngine, type ToEngine } from '../engine/index.js';
 /** A running engine process, as the shell sees it: something that gives out ports, until it ends. */
 export interface EngineHost {
   connect(): MessagePortMain;
+  /** Changes what windows that connect from now on are told that they were started with. */
+  setStartup(startup: EngineOptions['startup']): void;
   onEnd(listener: (reason: string) => void): void;
   stop(): void;
 }
@@ -28,6 +30,7 @@ export function startUtility(options: EngineOptions): EngineHost {
       say({ kind: 'connect', connection: ++connections }, [port2]);
       return port1;
     },
+    setStartup: (startup) => say({ kind: 'startup', startup }),
     onEnd: end,
     stop: () => say({ kind: 'stop' }),
   };
@@ -78,6 +81,7 @@ export function startNode(node: string, options: EngineOptions): EngineHost {
       port2.start();
       return port1;
     },
+    setStartup: (startup) => say({ kind: 'startup', startup }),
     onEnd: end,
     stop: () => say({ kind: 'stop' }),
   };

@@ -6,26 +6,26 @@ import { isOurPage, origin, secureContents, secureSession } from './security.js'
 import { rememberedState, rememberState } from './window-state.js';
 
 /**
- * The desktop shell: one window, one engine, and the pipe between them. Started as `electron APP [PATH…]`; paths come
+ * The desktop shell: windows, one engine, and the pipes between them. Started as `electron APP [PATH…]`; paths come
  * in `STEMMA_PATHS` (JSON) from our own launcher, because Chromium takes what looks like a switch from the command line.
  */
 const paths = pathsFrom(process.argv);
 const options = engineOptions(paths);
+let { startup } = options;
 
 // A home of one's own, as tests have it, has a browser profile and a single-instance lock of its own, too.
 if (process.env.STEMMA_HOME) app.setPath('userData', join(options.dataDir, 'electron'));
 
-if (!app.requestSingleInstanceLock({ paths: [...options.startup.paths], project: options.startup.project })) {
+if (!app.requestSingleInstanceLock(startup)) {
   app.quit();
 } else {
   secureContents();
   app.on('window-all-closed', () => app.quit());
-  app.on('second-instance', (_event, _argv, _cwd, named) => bringForward(named as { paths: string[]; project: string | null }));
+  app.on('second-instance', (_event, _argv, _cwd, named) => showAgain(named as typeof startup));
   void app.whenReady().then(start);
 }
 
 let engine: EngineHost | undefined;
-let window: BrowserWindow | undefined;
 
 function start(): void {
   secureSession();
@@ -46,7 +46,7 @@ function start(): void {
 function runningEngine(): EngineHost {
   if (engine) return engine;
   const node = process.env.STEMMA_ENGINE_NODE;
-  const started = node ? startNode(node, options) : startUtility(options);
+  const started = (node ? startNode.bind(undefined, node) : startUtility)({ ...options, startup });
   started.onEnd((reason) => {
     if (engine !== started) return;
     console.error(`Stemma: ${reason}`);
@@ -83,20 +83,20 @@ function openWindow(): void {
     process.send?.('ready');
   });
   rememberState(opened);
-  window = opened;
   void opened.loadURL(`${origin}/`);
 }
 
-/** What a second start names is shown in the window that there is. */
-function bringForward(named: { paths: string[]; project: string | null }): void {
-  if (!window) return;
-  if (window.isMinimized()) window.restore();
-  window.focus();
-  if (named.paths.length === 0 && !named.project) return;
-  const address = new URL(`${origin}/`);
-  if (named.project) address.searchParams.set('project', named.project);
-  for (const path of named.paths) address.searchParams.append('path', path);
-  void window.loadURL(address.href);
+/** A second start: what it names is shown in a window of its own; where it names nothing, the window comes forward. */
+function showAgain(named: typeof startup): void {
+  if (named.paths.length > 0 || named.project) {
+    startup = named;
+    engine?.setStartup(startup);
+    openWindow();
+    return;
+  }
+  const [last] = BrowserWindow.getAllWindows();
+  if (last?.isMinimized()) last.restore();
+  last?.focus();
 }
 
 function menu(): Menu {

@@ -12,6 +12,8 @@ export type ContractClient = ContractRouterClient<Contract>;
  */
 export type ToEngine =
   | { kind: 'start'; options: EngineOptions }
+  /** What connections from now on are told that they were started with. */
+  | { kind: 'startup'; startup: EngineOptions['startup'] }
   | { kind: 'connect'; connection: number }
   | { kind: 'frame'; connection: number; frame: Frame }
   | { kind: 'close'; connection: number }

@@ -1,7 +1,7 @@
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import type { SupportedMessagePort } from '@orpc/client/message-port';
 import { RPCHandler } from '@orpc/server/message-port';
-import { createEngine, createSession, type Engine } from '../../core/project/index.js';
+import { createEngine, createSession, type Engine, type EngineOptions } from '../../core/project/index.js';
 import { router } from '../../core/router.js';
 import type { FromEngine, ToEngine } from './protocol.js';
 
@@ -23,6 +23,7 @@ function serve(engine: Engine, port: Port): void {
  */
 export function engineBehind(say: (message: FromEngine) => void, ended: () => void): (message: ToEngine, port?: Port) => void {
   let engine: Engine | undefined;
+  let options: { startup: EngineOptions['startup'] } | undefined;
   const relayed = new Map<number, MessagePort>();
 
   /** A connection whose frames come as messages: given a port here, so that it is served like every other. */
@@ -38,14 +39,20 @@ export function engineBehind(say: (message: FromEngine) => void, ended: () => vo
 
   return (message, port) => {
     switch (message.kind) {
-      case 'start':
+      case 'start': {
+        const own = { ...message.options };
         try {
-          engine = createEngine(message.options);
+          engine = createEngine(own);
+          options = own;
           say({ kind: 'ready' });
         } catch (error) {
           say({ kind: 'failed', message: error instanceof Error ? error.message : String(error) });
           ended();
         }
+        return;
+      }
+      case 'startup':
+        if (options) options.startup = message.startup;
         return;
       case 'connect':
         if (engine) serve(engine, port ?? relay(message.connection));

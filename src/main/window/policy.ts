@@ -1,12 +1,11 @@
 /**
  * The window's content security policy. Transcripts are hostile: should any of their text ever reach the page as
- * markup, it finds no script, no remote address and no form to use. Inline styles stay allowed, because the
- * highlighter and the virtual list set them; they cannot load anything under this policy.
+ * markup, it finds no script, no remote address and no form to use.
  */
 export const contentSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",
-  "style-src 'self' 'unsafe-inline'",
+  "style-src 'self'",
   "img-src 'self' data: blob:",
   "font-src 'self'",
   "connect-src 'self'",
