@@ -50,12 +50,18 @@ export interface ContextRow {
   readonly hash: Buffer;
 }
 
-/** The columns of a `ContextRow`, to stand between SELECT and a WHERE on `c`. */
+/** The last column, by which a wider query adds its own after it. */
+export const hashColumn = '(SELECT a.hash FROM artifact a WHERE a.no = c.artifact) AS hash';
+
+/**
+ * The columns of a `ContextRow`, to stand before a WHERE on `c`. By subqueries: better-sqlite3 makes a new row function
+ * for each read of a join, which costs more than the read.
+ */
 export const selectContext = /* sql */ `
 SELECT c.seq, c.id, c.parent, c.line, c.depth, c.type, c.artifact, c.format, c.template, c.principal, c.machine, c.sessionId,
        c.checkpoint, c.ticketId, c.threadId, c.summary, c.tags, c.messageCount, c.tokenCount, c.contextTokens, c.errors,
-       c.forked, c.createdAt, p.id AS parentId, a.hash
-  FROM context c JOIN artifact a ON a.no = c.artifact LEFT JOIN context p ON p.seq = c.parent`;
+       c.forked, c.createdAt, (SELECT p.id FROM context p WHERE p.seq = c.parent) AS parentId, ${hashColumn}
+  FROM context c`;
 
 export function toCommit(row: ContextRow): Commit {
   return {

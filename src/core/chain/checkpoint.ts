@@ -48,14 +48,14 @@ export function checkpoint(chain: Chain, input: CheckpointInput): Commit {
   return chain.artifacts.transaction(() => {
     const parent = input.parent === null ? null : commitOf(chain, input.parent, 'parent');
     const bytes = input.data !== undefined ? Buffer.from(input.data, 'base64') : input.text !== undefined ? Buffer.from(input.text) : undefined;
-    const artifact = bytes ? chain.artifacts.put(bytes, { contentType: format.contentType }).no : chain.artifacts.find(input.artifactRef ?? '');
+    const { no: artifact, ref } = bytes ? chain.artifacts.put(bytes, { contentType: format.contentType }) : stored(chain, input.artifactRef ?? '');
     const outline = input.messageCount === undefined || input.tokenCount === undefined ? readOutline(chain, input, artifact, bytes) : undefined;
     const counts = outline ? countsOf(outline) : { messages: 0, tokens: 0, errors: 0, entries: 0 };
     const row = addCommit(chain, {
       ...input,
       parent,
       artifact,
-      ref: bytes || !input.artifactRef?.startsWith('blake3:') ? chain.artifacts.stat(artifact).ref : (input.artifactRef as ArtifactRef),
+      ref,
       // C9: a compaction brings no new messages, only the tokens of what stands for the old ones.
       messageCount: input.messageCount ?? (input.type === 'compaction' ? 0 : counts.messages),
       tokenCount: input.tokenCount ?? counts.tokens,
@@ -65,6 +65,11 @@ export function checkpoint(chain: Chain, input: CheckpointInput): Commit {
     });
     return toCommit(row);
   });
+}
+
+function stored(chain: Chain, name: string): { readonly no: ArtifactNo; readonly ref: ArtifactRef } {
+  const no = chain.artifacts.find(name);
+  return { no, ref: chain.artifacts.stat(no).ref };
 }
 
 function readOutline(chain: Chain, input: CheckpointInput, artifact: ArtifactNo, bytes: Uint8Array | undefined): Outline {

@@ -1,6 +1,6 @@
 import type { CommitSeq, ContextId } from '../base/index.js';
 import type { GraphRow } from '../contract/index.js';
-import { type Chain, type ContextRow, selectContext, toCommit } from './chain.js';
+import { type Chain, type ContextRow, hashColumn, selectContext, toCommit } from './chain.js';
 import { type Lanes, layOut, type Node } from './lanes.js';
 import { matches, type TipFilter } from './read.js';
 
@@ -85,10 +85,10 @@ interface DetailRow extends ContextRow {
 }
 
 const selectDetail = selectContext.replace(
-  'a.hash',
-  `a.hash,
+  hashColumn,
+  `${hashColumn},
    (SELECT COUNT(*) FROM context n WHERE n.line = c.line AND n.depth = c.depth + 1) + (SELECT COUNT(*) FROM line l WHERE l.origin = c.seq) AS children,
-   p.contextTokens AS parentTokens,
+   (SELECT p.contextTokens FROM context p WHERE p.seq = c.parent) AS parentTokens,
    (SELECT s.title FROM source s WHERE s.project = c.project AND s.sessionId = c.sessionId AND s.title IS NOT NULL ORDER BY s.no DESC LIMIT 1) AS title`,
 );
 
