@@ -1,45 +1,18 @@
-import { randomUUID } from 'node:crypto';
-import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
-import { type ArtifactsOptions, openArtifacts } from '../../src/core/artifacts/index.js';
 import { type Clock, type ContextId, systemClock } from '../../src/core/base/index.js';
-import { addCommit, type Chain, checkpoint, commitOf, recent, remakeSnapshot } from '../../src/core/chain/index.js';
-import { openDatabase } from '../../src/core/store/index.js';
+import { addCommit, type Chain, checkpoint, commitOf } from '../../src/core/chain/index.js';
+import { importPaths } from '../../src/core/intake/index.js';
+import { createProject, type Project } from '../../src/core/project/index.js';
 
-/** A project's chain without the project around it: what the rows on commits and walks measure. */
-export interface Engine {
-  readonly chain: Chain;
-  close(): void;
-}
+/** A project in a folder of its own. */
+export const openEngine = (folder: string, clock: Clock = systemClock): Project => createProject({ dir: folder }, clock);
 
-export function openEngine(folder: string, clock: Clock = systemClock): Engine {
-  mkdirSync(folder, { recursive: true });
-  const db = openDatabase(join(folder, 'stemma.db'));
-  db.run("INSERT OR IGNORE INTO project (no, projectId, name, createdAt) VALUES (1, 'bench', 'bench', 0)");
-  const options: ArtifactsOptions = {
-    db,
-    project: 1,
-    folder: join(folder, 'objects'),
-    clock,
-    newName: randomUUID,
-    remake: (no) => remakeSnapshot(chain, no),
-  };
-  const chain: Chain = {
-    db,
-    project: 1,
-    artifacts: openArtifacts(options),
-    clock,
-    newId: randomUUID,
-    outlines: recent(200_000),
-    parsed: recent(32 * 1024 * 1024),
-  };
-  return {
-    chain,
-    close: () => {
-      chain.artifacts.close();
-      db.close();
-    },
-  };
+/** Imports files to the end, and says what came of it. */
+export function importAll(chain: Chain, paths: readonly string[]) {
+  const steps = importPaths(chain, { paths });
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+  }
 }
 
 /** One durable commit of a delta, as a hook or a runtime makes it: with the counts that it knows, or counted here. */
@@ -74,7 +47,8 @@ export function bulk(chain: Chain, texts: readonly string[], from: ContextId | n
         checkpoint: 'turn_boundary',
         messageCount: 5,
         tokenCount: 400,
-        errors: 0, entries: 3,
+        errors: 0,
+        entries: 3,
         forked: false,
       });
     }

@@ -7,10 +7,15 @@ import Database from 'better-sqlite3';
  */
 export interface Floor {
   commit(id: string, parent: string | null, delta: string): void;
+  /** A whole chain in one transaction, for walks; returns its tip. */
+  fill(deltas: readonly string[]): string;
   /** The chain's bytes from root to tip, by a recursive walk that is not sorted in SQL. */
   walk(tip: string): Buffer;
   close(): void;
 }
+
+/** Ids as long as ours. */
+export const nameOf = (place: number): string => `ctx-${place.toString(16).padStart(8, '0')}`;
 
 export function openFloor(folder: string): Floor {
   const db = new Database(join(folder, 'floor.db'));
@@ -25,6 +30,15 @@ export function openFloor(folder: string): Floor {
     .pluck();
   return {
     commit: (id, parent, delta) => void insert.run(id, parent, Buffer.from(delta)),
+    fill: db.transaction((deltas: readonly string[]) => {
+      let parent: string | null = null;
+      for (const [place, delta] of deltas.entries()) {
+        const id = nameOf(place);
+        insert.run(id, parent, Buffer.from(delta));
+        parent = id;
+      }
+      return parent ?? '';
+    }),
     walk: (tip) => Buffer.concat((chain.all(tip) as Buffer[]).reverse()),
     close: () => db.close(),
   };

@@ -3,11 +3,15 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { holds, type Row } from './measure.js';
 import { commitParts } from './rows/commits.js';
+import { importParts } from './rows/imports.js';
 import { walkParts } from './rows/walks.js';
+import { wholeParts } from './rows/whole.js';
 
 const [out, ...named] = process.argv.slice(2);
 if (!out) throw new Error('usage: main FOLDER [ROW…]');
-const parts = [...commitParts, ...walkParts].filter((part) => named.length === 0 || part.rows.some((row) => named.includes(row)));
+const parts = [...commitParts, ...walkParts, ...importParts, ...wholeParts].filter(
+  (part) => named.length === 0 || part.rows.some((row) => named.includes(row)),
+);
 
 const widths = [11, 64, 9, 9, 9, 6];
 const cells = (texts: readonly string[]): string =>

@@ -27,7 +27,7 @@ export interface Turn {
 }
 
 /** One turn of a Claude Code session, about 3.3 KB: prompt, thinking, tool call, result, answer. */
-export function turn(next: () => number, parent: string | null, at: number, number: number): Turn {
+export function turn(next: () => number, parent: string | null, at: number, number: number, resultLength = 640): Turn {
   const id = () => randomUUID();
   let before = parent;
   const line = (fields: object, seconds: number): string => {
@@ -67,7 +67,7 @@ export function turn(next: () => number, parent: string | null, at: number, numb
     line({ type: 'user', message: { role: 'user', content: prose(next, 160) } }, 0),
     assistant({ type: 'thinking', thinking: prose(next, 240), signature: 'c2lnbmF0dXJl' }, 3),
     assistant({ type: 'tool_use', id: call, name: 'Read', input: { file_path: `/home/dev/app/src/${number}.ts` } }, 5),
-    line({ type: 'user', message: { role: 'user', content: [{ tool_use_id: call, type: 'tool_result', content: prose(next, 640) }] } }, 6),
+    line({ type: 'user', message: { role: 'user', content: [{ tool_use_id: call, type: 'tool_result', content: prose(next, resultLength) }] } }, 6),
     assistant({ type: 'text', text: prose(next, 420) }, 11),
   ].join('');
   return { text, last: before ?? '' };
@@ -84,4 +84,18 @@ export function turns(count: number, seed = 1): string[] {
     parent = made.last;
   }
   return all;
+}
+
+/** A session file of about so many bytes: turns as real ones are, some with a large tool result. */
+export function sessionFile(bytes: number, seed: number): string {
+  const next = chance(seed);
+  const parts: string[] = [];
+  let parent: string | null = null;
+  for (let size = 0, number = 0; size < bytes; number++) {
+    const made: Turn = turn(next, parent, Date.UTC(2026, 1, 3) + number * 60_000, number, next() < 0.3 ? 12_000 * next() : 640);
+    parts.push(made.text);
+    size += made.text.length;
+    parent = made.last;
+  }
+  return parts.join('');
 }

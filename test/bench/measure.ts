@@ -1,36 +1,39 @@
 /** One thing to time. `prepare` runs before each round and is not timed; what it returns goes to `run`, then to `clean`. */
-export interface Case<Given = unknown> {
-  readonly name: string;
-  readonly prepare?: (round: number) => Given;
+export interface Case<Given> {
+  readonly prepare: (round: number) => Given;
   readonly run: (given: Given) => unknown;
   readonly clean?: (given: Given) => void;
 }
 
+/** Does a round of the work and says how many milliseconds it took. */
+export type Timed = (round: number) => number;
+
+export const timed =
+  <Given>({ prepare, run, clean }: Case<Given>): Timed =>
+  (round) => {
+    const given = prepare(round);
+    globalThis.gc?.();
+    const from = performance.now();
+    run(given);
+    const ms = performance.now() - from;
+    clean?.(given);
+    return ms;
+  };
+
+/** Work that needs nothing prepared. */
+export const plain = (run: () => unknown): Timed => timed({ prepare: () => undefined, run });
+
 /** Median milliseconds of each case: cases interleaved, the order rotated from round to round, one round thrown away. */
-export function medians<Name extends string>(
-  cases: Readonly<Record<Name, Omit<Case<never>, 'name'> | (() => unknown)>>,
-  rounds = 5,
-): Record<Name, number> {
+export function medians<Name extends string>(cases: Readonly<Record<Name, Timed>>, rounds = 5): Record<Name, number> {
   const names = Object.keys(cases) as Name[];
   const times = Object.fromEntries(names.map((name) => [name, [] as number[]])) as Record<Name, number[]>;
   for (let round = -1; round < rounds; round++)
     for (const [place] of names.entries()) {
       const name = names[(place + round + 1) % names.length] as Name;
-      const one = cases[name];
-      const ms = typeof one === 'function' ? timeOf({ run: one }, round) : timeOf(one as Omit<Case, 'name'>, round);
+      const ms = cases[name](round);
       if (round >= 0) times[name].push(ms);
     }
   return Object.fromEntries(names.map((name) => [name, median(times[name])])) as Record<Name, number>;
-}
-
-function timeOf(one: Omit<Case, 'name'>, round: number): number {
-  const given = one.prepare?.(round);
-  globalThis.gc?.();
-  const from = performance.now();
-  one.run(given);
-  const ms = performance.now() - from;
-  one.clean?.(given);
-  return ms;
 }
 
 export function median(values: readonly number[]): number {

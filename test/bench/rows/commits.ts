@@ -4,24 +4,25 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ContextId } from '../../../src/core/base/index.js';
 import { fork } from '../../../src/core/chain/index.js';
-import { bulk, commit, type Engine, openEngine } from '../engine.js';
-import { type Floor, openFloor } from '../floors.js';
+import type { Project } from '../../../src/core/project/index.js';
+import { bulk, commit, openEngine } from '../engine.js';
+import { type Floor, nameOf, openFloor } from '../floors.js';
 import { turns } from '../material.js';
-import { median, medians, type Part, type Row } from '../measure.js';
+import { median, medians, type Part, plain, type Row, timed } from '../measure.js';
 
 const counts = { messageCount: 3, tokenCount: 420 };
 
 /** An engine in a folder of its own, thrown away with it. */
-const fresh = (folder: string): Engine & { at: string } => {
+const fresh = (folder: string): Project & { at: string } => {
   const at = mkdtempSync(join(folder, 'engine-'));
   return { ...openEngine(at), at };
 };
-const discard = (engine: Engine & { at: string }): void => {
+const discard = (engine: Project & { at: string }): void => {
   engine.close();
   rmSync(engine.at, { recursive: true, force: true });
 };
 
-function commitAll(engine: Engine, texts: readonly string[], given?: typeof counts): ContextId {
+function commitAll(engine: Project, texts: readonly string[], given?: typeof counts): ContextId {
   let parent: ContextId | null = null;
   for (const text of texts) parent = commit(engine.chain, parent, text, given);
   return parent as ContextId;
@@ -29,7 +30,7 @@ function commitAll(engine: Engine, texts: readonly string[], given?: typeof coun
 
 function checkpoints(folder: string): Row[] {
   const texts = turns(2_000);
-  const floor = {
+  const floor = timed({
     prepare: () => {
       const at = mkdtempSync(join(folder, 'floor-'));
       return { at, floor: openFloor(at) };
@@ -37,7 +38,7 @@ function checkpoints(folder: string): Row[] {
     run: ({ floor }: { floor: Floor }) => {
       let parent: string | null = null;
       for (const [place, text] of texts.entries()) {
-        const id = `ctx-${place.toString(16).padStart(12, '0')}`;
+        const id = nameOf(place);
         floor.commit(id, parent, text);
         parent = id;
       }
@@ -46,12 +47,13 @@ function checkpoints(folder: string): Row[] {
       floor.close();
       rmSync(at, { recursive: true, force: true });
     },
-  };
-  const ours = (given?: typeof counts) => ({
-    prepare: () => fresh(folder),
-    run: (engine: Engine) => commitAll(engine, texts, given),
-    clean: discard,
   });
+  const ours = (given?: typeof counts) =>
+    timed({
+      prepare: () => fresh(folder),
+      run: (engine: Project) => commitAll(engine, texts, given),
+      clean: discard,
+    });
   const ms = medians({ floor, given: ours(counts), counted: ours() }, 5);
   const perCommit = (total: number): number => Math.round((total / texts.length) * 1_000);
   const figures = { floorUs: perCommit(ms.floor), oursUs: perCommit(ms.given), countedUs: perCommit(ms.counted) };
@@ -122,22 +124,23 @@ function forks(folder: string): Row[] {
   const keys = { small: firstKey('small'), large: firstKey('large') };
   let number = 0;
   // A fork is made again and again: each must be a commit of its own, so each has its own template.
-  const cut = (size: 'small' | 'large') => () => {
-    for (let times = 0; times < 200; times++) fork(engines[size].chain, { id: tips[size], at: keys[size] as never, template: `fork ${number++}` });
-  };
+  const cut = (size: 'small' | 'large') =>
+    plain(() => {
+      for (let times = 0; times < 200; times++) fork(engines[size].chain, { id: tips[size], at: keys[size] as never, template: `fork ${number++}` });
+    });
   const ms = medians(
     {
-      checkpoint: () => {
+      checkpoint: plain(() => {
         for (let times = 0; times < 200; times++) commit(engines.small.chain, tips.small, texts[times] ?? '', counts);
-      },
-      whole: () => {
+      }),
+      whole: plain(() => {
         for (let times = 0; times < 200; times++) fork(engines.small.chain, { id: tips.small });
-      },
+      }),
       cut: cut('small'),
       cutLarge: cut('large'),
-      wholeLarge: () => {
+      wholeLarge: plain(() => {
         for (let times = 0; times < 200; times++) fork(engines.large.chain, { id: tips.large });
-      },
+      }),
     },
     5,
   );

@@ -5,15 +5,16 @@ import { blake3Of } from '../../../src/core/artifacts/index.js';
 import type { ContextId } from '../../../src/core/base/index.js';
 import { assemble, commitOf, materialize, materializedBytes, walk } from '../../../src/core/chain/index.js';
 import { formatOf } from '../../../src/core/formats/index.js';
-import { bulk, type Engine, openEngine } from '../engine.js';
+import type { Project } from '../../../src/core/project/index.js';
+import { bulk, openEngine } from '../engine.js';
 import { openFloor } from '../floors.js';
 import { turns } from '../material.js';
-import { medians, type Part, type Row } from '../measure.js';
+import { medians, type Part, plain, type Row } from '../measure.js';
 
 const size = 10_000;
 
 /** The whole chain's bytes, put together again without any cache; every delta is checked against its hash on the way. */
-function assembled(engine: Engine, tip: ContextId): Uint8Array {
+function assembled(engine: Project, tip: ContextId): Uint8Array {
   const way = walk(engine.chain, commitOf(engine.chain, tip), 'root');
   return assemble(engine.chain, way, formatOf('claude-code-v1')).bytes;
 }
@@ -24,13 +25,7 @@ function walks(folder: string): Row[] {
   const engine = openEngine(join(at, 'engine'));
   const tip = bulk(engine.chain, texts);
   const floor = openFloor(at);
-  let parent: string | null = null;
-  for (const [place, text] of texts.entries()) {
-    const id = `ctx-${place.toString(16).padStart(12, '0')}`;
-    floor.commit(id, parent, text);
-    parent = id;
-  }
-  const floorTip = parent ?? '';
+  const floorTip = floor.fill(texts);
   const repository = gitRepository(at, texts);
   const whole = Buffer.from(texts.join(''));
   const file = join(at, 'whole');
@@ -42,11 +37,11 @@ function walks(folder: string): Row[] {
 
   const ms = medians(
     {
-      floor: () => floor.walk(floorTip),
-      ours: () => assembled(engine, tip),
-      cached: () => materializedBytes(engine.chain, { id: tip, stop: 'root' }),
-      readAndHash: () => blake3Of(readFileSync(file)),
-      git: () => repository?.(),
+      floor: plain(() => floor.walk(floorTip)),
+      ours: plain(() => assembled(engine, tip)),
+      cached: plain(() => materializedBytes(engine.chain, { id: tip, stop: 'root' })),
+      readAndHash: plain(() => blake3Of(readFileSync(file))),
+      git: plain(() => repository?.()),
     },
     7,
   );
