@@ -73,7 +73,12 @@ export const agentOf = (agentId: string | undefined): string => agentId ?? '';
 
 const recordMark = Buffer.from('"api-request');
 const replyMark = Buffer.from('"assistant"');
+const promptMark = Buffer.from('"user"');
 const newline = 0x0a;
+
+/** What is read of a line, and of the message in it; the rest is passed over. */
+const lineMembers = ['type', 'uuid', 'agentId', 'isApiErrorMessage', 'message', 'hash', 'shape', 'shapeHash'];
+const messageMembers = ['id', 'model', 'role', 'content', 'usage'];
 
 /** Whether a file has request records at all: those of older versions, and of other runtimes, have none. */
 export const hasRecords = (file: Uint8Array): boolean => view(file).includes(recordMark);
@@ -92,52 +97,51 @@ export function readRecords(file: Uint8Array, from = 0, to = file.length, open: 
 
   const readLine = (line: ByteRange): void => {
     const text = bytes.subarray(line.start, line.end);
-    const isRecord = text.includes(recordMark);
-    if (!isRecord && !text.includes(replyMark)) return;
-    const members = membersAt(text, 0);
+    const members = membersAt(text, 0, lineMembers);
     const type = members ? stringIn(text, members.get('type')) : undefined;
-    if (members && isRecord) {
-      if (type === 'api-request-blob') return void messages.push(givenText(text, line, members, 'hash', 'message'));
-      if (type === 'api-request-shape') return void shapes.push(givenText(text, line, members, 'shapeHash', 'shape'));
-    }
-    if (members && type !== 'api-request' && type !== 'assistant' && type !== 'api-request-resumed') return;
-    if (text.length > largestRecord) {
-      if (type !== 'assistant') problems.push({ at: line.start, reason: `a record of ${text.length} bytes is larger than any request` });
-      return;
-    }
+    if (members && type === 'assistant') return void readReply(text, members);
+    if (members && type === 'api-request-blob') return void messages.push(givenText(text, line, members, 'hash', 'message'));
+    if (members && type === 'api-request-shape') return void shapes.push(givenText(text, line, members, 'shapeHash', 'shape'));
+    if (members && type !== 'api-request' && type !== 'api-request-resumed') return;
+    if (text.length > largestRecord)
+      return void problems.push({ at: line.start, reason: `a record of ${text.length} bytes is larger than any request` });
     const value = parse(text);
-    if (!isObject(value)) return;
-    readValue(value, text, line);
+    if (isObject(value)) readValue(value, line);
   };
 
-  const readValue = (value: JsonObject, text: Uint8Array, line: ByteRange): void => {
+  const readValue = (value: JsonObject, line: ByteRange): void => {
     const type = stringAt(value, 'type');
-    if (type === 'assistant') readReply(value, text);
     if (type === 'api-request') {
       const call = callOf(value, line, calls.at(-1)?.at ?? 0);
       if (typeof call === 'string') return void problems.push({ at: line.start, reason: call });
       calls.push(call);
       latest.set(agentOf(call.agentId), call);
-      return;
-    }
-    if (type === 'api-request-blob') return void messages.push(rewritten(value, line, 'hash', 'message'));
-    if (type === 'api-request-shape') return void shapes.push(rewritten(value, line, 'shapeHash', 'shape'));
-    if (type === 'api-request-resumed') {
+    } else if (type === 'api-request-resumed') {
       const [messageId, paused, again] = [stringAt(value, 'messageId'), stringAt(value, 'pausedRequestId'), stringAt(value, 'resumedRequestId')];
       if (messageId && paused && again) resumed.push({ messageId, paused, resumed: again });
+    } else if (type === 'api-request-blob' || type === 'api-request-shape' || type === 'assistant') {
+      // With spaces between its tokens, it is read as what it would be without.
+      const compact = Buffer.from(JSON.stringify(value));
+      const members = membersAt(compact, 0, lineMembers) ?? new Map<string, ByteRange>();
+      if (type === 'assistant') readReply(compact, members);
+      else if (type === 'api-request-blob') messages.push({ ...givenText(compact, line, members, 'hash', 'message'), range: undefined });
+      else shapes.push({ ...givenText(compact, line, members, 'shapeHash', 'shape'), range: undefined });
     }
   };
 
-  const readReply = (value: JsonObject, text: Uint8Array): void => {
-    const { message } = value;
-    const messageId = stringAt(message, 'id');
-    if (!isObject(message) || !messageId || !Array.isArray(message.content)) return;
+  const readReply = (text: Uint8Array, line: ReadonlyMap<string, ByteRange>): void => {
+    const place = line.get('message');
+    const message = place && membersAt(text, place.start, messageMembers);
+    const content = message?.get('content');
+    const blockPlaces = content && elementsAt(text, content.start);
+    const messageId = message && stringIn(text, message.get('id'));
+    if (!messageId || !blockPlaces) return;
     const blocks = replies.get(messageId) ?? [];
-    for (const block of blocksOf(text, message.content)) blocks.push(block);
+    for (const { start, end } of blockPlaces) blocks.push(text.subarray(start, end));
     replies.set(messageId, blocks);
-    const record = stringAt(value, 'uuid');
-    if (record && message.model !== '<synthetic>' && value.isApiErrorMessage !== true)
-      joinReply(agentOf(stringAt(value, 'agentId')), messageId, record, message.usage);
+    const record = stringIn(text, line.get('uuid'));
+    const isSpoken = stringIn(text, message.get('model')) !== '<synthetic>' && !isTrue(text, line.get('isApiErrorMessage'));
+    if (record && isSpoken) joinReply(agentOf(stringIn(text, line.get('agentId'))), messageId, record, valueIn(text, message.get('usage')));
   };
 
   /** A reply is what the agent says after its call; lines of one message repeat its usage, and the last one is right. */
@@ -150,27 +154,36 @@ export function readRecords(file: Uint8Array, from = 0, to = file.length, open: 
     else if (open.has(agent)) lateReplies.set(agent, reply);
   };
 
-  for (let start = from; start < to; ) {
-    const found = bytes.indexOf(newline, start);
-    const end = found === -1 || found > to ? to : found;
-    if (end > start) readLine({ start, end });
-    start = end + 1;
-  }
+  for (const line of linesWith(bytes, [recordMark, replyMark], from, to)) readLine(line);
   return { calls, messages, shapes, replies, resumed, lateReplies, problems };
 }
 
 /** Messages of user lines, for a call that names one which no blob and no reply is: each as it would have been sent. */
-export function* userMessages(file: Uint8Array, to = file.length): Generator<Uint8Array> {
+export function* userMessages(file: Uint8Array): Generator<Uint8Array> {
   const bytes = view(file);
-  for (let start = 0; start < to; ) {
-    const found = bytes.indexOf(newline, start);
-    const end = found === -1 || found > to ? to : found;
-    const text = bytes.subarray(start, end);
-    const message = text.includes('"user"') && text.length <= largestRecord ? membersAt(text, 0)?.get('message') : undefined;
-    const members = message && membersAt(text, message.start);
+  for (const line of linesWith(bytes, [promptMark], 0, bytes.length)) {
+    const text = bytes.subarray(line.start, line.end);
+    const message = text.length <= largestRecord ? membersAt(text, 0, lineMembers)?.get('message') : undefined;
+    const members = message && membersAt(text, message.start, messageMembers);
     const content = members && stringIn(text, members.get('role')) === 'user' ? members.get('content') : undefined;
     if (content) yield Buffer.concat([Buffer.from('{"role":"user","content":'), text.subarray(content.start, content.end), Buffer.from('}')]);
-    start = end + 1;
+  }
+}
+
+/** The lines that hold one of the marks, in order. The file is searched through for each mark once, not line by line. */
+function* linesWith(bytes: Buffer, marks: readonly Buffer[], from: number, to: number): Generator<ByteRange> {
+  const next = marks.map((mark) => bytes.indexOf(mark, from));
+  for (let at = from; ; ) {
+    marks.forEach((mark, index) => {
+      const place = next[index] as number;
+      if (place !== -1 && place < at) next[index] = bytes.indexOf(mark, at);
+    });
+    const place = Math.min(...next.map((each) => (each === -1 ? to : each)));
+    if (place >= to) return;
+    const found = bytes.indexOf(newline, place);
+    const end = found === -1 || found > to ? to : found;
+    yield { start: Math.max(from, bytes.lastIndexOf(newline, place) + 1), end };
+    at = end + 1;
   }
 }
 
@@ -255,22 +268,6 @@ function givenText(text: Uint8Array, line: ByteRange, members: ReadonlyMap<strin
   return { hash, line, range, text: text.length > largestRecord ? undefined : text.subarray(place.start, place.end) };
 }
 
-/** For a record with spaces between its tokens: the same content, written compactly. */
-const rewritten = (value: JsonObject, line: ByteRange, hashKey: string, textKey: string): RecordedText => ({
-  hash: stringAt(value, hashKey) ?? '',
-  line,
-  range: undefined,
-  text: Buffer.from(JSON.stringify(value[textKey] ?? null)),
-});
-
-/** The blocks' own bytes where the line is compact JSON, else the blocks written anew. */
-function blocksOf(text: Uint8Array, content: readonly Json[]): Uint8Array[] {
-  const message = membersAt(text, 0)?.get('message');
-  const list = message && membersAt(text, message.start)?.get('content');
-  const places = list && elementsAt(text, list.start);
-  return places ? places.map(({ start, end }) => text.subarray(start, end)) : content.map((block) => Buffer.from(JSON.stringify(block)));
-}
-
 function usageOf(usage: Json | undefined): Usage {
   const count = (key: string): number | null => {
     const value = isObject(usage) ? usage[key] : undefined;
@@ -284,10 +281,14 @@ function usageOf(usage: Json | undefined): Usage {
   };
 }
 
+const valueIn = (text: Uint8Array, range: ByteRange | undefined): Json | undefined => range && parse(text.subarray(range.start, range.end));
+
 function stringIn(text: Uint8Array, range: ByteRange | undefined): string | undefined {
-  const value = range ? parse(text.subarray(range.start, range.end)) : undefined;
+  const value = valueIn(text, range);
   return typeof value === 'string' ? value : undefined;
 }
+
+const isTrue = (text: Uint8Array, range: ByteRange | undefined): boolean => valueIn(text, range) === true;
 
 const parse = (text: Uint8Array): Json | undefined => parseJson(textOf(text));
 

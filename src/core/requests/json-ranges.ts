@@ -1,4 +1,4 @@
-import type { ByteRange } from '../base/index.js';
+import { type ByteRange, parseJson } from '../base/index.js';
 
 /**
  * Reads where things stand in compact JSON without making values of them. Hashes are of canonical JSON (sorted keys, no
@@ -22,10 +22,12 @@ const closeBracket = 0x5d;
 const deepest = 200;
 
 class NotCompact extends Error {}
+/** One for all: hostile files have many lines that are no compact JSON, and a stack for each would cost more than the rest. */
+const notCompact = new NotCompact();
 
+/** A member of an object, by its places in the text. */
 interface Member {
-  readonly key: string;
-  /** Where the member begins, at the quote of its key. */
+  /** At the quote of its key. */
   readonly start: number;
   readonly valueStart: number;
   readonly end: number;
@@ -33,22 +35,40 @@ interface Member {
   readonly order: readonly number[] | undefined;
 }
 
-interface Value {
-  readonly end: number;
-  readonly order: readonly number[] | undefined;
-}
-
-/** The members of the object that begins at `at`, by key. */
-export function membersAt(bytes: Uint8Array, at: number): ReadonlyMap<string, ByteRange> | undefined {
+/** The members of the object that begins at `at`, by key; of those that `wanted` names only, where it is given. */
+export function membersAt(bytes: Uint8Array, at: number, wanted?: readonly string[]): ReadonlyMap<string, ByteRange> | undefined {
   return compactOnly(() => {
-    const { members } = readMembers(bytes, at, 0);
-    return new Map(members.map((member) => [member.key, { start: member.valueStart, end: member.end }]));
+    const members = new Map<string, ByteRange>();
+    if (bytes[at] !== openBrace) throw notCompact;
+    if (bytes[at + 1] === closeBrace) return members;
+    for (let next = at + 1; ; ) {
+      if (bytes[next] !== quote) throw notCompact;
+      const keyEnd = stringEnd(bytes, next);
+      if (bytes[keyEnd] !== colon) throw notCompact;
+      const end = valueEnd(bytes, keyEnd + 1);
+      const key = wanted ? wanted.find((name) => isKey(bytes, next, keyEnd, name)) : keyOf(bytes, next, keyEnd);
+      if (key !== undefined) members.set(key, { start: keyEnd + 1, end });
+      if (bytes[end] === closeBrace) return members;
+      if (bytes[end] !== comma) throw notCompact;
+      next = end + 1;
+    }
   });
 }
 
 /** The elements of the array that begins at `at`. */
 export function elementsAt(bytes: Uint8Array, at: number): readonly ByteRange[] | undefined {
-  return compactOnly(() => readElements(bytes, at, 0).elements.map(({ start, end }) => ({ start, end })));
+  return compactOnly(() => {
+    const elements: ByteRange[] = [];
+    if (bytes[at] !== openBracket) throw notCompact;
+    if (bytes[at + 1] === closeBracket) return elements;
+    for (let start = at + 1; ; ) {
+      const end = valueEnd(bytes, start);
+      elements.push({ start, end });
+      if (bytes[end] === closeBracket) return elements;
+      if (bytes[end] !== comma) throw notCompact;
+      start = end + 1;
+    }
+  });
 }
 
 /**
@@ -57,9 +77,10 @@ export function elementsAt(bytes: Uint8Array, at: number): readonly ByteRange[] 
  */
 export function canonicalOrder(bytes: Uint8Array, without: string): readonly number[] | undefined {
   return compactOnly(() => {
-    const value = readValue(bytes, 0, 0, without);
-    if (value.end !== bytes.length) throw new NotCompact();
-    return value.order ?? [0, bytes.length];
+    const reader = orderReader(bytes, without);
+    const order = reader.value(0, 0);
+    if (reader.end() !== bytes.length) throw notCompact;
+    return order ?? [0, bytes.length];
   });
 }
 
@@ -72,90 +93,94 @@ function compactOnly<T>(read: () => T): T | undefined {
   }
 }
 
-function readValue(bytes: Uint8Array, at: number, depth: number, without?: string): Value {
-  if (depth > deepest) throw new NotCompact();
-  const first = bytes[at];
-  if (first === quote) return { end: stringEnd(bytes, at), order: undefined };
-  if (first === openBrace) return readObject(bytes, at, depth, without);
-  if (first === openBracket) return readArray(bytes, at, depth, without);
-  return { end: plainEnd(bytes, at), order: undefined };
-}
+/** Reads values and answers their order, undefined for one that is canonical as it stands; `end()` is behind the last one read. */
+function orderReader(bytes: Uint8Array, without: string): { value(at: number, depth: number): readonly number[] | undefined; end(): number } {
+  let end = 0;
 
-function readMembers(bytes: Uint8Array, at: number, depth: number, without?: string): { members: Member[]; end: number } {
-  if (bytes[at] !== openBrace) throw new NotCompact();
-  const members: Member[] = [];
-  let next = at + 1;
-  if (bytes[next] === closeBrace) return { members, end: next + 1 };
-  for (;;) {
-    if (bytes[next] !== quote) throw new NotCompact();
-    const keyEnd = stringEnd(bytes, next);
-    const key = keyOf(bytes, next, keyEnd);
-    if (key === without || bytes[keyEnd] !== colon) throw new NotCompact();
-    const value = readValue(bytes, keyEnd + 1, depth + 1, without);
-    members.push({ key, start: next, valueStart: keyEnd + 1, end: value.end, order: value.order });
-    if (bytes[value.end] === closeBrace) return { members, end: value.end + 1 };
-    if (bytes[value.end] !== comma) throw new NotCompact();
-    next = value.end + 1;
-  }
-}
+  const value = (at: number, depth: number): readonly number[] | undefined => {
+    if (depth > deepest) throw notCompact;
+    const first = bytes[at];
+    if (first === openBrace) return object(at, depth);
+    if (first === openBracket) return array(at, depth);
+    end = first === quote ? stringEnd(bytes, at) : plainEnd(bytes, at);
+    return undefined;
+  };
 
-function readObject(bytes: Uint8Array, at: number, depth: number, without?: string): Value {
-  const { members, end } = readMembers(bytes, at, depth, without);
-  const sorted = members.every((member, index) => index === 0 || (members[index - 1] as Member).key < member.key);
-  if (sorted && members.every((member) => member.order === undefined)) return { end, order: undefined };
-  const ordered = sorted ? members : [...members].sort((a, b) => (a.key < b.key ? -1 : 1));
-  const order: number[] = [];
-  append(order, at, at + 1);
-  ordered.forEach((member, index) => {
-    const before = ordered[index - 1];
-    if (before) {
-      if (before.key === member.key) throw new NotCompact();
-      // Any comma will do; the one behind the member before it often makes one range of all three.
-      const place = bytes[before.end] === comma ? before.end : (members[0] as Member).end;
-      append(order, place, place + 1);
+  const object = (at: number, depth: number): readonly number[] | undefined => {
+    if (bytes[at + 1] === closeBrace) {
+      end = at + 2;
+      return undefined;
     }
-    append(order, member.start, member.valueStart);
-    appendAll(order, member);
-  });
-  append(order, end - 1, end);
-  return { end, order };
+    const members: Member[] = [];
+    let isSorted = true;
+    let isPlain = true;
+    for (let next = at + 1; ; next = end + 1) {
+      if (bytes[next] !== quote) throw notCompact;
+      const keyEnd = stringEnd(bytes, next);
+      if (bytes[keyEnd] !== colon || isKey(bytes, next, keyEnd, without)) throw notCompact;
+      const order = value(keyEnd + 1, depth + 1);
+      const member = { start: next, valueStart: keyEnd + 1, end, order };
+      const before = members.at(-1);
+      if (before && compareKeys(bytes, before, member) >= 0) isSorted = false;
+      if (order) isPlain = false;
+      members.push(member);
+      if (bytes[end] === closeBrace) break;
+      if (bytes[end] !== comma) throw notCompact;
+    }
+    end += 1;
+    if (isSorted && isPlain) return undefined;
+    const sorted = isSorted ? members : members.toSorted((a, b) => compareKeys(bytes, a, b));
+    return joined(at, end, members, sorted);
+  };
+
+  const joined = (at: number, close: number, members: readonly Member[], sorted: readonly Member[]): readonly number[] => {
+    const order: number[] = [];
+    append(order, at, at + 1);
+    let before: Member | undefined;
+    for (const member of sorted) {
+      if (before) {
+        if (compareKeys(bytes, before, member) === 0) throw notCompact;
+        // Any comma will do; the one behind the member before it often makes one range of all three.
+        const place = bytes[before.end] === comma ? before.end : (members[0] as Member).end;
+        append(order, place, place + 1);
+      }
+      append(order, member.start, member.valueStart);
+      appendAll(order, member.valueStart, member.end, member.order);
+      before = member;
+    }
+    append(order, close - 1, close);
+    return order;
+  };
+
+  const array = (at: number, depth: number): readonly number[] | undefined => {
+    if (bytes[at + 1] === closeBracket) {
+      end = at + 2;
+      return undefined;
+    }
+    let order: number[] | undefined;
+    let done = at;
+    for (let start = at + 1; ; start = end + 1) {
+      const element = value(start, depth + 1);
+      if (element) {
+        order ??= [];
+        append(order, done, start);
+        appendAll(order, start, end, element);
+        done = end;
+      }
+      if (bytes[end] === closeBracket) break;
+      if (bytes[end] !== comma) throw notCompact;
+    }
+    end += 1;
+    if (order) append(order, done, end);
+    return order;
+  };
+
+  return { value, end: () => end };
 }
 
-interface Element extends ByteRange {
-  readonly order: readonly number[] | undefined;
-}
-
-function readElements(bytes: Uint8Array, at: number, depth: number, without?: string): { elements: Element[]; end: number } {
-  if (bytes[at] !== openBracket) throw new NotCompact();
-  const elements: Element[] = [];
-  let next = at + 1;
-  if (bytes[next] === closeBracket) return { elements, end: next + 1 };
-  for (;;) {
-    const value = readValue(bytes, next, depth + 1, without);
-    elements.push({ start: next, end: value.end, order: value.order });
-    if (bytes[value.end] === closeBracket) return { elements, end: value.end + 1 };
-    if (bytes[value.end] !== comma) throw new NotCompact();
-    next = value.end + 1;
-  }
-}
-
-function readArray(bytes: Uint8Array, at: number, depth: number, without?: string): Value {
-  const { elements, end } = readElements(bytes, at, depth, without);
-  if (elements.every((element) => element.order === undefined)) return { end, order: undefined };
-  const order: number[] = [];
-  let done = at;
-  for (const element of elements) {
-    append(order, done, element.start);
-    appendAll(order, { valueStart: element.start, end: element.end, order: element.order });
-    done = element.end;
-  }
-  append(order, done, end);
-  return { end, order };
-}
-
-function appendAll(order: number[], value: Pick<Member, 'valueStart' | 'end' | 'order'>): void {
-  if (!value.order) append(order, value.valueStart, value.end);
-  else for (let index = 0; index < value.order.length; index += 2) append(order, value.order[index] as number, value.order[index + 1] as number);
+function appendAll(order: number[], start: number, end: number, value: readonly number[] | undefined): void {
+  if (!value) append(order, start, end);
+  else for (let index = 0; index < value.length; index += 2) append(order, value[index] as number, value[index + 1] as number);
 }
 
 function append(order: number[], start: number, end: number): void {
@@ -164,13 +189,46 @@ function append(order: number[], start: number, end: number): void {
   else order.push(start, end);
 }
 
+/** The end of the value that begins at `at`, found by its brackets. */
+function valueEnd(bytes: Uint8Array, at: number): number {
+  const first = bytes[at];
+  if (first === quote) return stringEnd(bytes, at);
+  if (first !== openBrace && first !== openBracket) return plainEnd(bytes, at);
+  let depth = 0;
+  for (let next = at; next < bytes.length; ) {
+    const byte = bytes[next];
+    if (byte === quote) {
+      next = stringEnd(bytes, next);
+      continue;
+    }
+    next += 1;
+    if (byte === openBrace || byte === openBracket) depth += 1;
+    else if (byte === closeBrace || byte === closeBracket) {
+      depth -= 1;
+      if (depth === 0) return next;
+    }
+  }
+  throw notCompact;
+}
+
+/** How far a string is looked through byte by byte: most are short, and a call costs more than a few bytes. */
+const shortString = 32;
+
 function stringEnd(bytes: Uint8Array, at: number): number {
-  for (let end = bytes.indexOf(quote, at + 1); end !== -1; end = bytes.indexOf(quote, end + 1)) {
+  const near = Math.min(at + shortString, bytes.length);
+  let next = at + 1;
+  for (; next < near; next += 1) {
+    const byte = bytes[next];
+    if (byte === quote) return next + 1;
+    if (byte === backslash) next += 1;
+  }
+  // A backslash may have taken it one further; whether a quote is escaped is counted back from the quote.
+  for (let end = bytes.indexOf(quote, next); end !== -1; end = bytes.indexOf(quote, end + 1)) {
     let slashes = 0;
     while (bytes[end - 1 - slashes] === backslash) slashes += 1;
     if (slashes % 2 === 0) return end + 1;
   }
-  throw new NotCompact();
+  throw notCompact;
 }
 
 /** The end of a number or a name. What stands there is not checked: a hash over it will be. */
@@ -181,20 +239,53 @@ function plainEnd(bytes: Uint8Array, at: number): number {
     if (byte === comma || byte === closeBrace || byte === closeBracket) break;
     const known =
       (byte >= 0x30 && byte <= 0x39) || (byte >= 0x61 && byte <= 0x7a) || byte === 0x2e || byte === 0x2b || byte === 0x2d || byte === 0x45;
-    if (!known) throw new NotCompact();
+    if (!known) throw notCompact;
   }
-  if (end === at) throw new NotCompact();
+  if (end === at) throw notCompact;
   return end;
+}
+
+/** Compares keys as canonical JSON sorts them, by UTF-16 code unit: for plain ASCII that is by byte. */
+function compareKeys(bytes: Uint8Array, a: Member, b: Member): number {
+  const [aEnd, bEnd] = [a.valueStart - 2, b.valueStart - 2];
+  for (let [x, y] = [a.start + 1, b.start + 1]; ; x += 1, y += 1) {
+    if (x === aEnd || y === bEnd) {
+      if (x === aEnd && y === bEnd) return 0;
+      if (isAscii(bytes, a) && isAscii(bytes, b)) return x === aEnd ? -1 : 1;
+      break;
+    }
+    const [left, right] = [bytes[x] as number, bytes[y] as number];
+    if (left === right) continue;
+    if (isAscii(bytes, a) && isAscii(bytes, b)) return left - right;
+    break;
+  }
+  const [left, right] = [keyOf(bytes, a.start, a.valueStart - 1), keyOf(bytes, b.start, b.valueStart - 1)];
+  return left < right ? -1 : left > right ? 1 : 0;
+}
+
+function isAscii(bytes: Uint8Array, { start, valueStart }: Member): boolean {
+  for (let at = start + 1; at < valueStart - 2; at += 1) {
+    const byte = bytes[at] as number;
+    if (byte >= 0x80 || byte === backslash) return false;
+  }
+  return true;
+}
+
+/** Whether the key between these quotes is the name, which is plain ASCII. */
+function isKey(bytes: Uint8Array, start: number, end: number, name: string): boolean {
+  if (end - start - 2 === name.length) {
+    let at = 0;
+    while (at < name.length && bytes[start + 1 + at] === name.charCodeAt(at)) at += 1;
+    if (at === name.length) return true;
+  }
+  // Written with escapes, a key is longer than its name.
+  return end - start - 2 > name.length && bytes.subarray(start, end).includes(backslash) && keyOf(bytes, start, end) === name;
 }
 
 const decoder = new TextDecoder();
 
 function keyOf(bytes: Uint8Array, start: number, end: number): string {
-  const raw = bytes.subarray(start + 1, end - 1);
-  if (!raw.includes(backslash)) return decoder.decode(raw);
-  try {
-    return JSON.parse(decoder.decode(bytes.subarray(start, end))) as string;
-  } catch {
-    throw new NotCompact();
-  }
+  const key = parseJson(decoder.decode(bytes.subarray(start, end)));
+  if (typeof key !== 'string') throw notCompact;
+  return key;
 }

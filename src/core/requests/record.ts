@@ -53,7 +53,7 @@ export function takeRecords(chain: Chain, { file, from, source }: RecordsInput):
   };
   const calls = records.calls.map((call): TakenCall => ({ call, tail: call.tail.map(message) }));
   for (const { reply } of [...records.calls, ...[...records.lateReplies.values()].map((late) => ({ reply: late }))]) {
-    const spoken = reply && resolver.reply(reply.messageId);
+    const spoken = reply && resolver.reply(reply.messageId, texts.has);
     if (spoken) texts.keepMessage(spoken.hash, spoken.message, undefined);
   }
   const shapeOf = shapeFinder(file, from, records, texts);

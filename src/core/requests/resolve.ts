@@ -11,8 +11,8 @@ export type Found = { readonly message: PageText; readonly range: ByteRange | un
 /** Finds messages of one file by their hashes. */
 export interface Resolver {
   find(hash: string, isStored: () => boolean): Found | 'stored';
-  /** The whole message of a reply, with its hash: stored before it is named, since the next call will name it. */
-  reply(messageId: string): { readonly hash: string; readonly message: PageText } | undefined;
+  /** The whole message of a reply, with its hash: stored before a call names it, since the next one will. */
+  reply(messageId: string, isStored: (hash: string) => boolean): { readonly hash: string; readonly message: PageText } | undefined;
 }
 
 /** Nobody's reply has more blocks; beyond it, which part of a reply was sent back is not looked for. */
@@ -34,11 +34,10 @@ export function openResolver(file: Uint8Array, from: number, records: Records): 
       const message = parts().get(hash) ?? prompts().get(hash);
       return message ? { message, range: undefined } : { gap: 'no message, reply or prompt of its file has this hash' };
     },
-    reply(messageId) {
-      const blocks = records.replies.get(messageId);
-      if (!blocks) return undefined;
-      const text = replyMessage(blocks, blocks.length);
-      const [entry] = hashed(text);
+    reply(messageId, isStored) {
+      const quick = stretch.reply(messageId);
+      if (!quick || (quick.hash !== undefined && isStored(quick.hash))) return undefined;
+      const [entry] = hashed(quick.message.text);
       return entry && { hash: entry[0], message: entry[1] };
     },
   };
@@ -46,31 +45,35 @@ export function openResolver(file: Uint8Array, from: number, records: Records): 
 
 interface Lookup {
   find(hash: string): Found | undefined;
+  reply(messageId: string): QuickReply | undefined;
   /** Replies as far as they had come when they were interrupted. */
   parts(): ReadonlyMap<string, PageText>;
 }
 
+/** A reply with the hash of its bytes in canonical order: its own, if its numbers and strings are written canonically too. */
+interface QuickReply {
+  readonly hash: string | undefined;
+  readonly message: PageText;
+}
+
 function lookup(records: Records): Lookup {
   const given = new Map<string, RecordedText[]>();
-  for (const text of records.messages) given.set(text.hash, [...(given.get(text.hash) ?? []), text]);
-  const replies = once(() => {
-    const byHash = new Map<string, Uint8Array>();
-    for (const blocks of records.replies.values()) {
-      const text = replyMessage(blocks, blocks.length);
-      byHash.set(quickHash(text), text);
-    }
-    return byHash;
-  });
-  const slowReplies = once(() => new Map([...records.replies.values()].flatMap((blocks) => hashed(replyMessage(blocks, blocks.length)))));
+  for (const text of records.messages) {
+    const same = given.get(text.hash);
+    if (same) same.push(text);
+    else given.set(text.hash, [text]);
+  }
+  const replies = once(() => new Map([...records.replies].map(([id, blocks]) => [id, quickReply(blocks)])));
+  const byHash = once(() => new Map([...replies().values()].map((reply) => [reply.hash, reply.message])));
+  const bySlowHash = once(() => new Map([...replies().values()].flatMap(({ message }) => hashed(message.text))));
   return {
     find(hash) {
       const texts = given.get(hash);
       if (texts) return checked(texts, hash);
-      const quick = replies().get(hash);
-      if (quick) return { message: { text: quick, order: canonicalOrder(quick, cacheMark) }, range: undefined };
-      const slow = slowReplies().get(hash);
-      return slow && { message: slow, range: undefined };
+      const message = byHash().get(hash) ?? bySlowHash().get(hash);
+      return message && { message, range: undefined };
     },
+    reply: (messageId) => replies().get(messageId),
     parts: () =>
       new Map(
         [...records.replies.values()].flatMap((blocks) =>
@@ -78,6 +81,12 @@ function lookup(records: Records): Lookup {
         ),
       ),
   };
+}
+
+function quickReply(blocks: readonly Uint8Array[]): QuickReply {
+  const text = replyMessage(blocks, blocks.length);
+  const order = canonicalOrder(text, cacheMark);
+  return { hash: order && sha256Of(inOrder(text, order)).toString('hex'), message: { text, order } };
 }
 
 /** Every text that the file gives under the hash must have it: where one does not, none is trusted. */
@@ -97,12 +106,6 @@ function checked(texts: readonly RecordedText[], hash: string): Found {
     good ??= { message: { text, order }, range };
   }
   return good ?? { gap: 'its record has no message' };
-}
-
-/** The hash of the text's bytes in canonical order: its own, if its numbers and strings are written canonically too. */
-function quickHash(text: Uint8Array): string {
-  const order = canonicalOrder(text, cacheMark);
-  return order ? sha256Of(inOrder(text, order)).toString('hex') : '';
 }
 
 function hashed(text: Uint8Array): [string, PageText][] {
