@@ -65,8 +65,8 @@ export function machine(): Machine {
     claude,
     path: (...parts) => join(dir, ...parts),
     giveHistory() {
-      const place = join(claude, 'projects', 'sample');
-      cpSync(join(root, 'resources', 'sample'), place, { recursive: true });
+      const place = join(claude, 'projects', '-work-larder');
+      cpSync(join(root, 'resources', 'sample', 'larder'), place, { recursive: true });
       return place;
     },
     run: (...words) => ended(start(words), ''),
