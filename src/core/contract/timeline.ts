@@ -231,10 +231,8 @@ const membership = z.object({
   joinedAt: timestamp,
   /** The agent's mark, moved only when a run of it completes. */
   lastProcessedMessageId: id.nullable(),
-  lastProcessedSeq: count,
   /** The human's mark, moved only by a read receipt. */
   lastSeenMessageId: id.nullable(),
-  lastSeenSeq: count,
 });
 export type Membership = z.output<typeof membership>;
 
@@ -264,6 +262,8 @@ const run = z.object({
   chainDepth: count,
   activeSpaceId: id.nullable(),
   createdAt: timestamp,
+  /** When the agent was last called: at the start, and again when a wait was over. Its timeline is of this moment. */
+  invokedAt: timestamp,
   endedAt: timestamp.nullable(),
   /** The message that it waits for an answer to, and until when. */
   waiting: z.object({ messageId: id, spaceId: id, for: words.nullable(), until: timestamp }).nullable(),
@@ -336,8 +336,12 @@ export const runContract = {
       }),
     )
     .output(z.object({ message: spaceMessage, run, started: z.array(run), resumed: z.array(run) })),
-  /** Resumes the runs whose wait is over by time. */
-  expire: oc.input(z.object({})).output(z.array(run)),
+  /** Messages of a space that the agent is in, the newest last; what it reads counts as seen by the run. */
+  read: oc
+    .input(z.object({ runId: id, spaceId: id.optional(), limit: z.number().int().min(1).max(10_000).optional() }))
+    .output(z.object({ messages: z.array(spaceMessage) })),
+  /** What time has brought: waits that are over, and plans that are due. */
+  tick: oc.input(z.object({})).output(z.object({ started: z.array(run), resumed: z.array(run) })),
   /** Ends a run. Completing it moves the agent's marks to what the run had seen, and commits its context to the chain. */
   finish: oc.input(z.object({ runId: id, status: z.enum(['completed', 'failed', 'canceled']), output: words.optional() })).output(run),
   goals: oc.input(z.object({ entityId: id })).output(z.array(goalRow)),

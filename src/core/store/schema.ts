@@ -1,3 +1,5 @@
+import { spaces } from './schema-spaces.js';
+
 /**
  * The tables, as the steps that make them. Numbers of rows (`no`, `seq`) are local and never shown; ids and hashes are
  * what leaves the database. Every row carries its project's number, and every query is bound to it.
@@ -248,4 +250,4 @@ CREATE INDEX requestPlace ON request(project, place) WHERE place IS NOT NULL;
 `;
 
 /** Never change a step that has been released: add one. */
-export const steps: readonly string[] = [first, requests];
+export const steps: readonly string[] = [first, requests, spaces];

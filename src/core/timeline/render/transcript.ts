@@ -1,0 +1,85 @@
+import type { Timestamp } from '../../base/index.js';
+import type { Entry } from '../../contract/entry.js';
+import type { Person, TimelineInput, TimelineMessage } from '../../contract/timeline.js';
+
+/** What a transcript does not say itself. */
+export interface TranscriptFrame {
+  /** The session, as a space. */
+  readonly space: { readonly id: string; readonly name: string | null };
+  readonly agent: { readonly id: string; readonly name: string };
+  /** When entries have no time of their own. */
+  readonly at: Timestamp;
+  readonly budget?: number | undefined;
+}
+
+const user: Person = { name: 'User', type: 'human', id: 'user' };
+
+/** Tools by which an agent starts another: what they answer is that agent's word. */
+const startsAgent: readonly string[] = ['Task', 'Agent'];
+
+/**
+ * A conversation as a timeline: who typed, the agent, its subagents and its tools are entities of one space. The last
+ * prompt is the trigger; what was before it has been seen. Thinking stays out: nobody in the space ever saw it.
+ */
+export function transcriptTimeline(entries: readonly Entry[], frame: TranscriptFrame): TimelineInput {
+  const self: Person = { name: frame.agent.name, type: 'agent', id: frame.agent.id };
+  const calls = new Map(entries.flatMap((entry) => (entry.kind === 'tool_call' && entry.toolCallId ? [[entry.toolCallId, entry] as const] : [])));
+  const messages: TimelineMessage[] = [];
+  let at = entries.find((entry) => entry.at !== undefined)?.at ?? frame.at;
+  for (const entry of entries) {
+    at = entry.at ?? at;
+    const said = saidIn(entry, self, calls);
+    if (said) messages.push({ id: `msg-${entry.key}`, seq: messages.length + 1, at, ...said });
+  }
+  const trigger = messages.findLast(({ sender }) => sender?.id === user.id) ?? messages.at(-1);
+  const before = trigger ? messages[messages.indexOf(trigger) - 1] : undefined;
+  const people = new Map(messages.flatMap(({ sender }) => (sender ? [[sender.id, sender] as const] : [])));
+  return {
+    identity: { name: self.name, entityId: self.id },
+    trigger: {
+      type: 'space_message',
+      space: frame.space,
+      sender: trigger?.sender ?? user,
+      message: trigger?.text ?? null,
+      messageId: trigger?.id ?? 'msg-none',
+      timestamp: trigger?.at ?? frame.at,
+      senderExpectsReply: true,
+      chainDepth: 0,
+    },
+    spaces: [{ ...frame.space, members: [...people.values()] }],
+    history: { messages, lastProcessedMessageId: before?.id ?? null, triggerMessageId: trigger?.id ?? null },
+    activeRuns: [{ id: frame.space.id, isCurrent: true, triggeredBy: trigger?.sender?.name ?? null, space: frame.space.name ?? frame.space.id }],
+    now: at,
+    ...(frame.budget === undefined ? {} : { budget: frame.budget }),
+  };
+}
+
+function saidIn(entry: Entry, self: Person, calls: ReadonlyMap<string, Entry>): Pick<TimelineMessage, 'sender' | 'text'> | undefined {
+  if (entry.marks?.includes('hidden')) return undefined;
+  switch (entry.kind) {
+    case 'text':
+      return { sender: entry.role === 'assistant' ? self : entry.role === 'user' ? user : service('system', 'System'), text: entry.text ?? '' };
+    case 'summary':
+      return { sender: service('compaction', 'Compaction'), text: entry.text ?? '' };
+    case 'image':
+      return { sender: entry.role === 'assistant' ? self : user, text: `[image ${entry.media?.mediaType ?? ''}]` };
+    case 'tool_call':
+      return { sender: self, text: `${entry.toolName ?? 'tool'}(${JSON.stringify(entry.arguments ?? {})})` };
+    case 'tool_result':
+      return { sender: answering(entry, calls), text: entry.text ?? (entry.result === undefined ? '' : JSON.stringify(entry.result)) };
+    case 'thinking':
+    case 'event':
+      return undefined;
+  }
+}
+
+function answering(entry: Entry, calls: ReadonlyMap<string, Entry>): Person {
+  const call = entry.toolCallId === undefined ? undefined : calls.get(entry.toolCallId);
+  const tool = entry.toolName ?? call?.toolName ?? 'tool';
+  if (!startsAgent.includes(tool)) return service(`tool-${tool}`, tool);
+  const given = call?.arguments as { subagent_type?: unknown; description?: unknown } | undefined;
+  const name = [given?.subagent_type, given?.description].find((word) => typeof word === 'string' && word !== '');
+  return { name: typeof name === 'string' ? name : 'Subagent', type: 'agent', id: `agent-${entry.toolCallId ?? tool}` };
+}
+
+const service = (id: string, name: string): Person => ({ name, type: 'service', id });

@@ -1,0 +1,115 @@
+import { badRequest, type Timestamp, timestampOf } from '../../base/index.js';
+import type { Goal, Memory, Plan } from '../../contract/timeline.js';
+import { nextCron } from '../render/cron.js';
+import { delayOf } from '../render/rules.js';
+import { entityOf, newId, type Store } from './rows.js';
+
+/** Goals of an agent, as they were set. */
+export const goalsOf = (store: Store, entityId: string): (Goal & { goalId: string })[] =>
+  store.db
+    .all<{ no: number; description: string; priority: number; longTerm: number }>(
+      'SELECT no, description, priority, longTerm FROM goal WHERE entity = ? ORDER BY no',
+      entityOf(store, entityId).no,
+    )
+    .map(({ no, description, priority, longTerm }) => ({ goalId: `goal-${no}`, description, priority, longTerm: longTerm === 1 }));
+
+/** Puts these goals in place of those that were there. */
+export function setGoals(store: Store, entityId: string, goals: readonly Goal[]): (Goal & { goalId: string })[] {
+  return store.db.transaction(() => {
+    const { no } = entityOf(store, entityId);
+    store.db.run('DELETE FROM goal WHERE entity = ?', no);
+    for (const { description, priority, longTerm } of goals)
+      store.db.run(
+        'INSERT INTO goal (project, entity, description, priority, longTerm) VALUES (?, ?, ?, ?, ?)',
+        store.project,
+        no,
+        description,
+        priority ?? 0,
+        longTerm ? 1 : 0,
+      );
+    return goalsOf(store, entityId);
+  });
+}
+
+/** Memories of an agent, newest first. */
+export const memoriesOf = (store: Store, entityId: string): (Memory & { memoryId: string })[] =>
+  store.db
+    .all<{ no: number; topic: string | null; content: string; updatedAt: number }>(
+      'SELECT no, topic, content, updatedAt FROM memory WHERE entity = ? ORDER BY updatedAt DESC, no DESC',
+      entityOf(store, entityId).no,
+    )
+    .map(({ no, topic, content, updatedAt }) => ({ memoryId: `mem-${no}`, topic, content, updatedAt: timestampOf(updatedAt) }));
+
+/** By topic: a topic holds one memory; without a topic each is a new one; without content the topic is forgotten. */
+export function setMemory(store: Store, entityId: string, topic: string | null, content: string | null): (Memory & { memoryId: string })[] {
+  return store.db.transaction(() => {
+    const { no } = entityOf(store, entityId);
+    if (topic !== null) store.db.run('DELETE FROM memory WHERE entity = ? AND topic = ?', no, topic);
+    if (content !== null)
+      store.db.run(
+        'INSERT INTO memory (project, entity, topic, content, updatedAt) VALUES (?, ?, ?, ?, ?)',
+        store.project,
+        no,
+        topic,
+        content,
+        store.clock(),
+      );
+    return memoriesOf(store, entityId);
+  });
+}
+
+type StoredPlan = Plan & { planId: string; instruction: string };
+
+/** Plans of an agent that are still to come, in the order of their creation. */
+export const plansOf = (store: Store, entityId: string): StoredPlan[] =>
+  store.db
+    .all<{ planId: string; name: string; instruction: string; cron: string | null; runAfter: string | null; dueAt: number }>(
+      'SELECT planId, name, instruction, cron, runAfter, dueAt FROM plan WHERE entity = ? AND dueAt IS NOT NULL ORDER BY no',
+      entityOf(store, entityId).no,
+    )
+    .map(({ planId, name, instruction, cron, runAfter, dueAt }) => {
+      const at: Timestamp = timestampOf(dueAt);
+      return {
+        planId,
+        name,
+        instruction,
+        ...(cron === null ? { scheduledAt: at } : { cron, nextRunAt: at }),
+        ...(runAfter === null ? {} : { runAfter }),
+      };
+    });
+
+export interface NewPlan {
+  readonly entityId: string;
+  readonly name: string;
+  readonly instruction: string;
+  readonly cron?: string | undefined;
+  readonly scheduledAt?: Timestamp | undefined;
+  readonly runAfter?: string | undefined;
+}
+
+/**
+ * A plan by its name: one of the same name is replaced, and keeps its place.
+ * @throws BAD_REQUEST unless exactly one of `cron`, `scheduledAt` and `runAfter` is given.
+ */
+export function setPlan(store: Store, { entityId, name, instruction, cron, scheduledAt, runAfter }: NewPlan): StoredPlan[] {
+  return store.db.transaction(() => {
+    const { no } = entityOf(store, entityId);
+    if ([cron, scheduledAt, runAfter].filter((given) => given !== undefined).length !== 1)
+      throw badRequest('cron', 'a plan says when by exactly one of cron, scheduledAt and runAfter');
+    const now = store.clock();
+    const dueAt = cron !== undefined ? nextCron(cron, now) : runAfter !== undefined ? now + delayOf(runAfter) : Date.parse(scheduledAt ?? '');
+    store.db.run(
+      `INSERT INTO plan (project, entity, planId, name, instruction, cron, runAfter, dueAt) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+       ON CONFLICT (entity, name) DO UPDATE SET instruction = excluded.instruction, cron = excluded.cron, runAfter = excluded.runAfter, dueAt = excluded.dueAt`,
+      store.project,
+      no,
+      newId(store, 'plan', 'plan', 'planId'),
+      name,
+      instruction,
+      cron ?? null,
+      runAfter ?? null,
+      dueAt,
+    );
+    return plansOf(store, entityId);
+  });
+}

@@ -1,0 +1,60 @@
+import type { ContextId } from '../../base/index.js';
+import { textOf, timestampOf } from '../../base/index.js';
+import { type Chain, checkpoint, commitOf } from '../../chain/index.js';
+import { formatOf, type WritableEntry } from '../../formats/index.js';
+import { timelineMessages } from '../render/timeline.js';
+import { runTimeline } from './input.js';
+import { type MessageRow, type RunRow, selectMessage, triggerOf } from './rows.js';
+
+/** The stored form of a run: messages with roles, which the timeline is converted to. */
+const runFormat = 'openai-chat-v1';
+
+/**
+ * Commits what a run's agent had before it and what it did, as one whole context: each call of an agent is a fresh one,
+ * so that the commit before it is its parent in time and not a beginning of its content. Returns the commit's row number.
+ */
+export function commitRun(chain: Chain, run: RunRow, output: string | undefined): number {
+  const format = formatOf(runFormat);
+  const entries: WritableEntry[] = timelineMessages(runTimeline(chain, run.runId).input).map(({ role, content }) => ({
+    role,
+    kind: 'text',
+    text: content,
+  }));
+  entries.push(...sentBy(chain, run).flatMap(asCall));
+  if (output !== undefined && output.trim() !== '') entries.push({ role: 'assistant', kind: 'text', text: output });
+
+  const before = chain.db.one<{ id: ContextId }>(
+    'SELECT c.id FROM run r JOIN context c ON c.seq = r.context WHERE r.entity = ? ORDER BY r.endedAt DESC, r.no DESC LIMIT 1',
+    run.entity,
+  );
+  const commit = checkpoint(chain, {
+    parent: before?.id ?? null,
+    type: 'snapshot',
+    format: runFormat,
+    text: textOf(format.write(entries, { newId: chain.newId, now: timestampOf(chain.clock()) })),
+    template: run.entityName,
+    principal: run.entityId,
+    sessionId: run.entityId,
+    ...(run.activeSpaceId === null ? {} : { threadId: run.activeSpaceId }),
+    checkpoint: 'turn_boundary',
+    summary: `${run.runId}: ${reasonOf(run)}`.slice(0, 400),
+  });
+  return commitOf(chain, commit.id).seq;
+}
+
+const sentBy = (chain: Chain, run: RunRow): MessageRow[] => chain.db.all<MessageRow>(`${selectMessage} WHERE m.run = ? ORDER BY m.no`, run.no);
+
+function asCall(row: MessageRow): WritableEntry[] {
+  const toolCallId = `send-${row.messageId}`;
+  const call = { space: row.spaceId, text: row.text, ...(row.replyTo === null ? {} : { messageId: row.replyTo }), wait: row.expectsReply === 1 };
+  return [
+    { role: 'assistant', kind: 'tool_call', toolName: 'send_message', toolCallId, arguments: call },
+    { role: 'tool', kind: 'tool_result', toolName: 'send_message', toolCallId, text: JSON.stringify({ messageId: row.messageId }) },
+  ];
+}
+
+function reasonOf(run: RunRow): string {
+  const trigger = triggerOf(run);
+  if (trigger.type === 'space_message') return `${trigger.sender.name ?? 'Unknown'}: ${trigger.message ?? ''}`;
+  return trigger.type === 'plan' ? `plan ${trigger.plan.name ?? trigger.plan.id}` : `service ${trigger.service}`;
+}

@@ -1,0 +1,215 @@
+import { type Timestamp, timestampOf } from '../../base/index.js';
+import type { ActiveRun, MemberSpace, Rendered, Resume, TimelineInput, TimelineMessage, Trigger } from '../../contract/timeline.js';
+import { usualBudget } from '../render/history.js';
+import { quotedAtEachEnd, summaryOf } from '../render/summary.js';
+import { renderTimeline } from '../render/timeline.js';
+import { goalsOf, memoriesOf, plansOf } from './agent.js';
+import {
+  type EntityRow,
+  entityOf,
+  type MessageRow,
+  membershipOf,
+  membersOf,
+  newestSeq,
+  type RunRow,
+  runOf,
+  type SpaceRow,
+  type Store,
+  selectMessage,
+  selectRun,
+  spaceOf,
+  toMessage,
+  triggerOf,
+  triggerOfMessage,
+} from './rows.js';
+import { messageNamed, newestBefore } from './spaces.js';
+
+export interface RunTimeline {
+  readonly input: TimelineInput;
+  readonly rendered: Rendered;
+}
+
+/** How far an agent has read a space. */
+interface Reach {
+  /** The newest message that is before the agent. */
+  readonly seq: number;
+  readonly markSeq: number;
+  readonly markMessage: string | null;
+}
+
+/** What one call of a run was given, but for the messages: these stay in the store, and their reach says which they were. */
+interface Frame {
+  readonly input: Omit<TimelineInput, 'history'>;
+  readonly history: { readonly spaceId: string; readonly reach: Reach; readonly resume: Resume | null } | null;
+}
+
+/** Fixes what a call of the run is given, at the moment of the call. To be called within the transaction that starts it or lets it go on. */
+export function keepFrame(store: Store, runId: string): void {
+  const run = runOf(store, runId);
+  const agent = entityOf(store, run.entityId);
+  const space = run.activeSpaceId === null ? null : spaceOf(store, run.activeSpaceId);
+  const reach = space && store.db.one<Reach>('SELECT seq, markSeq, markMessage FROM runSeen WHERE run = ? AND space = ?', run.no, space.no);
+  const frame: Frame = {
+    input: withTimes(
+      {
+        identity: { name: agent.name, entityId: agent.entityId },
+        trigger: triggerOf(run),
+        activeSpace: { space: space && { id: space.spaceId, name: space.name } },
+        spaces: spacesOf(store, agent),
+        activeRuns: activeRuns(store, run),
+      },
+      store,
+      agent,
+      run.invokedAt,
+    ),
+    history: space && reach ? { spaceId: space.spaceId, reach, resume: run.resumed === null ? null : (JSON.parse(run.resumed) as Resume) } : null,
+  };
+  store.db.run('UPDATE run SET frame = ? WHERE no = ?', JSON.stringify(frame), run.no);
+}
+
+/** What the run's agent was given at its last call: the same again, however often it is asked and whatever came since. */
+export function runTimeline(store: Store, runId: string, budget?: number): RunTimeline {
+  const run = runOf(store, runId);
+  const { input, history } = JSON.parse(run.frame ?? 'null') as Frame;
+  const agent = entityOf(store, run.entityId);
+  const shown = history && { ...history, space: spaceOf(store, history.spaceId), agent, trigger: input.trigger, budget };
+  return rendered({ ...input, ...(shown ? { history: historyOf(store, shown) } : {}), ...(budget === undefined ? {} : { budget }) });
+}
+
+/** What an agent would read if a message of the space, the newest where none is named, started it now. Writes nothing. */
+export function previewTimeline(
+  store: Store,
+  input: { readonly spaceId: string; readonly entityId: string; readonly messageId?: string | undefined; readonly budget?: number | undefined },
+): RunTimeline {
+  const [space, agent] = [spaceOf(store, input.spaceId), entityOf(store, input.entityId)];
+  const { processedSeq, processedMessage } = membershipOf(store, space, agent);
+  const newest = newestSeq(store, space.no);
+  const started = input.messageId === undefined ? newestBefore(store, space.no, newest + 1, 1)[0] : messageNamed(store, space, input.messageId);
+  const message = started && toMessage(started);
+  const trigger: Trigger = message ? triggerOfMessage(space, message) : { type: 'service', service: 'preview', payload: {} };
+  const reach = { seq: newest, markSeq: processedSeq, markMessage: processedMessage };
+  return rendered(
+    withTimes(
+      {
+        identity: { name: agent.name, entityId: agent.entityId },
+        trigger,
+        activeSpace: { space: { id: space.spaceId, name: space.name }, autoSetFromTrigger: true },
+        spaces: spacesOf(store, agent),
+        history: historyOf(store, { space, agent, trigger, reach, budget: input.budget, resume: null }),
+        activeRuns: [
+          { id: 'preview', isCurrent: true, triggeredBy: message?.sender.name ?? null, space: space.name ?? space.spaceId },
+          ...otherRuns(store, agent, -1),
+        ],
+        ...(input.budget === undefined ? {} : { budget: input.budget }),
+      },
+      store,
+      agent,
+      store.clock(),
+    ),
+  );
+}
+
+const rendered = (input: TimelineInput): RunTimeline => ({ input, rendered: renderTimeline(input) });
+
+const withTimes = <Input extends object>(input: Input, store: Store, agent: EntityRow, at: number) => ({
+  ...input,
+  goals: goalsOf(store, agent.entityId),
+  memories: memoriesOf(store, agent.entityId),
+  plans: plansOf(store, agent.entityId),
+  now: timestampOf(at) satisfies Timestamp,
+});
+
+interface HistoryRequest {
+  readonly space: SpaceRow;
+  readonly agent: EntityRow;
+  readonly trigger: Trigger;
+  readonly reach: Reach;
+  readonly budget: number | undefined;
+  readonly resume: Resume | null;
+}
+
+/** Only the window is read from the store, and both ends of what fell out of it. */
+function historyOf(store: Store, { space, agent, trigger, reach, budget, resume }: HistoryRequest): TimelineInput['history'] {
+  const limit = budget ?? usualBudget;
+  const shown = newestBefore(store, space.no, reach.seq + 1, limit);
+  const triggerId = trigger.type === 'space_message' && trigger.space.id === space.spaceId ? trigger.messageId : null;
+  const old =
+    triggerId !== null && !shown.some((row) => row.messageId === triggerId)
+      ? store.db.all<MessageRow>(`${selectMessage} WHERE m.project = ? AND m.messageId = ?`, store.project, triggerId)
+      : [];
+  const summary = fallenSummary(store, space, shown[old.length]?.seq ?? reach.seq + 1, old[0]?.seq);
+  return {
+    messages: [...old, ...shown].map(timelineMessage),
+    lastProcessedMessageId: reach.markMessage,
+    lastProcessedSeq: reach.markSeq,
+    triggerMessageId: triggerId,
+    limit,
+    ...(summary ? { summary } : {}),
+    ...(resume ? { resume } : {}),
+    selfEntityId: agent.entityId,
+  };
+}
+
+/** A summary of the messages before a place, without the trigger, which is shown in any case. */
+function fallenSummary(store: Store, space: SpaceRow, before: number, trigger: number | undefined): ReturnType<typeof summaryOf> {
+  const rows = (order: 'ASC' | 'DESC'): { name: string; text: string }[] =>
+    store.db.all(
+      `SELECT e.name, substr(m.text, 1, 1000) AS text FROM spaceMessage m JOIN entity e ON e.no = m.sender
+        WHERE m.space = ? AND m.seq < ? AND m.seq <> ? ORDER BY m.seq ${order} LIMIT ${quotedAtEachEnd}`,
+      space.no,
+      before,
+      trigger ?? -1,
+    );
+  const count =
+    store.db.one<{ count: number }>(
+      'SELECT COUNT(*) AS count FROM spaceMessage WHERE space = ? AND seq < ? AND seq <> ?',
+      space.no,
+      before,
+      trigger ?? -1,
+    )?.count ?? 0;
+  return summaryOf(count, rows('ASC'), rows('DESC').reverse());
+}
+
+function timelineMessage(row: MessageRow): TimelineMessage {
+  const { messageId, seq, at, sender, text, origin } = toMessage(row);
+  return { id: messageId, seq, at, sender, text, ...(origin ? { origin } : {}) };
+}
+
+const spacesOf = (store: Store, agent: EntityRow): MemberSpace[] =>
+  store.db
+    .all<SpaceRow>(
+      'SELECT s.no, s.spaceId, s.name, s.createdAt FROM membership m JOIN space s ON s.no = m.space WHERE m.entity = ? ORDER BY m.no',
+      agent.no,
+    )
+    .map((space) => ({
+      id: space.spaceId,
+      name: space.name,
+      members: membersOf(store, space).map(({ entityId, name, type }) => ({ id: entityId, name, type })),
+    }));
+
+/** The run itself first, then the agent's others that are not over, oldest first. */
+const activeRuns = (store: Store, run: RunRow): ActiveRun[] => [
+  { id: run.runId, isCurrent: true, triggeredBy: startedBy(triggerOf(run)), space: spaceNameOf(triggerOf(run)) },
+  ...otherRuns(store, { no: run.entity }, run.no),
+];
+
+const otherRuns = (store: Store, agent: Pick<EntityRow, 'no'>, current: number): ActiveRun[] =>
+  store.db
+    .all<RunRow>(
+      `${selectRun} WHERE r.entity = ? AND r.no <> ? AND r.status IN ('running', 'waiting_reply') ORDER BY r.no LIMIT 50`,
+      agent.no,
+      current,
+    )
+    .map((run) => ({ id: run.runId, status: run.status, space: nameIn(store, run) ?? spaceNameOf(triggerOf(run)), waitingFor: run.waitFor }));
+
+const nameIn = (store: Store, run: RunRow): string | null => {
+  const id = run.waitSpaceId ?? run.activeSpaceId;
+  return id === null ? null : (spaceOf(store, id).name ?? id);
+};
+
+const startedBy = (trigger: Trigger): string | null => {
+  if (trigger.type === 'space_message') return trigger.sender.name;
+  return trigger.type === 'plan' ? (trigger.plan.name ?? trigger.plan.id) : trigger.service;
+};
+
+const spaceNameOf = (trigger: Trigger): string | null => (trigger.type === 'space_message' ? (trigger.space.name ?? trigger.space.id) : null);

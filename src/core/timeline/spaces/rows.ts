@@ -1,0 +1,205 @@
+import { badRequest, inWords, notFound, timestampOf } from '../../base/index.js';
+import type { Chain } from '../../chain/index.js';
+import type { Entity, EntityType, MessageOrigin, Resume, Run, RunStatus, Space, SpaceMessage, Trigger } from '../../contract/timeline.js';
+
+/** One project's tables, its time and its ids: what every function of spaces works on. */
+export type Store = Pick<Chain, 'db' | 'project' | 'clock' | 'newId'>;
+
+export interface EntityRow {
+  readonly no: number;
+  readonly entityId: string;
+  readonly name: string;
+  readonly type: EntityType;
+  readonly createdAt: number;
+}
+
+export interface SpaceRow {
+  readonly no: number;
+  readonly spaceId: string;
+  readonly name: string | null;
+  readonly createdAt: number;
+}
+
+export interface MessageRow {
+  readonly no: number;
+  readonly messageId: string;
+  readonly spaceId: string;
+  readonly seq: number;
+  readonly at: number;
+  readonly text: string;
+  readonly replyTo: string | null;
+  readonly expectsReply: number;
+  readonly chainDepth: number;
+  readonly origin: string | null;
+  readonly runId: string | null;
+  readonly senderId: string;
+  readonly senderName: string;
+  readonly senderType: EntityType;
+}
+
+export interface RunRow {
+  readonly no: number;
+  readonly runId: string;
+  readonly entity: number;
+  readonly entityId: string;
+  readonly entityName: string;
+  readonly status: RunStatus;
+  readonly trigger: string;
+  readonly chainDepth: number;
+  readonly activeSpace: number | null;
+  readonly activeSpaceId: string | null;
+  readonly createdAt: number;
+  readonly invokedAt: number;
+  readonly frame: string | null;
+  readonly endedAt: number | null;
+  readonly waitMessage: string | null;
+  readonly waitSpace: number | null;
+  readonly waitSpaceId: string | null;
+  readonly waitFor: string | null;
+  readonly waitUntil: number | null;
+  readonly waitMs: number | null;
+  readonly waits: number;
+  readonly resumed: string | null;
+  readonly contextId: string | null;
+}
+
+export const selectMessage = /* sql */ `
+SELECT m.no, m.messageId, s.spaceId, m.seq, m.at, m.text, m.replyTo, m.expectsReply, m.chainDepth, m.origin, r.runId,
+       e.entityId AS senderId, e.name AS senderName, e.type AS senderType
+  FROM spaceMessage m JOIN space s ON s.no = m.space JOIN entity e ON e.no = m.sender LEFT JOIN run r ON r.no = m.run`;
+
+export const selectRun = /* sql */ `
+SELECT r.no, r.runId, r.entity, e.entityId, e.name AS entityName, r.status, r."trigger", r.chainDepth, r.activeSpace, a.spaceId AS activeSpaceId,
+       r.createdAt, r.invokedAt, r.frame, r.endedAt, r.waitMessage, r.waitSpace, w.spaceId AS waitSpaceId, r.waitFor, r.waitUntil, r.waitMs, r.waits,
+       r.resumed, c.id AS contextId
+  FROM run r JOIN entity e ON e.no = r.entity LEFT JOIN space a ON a.no = r.activeSpace LEFT JOIN space w ON w.no = r.waitSpace
+       LEFT JOIN context c ON c.seq = r.context`;
+
+/** @throws NOT_FOUND */
+export function entityOf(store: Store, entityId: string): EntityRow {
+  const row = store.db.one<EntityRow>(
+    'SELECT no, entityId, name, type, createdAt FROM entity WHERE project = ? AND entityId = ?',
+    store.project,
+    entityId,
+  );
+  if (!row) throw notFound(entityId, `no human, agent or service ${inWords(entityId)} is in this project`, { field: 'entityId' });
+  return row;
+}
+
+/** @throws NOT_FOUND */
+export function spaceOf(store: Store, spaceId: string): SpaceRow {
+  const row = store.db.one<SpaceRow>('SELECT no, spaceId, name, createdAt FROM space WHERE project = ? AND spaceId = ?', store.project, spaceId);
+  if (!row) throw notFound(spaceId, `no space ${inWords(spaceId)} is in this project`, { field: 'spaceId' });
+  return row;
+}
+
+/** @throws NOT_FOUND */
+export function runOf(store: Store, runId: string): RunRow {
+  const row = store.db.one<RunRow>(`${selectRun} WHERE r.project = ? AND r.runId = ?`, store.project, runId);
+  if (!row) throw notFound(runId, `no run ${inWords(runId)} is in this project`, { field: 'runId' });
+  return row;
+}
+
+export interface MembershipRow {
+  readonly no: number;
+  readonly joinedAt: number;
+  readonly processedSeq: number;
+  readonly processedMessage: string | null;
+  readonly seenSeq: number;
+  readonly seenMessage: string | null;
+}
+
+/** @throws BAD_REQUEST where the entity is no member: only members read and write. */
+export function membershipOf(store: Store, space: SpaceRow, entity: Pick<EntityRow, 'no' | 'name'>): MembershipRow {
+  const row = store.db.one<MembershipRow>(
+    'SELECT no, joinedAt, processedSeq, processedMessage, seenSeq, seenMessage FROM membership WHERE space = ? AND entity = ?',
+    space.no,
+    entity.no,
+  );
+  if (!row) throw badRequest('entityId', `${entity.name} is no member of ${space.name ?? space.spaceId}: let them join first`);
+  return row;
+}
+
+/** In the order in which they joined. */
+export const membersOf = (store: Store, space: Pick<SpaceRow, 'no'>): EntityRow[] =>
+  store.db.all<EntityRow>(
+    'SELECT e.no, e.entityId, e.name, e.type, e.createdAt FROM membership m JOIN entity e ON e.no = m.entity WHERE m.space = ? ORDER BY m.no',
+    space.no,
+  );
+
+/** The place of the newest message; 0 in an empty space. */
+export const newestSeq = (store: Store, space: number): number =>
+  store.db.one<{ seq: number | null }>('SELECT MAX(seq) AS seq FROM spaceMessage WHERE space = ?', space)?.seq ?? 0;
+
+/** A new id that is short, because agents read it in every line: eight digits, more where those are taken. */
+export function newId(store: Store, prefix: string, table: 'spaceMessage' | 'run' | 'space' | 'entity' | 'plan', column: string): string {
+  const digits = store.newId().replaceAll('-', '');
+  for (let length = 8; length <= digits.length; length += 4) {
+    const id = `${prefix}-${digits.slice(0, length)}`;
+    if (!store.db.one(`SELECT 1 FROM ${table} WHERE project = ? AND ${column} = ?`, store.project, id)) return id;
+  }
+  throw new Error(`the source of ids gave ${digits} again`);
+}
+
+export const toEntity = ({ entityId, name, type, createdAt }: EntityRow): Entity => ({ entityId, name, type, createdAt: timestampOf(createdAt) });
+
+export function toSpace(store: Store, row: SpaceRow): Space {
+  const { messages, last } = store.db.one<{ messages: number; last: number | null }>(
+    'SELECT COUNT(*) AS messages, MAX(at) AS last FROM spaceMessage WHERE space = ?',
+    row.no,
+  ) ?? { messages: 0, last: null };
+  return {
+    spaceId: row.spaceId,
+    name: row.name,
+    createdAt: timestampOf(row.createdAt),
+    members: membersOf(store, row).map(toEntity),
+    messages,
+    lastMessageAt: last === null ? null : timestampOf(last),
+  };
+}
+
+export const toMessage = (row: MessageRow): SpaceMessage => ({
+  messageId: row.messageId,
+  spaceId: row.spaceId,
+  seq: row.seq,
+  at: timestampOf(row.at),
+  sender: { name: row.senderName, type: row.senderType, id: row.senderId },
+  text: row.text,
+  replyTo: row.replyTo,
+  expectsReply: row.expectsReply === 1,
+  chainDepth: row.chainDepth,
+  origin: row.origin === null ? null : (JSON.parse(row.origin) as MessageOrigin),
+  runId: row.runId,
+});
+
+/** Why a message starts runs, as their agents read it. */
+export const triggerOfMessage = (space: SpaceRow, message: SpaceMessage): Trigger => ({
+  type: 'space_message',
+  space: { id: space.spaceId, name: space.name },
+  sender: message.sender,
+  message: message.text,
+  messageId: message.messageId,
+  timestamp: message.at,
+  senderExpectsReply: message.expectsReply,
+  chainDepth: message.chainDepth,
+});
+
+export const triggerOf = (row: Pick<RunRow, 'trigger'>): Trigger => JSON.parse(row.trigger) as Trigger;
+
+export const toRun = (row: RunRow): Run => ({
+  runId: row.runId,
+  entityId: row.entityId,
+  status: row.status,
+  trigger: triggerOf(row),
+  chainDepth: row.chainDepth,
+  activeSpaceId: row.activeSpaceId,
+  createdAt: timestampOf(row.createdAt),
+  invokedAt: timestampOf(row.invokedAt),
+  endedAt: row.endedAt === null ? null : timestampOf(row.endedAt),
+  waiting:
+    row.waitMessage !== null && row.waitSpaceId !== null
+      ? { messageId: row.waitMessage, spaceId: row.waitSpaceId, for: row.waitFor, until: timestampOf(row.waitUntil ?? 0) }
+      : null,
+  resumed: row.resumed === null ? null : (JSON.parse(row.resumed) as Resume),
+  contextId: row.contextId as Run['contextId'],
+});

@@ -1,0 +1,253 @@
+import { badRequest, StemmaError, timestampOf, unreachable } from '../../base/index.js';
+import type { Chain } from '../../chain/index.js';
+import type { MessageOrigin, Run, RunStatus, SpaceMessage, Trigger } from '../../contract/timeline.js';
+import { nextCron } from '../render/cron.js';
+import { markAfterRun } from '../render/rules.js';
+import { commitRun } from './commit.js';
+import { noteSeen, type Posted, postDraft, resumeRun, startRun } from './posting.js';
+import {
+  entityOf,
+  membershipOf,
+  membersOf,
+  type RunRow,
+  runOf,
+  type SpaceRow,
+  type Store,
+  selectRun,
+  spaceOf,
+  toMessage,
+  toRun,
+  triggerOf,
+} from './rows.js';
+import { newestBefore } from './spaces.js';
+
+/** How long a run waits for a reply where it does not say. */
+const usualWaitMs = 5 * 60_000;
+const waitsPerRun = 10;
+const waitingPerAgent = 5;
+
+export function listRuns(store: Store, filter: { readonly entityId?: string | undefined; readonly status?: RunStatus | undefined }): Run[] {
+  return store.db
+    .all<RunRow>(
+      `${selectRun} WHERE r.project = ? AND (? IS NULL OR e.entityId = ?) AND (? IS NULL OR r.status = ?) ORDER BY r.no DESC LIMIT 1000`,
+      store.project,
+      filter.entityId ?? null,
+      filter.entityId ?? null,
+      filter.status ?? null,
+      filter.status ?? null,
+    )
+    .map(toRun);
+}
+
+export const getRun = (store: Store, runId: string): Run => toRun(runOf(store, runId));
+
+/** The way for a plan or a service to start a run; messages start theirs by being posted. */
+export function startByTrigger(store: Store, entityId: string, trigger: Trigger): Run {
+  if (trigger.type === 'space_message') throw badRequest('trigger', 'a message starts its runs by being posted: call space.post');
+  return store.db.transaction(() => startRun(store, entityOf(store, entityId), trigger, null));
+}
+
+export function enterSpace(store: Store, runId: string, spaceId: string): Run {
+  return store.db.transaction(() => {
+    const run = goingOn(store, runId);
+    const space = spaceOf(store, spaceId);
+    noteSeen(store, run.no, agentOf(run), space);
+    store.db.run('UPDATE run SET activeSpace = ? WHERE no = ?', space.no, run.no);
+    return getRun(store, runId);
+  });
+}
+
+/** The newest messages of a space that the agent is in; they are before the run from now on. */
+export function readMessages(
+  store: Store,
+  input: { readonly runId: string; readonly spaceId?: string | undefined; readonly limit?: number | undefined },
+): { messages: SpaceMessage[] } {
+  return store.db.transaction(() => {
+    const run = goingOn(store, input.runId);
+    const space = spaceMeant(store, run, input.spaceId);
+    noteSeen(store, run.no, agentOf(run), space);
+    return { messages: newestBefore(store, space.no, Number.MAX_SAFE_INTEGER, input.limit ?? 50).map(toMessage) };
+  });
+}
+
+export interface SendInput {
+  readonly runId: string;
+  readonly spaceId?: string | undefined;
+  readonly text: string;
+  readonly replyTo?: string | undefined;
+  readonly wait?: boolean | undefined;
+  readonly timeoutMs?: number | undefined;
+}
+
+/**
+ * A message of a run's agent. With `wait` the run pauses: its next call is a fresh one, whose timeline says how the wait ended.
+ * @throws CONFLICT where the run has ended or waits, or where it or its agent waits too often.
+ */
+export function send(store: Store, input: SendInput): Posted & { run: Run } {
+  return store.db.transaction(() => {
+    const run = goingOn(store, input.runId);
+    const space = spaceMeant(store, run, input.spaceId);
+    if (input.wait) refuseWaits(store, run);
+    const sender = entityOf(store, run.entityId);
+    const draft = { space, sender, text: input.text, replyTo: input.replyTo, expectsReply: input.wait === true, run, origin: originOf(run, space) };
+    const posted = postDraft(store, draft);
+    // Its own words are before the run as soon as they are said; what others said meanwhile is not.
+    const seen = store.db.one<{ seq: number }>('SELECT seq FROM runSeen WHERE run = ? AND space = ?', run.no, space.no);
+    if (!seen || seen.seq === posted.message.seq - 1) noteSeen(store, run.no, sender, space);
+    if (input.wait) {
+      const waitMs = input.timeoutMs ?? usualWaitMs;
+      store.db.run(
+        `UPDATE run SET status = 'waiting_reply', waitMessage = ?, waitSpace = ?, waitFor = ?, waitUntil = ?, waitMs = ?, waits = waits + 1, activeSpace = ? WHERE no = ?`,
+        posted.message.messageId,
+        space.no,
+        waitedFor(store, space, run, posted.message),
+        store.clock() + waitMs,
+        waitMs,
+        space.no,
+        run.no,
+      );
+    }
+    return { ...posted, run: getRun(store, input.runId) };
+  });
+}
+
+function refuseWaits(store: Store, run: RunRow): void {
+  if (run.waits >= waitsPerRun)
+    throw new StemmaError('CONFLICT', `${run.runId} has waited ${waitsPerRun} times; let it end, and start a new run`, { id: run.runId });
+  const waiting =
+    store.db.one<{ count: number }>("SELECT COUNT(*) AS count FROM run WHERE entity = ? AND status = 'waiting_reply'", run.entity)?.count ?? 0;
+  if (waiting >= waitingPerAgent)
+    throw new StemmaError('CONFLICT', `${run.entityName} has ${waiting} runs waiting already; let one of them go on or end`, { id: run.runId });
+}
+
+/** Whose answer is expected, as far as that can be said: who is replied to, who is named, or the only other member. */
+function waitedFor(store: Store, space: SpaceRow, run: RunRow, message: SpaceMessage): string | null {
+  const others = membersOf(store, space).filter((member) => member.no !== run.entity);
+  const replied = message.replyTo
+    ? store.db.one<{ sender: number }>('SELECT sender FROM spaceMessage WHERE project = ? AND messageId = ?', store.project, message.replyTo)?.sender
+    : undefined;
+  const named = others.filter((member) => member.no === replied || message.text.includes(`@${member.name}`));
+  const [only, ...more] = named.length > 0 ? named : others;
+  return only && more.length === 0 ? only.name : null;
+}
+
+/** Why the agent writes where nobody asked it: what started its run, where that was not in this space. */
+function originOf(run: RunRow, space: SpaceRow): MessageOrigin | null {
+  const trigger = triggerOf(run);
+  switch (trigger.type) {
+    case 'space_message':
+      if (trigger.space.id === space.spaceId) return null;
+      return {
+        type: 'space_message',
+        senderName: trigger.sender.name,
+        message: trigger.message ?? '',
+        spaceName: trigger.space.name ?? trigger.space.id,
+      };
+    case 'plan':
+      return { type: 'plan', planName: trigger.plan.name ?? trigger.plan.id };
+    case 'service':
+      return { type: 'service', service: trigger.service };
+    default:
+      return unreachable(trigger);
+  }
+}
+
+/** Waits that are over by time go on; plans that are due start their agents. */
+export function tick(store: Store): { started: Run[]; resumed: Run[] } {
+  return store.db.transaction(() => {
+    const now = store.clock();
+    const over = store.db.all<RunRow>(
+      `${selectRun} WHERE r.project = ? AND r.status = 'waiting_reply' AND r.waitUntil <= ? ORDER BY r.no`,
+      store.project,
+      now,
+    );
+    const resumed = over.map((run) => resumeRun(store, run, { timeoutMs: run.waitMs ?? usualWaitMs }));
+    const due = store.db.all<DuePlan>(
+      'SELECT p.no, p.planId, p.name, p.instruction, p.cron, p.dueAt, e.entityId FROM plan p JOIN entity e ON e.no = p.entity WHERE p.project = ? AND p.dueAt <= ? ORDER BY p.no',
+      store.project,
+      now,
+    );
+    const started = due.map((plan) => {
+      store.db.run('UPDATE plan SET dueAt = ? WHERE no = ?', plan.cron === null ? null : nextCron(plan.cron, now), plan.no);
+      const trigger: Trigger = {
+        type: 'plan',
+        plan: { id: plan.planId, name: plan.name },
+        instruction: plan.instruction,
+        scheduledAt: timestampOf(plan.dueAt),
+      };
+      return startRun(store, entityOf(store, plan.entityId), trigger, null);
+    });
+    return { started, resumed };
+  });
+}
+
+interface DuePlan {
+  readonly no: number;
+  readonly planId: string;
+  readonly name: string;
+  readonly instruction: string;
+  readonly cron: string | null;
+  readonly dueAt: number;
+  readonly entityId: string;
+}
+
+/**
+ * Ends a run. What its agent had before it is committed to the chain; a run that completed moves its agent's marks to
+ * what it had seen, and no further.
+ */
+export function finishRun(
+  chain: Chain,
+  input: { readonly runId: string; readonly status: 'completed' | 'failed' | 'canceled'; readonly output?: string | undefined },
+): Run {
+  return chain.db.transaction(() => {
+    const run = runOf(chain, input.runId);
+    if (run.endedAt !== null) throw new StemmaError('CONFLICT', `${run.runId} has ended already: it is ${run.status}`, { id: run.runId });
+    const context = commitRun(chain, run, input.output);
+    chain.db.run(
+      `UPDATE run SET status = ?, endedAt = ?, context = ?, waitMessage = NULL, waitSpace = NULL, waitFor = NULL, waitUntil = NULL, waitMs = NULL WHERE no = ?`,
+      input.status,
+      chain.clock(),
+      context,
+      run.no,
+    );
+    moveMarks(chain, run, input.status);
+    return getRun(chain, input.runId);
+  });
+}
+
+function moveMarks(store: Store, run: RunRow, status: RunStatus): void {
+  const seen = store.db.all<{ space: number; seq: number }>('SELECT space, seq FROM runSeen WHERE run = ?', run.no);
+  for (const { space, seq } of seen) {
+    const membership = store.db.one<{ no: number; processedSeq: number; processedMessage: string | null }>(
+      'SELECT no, processedSeq, processedMessage FROM membership WHERE space = ? AND entity = ?',
+      space,
+      run.entity,
+    );
+    const newest = store.db.one<{ messageId: string; seq: number }>(
+      'SELECT messageId, seq FROM spaceMessage WHERE space = ? AND seq <= ? ORDER BY seq DESC LIMIT 1',
+      space,
+      seq,
+    );
+    if (!membership || !newest) continue;
+    const current = membership.processedMessage === null ? null : { messageId: membership.processedMessage, seq: membership.processedSeq };
+    const mark = markAfterRun(current, status, [newest]);
+    if (mark) store.db.run('UPDATE membership SET processedSeq = ?, processedMessage = ? WHERE no = ?', mark.seq, mark.messageId, membership.no);
+  }
+}
+
+const agentOf = (run: RunRow) => ({ no: run.entity, name: run.entityName });
+
+/** @throws CONFLICT where the run cannot do anything now. */
+function goingOn(store: Store, runId: string): RunRow {
+  const run = runOf(store, runId);
+  if (run.status === 'running') return run;
+  throw new StemmaError('CONFLICT', `${runId} is ${run.status}: only a running run can act`, { id: runId });
+}
+
+function spaceMeant(store: Store, run: RunRow, spaceId: string | undefined): SpaceRow {
+  const meant = spaceId ?? run.activeSpaceId;
+  if (meant === null || meant === undefined) throw badRequest('spaceId', `${run.runId} stands in no space: name one, or enter one first`);
+  const space = spaceOf(store, meant);
+  membershipOf(store, space, agentOf(run));
+  return space;
+}

@@ -1,0 +1,197 @@
+import { badRequest, inWords, StemmaError, timestampOf } from '../../base/index.js';
+import type { Entity, EntityType, Membership, Space, SpaceMessage } from '../../contract/timeline.js';
+import { messageMeant, movedMark, unreadAfter } from '../render/rules.js';
+import {
+  type EntityRow,
+  entityOf,
+  type MembershipRow,
+  type MessageRow,
+  membershipOf,
+  newestSeq,
+  newId,
+  type SpaceRow,
+  type Store,
+  selectMessage,
+  spaceOf,
+  toEntity,
+  toMessage,
+  toSpace,
+} from './rows.js';
+
+/** @throws CONFLICT where the id is taken. */
+export function addEntity(store: Store, input: { readonly entityId?: string | undefined; readonly name: string; readonly type: EntityType }): Entity {
+  return store.db.transaction(() => {
+    const entityId = input.entityId ?? newId(store, 'ent', 'entity', 'entityId');
+    if (store.db.one('SELECT 1 FROM entity WHERE project = ? AND entityId = ?', store.project, entityId))
+      throw new StemmaError('CONFLICT', `${inWords(entityId)} is there already; choose another id`, { id: entityId });
+    store.db.run(
+      'INSERT INTO entity (project, entityId, name, type, createdAt) VALUES (?, ?, ?, ?, ?)',
+      store.project,
+      entityId,
+      input.name,
+      input.type,
+      store.clock(),
+    );
+    return toEntity(entityOf(store, entityId));
+  });
+}
+
+export const listEntities = (store: Store): Entity[] =>
+  store.db.all<EntityRow>('SELECT no, entityId, name, type, createdAt FROM entity WHERE project = ? ORDER BY no', store.project).map(toEntity);
+
+/** @throws CONFLICT where the id is taken, NOT_FOUND for a member that is not known. */
+export function createSpace(
+  store: Store,
+  input: { readonly spaceId?: string | undefined; readonly name?: string | null | undefined; readonly members: readonly string[] },
+): Space {
+  return store.db.transaction(() => {
+    const spaceId = input.spaceId ?? newId(store, 'space', 'space', 'spaceId');
+    if (store.db.one('SELECT 1 FROM space WHERE project = ? AND spaceId = ?', store.project, spaceId))
+      throw new StemmaError('CONFLICT', `${inWords(spaceId)} is there already; choose another id`, { id: spaceId });
+    store.db.run(
+      'INSERT INTO space (project, spaceId, name, createdAt) VALUES (?, ?, ?, ?)',
+      store.project,
+      spaceId,
+      input.name ?? null,
+      store.clock(),
+    );
+    const space = spaceOf(store, spaceId);
+    for (const member of new Set(input.members)) enter(store, space, entityOf(store, member));
+    return toSpace(store, space);
+  });
+}
+
+/** Joining again changes nothing. */
+export function joinSpace(store: Store, spaceId: string, entityId: string): Membership {
+  return store.db.transaction(() => {
+    const [space, entity] = [spaceOf(store, spaceId), entityOf(store, entityId)];
+    enter(store, space, entity);
+    return toMembership(space, entity, membershipOf(store, space, entity));
+  });
+}
+
+const enter = (store: Store, space: SpaceRow, entity: EntityRow): void => {
+  store.db.run(
+    'INSERT INTO membership (project, space, entity, joinedAt) VALUES (?, ?, ?, ?) ON CONFLICT (space, entity) DO NOTHING',
+    store.project,
+    space.no,
+    entity.no,
+    store.clock(),
+  );
+};
+
+/** What was said stays; the marks of who leaves go. */
+export function leaveSpace(store: Store, spaceId: string, entityId: string): Space {
+  return store.db.transaction(() => {
+    const [space, entity] = [spaceOf(store, spaceId), entityOf(store, entityId)];
+    membershipOf(store, space, entity);
+    store.db.run('DELETE FROM membership WHERE space = ? AND entity = ?', space.no, entity.no);
+    return toSpace(store, space);
+  });
+}
+
+const toMembership = (space: SpaceRow, entity: EntityRow, row: MembershipRow): Membership => ({
+  spaceId: space.spaceId,
+  entityId: entity.entityId,
+  joinedAt: timestampOf(row.joinedAt),
+  lastProcessedMessageId: row.processedMessage,
+  lastSeenMessageId: row.seenMessage,
+});
+
+/** All spaces, or those that an entity is in, with what it has not read. */
+export function listSpaces(store: Store, entityId: string | undefined): (Space & { unread: number })[] {
+  const rows = store.db.all<SpaceRow>('SELECT no, spaceId, name, createdAt FROM space WHERE project = ? ORDER BY no', store.project);
+  if (entityId === undefined) return rows.map((row) => ({ ...toSpace(store, row), unread: 0 }));
+  const entity = entityOf(store, entityId);
+  const marks = new Map(
+    store.db
+      .all<{ space: number; mark: number }>('SELECT space, seenSeq AS mark FROM membership WHERE entity = ?', entity.no)
+      .map((row) => [row.space, row.mark]),
+  );
+  return rows.flatMap((row) => {
+    const mark = marks.get(row.no);
+    if (mark === undefined) return [];
+    const unread = store.db.one<{ unread: number }>(
+      'SELECT COUNT(*) AS unread FROM spaceMessage WHERE space = ? AND seq > ? AND sender <> ?',
+      row.no,
+      mark,
+      entity.no,
+    )?.unread;
+    return [{ ...toSpace(store, row), unread: unread ?? 0 }];
+  });
+}
+
+export function getSpace(store: Store, spaceId: string): Space & { memberships: Membership[] } {
+  const space = spaceOf(store, spaceId);
+  const shown = toSpace(store, space);
+  const memberships = shown.members.map((member) => {
+    const entity = entityOf(store, member.entityId);
+    return toMembership(space, entity, membershipOf(store, space, entity));
+  });
+  return { ...shown, memberships };
+}
+
+/** The newest messages before a place, oldest first. */
+export function spaceMessages(
+  store: Store,
+  input: { readonly spaceId: string; readonly before?: number | undefined; readonly limit?: number | undefined },
+): { total: number; messages: SpaceMessage[] } {
+  const space = spaceOf(store, input.spaceId);
+  return {
+    total: newestSeq(store, space.no),
+    messages: newestBefore(store, space.no, input.before ?? Number.MAX_SAFE_INTEGER, input.limit ?? 200).map(toMessage),
+  };
+}
+
+/** Rows of the newest `limit` messages with a place below `before`, oldest first. */
+export const newestBefore = (store: Store, space: number, before: number, limit: number): MessageRow[] =>
+  store.db.all<MessageRow>(`${selectMessage} WHERE m.space = ? AND m.seq < ? ORDER BY m.seq DESC LIMIT ?`, space, before, limit).reverse();
+
+/**
+ * The message of a space that an id means, also without its prefix or cut short.
+ * @throws BAD_REQUEST where none or several are meant.
+ */
+export function messageNamed(store: Store, space: SpaceRow, reference: string): MessageRow {
+  const bare = reference.replace(/^msg[:-]/, '');
+  const ids = store.db
+    .all<{ messageId: string }>(
+      'SELECT messageId FROM spaceMessage WHERE space = ? AND (messageId = ? OR substr(messageId, 1, ?) = ? OR substr(messageId, 1, ?) = ?) LIMIT 5',
+      space.no,
+      reference,
+      bare.length + 4,
+      `msg-${bare}`,
+      Math.max(1, bare.length),
+      bare,
+    )
+    .map((row) => row.messageId);
+  const messageId = messageMeant(reference, ids);
+  const row = store.db.one<MessageRow>(`${selectMessage} WHERE m.project = ? AND m.messageId = ?`, store.project, messageId);
+  if (!row) throw badRequest('messageId', `no message here has the id ${inWords(reference)}`);
+  return row;
+}
+
+/**
+ * A human's read receipt: the mark moves to the message, never backwards. Agents have none: their mark is moved by
+ * their runs (requirement B-31).
+ * @throws BAD_REQUEST for an agent, for who is no member, and for a message of another space.
+ */
+export function readReceipt(
+  store: Store,
+  input: { readonly spaceId: string; readonly entityId: string; readonly lastMessageId: string },
+): { membership: Membership; unread: number; dividerBefore: string | null } {
+  return store.db.transaction(() => {
+    const [space, entity] = [spaceOf(store, input.spaceId), entityOf(store, input.entityId)];
+    if (entity.type !== 'human')
+      throw badRequest('entityId', `${entity.name} is ${entity.type}: read receipts are of humans, an agent's mark is moved by its runs`);
+    const { no, seenSeq, seenMessage } = membershipOf(store, space, entity);
+    const { messageId, seq } = messageNamed(store, space, input.lastMessageId);
+    const mark = movedMark(seenMessage === null ? null : { messageId: seenMessage, seq: seenSeq }, { messageId, seq });
+    if (mark) store.db.run('UPDATE membership SET seenSeq = ?, seenMessage = ? WHERE no = ?', mark.seq, mark.messageId, no);
+    const later = store.db.all<{ messageId: string; seq: number; senderId: string }>(
+      'SELECT m.messageId, m.seq, e.entityId AS senderId FROM spaceMessage m JOIN entity e ON e.no = m.sender WHERE m.space = ? AND m.seq > ? ORDER BY m.seq',
+      space.no,
+      mark?.seq ?? 0,
+    );
+    return { membership: toMembership(space, entity, membershipOf(store, space, entity)), ...unreadAfter(later, mark, entity.entityId) };
+  });
+}
