@@ -1,9 +1,38 @@
-import { ChevronDown, ChevronLeft, ChevronRight, FolderOpen, Keyboard, Library, Moon, PanelLeft, PanelRight, RotateCcw, Search, Sun, SunMoon } from 'lucide-react';
+import {
+  ChevronDown,
+  ChevronLeft,
+  ChevronRight,
+  FolderOpen,
+  Keyboard,
+  Library,
+  Moon,
+  PanelLeft,
+  PanelRight,
+  RotateCcw,
+  Search,
+  Sun,
+  SunMoon,
+} from 'lucide-react';
 import { type DragEvent, lazy, type ReactNode, Suspense, useEffect, useState, useSyncExternalStore } from 'react';
 import { Group, Panel, Separator, useDefaultLayout } from 'react-resizable-panels';
 import { api, useConnection } from '../client';
 import { Button, Empty, Failure, IconButton, Loading, MenuButton, notifyProblem } from '../parts';
-import { followAddress, go, notify, type Route, setTheme, show, type ThemeChoice, toggleDrawer, togglePane, useNavigation, useOpenDir, useProject, useQuery, useUi } from '../state';
+import {
+  followAddress,
+  go,
+  notify,
+  type Route,
+  setTheme,
+  show,
+  type ThemeChoice,
+  toggleDrawer,
+  togglePane,
+  useNavigation,
+  useOpenDir,
+  useProject,
+  useQuery,
+  useUi,
+} from '../state';
 import { ChainView } from '../views/chain';
 import { ContextView } from '../views/context';
 import { Inspector } from '../views/inspector';
@@ -65,7 +94,8 @@ function TopBar() {
   const narrow = useNarrow();
   const { leftHidden, rightHidden, drawer } = useUi();
   const inProject = route.view !== 'library';
-  const name = project.phase === 'open' ? project.info.name : project.phase === 'none' ? 'No project' : (project.dir.split(/[\\/]/).at(-1) ?? project.dir);
+  const name =
+    project.phase === 'open' ? project.info.name : project.phase === 'none' ? 'No project' : (project.dir.split(/[\\/]/).at(-1) ?? project.dir);
   const others = recent.status === 'done' ? recent.data.filter((one) => !one.missing).slice(0, 10) : [];
   return (
     <header className="top-bar">
@@ -102,7 +132,6 @@ function TopBar() {
         <span className="grow ellipsis">Search or jump…</span>
         <kbd>Ctrl K</kbd>
       </button>
-      <span className="grow" />
       <ThemeButton />
       <IconButton icon={Keyboard} label="Keyboard" keys="?" onClick={() => show({ kind: 'keys' })} />
       {inProject && (
@@ -141,7 +170,8 @@ function Offline() {
   return (
     <div className="notice-line offline" role="alert">
       <span className="grow">
-        {state.phase === 'lost' ? `${state.reason} ` : ''}What you see stays. Stemma is trying to reach the engine again; nothing that was stored is lost.
+        {state.phase === 'lost' ? `${state.reason} ` : ''}What you see stays. Stemma is trying to reach the engine again; nothing that was stored is
+        lost.
       </span>
       <Button small icon={RotateCcw} onClick={retry} disabled={state.phase !== 'lost'}>
         Try now
@@ -173,7 +203,13 @@ function Frame() {
   );
   return (
     <div className="frame">
-      <Group key={panelIds.join()} id="stemma.frame" orientation="horizontal" defaultLayout={layout.defaultLayout} onLayoutChanged={layout.onLayoutChanged}>
+      <Group
+        key={panelIds.join()}
+        id="stemma.frame"
+        orientation="horizontal"
+        defaultLayout={layout.defaultLayout}
+        onLayoutChanged={layout.onLayoutChanged}
+      >
         {left && (
           <>
             <Panel id="left" minSize={180} maxSize="40%" defaultSize={240} groupResizeBehavior="preserve-pixel-size">
@@ -242,7 +278,9 @@ function Center() {
       </div>
       <div className="view" id="view" role="tabpanel" aria-labelledby={`tab-${route.view}`}>
         <Boundary key={route.view} what="This view cannot be shown">
-          <Suspense fallback={<Loading what="Loading the view" />}>{route.view === 'library' ? <LibraryView /> : <InProject route={route} />}</Suspense>
+          <Suspense fallback={<Loading what="Loading the view" />}>
+            {route.view === 'library' ? <LibraryView /> : <InProject route={route} />}
+          </Suspense>
         </Boundary>
       </div>
     </main>

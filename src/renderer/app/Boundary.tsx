@@ -12,6 +12,13 @@ export class Boundary extends Component<{ readonly what: string; readonly childr
   override render(): ReactNode {
     const { error } = this.state;
     if (error === undefined) return this.props.children;
-    return <Failure what={this.props.what} error={error} stillWorks="The rest of the window still works." onRetry={() => this.setState({ error: undefined })} />;
+    return (
+      <Failure
+        what={this.props.what}
+        error={error}
+        stillWorks="The rest of the window still works."
+        onRetry={() => this.setState({ error: undefined })}
+      />
+    );
   }
 }

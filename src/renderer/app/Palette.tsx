@@ -38,7 +38,9 @@ export function Palette() {
 
   const shown = commit ? { id: commit, parent: null, format: '' } : undefined;
   const parent = useQuery(commit ? `show ${commit}` : null, () => api.context.show({ id: commit as ContextId }));
-  const actions = shown ? commitActions(parent.status === 'done' ? parent.data : shown, against).filter((item) => item !== 'line' && !item.disabled && has(item.name)) : [];
+  const actions = shown
+    ? commitActions(parent.status === 'done' ? parent.data : shown, against).filter((item) => item !== 'line' && !item.disabled && has(item.name))
+    : [];
 
   return (
     <Dialog.Root open onOpenChange={(open) => !open && dismiss()}>
@@ -47,22 +49,38 @@ export function Palette() {
         <Dialog.Popup className="sheet dialog palette">
           <Dialog.Title className="unseen">Search or jump</Dialog.Title>
           <Command shouldFilter={false} loop label="Search or jump">
-            {/* biome-ignore lint/a11y/noAutofocus: opened to be typed into */}
             <Command.Input autoFocus value={words} onValueChange={setWords} placeholder="Search commits, sessions, projects, actions…" />
             <Command.List>
               <Command.Empty>Nothing found. Find inside a context with / while it is open.</Command.Empty>
               <Group name="Go to">
                 {typedId && (
-                  <Item icon={GitCommitHorizontal} name={`Commit ${typedId}`} act={() => go({ view: 'context', commit: typedId, entry: undefined, stop: undefined })} />
+                  <Item
+                    icon={GitCommitHorizontal}
+                    name={`Commit ${typedId}`}
+                    act={() => go({ view: 'context', commit: typedId, entry: undefined, stop: undefined })}
+                  />
                 )}
                 {typedPath && <Item icon={FileInput} name={`Import ${typedPath}`} act={() => void importPaths([typedPath], true)} />}
-                {viewNames.filter(([, name]) => has(name)).map(([view, name, icon, keys]) => (
-                  <Item key={view} icon={icon} name={name} keys={keys} act={() => go({ view })} />
-                ))}
+                {viewNames
+                  .filter(([, name]) => has(name))
+                  .map(([view, name, icon, keys]) => (
+                    <Item key={view} icon={icon} name={name} keys={keys} act={() => go({ view })} />
+                  ))}
               </Group>
               {commit && actions.length > 0 && (
                 <Group name={`Commit ${say.shortId(commit)}`}>
-                  {actions.map((item) => item !== 'line' && <Item key={item.name} name={item.name} {...(item.icon && { icon: item.icon })} {...(item.keys && { keys: item.keys })} act={item.act} />)}
+                  {actions.map(
+                    (item) =>
+                      item !== 'line' && (
+                        <Item
+                          key={item.name}
+                          name={item.name}
+                          {...(item.icon && { icon: item.icon })}
+                          {...(item.keys && { keys: item.keys })}
+                          act={item.act}
+                        />
+                      ),
+                  )}
                 </Group>
               )}
               <Group name="Commits">
@@ -97,7 +115,16 @@ export function Palette() {
                   recent.data
                     .filter((project) => !project.missing && has(`${project.name} ${project.dir}`))
                     .slice(0, 8)
-                    .map((project) => <Item key={project.dir} id={project.dir} icon={FolderOpen} name={project.name} hint={project.dir} act={() => showProject(project.dir)} />)}
+                    .map((project) => (
+                      <Item
+                        key={project.dir}
+                        id={project.dir}
+                        icon={FolderOpen}
+                        name={project.name}
+                        hint={project.dir}
+                        act={() => showProject(project.dir)}
+                      />
+                    ))}
                 {has('Open the sample project') && <Item icon={Sparkles} name="Open the sample project" act={() => void openSample()} />}
               </Group>
               <Group name="Window">

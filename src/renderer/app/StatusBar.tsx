@@ -14,7 +14,7 @@ export function StatusBar() {
   const problems = jobs.reduce((sum, job) => sum + (job.state === 'failed' ? 1 : 0) + (job.result?.skipped.length ?? 0), 0);
   const info = project.phase === 'open' ? project.info : undefined;
   return (
-    <footer className="status-bar" aria-label="Status">
+    <footer className="status-bar">
       {info && (
         <>
           <span>{say.plural(info.counts.commits, 'commit')}</span>

@@ -79,7 +79,7 @@ export function useKeys(): void {
       if (event.key === '/') return done(() => document.querySelector<HTMLInputElement>('[data-filter]:not(:disabled)')?.focus());
       // With the focus nowhere, the keys of a list go to the list of the view.
       if (event.target === document.body) {
-        const list = document.querySelector<HTMLElement>('.center [tabindex="0"][role], .center section[tabindex="0"]');
+        const list = document.querySelector<HTMLElement>('[data-list]');
         if (!list || list.contains(event.target as Node)) return;
         list.focus({ preventScroll: true });
         if (!list.dispatchEvent(new KeyboardEvent('keydown', { key: event.key, bubbles: true, cancelable: true }))) event.preventDefault();

@@ -52,7 +52,11 @@ export function fakeCarrier(options: FakeOptions = {}): Carrier {
     if (isCompaction(n)) return [entryOf(n, 0, 'user', 'summary', { text: `This session continues an earlier one.\n\n${answer}` })];
     return Array.from({ length: entriesPerCommit }, (_, i) => {
       if (i === 0) return entryOf(n, i, 'user', 'text', { text: prompts[n % prompts.length] ?? '' });
-      if (i === 1) return entryOf(n, i, 'assistant', 'thinking', { text: 'Let me look at the code first.\n\nThe queue may be drained twice.', marks: ['signed'] });
+      if (i === 1)
+        return entryOf(n, i, 'assistant', 'thinking', {
+          text: 'Let me look at the code first.\n\nThe queue may be drained twice.',
+          marks: ['signed'],
+        });
       if (i === entriesPerCommit - 1) return entryOf(n, i, 'assistant', 'text', { text: answer });
       const call = `toolu_${n}_${Math.floor(i / 2)}`;
       if (i % 2 === 0) {
@@ -62,13 +66,19 @@ export function fakeCarrier(options: FakeOptions = {}): Carrier {
           toolCallId: call,
           arguments: bash
             ? { command: 'npm test -- --run queue', description: 'Run the queue tests' }
-            : { file_path: '/work/api/src/queue/retry.ts', old_string: 'const max = 3;\nretry(max);', new_string: 'const max = 5;\nretry(max, { jitter: true });' },
+            : {
+                file_path: '/work/api/src/queue/retry.ts',
+                old_string: 'const max = 3;\nretry(max);',
+                new_string: 'const max = 5;\nretry(max, { jitter: true });',
+              },
         });
       }
       const failed = n % 7 === 3 && i === 3;
       return entryOf(n, i, 'tool', 'tool_result', {
         toolCallId: `toolu_${n}_${Math.floor((i - 1) / 2)}`,
-        text: failed ? 'Error: process exited with code 1' : Array.from({ length: 34 }, (_, l) => `  ${l % 5 ? '✓' : '·'} queue/retry line ${l} ok`).join('\n'),
+        text: failed
+          ? 'Error: process exited with code 1'
+          : Array.from({ length: 34 }, (_, l) => `  ${l % 5 ? '✓' : '·'} queue/retry line ${l} ok`).join('\n'),
         isError: failed,
       });
     });
@@ -127,7 +137,7 @@ export function fakeCarrier(options: FakeOptions = {}): Carrier {
       width: sided ? 2 : 1,
       depth: n,
       children: 1,
-      contextTokens: 8_000 + ((n % 53) * 3_400),
+      contextTokens: 8_000 + (n % 53) * 3_400,
       ...(isCompaction(n) && { replacedTokens: 168_000 }),
       forked: n % 97 === 40,
       ...(n === total - 1 && { tipOf: 'Fix the flaky queue' }),
@@ -156,7 +166,8 @@ export function fakeCarrier(options: FakeOptions = {}): Carrier {
     'library.home': () => ({ dir: '/home/me/Stemma/Histories.stemma' }),
     'library.sample': () => ({ dir: '/home/me/Stemma/Sample.stemma' }),
     'library.recent': () => (empty ? [] : [{ dir: '/home/me/Stemma/Histories.stemma', name: 'Histories', openedAt: at(900), missing: false }]),
-    'library.sources': () => (empty ? [] : [{ agent: 'claude-code', root: '/home/me/.claude/projects', sessions: 24, projects: 3, bytes: 812_000_000 }]),
+    'library.sources': () =>
+      empty ? [] : [{ agent: 'claude-code', root: '/home/me/.claude/projects', sessions: 24, projects: 3, bytes: 812_000_000 }],
     'library.sessions': () =>
       empty
         ? []
@@ -239,7 +250,16 @@ export function fakeCarrier(options: FakeOptions = {}): Carrier {
         await new Promise((resolve) => setTimeout(resolve, 80));
         yield { phase: 'storing', done, total: 40, bytes: done * 400_000, path: paths[0] };
       }
-      return { sessions: 1, commits: 40, entries: 300, bytes: 16_000_000, skipped: [{ path: paths[0], line: 12, reason: 'not JSON' }], notes: [], tips: [], ms: 3_200 };
+      return {
+        sessions: 1,
+        commits: 40,
+        entries: 300,
+        bytes: 16_000_000,
+        skipped: [{ path: paths[0], line: 12, reason: 'not JSON' }],
+        notes: [],
+        tips: [],
+        ms: 3_200,
+      };
     },
   };
 

@@ -3,4 +3,4 @@
 // `fake.ts` is a stand-in engine for view work and tests, and is in no bundle.
 export type * from './bridge';
 export { bridgeCarrier, type Carrier, carrierOfThisWindow, type Line, socketCarrier } from './carriers';
-export { api, type Client, connect, type ConnectionState, onNewLine, useConnection } from './connection';
+export { api, type Client, type ConnectionState, connect, onNewLine, useConnection } from './connection';

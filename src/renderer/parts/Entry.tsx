@@ -1,4 +1,4 @@
-import { ChevronRight, CircleAlert, Wrench } from 'lucide-react';
+import { ChevronRight, CircleAlert } from 'lucide-react';
 import { memo, type ReactNode, useState } from 'react';
 import type { Entry } from '../../core/contract/index.js';
 import { Code } from './Code';
@@ -11,7 +11,19 @@ import { compact, exact, instant, when } from './numbers';
 import { type EditedText, editsOf, isRecord, leadOf, textOf } from './tools';
 
 /** The line over an entry: who, since when, how much. `actions` stand at its end while it is pointed at. */
-function Head({ entry, name, lead, actions, error }: { entry: Entry; name: ReactNode; lead?: string | undefined; actions?: ReactNode; error?: boolean }) {
+function Head({
+  entry,
+  name,
+  lead,
+  actions,
+  error,
+}: {
+  entry: Entry;
+  name: ReactNode;
+  lead?: string | undefined;
+  actions?: ReactNode;
+  error?: boolean;
+}) {
   const Glyph = error ? CircleAlert : (kindIcons[entry.kind] ?? familyIcons[familyOf(entry)]);
   return (
     <header className="entry-head">
@@ -20,7 +32,7 @@ function Head({ entry, name, lead, actions, error }: { entry: Entry; name: React
       {lead && <span className="entry-lead mono ellipsis">{lead}</span>}
       <span className="grow" />
       {entry.marks?.map((mark) => (
-        <span key={mark} className="badge">
+        <span key={mark} className="entry-mark">
           {markNames[mark] ?? mark}
         </span>
       ))}
@@ -47,28 +59,40 @@ export const EntryView = memo(function EntryView({ entry, actions }: { entry: En
       case 'thinking':
         return <Thinking entry={entry} />;
       case 'image':
-        return entry.media ? <Picture artifact={entry.media.artifactRef} mediaType={entry.media.mediaType} /> : <p className="muted">The image was not recorded.</p>;
+        return entry.media ? (
+          <Picture artifact={entry.media.artifactRef} mediaType={entry.media.mediaType} />
+        ) : (
+          <p className="muted">The image was not recorded.</p>
+        );
       case 'tool_call':
         return <ToolInput tool={entry.toolName ?? ''} input={entry.arguments} />;
       case 'tool_result':
         return <Output entry={entry} />;
       case 'event':
-        return <Fold text={entry.text ?? textOf(entry.result ?? '')}>{(shown) => <pre className="plain">{shown}</pre>}</Fold>;
+        return <Fold text={entry.text ?? textOf(entry.result ?? '')}>{(shown) => <pre className="verbatim">{shown}</pre>}</Fold>;
       case 'summary':
         return <Fold text={entry.text ?? ''}>{(shown) => <Markdown text={shown} />}</Fold>;
       case 'text':
         return entry.marks?.includes('meta') || entry.role === 'system' ? (
           <Fold text={entry.text ?? ''} lines={8}>
-            {(shown) => <pre className="plain">{shown}</pre>}
+            {(shown) => <pre className="verbatim">{shown}</pre>}
           </Fold>
         ) : (
           <Markdown text={entry.text ?? ''} />
         );
     }
   };
-  const name = entry.kind === 'tool_call' ? (entry.toolName ?? 'Tool') : entry.kind === 'tool_result' ? `Result${entry.toolName ? ` of ${entry.toolName}` : ''}` : speaker(entry);
+  const name =
+    entry.kind === 'tool_call'
+      ? (entry.toolName ?? 'Tool')
+      : entry.kind === 'tool_result'
+        ? `Result${entry.toolName ? ` of ${entry.toolName}` : ''}`
+        : speaker(entry);
   return (
-    <article className={`entry kind-${family} entry-${entry.kind} role-${entry.role}${error ? ' failed' : ''}`} aria-label={`${name}, about ${exact(entry.tokens)} tokens`}>
+    <article
+      className={`entry kind-${family} entry-${entry.kind} role-${entry.role}${error ? ' failed' : ''}`}
+      aria-label={`${name}, about ${exact(entry.tokens)} tokens`}
+    >
       <Head entry={entry} name={name} actions={actions} error={error} />
       <div className="entry-body">{body()}</div>
     </article>
@@ -81,11 +105,20 @@ export const ToolView = memo(function ToolView({ call, result, actions }: { call
   const tool = call.toolName ?? 'Tool';
   const lead = leadOf(tool, call.arguments);
   return (
-    <article className={`entry kind-tool entry-tool${error ? ' failed' : ''}`} aria-label={`${tool} call${error ? ', failed' : ''}, about ${exact(call.tokens + (result?.tokens ?? 0))} tokens`}>
+    <article
+      className={`entry kind-tool entry-tool${error ? ' failed' : ''}`}
+      aria-label={`${tool} call${error ? ', failed' : ''}, about ${exact(call.tokens + (result?.tokens ?? 0))} tokens`}
+    >
       <Head entry={{ ...call, tokens: call.tokens + (result?.tokens ?? 0) }} name={tool} lead={lead} actions={actions} error={error} />
       <div className="entry-body">
         <ToolInput tool={tool} input={call.arguments} lead={lead} />
-        {result === undefined ? <div className="output-frame" /> : result === null ? <p className="no-result">No result: the conversation ends before the tool answered.</p> : <Output entry={result} />}
+        {result === undefined ? (
+          <div className="output-frame" />
+        ) : result === null ? (
+          <p className="no-result">No result: the conversation ends before the tool answered.</p>
+        ) : (
+          <Output entry={result} />
+        )}
       </div>
     </article>
   );
@@ -94,7 +127,11 @@ export const ToolView = memo(function ToolView({ call, result, actions }: { call
 function Thinking({ entry }: { entry: Entry }) {
   const [open, setOpen] = useState(false);
   if (!entry.text) {
-    return <p className="muted">{entry.marks?.includes('redacted') ? 'Thinking that only the provider can read.' : 'The text of this thinking was not recorded.'}</p>;
+    return (
+      <p className="muted">
+        {entry.marks?.includes('redacted') ? 'Thinking that only the provider can read.' : 'The text of this thinking was not recorded.'}
+      </p>
+    );
   }
   return (
     <>
@@ -118,19 +155,16 @@ function Output({ entry }: { entry: Entry }) {
 /** A call's input: as a diff, as a script, as a file, or field by field. */
 function ToolInput({ tool, input, lead }: { tool: string; input: unknown; lead?: string | undefined }) {
   const edits = editsOf(tool, input);
-  if (edits) return edits.map((edit, n) => <EditView key={`${n}.${edit.removed.length}`} edit={edit} />);
-  if (!isRecord(input)) return input === undefined || input === null ? null : <Fold text={textOf(input)}>{(shown) => <Code text={shown} language="json" />}</Fold>;
+  if (edits) return edits.map((edit) => <EditView key={`${edit.removed.join('\n')}\n→\n${edit.added.join('\n')}`} edit={edit} />);
+  if (!isRecord(input))
+    return input === undefined || input === null ? null : <Fold text={textOf(input)}>{(shown) => <Code text={shown} language="json" />}</Fold>;
   if (tool === 'Bash' && typeof input.command === 'string') {
     const { command, description } = input;
     const told = command === lead;
     return (
       <>
         {typeof description === 'string' && <p className="muted">{description}</p>}
-        {!told && (
-          <Fold text={command}>
-            {(shown) => <Code text={shown} language="bash" />}
-          </Fold>
-        )}
+        {!told && <Fold text={command}>{(shown) => <Code text={shown} language="bash" />}</Fold>}
       </>
     );
   }
@@ -150,7 +184,7 @@ function ToolInput({ tool, input, lead }: { tool: string; input: unknown; lead?:
           <dt className="mono">{name}</dt>
           <dd>
             <Fold text={textOf(value)} lines={8}>
-              {(shown) => <pre className="plain">{shown}</pre>}
+              {(shown) => <pre className="verbatim">{shown}</pre>}
             </Fold>
           </dd>
         </div>

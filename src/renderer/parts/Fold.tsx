@@ -5,7 +5,7 @@ import { bytes, plural } from './numbers';
 /** Lines of output that are shown before one asks for the rest. */
 export const shownLines = 20;
 /** A single line longer than this is folded too. */
-const shownCharacters = 6_000;
+const shownCharacters = 2_400;
 
 export interface Folded {
   readonly shown: string;

@@ -38,7 +38,7 @@ export function Picture({ artifact, mediaType }: { artifact: ArtifactRef; mediaT
       return (
         <figure className="picture">
           <button type="button" aria-label={large ? 'Show the image smaller' : 'Show the image at full width'} onClick={() => setLarge(!large)}>
-            {url && <img src={url} alt={`Image of the conversation, ${mediaType}`} className={large ? 'large' : undefined} />}
+            {url && <img src={url} alt={`Out of the conversation, ${mediaType}`} className={large ? 'large' : undefined} />}
           </button>
           <figcaption className="muted">
             {mediaType} · {bytes(query.data.size)}

@@ -34,7 +34,11 @@ const components: Components = {
     const text = String(children ?? '');
     const language = languageOf(/language-(\S+)/.exec(className ?? '')?.[1]);
     // Inline code has neither a language nor a line end.
-    return className || text.endsWith('\n') ? <Code text={text.replace(/\n$/, '')} language={language} /> : <code className="inline">{children}</code>;
+    return className || text.endsWith('\n') ? (
+      <Code text={text.replace(/\n$/, '')} language={language} />
+    ) : (
+      <code className="inline">{children}</code>
+    );
   },
   input: ({ checked }) => <input type="checkbox" checked={checked ?? false} readOnly aria-label={checked ? 'done' : 'not done'} />,
   table: ({ children }) => (
@@ -48,7 +52,7 @@ const plugins = [remarkGfm];
 
 /** Markdown of a transcript. HTML in it stays text, no address in it is ever asked without a click. */
 export const Markdown = memo(function Markdown({ text }: { text: string }) {
-  if (text.length > parseLimit) return <pre className="plain">{text}</pre>;
+  if (text.length > parseLimit) return <pre className="verbatim">{text}</pre>;
   return (
     <div className="md">
       <ReactMarkdown remarkPlugins={plugins} components={components} urlTransform={(url) => url}>

@@ -3,7 +3,9 @@ import { Menu } from '@base-ui/react/menu';
 import { Fragment, type ReactElement, type ReactNode } from 'react';
 import type { Icon } from './controls';
 
-export type MenuEntry = { readonly name: string; readonly icon?: Icon; readonly keys?: string; readonly disabled?: boolean; readonly act: () => void } | 'line';
+export type MenuEntry =
+  | { readonly name: string; readonly icon?: Icon; readonly keys?: string; readonly disabled?: boolean; readonly act: () => void }
+  | 'line';
 
 function Items({ items }: { items: readonly MenuEntry[] }): ReactNode {
   return items.map((item, n) => {
@@ -37,7 +39,15 @@ export function MenuButton({ button, items, label }: { button: ReactElement<Reco
 }
 
 /** The menu of what the pointer is on. `items` are those of the row that was last pointed at or chosen. */
-export function WithContextMenu({ children, items, label }: { children: ReactElement<Record<string, unknown>>; items: readonly MenuEntry[]; label: string }) {
+export function WithContextMenu({
+  children,
+  items,
+  label,
+}: {
+  children: ReactElement<Record<string, unknown>>;
+  items: readonly MenuEntry[];
+  label: string;
+}) {
   return (
     <ContextMenu.Root>
       <ContextMenu.Trigger render={children} />

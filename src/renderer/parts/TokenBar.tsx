@@ -17,8 +17,13 @@ export interface TokenBarProps {
 /** Each entry's share of the width: where it begins and ends, from 0 to 1. */
 export function sharesOf(rows: readonly { readonly tokens: number }[]): readonly number[] {
   const total = rows.reduce((sum, row) => sum + row.tokens, 0) || 1;
+  const shares = [0];
   let sum = 0;
-  return [0, ...rows.map((row) => (sum += row.tokens) / total)];
+  for (const row of rows) {
+    sum += row.tokens;
+    shares.push(sum / total);
+  }
+  return shares;
 }
 
 /** The entry at a point of the bar. */
@@ -70,7 +75,6 @@ export function TokenBar({ rows, from, to, seams, onJump }: TokenBarProps) {
   const row = pointed && rows[pointed.index];
   return (
     <div className="token-bar">
-      {/* biome-ignore lint/a11y/useSemanticElements: the bar is a place in the text, not a number to set */}
       <canvas
         ref={canvas}
         role="slider"
@@ -94,11 +98,15 @@ export function TokenBar({ rows, from, to, seams, onJump }: TokenBarProps) {
       />
       <div
         className="token-window"
-        style={{ left: `${(shares[from] ?? 0) * 100}%`, width: `${Math.max(0.2, ((shares[Math.min(to, rows.length)] ?? 1) - (shares[from] ?? 0)) * 100)}%` }}
+        style={{
+          left: `${(shares[from] ?? 0) * 100}%`,
+          width: `${Math.max(0.2, ((shares[Math.min(to, rows.length)] ?? 1) - (shares[from] ?? 0)) * 100)}%`,
+        }}
       />
       {row && (
         <div className="token-tip" style={{ left: Math.min(Math.max(0, (pointed?.x ?? 0) - 120), Math.max(0, width - 260)) }}>
-          <strong className={`kind-${familyOf(row)}`}>{kindNames[row.kind]}</strong> ≈ {exact(row.tokens)} tok · entry {(pointed?.index ?? 0) + 1} of {exact(rows.length)}
+          <strong className={`kind-${familyOf(row)}`}>{kindNames[row.kind]}</strong> ≈ {exact(row.tokens)} tok · entry {(pointed?.index ?? 0) + 1} of{' '}
+          {exact(rows.length)}
           {row.head && <span className="ellipsis">{row.head}</span>}
         </div>
       )}

@@ -84,7 +84,13 @@ export function Switch<T extends string>(props: {
 /** A commit's or any other id: short, in full on hover, copied on click. */
 export function Id({ id, what = 'id' }: { id: string; what?: string }) {
   return (
-    <button type="button" className="id mono" title={`${id}\nClick to copy`} aria-label={`Copy ${what} ${id}`} onClick={() => void copy(id, `Copied ${shortId(id)}`)}>
+    <button
+      type="button"
+      className="id mono"
+      title={`${id}\nClick to copy`}
+      aria-label={`Copy ${what} ${id}`}
+      onClick={() => void copy(id, `Copied ${shortId(id)}`)}
+    >
       {shortId(id)}
       <Copy size={11} aria-hidden />
     </button>
@@ -92,7 +98,14 @@ export function Id({ id, what = 'id' }: { id: string; what?: string }) {
 }
 
 /** Something that floats over the window and takes the focus until it is closed. */
-export function Sheet(props: { title: string; kind?: 'dialog' | 'side'; onClose: () => void; children: ReactNode; footer?: ReactNode; aside?: ReactNode }) {
+export function Sheet(props: {
+  title: string;
+  kind?: 'dialog' | 'side';
+  onClose: () => void;
+  children: ReactNode;
+  footer?: ReactNode;
+  aside?: ReactNode;
+}) {
   const { title, kind = 'dialog', onClose, children, footer, aside } = props;
   return (
     <Dialog.Root open onOpenChange={(open) => !open && onClose()}>

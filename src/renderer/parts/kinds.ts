@@ -1,4 +1,4 @@
-import { Bot, Brain, CornerDownRight, type Image as ImageIcon, Image, Info, ScrollText, User, Wrench } from 'lucide-react';
+import { Bot, Brain, CornerDownRight, Image, type Image as ImageIcon, Info, ScrollText, User, Wrench } from 'lucide-react';
 import type { Kind, Role } from '../../core/contract/index.js';
 
 /** The five families that share a hue wherever an entry is drawn. */

@@ -29,6 +29,9 @@ export function bytes(n: number): string {
 
 export const shortId = (id: string): string => id.slice(0, 12);
 
+/** Whose commit it is, in a word: an agent at a folder is known by the folder's own name. */
+export const whose = (principal: string): string => principal.split(/[\\/]/).findLast((part) => part !== '') ?? principal;
+
 const time = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' });
 const dayAndMonth = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' });
 const dayMonthYear = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric' });

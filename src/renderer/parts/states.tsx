@@ -72,7 +72,14 @@ export function Loading({ what, onCancel, lines = 8 }: { what: string; onCancel?
 }
 
 /** The answer of a query, or what stands in its place. */
-export function Answer<T>(props: { query: Query<T>; what: string; loading: string; stillWorks?: string; lines?: number; children: (data: T) => ReactNode }) {
+export function Answer<T>(props: {
+  query: Query<T>;
+  what: string;
+  loading: string;
+  stillWorks?: string;
+  lines?: number;
+  children: (data: T) => ReactNode;
+}) {
   const { query, what, loading, stillWorks, lines, children } = props;
   switch (query.status) {
     case 'idle':

@@ -7,7 +7,7 @@ export { type ImportJob, runImport, useImports } from './imports';
 export { go, move, route, useNavigation } from './navigation';
 export { followAddress, openProject, type ProjectState, refreshProject, useOpenDir, useProject } from './project';
 export { type Query, useQuery } from './query';
-export { jumpTo, useReading } from './reading';
 export { createRanges, type Page, type Ranges, useRanges } from './ranges';
+export { jumpTo, useReading } from './reading';
 export { formatRoute, parseRoute, type Route, type ViewName, views } from './route';
 export { applyTheme, copy, dismiss, notify, type Sheet, setTheme, show, type ThemeChoice, toggleDrawer, togglePane, useUi } from './ui';

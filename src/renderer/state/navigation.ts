@@ -17,8 +17,7 @@ export const useNavigation = create<Navigation>(() => ({
   canForward: false,
 }));
 
-const follow = () =>
-  useNavigation.setState({ route: parseRoute(location.hash), canBack: position() > 0, canForward: position() < farthest });
+const follow = () => useNavigation.setState({ route: parseRoute(location.hash), canBack: position() > 0, canForward: position() < farthest });
 
 export const route = (): Route => useNavigation.getState().route;
 

@@ -38,7 +38,9 @@ export async function refreshProject(): Promise<void> {
   const { state } = useProject.getState();
   if (state.phase !== 'open') return;
   const info = await api.project.info({}).catch(() => state.info);
-  useProject.setState((old) => (old.state.phase === 'open' && old.state.dir === state.dir ? { state: { ...old.state, info }, revision: old.revision + 1 } : old));
+  useProject.setState((old) =>
+    old.state.phase === 'open' && old.state.dir === state.dir ? { state: { ...old.state, info }, revision: old.revision + 1 } : old,
+  );
 }
 
 /** The folder of the open project, or undefined while there is none to ask about. */

@@ -4,7 +4,7 @@ import { memo, useCallback, useEffect, useId, useMemo, useRef, useState } from '
 import type { ContextId, GraphRow } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Button, Empty, Failure, Loading, type MenuEntry, say, WithContextMenu } from '../../parts';
-import { chainOf, go, move, route, useNavigation, useProject, useQuery, useRanges, wholeChainLimit } from '../../state';
+import { chainOf, go, move, route, useNavigation, useProject, useQuery, useRanges, useUi, wholeChainLimit } from '../../state';
 import { commitActions, runByKey } from '../actions';
 import { graphWidth, Lanes, laneColor, rowHeight } from './Lanes';
 import { Minimap } from './Minimap';
@@ -62,22 +62,21 @@ export function ChainView({ project }: { project: string }) {
   const items = virtual.getVirtualItems();
   const first = items[0]?.index;
   const last = items.at(-1)?.index;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: only what is in view asks
   useEffect(() => {
     if (!whole && first !== undefined && last !== undefined) rows.need(first - 200, last + 200);
   }, [rows, first, last, whole]);
 
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what `rows` holds changes with its version
   const [lanes, most] = useMemo(() => {
     let widest = 1;
     let tokens = 1;
-    // biome-ignore lint/suspicious/noAssignInExpressions: one pass over what is there
-    for (let n = 0, row: GraphRow | undefined; n < (total ?? 0); n++) {
-      if (!(row = rows.at(n))) continue;
+    for (let n = 0; n < (total ?? 0); n++) {
+      const row = rows.at(n);
+      if (!row) continue;
       widest = Math.max(widest, row.width);
       tokens = Math.max(tokens, row.contextTokens);
     }
     return [widest, tokens];
-    // biome-ignore lint/correctness/useExhaustiveDependencies: what `rows` holds changes with its version
   }, [rows, version, total]);
 
   const placeOf = useCallback(
@@ -92,6 +91,12 @@ export function ChainView({ project }: { project: string }) {
     [list, count, rows],
   );
   const place = useMemo(() => placeOf(chosen), [placeOf, chosen]);
+
+  // A chain that was just opened has the keys.
+  const isThere = total !== undefined;
+  useEffect(() => {
+    if (isThere && !useUi.getState().sheet) scroller.current?.focus({ preventScroll: true });
+  }, [isThere]);
 
   // The commit of the address is brought into view once the list is there.
   const shown = useRef<string>(undefined);
@@ -137,7 +142,14 @@ export function ChainView({ project }: { project: string }) {
 
   const problem = rows.problem();
   if (problem !== undefined && total === undefined) {
-    return <Failure what="The chain cannot be shown" error={problem} stillWorks="Nothing in the project was changed. Other projects and the library still work." onRetry={rows.retry} />;
+    return (
+      <Failure
+        what="The chain cannot be shown"
+        error={problem}
+        stillWorks="Nothing in the project was changed. Other projects and the library still work."
+        onRetry={rows.retry}
+      />
+    );
   }
   if (total === undefined) return <Loading what="Reading the chain" lines={16} />;
   if (total === 0) return <NoCommits filtered={session !== undefined} />;
@@ -169,7 +181,16 @@ export function ChainView({ project }: { project: string }) {
         />
         <span className="muted chain-count">{filtered ? `${say.exact(count)} of ${say.exact(total)}` : say.plural(total, 'commit')}</span>
         {whole && (
-          <Button small look="plain" aria-pressed={fold} title="Show long runs without branches as one row" onClick={() => (setFold(!fold), setOpened(none))}>
+          <Button
+            small
+            look="plain"
+            aria-pressed={fold}
+            title="Show long runs without branches as one row"
+            onClick={() => {
+              setFold(!fold);
+              setOpened(none);
+            }}
+          >
             {fold ? 'Unfold all' : 'Fold runs'}
           </Button>
         )}
@@ -189,9 +210,9 @@ export function ChainView({ project }: { project: string }) {
       )}
       <div className="chain-body">
         <WithContextMenu items={menu} label="Commit">
-          {/* biome-ignore lint/a11y/useAriaPropsSupportedByRole: a listbox has an active descendant */}
           <div
             ref={scroller}
+            data-list
             className="chain-scroll"
             role="listbox"
             aria-label="Commits, newest first"
@@ -206,7 +227,16 @@ export function ChainView({ project }: { project: string }) {
                 const top = item.start;
                 if (!row) return <div key={item.key} className="chain-row" style={{ top }} aria-hidden />;
                 if (shownRow.kind === 'fold') {
-                  return <FoldRow key={item.key} top={top} width={width} row={row} commits={shownRow.end - shownRow.at} onOpen={() => openFold(shownRow.at)} />;
+                  return (
+                    <FoldRow
+                      key={item.key}
+                      top={top}
+                      width={width}
+                      row={row}
+                      commits={shownRow.end - shownRow.at}
+                      onOpen={() => openFold(shownRow.at)}
+                    />
+                  );
                 }
                 return (
                   <CommitRow
@@ -257,6 +287,7 @@ const CommitRow = memo(
   function CommitRow({ id, top, row, width, most, alone, chosen, second, onMenu }: CommitRowProps) {
     const { commit } = row;
     const words = say.firstLine(commit.summary ?? '') || (commit.type === 'compaction' ? 'Compaction' : 'No words');
+    const subagent = isSubagent(row);
     const choose = (event: React.MouseEvent) => {
       if (event.ctrlKey || event.metaKey || event.shiftKey) move({ against: second ? undefined : commit.id });
       else move({ commit: commit.id, entry: undefined });
@@ -282,7 +313,7 @@ const CommitRow = memo(
           {row.tipOf !== undefined && (
             <span className="tip" style={{ '--tip': laneColor(row.lane) } as React.CSSProperties} title={`Tip: ${row.tipOf}`}>
               <GitBranch size={11} aria-hidden />
-              <span className="ellipsis">{say.firstLine(row.tipOf, 60)}</span>
+              {!words.startsWith(row.tipOf.slice(0, 24)) && <span className="ellipsis">{say.firstLine(row.tipOf, 60)}</span>}
             </span>
           )}
           {commit.type === 'compaction' && (
@@ -298,7 +329,7 @@ const CommitRow = memo(
               fork
             </span>
           )}
-          {row.startedBy && (
+          {subagent && (row.tipOf !== undefined || row.startedBy !== undefined) && (
             <span className="badge agent-badge">
               <Bot size={11} aria-hidden />
               subagent
@@ -312,8 +343,13 @@ const CommitRow = memo(
             {row.errors}
           </span>
         )}
-        <span className="chain-template ellipsis muted">{commit.principal ?? commit.template}</span>
-        <span className="chain-tokens" title={`about ${say.exact(commit.tokenCount)} tokens in this commit, ${say.exact(row.contextTokens)} in the whole context`}>
+        <span className="chain-template ellipsis muted" title={commit.principal ? `${commit.template}, ${commit.principal}` : commit.template}>
+          {subagent ? commit.template.slice(commit.template.indexOf('/') + 1) : say.whose(commit.principal ?? commit.template)}
+        </span>
+        <span
+          className="chain-tokens"
+          title={`about ${say.exact(commit.tokenCount)} tokens in this commit, ${say.exact(row.contextTokens)} in the whole context`}
+        >
           +{say.compact(commit.tokenCount)}
         </span>
         <Spark all={row.contextTokens} own={commit.tokenCount} most={most} />
@@ -323,7 +359,16 @@ const CommitRow = memo(
       </div>
     );
   },
-  (a, b) => a.top === b.top && a.row === b.row && a.width === b.width && a.most === b.most && a.alone === b.alone && a.chosen === b.chosen && a.second === b.second && a.id === b.id && a.onMenu === b.onMenu,
+  (a, b) =>
+    a.top === b.top &&
+    a.row === b.row &&
+    a.width === b.width &&
+    a.most === b.most &&
+    a.alone === b.alone &&
+    a.chosen === b.chosen &&
+    a.second === b.second &&
+    a.id === b.id &&
+    a.onMenu === b.onMenu,
 );
 
 /** The context so far, and what this commit brought. */
@@ -350,13 +395,16 @@ function FoldRow({ top, width, row, commits, onOpen }: { top: number; width: num
   );
 }
 
+/** A subagent's chain says so by what started it, or by its template, which the agent's name precedes. */
+const isSubagent = (row: GraphRow): boolean => row.startedBy !== undefined || row.commit.template.includes('/');
+
 const labelOf = (row: GraphRow, words: string): string =>
   [
     words,
     row.tipOf !== undefined && `tip of ${row.tipOf}`,
     row.commit.type !== 'delta' && row.commit.type,
     row.forked && 'fork made here',
-    row.startedBy && 'subagent',
+    isSubagent(row) && 'subagent',
     row.errors > 0 && say.plural(row.errors, 'error'),
     `about ${say.compact(row.contextTokens)} tokens`,
     say.when(row.commit.createdAt),
@@ -371,7 +419,12 @@ function Sessions({ chosen }: { chosen: string | undefined }) {
   const sources = query.status === 'done' ? query.data.filter((source) => source.sessionId) : [];
   if (sources.length < 2 && !chosen) return null;
   return (
-    <select className="field chain-sessions" aria-label="Session" value={chosen ?? ''} onChange={(event) => go({ session: event.target.value || undefined, commit: undefined, against: undefined })}>
+    <select
+      className="field chain-sessions"
+      aria-label="Session"
+      value={chosen ?? ''}
+      onChange={(event) => go({ session: event.target.value || undefined, commit: undefined, against: undefined })}
+    >
       <option value="">All sessions</option>
       {sources.map((source) => (
         <option key={source.sourceId} value={source.sessionId}>

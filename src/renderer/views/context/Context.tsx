@@ -3,8 +3,23 @@ import { BookOpen, ChevronDown, ChevronUp, ClipboardCopy, Download, GitFork, Sea
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import type { ContextId, Entry, EntryKey, Stop } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, Button, Empty, EntryView, IconButton, MenuButton, problemOf, say, Switch, TokenBar, TokenLegend, ToolView } from '../../parts';
-import { copy, entriesOf, go, jumpTo, move, notify, type Outline, outlineOf, type Ranges, show, useNavigation, useQuery, useRanges, useReading } from '../../state';
+import { Answer, Button, Empty, EntryView, IconButton, MenuButton, problemOf, Switch, say, TokenBar, TokenLegend, ToolView } from '../../parts';
+import {
+  copy,
+  entriesOf,
+  go,
+  jumpTo,
+  move,
+  notify,
+  type Outline,
+  outlineOf,
+  type Ranges,
+  show,
+  useNavigation,
+  useQuery,
+  useRanges,
+  useReading,
+} from '../../state';
 import { type Block, blockOfEntry, blocksOf, guessHeight, seamsOf, turnsOf } from './blocks';
 import { clearFound, paintFound } from './find';
 
@@ -28,7 +43,13 @@ export function ContextView({ project }: { project: string }) {
     );
   }
   return (
-    <Answer query={query} what={`The context of ${say.shortId(commit)} cannot be shown`} loading="Reading the context" stillWorks="The chain and other commits still work." lines={14}>
+    <Answer
+      query={query}
+      what={`The context of ${say.shortId(commit)} cannot be shown`}
+      loading="Reading the context"
+      stillWorks="The chain and other commits still work."
+      lines={14}
+    >
       {(outline) => <Reader key={`${commit} ${stop}`} project={project} commit={commit} stop={stop} outline={outline} />}
     </Answer>
   );
@@ -58,11 +79,10 @@ function Reader({ project, commit, stop, outline }: ReaderProps) {
     estimateSize: (n) => guessHeight(rows, blocks[n] as Block),
     getItemKey: (n) => rows[blocks[n]?.first ?? 0]?.key ?? n,
     overscan: 6,
-    scrollPaddingStart: 34,
   });
   const items = list.getVirtualItems();
 
-  const top = list.getVirtualItemForOffset((list.scrollOffset ?? 0) + 40)?.index ?? 0;
+  const top = list.getVirtualItemForOffset((list.scrollOffset ?? 0) + 4)?.index ?? 0;
   const bottom = list.getVirtualItemForOffset((list.scrollOffset ?? 0) + (list.scrollRect?.height ?? 0))?.index ?? 0;
   const from = blocks[top]?.first ?? 0;
   const to = (blocks[bottom]?.first ?? 0) + 1;
@@ -96,7 +116,10 @@ function Reader({ project, commit, stop, outline }: ReaderProps) {
     if (jump && performance.now() - jump.at < 1_000) goTo(jump.entry);
   }, [jump]);
 
-  const turnIndex = Math.max(0, turns.findLastIndex((turn) => turn.firstBlock <= top));
+  const turnIndex = Math.max(
+    0,
+    turns.findLastIndex((turn) => turn.firstBlock <= top),
+  );
   const turn = turns[turnIndex];
   const chosenIndex = useMemo(() => (chosen ? rows.findIndex((row) => row.key === chosen) : -1), [rows, chosen]);
   const chosenBlock = chosenIndex >= 0 ? blockOfEntry(blocks, chosenIndex) : -1;
@@ -126,18 +149,17 @@ function Reader({ project, commit, stop, outline }: ReaderProps) {
       return setFinding(true);
     }
     if (event.ctrlKey || event.metaKey || event.altKey || event.target instanceof HTMLInputElement) return;
+    const key = { ArrowDown: 'j', ArrowUp: 'k' }[event.key] ?? event.key;
     const act = {
       j: () => step(1),
-      ArrowDown: () => step(1),
       k: () => step(-1),
-      ArrowUp: () => step(-1),
       ']': () => stepTurn(1),
       '[': () => stepTurn(-1),
       '/': () => setFinding(true),
       f: () => fork(),
       e: () => show({ kind: 'export', commit, stop }),
       y: () => void copy(chosen ?? commit, 'Copied the key'),
-    }[event.key];
+    }[key];
     if (!act) return;
     event.preventDefault();
     act();
@@ -180,7 +202,18 @@ function Reader({ project, commit, stop, outline }: ReaderProps) {
         <TokenBar rows={rows} from={from} to={to} seams={seams} onJump={jumpTo} />
         <TokenLegend rows={rows} />
       </div>
-      {finding && <Find commit={commit} stop={stop} scroller={scroller} onGo={(entry) => (choose(blockOfEntry(blocks, entry)), goTo(entry))} onClose={() => setFinding(false)} />}
+      {finding && (
+        <Find
+          commit={commit}
+          stop={stop}
+          scroller={scroller}
+          onGo={(entry) => {
+            choose(blockOfEntry(blocks, entry));
+            goTo(entry);
+          }}
+          onClose={() => setFinding(false)}
+        />
+      )}
       {problem !== undefined && (
         <div className="notice-line error" role="alert">
           <span className="grow">Some entries could not be read: {problemOf(problem).message}</span>
@@ -189,11 +222,25 @@ function Reader({ project, commit, stop, outline }: ReaderProps) {
           </Button>
         </div>
       )}
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a list that scrolls is reached by keyboard */}
-      <div ref={scroller} className="context-scroll" role="feed" aria-label="Entries" aria-busy={items.some((item) => !entries.at(blocks[item.index]?.first ?? 0))} tabIndex={0} onKeyDown={onKeyDown}>
+      <div
+        ref={scroller}
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a list that scrolls is reached by keyboard
+        tabIndex={0}
+        data-list
+        className="context-scroll"
+        role="feed"
+        aria-label="Entries"
+        aria-busy={items.some((item) => !entries.at(blocks[item.index]?.first ?? 0))}
+        onKeyDown={onKeyDown}
+      >
         {turn && (
           <div className="turn-sticky">
-            <button type="button" className="ellipsis" title="To the beginning of this turn" onClick={() => list.scrollToIndex(turn.firstBlock, { align: 'start' })}>
+            <button
+              type="button"
+              className="ellipsis"
+              title="To the beginning of this turn"
+              onClick={() => list.scrollToIndex(turn.firstBlock, { align: 'start' })}
+            >
               <span className="muted">
                 Turn {turnIndex + 1} of {turns.length}
               </span>{' '}
@@ -269,8 +316,7 @@ function Seam({ commit, stop }: { commit: ContextId; stop: Stop }) {
 }
 
 /** An entry as a person pastes it elsewhere. */
-const wordsOf = (entry: Entry): string =>
-  entry.text ?? JSON.stringify(entry.arguments ?? entry.result ?? entry, null, 2);
+const wordsOf = (entry: Entry): string => entry.text ?? JSON.stringify(entry.arguments ?? entry.result ?? entry, null, 2);
 
 function CopyMenu({ commit, stop, total, entry }: { commit: ContextId; stop: Stop; total: number; entry: Entry | undefined }) {
   const copyMarkdown = async () => {
@@ -279,7 +325,8 @@ function CopyMenu({ commit, stop, total, entry }: { commit: ContextId; stop: Sto
   };
   const copyJson = async () => {
     const all: Entry[] = [];
-    for (let offset = 0; offset < total; offset += 2_000) all.push(...(await api.context.entries({ id: commit, stop, offset, limit: 2_000 })).entries);
+    for (let offset = 0; offset < total; offset += 2_000)
+      all.push(...(await api.context.entries({ id: commit, stop, offset, limit: 2_000 })).entries);
     await copy(JSON.stringify(all, null, 2), 'Copied the context as JSON');
   };
   const told = (job: Promise<void>) => void job.catch((error: unknown) => notify(problemOf(error).message));
@@ -298,7 +345,13 @@ function CopyMenu({ commit, stop, total, entry }: { commit: ContextId; stop: Sto
   );
 }
 
-function Find(props: { commit: ContextId; stop: Stop; scroller: React.RefObject<HTMLDivElement | null>; onGo: (entry: number) => void; onClose: () => void }) {
+function Find(props: {
+  commit: ContextId;
+  stop: Stop;
+  scroller: React.RefObject<HTMLDivElement | null>;
+  onGo: (entry: number) => void;
+  onClose: () => void;
+}) {
   const { commit, stop, scroller, onGo, onClose } = props;
   const [typed, setTyped] = useState('');
   const [words, setWords] = useState('');
@@ -320,7 +373,13 @@ function Find(props: { commit: ContextId; stop: Stop; scroller: React.RefObject<
   // The first hit is the next one from where one reads.
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new answer moves, scrolling does not
   useEffect(() => {
-    if (hits?.length) goTo(Math.max(0, hits.findIndex((hit) => hit >= from)));
+    if (hits?.length)
+      goTo(
+        Math.max(
+          0,
+          hits.findIndex((hit) => hit >= from),
+        ),
+      );
   }, [hits]);
 
   // Painted again after every change of the list: rows come and go while it scrolls.
@@ -348,7 +407,15 @@ function Find(props: { commit: ContextId; stop: Stop; scroller: React.RefObject<
         }}
       />
       <output className="muted" aria-live="polite">
-        {words === '' ? '' : query.status === 'failed' ? problemOf(query.error).message : hits ? (hits.length ? `${at + 1} of ${say.plural(hits.length, 'entry', 'entries')}` : 'Nothing found') : 'Searching…'}
+        {words === ''
+          ? ''
+          : query.status === 'failed'
+            ? problemOf(query.error).message
+            : hits
+              ? hits.length
+                ? `${at + 1} of ${say.plural(hits.length, 'entry', 'entries')}`
+                : 'Nothing found'
+              : 'Searching…'}
       </output>
       <IconButton small icon={ChevronUp} label="Previous hit" keys="Shift Enter" onClick={() => goTo(at - 1)} disabled={!hits?.length} />
       <IconButton small icon={ChevronDown} label="Next hit" keys="Enter" onClick={() => goTo(at + 1)} disabled={!hits?.length} />

@@ -52,7 +52,7 @@ export function turnsOf(rows: readonly OutlineRow[], blocks: readonly Block[]): 
     sum.tokens += row.tokens;
     if (row.isError) sum.errors++;
     if (row.kind === 'summary') sum.summary = true;
-    if (sum.head === undefined && row.role === 'user' && (row.kind === 'text' || row.kind === 'summary')) sum.head = row.head;
+    if (sum.head === undefined && row.role === 'user' && (row.kind === 'text' || row.kind === 'summary')) sum.head = promptOf(row.head);
     sums.set(row.commit, sum);
   }
   return blocks.flatMap((block, firstBlock) => {
@@ -70,6 +70,16 @@ export function turnsOf(rows: readonly OutlineRow[], blocks: readonly Block[]): 
       },
     ];
   });
+}
+
+/**
+ * The beginning of a prompt as a person would name it. Agents wrap commands in tags and put warnings before them:
+ * a command is known by its name, and a wrapping is no prompt.
+ */
+export function promptOf(head: string | undefined): string | undefined {
+  const command = head && /^<command-(?:name|message)>\s*([^<]+)/.exec(head)?.[1]?.trim();
+  if (command) return command.startsWith('/') ? command : `/${command}`;
+  return head && /^<(?:local-command-|system-reminder|bash-std)/.test(head) ? undefined : head;
 }
 
 /** The block that shows an entry, by the entry's place. */

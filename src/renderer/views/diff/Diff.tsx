@@ -3,7 +3,7 @@ import { ArrowLeftRight, ChevronDown, ChevronUp, GitCompare } from 'lucide-react
 import { useEffect, useMemo, useRef, useState } from 'react';
 import type { ContextId, Entry, Hunk } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, Button, Empty, EntryView, Fold, IconButton, Id, kindNames, say, speaker, Switch } from '../../parts';
+import { Answer, Button, Empty, EntryView, Fold, IconButton, Id, kindNames, Switch, say, speaker } from '../../parts';
 import { entriesOf, go, move, outlineOf, type Ranges, useNavigation, useQuery, useRanges } from '../../state';
 import { comparable, type DiffRow, diffRows, type Piece, piecesOf, tokensIn } from './parts';
 
@@ -14,7 +14,11 @@ export function DiffView({ project }: { project: string }) {
   const { commit, against, stop = 'compaction' } = useNavigation(({ route }) => route);
   const query = useQuery(commit && against ? `${project} ${against} ${commit} ${stop}` : null, async (signal) => {
     const [a, b] = [against as ContextId, commit as ContextId];
-    const [diff, left, right] = await Promise.all([api.context.diff({ a, b, stop }, { signal }), api.context.show({ id: a }), api.context.show({ id: b })]);
+    const [diff, left, right] = await Promise.all([
+      api.context.diff({ a, b, stop }, { signal }),
+      api.context.show({ id: a }),
+      api.context.show({ id: b }),
+    ]);
     return { diff, left, right };
   });
   if (!commit || !against) {
@@ -33,7 +37,13 @@ export function DiffView({ project }: { project: string }) {
     );
   }
   return (
-    <Answer query={query} what="These two contexts cannot be compared" loading="Comparing" stillWorks="Each of them can still be opened by itself." lines={12}>
+    <Answer
+      query={query}
+      what="These two contexts cannot be compared"
+      loading="Comparing"
+      stillWorks="Each of them can still be opened by itself."
+      lines={12}
+    >
       {({ diff, left, right }) => (
         <section className="diff" aria-label="Diff">
           <header className="diff-head">
@@ -148,6 +158,7 @@ function Body({ project, a, b, hunks, base, counts }: BodyProps) {
       ) : (
         <section
           ref={scroller}
+          data-list
           className="diff-scroll"
           aria-label="Differences"
           // biome-ignore lint/a11y/noNoninteractiveTabindex: a list that scrolls is reached by keyboard
@@ -217,7 +228,17 @@ function Same(props: {
   );
 }
 
-function Differs({ row, left, right, layout }: { row: Exclude<DiffRow, { kind: 'same' }>; left: Ranges<Entry>; right: Ranges<Entry>; layout: Layout }) {
+function Differs({
+  row,
+  left,
+  right,
+  layout,
+}: {
+  row: Exclude<DiffRow, { kind: 'same' }>;
+  left: Ranges<Entry>;
+  right: Ranges<Entry>;
+  layout: Layout;
+}) {
   const a = row.kind === 'added' ? undefined : left.at(row.a);
   const b = row.kind === 'removed' ? undefined : right.at(row.b);
   const missing = (row.kind !== 'added' && !a) || (row.kind !== 'removed' && !b);
@@ -260,7 +281,7 @@ function Changed({ a, b, layout }: { a: Entry; b: Entry; layout: Layout }) {
         <span className="entry-tokens">≈ {say.compact(entry.tokens)}</span>
       </header>
       {shown ? (
-        <pre className="plain changed-text">
+        <pre className="verbatim changed-text">
           {shown.map((piece, n) =>
             piece.differs ? (
               // biome-ignore lint/suspicious/noArrayIndexKey: pieces of a text that does not change
@@ -274,7 +295,7 @@ function Changed({ a, b, layout }: { a: Entry; b: Entry; layout: Layout }) {
           )}
         </pre>
       ) : (
-        <Fold text={text}>{(part) => <pre className="plain changed-text">{part}</pre>}</Fold>
+        <Fold text={text}>{(part) => <pre className="verbatim changed-text">{part}</pre>}</Fold>
       )}
     </article>
   );

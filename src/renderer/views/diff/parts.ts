@@ -10,6 +10,7 @@ export type DiffRow =
 
 /** Hunks as rows: what is the same folded to one, what differs entry by entry. */
 export function diffRows(hunks: readonly Hunk[]): readonly DiffRow[] {
+  // biome-ignore lint/suspicious/useIterableCallbackReturn: the union is closed, and the compiler holds it
   return hunks.flatMap((hunk): DiffRow[] => {
     const { op, aStart, aCount, bStart, bCount } = hunk;
     const places = (count: number) => Array.from({ length: count }, (_, n) => n);

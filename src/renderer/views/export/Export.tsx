@@ -2,18 +2,33 @@ import { ClipboardCopy, Download, FileOutput } from 'lucide-react';
 import { useState } from 'react';
 import { type ContextId, exportFormats, type Stop } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Button, Copyable, problemOf, say, Sheet, Switch } from '../../parts';
+import { Button, Copyable, problemOf, Sheet, Switch, say } from '../../parts';
 import { copy, dismiss } from '../../state';
 
 type Format = (typeof exportFormats)[number];
 
 const formats: Record<Format, { name: string; what: string; extension: string; type: string }> = {
-  'claude-code-v1': { name: 'Claude Code session', what: 'A session file that Claude Code resumes.', extension: 'jsonl', type: 'application/x-ndjson' },
-  'anthropic-messages-v1': { name: 'Anthropic messages', what: 'The messages array, as the API takes it.', extension: 'json', type: 'application/json' },
+  'claude-code-v1': {
+    name: 'Claude Code session',
+    what: 'A session file that Claude Code resumes.',
+    extension: 'jsonl',
+    type: 'application/x-ndjson',
+  },
+  'anthropic-messages-v1': {
+    name: 'Anthropic messages',
+    what: 'The messages array, as the API takes it.',
+    extension: 'json',
+    type: 'application/json',
+  },
   'openai-chat-v1': { name: 'OpenAI chat', what: 'The messages array, as chat completions take it.', extension: 'json', type: 'application/json' },
   markdown: { name: 'Markdown', what: 'A document for people.', extension: 'md', type: 'text/markdown' },
 };
-const tierNames = { native: 'as it was recorded', translated: 'translated from another format', rendered: 'rendered for reading', raw: 'raw bytes' } as const;
+const tierNames = {
+  native: 'as it was recorded',
+  translated: 'translated from another format',
+  rendered: 'rendered for reading',
+  raw: 'raw bytes',
+} as const;
 
 type Written = Awaited<ReturnType<typeof api.export.context>>;
 
@@ -23,7 +38,9 @@ export function ExportSheet({ commit, stop: given }: { commit: ContextId; stop: 
   const [stop, setStop] = useState<'compaction' | 'root'>(given === 'root' ? 'root' : 'compaction');
   const [path, setPath] = useState('');
   const [redact, setRedact] = useState(false);
-  const [state, setState] = useState<{ phase: 'asking' | 'writing' } | { phase: 'done'; written: Written } | { phase: 'failed'; error: unknown }>({ phase: 'asking' });
+  const [state, setState] = useState<{ phase: 'asking' | 'writing' } | { phase: 'done'; written: Written } | { phase: 'failed'; error: unknown }>({
+    phase: 'asking',
+  });
   const ask = (to?: string) => api.export.context({ id: commit, stop, format, ...(redact && { redact }), ...(to && { path: to }) });
   const fileName = `${say.shortId(commit)}.${formats[format].extension}`;
 
@@ -55,7 +72,12 @@ export function ExportSheet({ commit, stop: given }: { commit: ContextId; stop: 
           <Button icon={ClipboardCopy} disabled={busy} onClick={() => void take((text) => copy(text, 'Copied the export'))}>
             Copy
           </Button>
-          <Button {...(path.trim() ? {} : { look: 'primary' })} icon={Download} disabled={busy} onClick={() => void take((text) => save(text, fileName, formats[format].type))}>
+          <Button
+            {...(path.trim() ? {} : { look: 'primary' })}
+            icon={Download}
+            disabled={busy}
+            onClick={() => void take((text) => save(text, fileName, formats[format].type))}
+          >
             Download
           </Button>
         </>
@@ -95,7 +117,13 @@ export function ExportSheet({ commit, stop: given }: { commit: ContextId; stop: 
             void write();
           }}
         >
-          <input className="field grow mono" placeholder={`/path/to/${fileName}`} aria-label="Path of the new file" value={path} onChange={(event) => setPath(event.target.value)} />
+          <input
+            className="field grow mono"
+            placeholder={`/path/to/${fileName}`}
+            aria-label="Path of the new file"
+            value={path}
+            onChange={(event) => setPath(event.target.value)}
+          />
           <Button type="submit" icon={FileOutput} disabled={busy || !path.trim()}>
             Write the file
           </Button>
@@ -132,7 +160,9 @@ function save(text: string, name: string, type: string): void {
 /** Puts the context where Claude Code looks for its sessions, and says how to go on there. */
 export function ResumeSheet({ commit }: { commit: ContextId }) {
   const [cwd, setCwd] = useState('');
-  const [state, setState] = useState<{ phase: 'asking' | 'writing' } | { phase: 'done'; made: Awaited<ReturnType<typeof api.export.resume>> } | { phase: 'failed'; error: unknown }>({
+  const [state, setState] = useState<
+    { phase: 'asking' | 'writing' } | { phase: 'done'; made: Awaited<ReturnType<typeof api.export.resume>> } | { phase: 'failed'; error: unknown }
+  >({
     phase: 'asking',
   });
   const make = async () => {
@@ -152,7 +182,6 @@ export function ResumeSheet({ commit }: { commit: ContextId }) {
         done ? (
           <>
             <Button onClick={dismiss}>Close</Button>
-            {/* biome-ignore lint/a11y/noAutofocus: the next step */}
             <Button look="primary" icon={ClipboardCopy} autoFocus onClick={() => void copy(done.command, 'Copied the command')}>
               Copy the command
             </Button>
@@ -176,11 +205,17 @@ export function ResumeSheet({ commit }: { commit: ContextId }) {
       ) : (
         <div className="export">
           <p>
-            Writes <b className="mono">{say.shortId(commit)}</b> as a new session into Claude Code’s own folder. The agent then goes on from exactly here. No file is overwritten.
+            Writes <b className="mono">{say.shortId(commit)}</b> as a new session into Claude Code’s own folder. The agent then goes on from exactly
+            here. No file is overwritten.
           </p>
           <label className="export-cwd">
             <span className="muted">Working directory</span>
-            <input className="field mono" placeholder="the one of the original session" value={cwd} onChange={(event) => setCwd(event.target.value)} />
+            <input
+              className="field mono"
+              placeholder="the one of the original session"
+              value={cwd}
+              onChange={(event) => setCwd(event.target.value)}
+            />
           </label>
           {state.phase === 'failed' && (
             <p className="notice-line error" role="alert">

@@ -3,7 +3,7 @@ import { Download, GitFork, Pencil, Play, Plus, Scissors, Trash2, Undo2 } from '
 import { useEffect, useMemo, useRef, useState } from 'react';
 import type { Commit, ContextId, Entry, EntryDraft, EntryKey, OutlineRow, Stop } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, Button, Code, familyIcons, familyOf, IconButton, Id, kindNames, problemOf, say, Sheet, speaker, textOf } from '../../parts';
+import { Answer, Button, Code, familyIcons, familyOf, IconButton, Id, kindNames, problemOf, Sheet, say, speaker, textOf } from '../../parts';
 import { dismiss, go, type Outline, outlineOf, refreshProject, show, useOpenDir, useQuery } from '../../state';
 import { type Changes, noChanges, type Plan, partnerOf, planOf } from './plan';
 
@@ -33,7 +33,9 @@ function Editor({ commit, at, stop, outline }: { commit: ContextId; at: EntryKey
   const [writing, setWriting] = useState<Writing>();
   const [asking, setAsking] = useState<number>();
   const [name, setName] = useState('');
-  const [state, setState] = useState<{ phase: 'editing' | 'making' } | { phase: 'made'; fork: Commit } | { phase: 'failed'; error: unknown }>({ phase: 'editing' });
+  const [state, setState] = useState<{ phase: 'editing' | 'making' } | { phase: 'made'; fork: Commit } | { phase: 'failed'; error: unknown }>({
+    phase: 'editing',
+  });
   const plan = useMemo(() => planOf(rows, changes), [rows, changes]);
 
   const change = (part: Partial<Changes>) => setChanges({ ...changes, ...part });
@@ -108,13 +110,21 @@ function Editor({ commit, at, stop, outline }: { commit: ContextId; at: EntryKey
         <Cut plan={plan} />
         <label className="fork-name">
           <span className="muted">Name</span>
-          <input className="field grow" placeholder="What this branch is for (optional)" value={name} onChange={(event) => setName(event.target.value)} />
+          <input
+            className="field grow"
+            placeholder="What this branch is for (optional)"
+            value={name}
+            onChange={(event) => setName(event.target.value)}
+          />
         </label>
-        {nothing && <p className="notice-line">Nothing goes and nothing changes yet: choose an earlier entry to cut after, or change, drop or append one.</p>}
+        {nothing && (
+          <p className="notice-line">Nothing goes and nothing changes yet: choose an earlier entry to cut after, or change, drop or append one.</p>
+        )}
         {plan.openCalls.length > 0 && (
           <div className="notice-line" role="status">
             <span className="grow">
-              {plan.openCalls.length === 1 ? 'One tool call stays' : `${plan.openCalls.length} tool calls stay`} without a result. On export it is closed as the agent itself does it.
+              {plan.openCalls.length === 1 ? 'One tool call stays' : `${plan.openCalls.length} tool calls stay`} without a result. On export it is
+              closed as the agent itself does it.
             </span>
             {plan.closeAt !== undefined && (
               <Button small onClick={() => cutAt(plan.closeAt ?? changes.cut)}>
@@ -131,9 +141,11 @@ function Editor({ commit, at, stop, outline }: { commit: ContextId; at: EntryKey
         {asking !== undefined && (
           <div className="notice-line" role="alertdialog" aria-label="Remove a tool pair">
             <span className="grow">
-              {rows[asking]?.kind === 'tool_call' ? 'This call has a result. No model takes a result without its call.' : 'This result belongs to a call, which would stay without an answer.'} Remove both?
+              {rows[asking]?.kind === 'tool_call'
+                ? 'This call has a result. No model takes a result without its call.'
+                : 'This result belongs to a call, which would stay without an answer.'}{' '}
+              Remove both?
             </span>
-            {/* biome-ignore lint/a11y/noAutofocus: a question that was just asked */}
             <Button small autoFocus onClick={() => setDropped([asking, partnerOf(rows, asking) ?? asking], true)}>
               Remove both
             </Button>
@@ -150,7 +162,15 @@ function Editor({ commit, at, stop, outline }: { commit: ContextId; at: EntryKey
         {writing ? (
           <Draft writing={writing} rows={rows} commit={commit} stop={stop} changes={changes} onDone={write} onCancel={() => setWriting(undefined)} />
         ) : (
-          <Rows rows={rows} changes={changes} onCut={cutAt} onDrop={dropAt} onRestore={restore} onWrite={setWriting} onUnappend={(n) => change({ appended: changes.appended.filter((_, at) => at !== n) })} />
+          <Rows
+            rows={rows}
+            changes={changes}
+            onCut={cutAt}
+            onDrop={dropAt}
+            onRestore={restore}
+            onWrite={setWriting}
+            onUnappend={(n) => change({ appended: changes.appended.filter((_, at) => at !== n) })}
+          />
         )}
       </div>
     </Sheet>
@@ -207,7 +227,12 @@ function Rows({ rows, changes, onCut, onDrop, onRestore, onWrite, onUnappend }: 
             const gone = item.index > cut;
             const isDropped = dropped.has(row.key);
             const isChanged = isDropped || replaced.has(row.key) || inserted.has(row.key);
-            const what = row.kind === 'tool_call' ? `${row.head ?? 'tool'} call` : row.kind === 'tool_result' ? `${row.head ?? ''} result` : (row.head ?? kindNames[row.kind]);
+            const what =
+              row.kind === 'tool_call'
+                ? `${row.head ?? 'tool'} call`
+                : row.kind === 'tool_result'
+                  ? `${row.head ?? ''} result`
+                  : (row.head ?? kindNames[row.kind]);
             return (
               <div
                 key={row.key}
@@ -218,20 +243,40 @@ function Rows({ rows, changes, onCut, onDrop, onRestore, onWrite, onUnappend }: 
                 <Glyph size={13} aria-hidden />
                 <span className="fork-who">{speaker(row)}</span>
                 <span className="ellipsis grow" title={row.head}>
-                  {(inserted.get(row.key)?.length ?? 0) > 0 && <span className="badge fork-badge">+{inserted.get(row.key)?.length} before</span>} {replaced.get(row.key)?.text ?? what}
+                  {(inserted.get(row.key)?.length ?? 0) > 0 && <span className="badge fork-badge">+{inserted.get(row.key)?.length} before</span>}{' '}
+                  {replaced.get(row.key)?.text ?? what}
                 </span>
                 {replaced.has(row.key) && <span className="badge fork-badge">changed</span>}
                 <span className="muted fork-tokens">≈ {say.compact(row.tokens)}</span>
                 <span className="fork-actions">
-                  {isChanged && <IconButton small icon={Undo2} label={`Undo the changes of entry ${item.index + 1}`} onClick={() => onRestore(row.key)} />}
+                  {isChanged && (
+                    <IconButton small icon={Undo2} label={`Undo the changes of entry ${item.index + 1}`} onClick={() => onRestore(row.key)} />
+                  )}
                   {!gone && !isDropped && (
                     <>
-                      <IconButton small icon={Plus} label={`Insert before entry ${item.index + 1}`} onClick={() => onWrite({ kind: 'insert', index: item.index })} />
-                      <IconButton small icon={Pencil} label={`Change entry ${item.index + 1}`} disabled={row.kind === 'image'} onClick={() => onWrite({ kind: 'replace', index: item.index })} />
+                      <IconButton
+                        small
+                        icon={Plus}
+                        label={`Insert before entry ${item.index + 1}`}
+                        onClick={() => onWrite({ kind: 'insert', index: item.index })}
+                      />
+                      <IconButton
+                        small
+                        icon={Pencil}
+                        label={`Change entry ${item.index + 1}`}
+                        disabled={row.kind === 'image'}
+                        onClick={() => onWrite({ kind: 'replace', index: item.index })}
+                      />
                       <IconButton small icon={Trash2} label={`Drop entry ${item.index + 1}`} onClick={() => onDrop(item.index)} />
                     </>
                   )}
-                  <IconButton small icon={Scissors} label={`Cut after entry ${item.index + 1}`} aria-pressed={item.index === cut} onClick={() => onCut(item.index)} />
+                  <IconButton
+                    small
+                    icon={Scissors}
+                    label={`Cut after entry ${item.index + 1}`}
+                    aria-pressed={item.index === cut}
+                    onClick={() => onCut(item.index)}
+                  />
                 </span>
               </div>
             );
@@ -268,8 +313,16 @@ function Draft({ writing, rows, commit, stop, changes, onDone, onCancel }: Draft
   const index = writing.kind === 'append' ? undefined : writing.index;
   const row = index === undefined ? undefined : rows[index];
   const wanted = writing.kind === 'replace' && index !== undefined ? index : undefined;
-  const query = useQuery(wanted === undefined ? null : `${commit} ${stop} ${wanted}`, async () => (await api.context.entries({ id: commit, stop, offset: wanted ?? 0, limit: 1 })).entries[0]);
-  const title = writing.kind === 'append' ? 'A new entry at the end' : writing.kind === 'insert' ? `A new entry before entry ${(index ?? 0) + 1}` : `Change entry ${(index ?? 0) + 1}`;
+  const query = useQuery(
+    wanted === undefined ? null : `${commit} ${stop} ${wanted}`,
+    async () => (await api.context.entries({ id: commit, stop, offset: wanted ?? 0, limit: 1 })).entries[0],
+  );
+  const title =
+    writing.kind === 'append'
+      ? 'A new entry at the end'
+      : writing.kind === 'insert'
+        ? `A new entry before entry ${(index ?? 0) + 1}`
+        : `Change entry ${(index ?? 0) + 1}`;
   return (
     <section className="fork-draft" aria-label={title}>
       <h3>{title}</h3>
@@ -277,17 +330,35 @@ function Draft({ writing, rows, commit, stop, changes, onDone, onCancel }: Draft
         <DraftForm onDone={onDone} onCancel={onCancel} />
       ) : (
         <Answer query={query} what="The entry cannot be read" loading="Reading the entry" lines={4}>
-          {(entry) => (entry ? <DraftForm entry={entry} draft={row && changes.replaced.get(row.key)} onDone={onDone} onCancel={onCancel} /> : <p>The entry is not there.</p>)}
+          {(entry) =>
+            entry ? (
+              <DraftForm entry={entry} draft={row && changes.replaced.get(row.key)} onDone={onDone} onCancel={onCancel} />
+            ) : (
+              <p>The entry is not there.</p>
+            )
+          }
         </Answer>
       )}
     </section>
   );
 }
 
-function DraftForm({ entry, draft, onDone, onCancel }: { entry?: Entry; draft?: EntryDraft | undefined; onDone: (draft: EntryDraft) => void; onCancel: () => void }) {
+function DraftForm({
+  entry,
+  draft,
+  onDone,
+  onCancel,
+}: {
+  entry?: Entry;
+  draft?: EntryDraft | undefined;
+  onDone: (draft: EntryDraft) => void;
+  onCancel: () => void;
+}) {
   const isCall = entry?.kind === 'tool_call';
   const [role, setRole] = useState<'user' | 'assistant'>(entry?.role === 'assistant' ? 'assistant' : 'user');
-  const [text, setText] = useState(isCall ? textOf(draft?.arguments ?? entry.arguments) : (draft?.text ?? entry?.text ?? (entry?.result === undefined ? '' : textOf(entry.result))));
+  const [text, setText] = useState(
+    isCall ? textOf(draft?.arguments ?? entry.arguments) : (draft?.text ?? entry?.text ?? (entry?.result === undefined ? '' : textOf(entry.result))),
+  );
   const [wrong, setWrong] = useState<string>();
   const done = () => {
     if (!entry) return text.trim() ? onDone({ role, kind: 'text', text }) : setWrong('Write something first.');
@@ -334,7 +405,9 @@ function DraftForm({ entry, draft, onDone, onCancel }: { entry?: Entry; draft?: 
           event.stopPropagation();
         }}
       />
-      {entry?.kind === 'thinking' && <p className="notice-line">Thinking that is changed loses its signature. Most providers leave it out of what the model gets.</p>}
+      {entry?.kind === 'thinking' && (
+        <p className="notice-line">Thinking that is changed loses its signature. Most providers leave it out of what the model gets.</p>
+      )}
       {wrong && (
         <p className="notice-line error" role="alert">
           {wrong}
@@ -367,7 +440,6 @@ function Made({ fork, unchanged }: { fork: Commit; unchanged: boolean }) {
           <Button icon={Play} onClick={() => show({ kind: 'resume', commit: fork.id })}>
             Resume in Claude Code
           </Button>
-          {/* biome-ignore lint/a11y/noAutofocus: the next step */}
           <Button look="primary" autoFocus onClick={open}>
             Open the fork
           </Button>
@@ -377,7 +449,11 @@ function Made({ fork, unchanged }: { fork: Commit; unchanged: boolean }) {
       <p>
         <Id id={fork.id} what="commit id" />
       </p>
-      <p>{unchanged ? 'Nothing was cut or changed, so the commit itself is where the branch begins.' : fork.summary && <Code text={say.firstLine(fork.summary)} />}</p>
+      <p>
+        {unchanged
+          ? 'Nothing was cut or changed, so the commit itself is where the branch begins.'
+          : fork.summary && <Code text={say.firstLine(fork.summary)} />}
+      </p>
       <p className="muted">
         {say.plural(fork.messageCount, 'message')} and {say.tokens(fork.tokenCount)} of its own. The original chain was not touched.
       </p>

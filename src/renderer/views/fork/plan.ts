@@ -59,7 +59,9 @@ export function planOf(rows: readonly OutlineRow[], changes: Changes): Plan {
     if (row.kind === 'tool_result' && !isDropped) open.delete(row.toolCallId);
   });
   for (const entry of appended) edits.push({ op: 'append', entry });
-  const results = rows.flatMap((row, index) => (index > cut && row.kind === 'tool_result' && row.toolCallId && open.has(row.toolCallId) ? [index] : []));
+  const results = rows.flatMap((row, index) =>
+    index > cut && row.kind === 'tool_result' && row.toolCallId && open.has(row.toolCallId) ? [index] : [],
+  );
   return {
     stays: { entries: stayEntries, tokens: stays },
     goes: { entries: Math.max(0, rows.length - 1 - cut), tokens: goes },

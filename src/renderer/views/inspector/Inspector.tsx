@@ -1,9 +1,39 @@
-import { BookOpen, ChevronDown, Download, GitCompareArrows, GitFork, MousePointerClick, Pencil, Play } from 'lucide-react';
+import { BookOpen, Ellipsis, GitCompareArrows, GitFork, MousePointerClick, Pencil, Play } from 'lucide-react';
 import { useEffect, useMemo, useRef, useState } from 'react';
 import type { ContextId, Entry, Stop } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, Button, Empty, Facts, familyOf, IconButton, Id, kindNames, MenuButton, markNames, notifyProblem, say, TokenBar, TokenLegend } from '../../parts';
-import { entriesOf, go, jumpTo, move, notify, outlineOf, refreshProject, show, type ShownCommit, useNavigation, useProject, useQuery, useRanges, useReading } from '../../state';
+import {
+  Answer,
+  Button,
+  Empty,
+  Facts,
+  familyOf,
+  IconButton,
+  Id,
+  kindNames,
+  MenuButton,
+  markNames,
+  notifyProblem,
+  say,
+  TokenBar,
+  TokenLegend,
+} from '../../parts';
+import {
+  entriesOf,
+  go,
+  jumpTo,
+  move,
+  notify,
+  outlineOf,
+  refreshProject,
+  type ShownCommit,
+  show,
+  useNavigation,
+  useProject,
+  useQuery,
+  useRanges,
+  useReading,
+} from '../../state';
 import { commitActions } from '../actions';
 import { blocksOf, seamsOf, turnsOf } from '../context';
 
@@ -39,6 +69,7 @@ function CommitFacts({ project, commit }: { project: string; commit: ShownCommit
         <Id id={commit.id} what="commit id" />
         <span className="grow" />
         <span className="badge">{commit.type}</span>
+        <MenuButton label="More" button={<IconButton small icon={Ellipsis} label="More actions" />} items={commitActions(commit)} />
       </h2>
       <SummaryOf key={commit.id} commit={commit} />
       <div className="inspector-actions">
@@ -51,28 +82,44 @@ function CommitFacts({ project, commit }: { project: string; commit: ShownCommit
           Fork
         </Button>
         {commit.parent && (
-          <Button small icon={GitCompareArrows} title="Compare with parent" onClick={() => go({ view: 'diff', commit: commit.id, against: commit.parent ?? undefined, entry: undefined })}>
+          <Button
+            small
+            icon={GitCompareArrows}
+            title="Compare with parent"
+            onClick={() => go({ view: 'diff', commit: commit.id, against: commit.parent ?? undefined, entry: undefined })}
+          >
             Diff
           </Button>
         )}
         <Button small icon={Play} title="Resume in Claude Code" onClick={() => show({ kind: 'resume', commit: commit.id })}>
           Resume
         </Button>
-        <MenuButton label="More" button={<IconButton icon={ChevronDown} label="More actions" />} items={commitActions(commit)} />
       </div>
       <Inside project={project} commit={commit} />
       <Facts
         rows={[
-          ['Made', <time key="made" dateTime={commit.createdAt}>{say.instant(commit.createdAt)}</time>],
+          [
+            'Made',
+            <time key="made" dateTime={commit.createdAt}>
+              {say.instant(commit.createdAt)}
+            </time>,
+          ],
           ['Agent', commit.template],
           commit.principal ? ['By', commit.principal] : undefined,
           commit.sessionId ? ['Session', <Id key="session" id={commit.sessionId} what="session id" />] : undefined,
-          ['Format', <span key="format" className="mono">{commit.format}</span>],
+          [
+            'Format',
+            <span key="format" className="mono">
+              {commit.format}
+            </span>,
+          ],
           ['Cut at', commit.checkpoint.replace('_', ' ')],
           ['Holds', `${say.plural(commit.messageCount, 'message')}, ${say.tokens(commit.tokenCount)}`],
           ['Depth', say.exact(commit.depth)],
           ['Parent', commit.parent ? <CommitLink key="parent" id={commit.parent} /> : 'none: the chain begins here'],
-          children.length > 0 ? [children.length === 1 ? 'Child' : 'Children', children.map((id) => <CommitLink key={id} id={id} />)] : ['Children', 'none: this is a tip'],
+          children.length > 0
+            ? [children.length === 1 ? 'Child' : 'Children', children.map((id) => <CommitLink key={id} id={id} />)]
+            : ['Children', 'none: this is a tip'],
           commit.tags.length > 0 ? ['Tags', commit.tags.join(', ')] : undefined,
         ]}
       />
@@ -197,7 +244,10 @@ function Turns({ project, commit, stop }: { project: string; commit: ContextId; 
   const rows = query.status === 'done' ? query.data.rows : undefined;
   const turns = useMemo(() => (rows ? turnsOf(rows, blocksOf(rows)) : []), [rows]);
   const from = useReading((reading) => reading.from);
-  const current = Math.max(0, turns.findLastIndex((turn) => turn.firstEntry <= from));
+  const current = Math.max(
+    0,
+    turns.findLastIndex((turn) => turn.firstEntry <= from),
+  );
   const list = useRef<HTMLOListElement>(null);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the list follows what is read
   useEffect(() => {
@@ -223,7 +273,9 @@ function Turns({ project, commit, stop }: { project: string; commit: ContextId; 
               }}
             >
               <span className="turn-number muted">{n + 1}</span>
-              <span className={`ellipsis grow${turn.summary ? ' turn-summary' : ''}`}>{turn.summary ? 'Compaction summary' : say.firstLine(turn.head, 90)}</span>
+              <span className={`ellipsis grow${turn.summary ? ' turn-summary' : ''}`}>
+                {turn.summary ? 'Compaction summary' : say.firstLine(turn.head, 90)}
+              </span>
               {turn.errors > 0 && <span className="chain-errors">{turn.errors}</span>}
               <span className="muted turn-tokens">{say.compact(turn.tokens)}</span>
             </button>

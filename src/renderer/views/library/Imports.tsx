@@ -1,7 +1,7 @@
 import { CircleCheck, CircleSlash, CircleX, Loader } from 'lucide-react';
 import { useMemo } from 'react';
 import type { Skip } from '../../../core/contract/index.js';
-import { Button, Empty, Failure, Fold, say, Sheet } from '../../parts';
+import { Button, Empty, Failure, Fold, Sheet, say } from '../../parts';
 import { copy, dismiss, go, type ImportJob, useImports } from '../../state';
 
 const phaseNames = { finding: 'Looking for sessions', reading: 'Reading', storing: 'Storing', done: 'Done' } as const;
@@ -36,11 +36,20 @@ function Job({ job }: { job: ImportJob }) {
       </header>
       {state === 'running' && (
         <>
-          <div className="progress" role="progressbar" aria-label="Import" aria-valuemin={0} aria-valuemax={progress?.total ?? 0} aria-valuenow={progress?.done ?? 0}>
+          <div
+            className="progress"
+            role="progressbar"
+            aria-label="Import"
+            aria-valuemin={0}
+            aria-valuemax={progress?.total ?? 0}
+            aria-valuenow={progress?.done ?? 0}
+          >
             <i style={{ width: `${shareOf(job) * 100}%` }} />
           </div>
           <p className="muted">
-            {progress ? `${phaseNames[progress.phase]}: ${say.exact(progress.done)} of ${say.exact(progress.total)}, ${say.bytes(progress.bytes)} read` : 'Starting'}
+            {progress
+              ? `${phaseNames[progress.phase]}: ${say.exact(progress.done)} of ${say.exact(progress.total)}, ${say.bytes(progress.bytes)} read`
+              : 'Starting'}
             {progress?.path && <span className="mono import-path ellipsis">{progress.path}</span>}
           </p>
           <p className="muted">You can close this and go on: the import runs in the background.</p>
@@ -51,10 +60,17 @@ function Job({ job }: { job: ImportJob }) {
       {result && (
         <>
           <p>
-            {say.plural(result.sessions, 'session')}, {say.plural(result.commits, 'new commit')}, {say.plural(result.entries, 'entry', 'entries')} from {say.bytes(result.bytes)} in {say.duration(result.ms)}.
-            {result.commits === 0 && ' Everything was here already.'}{' '}
+            {say.plural(result.sessions, 'session')}, {say.plural(result.commits, 'new commit')}, {say.plural(result.entries, 'entry', 'entries')}{' '}
+            from {say.bytes(result.bytes)} in {say.duration(result.ms)}.{result.commits === 0 && ' Everything was here already.'}{' '}
             {result.tips.length > 0 && (
-              <button type="button" className="link-button" onClick={() => (dismiss(), go({ view: 'chain', commit: result.tips.at(-1), session: undefined, entry: undefined }))}>
+              <button
+                type="button"
+                className="link-button"
+                onClick={() => {
+                  dismiss();
+                  go({ view: 'chain', commit: result.tips.at(-1), session: undefined, entry: undefined });
+                }}
+              >
                 Show in the chain
               </button>
             )}

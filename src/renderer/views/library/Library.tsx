@@ -22,8 +22,15 @@ export function LibraryView() {
         <OpenPath />
       </div>
       <div className="library-main">
-        <Answer query={sources} what="The histories on this machine cannot be listed" loading="Looking for histories" stillWorks="You can still type a path, drop files, or open a project.">
-          {(found) => (found.some((source) => source.sessions > 0) ? <Found sources={found} key={`${dir} ${revision}`} /> : <NothingFound sources={found} />)}
+        <Answer
+          query={sources}
+          what="The histories on this machine cannot be listed"
+          loading="Looking for histories"
+          stillWorks="You can still type a path, drop files, or open a project."
+        >
+          {(found) =>
+            found.some((source) => source.sessions > 0) ? <Found sources={found} key={`${dir} ${revision}`} /> : <NothingFound sources={found} />
+          }
         </Answer>
       </div>
     </section>
@@ -66,7 +73,13 @@ function Found({ sources }: { sources: readonly FoundSource[] }) {
               <span className="muted mono ellipsis">{one.root}</span>
               {one.problem && <span className="problem">{one.problem}</span>}
             </button>
-            <Button look="primary" icon={Import} disabled={one.sessions === 0} onClick={() => void importPaths([one.root], true)} title={`Import everything in ${one.root}`}>
+            <Button
+              look="primary"
+              icon={Import}
+              disabled={one.sessions === 0}
+              onClick={() => void importPaths([one.root], true)}
+              title={`Import everything in ${one.root}`}
+            >
               Import all
             </Button>
           </div>
@@ -126,7 +139,10 @@ function Sessions({ sessions }: { sessions: readonly FoundSession[] }) {
           placeholder="Filter sessions  /"
           aria-label="Filter sessions"
           value={words}
-          onChange={(event) => (setWords(event.target.value), setAt(-1))}
+          onChange={(event) => {
+            setWords(event.target.value);
+            setAt(-1);
+          }}
           onKeyDown={(event) => {
             if (event.key === 'Escape') setWords('');
             if (event.key === 'Enter' || event.key === 'ArrowDown') scroller.current?.focus();
@@ -137,7 +153,15 @@ function Sessions({ sessions }: { sessions: readonly FoundSession[] }) {
             <Button small look="plain" onClick={() => setChosen(new Set())}>
               Clear
             </Button>
-            <Button small look="primary" icon={Import} onClick={() => (void importPaths([...chosen], true), setChosen(new Set()))}>
+            <Button
+              small
+              look="primary"
+              icon={Import}
+              onClick={() => {
+                void importPaths([...chosen], true);
+                setChosen(new Set());
+              }}
+            >
               Import {say.exact(chosen.size)} chosen
             </Button>
           </>
@@ -146,8 +170,19 @@ function Sessions({ sessions }: { sessions: readonly FoundSession[] }) {
       {rows.length === 0 ? (
         <Empty title="No session holds these words" actions={<Button onClick={() => setWords('')}>Clear the filter</Button>} />
       ) : (
-        <div ref={scroller} className="library-list" role="tree" aria-label="Sessions found on this machine" aria-multiselectable tabIndex={0} onKeyDown={onKeyDown} aria-activedescendant={at >= 0 ? `found-${at}` : undefined}>
+        <div
+          ref={scroller}
+          data-list
+          className="library-list"
+          role="tree"
+          aria-label="Sessions found on this machine"
+          aria-multiselectable
+          tabIndex={0}
+          onKeyDown={onKeyDown}
+          aria-activedescendant={at >= 0 ? `found-${at}` : undefined}
+        >
           <div style={{ height: virtual.getTotalSize(), position: 'relative' }} role="presentation">
+            {/* biome-ignore lint/suspicious/useIterableCallbackReturn: the union is closed, and the compiler holds it */}
             {virtual.getVirtualItems().map((item) => {
               const row = rows[item.index];
               if (!row) return null;
@@ -156,7 +191,19 @@ function Sessions({ sessions }: { sessions: readonly FoundSession[] }) {
               switch (row.kind) {
                 case 'folder':
                   return (
-                    <div key={row.key} id={`found-${item.index}`} role="treeitem" aria-level={1} aria-expanded={row.open} aria-selected={false} tabIndex={-1} className={`library-folder${active}`} style={place} onClick={() => toggleFolder(row.cwd)} onKeyDown={() => {}}>
+                    <div
+                      key={row.key}
+                      id={`found-${item.index}`}
+                      role="treeitem"
+                      aria-level={1}
+                      aria-expanded={row.open}
+                      aria-selected={false}
+                      tabIndex={-1}
+                      className={`library-folder${active}`}
+                      style={place}
+                      onClick={() => toggleFolder(row.cwd)}
+                      onKeyDown={() => {}}
+                    >
                       <ChevronRight size={14} aria-hidden className={row.open ? 'turned' : undefined} />
                       <b className="ellipsis mono" title={row.cwd}>
                         {row.cwd}
@@ -324,8 +371,15 @@ function NewProject() {
         void create();
       }}
     >
-      {/* biome-ignore lint/a11y/noAutofocus: opened to be typed into */}
-      <input autoFocus className="field grow mono" placeholder="/path/to/Name" aria-label="Folder of the new project" value={dir} onChange={(event) => setDir(event.target.value)} />
+      <input
+        // biome-ignore lint/a11y/noAutofocus: opened to be typed into
+        autoFocus
+        className="field grow mono"
+        placeholder="/path/to/Name"
+        aria-label="Folder of the new project"
+        value={dir}
+        onChange={(event) => setDir(event.target.value)}
+      />
       <Button type="submit">Create</Button>
     </form>
   );
@@ -351,7 +405,13 @@ function OpenPath() {
           open();
         }}
       >
-        <input className="field grow mono" placeholder="/path/to/session.jsonl" aria-label="Path to import or open" value={path} onChange={(event) => setPath(event.target.value)} />
+        <input
+          className="field grow mono"
+          placeholder="/path/to/session.jsonl"
+          aria-label="Path to import or open"
+          value={path}
+          onChange={(event) => setPath(event.target.value)}
+        />
         <Button type="submit" icon={FileInput} disabled={!path.trim()}>
           Open
         </Button>

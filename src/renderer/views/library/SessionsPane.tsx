@@ -13,7 +13,8 @@ export function SessionsPane() {
   const [words, setWords] = useState('');
   const query = useQuery(`sources ${revision}`, () => api.source.list({}));
   const needle = words.trim().toLowerCase();
-  const sources = query.status === 'done' ? query.data : [];
+  const all = query.status === 'done' ? query.data : [];
+  const sources = all.filter((source) => !isSubagentOf(source, all));
   const shown = needle ? sources.filter((source) => `${source.title ?? ''}\n${source.path}`.toLowerCase().includes(needle)) : sources;
   return (
     <div className="sessions-pane">
@@ -25,14 +26,26 @@ export function SessionsPane() {
           </Button>
         </header>
         {sources.length > 6 && (
-          <input type="search" className="field" placeholder="Filter…" aria-label="Filter sessions of this project" value={words} onChange={(event) => setWords(event.target.value)} />
+          <input
+            type="search"
+            className="field"
+            placeholder="Filter…"
+            aria-label="Filter sessions of this project"
+            value={words}
+            onChange={(event) => setWords(event.target.value)}
+          />
         )}
         {query.status === 'loading' && <Loading what="Reading the sessions" lines={4} />}
         {query.status === 'failed' && <p className="muted">The sessions cannot be listed: {problemOf(query.error).message}</p>}
         {query.status === 'done' && (
           <ul>
             <li>
-              <button type="button" className="session" aria-current={!chosen || undefined} onClick={() => go({ view: 'chain', session: undefined, commit: undefined, against: undefined, entry: undefined })}>
+              <button
+                type="button"
+                className="session"
+                aria-current={!chosen || undefined}
+                onClick={() => go({ view: 'chain', session: undefined, commit: undefined, against: undefined, entry: undefined })}
+              >
                 <Library size={14} aria-hidden />
                 <span className="ellipsis grow">All sessions</span>
                 <span className="muted">{sources.length}</span>
@@ -50,6 +63,12 @@ export function SessionsPane() {
     </div>
   );
 }
+
+/** A subagent's file lies in a folder named as its session's file, and its chain shows beside that session's. */
+const isSubagentOf = (source: Source, all: readonly Source[]): boolean => {
+  const folder = source.path.search(/[\\/]subagents[\\/]/);
+  return folder > 0 && all.some((other) => other.path === `${source.path.slice(0, folder)}.jsonl`);
+};
 
 function SessionButton({ source, chosen }: { source: Source; chosen: boolean }) {
   const tip = source.tips.at(-1);

@@ -1,16 +1,16 @@
 import { api } from '../../client';
 import { notifyProblem } from '../../parts';
-import { followAddress, go, notify, runImport, show, useProject } from '../../state';
+import { followAddress, go, notify, route, runImport, show, useProject } from '../../state';
 
 /** Shows a project: its chain, with nothing selected. */
 export const showProject = (dir: string): void =>
   go({ view: 'chain', project: dir, session: undefined, commit: undefined, against: undefined, entry: undefined, stop: undefined });
 
-/** The project that imports go to: the open one, else the home project, which is made on first use. */
+/** The project that imports go to: the one of the address, else the home project, which is made on first use. */
 async function ensureProject(): Promise<void> {
-  if (useProject.getState().state.phase === 'open') return;
-  const { dir } = await api.library.home({});
-  go({ project: dir });
+  const { state: now } = useProject.getState();
+  if (now.phase === 'open' && now.dir === route().project) return;
+  if (!route().project) go({ project: (await api.library.home({})).dir });
   await followAddress();
   const { state } = useProject.getState();
   if (state.phase === 'failed') throw state.error;
@@ -25,12 +25,19 @@ export async function importPaths(paths: readonly string[], thenShow: boolean): 
     if (job.state === 'failed') return show({ kind: 'imports' });
     const { result } = job;
     if (!result) return;
-    const tip = result.tips.at(-1);
-    if (thenShow && tip) go({ view: 'chain', session: undefined, commit: tip, against: undefined, entry: undefined, stop: undefined });
-    if (result.skipped.length > 0) notify(`Imported. ${result.skipped.length} lines were not understood and are kept with their source: see Imports.`);
+    if (thenShow) await showImported(paths);
+    if (result.skipped.length > 0)
+      notify(`Imported. ${result.skipped.length} lines were not understood and are kept with their source: see Imports.`);
   } catch (error) {
     notifyProblem(error);
   }
+}
+
+/** Leads to what was imported: the end of the one session that was named, else the whole chain. */
+async function showImported(paths: readonly string[]): Promise<void> {
+  const [path] = paths;
+  const source = paths.length === 1 ? (await api.source.list({})).find((one) => one.path === path) : undefined;
+  go({ view: 'chain', session: source?.sessionId, commit: source?.tips.at(-1), against: undefined, entry: undefined, stop: undefined });
 }
 
 export async function openSample(): Promise<void> {

@@ -12,7 +12,9 @@ const nowhere = 'No working directory recorded';
 /** Sessions by working directory, the one used last first, and by day in it; those that hold the typed words. */
 export function groupSessions(sessions: readonly FoundSession[], words: string, closed: ReadonlySet<string>): readonly LibraryRow[] {
   const needle = words.trim().toLowerCase();
-  const wanted = needle ? sessions.filter((session) => `${session.title ?? ''}\n${session.cwd ?? ''}\n${session.path}`.toLowerCase().includes(needle)) : sessions;
+  const wanted = needle
+    ? sessions.filter((session) => `${session.title ?? ''}\n${session.cwd ?? ''}\n${session.path}`.toLowerCase().includes(needle))
+    : sessions;
   const newestFirst = [...wanted].sort((a, b) => (a.modifiedAt < b.modifiedAt ? 1 : a.modifiedAt > b.modifiedAt ? -1 : 0));
   const folders = new Map<string, FoundSession[]>();
   for (const session of newestFirst) {
@@ -21,7 +23,14 @@ export function groupSessions(sessions: readonly FoundSession[], words: string, 
   }
   return [...folders].flatMap(([cwd, inside]): LibraryRow[] => {
     const open = !closed.has(cwd) || needle !== '';
-    const folder: LibraryRow = { kind: 'folder', key: cwd, cwd, sessions: inside.length, bytes: inside.reduce((sum, session) => sum + session.bytes, 0), open };
+    const folder: LibraryRow = {
+      kind: 'folder',
+      key: cwd,
+      cwd,
+      sessions: inside.length,
+      bytes: inside.reduce((sum, session) => sum + session.bytes, 0),
+      open,
+    };
     if (!open) return [folder];
     let last: string | undefined;
     const rows = inside.flatMap((session): LibraryRow[] => {
