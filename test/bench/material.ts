@@ -26,12 +26,21 @@ export interface Turn {
   readonly last: string;
 }
 
-/** One turn of a Claude Code session, about 3.3 KB: prompt, thinking, tool call, result, answer. */
-export function turn(next: () => number, parent: string | null, at: number, number: number, resultLength = 640): Turn {
-  const id = () => randomUUID();
+/** How a turn is made: its tool calls, and how much text each gets back. */
+interface Shape {
+  readonly calls: number;
+  readonly resultLength: () => number;
+  /** Beside the result the runtime keeps it once more, structured, as it does for files that were read. */
+  readonly structured: boolean;
+}
+
+/** One turn of a Claude Code session: prompt, thinking, tool calls with their results, answer; one line each. */
+function turn(next: () => number, parent: string | null, at: number, number: number, shape: Shape): Turn {
   let before = parent;
-  const line = (fields: object, seconds: number): string => {
-    const uuid = id();
+  let seconds = 0;
+  const line = (fields: object): string => {
+    const uuid = randomUUID();
+    seconds += 2;
     const whole = {
       parentUuid: before,
       isSidechain: false,
@@ -47,52 +56,65 @@ export function turn(next: () => number, parent: string | null, at: number, numb
     before = uuid;
     return `${JSON.stringify(whole)}\n`;
   };
-  const assistant = (block: object, seconds: number): string =>
-    line(
-      {
-        type: 'assistant',
-        message: {
-          id: `msg_${number}`,
-          type: 'message',
-          role: 'assistant',
-          model: 'bench',
-          content: [block],
-          usage: { input_tokens: 10, output_tokens: 90 },
-        },
+  const assistant = (message: number, block: object): string =>
+    line({
+      type: 'assistant',
+      message: {
+        id: `msg_${number}_${message}`,
+        type: 'message',
+        role: 'assistant',
+        model: 'bench',
+        content: [block],
+        usage: { input_tokens: 10, output_tokens: 90 },
       },
-      seconds,
+    });
+  const exchange = (place: number): string => {
+    const id = `toolu_${number}_${place}`;
+    const filePath = `/home/dev/app/src/${number}/${place}.ts`;
+    const content = prose(next, shape.resultLength());
+    return (
+      assistant(place, { type: 'tool_use', id, name: 'Read', input: { file_path: filePath } }) +
+      line({
+        type: 'user',
+        message: { role: 'user', content: [{ tool_use_id: id, type: 'tool_result', content }] },
+        ...(shape.structured && { toolUseResult: { type: 'text', file: { filePath, content, numLines: 40, startLine: 1, totalLines: 40 } } }),
+      })
     );
-  const call = `toolu_${number}`;
+  };
   const text = [
-    line({ type: 'user', message: { role: 'user', content: prose(next, 160) } }, 0),
-    assistant({ type: 'thinking', thinking: prose(next, 240), signature: 'c2lnbmF0dXJl' }, 3),
-    assistant({ type: 'tool_use', id: call, name: 'Read', input: { file_path: `/home/dev/app/src/${number}.ts` } }, 5),
-    line({ type: 'user', message: { role: 'user', content: [{ tool_use_id: call, type: 'tool_result', content: prose(next, resultLength) }] } }, 6),
-    assistant({ type: 'text', text: prose(next, 420) }, 11),
+    line({ type: 'user', message: { role: 'user', content: prose(next, 160) } }),
+    assistant(0, { type: 'thinking', thinking: prose(next, 240), signature: 'c2lnbmF0dXJl' }),
+    ...Array.from({ length: shape.calls }, (_, place) => exchange(place)),
+    assistant(shape.calls, { type: 'text', text: prose(next, 420) }),
   ].join('');
   return { text, last: before ?? '' };
 }
 
-/** Turns that go on from each other, oldest first. */
+/** The deltas of a chain whose commits are small: one call a turn, 3.3 KB. */
 export function turns(count: number, seed = 1): string[] {
   const next = chance(seed);
+  const shape: Shape = { calls: 1, resultLength: () => 640, structured: false };
   const all: string[] = [];
   let parent: string | null = null;
   for (let number = 0; number < count; number++) {
-    const made: Turn = turn(next, parent, Date.UTC(2026, 0, 5) + number * 60_000, number);
+    const made: Turn = turn(next, parent, Date.UTC(2026, 0, 5) + number * 60_000, number, shape);
     all.push(made.text);
     parent = made.last;
   }
   return all;
 }
 
-/** A session file of about so many bytes: turns as real ones are, some with a large tool result. */
+/**
+ * A session file of about so many bytes, in the proportions of real ones: a prompt to some 30 lines, half the lines
+ * near 1 KB, a few very large, 4 KB on average.
+ */
 export function sessionFile(bytes: number, seed: number): string {
   const next = chance(seed);
   const parts: string[] = [];
   let parent: string | null = null;
   for (let size = 0, number = 0; size < bytes; number++) {
-    const made: Turn = turn(next, parent, Date.UTC(2026, 1, 3) + number * 60_000, number, next() < 0.3 ? 12_000 * next() : 640);
+    const shape: Shape = { calls: 8 + Math.floor(next() * 12), resultLength: () => Math.min(60_000, 400 / (1 - next()) ** 1.2), structured: true };
+    const made: Turn = turn(next, parent, Date.UTC(2026, 1, 3) + number * 60_000, number, shape);
     parts.push(made.text);
     size += made.text.length;
     parent = made.last;
