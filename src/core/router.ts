@@ -21,6 +21,7 @@ import { contract, type ImportResult } from './contract/index.js';
 import { exportContext, resumeInClaudeCode } from './export/index.js';
 import { detect, foundSessions, foundSources, getSource, importPaths, listSources } from './intake/index.js';
 import { checkProject, projectInfo, type Session } from './project/index.js';
+import { createTicket, discuss, events, giveVerdict, importTickets, listTickets, moveTicket, ticketOf, updateTicket } from './tickets/index.js';
 import { compareContexts } from './turns/index.js';
 
 /** What a door hands to every call: the connection that it came over. */
@@ -141,6 +142,17 @@ export const router = os.router({
       const { startup, platform } = session.engine.options;
       return { paths: [...startup.paths], project: startup.project, platform };
     }),
+  },
+  ticket: {
+    create: os.ticket.create.handler(({ input, context }) => createTicket(chainOf(context), input)),
+    update: os.ticket.update.handler(({ input, context }) => updateTicket(chainOf(context), input)),
+    get: os.ticket.get.handler(({ input, context }) => ticketOf(chainOf(context), input.ticketId)),
+    list: os.ticket.list.handler(({ input, context }) => listTickets(chainOf(context), input)),
+    transition: os.ticket.transition.handler(({ input, context }) => moveTicket(chainOf(context), input)),
+    verdict: os.ticket.verdict.handler(({ input, context }) => giveVerdict(chainOf(context), input)),
+    discuss: os.ticket.discuss.handler(({ input, context }) => discuss(chainOf(context), input)),
+    events: os.ticket.events.handler(({ input, context }) => events(chainOf(context), input.after)),
+    import: os.ticket.import.handler(({ input, context }) => importTickets(chainOf(context), input.text, input.kind)),
   },
 });
 

@@ -15,6 +15,8 @@ export interface ForkInput {
   readonly template?: string | undefined;
   readonly principal?: string | undefined;
   readonly summary?: string | undefined;
+  readonly ticketId?: string | undefined;
+  readonly threadId?: string | undefined;
 }
 
 /** The entry's place in a chain: the commit that holds it, and the entry's number in its delta. */
@@ -221,7 +223,8 @@ type Like = Pick<ContextRow, 'type' | 'format' | 'template' | 'principal' | 'mac
 function store(chain: Chain, like: Like, parent: ContextRow | null, bytes: Uint8Array, format: Format, input: ForkInput): ContextRow {
   const parsed = format.parse(bytes);
   refuseOrphanResults(chain, parent, parsed.entries);
-  return write(chain, like, parent, bytes, format, parsed, {
+  const associated = { ...like, ticketId: input.ticketId ?? like.ticketId, threadId: input.threadId ?? like.threadId };
+  return write(chain, associated, parent, bytes, format, parsed, {
     forked: true,
     template: input.template ?? like.template,
     principal: input.principal ?? like.principal ?? undefined,

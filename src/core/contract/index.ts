@@ -5,14 +5,17 @@
 import { contextContract, exportContract } from './context.js';
 import { importContract, libraryContract, sourceContract } from './intake.js';
 import { artifactContract, projectContract } from './project.js';
+import { ticketContract } from './ticket.js';
 
 export type { ArtifactRef, ContextId, EntryKey, ErrorCode, Timestamp } from '../base/index.js';
 export { errorCodes } from '../base/index.js';
+export * from './card.js';
 export * from './context.js';
 export * from './entry.js';
 export * from './intake.js';
 export * from './project.js';
 export * from './scalars.js';
+export * from './ticket.js';
 
 export const contract = {
   project: projectContract,
@@ -22,5 +25,6 @@ export const contract = {
   import: importContract,
   source: sourceContract,
   library: libraryContract,
+  ticket: ticketContract,
 };
 export type Contract = typeof contract;

@@ -1,4 +1,6 @@
+import { cards } from './schema-cards.js';
 import { spaces } from './schema-spaces.js';
+import { tickets } from './schema-tickets.js';
 
 /**
  * The tables, as the steps that make them. Numbers of rows (`no`, `seq`) are local and never shown; ids and hashes are
@@ -250,4 +252,4 @@ CREATE INDEX requestPlace ON request(project, place) WHERE place IS NOT NULL;
 `;
 
 /** Never change a step that has been released: add one. */
-export const steps: readonly string[] = [first, requests, spaces];
+export const steps: readonly string[] = [first, requests, spaces, cards, tickets];

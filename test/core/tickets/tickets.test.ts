@@ -1,0 +1,292 @@
+import * as fc from 'fast-check';
+import { assert, constantFrom, property } from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { ContextId, Timestamp } from '../../../src/core/base/index.js';
+import { type Chain, checkpoint, entries, history } from '../../../src/core/chain/index.js';
+import { type Ticket, ticketStatuses } from '../../../src/core/contract/index.js';
+import {
+  createTicket,
+  discuss,
+  events,
+  giveVerdict,
+  importTickets,
+  listTickets,
+  moveTicket,
+  ticketOf,
+  updateTicket,
+} from '../../../src/core/tickets/index.js';
+import { answer, prompt } from '../../support/claude-lines.js';
+import { emptyChain, heldClock } from '../../support/project.js';
+
+const refusal = (work: () => unknown): { code: string; message: string; data: Record<string, unknown> } => {
+  try {
+    work();
+  } catch (error) {
+    return error as { code: string; message: string; data: Record<string, unknown> };
+  }
+  throw new Error('nothing was refused');
+};
+
+const task = (chain: Chain, more: Partial<Parameters<typeof createTicket>[1]> = {}): Ticket =>
+  createTicket(chain, { title: 'Fix the queue', type: 'task', ...more });
+const finding = (chain: Chain, parent: Ticket, more: Partial<Parameters<typeof createTicket>[1]> = {}): Ticket =>
+  createTicket(chain, { title: 'Off by one', type: 'review_finding', parent: parent.ticketId, ...more });
+const inReview = (chain: Chain): Ticket => moveTicket(chain, { ticketId: task(chain).ticketId, to: 'review', reviewers: ['@rev'] });
+
+const understood = (chain: Chain, uuid: string, more: Partial<Parameters<typeof checkpoint>[1]> = {}) =>
+  checkpoint(chain, {
+    parent: null,
+    type: 'delta',
+    format: 'claude-code-v1',
+    text: prompt(uuid, `review ${uuid}`) + answer(`${uuid}-a`, 'I see', { parent: uuid }),
+    template: 'reviewer',
+    checkpoint: 'turn_boundary',
+    ...more,
+  });
+
+describe('moves', () => {
+  test('[K1] the table of moves is all there is', () => {
+    const allowed: Record<string, string[]> = {
+      open: ['in_progress', 'review', 'blocked', 'deferred', 'closed'],
+      in_progress: ['open', 'review', 'blocked', 'closed'],
+      review: ['in_progress', 'blocked', 'open', 'closed'],
+      blocked: ['open', 'in_progress', 'review', 'closed'],
+      deferred: ['open', 'in_progress', 'review', 'closed'],
+      closed: ['open'],
+    };
+    const chain = emptyChain();
+    const at = (status: (typeof ticketStatuses)[number]): Ticket => {
+      const made = task(chain);
+      const how = { assignee: '@me', reviewers: ['@rev'], reason: 'a test' };
+      return status === 'open' ? made : moveTicket(chain, { ticketId: made.ticketId, to: status, ...how });
+    };
+    for (const from of ticketStatuses)
+      for (const to of ticketStatuses) {
+        const move = () => moveTicket(chain, { ticketId: at(from).ticketId, to, assignee: '@you', reviewers: ['@rev'], reason: 'a test' });
+        if (allowed[from]?.includes(to)) expect(move().status).toBe(to);
+        else expect(refusal(move).code).toBe('CONFLICT');
+      }
+  });
+
+  test('[K1] whoever claims first has it', () => {
+    const chain = emptyChain();
+    const made = task(chain);
+    expect(refusal(() => moveTicket(chain, { ticketId: made.ticketId, to: 'in_progress' }))).toMatchObject({
+      code: 'BAD_REQUEST',
+      data: { field: 'assignee' },
+    });
+    moveTicket(chain, { ticketId: made.ticketId, to: 'in_progress', assignee: '@first' });
+    expect(refusal(() => moveTicket(chain, { ticketId: made.ticketId, to: 'in_progress', assignee: '@second' }))).toMatchObject({
+      code: 'CONFLICT',
+      data: { holder: '@first' },
+    });
+    expect(ticketOf(chain, made.ticketId).assignee).toBe('@first');
+  });
+
+  test('[K1] the assignee stays through a review and is cleared by going back to open', () => {
+    const chain = emptyChain();
+    const { ticketId } = task(chain);
+    moveTicket(chain, { ticketId, to: 'in_progress', assignee: '@me' });
+    moveTicket(chain, { ticketId, to: 'review', reviewers: ['@rev'] });
+    expect(moveTicket(chain, { ticketId, to: 'in_progress' }).assignee).toBe('@me');
+    expect(moveTicket(chain, { ticketId, to: 'open' }).assignee).toBeNull();
+  });
+
+  test('[K1] a finding has a parent, and no ticket stands under itself', () => {
+    const chain = emptyChain();
+    expect(refusal(() => createTicket(chain, { title: 'x', type: 'review_finding' }))).toMatchObject({
+      code: 'BAD_REQUEST',
+      data: { field: 'parent' },
+    });
+    const above = task(chain);
+    const below = finding(chain, above);
+    expect(ticketOf(chain, above.ticketId).children).toEqual([below.ticketId]);
+    expect(refusal(() => updateTicket(chain, { ticketId: above.ticketId, parent: below.ticketId })).code).toBe('BAD_REQUEST');
+  });
+});
+
+describe('reviews', () => {
+  test('[K2] only a listed reviewer gives a verdict, only in review, never pending; and it moves nothing', () => {
+    const chain = emptyChain();
+    const made = inReview(chain);
+    const verdict = (reviewer: string, what: 'approved' | 'pending') => giveVerdict(chain, { ticketId: made.ticketId, reviewer, verdict: what });
+    expect(made.reviewers).toEqual([{ name: '@rev', verdict: 'pending' }]);
+    expect(refusal(() => verdict('@stranger', 'approved')).data).toMatchObject({ field: 'reviewer' });
+    expect(refusal(() => verdict('@rev', 'pending')).data).toMatchObject({ field: 'verdict' });
+    expect(verdict('@rev', 'approved')).toMatchObject({ status: 'review', reviewers: [{ name: '@rev', verdict: 'approved' }] });
+    moveTicket(chain, { ticketId: made.ticketId, to: 'in_progress', assignee: '@me' });
+    expect(refusal(() => verdict('@rev', 'approved')).code).toBe('CONFLICT');
+  });
+
+  test('[K3] what is not approved or has open findings is not closed, but for a recorded reason', () => {
+    const chain = emptyChain();
+    const made = inReview(chain);
+    const close = (reason?: string) => moveTicket(chain, { ticketId: made.ticketId, to: 'closed', ...(reason !== undefined && { reason }) });
+    expect(refusal(() => close())).toMatchObject({ code: 'CONFLICT' });
+    const open = finding(chain, made);
+    giveVerdict(chain, { ticketId: made.ticketId, reviewer: '@rev', verdict: 'approved' });
+    expect(refusal(() => close()).data).toMatchObject({ findings: [open.ticketId] });
+    expect(refusal(() => moveTicket(chain, { ticketId: open.ticketId, to: 'closed' })).data).toMatchObject({ field: 'resolution' });
+    moveTicket(chain, { ticketId: open.ticketId, to: 'closed', resolution: 'counted from zero' });
+    expect(close().status).toBe('closed');
+    const other = inReview(chain);
+    expect(moveTicket(chain, { ticketId: other.ticketId, to: 'closed', reason: 'we ship without' }).versions.at(-1)?.reason).toBe('we ship without');
+  });
+
+  test('[K3] no sequence of moves closes a ticket with open findings, and every write is a version', () => {
+    assert(
+      property(fc.array(fc.record({ to: constantFrom(...ticketStatuses), verdict: fc.boolean() }), { maxLength: 25 }), (moves) => {
+        const chain = emptyChain();
+        const made = task(chain);
+        finding(chain, made);
+        let writes = 1;
+        for (const { to, verdict } of moves) {
+          try {
+            if (verdict) giveVerdict(chain, { ticketId: made.ticketId, reviewer: '@rev', verdict: 'approved' });
+            else moveTicket(chain, { ticketId: made.ticketId, to, assignee: '@me', reviewers: ['@rev'] });
+            writes += 1;
+          } catch (error) {
+            expect((error as { code: string }).code).toMatch(/CONFLICT|BAD_REQUEST/);
+          }
+          const now = ticketOf(chain, made.ticketId);
+          expect(now.status).not.toBe('closed');
+          expect(now.versions).toHaveLength(writes);
+        }
+      }),
+      { numRuns: 25 },
+    );
+  });
+});
+
+describe('contexts', () => {
+  test('[K4] a write carries the context that is given, whatever it is, or the one that is found', () => {
+    const clock = heldClock();
+    const chain = emptyChain(clock);
+    const first = understood(chain, 'u1', { principal: '@rev' });
+    clock.at += 60_000;
+    const made = createTicket(chain, { title: 'x', type: 'bug', by: '@rev' });
+    expect(made).toMatchObject({ contextId: first.id, contextFound: 'resolved' });
+    clock.at += 60_000;
+    understood(chain, 'u2', { principal: '@rev' });
+    clock.at += 60_000;
+    const given = updateTicket(chain, { ticketId: made.ticketId, body: 'more', by: '@rev', contextId: 'ctx-from-another-machine' });
+    expect(given).toMatchObject({ contextId: 'ctx-from-another-machine', contextFound: 'given' });
+    expect(given.versions.map(({ by, contextId, contextFound }) => [by, contextId, contextFound])).toEqual([
+      ['@rev', first.id, 'resolved'],
+      ['@rev', 'ctx-from-another-machine', 'given'],
+    ]);
+    expect(given.versions[1]?.changes).toMatchObject({ body: { from: '', to: 'more' } });
+  });
+
+  test('[K6] two findings with one context have two branches, and each answer knows what the reviewer knew', () => {
+    const chain = emptyChain();
+    const review = understood(chain, 'rev');
+    const made = inReview(chain);
+    const [one, two] = [1, 2].map((n) => finding(chain, made, { title: `finding ${n}`, contextId: review.id })) as [Ticket, Ticket];
+    const first = discuss(chain, { ticketId: one.ticketId, text: 'What do you mean?', principal: '@author' });
+    const second = discuss(chain, { ticketId: two.ticketId, text: 'And this one?', principal: '@author' });
+    const further = discuss(chain, { ticketId: one.ticketId, text: 'I see now', principal: '@author' });
+    const texts = (id: ContextId) => entries(chain, { id }).entries.map((entry) => entry.text);
+    expect(texts(further.commit.id)).toEqual(['review rev', 'I see', 'What do you mean?', 'I see now']);
+    expect(texts(second.commit.id)).toEqual(['review rev', 'I see', 'And this one?']);
+    expect(history(chain, further.commit.id).map((commit) => commit.id)).toEqual([further.commit.id, first.commit.id, review.id]);
+    expect(further).toMatchObject({
+      threadId: first.threadId,
+      commit: { ticketId: one.ticketId, threadId: first.threadId, principal: '@author', template: 'reviewer' },
+    });
+    expect(second.threadId).not.toBe(first.threadId);
+  });
+
+  test('[K6] a ticket without a context that is known here begins a conversation', () => {
+    const chain = emptyChain();
+    const made = task(chain, { contextId: 'something from elsewhere' });
+    const { commit } = discuss(chain, { ticketId: made.ticketId, text: 'hello' });
+    expect(commit.parent).toBeNull();
+  });
+});
+
+describe('who waits for what', () => {
+  test('[K5] ready is open with nothing open that it depends on', () => {
+    const chain = emptyChain();
+    const before = task(chain);
+    const after = task(chain, { dependsOn: [before.ticketId] });
+    expect(listTickets(chain, { ready: true }).map((each) => each.ticketId)).toEqual([before.ticketId]);
+    moveTicket(chain, { ticketId: before.ticketId, to: 'closed' });
+    expect(ticketOf(chain, after.ticketId).ready).toBe(true);
+    expect(refusal(() => updateTicket(chain, { ticketId: before.ticketId, dependsOn: [after.ticketId] })).code).toBe('BAD_REQUEST');
+  });
+
+  test('[K5] moves ask the reviewers, the author and the finder to start, from what each understood', () => {
+    const clock = heldClock();
+    const chain = emptyChain(clock);
+    const made = task(chain);
+    moveTicket(chain, { ticketId: made.ticketId, to: 'in_progress', assignee: '@author', by: '@pm', contextId: 'ctx-author' });
+    moveTicket(chain, { ticketId: made.ticketId, to: 'review', reviewers: ['@rev'] });
+    const found = finding(chain, made, { by: '@rev', contextId: 'ctx-review' });
+    moveTicket(chain, { ticketId: made.ticketId, to: 'in_progress' });
+    moveTicket(chain, { ticketId: found.ticketId, to: 'closed', resolution: 'done' });
+    moveTicket(chain, { ticketId: made.ticketId, to: 'review' });
+    const asked = events(chain);
+    expect(asked.map(({ who, task: what, contextId }) => [who, what, contextId])).toEqual([
+      ['@author', 'work', 'ctx-author'],
+      ['@rev', 'review', null],
+      ['@author', 'address_findings', 'ctx-author'],
+      ['@rev', 'verify_resolution', 'ctx-review'],
+      ['@rev', 'review', 'ctx-review'],
+    ]);
+    expect(events(chain, asked[3]?.event)).toEqual(asked.slice(4));
+  });
+});
+
+describe('from elsewhere', () => {
+  test('[K7] issues, reviews and their comments become tickets and findings, once, with the commit that was current', () => {
+    const chain = emptyChain();
+    const then = understood(chain, 'u1', { createdAt: '2026-01-05T00:00:00.000Z' as Timestamp });
+    understood(chain, 'u2', { createdAt: '2026-02-05T00:00:00.000Z' as Timestamp });
+    const text = JSON.stringify([
+      {
+        html_url: 'https://github.com/o/r/pull/7',
+        title: 'Retry the queue',
+        body: 'why',
+        state: 'open',
+        pull_request: {},
+        user: { login: 'ann' },
+        created_at: '2026-01-20T10:00:00Z',
+        labels: [{ name: 'bug' }],
+        review_comments: [
+          {
+            html_url: 'https://github.com/o/r/pull/7#1',
+            path: 'q.js',
+            body: 'Off by one',
+            user: { login: 'bo' },
+            created_at: '2026-01-21T10:00:00Z',
+          },
+        ],
+      },
+      {
+        html_url: 'https://github.com/o/r/issues/8',
+        title: 'It hangs',
+        state: 'closed',
+        user: { login: 'ann' },
+        created_at: '2026-01-20T10:00:00Z',
+        labels: ['bug'],
+      },
+    ]);
+    const made = importTickets(chain, text);
+    expect(made).toMatchObject({ created: [expect.any(String), expect.any(String), expect.any(String)], known: 0 });
+    const [pull, comment, issue] = made.created.map((id) => ticketOf(chain, id)) as [Ticket, Ticket, Ticket];
+    expect(pull).toMatchObject({ type: 'review', contextId: then.id, createdAt: '2026-01-20T10:00:00.000Z' });
+    expect(comment).toMatchObject({ type: 'review_finding', parent: pull.ticketId, title: 'q.js: Off by one' });
+    expect(issue).toMatchObject({ type: 'bug', status: 'closed' });
+    expect(importTickets(chain, text)).toEqual({ created: [], known: 3 });
+  });
+
+  test('[K7] a task list keeps its nesting and what is done', () => {
+    const chain = emptyChain();
+    const { created } = importTickets(chain, '# Plan\n- [ ] one\n  - [x] one and a half\n- [ ] two\n');
+    const [one, half, two] = created.map((id) => ticketOf(chain, id)) as [Ticket, Ticket, Ticket];
+    expect([one.status, half.status, two.status]).toEqual(['open', 'closed', 'open']);
+    expect(half.parent).toBe(one.ticketId);
+    expect(refusal(() => importTickets(chain, 'nothing to do')).code).toBe('BAD_REQUEST');
+  });
+});
