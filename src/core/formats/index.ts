@@ -2,15 +2,21 @@
 // Pure: bytes and values in, bytes and values out; no file, clock, randomness or store.
 // The registry below is the only list: a new format is its folder and a line here.
 import { badRequest, inWords } from '../base/index.js';
+import { anthropicMessages } from './anthropic-messages/index.js';
+import { cardbox } from './cardbox/index.js';
 import { claudeCode } from './claude-code/index.js';
 import type { Format, ImportableFormat } from './format.js';
+import { markdown } from './markdown/index.js';
+import { openaiChat } from './openai-chat/index.js';
 
-export { claudeCode, type Glimpse, peek, type SessionOptions, writeSession } from './claude-code/index.js';
+export { anthropicMessages, wireMessages } from './anthropic-messages/index.js';
+export { type CardLine, cardbox, cardsOfEntries, entriesOfCards, lineOf, readLines, spacedJson, textOfContent } from './cardbox/index.js';
+export { claudeCode, type Peek, peek, type SessionOptions, writeSession } from './claude-code/index.js';
 export type * from './format.js';
 export { countTokens, imageTokens, tokenizer } from './tokens.js';
 
 export const importableFormats: readonly ImportableFormat[] = [claudeCode];
-const formats: readonly Format[] = [claudeCode];
+const formats: readonly Format[] = [claudeCode, anthropicMessages, openaiChat, markdown, cardbox];
 const registry: ReadonlyMap<string, Format> = new Map(formats.map((format) => [format.id, format]));
 
 /** The format of that name, or undefined: a chain may hold formats of which only the bytes are known. */

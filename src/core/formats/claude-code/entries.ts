@@ -1,7 +1,9 @@
 import { type ByteRange, type EntryKey, isObject, type JsonObject, stringAt, type Timestamp } from '../../base/index.js';
 import type { Role } from '../../contract/index.js';
 import type { Elision, ParsedEntry } from '../format.js';
+import { joinParts, partsMark } from '../parts.js';
 import { countTokens, imageTokens } from '../tokens.js';
+import { renderedOf, saysSomething } from './attachments.js';
 import { contentOf, messageIdOf, timeOf, uuidOf } from './record.js';
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
@@ -66,7 +68,7 @@ function userEntries(record: JsonObject, common: Common): readonly ParsedEntry[]
 
 function textEntry(record: JsonObject, common: Common, index: number, text: string, given: readonly string[], messageId: string): ParsedEntry {
   const command = /^\s*<(command-|local-command|bash-)/.test(text);
-  const marks = command ? [...given, 'command'] : given;
+  const marks = command && !given.includes('command') ? [...given, 'command'] : given;
   return make(common, index, 'user', {
     kind: record.isCompactSummary === true ? 'summary' : 'text',
     text,
@@ -76,23 +78,39 @@ function textEntry(record: JsonObject, common: Common, index: number, text: stri
   });
 }
 
-function resultEntries(record: JsonObject, block: JsonObject, common: Common, index: number, marks: readonly string[], messageId: string): readonly ParsedEntry[] {
+function resultEntries(
+  record: JsonObject,
+  block: JsonObject,
+  common: Common,
+  index: number,
+  marks: readonly string[],
+  messageId: string,
+): readonly ParsedEntry[] {
   const toolCallId = stringAt(block, 'tool_use_id');
   const { content } = block;
-  const texts = typeof content === 'string' ? [content] : Array.isArray(content) ? content.flatMap((part: unknown) => stringAt(part, 'text') ?? []) : [];
-  const text = texts.join('\n\n');
-  const shared = { messageId, ...(toolCallId === undefined ? {} : { toolCallId }), ...(marks.length > 0 ? { marks } : {}) };
-  const others = Array.isArray(content) ? content.flatMap((part: unknown, place) => (isObject(part) && part.type !== 'text' ? [{ part, place }] : [])) : [];
+  const parts = Array.isArray(content)
+    ? content.map((part: unknown) => (isObject(part) && part.type !== 'text' ? null : (stringAt(part, 'text') ?? '')))
+    : [];
+  const text = typeof content === 'string' ? content : joinParts(parts);
+  const shared = { messageId, ...(toolCallId === undefined ? {} : { toolCallId }) };
+  const all = [...marks, ...partsMark(parts)];
+  const others = Array.isArray(content)
+    ? content.flatMap((part: unknown, place) => (isObject(part) && part.type !== 'text' ? [{ part, place }] : []))
+    : [];
   return [
     make(common, index, 'tool', {
       ...shared,
       kind: 'tool_result',
       text,
+      ...(all.length > 0 ? { marks: all } : {}),
       tokens: countTokens(text),
       ...(isObject(record.toolUseResult) || Array.isArray(record.toolUseResult) ? { result: record.toolUseResult } : {}),
       ...(block.is_error === true ? { isError: true } : {}),
     }),
-    ...others.map(({ part, place }) => ({ ...mediaEntry(part, common, partNumber(index, place), 'tool', marks, messageId), ...(toolCallId === undefined ? {} : { toolCallId }) })),
+    ...others.map(({ part, place }) => ({
+      ...mediaEntry(part, common, partNumber(index, place), 'tool', marks, messageId),
+      ...(toolCallId === undefined ? {} : { toolCallId }),
+    })),
   ];
 }
 
@@ -103,10 +121,19 @@ function mediaEntry(block: JsonObject, common: Common, index: number, role: Role
   const mediaType = stringAt(source, 'media_type');
   const shared = { messageId, ...(marks.length > 0 ? { marks } : {}) };
   if (block.type === 'image' || block.type === 'document') {
-    const media = isObject(source) && source.type === 'base64' && data !== undefined && mediaType !== undefined ? { mediaType, bytes: Buffer.from(data, 'base64') } : undefined;
+    const media =
+      isObject(source) && source.type === 'base64' && data !== undefined && mediaType !== undefined
+        ? { mediaType, bytes: Buffer.from(data, 'base64') }
+        : undefined;
     return make(common, index, role, { ...shared, kind: 'image', tokens: imageTokens, ...(media ? { media } : { result: block }) });
   }
-  return make(common, index, role, { ...shared, kind: 'event', toolName: typeof block.type === 'string' ? block.type : 'unknown', result: block, tokens: countTokens(JSON.stringify(block)) });
+  return make(common, index, role, {
+    ...shared,
+    kind: 'event',
+    toolName: typeof block.type === 'string' ? block.type : 'unknown',
+    result: block,
+    tokens: countTokens(JSON.stringify(block)),
+  });
 }
 
 function assistantEntries(record: JsonObject, common: Common): readonly ParsedEntry[] {
@@ -114,9 +141,10 @@ function assistantEntries(record: JsonObject, common: Common): readonly ParsedEn
   const messageId = messageIdOf(record) ?? common.uuid;
   const model = stringAt(record.message, 'model');
   const shared = { messageId, ...(model === undefined ? {} : { author: model }) };
-  const hidden = record.isApiErrorMessage === true;
+  const hidden = record.isApiErrorMessage === true && (model === undefined || model === '<synthetic>');
   const error = hidden ? { isError: true, marks: ['hidden', 'api-error'] } : {};
-  if (typeof content === 'string') return [make(common, 0, 'assistant', { ...shared, kind: 'text', text: content, tokens: hidden ? 0 : countTokens(content), ...error })];
+  if (typeof content === 'string')
+    return [make(common, 0, 'assistant', { ...shared, kind: 'text', text: content, tokens: hidden ? 0 : countTokens(content), ...error })];
   if (!Array.isArray(content)) return [];
   return content.flatMap((block: unknown, index): readonly ParsedEntry[] => {
     if (!isObject(block)) return [];
@@ -128,7 +156,15 @@ function assistantEntries(record: JsonObject, common: Common): readonly ParsedEn
       case 'thinking': {
         const text = stringAt(block, 'thinking') ?? '';
         const signature = stringAt(block, 'signature') ?? '';
-        return [make(common, index, 'assistant', { ...shared, kind: 'thinking', text, tokens: countTokens(text), ...(signature === '' ? {} : { marks: ['signed'], result: { signature } }) })];
+        return [
+          make(common, index, 'assistant', {
+            ...shared,
+            kind: 'thinking',
+            text,
+            tokens: countTokens(text),
+            ...(signature === '' ? {} : { marks: ['signed'], result: { signature } }),
+          }),
+        ];
       }
       case 'redacted_thinking': {
         const data = stringAt(block, 'data') ?? '';
@@ -137,8 +173,20 @@ function assistantEntries(record: JsonObject, common: Common): readonly ParsedEn
       case 'tool_use':
       case 'server_tool_use': {
         const toolCallId = stringAt(block, 'id');
-        const call = { kind: 'tool_call' as const, toolName: stringAt(block, 'name') ?? '', ...(toolCallId === undefined ? {} : { toolCallId }), arguments: block.input ?? {} };
-        return [make(common, index, 'assistant', { ...shared, ...call, tokens: countTokens(call.toolName) + countTokens(JSON.stringify(call.arguments)), ...(block.type === 'server_tool_use' ? { marks: ['server'] } : {}) })];
+        const call = {
+          kind: 'tool_call' as const,
+          toolName: stringAt(block, 'name') ?? '',
+          ...(toolCallId === undefined ? {} : { toolCallId }),
+          arguments: block.input ?? {},
+        };
+        return [
+          make(common, index, 'assistant', {
+            ...shared,
+            ...call,
+            tokens: countTokens(call.toolName) + countTokens(JSON.stringify(call.arguments)),
+            ...(block.type === 'server_tool_use' ? { marks: ['server'] } : {}),
+          }),
+        ];
       }
       default:
         return [{ ...mediaEntry(block, common, index, 'assistant', ['hidden'], messageId), tokens: 0 }];
@@ -148,25 +196,30 @@ function assistantEntries(record: JsonObject, common: Common): readonly ParsedEn
 
 function systemEntries(record: JsonObject, common: Common): readonly ParsedEntry[] {
   const subtype = stringAt(record, 'subtype') ?? 'system';
+  // A command that the agent ran by itself is told to the model with the next prompt, whichever of its two forms recorded it.
+  if (subtype === 'local_command') return [textEntry(record, common, 0, stringAt(record, 'content') ?? '', ['command'], common.uuid)];
   const error = subtype.includes('error') || subtype.includes('refusal');
   const text = stringAt(record, 'content') ?? stringAt(record.error, 'formatted') ?? stringAt(record.error, 'message') ?? subtype;
-  return [make(common, 0, 'system', { kind: 'event', toolName: subtype, text, tokens: 0, marks: ['hidden', subtype], ...(error ? { isError: true } : {}) })];
+  return [
+    make(common, 0, 'system', { kind: 'event', toolName: subtype, text, tokens: 0, marks: ['hidden', subtype], ...(error ? { isError: true } : {}) }),
+  ];
 }
 
 function attachmentEntries(record: JsonObject, common: Common): readonly ParsedEntry[] {
   const type = stringAt(record.attachment, 'type') ?? 'attachment';
-  const rendered = Array.isArray(record.rendered) ? record.rendered : [];
-  if (rendered.length === 0) {
-    const prompt = stringAt(record.attachment, 'prompt');
-    if (type === 'queued_command' && prompt !== undefined) return [make(common, 0, 'user', { kind: 'text', text: prompt, tokens: countTokens(prompt), marks: ['queued'], messageId: common.uuid })];
-    return [make(common, 0, 'system', { kind: 'event', toolName: type, result: record.attachment, tokens: 0, marks: ['hidden', 'attachment', type] })];
+  const rendered = renderedOf(record);
+  if (rendered === undefined) {
+    const visible = isObject(record.attachment) && saysSomething.has(type);
+    const marks = visible ? ['meta', 'attachment', type] : ['hidden', 'attachment', type];
+    return [
+      make(common, 0, 'system', { kind: 'event', toolName: type, text: type.replaceAll('_', ' '), arguments: record.attachment, tokens: 0, marks }),
+    ];
   }
-  const role: Role = record.renderedRole === 'system' ? 'system' : 'user';
-  return rendered.flatMap((part: unknown, index): readonly ParsedEntry[] => {
-    const content = isObject(part) ? part.content : undefined;
-    const texts = typeof content === 'string' ? [content] : Array.isArray(content) ? content.flatMap((block: unknown) => stringAt(block, 'text') ?? []) : [];
-    return texts.map((text, place) => make(common, place === 0 ? index : partNumber(index, place - 1), role, { kind: 'text', toolName: type, text, tokens: countTokens(text), marks: ['meta', 'attachment', type], messageId: common.uuid }));
-  });
+  const role: Role = type === 'queued_command' || record.renderedRole === 'user' ? 'user' : 'system';
+  const marks = ['meta', 'attachment', type, ...(type === 'queued_command' ? ['queued'] : [])];
+  return rendered.map((text, index) =>
+    make(common, index, role, { kind: 'text', toolName: type, text, tokens: countTokens(text), marks, messageId: common.uuid }),
+  );
 }
 
 /** What the record blanks before it: old tool results, by a microcompaction or a replacement. */

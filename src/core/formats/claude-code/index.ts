@@ -1,11 +1,13 @@
 // claude-code: the histories of Claude Code, JSONL files in which each record names the one before it.
 // lines.ts finds records in bytes, record.ts says what one is, tree.ts how they hang together, plan.ts cuts the tree into commits,
 // entries.ts reads records and write.ts writes them; session.ts makes a file that the agent resumes, peek.ts looks at both ends of one.
-import type { ParsedDelta } from '../format.js';
-import type { ImportableFormat } from '../format.js';
+import type { ImportableFormat, ParsedDelta } from '../format.js';
 import { scanLines } from './lines.js';
 import { formatId, planImport, readPieces } from './plan.js';
 import { concatLines, cutLines, writeEntries } from './write.js';
+
+export { type Peek, peek } from './peek.js';
+export { type SessionOptions, writeSession } from './session.js';
 
 export const claudeCode: ImportableFormat = {
   id: formatId,
@@ -28,12 +30,13 @@ function parse(delta: Uint8Array): ParsedDelta {
 function recognize(head: Uint8Array, path: string): number {
   const { pieces } = scanLines(head);
   const records = pieces.flatMap(({ record }) => (record ? [record] : []));
-  const own = records.filter((record) => typeof record.type === 'string' && (typeof record.sessionId === 'string' || typeof record.uuid === 'string' || 'leafUuid' in record || 'messageId' in record));
+  const own = records.filter(
+    (record) =>
+      typeof record.type === 'string' &&
+      (typeof record.sessionId === 'string' || typeof record.uuid === 'string' || 'leafUuid' in record || 'messageId' in record),
+  );
   const tree = own.some((record) => 'parentUuid' in record || record.type === 'queue-operation' || record.type === 'file-history-snapshot');
   if (tree) return 1;
   if (own.length > 0) return 0.7;
   return path.endsWith('.jsonl') && /"parentUuid":/.test(Buffer.from(head).toString('latin1')) ? 0.5 : 0;
 }
-
-export { type Glimpse, peek } from './peek.js';
-export { type SessionOptions, writeSession } from './session.js';

@@ -1,9 +1,10 @@
 import { stringAt, type Timestamp } from '../../base/index.js';
 import { scanLines } from './lines.js';
-import { contentOf, firstTextOf, partOf, timeOf } from './record.js';
+import { headlineOf, isChained, partOf, timeOf } from './record.js';
+import { titleIn } from './title.js';
 
-/** What the ends of a session file tell without reading what is between. */
-export interface Glimpse {
+/** What a list of sessions shows, read from both ends of a file. */
+export interface Peek {
   readonly sessionId?: string;
   readonly cwd?: string;
   readonly title?: string;
@@ -11,26 +12,19 @@ export interface Glimpse {
   readonly startedAt?: Timestamp;
 }
 
-const promptLength = 200;
-
-/** Names a session by the first and the last bytes of its file; titles are written late, so the last one holds. */
-export function peek(head: Uint8Array, tail: Uint8Array): Glimpse {
-  // The first piece of the tail begins within a line.
-  const ends = [...scanLines(head).pieces, ...scanLines(tail).pieces.slice(1)];
-  const records = ends.flatMap(({ record }) => (record ? [record] : []));
-  const first = (key: string): string | undefined => records.map((record) => stringAt(record, key)).find((value) => value !== undefined);
-  const titled = records.findLast((record) => record.type === 'custom-title') ?? records.findLast((record) => record.type === 'ai-title' || record.type === 'summary');
-  const title = titled && (stringAt(titled, 'customTitle') ?? stringAt(titled, 'aiTitle') ?? stringAt(titled, 'title') ?? stringAt(titled, 'summary'));
-  const prompt = records.find((record) => partOf(record) === 'prompt');
-  const firstPrompt = prompt && firstTextOf(contentOf(prompt)).replace(/\s+/g, ' ').trim().slice(0, promptLength).toWellFormed();
-  const sessionId = first('sessionId');
-  const cwd = first('cwd');
-  const startedAt = records.map(timeOf).find((time) => time !== undefined);
-  return {
-    ...(sessionId !== undefined && { sessionId }),
-    ...(cwd !== undefined && { cwd }),
-    ...(title !== undefined && { title }),
-    ...(firstPrompt && { firstPrompt }),
-    ...(startedAt !== undefined && { startedAt }),
+/** Looks at the first and the last bytes of a session file (they may overlap); a line cut in two is passed over. */
+export function peek(head: Uint8Array, tail: Uint8Array): Peek {
+  const beginning = scanLines(head).pieces.flatMap(({ record }) => (record ? [record] : []));
+  const end = scanLines(tail).pieces.flatMap(({ record }) => (record ? [record] : []));
+  const chained = beginning.filter(isChained);
+  const prompt =
+    chained.find((record) => partOf(record) === 'prompt') ?? chained.find((record) => partOf(record) === 'command' && record.isMeta !== true);
+  const seen: { -readonly [K in keyof Peek]?: Peek[K] | undefined } = {
+    sessionId: beginning.map((record) => stringAt(record, 'sessionId')).find((id) => id !== undefined),
+    cwd: chained.map((record) => stringAt(record, 'cwd')).find((cwd) => cwd !== undefined),
+    title: titleIn([...beginning, ...end]),
+    firstPrompt: prompt && headlineOf(prompt),
+    startedAt: chained.map(timeOf).find((at) => at !== undefined),
   };
+  return Object.fromEntries(Object.entries(seen).filter(([, value]) => value !== undefined)) as Peek;
 }

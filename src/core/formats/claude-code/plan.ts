@@ -5,6 +5,7 @@ import type { Elision, ImportPlan, ParsedEntry, PlanContext, PlannedCommit, Prob
 import { elisionsOf, entriesOf } from './entries.js';
 import { type Piece, scanLines } from './lines.js';
 import { agentCallsOf, blocksOf, clip, headlineOf, isChained, messageIdOf, resultIdsOf, timeOf } from './record.js';
+import { titleIn } from './title.js';
 import { growTree, type Node, type Strand, type Tree } from './tree.js';
 
 export const formatId = 'claude-code-v1';
@@ -34,7 +35,12 @@ export function planImport(file: Uint8Array, context: PlanContext): ImportPlan {
     const origin = stringAt(record.forkedFrom, 'messageUuid');
     return origin !== undefined && context.known.has(origin) ? origin : undefined;
   };
-  const tree = growTree(scan.pieces, storedAs, (uuid) => context.known.has(uuid), wholeIsSidechain);
+  const tree = growTree(scan.pieces, {
+    storedAs,
+    isTakenIn: (piece) => piece.range.start < context.resumeAt,
+    isKnown: (uuid) => context.known.has(uuid),
+    wholeIsSidechain,
+  });
   const runs = cutStrands(tree, context.granularity);
   const side = placePieces(scan.pieces, tree, runs, context.resumeAt, file);
   const sessionId = sessionIdOf(context.path, first, wholeIsSidechain);
@@ -48,7 +54,7 @@ export function planImport(file: Uint8Array, context: PlanContext): ImportPlan {
   const { commits, numbers } = commitsOf(runs, tree, about);
   const freshFrom = scan.pieces.find((piece) => piece.range.start >= context.resumeAt)?.line ?? Number.POSITIVE_INFINITY;
   const fresh = (problems: readonly Problem[]): Problem[] => problems.filter(({ line }) => line >= freshFrom).sort((a, b) => a.line - b.line);
-  const title = titleOf(scan.pieces);
+  const title = titleIn(scan.pieces.flatMap(({ record }) => (record ? [record] : [])));
   return {
     format: formatId,
     ...(sessionId === undefined ? {} : { sessionId }),
@@ -78,7 +84,8 @@ interface About {
 
 const mainTemplate = 'claude-code';
 const longestName = 400;
-const subagentTemplate = (type: string | undefined): string => `${mainTemplate}/${type === undefined || type === '' ? 'agent' : type}`.slice(0, longestName);
+const subagentTemplate = (type: string | undefined): string =>
+  `${mainTemplate}/${type === undefined || type === '' ? 'agent' : type}`.slice(0, longestName);
 
 /** Cuts strands into runs: at turns, at branch points, around compactions, and where the store's part ends. */
 function cutStrands(tree: Tree, granularity: PlanContext['granularity']): Runs {
@@ -96,7 +103,13 @@ function cutStrands(tree: Tree, granularity: PlanContext['granularity']): Runs {
     const close = (end: number, checkpoint: Checkpoint): void => {
       if (end <= begin) return;
       const nodes = strand.nodes.slice(begin, end);
-      const segment: Segment = { strand, nodes, type: inCompaction ? 'compaction' : 'delta', checkpoint: inCompaction ? 'compaction' : checkpoint, pieces: [] };
+      const segment: Segment = {
+        strand,
+        nodes,
+        type: inCompaction ? 'compaction' : 'delta',
+        checkpoint: inCompaction ? 'compaction' : checkpoint,
+        pieces: [],
+      };
       segments.push(segment);
       for (const node of nodes) home.set(node, segment);
       begin = end;
@@ -119,30 +132,43 @@ function cutStrands(tree: Tree, granularity: PlanContext['granularity']): Runs {
         else return;
         if (node.part === 'summary') return;
       }
-      if ((node.part === 'prompt' || node.part === 'command') && filled) close(index, 'turn_boundary');
+      if ((node.part === 'prompt' || node.part === 'command') && filled && !isOnePrompt(before, node)) close(index, 'turn_boundary');
       else if (granularity === 'tool_call' && node.part === 'assistant' && before && answersCalls(strand, index)) close(index, 'tool_call');
       if (node.part === 'command') commanded = true;
       // What a slash command expands to is the turn's prompt; what the runtime says before any prompt belongs to the next.
-      filled ||= node.part === 'prompt' || node.part === 'assistant' || node.part === 'result' || node.part === 'summary' || (node.part === 'meta' && commanded);
+      filled ||=
+        node.part === 'prompt' ||
+        node.part === 'assistant' ||
+        node.part === 'result' ||
+        node.part === 'summary' ||
+        (node.part === 'meta' && commanded);
     });
     close(strand.nodes.length, 'turn_boundary');
   }
   return { segments, home };
 }
 
+/** A prompt that is written as several records, one a block. */
+const isOnePrompt = (before: Node | undefined, node: Node): boolean =>
+  before?.part === 'prompt' && node.part === 'prompt' && node.record.timestamp !== undefined && before.record.timestamp === node.record.timestamp;
+
 /** A run of records that say nothing and lead nowhere: bookkeeping, not a branch. */
 const isStub = (strand: Strand, branchedAt: ReadonlySet<Node>, tree: Tree): boolean =>
   tree.strands.length > 1 && strand.nodes.every((node) => node.part === 'quiet' && !branchedAt.has(node));
 
 /** The turn is not over: a call waits for its result, or a result for an answer. */
-const isOpen = (node: Node): boolean => node.part === 'result' || node.part === 'attachment' || (node.part === 'assistant' && stringAt(node.record.message, 'stop_reason') === 'tool_use');
+const isOpen = (node: Node): boolean =>
+  node.part === 'result' || node.part === 'attachment' || (node.part === 'assistant' && stringAt(node.record.message, 'stop_reason') === 'tool_use');
 
 /** Between the record at `index`, an assistant's, and the one before of that kind stand results: a round of tool calls is done. */
 function answersCalls({ nodes }: Strand, index: number): boolean {
   const message = messageIdOf(nodes[index]?.record ?? {});
   for (let at = index - 1; at >= 0; at--) {
     const node = nodes[at] as Node;
-    if (node.part === 'result') return !nodes.slice(Math.max(0, at - 8), at).some((other) => other.part === 'assistant' && message !== undefined && messageIdOf(other.record) === message);
+    if (node.part === 'result')
+      return !nodes
+        .slice(Math.max(0, at - 8), at)
+        .some((other) => other.part === 'assistant' && message !== undefined && messageIdOf(other.record) === message);
     if (node.part !== 'quiet' && node.part !== 'attachment' && node.part !== 'meta') return false;
   }
   return false;
@@ -194,12 +220,25 @@ function placePieces(pieces: readonly Piece[], tree: Tree, { segments, home }: R
     segments.splice(last + 1, 0, segment);
     settle(segment);
   } else settle(undefined);
+  for (const segment of segments) inChainOrder(segment, tree);
   return side.sort((a, b) => a.start - b.start);
 
   /** The newline that the last import did not see: whoever joins the deltas puts it there again. */
   function endsEarlierLine(piece: Piece): boolean {
     return piece.range.start === resumeAt && resumeAt > 0 && piece.sort === 'blank' && file[resumeAt - 1] !== 0x0a;
   }
+}
+
+/** A record that was written before the one it hangs on comes after it in the delta, with the lines that stand behind it. */
+function inChainOrder({ pieces, nodes }: Segment, tree: Tree): void {
+  if (nodes.every((node, at) => at === 0 || (nodes[at - 1] as Node).piece.range.start < node.piece.range.start)) return;
+  const groups: { index: number; pieces: Piece[] }[] = [{ index: -1, pieces: [] }];
+  for (const piece of pieces) {
+    const node = tree.nodes.get(piece);
+    if (node) groups.push({ index: node.index, pieces: [piece] });
+    else groups.at(-1)?.pieces.push(piece);
+  }
+  pieces.splice(0, pieces.length, ...groups.sort((a, b) => a.index - b.index).flatMap((group) => group.pieces));
 }
 
 function addRange(ranges: ByteRange[], range: ByteRange): void {
@@ -212,6 +251,7 @@ function commitsOf({ segments, home }: Runs, tree: Tree, about: About): { commit
   const commits: PlannedCommit[] = [];
   const planOf = new Map<Segment, number>();
   const types = agentTypesOf(tree);
+  const copies = copiesOf(tree);
   segments.forEach((segment, place) => {
     if (isStored(segment) || (segment.pieces.length === 0 && segment.nodes.length === 0)) return;
     const { strand } = segment;
@@ -245,7 +285,7 @@ function commitsOf({ segments, home }: Runs, tree: Tree, about: About): { commit
     const own = segment.nodes.map((node) => node.piece);
     const again = [...own, ...(tree.kept.get(boundary) ?? []).slice(0, keeps).map((node) => node.piece)];
     commits.push({
-      ...describe(segment, before === undefined),
+      ...headOf(segment, before === undefined),
       parent: before ? referTo(before.nodes.at(-1)) : parentOf(segment.strand),
       ranges: [],
       kept: rangesOf(again),
@@ -257,9 +297,9 @@ function commitsOf({ segments, home }: Runs, tree: Tree, about: About): { commit
 
   function commitOf(segment: Segment, parent: PlannedCommit['parent'], first: boolean): PlannedCommit {
     const boundary = segment.type === 'compaction' ? segment.nodes.find((node) => node.part === 'boundary') : undefined;
-    const kept = (boundary && tree.kept.get(boundary))?.map((node) => node.piece) ?? [];
+    const kept = ((boundary && tree.kept.get(boundary)) ?? segment.nodes.flatMap((node) => copies.get(node) ?? [])).map((node) => node.piece);
     return {
-      ...describe(segment, first),
+      ...headOf(segment, first),
       parent,
       ranges: rangesOf(segment.pieces),
       ...(kept.length > 0 ? { kept: rangesOf(kept) } : {}),
@@ -268,7 +308,7 @@ function commitsOf({ segments, home }: Runs, tree: Tree, about: About): { commit
     };
   }
 
-  function describe(segment: Segment, first: boolean): Omit<PlannedCommit, 'parent' | 'ranges' | 'records' | 'entries' | 'elisions'> {
+  function headOf(segment: Segment, first: boolean): Omit<PlannedCommit, 'parent' | 'ranges' | 'records' | 'entries' | 'elisions'> {
     const { strand, type, checkpoint } = segment;
     const summary = summaryOf(segment);
     const createdAt = writtenAt(segment);
@@ -285,6 +325,38 @@ function commitsOf({ segments, home }: Runs, tree: Tree, about: About): { commit
     };
   }
 }
+
+/**
+ * For the last record of an answer, what an older version wrote of the same answer elsewhere in this file, when it copied that history
+ * under new ids: the agent gathers the records of an answer from the whole file, and so sends both.
+ */
+function copiesOf(tree: Tree): ReadonlyMap<Node, readonly Node[]> {
+  const answers = new Map<string, Node[]>();
+  for (const node of tree.nodes.values()) {
+    const id = node.part === 'assistant' ? messageIdOf(node.record) : undefined;
+    if (id === undefined) continue;
+    const others = answers.get(id);
+    if (others) others.push(node);
+    else answers.set(id, [node]);
+  }
+  const copies = new Map<Node, readonly Node[]>();
+  for (const nodes of answers.values()) {
+    const last = nodes.at(-1) as Node;
+    if (last.strand === nodes[0]?.strand || nodes.length > mostCopies) continue;
+    const elsewhere = nodes.filter((node) => node.strand !== last.strand && saysNoCall(node) && !comesBefore(node, last));
+    if (elsewhere.length > 0) copies.set(last, elsewhere);
+  }
+  return copies;
+}
+const saysNoCall = ({ record }: Node): boolean => blocksOf(record).every((block) => isObject(block) && block.type !== 'tool_use');
+
+/** The first is on the way from the root to the second. */
+function comesBefore(first: Node, second: Node): boolean {
+  for (let at: Node | Strand['from'] = second; at && 'piece' in at; at = at.strand.from)
+    if (at.strand === first.strand) return first.index <= at.index;
+  return false;
+}
+const mostCopies = 64;
 
 const isStored = (segment: Segment): boolean => segment.nodes[0]?.stored !== undefined;
 
@@ -315,15 +387,22 @@ function summaryOf({ nodes, type }: Segment): string | undefined {
     const trigger = stringAt(metadata, 'trigger');
     return trigger === undefined ? 'Compaction' : `Compaction (${trigger})`;
   }
-  const prompt = nodes.find((node) => node.part === 'prompt') ?? nodes.find((node) => node.part === 'command' && node.record.isMeta !== true);
-  const headline = prompt && headlineOf(prompt.record);
-  if (headline !== undefined) return headline;
+  const prompts = nodes.filter((node) => node.part === 'prompt');
+  const asked = prompts.length > 0 ? prompts : nodes.filter((node) => node.part === 'command' && node.record.isMeta !== true);
+  for (const { record } of asked) {
+    const headline = headlineOf(record);
+    if (headline !== undefined) return headline;
+  }
   const answers = nodes.filter((node) => node.part === 'assistant');
   for (const { record } of answers) {
     const text = headlineOf(record);
     if (text !== undefined) return text;
   }
-  const tools = new Set(answers.flatMap(({ record }) => blocksOf(record).flatMap((block) => (isObject(block) && block.type === 'tool_use' ? (stringAt(block, 'name') ?? []) : []))));
+  const tools = new Set(
+    answers.flatMap(({ record }) =>
+      blocksOf(record).flatMap((block) => (isObject(block) && block.type === 'tool_use' ? (stringAt(block, 'name') ?? []) : [])),
+    ),
+  );
   return tools.size > 0 ? clip([...tools].join(', ')) : undefined;
 }
 
@@ -367,34 +446,6 @@ function agentsOf(records: readonly JsonObject[]): ImportPlan['agents'] {
     const toolCallId = agentId === undefined ? undefined : resultIdsOf(record)[0];
     return agentId !== undefined && toolCallId !== undefined ? [{ agentId, toolCallId }] : [];
   });
-}
-
-function titleOf(pieces: readonly Piece[]): string | undefined {
-  let best: string | undefined;
-  let rank = 0;
-  for (const { record } of pieces) {
-    if (!record) continue;
-    const [text, worth] = titleIn(record);
-    if (text !== undefined && worth >= rank && text.trim() !== '') {
-      best = clip(text);
-      rank = worth;
-    }
-  }
-  return best;
-}
-
-/** A title and its worth: a person's own counts more than the agent's. */
-export function titleIn(record: JsonObject): readonly [string | undefined, number] {
-  switch (record.type) {
-    case 'custom-title':
-      return [stringAt(record, 'customTitle'), 3];
-    case 'ai-title':
-      return [stringAt(record, 'aiTitle'), 2];
-    case 'summary':
-      return [stringAt(record, 'summary'), 1];
-    default:
-      return [undefined, 0];
-  }
 }
 
 function firstText(records: readonly JsonObject[], key: string): string | undefined {

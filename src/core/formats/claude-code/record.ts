@@ -1,4 +1,5 @@
 import { isObject, type JsonObject, parseInstant, stringAt, type Timestamp, timestampOf } from '../../base/index.js';
+import { renderedOf } from './attachments.js';
 
 /**
  * What a chained record is to the tree:
@@ -26,9 +27,13 @@ export function partOf(record: JsonObject): Part {
     case 'assistant':
       return 'assistant';
     case 'system':
-      return record.subtype === 'compact_boundary' ? 'boundary' : 'quiet';
+      return record.subtype === 'compact_boundary'
+        ? 'boundary'
+        : record.subtype === 'local_command'
+          ? localPartOf(stringAt(record, 'content') ?? '')
+          : 'quiet';
     case 'attachment':
-      return Array.isArray(record.rendered) && record.rendered.length > 0 ? 'attachment' : isQueuedPrompt(record) ? 'attachment' : 'quiet';
+      return renderedOf(record) ? 'attachment' : 'quiet';
     case 'user':
       return userPartOf(record);
     default:
@@ -36,7 +41,7 @@ export function partOf(record: JsonObject): Part {
   }
 }
 
-const isQueuedPrompt = (record: JsonObject): boolean => stringAt(record.attachment, 'type') === 'queued_command';
+const localPartOf = (text: string): Part => (/^\s*<(command-name|command-message|bash-input)>/.test(text) ? 'command' : 'aside');
 
 function userPartOf(record: JsonObject): Part {
   if (record.isCompactSummary === true) return 'summary';
@@ -91,13 +96,19 @@ export function timeOf(record: JsonObject): Timestamp | undefined {
 }
 
 /** The ids of tool calls that may start a subagent, with the prompt that they give it. */
-export function agentCallsOf(record: JsonObject): readonly { readonly id: string; readonly prompt: string | undefined; readonly type: string | undefined }[] {
+export function agentCallsOf(
+  record: JsonObject,
+): readonly { readonly id: string; readonly prompt: string | undefined; readonly type: string | undefined }[] {
   if (record.type !== 'assistant') return [];
   return blocksOf(record).flatMap((block) => {
     if (!isObject(block) || block.type !== 'tool_use' || typeof block.id !== 'string') return [];
-    return block.name === 'Task' || block.name === 'Agent' ? [{ id: block.id, prompt: stringAt(block.input, 'prompt'), type: stringAt(block.input, 'subagent_type') }] : [];
+    return block.name === 'Task' || block.name === 'Agent'
+      ? [{ id: block.id, prompt: stringAt(block.input, 'prompt'), type: stringAt(block.input, 'subagent_type') }]
+      : [];
   });
 }
 
 export const resultIdsOf = (record: JsonObject): readonly string[] =>
-  blocksOf(record).flatMap((block) => (isObject(block) && block.type === 'tool_result' && typeof block.tool_use_id === 'string' ? [block.tool_use_id] : []));
+  blocksOf(record).flatMap((block) =>
+    isObject(block) && block.type === 'tool_result' && typeof block.tool_use_id === 'string' ? [block.tool_use_id] : [],
+  );

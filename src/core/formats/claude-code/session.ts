@@ -1,33 +1,154 @@
-import { bytesOf, type JsonObject, type Timestamp } from '../../base/index.js';
+import { bytesOf, isObject, type JsonObject, stringAt, type Timestamp } from '../../base/index.js';
+import { interrupted } from '../anthropic-messages/index.js';
 import { scanLines } from './lines.js';
-import { isChained, uuidOf } from './record.js';
+import { blocksOf, isChained, messageIdOf, partOf, resultIdsOf, timeOf, uuidOf } from './record.js';
 
 export interface SessionOptions {
+  /** The id of the new session, which its file is named by. */
   readonly sessionId: string;
   readonly newId: () => string;
   readonly now: Timestamp;
+  /** The folder in which it will be resumed, said on each record. */
   readonly cwd?: string;
+  /** A name for the session, where the records bring none. */
   readonly title?: string;
 }
 
+/** Records without a place in the tree that belong to a session wherever it goes on; all others are bookkeeping of one process. */
+const travels = new Set(['custom-title', 'ai-title', 'agent-name', 'agent-color', 'agent-setting', 'tag', 'content-replacement']);
+/** What is true of the original only: which request was sent, and where a copy came from. */
+const originalsOwn = ['requestRef', 'requestSessionId', 'forkedFrom', 'agentId'];
+
 /**
- * A session file of its own out of the records of a context: one session id, each record hanging on one before it, no
- * request records. Ids of records stay, so that entries keep their keys.
+ * A file that `claude --resume` accepts, from the records of one context in order. Ids of records stay, so that entries keep their
+ * keys; each record hangs on the one before it; each call has its result. Request records, progress and torn lines stay behind.
  */
 export function writeSession(delta: Uint8Array, options: SessionOptions): Uint8Array {
+  const records = scanLines(delta).pieces.flatMap(({ record, sort }) => (record && sort === 'record' ? [record] : []));
+  const chain = pairCalls(withKept(records.filter(isChained).filter((record) => record.type !== 'progress')), options);
+  const uuids = new Set(chain.map(uuidOf));
+  const loose = records.filter(
+    (record) => !isChained(record) && (travels.has(String(record.type)) || (record.type === 'summary' && uuids.has(stringAt(record, 'leafUuid')))),
+  );
+  const titled = loose.some((record) => record.type === 'custom-title') || options.title === undefined;
+  const title: JsonObject[] = titled ? [] : [{ type: 'custom-title', customTitle: options.title as string, sessionId: options.sessionId }];
+  const lines = [
+    ...linked(chain, options),
+    ...loose.map((record) => ({ ...record, ...('sessionId' in record ? { sessionId: options.sessionId } : {}) })),
+    ...title,
+  ];
+  return bytesOf(lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+}
+
+/**
+ * A compaction repeats the messages that it keeps behind its summary. Where the file has them already, the boundary's list of them is
+ * enough; where it has not, they stay behind the summary, as the agent's own forks have them. The list names what is kept, no more.
+ */
+function withKept(records: readonly JsonObject[]): JsonObject[] {
   const seen = new Set<string>();
-  let last: string | null = null;
-  const lines = scanLines(delta).pieces.flatMap(({ record }) => {
-    if (!record || String(record.type).startsWith('api-request')) return [];
-    const own: JsonObject = { ...record, ...('sessionId' in record && { sessionId: options.sessionId }), ...(options.cwd !== undefined && 'cwd' in record && { cwd: options.cwd }) };
-    const uuid = uuidOf(record);
-    if (uuid === undefined || !isChained(record)) return [JSON.stringify(own)];
-    const parent = record.parentUuid;
-    const isSound: boolean = parent === null ? last === null || record.subtype === 'compact_boundary' : typeof parent === 'string' && seen.has(parent);
-    const linked = isSound ? own : { ...own, parentUuid: last };
+  const kept: JsonObject[] = [];
+  let compaction: { at: number; listed: ReadonlySet<string>; present: string[] } | undefined;
+  const settle = (): void => {
+    if (compaction && compaction.present.length < compaction.listed.size)
+      kept[compaction.at] = keeping(kept[compaction.at] as JsonObject, compaction.present);
+    compaction = undefined;
+  };
+  for (const record of records) {
+    const uuid = uuidOf(record) as string;
+    const part = partOf(record);
+    if (part === 'boundary') {
+      settle();
+      compaction = { at: kept.length, listed: new Set(listedBy(record)), present: [] };
+    } else if (compaction?.listed.has(uuid)) compaction.present.push(uuid);
+    else if (part !== 'summary' && part !== 'quiet') settle();
+    if (seen.has(uuid)) continue;
     seen.add(uuid);
-    last = uuid;
-    return [JSON.stringify(linked)];
+    kept.push(record);
+  }
+  settle();
+  return kept;
+}
+
+const listedBy = (boundary: JsonObject): readonly string[] => {
+  const metadata = isObject(boundary.compactMetadata) ? boundary.compactMetadata.preservedMessages : undefined;
+  const uuids = isObject(metadata) ? metadata.uuids : undefined;
+  return Array.isArray(uuids) ? uuids.filter((uuid) => typeof uuid === 'string') : [];
+};
+
+function keeping(boundary: JsonObject, uuids: readonly string[]): JsonObject {
+  const { preservedMessages, preservedSegment, ...metadata } = boundary.compactMetadata as JsonObject;
+  const [first] = uuids;
+  if (first === undefined) return { ...boundary, compactMetadata: metadata };
+  const messages = { ...(preservedMessages as JsonObject), uuids, allUuids: uuids };
+  const segment = isObject(preservedSegment) ? { preservedSegment: { ...preservedSegment, headUuid: first, tailUuid: uuids.at(-1) ?? first } } : {};
+  return { ...boundary, compactMetadata: { ...metadata, ...segment, preservedMessages: messages } as JsonObject };
+}
+
+/** Closes calls that have no result in the agent's own words, and leaves out results that answer no call, or answer one again. */
+function pairCalls(records: readonly JsonObject[], options: SessionOptions): JsonObject[] {
+  const called = new Set<string>();
+  const answered = new Set<string>();
+  const sound: JsonObject[] = [];
+  for (const record of records) {
+    for (const block of blocksOf(record))
+      if (record.type === 'assistant' && isObject(block) && block.type === 'tool_use' && typeof block.id === 'string') called.add(block.id);
+    const ids = record.type === 'user' ? resultIdsOf(record) : [];
+    const alone = new Set(ids.filter((id) => !called.has(id) || answered.has(id)));
+    for (const id of ids) answered.add(id);
+    const rest = alone.size === 0 ? record : withoutResults(record, alone);
+    if (rest) sound.push(rest);
+  }
+  const open = [...called].filter((id) => !answered.has(id));
+  return open.length === 0 ? sound : close(sound, new Set(open), options);
+}
+
+function withoutResults(record: JsonObject, ids: ReadonlySet<string>): JsonObject | undefined {
+  const content = blocksOf(record).filter(
+    (block) => !(isObject(block) && block.type === 'tool_result' && ids.has(stringAt(block, 'tool_use_id') ?? '')),
+  );
+  return content.length === 0 ? undefined : ({ ...record, message: { ...(record.message as JsonObject), content } } as unknown as JsonObject);
+}
+
+/** Puts a result for each open call right behind the last record of the answer that made it. */
+function close(records: readonly JsonObject[], open: ReadonlySet<string>, options: SessionOptions): JsonObject[] {
+  const lastOf = new Map<string, number>();
+  records.forEach((record, at) => {
+    if (record.type === 'assistant') lastOf.set(messageIdOf(record) ?? (uuidOf(record) as string), at);
   });
-  return bytesOf(lines.map((line) => `${line}\n`).join(''));
+  const behind = new Map<number, JsonObject[]>();
+  for (const record of records) {
+    if (record.type !== 'assistant') continue;
+    for (const block of blocksOf(record)) {
+      const id = stringAt(block, 'id');
+      if (id === undefined || !open.has(id) || stringAt(block, 'type') !== 'tool_use') continue;
+      const at = lastOf.get(messageIdOf(record) ?? (uuidOf(record) as string)) as number;
+      behind.set(at, [...(behind.get(at) ?? []), resultFor(id, record, options)]);
+    }
+  }
+  return records.flatMap((record, at) => [record, ...(behind.get(at) ?? [])]);
+}
+
+const resultFor = (id: string, call: JsonObject, { newId, now }: SessionOptions): JsonObject => ({
+  type: 'user',
+  message: { role: 'user', content: [{ type: 'tool_result', content: interrupted, is_error: true, tool_use_id: id }] },
+  toolUseResult: interrupted,
+  sourceToolAssistantUUID: uuidOf(call) as string,
+  uuid: newId(),
+  timestamp: timeOf(call) ?? now,
+});
+
+/** One line of descent, in the order of the records: what is in the file is in the conversation. */
+function linked(records: readonly JsonObject[], { sessionId, now, cwd }: SessionOptions): JsonObject[] {
+  let parentUuid: string | null = null;
+  return records.map((record) => {
+    const own = Object.fromEntries(
+      Object.entries(record).filter(([key]) => key !== 'parentUuid' && key !== 'logicalParentUuid' && !originalsOwn.includes(key)),
+    ) as JsonObject;
+    const boundary = partOf(record) === 'boundary';
+    const link: JsonObject = boundary ? { parentUuid: null, ...(parentUuid === null ? {} : { logicalParentUuid: parentUuid }) } : { parentUuid };
+    parentUuid = uuidOf(record) as string;
+    const folder: JsonObject = cwd === undefined ? {} : { cwd };
+    const time: JsonObject = timeOf(record) === undefined ? { timestamp: now } : {};
+    return { ...link, ...own, ...folder, isSidechain: false, sessionId, ...time };
+  });
 }

@@ -39,27 +39,36 @@ export interface Tree {
   readonly notes: readonly Problem[];
 }
 
+const isChainedPiece = ({ record, sort }: Piece): boolean => sort === 'record' && record !== undefined && isChained(record);
+
 interface Place {
   readonly parent: Node | { readonly record: string } | null;
   readonly keeps?: number;
 }
 
+/** What the tree needs to know of the world: whether a record is in the project already, and under which id. */
+export interface Surroundings {
+  /** The id under which the project holds the record; `parentStored` says that what it hangs on is held too. */
+  readonly storedAs: (piece: Piece, record: JsonObject, parentStored: boolean) => string | undefined;
+  /** An earlier import of this file has taken the record in. */
+  readonly isTakenIn: (piece: Piece) => boolean;
+  /** A record that is not in this file is known from another. */
+  readonly isKnown: (uuid: string) => boolean;
+  /** The whole file is a subagent's conversation. */
+  readonly wholeIsSidechain: boolean;
+}
+
 /**
- * Puts records into their tree, in file order. `storedAs` tells for a record whether the project holds it already and
- * under which id; `isKnown` whether a record that is not in this file is known from another.
+ * Puts records into their tree, in file order; one whose parent stands later in the file waits for it. What the links leave open is
+ * settled as the agent itself does (2.1.329, run on made-up files): a record without a parent in reach follows the one before it, and of
+ * two with one id the last is read.
  */
-export function growTree(
-  pieces: readonly Piece[],
-  storedAs: (piece: Piece, record: JsonObject, parentStored: boolean) => string | undefined,
-  isKnown: (uuid: string) => boolean,
-  wholeIsSidechain: boolean,
-): Tree {
+export function growTree(pieces: readonly Piece[], { storedAs, isTakenIn, isKnown, wholeIsSidechain }: Surroundings): Tree {
   const byUuid = new Map<string, Node>();
   const nodes = new Map<Piece, Node>();
   const ghosts = new Map<string, string | null>();
   const repeated = new Set<Piece>();
   const strands: Strand[] = [];
-  const children = new Map<Node, Strand[]>();
   const kept = new Map<Node, Node[]>();
   /** A kept message stands, for what goes on from it, right after the summary of the compaction that keeps it. */
   const standsOn = new Map<string, { readonly boundary: Node; readonly keeps: number }>();
@@ -67,22 +76,66 @@ export function growTree(
   const calls = new Map<string, string>();
   const skipped: Problem[] = [];
   const notes: Problem[] = [];
+  const waiting = new Map<string, Piece[]>();
   let previous: Node | undefined;
-  let later: ReadonlySet<string> | undefined;
 
+  const readAs = chooseRecords();
   for (const piece of pieces) {
     if (piece.ghost && !byUuid.has(piece.ghost.uuid)) ghosts.set(piece.ghost.uuid, piece.ghost.parentUuid);
-    const { record } = piece;
-    if (!record || piece.sort !== 'record' || !isChained(record)) continue;
-    const uuid = uuidOf(record) as string;
-    if (byUuid.has(uuid)) {
-      repeated.add(piece);
-      skipped.push({ line: piece.line, reason: `a second record with the id ${uuid}; the first is read, this one is kept aside` });
-      continue;
+    if (isChainedPiece(piece) && !repeated.has(piece) && !leadsNowhere(piece)) settle(piece, false);
+  }
+  if (waiting.size > 0) settleCycles();
+  return { strands, nodes, byUuid, repeated, kept, skipped, notes };
+
+  /** Of records with one id the last is read, or the one that is stored; the others are kept aside. */
+  function chooseRecords(): ReadonlyMap<string, Piece> {
+    const chosen = new Map<string, Piece>();
+    for (const piece of pieces) {
+      if (!isChainedPiece(piece)) continue;
+      const uuid = uuidOf(piece.record as JsonObject) as string;
+      const other = chosen.get(uuid);
+      const aside = other && (isTakenIn(other) ? piece : other);
+      if (aside !== piece) chosen.set(uuid, piece);
+      if (!aside) continue;
+      repeated.add(aside);
+      const where = aside === piece ? 'before' : 'later';
+      skipped.push({ line: aside.line, reason: `another record with the id ${uuid} stands ${where}: that one is read, this one is kept aside` });
     }
-    const part = partOf(record);
-    const sidechain = !wholeIsSidechain && record.isSidechain === true;
-    const place = placeOf(piece, record, part, sidechain);
+    return chosen;
+  }
+
+  /** Bookkeeping that hangs on itself: no way leads from it to the conversation, nor back. */
+  function leadsNowhere(piece: Piece): boolean {
+    const record = piece.record as JsonObject;
+    if (record.parentUuid !== record.uuid || record.type === 'user' || record.type === 'assistant') return false;
+    repeated.add(piece);
+    skipped.push({ line: piece.line, reason: 'it names itself as its parent and is no message: kept aside' });
+    return true;
+  }
+
+  /** Places the record and all that have waited for it, or has it wait. */
+  function settle(first: Piece, byPosition: boolean): void {
+    const queue = [first];
+    for (let piece = queue.pop(); piece; piece = queue.pop()) {
+      if (nodes.has(piece)) continue;
+      const record = piece.record as JsonObject;
+      const part = partOf(record);
+      const sidechain = !wholeIsSidechain && record.isSidechain === true;
+      const place = placeOf(piece, record, part, sidechain, byPosition && piece === first);
+      if ('waitFor' in place) {
+        const others = waiting.get(place.waitFor);
+        if (others) others.push(piece);
+        else waiting.set(place.waitFor, [piece]);
+        continue;
+      }
+      const node = grow(piece, record, part, sidechain, place);
+      queue.push(...(waiting.get(node.uuid)?.reverse() ?? []));
+      waiting.delete(node.uuid);
+    }
+  }
+
+  function grow(piece: Piece, record: JsonObject, part: Part, sidechain: boolean, place: Place): Node {
+    const uuid = uuidOf(record) as string;
     const parentStored = place.parent === null || !('piece' in place.parent) || place.parent.stored !== undefined;
     const stored = storedAs(piece, record, parentStored);
     const node = attach({ uuid, piece, record, part, ...(stored === undefined ? {} : { stored }) }, place, sidechain);
@@ -94,42 +147,45 @@ export function growTree(
       if (boundary !== node) summaries.set(boundary, node);
     }
     for (const call of agentCallsOf(record)) if (call.prompt !== undefined) calls.set(call.prompt, call.id);
-    if (!sidechain) previous = node;
+    if (!sidechain && !(previous && previous.piece.range.start > piece.range.start)) previous = node;
+    return node;
   }
-  return { strands, nodes, byUuid, repeated, kept, skipped, notes };
 
-  function placeOf(piece: Piece, record: JsonObject, part: Part, sidechain: boolean): Place {
-    const note = (reason: string): void => void notes.push({ line: piece.line, reason });
+  /** Records that wait for each other follow, one after the other, the record before them. */
+  function settleCycles(): void {
+    previous = undefined;
+    for (const piece of pieces) {
+      if (!isChainedPiece(piece) || repeated.has(piece)) continue;
+      if (!nodes.has(piece)) settle(piece, true);
+      const node = nodes.get(piece);
+      if (node && (wholeIsSidechain || !node.strand.sidechain)) previous = node;
+    }
+  }
+
+  function placeOf(piece: Piece, record: JsonObject, part: Part, sidechain: boolean, byPosition: boolean): Place | { readonly waitFor: string } {
     const named = typeof record.parentUuid === 'string' ? record.parentUuid : undefined;
     const parent = part === 'boundary' ? (stringAt(record, 'logicalParentUuid') ?? named) : named;
-    if (parent === undefined) {
-      if (part !== 'boundary' || !previous) return { parent: null };
-      note('a compaction that does not say what it follows: read as following the record before it');
-      return { parent: previous };
-    }
+    if (parent === undefined) return part === 'boundary' && previous ? after('a compaction that does not say what it follows') : { parent: null };
+    if (parent === record.uuid) return after('it names itself as its parent');
     const found = lookUp(parent);
     if (found) {
-      if (sidechain !== found.strand.sidechain && !wholeIsSidechain) return sidechain ? { parent: null } : byPosition('its parent belongs to a subagent');
+      if (sidechain && !found.strand.sidechain) return { parent: null };
       const compaction = part === 'boundary' ? undefined : standsOn.get(found.uuid);
       const summary = compaction && summaries.get(compaction.boundary);
-      if (compaction && summary) return { parent: summary, keeps: compaction.keeps };
-      return { parent: found };
+      return compaction && summary ? { parent: summary, keeps: compaction.keeps } : { parent: found };
     }
+    const later = readAs.has(parent);
+    // A fork's file begins with the compaction that it stands on; what that followed comes behind it as a kept message.
+    if (later && part === 'boundary') return previous ? after(`what it follows, ${parent}, stands later in the file`) : { parent: null };
+    if (later && !byPosition) return { waitFor: parent };
+    if (later) return after(`its parent ${parent} hangs, in the end, on the record itself`);
     if (isKnown(parent)) return { parent: { record: parent } };
-    if (part === 'prompt' && parent !== record.uuid) {
-      note(`its parent ${parent} is not there: read as a beginning`);
-      return { parent: null };
-    }
-    if (parent === record.uuid) return byPosition('it names itself as its parent');
-    return byPosition(laterUuids().has(parent) ? `its parent ${parent} stands later in the file` : `its parent ${parent} is not there`);
+    return after(`its parent ${parent} is not there`);
 
-    function byPosition(why: string): Place {
-      if (!previous || sidechain) {
-        note(`${why}: read as a beginning`);
-        return { parent: null };
-      }
-      note(`${why}: read as following the record before it`);
-      return { parent: previous };
+    function after(why: string): Place {
+      const before = sidechain ? undefined : previous;
+      notes.push({ line: piece.line, reason: `${why}: read as ${before ? 'following the record before it' : 'a beginning'}` });
+      return { parent: before ?? null };
     }
   }
 
@@ -144,19 +200,15 @@ export function growTree(
     return undefined;
   }
 
-  function laterUuids(): ReadonlySet<string> {
-    later ??= new Set(pieces.flatMap((piece) => (piece.record && isChained(piece.record) ? [uuidOf(piece.record) as string] : [])));
-    return later;
-  }
-
   function keepMessages(boundary: Node): void {
     const metadata = boundary.record.compactMetadata;
     const preserved = isObject(metadata) ? metadata.preservedMessages : undefined;
-    const uuids = isObject(preserved) && Array.isArray(preserved.uuids) ? preserved.uuids : segmentOf(isObject(metadata) ? metadata.preservedSegment : undefined);
+    const uuids =
+      isObject(preserved) && Array.isArray(preserved.uuids) ? preserved.uuids : segmentOf(isObject(metadata) ? metadata.preservedSegment : undefined);
     const found = uuids.flatMap((uuid) => (typeof uuid === 'string' ? (byUuid.get(uuid) ?? []) : []));
     if (found.length === 0) return;
     kept.set(boundary, found);
-    found.forEach((node, index) => standsOn.set(node.uuid, { boundary, keeps: index + 1 }));
+    for (const [index, node] of found.entries()) standsOn.set(node.uuid, { boundary, keeps: index + 1 });
   }
 
   /** Versions before the list of messages name only the first and the last of them. */
@@ -180,13 +232,29 @@ export function growTree(
       return begin({ from: parent, nodes: [], sidechain, ...(startedBy === undefined ? {} : { startedBy }) });
     }
     const partial = keeps !== undefined && keeps < (kept.get(boundaryBefore(parent))?.length ?? 0);
-    if (!partial) {
-      const home = goesOn(bare, parent);
-      if (home) return home;
+    if (partial || parent.strand.sidechain !== sidechain) return begin({ from: parent, nodes: [], sidechain, ...(partial ? { keeps } : {}) });
+    return goesOn(bare, parent) ?? branchFrom(lastOfRound(parent), sidechain);
+  }
+
+  /** An answer and the results of its calls are one: whoever goes on from a part of them has seen all (the agent gathers them again). */
+  function lastOfRound(parent: Node): Node {
+    if (parent.part !== 'assistant' && parent.part !== 'result') return parent;
+    const message = parent.part === 'assistant' ? messageIdOf(parent.record) : undefined;
+    let last = parent;
+    for (const node of following(parent)) {
+      const same = node.part === 'assistant' && message !== undefined && messageIdOf(node.record) === message;
+      if (node.part === 'result' || same) last = node;
+      else if (node.part !== 'quiet') break;
     }
-    const strand = begin({ from: parent, nodes: [], sidechain: parent.strand.sidechain, ...(partial ? { keeps } : {}) });
-    children.set(parent, [...(children.get(parent) ?? []), strand]);
-    return strand;
+    return last;
+  }
+
+  function branchFrom(parent: Node, sidechain: boolean): Strand {
+    return parent.index === parent.strand.nodes.length - 1 ? parent.strand : begin({ from: parent, nodes: [], sidechain });
+  }
+
+  function* following({ strand, index }: Node): Generator<Node> {
+    for (let at = index + 1; at < strand.nodes.length; at++) yield strand.nodes[at] as Node;
   }
 
   function begin(strand: Strand): Strand {
@@ -213,14 +281,16 @@ export function growTree(
     if (parent.index === strand.nodes.length - 1) return strand;
     const { part } = bare;
     if (part === 'quiet' || part === 'attachment') return strand;
-    const ids = part === 'result' ? new Set(resultIdsOf(bare.record)) : undefined;
+    const ids = new Set(part === 'result' ? resultIdsOf(bare.record) : []);
     const message = part === 'assistant' ? messageIdOf(bare.record) : undefined;
-    for (let at = parent.index + 1; at < strand.nodes.length; at++) {
-      const beside = strand.nodes[at] as Node;
-      if (beside.part === 'quiet') continue;
-      if (ids ? !resultIdsOf(beside.record).some((id) => ids.has(id)) : beside.part === 'result') continue;
-      if (part === 'assistant' && (beside.part === 'attachment' || (beside.part === 'assistant' && message !== undefined && messageIdOf(beside.record) === message))) continue;
-      return undefined;
+    let isAnsweredAgain = false;
+    let isMovedOn = false;
+    for (const beside of following(parent)) {
+      const sameAnswer = beside.part === 'assistant' && message !== undefined && messageIdOf(beside.record) === message;
+      if (beside.part === 'quiet' || sameAnswer || (part === 'assistant' && beside.part === 'attachment')) continue;
+      if (beside.part === 'result') isAnsweredAgain ||= resultIdsOf(beside.record).some((id) => ids.has(id));
+      else isMovedOn = true;
+      if (isMovedOn && (part !== 'result' || isAnsweredAgain)) return undefined;
     }
     return strand;
   }

@@ -1,4 +1,4 @@
-import { type EntryKey, type JsonObject, badRequest, bytesOf } from '../../base/index.js';
+import { badRequest, bytesOf, type EntryKey, type JsonObject } from '../../base/index.js';
 import type { WritableEntry, WriteOptions } from '../format.js';
 import { blockOfNumber } from './entries.js';
 import { type Piece, scanLines } from './lines.js';
@@ -22,7 +22,8 @@ export function writeEntries(entries: readonly WritableEntry[], options: WriteOp
   const roots: WritableEntry[] = [];
   for (const entry of entries) {
     const owner = roots.at(-1);
-    if (entry.kind === 'image' && entry.role === 'tool' && owner?.kind === 'tool_result' && owner.toolCallId === entry.toolCallId) images.set(owner, [...(images.get(owner) ?? []), entry]);
+    if (entry.kind === 'image' && entry.role === 'tool' && owner?.kind === 'tool_result' && owner.toolCallId === entry.toolCallId)
+      images.set(owner, [...(images.get(owner) ?? []), entry]);
     else roots.push(entry);
   }
   for (let at = 0; at < roots.length; ) {
@@ -44,10 +45,18 @@ const keptUuid = (entry: WritableEntry, used: ReadonlySet<string>): string | und
 
 const sideOf = (entry: WritableEntry): 'assistant' | 'user' => (entry.role === 'assistant' ? 'assistant' : 'user');
 function sameRecord(first: WritableEntry, next: WritableEntry, uuid: string): boolean {
-  return next.key !== undefined && splitKey(next.key)?.uuid === uuid && sideOf(first) === sideOf(next) && first.kind !== 'summary' && next.kind !== 'event';
+  return (
+    next.key !== undefined && splitKey(next.key)?.uuid === uuid && sideOf(first) === sideOf(next) && first.kind !== 'summary' && next.kind !== 'event'
+  );
 }
 
-function recordOf(group: readonly WritableEntry[], uuid: string, parentUuid: string | null, options: WriteOptions, images: ReadonlyMap<WritableEntry, readonly WritableEntry[]>): JsonObject {
+function recordOf(
+  group: readonly WritableEntry[],
+  uuid: string,
+  parentUuid: string | null,
+  options: WriteOptions,
+  images: ReadonlyMap<WritableEntry, readonly WritableEntry[]>,
+): JsonObject {
   const first = group[0] as WritableEntry;
   const envelope = {
     parentUuid,
@@ -60,7 +69,15 @@ function recordOf(group: readonly WritableEntry[], uuid: string, parentUuid: str
   };
   const tail = { uuid, timestamp: first.at ?? options.now };
   if (first.kind === 'event' || (first.role === 'system' && first.kind === 'text')) {
-    return { ...envelope, type: 'system', subtype: first.toolName ?? 'informational', content: first.text ?? '', level: 'info', isMeta: false, ...tail } as JsonObject;
+    return {
+      ...envelope,
+      type: 'system',
+      subtype: first.toolName ?? 'informational',
+      content: first.text ?? '',
+      level: 'info',
+      isMeta: false,
+      ...tail,
+    } as JsonObject;
   }
   if (sideOf(first) === 'assistant') {
     const id = first.messageId ?? `msg_${uuid.replaceAll('-', '').slice(0, 24)}`;
@@ -89,9 +106,16 @@ function assistantBlock(entry: WritableEntry): object {
   const { result } = entry;
   switch (entry.kind) {
     case 'thinking':
-      return entry.marks?.includes('redacted') ? { type: 'redacted_thinking', ...(result as object) } : { type: 'thinking', thinking: entry.text ?? '', signature: '', ...(result as object | undefined) };
+      return entry.marks?.includes('redacted')
+        ? { type: 'redacted_thinking', ...(result as object) }
+        : { type: 'thinking', thinking: entry.text ?? '', signature: '', ...(result as object | undefined) };
     case 'tool_call':
-      return { type: entry.marks?.includes('server') ? 'server_tool_use' : 'tool_use', id: entry.toolCallId ?? '', name: entry.toolName ?? '', input: entry.arguments ?? {} };
+      return {
+        type: entry.marks?.includes('server') ? 'server_tool_use' : 'tool_use',
+        id: entry.toolCallId ?? '',
+        name: entry.toolName ?? '',
+        input: entry.arguments ?? {},
+      };
     default:
       return { type: 'text', text: entry.text ?? '' };
   }
@@ -134,10 +158,13 @@ export function concatLines(deltas: readonly Uint8Array[]): Uint8Array {
 export function cutLines(delta: Uint8Array, lastKept: EntryKey): Uint8Array {
   const key = splitKey(lastKept);
   const { pieces } = scanLines(delta);
-  const found = key && pieces.find(({ record, sort }) => sort === 'record' && record !== undefined && isChained(record) && uuidOf(record) === key.uuid);
+  const found =
+    key && pieces.find(({ record, sort }) => sort === 'record' && record !== undefined && isChained(record) && uuidOf(record) === key.uuid);
   if (!key || !found?.record) throw badRequest('at', `at is ${lastKept}, which is no entry of this delta`);
   const shorter = shorten(found, key.block);
-  return shorter === undefined ? delta.slice(0, found.range.end) : concatLines([delta.slice(0, found.range.start), bytesOf(`${JSON.stringify(shorter)}\n`)]);
+  return shorter === undefined
+    ? delta.slice(0, found.range.end)
+    : concatLines([delta.slice(0, found.range.start), bytesOf(`${JSON.stringify(shorter)}\n`)]);
 }
 
 function shorten({ record }: Piece, last: number): JsonObject | undefined {

@@ -1,0 +1,238 @@
+import type { WritableEntry } from '../format.js';
+import { textParts } from '../parts.js';
+
+/** A block of a message as it travels; only the members that are read here are named. */
+export type WireBlock = {
+  type: string;
+  text?: string;
+  tool_use_id?: string;
+  content?: string | WireBlock[];
+  is_error?: boolean;
+  [key: string]: unknown;
+};
+export interface WireMessage {
+  role: 'user' | 'assistant';
+  content: string | WireBlock[];
+}
+
+/** What the runtime answers for a call that never got a result. */
+export const interrupted =
+  "[Tool call interrupted: the session ended before this call's result was recorded, so its outcome is unknown. Check whether it took effect before relying on it or running it again.]";
+
+interface Draft {
+  readonly role: 'user' | 'assistant';
+  readonly id: string | undefined;
+  /** Put beside the conversation by the runtime: it moves up to the last answer or tool result before it. */
+  readonly attachment: boolean;
+  readonly blocks: WireBlock[];
+}
+
+export const isHidden = (entry: WritableEntry): boolean => entry.marks?.includes('hidden') === true;
+/** Reminders have the role system where the provider knows it in mid-conversation; what is no reminder is the system prompt. */
+export const isSystemPrompt = (entry: WritableEntry): boolean => entry.role === 'system' && !entry.marks?.includes('attachment');
+
+/**
+ * The messages that Claude Code sends for these entries, found out by running it (2.1.329): entries of one answer are one message even
+ * where results stand between them; reminders go before the words that a person typed after the same answer or result; a reminder after
+ * a tool result becomes part of that result; messages of one role that follow each other become one, with a newline at the seam of two
+ * texts; a call without a result is left out, or closed where the conversation ends with it.
+ */
+export function wireMessages(entries: readonly WritableEntry[]): WireMessage[] {
+  const drafts = paired(draft(entries.filter((entry) => !isHidden(entry) && !isSystemPrompt(entry))));
+  return merge(reorder(drafts.flatMap(sendable))).map(({ role, blocks }) => {
+    const filled = blocks.length > 1 ? blocks.filter((block) => block.type !== 'text' || block.text !== '') : blocks;
+    const [only] = filled;
+    return { role, content: filled.length === 1 && only?.type === 'text' ? only.text || (nothing.text as string) : filled };
+  });
+}
+
+function draft(entries: readonly WritableEntry[]): Draft[] {
+  const drafts: Draft[] = [];
+  const results = new Map<string, WireBlock>();
+  const answers = new Map<string, number>();
+  /** The last user message that holds no tool result: an answer does not reach over it. */
+  let barrier = -1;
+  for (const entry of entries) {
+    const role = entry.role === 'assistant' ? 'assistant' : 'user';
+    const attachment = entry.marks?.includes('attachment') === true;
+    const last = drafts.at(-1);
+    const block = blockOf(entry);
+    if (block === undefined) continue;
+    const owner = entry.role === 'tool' && entry.kind !== 'tool_result' ? results.get(entry.toolCallId ?? '') : undefined;
+    if (owner) {
+      addPart(owner, block);
+      continue;
+    }
+    if (block.type === 'tool_result') results.set(block.tool_use_id ?? '', block);
+    const known = entry.messageId === undefined ? undefined : answers.get(entry.messageId);
+    const answer =
+      known !== undefined && known > barrier
+        ? drafts[known]
+        : entry.messageId === undefined && last?.role === 'assistant' && last.id === undefined
+          ? last
+          : undefined;
+    const sameTurn = last?.role === 'user' && !attachment && !last.attachment && last.id === entry.messageId;
+    const home = role === 'assistant' ? answer : sameTurn ? last : undefined;
+    if (home) home.blocks.push(block);
+    else drafts.push({ role, id: entry.messageId, attachment, blocks: [block] });
+    if (home) continue;
+    if (role === 'assistant' && entry.messageId !== undefined) answers.set(entry.messageId, drafts.length - 1);
+    if (role === 'user' && !attachment && block.type !== 'tool_result') barrier = drafts.length - 1;
+  }
+  return drafts;
+}
+
+/** Puts an image where it stood in the list that a tool result was, else at its end. */
+function addPart(result: WireBlock, block: WireBlock): void {
+  const list = typeof result.content === 'string' ? (result.content === '' ? [] : [{ type: 'text', text: result.content }]) : (result.content ?? []);
+  const place = list.indexOf(absent);
+  result.content = place < 0 ? [...list, block] : list.toSpliced(place, 1, block);
+}
+const absent: WireBlock = { type: 'absent' };
+
+/** Calls and results in pairs, each id once. */
+function paired(drafts: readonly Draft[]): Draft[] {
+  const answered = new Set(drafts.flatMap(({ blocks }) => blocks.flatMap((block) => (block.type === 'tool_result' ? [block.tool_use_id] : []))));
+  const lastWord = drafts.findLastIndex((one, at) =>
+    one.role === 'user' ? !one.attachment && !one.blocks.some(isResult) : drafts.slice(at + 1).every((after) => after.role === 'user'),
+  );
+  const open = drafts[lastWord]?.role === 'assistant' ? (drafts[lastWord] as Draft) : undefined;
+  const called = new Set<unknown>();
+  const given = new Set<unknown>();
+  const kept = drafts.flatMap((one): Draft[] => {
+    let isOrphan = false;
+    const blocks = one.blocks.filter((block) => {
+      if (block.type === 'tool_use') {
+        const fresh = !called.has(block.id) && (one === open || answered.has(block.id as string));
+        if (fresh) called.add(block.id);
+        return fresh;
+      }
+      if (!isResult(block)) return true;
+      if (Array.isArray(block.content)) block.content = block.content.filter((part) => part !== absent);
+      isOrphan ||= !called.has(block.tool_use_id);
+      const fresh = called.has(block.tool_use_id) && !given.has(block.tool_use_id);
+      if (fresh) given.add(block.tool_use_id);
+      return fresh;
+    });
+    // A message of results for calls that are not there stays, as a message of nothing; second results go without a trace.
+    if (blocks.length === 0 && one.role === 'user') return isOrphan ? [{ ...one, blocks: [nothing] }] : [];
+    return [{ ...one, blocks }];
+  });
+  const unanswered = open ? open.blocks.filter((block) => block.type === 'tool_use' && !answered.has(block.id as string)) : [];
+  const results = unanswered.map((block) => ({ type: 'tool_result', tool_use_id: block.id as string, content: interrupted, is_error: true }));
+  return results.length === 0 ? kept : [...kept, { role: 'user', id: undefined, attachment: false, blocks: results }];
+}
+const isResult = (block: WireBlock): boolean => block.type === 'tool_result';
+/** The runtime's stand-in for a message of nothing. */
+const nothing: WireBlock = { type: 'text', text: '(no content)' };
+
+/** The provider refuses answers of nothing but white space or thinking: they are left out, an empty one is replaced. */
+function sendable(one: Draft): readonly Draft[] {
+  if (one.role === 'user') return [one];
+  const blocks = one.blocks.filter((block) => block.type !== 'text' || (block.text ?? '').trim() !== '');
+  if (blocks.some((block) => block.type !== 'thinking' && block.type !== 'redacted_thinking')) return [{ ...one, blocks }];
+  return one.blocks.length > 0 && one.blocks.every((block) => block.type === 'text' && block.text === '') ? [{ ...one, blocks: [nothing] }] : [];
+}
+
+function blockOf(entry: WritableEntry): WireBlock | undefined {
+  switch (entry.kind) {
+    case 'text':
+    case 'summary':
+      return { type: 'text', text: entry.text ?? '' };
+    case 'thinking': {
+      // The provider takes back only what it has signed; thinking of others is not part of what is sent.
+      const sealed = entry.result as { signature?: string; data?: string } | undefined;
+      if (sealed?.data !== undefined) return { type: 'redacted_thinking', data: sealed.data };
+      return sealed?.signature ? { type: 'thinking', thinking: entry.text ?? '', signature: sealed.signature } : undefined;
+    }
+    case 'tool_call':
+      return {
+        type: entry.marks?.includes('server') ? 'server_tool_use' : 'tool_use',
+        id: entry.toolCallId ?? '',
+        name: entry.toolName ?? '',
+        input: entry.arguments ?? {},
+      };
+    case 'tool_result': {
+      const parts = textParts(entry);
+      const content = parts ? parts.map((text): WireBlock => (text === null ? absent : { type: 'text', text })) : (entry.text ?? '');
+      return { type: 'tool_result', tool_use_id: entry.toolCallId ?? '', content, ...(entry.isError ? { is_error: true } : {}) };
+    }
+    case 'image': {
+      if (!entry.media) return isBlock(entry.result) ? entry.result : { type: 'text', text: entry.text ?? '[image]' };
+      const { mediaType, bytes } = entry.media;
+      const data = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
+      return { type: mediaType.startsWith('image/') ? 'image' : 'document', source: { type: 'base64', media_type: mediaType, data } };
+    }
+    case 'event':
+      return isBlock(entry.result) ? entry.result : undefined;
+  }
+}
+const isBlock = (value: unknown): value is WireBlock => typeof value === 'object' && value !== null && typeof (value as WireBlock).type === 'string';
+
+const endsRun = (one: Draft): boolean => one.role === 'assistant' || one.blocks.some((block) => block.type === 'tool_result');
+
+/** Within a run of user messages the runtime's own come first. */
+function reorder(drafts: readonly Draft[]): Draft[] {
+  const ordered: Draft[] = [];
+  let run: Draft[] = [];
+  const flush = (): void => {
+    ordered.push(...run.filter((one) => one.attachment), ...run.filter((one) => !one.attachment));
+    run = [];
+  };
+  for (const one of drafts) {
+    if (endsRun(one)) {
+      flush();
+      ordered.push(one);
+    } else run.push(one);
+  }
+  flush();
+  return ordered;
+}
+
+function merge(drafts: readonly Draft[]): Draft[] {
+  const merged: Draft[] = [];
+  let openAttachment: string | undefined;
+  for (const one of drafts) {
+    const last = merged.at(-1);
+    // The parts of an attachment right after an answer stay apart: the runtime merges into a user message, not into its own parts.
+    const apart = one.attachment && openAttachment !== undefined && one.id === openAttachment;
+    if (!last || last.role !== one.role || apart) {
+      openAttachment = one.attachment ? one.id : undefined;
+      merged.push({ ...one, blocks: [...one.blocks] });
+      continue;
+    }
+    if (!one.attachment || one.id !== openAttachment) openAttachment = undefined;
+    if (one.role === 'assistant') last.blocks.push(...one.blocks);
+    else if (one.attachment) addReminder(last.blocks, one.blocks);
+    else addTurn(last, one);
+  }
+  return merged;
+}
+
+function addReminder(blocks: WireBlock[], added: readonly WireBlock[]): void {
+  const last = blocks.at(-1);
+  if (last?.type !== 'tool_result' || !added.every((block) => block.type === 'text')) {
+    blocks.push(...added);
+    return;
+  }
+  if (Array.isArray(last.content)) {
+    for (const block of added) last.content = [...seamed(last.content), block];
+    return;
+  }
+  const texts = added.map((block) => (block.text ?? '').trim());
+  last.content = [last.content ?? '', ...texts].filter((text) => text !== '').join('\n\n');
+}
+
+/** Blocks before another text: the runtime ends the last of them with a newline. */
+function seamed(blocks: readonly WireBlock[]): WireBlock[] {
+  const last = blocks.at(-1);
+  return last?.type === 'text' ? [...blocks.slice(0, -1), { ...last, text: `${last.text}\n` }] : [...blocks];
+}
+
+function addTurn(last: Draft, one: Draft): void {
+  const recorded = last.id !== undefined && one.id !== undefined;
+  const before = recorded && one.blocks[0]?.type === 'text' ? seamed(last.blocks) : last.blocks;
+  last.blocks.splice(0, last.blocks.length, ...before, ...one.blocks);
+  // A result comes before whatever else its message says.
+  last.blocks.sort((a, b) => Number(b.type === 'tool_result') - Number(a.type === 'tool_result'));
+}

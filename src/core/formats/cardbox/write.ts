@@ -1,0 +1,105 @@
+import type { JsonObject } from '../../base/index.js';
+import type { CardContent, Kind, Role } from '../../contract/index.js';
+import type { WritableEntry, WriteOptions } from '../format.js';
+import type { CardLine } from './lines.js';
+
+/** The record and the number in it that an entry's key names. */
+const splitKey = (key: string | undefined): { record: string; index: number } | undefined => {
+  const match = key === undefined ? null : /^(.+)\.(\d+)$/.exec(key);
+  return match ? { record: match[1] as string, index: Number(match[2]) } : undefined;
+};
+
+/**
+ * Entries as cards. What came from one card becomes one again: a text and the calls after it. Keys stay: in the card's id
+ * where they fit, else beside it.
+ */
+export function cardsOfEntries(entries: readonly WritableEntry[], options: WriteOptions): CardLine[] {
+  const used = new Set<string>();
+  return groupsOf(entries).map((group) => {
+    const [first] = group as [WritableEntry, ...WritableEntry[]];
+    const key = splitKey(first.key);
+    const fits = key !== undefined && key.index === 0 && !used.has(key.record) && key.record.length <= 200;
+    const cardId = fits ? key.record : options.newId().replaceAll('-', '');
+    used.add(cardId);
+    const keys = group.map((entry, index) => entry.key ?? `${cardId}.${index}`);
+    return {
+      cardId,
+      ...cardFields(first, group),
+      createdAt: first.at ?? options.now,
+      ...(keys.some((each, index) => each !== `${cardId}.${index}`) && { entryKeys: keys }),
+    };
+  });
+}
+
+/** Runs of one record: something said, and the calls that were made with it. */
+function groupsOf(entries: readonly WritableEntry[]): WritableEntry[][] {
+  const groups: WritableEntry[][] = [];
+  for (const entry of entries) {
+    const group = groups.at(-1);
+    const [first] = group ?? [];
+    const record = splitKey(entry.key)?.record;
+    const joins = entry.kind === 'tool_call' && first?.role === 'assistant' && record !== undefined && record === splitKey(first.key)?.record;
+    if (group && joins && ['text', 'thinking', 'tool_call'].includes(first?.kind ?? '')) group.push(entry);
+    else groups.push([entry]);
+  }
+  return groups;
+}
+
+function cardFields(first: WritableEntry, group: readonly WritableEntry[]): Omit<CardLine, 'cardId'> {
+  const calls = group.filter((entry) => entry.kind === 'tool_call');
+  const author = 'author' in first && typeof first.author === 'string' ? first.author : authorOf[first.role];
+  const marks: JsonObject = first.marks?.length ? { marks: [...first.marks] } : {};
+  if (calls.length > 0 && (group.length > 1 || calls.length > 1 || first.kind !== 'tool_call'))
+    return {
+      content: { kind: 'text', text: first.kind === 'tool_call' ? '' : (first.text ?? '') },
+      toolCalls: calls.map(wireCall),
+      metadata: { type: 'agent.thought', role: 'assistant', ...keptKind(first.kind), ...marks },
+      authorId: author,
+    };
+  const type = typeOf(first);
+  return {
+    content: contentOf(first),
+    ...(first.toolCallId !== undefined && (first.kind === 'tool_call' || first.kind === 'tool_result') && { toolCallId: first.toolCallId }),
+    metadata: {
+      type,
+      role: first.role,
+      ...keptKind(first.kind),
+      ...(first.kind === 'tool_result' && first.toolName !== undefined && { function_name: first.toolName }),
+      ...marks,
+    },
+    authorId: author,
+  };
+}
+
+const authorOf: Record<Role, string> = { system: 'system', user: 'user', assistant: 'assistant', tool: 'tool' };
+
+/** The kind is kept where the type does not say it. */
+const keptKind = (kind: Kind): JsonObject => (['thinking', 'summary', 'image', 'event'].includes(kind) ? { entry_kind: kind } : {});
+
+const wireCall = (entry: WritableEntry): JsonObject => ({
+  ...(entry.toolCallId !== undefined && { id: entry.toolCallId }),
+  type: 'function',
+  function: { name: entry.toolName ?? 'unknown', ...(entry.arguments !== undefined && { arguments: JSON.stringify(entry.arguments) }) },
+});
+
+function typeOf(entry: WritableEntry): string {
+  if (entry.kind === 'tool_call') return 'tool.call';
+  if (entry.kind === 'tool_result') return 'tool.result';
+  if (entry.kind === 'summary' || entry.kind === 'image') return 'task.context';
+  if (entry.role === 'system') return 'sys.rendered_prompt';
+  return entry.role === 'assistant' ? 'agent.thought' : 'task.instruction';
+}
+
+function contentOf(entry: WritableEntry): CardContent {
+  if (entry.kind === 'tool_call') return { kind: 'json', data: { tool_name: entry.toolName ?? 'unknown', arguments: entry.arguments ?? {} } };
+  if (entry.kind === 'tool_result')
+    return {
+      kind: 'json',
+      data: entry.isError
+        ? { status: 'failed', error: { code: 'tool_error', message: entry.text || 'the tool failed and said nothing' } }
+        : { status: 'success', result: entry.result ?? entry.text ?? null },
+    };
+  if (entry.kind === 'image' && entry.media)
+    return { kind: 'json', data: { media_type: entry.media.mediaType, data: Buffer.from(entry.media.bytes).toString('base64') } };
+  return { kind: 'text', text: entry.text ?? '' };
+}

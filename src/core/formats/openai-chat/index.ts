@@ -1,0 +1,191 @@
+// openai-chat: a conversation as the JSON of the chat completions API, { messages }, with tool calls and images.
+// A delta is a document of its own; documents are concatenated by their lists. Thinking has no place in it and is left out.
+import { createHash } from 'node:crypto';
+import {
+  badRequest,
+  bytesOf,
+  canonicalJson,
+  type EntryKey,
+  isObject,
+  type Json,
+  type JsonObject,
+  parseJson,
+  stringAt,
+  textOf,
+} from '../../base/index.js';
+import type { Format, ParsedDelta, ParsedEntry, Problem, WritableEntry } from '../format.js';
+import { countTokens, imageTokens } from '../tokens.js';
+
+export const openaiChat: Format = {
+  id: 'openai-chat-v1',
+  contentType: 'application/json',
+  tier: 'translated',
+  recognize,
+  parse,
+  write: (entries) => stored(messagesOf(entries)),
+  concat: (deltas) => stored(deltas.flatMap((delta) => read(delta).messages)),
+  cut,
+};
+
+const stored = (messages: readonly Json[]): Uint8Array => bytesOf(`${JSON.stringify({ messages }, null, 1)}\n`);
+
+type Message = { role: string; content: string | null | Json[]; tool_calls?: Json[]; tool_call_id?: string };
+
+function messagesOf(entries: readonly WritableEntry[]): Json[] {
+  const messages: Message[] = [];
+  /** The entry that the last message came from, for what joins it. */
+  let last: WritableEntry | undefined;
+  for (const entry of entries) {
+    if (entry.marks?.includes('hidden')) continue;
+    const before = messages.at(-1);
+    const together = last !== undefined && before !== undefined && last.messageId !== undefined && last.messageId === entry.messageId;
+    switch (entry.kind) {
+      case 'text':
+      case 'summary': {
+        const text = entry.text ?? '';
+        if (before?.role === 'assistant' && entry.role === 'assistant' && together && !before.tool_calls && typeof before.content === 'string')
+          before.content += text;
+        else if (before?.role === 'user' && roleOf(entry) === 'user' && together && Array.isArray(before.content))
+          before.content.push({ type: 'text', text });
+        else messages.push({ role: roleOf(entry), content: text });
+        break;
+      }
+      case 'tool_call': {
+        const call: Json = {
+          id: entry.toolCallId ?? '',
+          type: 'function',
+          function: { name: entry.toolName ?? '', arguments: JSON.stringify(entry.arguments ?? {}) },
+        };
+        const home = before?.role === 'assistant' && last?.role === 'assistant' && (together || last.kind === 'tool_call') ? before : undefined;
+        if (home) home.tool_calls = [...(home.tool_calls ?? []), call];
+        else messages.push({ role: 'assistant', content: null, tool_calls: [call] });
+        break;
+      }
+      case 'tool_result':
+        messages.push({ role: 'tool', tool_call_id: entry.toolCallId ?? '', content: entry.text ?? '' });
+        break;
+      case 'image': {
+        if (!entry.media) continue;
+        const data = Buffer.from(entry.media.bytes.buffer, entry.media.bytes.byteOffset, entry.media.bytes.byteLength).toString('base64');
+        const part: Json = { type: 'image_url', image_url: { url: `data:${entry.media.mediaType};base64,${data}` } };
+        // A tool's message holds text only: its image follows as the user's.
+        if (before?.role === 'user' && together) before.content = [...asParts(before.content), part];
+        else messages.push({ role: 'user', content: [part] });
+        break;
+      }
+      case 'thinking':
+      case 'event':
+        continue;
+    }
+    last = entry;
+  }
+  return answersFirst(messages) as unknown as Json[];
+}
+
+const roleOf = (entry: WritableEntry): string => (entry.role === 'assistant' || entry.role === 'system' ? entry.role : 'user');
+const asParts = (content: Message['content']): Json[] =>
+  Array.isArray(content) ? content : content === null ? [] : [{ type: 'text', text: content }];
+
+/** Each call is answered once and directly after it: what the runtime put between waits. */
+function answersFirst(messages: readonly Message[]): Message[] {
+  const answers = new Map<string, Message[]>();
+  for (const message of messages) {
+    if (message.role !== 'tool' || message.tool_call_id === undefined) continue;
+    answers.set(message.tool_call_id, [...(answers.get(message.tool_call_id) ?? []), message]);
+  }
+  return messages
+    .filter(({ role }) => role !== 'tool')
+    .flatMap((message) => {
+      const ids = (message.tool_calls ?? []).map((call) => stringAt(call, 'id') ?? '');
+      return [message, ...ids.map((id) => answers.get(id)?.shift() ?? { role: 'tool', tool_call_id: id, content: '[no result was recorded]' })];
+    });
+}
+
+function recognize(head: Uint8Array): number {
+  const text = textOf(head);
+  if (!/^\s*[[{][\s\S]*"role"\s*:/.test(text)) return 0;
+  return /"(tool_calls|tool_call_id|image_url)"\s*:/.test(text) ? 0.9 : /"type"\s*:\s*"(tool_use|tool_result|thinking)"/.test(text) ? 0.1 : 0.4;
+}
+
+function read(delta: Uint8Array): { messages: readonly Json[]; problems: readonly Problem[] } {
+  const value = delta.length === 0 ? [] : parseJson(textOf(delta));
+  const messages = Array.isArray(value) ? value : isObject(value) && Array.isArray(value.messages) ? value.messages : undefined;
+  if (!messages) return { messages: [], problems: [{ line: 0, reason: value === undefined ? 'not JSON' : 'JSON without a list of messages' }] };
+  const problems = messages.flatMap((message: Json, at): Problem[] =>
+    isObject(message) && typeof message.role === 'string' ? [] : [{ line: at + 1, reason: 'a message without a role' }],
+  );
+  return { messages, problems };
+}
+
+function parse(delta: Uint8Array): ParsedDelta {
+  const { messages, problems } = read(delta);
+  return { entries: messages.flatMap((message, at) => (isObject(message) ? entriesOf(message, at) : [])), elisions: [], problems };
+}
+
+function cut(delta: Uint8Array, lastKept: EntryKey): Uint8Array {
+  const { entries } = parse(delta);
+  const at = entries.findIndex((entry) => entry.key === lastKept);
+  if (at < 0) throw badRequest('at', `at is ${lastKept}, which is no entry of this delta`);
+  return stored(messagesOf(entries.slice(0, at + 1)));
+}
+
+function entriesOf(message: JsonObject, at: number): readonly ParsedEntry[] {
+  const name = `m${at}-${createHash('sha256').update(canonicalJson(message)).digest('hex').slice(0, 12)}`;
+  const said =
+    message.role === 'assistant' || message.role === 'tool'
+      ? message.role
+      : message.role === 'system' || message.role === 'developer'
+        ? 'system'
+        : 'user';
+  const parts: readonly Json[] =
+    typeof message.content === 'string' ? [{ type: 'text', text: message.content }] : Array.isArray(message.content) ? message.content : [];
+  if (said === 'tool') {
+    const text = parts.flatMap((part) => stringAt(part, 'text') ?? []).join('\n');
+    return [
+      {
+        key: `${name}.0` as EntryKey,
+        role: 'tool',
+        kind: 'tool_result',
+        toolCallId: stringAt(message, 'tool_call_id') ?? '',
+        text,
+        tokens: countTokens(text),
+        messageId: name,
+      },
+    ];
+  }
+  const shared = (block: number): { key: EntryKey; role: typeof said; messageId: string } => ({
+    key: `${name}.${block}` as EntryKey,
+    role: said,
+    messageId: name,
+  });
+  const contents = parts.flatMap((part, block): ParsedEntry[] => {
+    const text = stringAt(part, 'text') ?? stringAt(part, 'refusal');
+    if (text !== undefined) return [{ ...shared(block), kind: 'text', text, tokens: countTokens(text) }];
+    const url = isObject(part) ? stringAt(part.image_url, 'url') : undefined;
+    const inline = url === undefined ? null : /^data:([^;,]+);base64,(.*)$/s.exec(url);
+    if (inline)
+      return [
+        {
+          ...shared(block),
+          kind: 'image',
+          tokens: imageTokens,
+          media: { mediaType: inline[1] as string, bytes: Buffer.from(inline[2] as string, 'base64') },
+        },
+      ];
+    return [{ ...shared(block), kind: url === undefined ? 'event' : 'image', result: part, tokens: url === undefined ? 0 : imageTokens }];
+  });
+  const calls = (Array.isArray(message.tool_calls) ? message.tool_calls : []).map((call: Json, number): ParsedEntry => {
+    const given = isObject(call) && isObject(call.function) ? call.function : {};
+    const text = stringAt(given, 'arguments') ?? '{}';
+    const toolName = stringAt(given, 'name') ?? '';
+    return {
+      ...shared(parts.length + number),
+      kind: 'tool_call',
+      toolName,
+      toolCallId: stringAt(call, 'id') ?? '',
+      arguments: parseJson(text) ?? text,
+      tokens: countTokens(toolName) + countTokens(text),
+    };
+  });
+  return [...contents, ...calls];
+}

@@ -1,0 +1,33 @@
+import type { WritableEntry } from './format.js';
+
+/**
+ * A tool result whose content is a list is one entry with the texts, and one more for each part that is none (an image). The mark
+ * says how the list was: the lengths of its texts and a star for each other part, so that it can be sent as it was.
+ */
+const mark = 'parts:';
+const seam = '\n';
+
+/** The text of such an entry. */
+export const joinParts = (parts: readonly (string | null)[]): string => parts.filter((part) => part !== null).join(seam);
+export const partsMark = (parts: readonly (string | null)[]): readonly string[] =>
+  parts.length > 0 ? [`${mark}${parts.map((part) => (part === null ? '*' : part.length)).join(',')}`] : [];
+
+/** The list that a tool result was, null for a part that is no text; undefined where it is a plain text, or was edited since. */
+export function textParts(entry: Pick<WritableEntry, 'text' | 'marks'>): readonly (string | null)[] | undefined {
+  const text = entry.text ?? '';
+  const given = entry.marks
+    ?.find((one) => one.startsWith(mark))
+    ?.slice(mark.length)
+    .split(',');
+  const lengths = given?.map((length) => (length === '*' ? null : Number(length)));
+  const texts = lengths?.filter((length) => length !== null);
+  if (!lengths || !texts || texts.reduce((sum, length) => sum + length, Math.max(0, texts.length - 1) * seam.length) !== text.length)
+    return undefined;
+  let at = 0;
+  return lengths.map((length) => {
+    if (length === null) return null;
+    const part = text.slice(at, at + length);
+    at += length + seam.length;
+    return part;
+  });
+}
