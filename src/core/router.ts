@@ -22,6 +22,7 @@ import { exportContext, resumeInClaudeCode } from './export/index.js';
 import { detect, foundSessions, foundSources, getSource, importPaths, listSources } from './intake/index.js';
 import { checkProject, projectInfo, type Session } from './project/index.js';
 import { createTicket, discuss, events, giveVerdict, importTickets, listTickets, moveTicket, ticketOf, updateTicket } from './tickets/index.js';
+import * as timeline from './timeline/index.js';
 import { compareContexts } from './turns/index.js';
 
 /** What a door hands to every call: the connection that it came over. */
@@ -153,6 +154,43 @@ export const router = os.router({
     discuss: os.ticket.discuss.handler(({ input, context }) => discuss(chainOf(context), input)),
     events: os.ticket.events.handler(({ input, context }) => events(chainOf(context), input.after)),
     import: os.ticket.import.handler(({ input, context }) => importTickets(chainOf(context), input.text, input.kind)),
+  },
+  timeline: {
+    block: os.timeline.block.handler(({ input }) => ({ text: timeline.renderBlock(input) })),
+    render: os.timeline.render.handler(({ input }) => timeline.renderTimeline(input)),
+    messages: os.timeline.messages.handler(({ input }) => ({ messages: timeline.timelineMessages(input) })),
+    transcript: os.timeline.transcript.handler(({ input, context }) => timeline.contextTimeline(chainOf(context), input)),
+  },
+  space: {
+    addEntity: os.space.addEntity.handler(({ input, context }) => timeline.addEntity(chainOf(context), input)),
+    entities: os.space.entities.handler(({ context }) => timeline.listEntities(chainOf(context))),
+    create: os.space.create.handler(({ input, context }) => timeline.createSpace(chainOf(context), input)),
+    join: os.space.join.handler(({ input, context }) => timeline.joinSpace(chainOf(context), input.spaceId, input.entityId)),
+    leave: os.space.leave.handler(({ input, context }) => timeline.leaveSpace(chainOf(context), input.spaceId, input.entityId)),
+    list: os.space.list.handler(({ input, context }) => timeline.listSpaces(chainOf(context), input.entityId)),
+    get: os.space.get.handler(({ input, context }) => timeline.getSpace(chainOf(context), input.spaceId)),
+    messages: os.space.messages.handler(({ input, context }) => timeline.spaceMessages(chainOf(context), input)),
+    wouldTrigger: os.space.wouldTrigger.handler(({ input, context }) => timeline.wouldTrigger(chainOf(context), input)),
+    post: os.space.post.handler(({ input, context }) => timeline.post(chainOf(context), input)),
+    read: os.space.read.handler(({ input, context }) => timeline.readReceipt(chainOf(context), input)),
+  },
+  run: {
+    list: os.run.list.handler(({ input, context }) => timeline.listRuns(chainOf(context), input)),
+    get: os.run.get.handler(({ input, context }) => timeline.getRun(chainOf(context), input.runId)),
+    timeline: os.run.timeline.handler(({ input, context }) => timeline.runTimeline(chainOf(context), input.runId, input.budget)),
+    preview: os.run.preview.handler(({ input, context }) => timeline.previewTimeline(chainOf(context), input)),
+    start: os.run.start.handler(({ input, context }) => timeline.startByTrigger(chainOf(context), input.entityId, input.trigger)),
+    enterSpace: os.run.enterSpace.handler(({ input, context }) => timeline.enterSpace(chainOf(context), input.runId, input.spaceId)),
+    send: os.run.send.handler(({ input, context }) => timeline.send(chainOf(context), input)),
+    read: os.run.read.handler(({ input, context }) => timeline.readMessages(chainOf(context), input)),
+    tick: os.run.tick.handler(({ context }) => timeline.tick(chainOf(context))),
+    finish: os.run.finish.handler(({ input, context }) => timeline.finishRun(chainOf(context), input)),
+    goals: os.run.goals.handler(({ input, context }) => timeline.goalsOf(chainOf(context), input.entityId)),
+    setGoals: os.run.setGoals.handler(({ input, context }) => timeline.setGoals(chainOf(context), input.entityId, input.goals)),
+    memories: os.run.memories.handler(({ input, context }) => timeline.memoriesOf(chainOf(context), input.entityId)),
+    setMemory: os.run.setMemory.handler(({ input, context }) => timeline.setMemory(chainOf(context), input.entityId, input.topic, input.content)),
+    plans: os.run.plans.handler(({ input, context }) => timeline.plansOf(chainOf(context), input.entityId)),
+    setPlan: os.run.setPlan.handler(({ input, context }) => timeline.setPlan(chainOf(context), input)),
   },
 });
 

@@ -6,6 +6,7 @@ import { contextContract, exportContract } from './context.js';
 import { importContract, libraryContract, sourceContract } from './intake.js';
 import { artifactContract, projectContract } from './project.js';
 import { ticketContract } from './ticket.js';
+import { runContract, spaceContract, timelineContract } from './timeline.js';
 
 export type { ArtifactRef, ContextId, EntryKey, ErrorCode, Timestamp } from '../base/index.js';
 export { errorCodes } from '../base/index.js';
@@ -16,6 +17,7 @@ export * from './intake.js';
 export * from './project.js';
 export * from './scalars.js';
 export * from './ticket.js';
+export * from './timeline.js';
 
 export const contract = {
   project: projectContract,
@@ -26,5 +28,8 @@ export const contract = {
   source: sourceContract,
   library: libraryContract,
   ticket: ticketContract,
+  timeline: timelineContract,
+  space: spaceContract,
+  run: runContract,
 };
 export type Contract = typeof contract;
