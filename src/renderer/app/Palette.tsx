@@ -1,7 +1,7 @@
 import { Dialog } from '@base-ui/react/dialog';
 import { Command } from 'cmdk';
 import { FileInput, FolderOpen, GitCommitHorizontal, Keyboard, MessagesSquare, Moon, Sparkles, Sun } from 'lucide-react';
-import { type ReactNode, useMemo, useState } from 'react';
+import { Children, type ReactNode, useMemo, useState } from 'react';
 import type { ContextId, GraphRow } from '../../core/contract/index.js';
 import { api } from '../client';
 import { type Icon, say } from '../parts';
@@ -142,7 +142,9 @@ export function Palette() {
   );
 }
 
-const Group = ({ name, children }: { name: string; children: ReactNode }) => <Command.Group heading={name}>{children}</Command.Group>;
+/** A heading over nothing is not shown. */
+const Group = ({ name, children }: { name: string; children: ReactNode }) =>
+  Children.toArray(children).length > 0 ? <Command.Group heading={name}>{children}</Command.Group> : null;
 
 interface ItemProps {
   readonly name: string;

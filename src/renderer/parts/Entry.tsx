@@ -2,7 +2,7 @@ import { ChevronRight, CircleAlert } from 'lucide-react';
 import { memo, type ReactNode, useState } from 'react';
 import type { Entry } from '../../core/contract/index.js';
 import { Code } from './Code';
-import { Fold } from './Fold';
+import { Fold, useIsSought } from './Fold';
 import { languageOfPath } from './highlight';
 import { Picture } from './Image';
 import { familyIcons, familyOf, kindIcons, markNames, speaker } from './kinds';
@@ -73,7 +73,7 @@ export const EntryView = memo(function EntryView({ entry, actions }: { entry: En
       case 'summary':
         return <Fold text={entry.text ?? ''}>{(shown) => <Markdown text={shown} />}</Fold>;
       case 'text':
-        return entry.marks?.includes('meta') || entry.role === 'system' ? (
+        return isWrapping(entry) ? (
           <Fold text={entry.text ?? ''} lines={8}>
             {(shown) => <pre className="verbatim">{shown}</pre>}
           </Fold>
@@ -124,8 +124,12 @@ export const ToolView = memo(function ToolView({ call, result, actions }: { call
   );
 });
 
+/** What the agent put in by itself, or a command that it wrapped in tags: not prose, and shown as it is. */
+const isWrapping = ({ marks = [], role }: Entry): boolean => role === 'system' || marks.includes('meta') || marks.includes('command');
+
 function Thinking({ entry }: { entry: Entry }) {
-  const [open, setOpen] = useState(false);
+  const [unfolded, setOpen] = useState(false);
+  const open = useIsSought(entry.text ?? '') || unfolded;
   if (!entry.text) {
     return (
       <p className="muted">

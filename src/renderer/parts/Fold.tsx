@@ -1,5 +1,5 @@
 import { ChevronDown, ChevronUp } from 'lucide-react';
-import { type ReactNode, useState } from 'react';
+import { createContext, type ReactNode, useContext, useState } from 'react';
 import { bytes, plural } from './numbers';
 
 /** Lines of output that are shown before one asks for the rest. */
@@ -31,10 +31,20 @@ export function foldText(text: string, lines = shownLines): Folded {
   return { shown: text.slice(0, cut), hiddenLines, size: text.length };
 }
 
+/** The words that somebody looks for: what hides them unfolds. */
+export const Sought = createContext('');
+
+/** Whether the words stand in a part of a text that is folded away. */
+export const useIsSought = (hidden: string): boolean => {
+  const words = useContext(Sought);
+  return words !== '' && hidden.toLowerCase().includes(words.toLowerCase());
+};
+
 /** Long output: its beginning, with a button that says how much more there is. */
 export function Fold({ text, lines, children }: { text: string; lines?: number; children: (shown: string) => ReactNode }) {
-  const [open, setOpen] = useState(false);
+  const [unfolded, setOpen] = useState(false);
   const folded = foldText(text, lines);
+  const open = useIsSought(text.slice(folded.shown.length)) || unfolded;
   if (folded.hiddenLines === 0) return children(text);
   return (
     <>

@@ -1,6 +1,6 @@
 import { Dialog } from '@base-ui/react/dialog';
 import { Copy, X } from 'lucide-react';
-import { type ButtonHTMLAttributes, type ComponentType, type ReactNode, useId } from 'react';
+import { type ButtonHTMLAttributes, type ComponentType, type ReactNode, useId, useRef } from 'react';
 import { copy } from '../state';
 import { shortId } from './numbers';
 
@@ -97,6 +97,10 @@ export function Id({ id, what = 'id' }: { id: string; what?: string }) {
   );
 }
 
+/** Where the focus goes when a sheet opens: what is to be filled in or chosen, else the sheet itself. */
+const firstThingToDo = (popup: HTMLElement | null): HTMLElement | null =>
+  popup?.querySelector<HTMLElement>('.sheet-body :is(input:checked, input:not([type="radio"]), textarea), footer .primary:not(:disabled)') ?? popup;
+
 /** Something that floats over the window and takes the focus until it is closed. */
 export function Sheet(props: {
   title: string;
@@ -107,11 +111,12 @@ export function Sheet(props: {
   aside?: ReactNode;
 }) {
   const { title, kind = 'dialog', onClose, children, footer, aside } = props;
+  const popup = useRef<HTMLDivElement>(null);
   return (
     <Dialog.Root open onOpenChange={(open) => !open && onClose()}>
       <Dialog.Portal>
         <Dialog.Backdrop className="sheet-scrim" />
-        <Dialog.Popup className={`sheet ${kind}`}>
+        <Dialog.Popup ref={popup} className={`sheet ${kind}`} initialFocus={() => firstThingToDo(popup.current)}>
           <header>
             <Dialog.Title className="grow ellipsis">{title}</Dialog.Title>
             {aside}

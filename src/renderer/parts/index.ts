@@ -8,7 +8,7 @@ import './bars.css';
 export { Code } from './Code';
 export { Button, Copyable, Facts, type Icon, IconButton, Id, Sheet, Switch } from './controls';
 export { EntryView, ToolView } from './Entry';
-export { Fold, foldText } from './Fold';
+export { Fold, foldText, Sought } from './Fold';
 export { languageOf, languageOfPath } from './highlight';
 export * from './kinds';
 export { Markdown } from './Markdown';

@@ -1,7 +1,7 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { BookOpen, ChevronDown, ChevronUp, ClipboardCopy, Download, GitFork, Search, X } from 'lucide-react';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
-import type { ContextId, Entry, EntryKey, Stop } from '../../../core/contract/index.js';
+import type { ContextId, Entry, Stop } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Answer, Button, Empty, EntryView, IconButton, MenuButton, problemOf, Switch, say, TokenBar, TokenLegend, ToolView } from '../../parts';
 import {
@@ -72,6 +72,7 @@ function Reader({ project, commit, stop, outline }: ReaderProps) {
   const chosen = useNavigation(({ route }) => route.entry);
   const reading = useReading();
   const [finding, setFinding] = useState(false);
+  const [sought, setSought] = useState('');
 
   const list = useVirtualizer({
     count: blocks.length,
@@ -140,7 +141,11 @@ function Reader({ project, commit, stop, outline }: ReaderProps) {
     choose(next.firstBlock);
     list.scrollToIndex(next.firstBlock, { align: 'start' });
   };
-  const fork = (key: EntryKey | undefined = chosen) => show({ kind: 'fork', commit, at: key ?? rows.at(-1)?.key, stop });
+  // A call goes with its result: the cut comes after both.
+  const fork = (index = chosenIndex) => {
+    const result = index >= 0 ? blocks[blockOfEntry(blocks, index)]?.result : undefined;
+    show({ kind: 'fork', commit, at: rows[result ?? index]?.key ?? rows.at(-1)?.key, stop });
+  };
 
   const onKeyDown = (event: React.KeyboardEvent) => {
     if (event.target !== event.currentTarget && event.key === 'Enter') return;
@@ -207,11 +212,16 @@ function Reader({ project, commit, stop, outline }: ReaderProps) {
           commit={commit}
           stop={stop}
           scroller={scroller}
+          onWords={setSought}
           onGo={(entry) => {
             choose(blockOfEntry(blocks, entry));
             goTo(entry);
           }}
-          onClose={() => setFinding(false)}
+          onClose={() => {
+            setFinding(false);
+            setSought('');
+            scroller.current?.focus({ preventScroll: true });
+          }}
         />
       )}
       {problem !== undefined && (
@@ -253,27 +263,29 @@ function Reader({ project, commit, stop, outline }: ReaderProps) {
         )}
         <div className="context-length" style={{ height: list.getTotalSize() }}>
           <div style={{ transform: `translateY(${items[0]?.start ?? 0}px)` }}>
-            {items.map((item) => {
-              const block = blocks[item.index] as Block;
-              const row = rows[block.first];
-              return (
-                // biome-ignore lint/a11y/useKeyWithClickEvents: the list itself answers the keys
-                // biome-ignore lint/a11y/noStaticElementInteractions: choosing by pointer; the list itself answers the keys
-                <div
-                  key={item.key}
-                  data-index={item.index}
-                  data-entry={row?.key}
-                  ref={list.measureElement}
-                  className={`block${item.index === chosenBlock ? ' chosen' : ''}`}
-                  aria-current={item.index === chosenBlock || undefined}
-                  onClick={() => choose(item.index)}
-                >
-                  {block.opens && block.first > 0 && row?.kind !== 'summary' && <div className="turn-line" />}
-                  {row?.kind === 'summary' && <Seam commit={block.commit} stop={stop} />}
-                  <BlockView block={block} entries={entries} height={item.size} onFork={fork} />
-                </div>
-              );
-            })}
+            <Sought value={sought}>
+              {items.map((item) => {
+                const block = blocks[item.index] as Block;
+                const row = rows[block.first];
+                return (
+                  // biome-ignore lint/a11y/useKeyWithClickEvents: the list itself answers the keys
+                  // biome-ignore lint/a11y/noStaticElementInteractions: choosing by pointer; the list itself answers the keys
+                  <div
+                    key={item.key}
+                    data-index={item.index}
+                    data-entry={row?.key}
+                    ref={list.measureElement}
+                    className={`block${item.index === chosenBlock ? ' chosen' : ''}`}
+                    aria-current={item.index === chosenBlock || undefined}
+                    onClick={() => choose(item.index)}
+                  >
+                    {block.opens && block.first > 0 && row?.kind !== 'summary' && <div className="turn-line" />}
+                    {row?.kind === 'summary' && <Seam commit={block.commit} stop={stop} />}
+                    <BlockView block={block} entries={entries} height={item.size} onFork={() => fork(block.first)} />
+                  </div>
+                );
+              })}
+            </Sought>
           </div>
         </div>
       </div>
@@ -286,13 +298,13 @@ const timeOf = (entries: Ranges<Entry>, index: number): string => {
   return at ? say.when(at) : '';
 };
 
-function BlockView({ block, entries, height, onFork }: { block: Block; entries: Ranges<Entry>; height: number; onFork: (key: EntryKey) => void }) {
+function BlockView({ block, entries, height, onFork }: { block: Block; entries: Ranges<Entry>; height: number; onFork: () => void }) {
   const entry = entries.at(block.first);
   if (!entry) return <div className="block-frame" style={{ height: Math.min(height, 320) }} />;
   const actions = (
     <>
       <IconButton small icon={ClipboardCopy} label="Copy this entry" onClick={() => void copy(wordsOf(entry), 'Copied the entry')} />
-      <IconButton small icon={GitFork} label="Fork from here" keys="f" onClick={() => onFork(entry.key)} />
+      <IconButton small icon={GitFork} label="Fork from here" keys="f" onClick={onFork} />
     </>
   );
   if (block.result === undefined) return <EntryView entry={entry} actions={actions} />;
@@ -349,17 +361,23 @@ function Find(props: {
   commit: ContextId;
   stop: Stop;
   scroller: React.RefObject<HTMLDivElement | null>;
+  onWords: (words: string) => void;
   onGo: (entry: number) => void;
   onClose: () => void;
 }) {
-  const { commit, stop, scroller, onGo, onClose } = props;
+  const { commit, stop, scroller, onWords, onGo, onClose } = props;
   const [typed, setTyped] = useState('');
   const [words, setWords] = useState('');
   const [at, setAt] = useState(0);
   useEffect(() => {
-    const timer = setTimeout(() => setWords(typed.trim().slice(0, 400)), 180);
+    const timer = setTimeout(() => {
+      const next = typed.trim().slice(0, 400);
+      setWords(next);
+      // A letter is in everything: unfolding for it would only make the list jump.
+      onWords(next.length > 1 ? next : '');
+    }, 180);
     return () => clearTimeout(timer);
-  }, [typed]);
+  }, [typed, onWords]);
   const query = useQuery(words ? `${commit} ${stop} ${words}` : null, (signal) => api.context.find({ id: commit, stop, text: words }, { signal }));
   const hits = query.status === 'done' ? query.data.hits : undefined;
   const from = useReading((reading) => reading.from);

@@ -80,7 +80,7 @@ interface BodyProps {
 
 function Body({ project, a, b, hunks, base, counts }: BodyProps) {
   const { stop = 'compaction' } = useNavigation(({ route }) => route);
-  const [layout, setLayout] = useState<Layout>('split');
+  const [layout, setLayout] = useState<Layout>(counts.changed > 0 || (counts.added > 0 && counts.removed > 0) ? 'split' : 'unified');
   const [opened, setOpened] = useState<ReadonlySet<number>>(new Set());
   const left = useRanges(entriesOf(project, a, stop));
   const right = useRanges(entriesOf(project, b, stop));
@@ -116,9 +116,9 @@ function Body({ project, a, b, hunks, base, counts }: BodyProps) {
       <div className="diff-tools">
         <span className="diff-counts">
           <span>{say.exact(counts.same)} the same</span>
-          <span className="added">+{say.exact(counts.added)}</span>
-          <span className="removed">−{say.exact(counts.removed)}</span>
-          <span className="changed">~{say.exact(counts.changed)} changed</span>
+          {counts.added > 0 && <span className="added">+{say.exact(counts.added)}</span>}
+          {counts.removed > 0 && <span className="removed">−{say.exact(counts.removed)}</span>}
+          {counts.changed > 0 && <span className="changed">~{say.exact(counts.changed)} changed</span>}
         </span>
         {base ? (
           <span className="muted">

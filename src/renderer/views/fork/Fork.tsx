@@ -213,9 +213,12 @@ function Rows({ rows, changes, onCut, onDrop, onRestore, onWrite, onUnappend }: 
   const scroller = useRef<HTMLDivElement>(null);
   const { cut, dropped, replaced, inserted, appended } = changes;
   const virtual = useVirtualizer({ count: rows.length, getScrollElement: () => scroller.current, estimateSize: () => height, overscan: 10 });
-  // The cut is in view from the beginning.
+  // The cut is in view from the beginning, as soon as the list has a height.
+  const hasHeight = (virtual.scrollRect?.height ?? 0) > 0;
   // biome-ignore lint/correctness/useExhaustiveDependencies: once
-  useEffect(() => virtual.scrollToIndex(cut, { align: 'center' }), []);
+  useEffect(() => {
+    if (hasHeight) virtual.scrollToIndex(cut, { align: 'center' });
+  }, [hasHeight]);
   return (
     <>
       <section ref={scroller} className="fork-list" aria-label="Entries of the fork">
