@@ -3,7 +3,21 @@ import { BookOpen, ChevronDown, ChevronUp, ClipboardCopy, Download, GitFork, Sea
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import type { ContextId, Entry, Stop } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, Button, Empty, EntryView, IconButton, MenuButton, problemOf, Switch, say, TokenBar, TokenLegend, ToolView } from '../../parts';
+import {
+  Answer,
+  Button,
+  Empty,
+  EntryView,
+  IconButton,
+  MenuButton,
+  problemOf,
+  Sought,
+  Switch,
+  say,
+  TokenBar,
+  TokenLegend,
+  ToolView,
+} from '../../parts';
 import {
   copy,
   entriesOf,
