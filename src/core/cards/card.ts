@@ -1,0 +1,132 @@
+import { badRequest, canonicalJson, type EntryKey, inWords, type Json, type JsonObject, timestampOf } from '../base/index.js';
+import type { Chain } from '../chain/index.js';
+import type { Card, CardContent, CardInput, Role } from '../contract/index.js';
+import { checkContent, roleOfType } from './types.js';
+
+/** A card as its row. `type` and `role` are views of its metadata. */
+export interface CardRow {
+  readonly no: number;
+  readonly project: number;
+  readonly cardId: string;
+  readonly content: string;
+  readonly toolCalls: string | null;
+  readonly toolCallId: string | null;
+  readonly ttlSeconds: number | null;
+  readonly expiresAt: number | null;
+  readonly deletedAt: number | null;
+  readonly metadata: string;
+  readonly authorId: string;
+  readonly createdAt: number;
+  readonly repairedAt: number | null;
+  readonly entryKey: string | null;
+  readonly type: string;
+}
+
+export const selectCard = /* sql */ `SELECT no, project, cardId, content, toolCalls, toolCallId, ttlSeconds, expiresAt, deletedAt, metadata, authorId,
+       createdAt, repairedAt, entryKey, type FROM card`;
+
+/** A card that an engine's own function makes. */
+export type NewCard = CardInput & { readonly entryKey?: EntryKey };
+
+/** A card about to be written, checked: what equality is about, as it is stored. */
+export interface Draft {
+  readonly cardId: string;
+  readonly type: string;
+  readonly content: CardContent;
+  readonly toolCalls: readonly JsonObject[] | null;
+  readonly toolCallId: string | null;
+  readonly ttlSeconds: number | null;
+  /** Given as an instant; a time to live says it otherwise. */
+  readonly expiresAt: number | null;
+  readonly metadata: JsonObject & { readonly type: string; readonly role: Role };
+  readonly authorId: string;
+  readonly createdAt: number | null;
+  readonly entryKey: string | null;
+}
+
+/** The project's own id: what other systems call the tenant. */
+export const projectIdOf = (chain: Chain): string =>
+  chain.db.one<{ projectId: string }>('SELECT projectId FROM project WHERE no = ?', chain.project)?.projectId ?? '';
+
+/** A UUIDv7 as 32 hex digits: begins with the time, so that ids sort as they were made. */
+export function newCardId(chain: Pick<Chain, 'clock' | 'newId'>): string {
+  const random = chain.newId().replaceAll('-', '');
+  return `${chain.clock().toString(16).padStart(12, '0')}7${random.slice(13, 16)}8${random.slice(17, 32)}`;
+}
+
+/** Fields of the card itself: in its metadata they would be a second word for the same thing. */
+const ownNames = ['project_id', 'author_id', 'created_at'];
+
+/** How deep JSON may nest: far more than anything meant, and far less than what exhausts a stack. */
+const deepest = 200;
+
+/** @throws BAD_REQUEST naming the field that is not as it should be (B2, B4). */
+export function draftOf(chain: Chain, given: NewCard): Draft {
+  const projectId = projectIdOf(chain);
+  if (given.projectId !== undefined && given.projectId !== projectId)
+    throw badRequest('projectId', `the card says that it is of project ${inWords(given.projectId)}, and this is ${inWords(projectId)}`);
+  const type = given.metadata?.type ?? given.type;
+  if (type === undefined) throw badRequest('type', 'a card has a type, in metadata.type or at its top, such as task.instruction');
+  for (const [field, value] of Object.entries({ content: given.content, toolCalls: given.toolCalls, metadata: given.metadata }))
+    if (isDeeper(value, deepest)) throw badRequest(field, `${field} nests deeper than ${deepest} levels`);
+  checkContent(type, given.content);
+  const others = Object.fromEntries(Object.entries(given.metadata ?? {}).filter(([key, value]) => !ownNames.includes(key) && value !== undefined));
+  return {
+    cardId: given.cardId ?? newCardId(chain),
+    type,
+    content: given.content,
+    toolCalls: given.toolCalls?.length ? (given.toolCalls as JsonObject[]) : null,
+    toolCallId: given.toolCallId ?? null,
+    ttlSeconds: given.ttlSeconds ?? null,
+    expiresAt: given.ttlSeconds == null && given.expiresAt != null ? Date.parse(given.expiresAt) : null,
+    metadata: { ...(others as JsonObject), type, role: given.metadata?.role ?? roleOfType(type) },
+    authorId: given.authorId ?? 'unknown',
+    createdAt: given.createdAt === undefined ? null : Date.parse(given.createdAt),
+    entryKey: given.entryKey ?? null,
+  };
+}
+
+function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return levels === 0 || Object.values(value).some((member) => isDeeper(member, levels - 1));
+}
+
+/** What a card means, in a form that is equal for equal cards. Times of writing are no part of it. */
+export function meaningOf(draft: Draft): string {
+  const { content, toolCalls, toolCallId, ttlSeconds, expiresAt, metadata, authorId } = draft;
+  return canonicalJson({ content: content as Json, toolCalls, toolCallId, ttlSeconds, expiresAt, metadata, authorId });
+}
+
+export function meaningOfRow(row: CardRow): string {
+  return canonicalJson({
+    content: JSON.parse(row.content) as Json,
+    toolCalls: row.toolCalls === null ? null : (JSON.parse(row.toolCalls) as Json),
+    toolCallId: row.toolCallId,
+    ttlSeconds: row.ttlSeconds,
+    expiresAt: row.ttlSeconds === null ? row.expiresAt : null,
+    metadata: JSON.parse(row.metadata) as Json,
+    authorId: row.authorId,
+  });
+}
+
+export function toCard(row: CardRow, projectId: string, now: number): Card {
+  return {
+    cardId: row.cardId,
+    projectId,
+    type: row.type,
+    content: JSON.parse(row.content) as CardContent,
+    ...(row.toolCalls !== null && { toolCalls: JSON.parse(row.toolCalls) as Record<string, unknown>[] }),
+    ...(row.toolCallId !== null && { toolCallId: row.toolCallId }),
+    ...(row.ttlSeconds !== null && { ttlSeconds: row.ttlSeconds }),
+    ...(row.expiresAt !== null && { expiresAt: timestampOf(row.expiresAt) }),
+    ...(row.deletedAt !== null && { deletedAt: timestampOf(row.deletedAt) }),
+    metadata: JSON.parse(row.metadata) as Card['metadata'],
+    authorId: row.authorId,
+    createdAt: timestampOf(row.createdAt),
+    ...(isExpired(row, now) && { expired: true }),
+    ...(row.repairedAt !== null && { repairedAt: timestampOf(row.repairedAt) }),
+    ...(row.entryKey !== null && { entryKey: row.entryKey as EntryKey }),
+  };
+}
+
+export const isExpired = (row: Pick<CardRow, 'expiresAt'>, now: number): boolean => row.expiresAt !== null && row.expiresAt <= now;

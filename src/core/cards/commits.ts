@@ -1,0 +1,77 @@
+import { sha256Of } from '../artifacts/index.js';
+import { bytesOf, type ContextId, canonicalJson, type EntryKey, type Json, timestampOf } from '../base/index.js';
+import { type Chain, checkpoint, contextEntries, writable } from '../chain/index.js';
+import type { Box, Card, Commit, CommitType, Stop } from '../contract/index.js';
+import { cardbox, cardsOfEntries, entriesOfCards, lineOf } from '../formats/index.js';
+import { addCard } from './add.js';
+import { insertBox } from './boxes.js';
+import { projectIdOf, selectCard } from './card.js';
+import { lineOfCard } from './lines.js';
+import { boxAt, idsAt } from './places.js';
+import { cardsInOrder, getBox, seenByModel } from './read.js';
+
+/** Cards as a `cardbox-v1` delta: what a model sees of them. */
+export const cardLines = (cards: readonly Card[]): Uint8Array =>
+  bytesOf(
+    cards
+      .filter(seenByModel)
+      .map((card) => lineOf(lineOfCard(card)))
+      .join(''),
+  );
+
+/** A commit of what a model would see of a box (B12). @throws NOT_FOUND */
+export function commitBox(
+  chain: Chain,
+  input: {
+    boxId: string;
+    parent: ContextId | null;
+    type?: Exclude<CommitType, 'compaction'> | undefined;
+    template?: string | undefined;
+    principal?: string | undefined;
+    summary?: string | undefined;
+  },
+): Commit {
+  const cards = cardsInOrder(chain, idsAt(chain, boxAt(chain, input.boxId).no));
+  return checkpoint(chain, {
+    parent: input.parent,
+    type: input.type ?? 'delta',
+    format: cardbox.id,
+    text: new TextDecoder().decode(cardLines(cards)),
+    template: input.template ?? 'cardbox',
+    principal: input.principal,
+    summary: input.summary,
+    checkpoint: 'explicit',
+  });
+}
+
+/**
+ * A box of the entries of a context. An entry that came from a card of this project is that card again; any other
+ * becomes a card whose id follows from project, entry and content, so that the same context gives the same cards (B12).
+ */
+export function boxFromContext(chain: Chain, input: { id: ContextId; stop?: Stop | undefined }): Box {
+  const entries = contextEntries(chain, input).map(({ entry }) => writable(entry));
+  const projectId = projectIdOf(chain);
+  const lines = cardsOfEntries(entries, { newId: () => chain.newId(), now: timestampOf(chain.clock()) });
+  return chain.db.transaction(() => {
+    const ids = lines.map((line) => {
+      const own = chain.db.one(`${selectCard} WHERE project = ? AND cardId = ?`, chain.project, line.cardId);
+      if (own) return line.cardId;
+      const keys = entriesOfCards([line]).map((entry) => entry.key);
+      const content = canonicalJson({ ...line, cardId: '', createdAt: '', entryKeys: [] } as unknown as Json);
+      const cardId = sha256Of([projectId, ...keys, content].join('\0'))
+        .toString('hex')
+        .slice(0, 32);
+      const { entryKeys: _, createdAt, ...card } = line;
+      addCard(chain, {
+        ...card,
+        cardId,
+        toolCalls: card.toolCalls && [...card.toolCalls],
+        createdAt: createdAt as Card['createdAt'] | undefined,
+        expiresAt: card.expiresAt as Card['createdAt'] | undefined,
+        entryKey: (keys[0] ?? cardId) as EntryKey,
+      } as Parameters<typeof addCard>[1]);
+      return cardId;
+    });
+    return getBox(chain, insertBox(chain, ids).boxId);
+  });
+}

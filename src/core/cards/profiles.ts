@@ -1,0 +1,104 @@
+import { badRequest, notFound } from '../base/index.js';
+import type { Chain } from '../chain/index.js';
+import type { Card } from '../contract/index.js';
+import { addCard } from './add.js';
+import { insertBox } from './boxes.js';
+import { type NewCard, projectIdOf } from './card.js';
+import { boxAt, boxNamed, idsAt } from './places.js';
+import { cardsInOrder, seenByModel } from './read.js';
+
+/** An agent's static configuration: a card in a box of its own, found by name. */
+export interface Profile {
+  readonly name: string;
+  readonly profileBoxId: string;
+  readonly boxNo: number;
+  readonly card: Card | undefined;
+}
+
+interface Row {
+  readonly name: string;
+  readonly box: number;
+  readonly boxId: string;
+}
+
+const select = 'SELECT p.name, p.box, b.boxId FROM profile p JOIN box b ON b.no = p.box';
+const keyOf = (name: string): string => name.trim().toLowerCase();
+
+/**
+ * Keeps a profile under its name. The same name again gets a new box, which replaces the old; agents that began with the
+ * old one keep it.
+ */
+export function putProfile(
+  chain: Chain,
+  name: string,
+  given: NewCard,
+  profileBoxId?: string,
+): { name: string; profileBoxId: string; cardId: string } {
+  const shown = name.trim();
+  if (shown === '') throw badRequest('name', 'a profile has a name');
+  return chain.db.transaction(() => {
+    const card = addCard(chain, { ...given, type: given.type ?? 'sys.profile', authorId: given.authorId ?? 'profile' });
+    if (card.type !== 'sys.profile') throw badRequest('card.type', `a profile is a card of type sys.profile, not ${card.type}`);
+    const known = chain.db.one<Row & { no: number }>(
+      `${select.replace('SELECT', 'SELECT p.no,')} WHERE p.project = ? AND p.key = ?`,
+      chain.project,
+      keyOf(shown),
+    );
+    const isSame = known !== undefined && idsAt(chain, known.box).join() === card.cardId && (profileBoxId ?? known.boxId) === known.boxId;
+    const named = profileBoxId === undefined || isSame ? undefined : boxNamed(chain, profileBoxId);
+    if (named) throw badRequest('profileBoxId', `the box ${profileBoxId} is there already`);
+    const box =
+      known && isSame
+        ? { no: known.box, boxId: known.boxId }
+        : insertBox(chain, [card.cardId], { boxId: profileBoxId, ...(known && { replaces: known.box }) });
+    if (known) chain.db.run('UPDATE profile SET name = ?, box = ?, updatedAt = ? WHERE no = ?', shown, box.no, chain.clock(), known.no);
+    else
+      chain.db.run(
+        'INSERT INTO profile (project, key, name, box, updatedAt) VALUES (?, ?, ?, ?, ?)',
+        chain.project,
+        keyOf(shown),
+        shown,
+        box.no,
+        chain.clock(),
+      );
+    return { name: shown, profileBoxId: box.boxId, cardId: card.cardId };
+  });
+}
+
+/** By name, without regard to case; undefined where there is none. */
+export function profileNamed(chain: Chain, name: string): Profile | undefined {
+  const row = chain.db.one<Row>(`${select} WHERE p.project = ? AND p.key = ?`, chain.project, keyOf(name));
+  return row && toProfile(chain, row);
+}
+
+/** @throws NOT_FOUND naming profile and project. */
+export function findProfile(chain: Chain, name: string): { name: string; profileBoxId: string; cardId?: string } {
+  const profile = profileNamed(chain, name);
+  if (!profile) throw notFound(name, `no profile ${JSON.stringify(name.trim())} is in project ${projectIdOf(chain)}`);
+  return shownProfile(profile);
+}
+
+export const listProfiles = (chain: Chain): { name: string; profileBoxId: string; cardId?: string }[] =>
+  chain.db.all<Row>(`${select} WHERE p.project = ? ORDER BY p.key`, chain.project).map((row) => shownProfile(toProfile(chain, row)));
+
+const shownProfile = ({ name, profileBoxId, card }: Profile): { name: string; profileBoxId: string; cardId?: string } => ({
+  name,
+  profileBoxId,
+  ...(card && { cardId: card.cardId }),
+});
+
+const toProfile = (chain: Chain, row: Row): Profile => ({
+  name: row.name,
+  profileBoxId: row.boxId,
+  boxNo: row.box,
+  card: profileCardOf(chain, row.box),
+});
+
+/** The configuration in a profile box: its first card of that type, else its first. */
+function profileCardOf(chain: Chain, box: number): Card | undefined {
+  const cards = cardsInOrder(chain, idsAt(chain, box)).filter(seenByModel);
+  return cards.find((card) => card.type === 'sys.profile') ?? cards[0];
+}
+
+/** The configuration that an agent began with. */
+export const profileInBox = (chain: Chain, profileBoxId: string): Card | undefined => profileCardOf(chain, boxAt(chain, profileBoxId).no);

@@ -1,0 +1,217 @@
+import { timestampOf } from '../base/index.js';
+import type { Chain } from '../chain/index.js';
+import type { Box, BoxEntry, BoxRow, Card, Packing, Role } from '../contract/index.js';
+import { entriesOfCards, textOfContent } from '../formats/index.js';
+import { rowOf } from './add.js';
+import { type CardRow, projectIdOf, selectCard, toCard } from './card.js';
+import { lineOfCard } from './lines.js';
+import { boxAt, idsAt } from './places.js';
+
+/** A card, deleted and expired ones with their flags. @throws NOT_FOUND */
+export const getCard = (chain: Chain, cardId: string): Card => toCard(rowOf(chain, cardId), projectIdOf(chain), chain.clock());
+
+/** The cards of these ids that the project has, by id: one query, whatever their number. */
+function cardsById(chain: Chain, cardIds: readonly string[]): Map<string, Card> {
+  const projectId = projectIdOf(chain);
+  const now = chain.clock();
+  const rows = chain.db.all<CardRow>(
+    `${selectCard} WHERE project = ? AND cardId IN (SELECT value FROM json_each(?))`,
+    chain.project,
+    JSON.stringify(cardIds),
+  );
+  return new Map(rows.map((row) => [row.cardId, toCard(row, projectId, now)]));
+}
+
+/** Each card once, in the order of the request; ids of no card of this project are listed (B11). */
+export function batchCards(chain: Chain, cardIds: readonly string[]): { cards: Card[]; missingCardIds: string[] } {
+  const asked = [...new Set(cardIds)];
+  const found = cardsById(chain, asked);
+  return { cards: asked.flatMap((id) => found.get(id) ?? []), missingCardIds: asked.filter((id) => !found.has(id)) };
+}
+
+/** Cards in the order of the ids, repeats kept, missing ones left out. */
+export function cardsInOrder(chain: Chain, cardIds: readonly string[]): Card[] {
+  const found = cardsById(chain, cardIds);
+  return cardIds.flatMap((id) => found.get(id) ?? []);
+}
+
+/** Whether a model sees the card: deleted and expired ones are only for those who look back. */
+export const seenByModel = (card: Card): boolean => card.deletedAt === undefined && !card.expired;
+
+/** @throws NOT_FOUND */
+export function getBox(chain: Chain, boxId: string): Box {
+  const { no, readers } = boxAt(chain, boxId);
+  const row = chain.db.one<{ createdAt: number; updatedAt: number; packed: string | null; replaces: string | null; replacedBy: string | null }>(
+    `SELECT b.createdAt, b.updatedAt, b.packed, o.boxId AS replaces, (SELECT boxId FROM box WHERE replaces = b.no ORDER BY no DESC LIMIT 1) AS replacedBy
+       FROM box b LEFT JOIN box o ON o.no = b.replaces WHERE b.no = ? AND b.project = ?`,
+    no,
+    chain.project,
+  );
+  if (!row) throw new Error(`box ${boxId} was found and is not there`);
+  return {
+    boxId,
+    projectId: projectIdOf(chain),
+    cardIds: idsAt(chain, no),
+    createdAt: timestampOf(row.createdAt),
+    updatedAt: timestampOf(row.updatedAt),
+    ...(row.replaces !== null && { replaces: row.replaces }),
+    ...(row.replacedBy !== null && { replacedBy: row.replacedBy }),
+    ...(readers > 0 && { held: true }),
+    ...(row.packed !== null && { packed: JSON.parse(row.packed) as Packing }),
+  };
+}
+
+/** Each box once, in the order of the request; ids of no box of this project are listed (B11). */
+export function batchBoxes(chain: Chain, boxIds: readonly string[]): { boxes: Box[]; missingBoxIds: string[] } {
+  const asked = [...new Set(boxIds)];
+  const known = new Set(
+    chain.db
+      .all<{ boxId: string }>(
+        'SELECT boxId FROM box WHERE project = ? AND boxId IN (SELECT value FROM json_each(?))',
+        chain.project,
+        JSON.stringify(asked),
+      )
+      .map((row) => row.boxId),
+  );
+  return { boxes: asked.filter((id) => known.has(id)).map((id) => getBox(chain, id)), missingBoxIds: asked.filter((id) => !known.has(id)) };
+}
+
+/** The cards of a box in its order, repeats kept, with what is missing, deleted or expired by name. @throws NOT_FOUND */
+export function boxCards(
+  chain: Chain,
+  boxId: string,
+): { boxId: string; cards: Card[]; missingCardIds: string[]; deletedCardIds: string[]; expiredCardIds: string[] } {
+  const ids = idsAt(chain, boxAt(chain, boxId).no);
+  const found = cardsById(chain, ids);
+  const each = [...new Set(ids)];
+  return {
+    boxId,
+    cards: ids.flatMap((id) => found.get(id) ?? []),
+    missingCardIds: each.filter((id) => !found.has(id)),
+    deletedCardIds: each.filter((id) => found.get(id)?.deletedAt !== undefined),
+    expiredCardIds: each.filter((id) => found.get(id)?.expired),
+  };
+}
+
+/** A box as the conversation that a model would see. @throws NOT_FOUND */
+export function boxEntries(chain: Chain, boxId: string): { tokens: number; entries: BoxEntry[] } {
+  const cards = cardsInOrder(chain, idsAt(chain, boxAt(chain, boxId).no)).filter(seenByModel);
+  const entries = entriesOfCards(cards.map(lineOfCard)).map(({ media: _, raw: __, messageId, marks, ...entry }) => ({
+    ...entry,
+    ...(marks && { marks: [...marks] }),
+    cardId: messageId ?? '',
+  }));
+  return { tokens: entries.reduce((sum, entry) => sum + entry.tokens, 0), entries };
+}
+
+/** The boxes that hold a card, newest first. @throws NOT_FOUND */
+export function boxesOf(chain: Chain, cardId: string): string[] {
+  rowOf(chain, cardId);
+  return chain.db
+    .all<{ boxId: string }>(
+      `SELECT b.boxId FROM box b WHERE b.project = ? AND EXISTS (
+         SELECT 1 FROM boxPart p, json_each(p.cardIds) i WHERE p.box = b.no AND instr(p.cardIds, ?) AND i.value = ?) ORDER BY b.no DESC`,
+      chain.project,
+      // A list that does not hold the id's text is not taken apart.
+      JSON.stringify(cardId),
+      cardId,
+    )
+    .map((row) => row.boxId);
+}
+
+export interface CardFilter {
+  readonly type?: string | undefined;
+  readonly role?: Role | undefined;
+  readonly authorId?: string | undefined;
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+  readonly text?: string | undefined;
+  readonly offset?: number | undefined;
+  readonly limit?: number | undefined;
+}
+
+const usualLimit = 200;
+
+/** Cards of the project, newest first. */
+export function listCards(chain: Chain, filter: CardFilter): { total: number; cards: Card[] } {
+  const conditions: [string, string | number | undefined][] = [
+    ['type = ?', filter.type],
+    ['role = ?', filter.role],
+    ['authorId = ?', filter.authorId],
+    ['createdAt >= ?', filter.from && Date.parse(filter.from)],
+    ['createdAt <= ?', filter.to && Date.parse(filter.to)],
+    ["content LIKE ? ESCAPE '\\'", filter.text && `%${filter.text.replace(/[\\%_]/g, '\\$&')}%`],
+  ];
+  const asked = conditions.filter((condition): condition is [string, string | number] => condition[1] !== undefined && condition[1] !== '');
+  const where = ['project = ?', ...asked.map(([sql]) => sql)].join(' AND ');
+  const values = [chain.project, ...asked.map(([, value]) => value)];
+  const total = chain.db.one<{ total: number }>(`SELECT COUNT(*) AS total FROM card WHERE ${where}`, ...values)?.total ?? 0;
+  const projectId = projectIdOf(chain);
+  const now = chain.clock();
+  const rows = chain.db.all<CardRow>(
+    `${selectCard} WHERE ${where} ORDER BY createdAt DESC, no DESC LIMIT ? OFFSET ?`,
+    ...values,
+    filter.limit ?? usualLimit,
+    filter.offset ?? 0,
+  );
+  return { total, cards: rows.map((row) => toCard(row, projectId, now)) };
+}
+
+interface Facet {
+  name: string;
+  count: number;
+}
+
+/** How many cards there are of each type, role and author, the most first. */
+export function cardFacets(chain: Chain): { types: Facet[]; roles: Facet[]; authors: Facet[] } {
+  const by = (column: 'type' | 'role' | 'authorId'): Facet[] =>
+    chain.db.all<Facet>(
+      `SELECT ${column} AS name, COUNT(*) AS count FROM card WHERE project = ? GROUP BY ${column} ORDER BY count DESC, name LIMIT 500`,
+      chain.project,
+    );
+  return { types: by('type'), roles: by('role'), authors: by('authorId') };
+}
+
+/** Boxes of the project, the latest changed first. */
+export function listBoxes(chain: Chain, page: { offset?: number | undefined; limit?: number | undefined }): { total: number; boxes: BoxRow[] } {
+  const total = chain.db.one<{ total: number }>('SELECT COUNT(*) AS total FROM box WHERE project = ?', chain.project)?.total ?? 0;
+  const rows = chain.db.all<{ no: number; boxId: string; createdAt: number; updatedAt: number; readers: number; replaces: string | null }>(
+    `SELECT b.no, b.boxId, b.createdAt, b.updatedAt, b.readers, o.boxId AS replaces FROM box b LEFT JOIN box o ON o.no = b.replaces
+      WHERE b.project = ? ORDER BY b.updatedAt DESC, b.no DESC LIMIT ? OFFSET ?`,
+    chain.project,
+    page.limit ?? usualLimit,
+    page.offset ?? 0,
+  );
+  const boxes = rows.map((row): BoxRow => {
+    const ids = idsAt(chain, row.no);
+    const head = headOf(chain, ids);
+    return {
+      boxId: row.boxId,
+      cards: ids.length,
+      createdAt: timestampOf(row.createdAt),
+      updatedAt: timestampOf(row.updatedAt),
+      ...(row.replaces !== null && { replaces: row.replaces }),
+      ...(row.readers > 0 && { held: true }),
+      uses: usesOf(chain, row.no),
+      ...(head !== undefined && { head }),
+    };
+  });
+  return { total, boxes };
+}
+
+const headLength = 120;
+
+function headOf(chain: Chain, ids: readonly string[]): string | undefined {
+  const [first] = cardsInOrder(chain, ids.slice(0, 3)).filter(seenByModel);
+  return first && textOfContent(first.content).slice(0, headLength).replace(/\s+/g, ' ').toWellFormed();
+}
+
+const usesOf = (chain: Chain, box: number): BoxRow['uses'] =>
+  chain.db.all<{ as: 'context' | 'output' | 'profile'; of: string }>(
+    `SELECT 'context' AS "as", a.displayName AS "of" FROM agentTurn t JOIN agent a ON a.no = t.agent WHERE t.context = ?
+     UNION ALL SELECT 'output', a.displayName FROM agentTurn t JOIN agent a ON a.no = t.agent WHERE t.output = ?
+     UNION ALL SELECT 'profile', name FROM profile WHERE box = ?`,
+    box,
+    box,
+    box,
+  );

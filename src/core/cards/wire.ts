@@ -1,0 +1,76 @@
+import { badRequest, notFound } from '../base/index.js';
+import type { Chain } from '../chain/index.js';
+import type { Card, WireCard } from '../contract/index.js';
+import { boxNamed, idsAt } from './places.js';
+import { batchCards, cardsInOrder } from './read.js';
+
+/** A card in the names of the public system, with the kind of its content said. */
+export const wireCardOf = (card: Card): WireCard => ({
+  card_id: card.cardId,
+  project_id: card.projectId,
+  type: card.type,
+  content: card.content,
+  created_at: card.createdAt,
+  author_id: card.authorId,
+  metadata: { ...card.metadata, author_id: card.authorId, created_at: card.createdAt, project_id: card.projectId },
+  tool_calls: card.toolCalls ?? null,
+  tool_call_id: card.toolCallId ?? null,
+  ttl_seconds: card.ttlSeconds ?? null,
+  ...(card.expiresAt !== undefined && { expires_at: card.expiresAt }),
+  ...(card.deletedAt !== undefined && { deleted_at: card.deletedAt }),
+});
+
+interface WireBox {
+  box_id: string;
+  card_ids: string[];
+}
+
+const mostIds = 100;
+const mostCards = 500;
+const usualCards = 200;
+
+/** Limits out of bounds are brought within them, as the public system does. */
+const clamped = (limit: number): number => (Number.isFinite(limit) ? Math.max(1, Math.min(mostCards, Math.trunc(limit))) : usualCards);
+
+/** @throws NOT_FOUND */
+export function wireBox(chain: Chain, boxId: string): WireBox {
+  const box = boxNamed(chain, boxId);
+  if (!box) throw notFound(boxId, 'box not found');
+  return { box_id: boxId, card_ids: idsAt(chain, box.no) };
+}
+
+/** The last cards of a box, order and repeats kept, missing ones left out. @throws NOT_FOUND */
+export const wireBoxCards = (chain: Chain, boxId: string, limit: number): WireCard[] =>
+  cardsInOrder(chain, wireBox(chain, boxId).card_ids.slice(-clamped(limit))).map(wireCardOf);
+
+/** @throws BAD_REQUEST for more than 100 ids. */
+export function wireCards(chain: Chain, cardIds: readonly string[]): { cards: WireCard[]; missing_ids: string[] } {
+  const { cards, missingCardIds } = batchCards(chain, limited(cardIds, 'card_ids'));
+  return { cards: cards.map(wireCardOf), missing_ids: missingCardIds };
+}
+
+/** Boxes, each with its last cards where they are asked for. @throws BAD_REQUEST for more than 100 ids. */
+export function wireBoxes(
+  chain: Chain,
+  boxIds: readonly string[],
+  how: { hydrate: boolean; limit: number },
+): { boxes: (WireBox & { hydrated_cards?: WireCard[] })[]; missing_box_ids: string[]; missing_card_ids: string[] } {
+  const asked = limited(boxIds, 'box_ids');
+  const found = asked.flatMap((boxId) => {
+    const box = boxNamed(chain, boxId);
+    return box ? [{ box_id: boxId, card_ids: idsAt(chain, box.no) }] : [];
+  });
+  const missing_box_ids = asked.filter((boxId) => !found.some((box) => box.box_id === boxId));
+  if (!how.hydrate) return { boxes: found, missing_box_ids, missing_card_ids: [] };
+  const tail = (box: WireBox): string[] => box.card_ids.slice(-clamped(how.limit));
+  const { cards, missingCardIds } = batchCards(chain, found.flatMap(tail));
+  const byId = new Map(cards.map((card) => [card.cardId, wireCardOf(card)]));
+  const boxes = found.map((box) => ({ ...box, hydrated_cards: tail(box).flatMap((id) => byId.get(id) ?? []) }));
+  return { boxes, missing_box_ids, missing_card_ids: missingCardIds };
+}
+
+function limited(ids: readonly string[], field: string): string[] {
+  const each = [...new Set(ids)];
+  if (each.length > mostIds) throw badRequest(field, `${field} exceeds limit ${mostIds}`);
+  return each;
+}
