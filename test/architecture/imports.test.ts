@@ -45,14 +45,32 @@ const flow = [
 /** What each folder of core may take from Node and from the registry: as little as it needs. */
 const corePackages: Partial<Record<(typeof flow)[number], readonly string[]>> = {
   contract: ['@orpc/contract', 'zod'],
-  store: ['better-sqlite3'],
-  artifacts: ['@napi-rs/blake-hash', 'node:crypto', 'node:fs', 'node:path'],
-  formats: ['node:buffer'],
+  store: ['better-sqlite3', 'node:fs'],
+  artifacts: ['@napi-rs/blake-hash', 'node:crypto', 'node:fs', 'node:path', 'node:zlib'],
+  formats: ['node:buffer', 'node:crypto'],
   requests: ['node:crypto'],
+  intake: ['node:fs', 'node:path'],
+  export: ['node:fs', 'node:path'],
+  project: ['node:crypto', 'node:fs', 'node:path'],
+  'router.ts': ['@orpc/server'],
 };
 
 const core = (folder: string): string => `src/core/${folder}`;
 const contract = core('contract');
+
+/** What every view may build on. */
+const below = [contract, 'src/renderer/client', 'src/renderer/state', 'src/renderer/parts'];
+
+/** The views, and what each needs of the registry. */
+const views: Readonly<Record<string, readonly string[]>> = {
+  library: ['@tanstack/react-virtual', 'lucide-react', 'react'],
+  chain: ['@tanstack/react-virtual', 'lucide-react', 'react'],
+  context: ['@tanstack/react-virtual', 'lucide-react', 'react'],
+  diff: ['@codemirror/merge', '@tanstack/react-virtual', 'lucide-react', 'react'],
+  fork: ['@tanstack/react-virtual', 'lucide-react', 'react'],
+  export: ['lucide-react', 'react'],
+  inspector: ['lucide-react', 'react'],
+};
 
 const law: readonly Row[] = [
   ...flow.map((folder, place) => ({ folder: core(folder), folders: flow.slice(0, place).map(core), packages: corePackages[folder] ?? [] })),
@@ -97,8 +115,9 @@ const law: readonly Row[] = [
     folders: [contract, core('project'), core('router.ts'), 'src/main/engine', 'src/main/web', 'package.json'],
     packages: ['@orpc/contract', '@orpc/server', 'commander', 'node:child_process', 'node:fs', 'node:module', 'node:path'],
   },
+  { folder: 'src/main/start', folders: [], packages: ['node:child_process', 'node:fs', 'node:module', 'node:path'] },
 
-  // The window.
+  // The window: what is shared stands below what uses it, and views know nothing of each other (but one).
   { folder: 'src/renderer/client', folders: [contract], packages: ['@orpc/client', '@orpc/contract', 'zustand'] },
   { folder: 'src/renderer/state', folders: [contract, 'src/renderer/client'], packages: ['react', 'zustand'] },
   {
@@ -106,11 +125,19 @@ const law: readonly Row[] = [
     folders: [contract, 'src/renderer/client', 'src/renderer/state'],
     packages: ['@base-ui/react', '@orpc/client', 'lucide-react', 'react', 'react-markdown', 'remark-gfm', 'shiki'],
   },
-  ...['library', 'chain', 'context', 'diff', 'fork', 'export'].map((view) => ({
+  { folder: 'src/renderer/views/actions.ts', folders: below, packages: ['lucide-react'] },
+  ...Object.entries(views).map(([view, packages]) => ({
     folder: `src/renderer/views/${view}`,
-    folders: [contract, 'src/renderer/client', 'src/renderer/state', 'src/renderer/parts'],
-    packages: 'any' as const,
+    // The inspector stands beside the context and says the same of it.
+    folders: [...below, 'src/renderer/views/actions.ts', ...(view === 'inspector' ? ['src/renderer/views/context'] : [])],
+    packages,
   })),
+  {
+    folder: 'src/renderer/app',
+    folders: [...below, 'src/renderer/views/actions.ts', ...Object.keys(views).map((view) => `src/renderer/views/${view}`)],
+    packages: ['@base-ui/react', 'cmdk', 'lucide-react', 'react', 'react-dom', 'react-resizable-panels'],
+  },
+  { folder: 'src/renderer/main.tsx', folders: ['src/renderer/app', 'src/renderer/client'], packages: [] },
 
   // Tests: each sees what it tests, past the doors too.
   { folder: 'test/support', folders: ['src', 'test'], packages: 'any', deep: true },

@@ -31,6 +31,8 @@ export interface Source {
   readonly program: Node;
   /** What the file imports, re-exports or loads, as written. */
   readonly requests: readonly string[];
+  /** The names that it takes by static imports, as `module name`. */
+  readonly names: readonly string[];
 }
 
 /** Parses a file by the grammar of TypeScript. Throws where it does not parse: types or style say more. */
@@ -44,7 +46,8 @@ export function parseSource(path: string, text = textAt(path)): Source {
     ...module.dynamicImports.flatMap((item) => literal(text.slice(item.moduleRequest.start, item.moduleRequest.end)) ?? []),
     ...nodesOf(tree).flatMap((node) => (node.type === 'TSImportType' ? (stringValue(node.source) ?? []) : [])),
   ];
-  return { path, text, program: tree, requests: [...new Set(requests)].sort() };
+  const names = module.staticImports.flatMap((item) => item.entries.map((entry) => `${item.moduleRequest.value} ${entry.importName.name ?? '*'}`));
+  return { path, text, program: tree, requests: [...new Set(requests)].sort(), names };
 }
 
 /** Every node of the tree, parents first. */

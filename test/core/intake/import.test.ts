@@ -34,7 +34,7 @@ const turn = (n: number): string =>
   prompt(`u${n}`, `question ${n}`, { parent: n === 1 ? null : `a${n - 1}` }) + answer(`a${n}`, `answer ${n}`, { parent: `u${n}` });
 
 describe('one file', () => {
-  test('a linear session comes back byte for byte from its chain and from its source', () => {
+  test('[F1, F21] a linear session comes back byte for byte from its chain and from its source', () => {
     const chain = emptyChain();
     const text = `{"type":"file-history-snapshot","messageId":"m","snapshot":{}}\n${turn(1)}{"type":"queue-operation","operation":"enqueue","timestamp":"2026-01-01T00:00:00.000Z"}\n${turn(2)}{"type":"custom-title","customTitle":"A title"}\n`;
     const path = written(text);
@@ -46,7 +46,7 @@ describe('one file', () => {
     expect(sourceText(chain, path)).toBe(text);
   });
 
-  test('the same bytes again add nothing', () => {
+  test('[F8] the same bytes again add nothing', () => {
     const chain = emptyChain();
     const path = written(turn(1) + turn(2));
     const first = imported(chain, [path]);
@@ -55,7 +55,7 @@ describe('one file', () => {
     expect(graph(chain, { offset: 0, limit: 9 }).total).toBe(2);
   });
 
-  test('a grown file adds its new turns only, on the tip that it had', () => {
+  test('[F8] a grown file adds its new turns only, on the tip that it had', () => {
     const chain = emptyChain();
     const path = written(turn(1) + turn(2));
     const before = imported(chain, [path]);
@@ -68,7 +68,7 @@ describe('one file', () => {
     expect(listSources(chain)).toHaveLength(1);
   });
 
-  test('half a last line waits for its other half and is lost by neither import', () => {
+  test('[F10] half a last line waits for its other half and is lost by neither import', () => {
     const chain = emptyChain();
     const [whole, half] = [turn(1), turn(2)];
     const path = written(whole + half.slice(0, half.length - 30));
@@ -99,7 +99,7 @@ describe('one file', () => {
     expect(entries(chain, { id: after.tips[0] as never }).entries[4]?.toolName).toBe('Read');
   });
 
-  test('a rewind into the middle of a turn that an earlier import stored branches exactly there', () => {
+  test('[F3] a rewind into the middle of a turn that an earlier import stored branches exactly there', () => {
     const chain = emptyChain();
     const path = written(
       turn(1) + prompt('u2', 'look', { parent: 'a1' }) + answer('x2', 'first words', { parent: 'u2' }) + answer('y2', 'more words', { parent: 'x2' }),
@@ -113,7 +113,7 @@ describe('one file', () => {
 });
 
 describe('several files', () => {
-  test('a fork that repeats its origin’s records shares its commits', () => {
+  test('[F7] a fork that repeats its origin’s records shares its commits', () => {
     const chain = emptyChain();
     const origin = written(turn(1) + turn(2));
     imported(chain, [origin]);
@@ -126,7 +126,7 @@ describe('several files', () => {
     expect(sourceText(chain, fork)).toBe(repeated);
   });
 
-  test('a subagent’s file is a chain of its own, linked from the call that started it', () => {
+  test('[F6] a subagent’s file is a chain of its own, linked from the call that started it', () => {
     const chain = emptyChain();
     const dir = scratch();
     const id = '33333333-3333-4333-8333-333333333333';
@@ -149,7 +149,7 @@ describe('several files', () => {
     expect(tips(chain, {})).toHaveLength(2);
   });
 
-  test('an export that is imported again is the same context, entry by entry', () => {
+  test('[F12] an export that is imported again is the same context, entry by entry', () => {
     const chain = emptyChain();
     const made = imported(chain, [written(turn(1) + turn(2))]);
     const path = join(scratch(), '44444444-4444-4444-8444-444444444444.jsonl');
@@ -165,7 +165,7 @@ describe('several files', () => {
 });
 
 describe('bad input', () => {
-  test('what cannot be read is named with its path, and the rest goes on', () => {
+  test('[F10] what cannot be read is named with its path, and the rest goes on', () => {
     const chain = emptyChain();
     const dir = scratch();
     writeFileSync(join(dir, 'good.jsonl'), turn(1));
@@ -197,7 +197,7 @@ describe('bad input', () => {
 
 const corpus = join(import.meta.dirname, '../../../../shared/transcripts/claude-code');
 describe.skipIf(!existsSync(corpus))('the real histories (needs ../shared/transcripts)', () => {
-  test('every file imports, comes back byte for byte, and the project proves sound', { timeout: 60_000 }, () => {
+  test('[F2, F21] every file imports, comes back byte for byte, and the project proves sound', { timeout: 60_000 }, () => {
     const project = emptyProject();
     const made = imported(project.chain, [corpus]);
     expect(made.commits).toBeGreaterThan(200);

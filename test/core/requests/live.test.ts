@@ -47,7 +47,7 @@ describe.skipIf(!hasTools).each(['claude-tour', 'claude-troubles'])('%s, run now
   }, 130_000);
   afterAll(() => rmSync(home, { recursive: true, force: true }));
 
-  test('every recorded call is listed and proved, and is what went over the wire, to the order of members in its messages', () => {
+  test('[R3] every recorded call is listed and proved, and is what went over the wire, to the order of members in its messages', () => {
     const chain = emptyChain();
     importAll(chain, [join(home, '.claude/projects')]);
     const recorded = transcripts.flatMap((path) =>
@@ -70,7 +70,7 @@ describe.skipIf(!hasTools).each(['claude-tour', 'claude-troubles'])('%s, run now
     }
   });
 
-  test('every call stands at the commit that holds its reply, or what it followed', () => {
+  test('[R1] every call stands at the commit that holds its reply, or what it followed', () => {
     const chain = emptyChain();
     importAll(chain, [join(home, '.claude/projects')]);
     for (const row of listRequests(chain, {})) {
