@@ -128,7 +128,7 @@ function splitTorn(buffer: Buffer, line: number, from: number, whole: ByteRange,
       at = begin + 1;
       continue;
     }
-    if (text.slice(done - from < 0 ? 0 : done - from, begin).trim() !== '') torn(from + begin);
+    if (text.slice(Math.max(done - from, 0), begin).trim() !== '') torn(from + begin);
     const rest = text.slice(close).trim() === '' ? whole.end : from + close;
     pieces.push({ line, range: { start: done, end: rest }, record, sort: isRequestType(record) ? 'request' : 'record' });
     records++;

@@ -389,10 +389,8 @@ function summaryOf({ nodes, type }: Segment): string | undefined {
   }
   const prompts = nodes.filter((node) => node.part === 'prompt');
   const asked = prompts.length > 0 ? prompts : nodes.filter((node) => node.part === 'command' && node.record.isMeta !== true);
-  for (const { record } of asked) {
-    const headline = headlineOf(record);
-    if (headline !== undefined) return headline;
-  }
+  const headlines = asked.flatMap(({ record }) => headlineOf(record) ?? []);
+  if (headlines.length > 0) return headlines.find((headline) => headline !== '[image]') ?? headlines[0];
   const answers = nodes.filter((node) => node.part === 'assistant');
   for (const { record } of answers) {
     const text = headlineOf(record);

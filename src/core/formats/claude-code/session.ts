@@ -84,48 +84,54 @@ function keeping(boundary: JsonObject, uuids: readonly string[]): JsonObject {
   return { ...boundary, compactMetadata: { ...metadata, ...segment, preservedMessages: messages } as JsonObject };
 }
 
-/** Closes calls that have no result in the agent's own words, and leaves out results that answer no call, or answer one again. */
+/**
+ * Calls and results in pairs, as the agent itself pairs them when it reads a session: what the conversation ends with is closed, a call
+ * that it went on from without a result is left out, a result for no call becomes a message of nothing, a second one goes.
+ */
 function pairCalls(records: readonly JsonObject[], options: SessionOptions): JsonObject[] {
+  const answered = new Set(records.flatMap((record) => (record.type === 'user' ? resultIdsOf(record) : [])));
+  const lastWord = records.findLast((record) => record.type === 'assistant' || (record.type === 'user' && resultIdsOf(record).length === 0));
+  const last = lastWord?.type === 'assistant' ? answerOf(lastWord) : undefined;
   const called = new Set<string>();
-  const answered = new Set<string>();
-  const sound: JsonObject[] = [];
-  for (const record of records) {
-    for (const block of blocksOf(record))
-      if (record.type === 'assistant' && isObject(block) && block.type === 'tool_use' && typeof block.id === 'string') called.add(block.id);
-    const ids = record.type === 'user' ? resultIdsOf(record) : [];
-    const alone = new Set(ids.filter((id) => !called.has(id) || answered.has(id)));
-    for (const id of ids) answered.add(id);
-    const rest = alone.size === 0 ? record : withoutResults(record, alone);
-    if (rest) sound.push(rest);
-  }
-  const open = [...called].filter((id) => !answered.has(id));
-  return open.length === 0 ? sound : close(sound, new Set(open), options);
-}
-
-function withoutResults(record: JsonObject, ids: ReadonlySet<string>): JsonObject | undefined {
-  const content = blocksOf(record).filter(
-    (block) => !(isObject(block) && block.type === 'tool_result' && ids.has(stringAt(block, 'tool_use_id') ?? '')),
-  );
-  return content.length === 0 ? undefined : ({ ...record, message: { ...(record.message as JsonObject), content } } as unknown as JsonObject);
-}
-
-/** Puts a result for each open call right behind the last record of the answer that made it. */
-function close(records: readonly JsonObject[], open: ReadonlySet<string>, options: SessionOptions): JsonObject[] {
-  const lastOf = new Map<string, number>();
-  records.forEach((record, at) => {
-    if (record.type === 'assistant') lastOf.set(messageIdOf(record) ?? (uuidOf(record) as string), at);
-  });
-  const behind = new Map<number, JsonObject[]>();
-  for (const record of records) {
-    if (record.type !== 'assistant') continue;
-    for (const block of blocksOf(record)) {
-      const id = stringAt(block, 'id');
-      if (id === undefined || !open.has(id) || stringAt(block, 'type') !== 'tool_use') continue;
-      const at = lastOf.get(messageIdOf(record) ?? (uuidOf(record) as string)) as number;
-      behind.set(at, [...(behind.get(at) ?? []), resultFor(id, record, options)]);
+  const given = new Set<string>();
+  const closing: JsonObject[] = [];
+  const sound = records.flatMap((record): JsonObject[] => {
+    if (record.type === 'assistant') {
+      const isOpenEnd = answerOf(record) === last;
+      const kept = blocksOf(record).filter((block) => {
+        const id = callIn(block);
+        if (id === undefined) return true;
+        if (called.has(id) || !(answered.has(id) || isOpenEnd)) return false;
+        called.add(id);
+        if (!answered.has(id)) closing.push(resultFor(id, record, options));
+        return true;
+      });
+      return withBlocks(record, kept);
     }
-  }
-  return records.flatMap((record, at) => [record, ...(behind.get(at) ?? [])]);
+    if (record.type !== 'user' || resultIdsOf(record).length === 0) return [record];
+    const orphans = resultIdsOf(record).filter((id) => !called.has(id));
+    const kept = blocksOf(record).filter((block) => {
+      const id = resultIn(block);
+      if (id === undefined) return true;
+      if (!called.has(id) || given.has(id)) return false;
+      given.add(id);
+      return true;
+    });
+    return withBlocks(record, kept.length === 0 && orphans.length > 0 ? [{ type: 'text', text: '(no content)' }] : kept);
+  });
+  return [...sound, ...closing];
+}
+
+const answerOf = (record: JsonObject): string => messageIdOf(record) ?? (uuidOf(record) as string);
+const callIn = (block: unknown): string | undefined => (isObject(block) && block.type === 'tool_use' ? stringAt(block, 'id') : undefined);
+const resultIn = (block: unknown): string | undefined =>
+  isObject(block) && block.type === 'tool_result' ? stringAt(block, 'tool_use_id') : undefined;
+
+/** The record with these of its blocks; none, where it had some and has none left. */
+function withBlocks(record: JsonObject, blocks: readonly unknown[]): JsonObject[] {
+  const before = blocksOf(record);
+  if (before.length === blocks.length && blocks.every((block, at) => block === before[at])) return [record];
+  return blocks.length === 0 ? [] : [{ ...record, message: { ...(record.message as JsonObject), content: blocks } } as unknown as JsonObject];
 }
 
 const resultFor = (id: string, call: JsonObject, { newId, now }: SessionOptions): JsonObject => ({
