@@ -1,6 +1,6 @@
 import { badRequest, type ContextId, timestampOf } from '../base/index.js';
 import type { Commit, Stop } from '../contract/index.js';
-import { countTokens, formatOf } from '../formats/index.js';
+import { countTokens, formatOf, type WritableEntry } from '../formats/index.js';
 import { type Chain, toCommit } from './chain.js';
 import { addCommit } from './checkpoint.js';
 import { commitOf } from './find.js';
@@ -9,14 +9,20 @@ import { assemble, idsOf } from './materialize.js';
 import { outlineOf } from './outline.js';
 import { walk } from './walk.js';
 
-/** Puts a summary in place of all that is before it, as a commit on top of the context it stands for (C9, C14). */
-export function compact(chain: Chain, id: ContextId, summary: string): Commit {
+/** An entry that stays beside a summary, with what it costs. */
+export type KeptEntry = WritableEntry & { readonly tokens: number };
+
+/**
+ * Puts a summary in place of all that is before it, as a commit on top of the context it stands for (C9, C14). Entries
+ * that are `kept` follow the summary under their own keys, in the order in which the model is to see them.
+ */
+export function compact(chain: Chain, id: ContextId, summary: string, kept: readonly KeptEntry[] = []): Commit {
   if (summary.trim() === '') throw badRequest('summary', 'a compaction needs a summary that says something: it stands for everything before it');
   return chain.artifacts.transaction(() => {
     const parent = commitOf(chain, id);
     const format = formatOf(parent.format);
     const createdAt = timestampOf(Math.max(chain.clock(), parent.createdAt));
-    const bytes = format.write([{ role: 'user', kind: 'summary', text: summary }], {
+    const bytes = format.write([{ role: 'user', kind: 'summary', text: summary }, ...kept.map(({ tokens: _, ...entry }) => entry)], {
       newId: idsOf(`${parent.id}\0${createdAt}\0${summary}`),
       now: createdAt,
       ...(parent.sessionId !== null && { sessionId: parent.sessionId }),
@@ -32,9 +38,9 @@ export function compact(chain: Chain, id: ContextId, summary: string): Commit {
       ref,
       summary: summary.slice(0, 400),
       messageCount: 0,
-      tokenCount: countTokens(summary),
+      tokenCount: kept.reduce((sum, entry) => sum + entry.tokens, countTokens(summary)),
       errors: 0,
-      entries: 1,
+      entries: 1 + kept.length,
       forked: true,
       createdAt,
     });

@@ -13,5 +13,9 @@ export {
 } from './collect.js';
 export { type Shortened, type ShortenInput, shortenMemory } from './compaction.js';
 export { composeMessages } from './compose.js';
+export { chunksOfNote } from './notes.js';
 export { checkPairing } from './pairing.js';
+export { type Preview, type PreviewRequest, previewContext } from './preview.js';
+export { rankByWords } from './rank.js';
+export { recordedLayers } from './recorded.js';
 export { applyPatch, buildPatch, type StateCall } from './state.js';

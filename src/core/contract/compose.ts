@@ -1,5 +1,6 @@
 import { oc } from '@orpc/contract';
 import { z } from 'zod';
+import { commit } from './context.js';
 import { contextId, contextPrefix, count, entryKey } from './scalars.js';
 
 /** Who is being run, which decides what of the shared context and of memory it gets (decisions, rule 34). */
@@ -162,6 +163,17 @@ export const composeContract = {
       }),
     )
     .output(compaction.extend({ historyText: z.string(), patch: state })),
+  /** Shortens a commit's context by the same policy, and commits it as a compaction; null where nothing is to be done. */
+  compact: oc
+    .input(
+      z.strictObject({
+        id: contextPrefix,
+        budgetTokens: z.number().int().min(1).optional(),
+        keepLast: z.number().int().min(1).optional(),
+        summary: z.string().min(1).max(1_000_000).optional(),
+      }),
+    )
+    .output(z.object({ commit: commit.nullable(), compaction })),
   /** A composed list as the body of a request to a provider; refused where a call of a tool has no result. */
   body: oc
     .input(

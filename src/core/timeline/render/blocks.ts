@@ -1,5 +1,5 @@
 import { isObject, type Timestamp, unreachable } from '../../base/index.js';
-import type { ActiveRun, ActiveSpace, Goal, Identity, MemberSpace, Memory, MessageOrigin, Person, Plan, Trigger } from '../../contract/timeline.js';
+import type { ActiveRun, ActiveSpace, Goal, Identity, MemberSpace, Memory, MessageOrigin, Person, Plan, Trigger } from '../../contract/index.js';
 import { idOf, nameOf, quoted, unquoted } from './quote.js';
 import { remaining, secondsOf } from './times.js';
 

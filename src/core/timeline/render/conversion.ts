@@ -1,4 +1,4 @@
-import type { History, RoleMessage, TimelineMessage } from '../../contract/timeline.js';
+import type { History, RoleMessage, TimelineMessage } from '../../contract/index.js';
 import { resumeWords, summaryWords } from './history.js';
 import { nameOf } from './quote.js';
 

@@ -1,4 +1,4 @@
-import type { BriefHistory, History, Resume, TimelineMessage } from '../../contract/timeline.js';
+import type { BriefHistory, History, Resume, TimelineMessage } from '../../contract/index.js';
 import { originWords } from './blocks.js';
 import { idOf, nameOf, quoted, tagOf } from './quote.js';
 import { durationWords, secondsOf } from './times.js';

@@ -1,5 +1,5 @@
 import { badRequest, inWords } from '../../base/index.js';
-import type { Person } from '../../contract/timeline.js';
+import type { Person } from '../../contract/index.js';
 
 /** At this depth a message is stored and starts no run, so that runs exist below it (decisions, rule 41). */
 export const maxChainDepth = 5;

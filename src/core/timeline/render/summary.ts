@@ -1,4 +1,4 @@
-import type { History } from '../../contract/timeline.js';
+import type { History } from '../../contract/index.js';
 
 /** A message that fell out of the window, as far as its summary says it. */
 export interface FallenMessage {

@@ -1,5 +1,5 @@
 import { unreachable } from '../../base/index.js';
-import type { BlockInput, History, Rendered, RoleMessage, TimelineBlock, TimelineInput } from '../../contract/timeline.js';
+import type { BlockInput, History, Rendered, RoleMessage, TimelineBlock, TimelineInput } from '../../contract/index.js';
 import { countTokens } from '../../formats/index.js';
 import {
   activeRunsBlock,

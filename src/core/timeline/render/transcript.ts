@@ -1,6 +1,5 @@
 import type { Timestamp } from '../../base/index.js';
-import type { Entry } from '../../contract/entry.js';
-import type { Person, TimelineInput, TimelineMessage } from '../../contract/timeline.js';
+import type { Entry, Person, TimelineInput, TimelineMessage } from '../../contract/index.js';
 
 /** What a transcript does not say itself. */
 export interface TranscriptFrame {

@@ -1,5 +1,5 @@
 import { badRequest, type Timestamp, timestampOf } from '../../base/index.js';
-import type { Goal, Memory, Plan } from '../../contract/timeline.js';
+import type { Goal, Memory, Plan } from '../../contract/index.js';
 import { nextCron } from '../render/cron.js';
 import { delayOf } from '../render/rules.js';
 import { entityOf, newId, type Store } from './rows.js';

@@ -1,5 +1,5 @@
 import { type Timestamp, timestampOf } from '../../base/index.js';
-import type { ActiveRun, MemberSpace, Rendered, Resume, TimelineInput, TimelineMessage, Trigger } from '../../contract/timeline.js';
+import type { ActiveRun, MemberSpace, Rendered, Resume, TimelineInput, TimelineMessage, Trigger } from '../../contract/index.js';
 import { usualBudget } from '../render/history.js';
 import { quotedAtEachEnd, summaryOf } from '../render/summary.js';
 import { renderTimeline } from '../render/timeline.js';

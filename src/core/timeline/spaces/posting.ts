@@ -1,5 +1,5 @@
 import { badRequest } from '../../base/index.js';
-import type { MessageOrigin, Run, SpaceMessage, Trigger, Triggered } from '../../contract/timeline.js';
+import type { MessageOrigin, Run, SpaceMessage, Trigger, Triggered } from '../../contract/index.js';
 import { agentsTriggered, maxChainDepth, messageDepth, startsRuns } from '../render/rules.js';
 import { keepFrame } from './input.js';
 import {

@@ -1,6 +1,6 @@
 import { badRequest, inWords, notFound, timestampOf } from '../../base/index.js';
 import type { Chain } from '../../chain/index.js';
-import type { Entity, EntityType, MessageOrigin, Resume, Run, RunStatus, Space, SpaceMessage, Trigger } from '../../contract/timeline.js';
+import type { Entity, EntityType, MessageOrigin, Resume, Run, RunStatus, Space, SpaceMessage, Trigger } from '../../contract/index.js';
 
 /** One project's tables, its time and its ids: what every function of spaces works on. */
 export type Store = Pick<Chain, 'db' | 'project' | 'clock' | 'newId'>;

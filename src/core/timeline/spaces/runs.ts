@@ -1,6 +1,6 @@
 import { badRequest, StemmaError, timestampOf, unreachable } from '../../base/index.js';
 import type { Chain } from '../../chain/index.js';
-import type { MessageOrigin, Run, RunStatus, SpaceMessage, Trigger } from '../../contract/timeline.js';
+import type { MessageOrigin, Run, RunStatus, SpaceMessage, Trigger } from '../../contract/index.js';
 import { nextCron } from '../render/cron.js';
 import { markAfterRun } from '../render/rules.js';
 import { commitRun } from './commit.js';

@@ -1,5 +1,5 @@
 import { badRequest, inWords, StemmaError, timestampOf } from '../../base/index.js';
-import type { Entity, EntityType, Membership, Space, SpaceMessage } from '../../contract/timeline.js';
+import type { Entity, EntityType, Membership, Space, SpaceMessage } from '../../contract/index.js';
 import { messageMeant, movedMark, unreadAfter } from '../render/rules.js';
 import {
   type EntityRow,

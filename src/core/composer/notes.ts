@@ -1,0 +1,11 @@
+import type { KnowledgeChunk } from '../contract/compose.js';
+
+/** A note in chunks, one a heading: small enough to be chosen one by one, whole enough to be read. */
+export function chunksOfNote(sourceId: string, docId: string, text: string): readonly KnowledgeChunk[] {
+  const title = /^#\s+(.+)$/m.exec(text)?.[1]?.trim();
+  return text
+    .split(/^(?=#{1,6}\s)/m)
+    .map((content) => content.trim())
+    .filter((content) => content !== '')
+    .map((content, place) => ({ sourceId, docId, ...(title ? { docTitle: title } : {}), chunkId: `${docId}#${place + 1}`, content }));
+}

@@ -1,0 +1,166 @@
+import type { EntryKey } from '../base/index.js';
+import type { CollectProblem, Composed, Lifetime, PreviewLayer, Process, QueryPath } from '../contract/compose.js';
+import type { Entry } from '../contract/entry.js';
+import { countTokens } from '../formats/index.js';
+import { collectContexts, type RuntimeServices } from './collect.js';
+import { composeMessages } from './compose.js';
+import { admission, orderedBlocks, reproducibleBlocks } from './layers.js';
+import { tokensOf } from './memory.js';
+import { type RecordedLayers, recordedLayers } from './recorded.js';
+
+export interface PreviewRequest {
+  readonly process?: Process | undefined;
+  readonly enableShareContext?: boolean | undefined;
+  /** In place of the system prompt that the history recorded. */
+  readonly systemPrompt?: string | undefined;
+  /** Blocks in place of, or beside, those that the history gives. */
+  readonly contexts?: Readonly<Record<string, string>> | undefined;
+  readonly query?: string | undefined;
+  readonly queryPath?: QueryPath | undefined;
+  readonly humanMessage?: string | undefined;
+}
+
+export interface Preview extends Composed {
+  readonly layers: PreviewLayer[];
+  /** For each message the entries that it was made from; none for what is new. */
+  readonly messageOrigins: EntryKey[][];
+  readonly problems: CollectProblem[];
+}
+
+/**
+ * Collect and compose for a recorded conversation: what its model would see under a process and with the switch, and
+ * where each layer comes from. Pure: entries and services come from the caller.
+ */
+export function previewContext(
+  entries: readonly Entry[],
+  services: Pick<RuntimeServices, 'knowledge' | 'experience'>,
+  request: PreviewRequest,
+): Preview {
+  const { process = 'sequential', enableShareContext = true } = request;
+  const recorded = recordedLayers(entries);
+  const prompt = recorded.memory.findLast(({ message }) => message.role === 'human');
+  const state = {
+    todo: recorded.todo.items,
+    ...(recorded.summaries.length > 0 ? { compression__context: recorded.summaries.map((entry) => entry.text ?? '').join('\n\n') } : {}),
+  };
+  // The blocks of an ordinary agent with sharing on, so that `dropped` can say what another one does not get.
+  const query = request.query ?? prompt?.message.content ?? '';
+  const { contexts: made, problems } = collectContexts({ state, services, query });
+  const contexts = { ...made, ...request.contexts };
+
+  const asked = queryOf(request, process, prompt?.message.content);
+  const composed = composeMessages({
+    systemPrompt: request.systemPrompt ?? recorded.systemPrompt.map((entry) => entry.text ?? '').join('\n\n'),
+    checkpointMessages: recorded.memory.map(({ message }) => message),
+    contexts,
+    process,
+    enableShareContext,
+    ...asked,
+    ...(request.humanMessage === undefined ? {} : { humanMessage: request.humanMessage }),
+  });
+  return {
+    messages: composed.messages,
+    dropped: [...composed.dropped, ...withoutPlace(recorded)],
+    layers: layersOf(composed, contexts, recorded, request),
+    messageOrigins: originsOf(composed, recorded),
+    problems: [...problems],
+  };
+}
+
+/** The turn's own prompt is in memory; where a process gets no memory, the prompt is what it is asked. */
+function queryOf(request: PreviewRequest, process: Process, prompt: string | undefined): { query: string | null; queryPath: QueryPath } {
+  if (request.query !== undefined) return { query: request.query, queryPath: request.queryPath ?? 'runtime' };
+  const hasMemory = admission(process, true).memory;
+  if (hasMemory || prompt === undefined) return { query: null, queryPath: request.queryPath ?? 'checkpoint' };
+  return { query: prompt, queryPath: 'runtime' };
+}
+
+const withoutPlace = ({ leftOut }: RecordedLayers): Composed['dropped'] =>
+  leftOut.length === 0
+    ? []
+    : [
+        {
+          layer: 'checkpoint_messages',
+          reason: 'thinking and events have no place in memory',
+          messages: leftOut.length,
+          tokens: leftOut.reduce((sum, entry) => sum + entry.tokens, 0),
+        },
+      ];
+
+function originsOf(composed: Composed, recorded: RecordedLayers): EntryKey[][] {
+  const memory = recorded.memory.values();
+  return composed.messages.map(({ layer }) => {
+    if (layer === 'checkpoint_messages') return (memory.next().value?.from ?? []).map((entry) => entry.key);
+    return entriesOf(layer, recorded).map((entry) => entry.key);
+  });
+}
+
+function entriesOf(layer: string, recorded: RecordedLayers): readonly Entry[] {
+  switch (layer) {
+    case 'system_prompt':
+      return recorded.systemPrompt;
+    case 'todo__context':
+      return recorded.todo.from;
+    case 'compression__context':
+      return recorded.summaries;
+    case 'checkpoint_messages':
+      return recorded.memory.flatMap(({ from }) => from);
+    default:
+      return [];
+  }
+}
+
+/** Where a layer comes from that no entry made. */
+const otherOrigins: Readonly<Record<string, string>> = {
+  framework__context: 'Framework rules; a history has none',
+  experience__context: 'Earlier contexts of this project, by full-text search',
+  knowledge__context: 'Notes in the project folder',
+  query: 'Asked now',
+  human_message: 'For this call only',
+};
+
+function layersOf(composed: Composed, contexts: Readonly<Record<string, string>>, recorded: RecordedLayers, request: PreviewRequest): PreviewLayer[] {
+  const blocks = orderedBlocks({
+    framework__context: '',
+    experience__context: '',
+    knowledge__context: '',
+    todo__context: '',
+    compression__context: '',
+    ...contexts,
+  });
+  const memory = recorded.memory.map(({ message }) => message);
+  const offered: readonly (readonly [layer: string, tokens: number])[] = [
+    ['system_prompt', composed.messages.find(({ layer }) => layer === 'system_prompt')?.tokens ?? 0],
+    ...blocks.map(({ key, text }) => [key, countTokens(text)] as const),
+    ['checkpoint_messages', memory.reduce((sum, message) => sum + tokensOf(message), 0)],
+    ...(request.humanMessage === undefined ? [] : [['human_message', countTokens(request.humanMessage)] as const]),
+    ...composed.messages.filter(({ layer }) => layer === 'query').map(({ tokens }) => ['query', tokens] as const),
+  ];
+  return offered.map(([layer, tokens]) => {
+    const given =
+      layer === 'system_prompt' ? request.systemPrompt !== undefined : request.contexts !== undefined && Object.hasOwn(request.contexts, layer);
+    const from = given ? [] : entriesOf(layer, recorded);
+    return {
+      layer,
+      tokens,
+      lifetime: lifetimeOf(layer),
+      origins: layer === 'checkpoint_messages' ? commitsOf(from) : from.map((entry) => ({ commit: entry.source.commit, entryKey: entry.key })),
+      origin: given ? 'Given here' : originWords(layer, from),
+      present: composed.messages.some((message) => message.layer === layer && (message.content !== '' || layer === 'checkpoint_messages')),
+    };
+  });
+}
+
+const lifetimeOf = (layer: string): Lifetime =>
+  layer === 'checkpoint_messages' || (reproducibleBlocks as readonly string[]).includes(layer) ? 'checkpoint' : 'call';
+
+const commitsOf = (entries: readonly Entry[]): PreviewLayer['origins'] =>
+  [...new Set(entries.map((entry) => entry.source.commit))].map((commit) => ({ commit }));
+
+function originWords(layer: string, from: readonly Entry[]): string {
+  if (from.length > 0)
+    return layer === 'checkpoint_messages'
+      ? `${from.length} entries of ${commitsOf(from).length} commits`
+      : `${from.length === 1 ? '1 entry' : `${from.length} entries`} of the history`;
+  return otherOrigins[layer] ?? (layer === 'checkpoint_messages' ? 'No messages before' : 'Not recorded');
+}

@@ -1,0 +1,25 @@
+/**
+ * Texts by how well they answer a query, best first: words that few of the texts have weigh more, and a word that is
+ * repeated weighs less each time. Texts without any of the words are left out.
+ */
+export function rankByWords<Item>(query: string, items: readonly Item[], textOf: (item: Item) => string): readonly Item[] {
+  const wanted = new Set(wordsOf(query));
+  const counted = items.map((item) => ({ item, counts: countsOf(textOf(item), wanted) }));
+  const found = new Map([...wanted].map((word) => [word, counted.filter(({ counts }) => counts.has(word)).length]));
+  const weight = (word: string): number => Math.log(1 + items.length / (found.get(word) || 1));
+  const score = (counts: ReadonlyMap<string, number>): number =>
+    [...counts].reduce((sum, [word, count]) => sum + (weight(word) * count) / (count + 1), 0);
+  return counted
+    .map(({ item, counts }, place) => ({ item, place, score: score(counts) }))
+    .filter(({ score: points }) => points > 0)
+    .sort((a, b) => b.score - a.score || a.place - b.place)
+    .map(({ item }) => item);
+}
+
+const wordsOf = (text: string): readonly string[] => text.toLowerCase().match(/[\p{L}\p{N}_]{2,}/gu) ?? [];
+
+function countsOf(text: string, wanted: ReadonlySet<string>): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const word of wordsOf(text)) if (wanted.has(word)) counts.set(word, (counts.get(word) ?? 0) + 1);
+  return counts;
+}
