@@ -1,6 +1,6 @@
 import { type ByteRange, inWords, isObject, type Json, type JsonObject, parseInstant, parseJson, stringAt, textOf } from '../base/index.js';
 import { largestRecord } from './canonical.js';
-import { elementsAt, membersAt } from './json-ranges.js';
+import { elementsAt, membersAt, stringIn } from './json-ranges.js';
 
 /** One call to a model as a transcript's `api-request` line has it. What it refers to may or may not be there. */
 export interface RecordedCall {
@@ -282,11 +282,6 @@ function usageOf(usage: Json | undefined): Usage {
 }
 
 const valueIn = (text: Uint8Array, range: ByteRange | undefined): Json | undefined => range && parse(text.subarray(range.start, range.end));
-
-function stringIn(text: Uint8Array, range: ByteRange | undefined): string | undefined {
-  const value = valueIn(text, range);
-  return typeof value === 'string' ? value : undefined;
-}
 
 const isTrue = (text: Uint8Array, range: ByteRange | undefined): boolean => valueIn(text, range) === true;
 

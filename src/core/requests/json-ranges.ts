@@ -273,13 +273,35 @@ function isAscii(bytes: Uint8Array, { start, valueStart }: Member): boolean {
 
 /** Whether the key between these quotes is the name, which is plain ASCII. */
 function isKey(bytes: Uint8Array, start: number, end: number, name: string): boolean {
-  if (end - start - 2 === name.length) {
-    let at = 0;
-    while (at < name.length && bytes[start + 1 + at] === name.charCodeAt(at)) at += 1;
-    if (at === name.length) return true;
+  let at = 0;
+  const length = end - start - 2;
+  while (at < name.length && at < length && bytes[start + 1 + at] === name.charCodeAt(at)) at += 1;
+  if (at === name.length && at === length) return true;
+  // Only from where it has an escape can a key go on to be the name.
+  return bytes[start + 1 + at] === backslash && keyOf(bytes, start, end) === name;
+}
+
+/** The string that fills the range, quotes included; undefined where it is none. */
+export function stringIn(bytes: Uint8Array, range: ByteRange | undefined): string | undefined {
+  if (!range || bytes[range.start] !== quote) return undefined;
+  let plain = '';
+  if (range.end - range.start <= longestPlain) {
+    for (let at = range.start + 1; at < range.end - 1; at += 1) {
+      const byte = bytes[at] as number;
+      if (byte === backslash || byte < 0x20 || byte >= 0x80) return parsedString(bytes, range);
+      plain += String.fromCharCode(byte);
+    }
+    return plain;
   }
-  // Written with escapes, a key is longer than its name.
-  return end - start - 2 > name.length && bytes.subarray(start, end).includes(backslash) && keyOf(bytes, start, end) === name;
+  return parsedString(bytes, range);
+}
+
+/** Names and hashes are put together letter by letter, which for so many is faster than to call a decoder. */
+const longestPlain = 80;
+
+function parsedString(bytes: Uint8Array, { start, end }: ByteRange): string | undefined {
+  const value = parseJson(decoder.decode(bytes.subarray(start, end)));
+  return typeof value === 'string' ? value : undefined;
 }
 
 const decoder = new TextDecoder();

@@ -1,5 +1,5 @@
 import { sha256Of } from '../artifacts/index.js';
-import { type ByteRange, parseJson, textOf } from '../base/index.js';
+import type { ByteRange } from '../base/index.js';
 import type { Chain } from '../chain/index.js';
 import {
   agentOf,
@@ -11,7 +11,7 @@ import {
   type Records,
   readRecords,
 } from './claude-code.js';
-import { membersAt } from './json-ranges.js';
+import { membersAt, stringIn } from './json-ranges.js';
 import { listOf, longestWalk } from './lists.js';
 import { openResolver } from './resolve.js';
 import { openTexts, type Place, type ShapeRow, type StoredRange, type Texts } from './texts.js';
@@ -179,8 +179,9 @@ function saveCalls(chain: Chain, { file, source, calls, shapes, places, open, re
   const gapOf = gapRows(chain, source);
   const shapeNo = shapeRows(chain);
   const later = new Map(calls.map(({ call }, index) => [call.id, index]));
+  const saved = new Map<string, Base>();
   const baseRow = (id: string): Base | undefined =>
-    db.one<Base>('SELECT no, messageCount, steps, flaw FROM request WHERE project = ? AND requestId = ?', project, id);
+    saved.get(id) ?? db.one<Base>('SELECT no, messageCount, steps, flaw FROM request WHERE project = ? AND requestId = ?', project, id);
 
   calls.forEach(({ call, tail }, index) => {
     const line = file.subarray(call.line.start, call.line.end);
@@ -209,7 +210,7 @@ function saveCalls(chain: Chain, { file, source, calls, shapes, places, open, re
     const whole = linked && steps > longestWalk(messageCount) ? [...listOf(db, linked.no).slice(0, call.keep), ...numbers] : undefined;
     const place = places.get(call.line);
     if (!place) throw new Error(`the record of call ${call.id} was not stored`);
-    db.run(
+    const { rowId } = db.run(
       `INSERT INTO request (project, requestId, conversation, page, start, size, at, model, shape, base, keep, tail, list, steps, messageCount,
                             replyRecord, replyMessage, place, input, output, cacheRead, cacheWrite, flaw, shapeFlaw)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -238,6 +239,7 @@ function saveCalls(chain: Chain, { file, source, calls, shapes, places, open, re
       flaw,
       typeof shape === 'string' ? shape : null,
     );
+    saved.set(requestId, { no: rowId, messageCount, steps: whole ? 0 : steps, flaw });
   });
   for (const [agent, reply] of records.lateReplies) saveReply(chain, open.get(agent)?.no ?? 0, reply);
   for (const { messageId, paused, resumed } of records.resumed) joinHalves(chain, messageId, paused, resumed);
@@ -300,21 +302,19 @@ function freeId(chain: Chain, id: string, line: Uint8Array): string | undefined 
 
 function conversationRows(chain: Chain, source: number): (call: RecordedCall) => number {
   const { db, project } = chain;
+  const known = new Map(
+    db
+      .all<{ no: number; sessionId: string; agentId: string }>('SELECT no, sessionId, agentId FROM requestConversation WHERE source = ?', source)
+      .map((row) => [`${row.sessionId}\n${row.agentId}`, row.no]),
+  );
   return ({ sessionId = '', agentId }) => {
-    const known = db.one<{ no: number }>(
-      'SELECT no FROM requestConversation WHERE source = ? AND sessionId = ? AND agentId = ?',
-      source,
-      sessionId,
-      agentOf(agentId),
-    );
-    if (known) return known.no;
-    return db.run(
-      'INSERT INTO requestConversation (project, source, sessionId, agentId) VALUES (?, ?, ?, ?)',
-      project,
-      source,
-      sessionId,
-      agentOf(agentId),
-    ).rowId;
+    const agent = agentOf(agentId);
+    const name = `${sessionId}\n${agent}`;
+    const no =
+      known.get(name) ??
+      db.run('INSERT INTO requestConversation (project, source, sessionId, agentId) VALUES (?, ?, ?, ?)', project, source, sessionId, agent).rowId;
+    known.set(name, no);
+    return no;
   };
 }
 
@@ -331,11 +331,15 @@ function gapRows(chain: Chain, source: number): (gap: Gap) => number {
 
 function shapeRows(chain: Chain): (shape: ShapeRow) => number {
   const { db, project } = chain;
-  return ({ hash, system, tools, rest }) => {
-    const known = db.one<{ no: number }>('SELECT no FROM requestShape WHERE project = ? AND hash = ?', project, hash);
-    return known
-      ? known.no
-      : db.run('INSERT INTO requestShape (project, hash, system, tools, rest) VALUES (?, ?, ?, ?, ?)', project, hash, system, tools, rest).rowId;
+  const saved = new Map<ShapeRow, number>();
+  return (shape) => {
+    const { hash, system, tools, rest } = shape;
+    const no =
+      saved.get(shape) ??
+      db.one<{ no: number }>('SELECT no FROM requestShape WHERE project = ? AND hash = ?', project, hash)?.no ??
+      db.run('INSERT INTO requestShape (project, hash, system, tools, rest) VALUES (?, ?, ?, ?, ?)', project, hash, system, tools, rest).rowId;
+    saved.set(shape, no);
+    return no;
   };
 }
 
@@ -349,9 +353,8 @@ function recordBefore(file: Uint8Array, at: number): string | null {
   for (let left = linesBefore; left > 0 && end > 0; left -= 1) {
     const start = bytes.lastIndexOf(0x0a, end - 1) + 1;
     const line = bytes.subarray(start, end);
-    const place = line.includes('"uuid"') ? membersAt(line, 0)?.get('uuid') : undefined;
-    const uuid = place ? parseJson(textOf(line.subarray(place.start, place.end))) : undefined;
-    if (typeof uuid === 'string') return uuid;
+    const uuid = line.includes('"uuid"') ? stringIn(line, membersAt(line, 0, ['uuid'])?.get('uuid')) : undefined;
+    if (uuid !== undefined) return uuid;
     end = start - 1;
   }
   return null;

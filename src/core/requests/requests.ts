@@ -139,7 +139,7 @@ function proveOne(rebuilder: Rebuilder, row: Row): Finding {
 
 /** What the store cannot give back is the call's problem, not the list's. Anything else is a bug. */
 function inStore(error: unknown): string {
-  if (error instanceof StemmaError && (error.code === 'CORRUPT' || error.code === 'NOT_FOUND')) return error.message;
+  if (error instanceof StemmaError && ['CORRUPT', 'NOT_FOUND', 'UNAVAILABLE'].includes(error.code)) return error.message;
   throw error;
 }
 
