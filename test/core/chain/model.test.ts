@@ -1,0 +1,173 @@
+import { readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { ContextId, EntryKey, Timestamp } from '../../../src/core/base/index.js';
+import { checkpoint, compact, contextEntries, fork, materializedBytes, show, snapshot } from '../../../src/core/chain/index.js';
+import type { Commit, CommitType, Role, Stop } from '../../../src/core/contract/index.js';
+import { formatOf } from '../../../src/core/formats/index.js';
+import type { Project } from '../../../src/core/project/index.js';
+import { emptyProject } from '../../support/project.js';
+
+/** The chain as simply as it can be said: a commit has a parent and entries of its own, and a walk is a loop. */
+interface Model {
+  readonly id: ContextId;
+  readonly parent: Model | null;
+  readonly type: CommitType;
+  readonly own: readonly Held[];
+}
+
+interface Held {
+  readonly key: EntryKey;
+  readonly text: string | undefined;
+}
+
+const lineage = (of: Model | null): Model[] => (of ? [...lineage(of.parent), of] : []);
+
+/** Rules C3 to C5. */
+function expected(of: Model, stop: Stop): readonly Held[] {
+  const path = lineage(of);
+  if (stop === 'compaction')
+    return path
+      .slice(
+        Math.max(
+          0,
+          path.findLastIndex((one) => one.type !== 'delta'),
+        ),
+      )
+      .flatMap((one) => one.own);
+  const from = stop === 'root' ? 0 : path.findIndex((one) => one.id === stop);
+  const says = (one: Model): boolean => one.id === stop || one.type === 'delta' || (one.type === 'snapshot' && one.parent === null);
+  return path
+    .slice(from)
+    .filter(says)
+    .flatMap((one) => one.own);
+}
+
+/** What a run of the property does, each with numbers that pick among what is there. */
+type Step =
+  | { readonly does: 'delta' | 'compaction' | 'imported snapshot'; readonly on: number; readonly words: readonly string[] }
+  | { readonly does: 'compact'; readonly on: number; readonly words: readonly string[] }
+  | { readonly does: 'snapshot'; readonly on: number; readonly stop: 'compaction' | 'root' }
+  | { readonly does: 'fork'; readonly on: number; readonly at: number }
+  | { readonly does: 'drop caches' };
+
+const pick = fc.nat({ max: 1_000 });
+const words = fc.array(
+  fc.string({ minLength: 1, maxLength: 12, unit: 'grapheme' }).map((text) => `said: ${text}`),
+  { minLength: 1, maxLength: 4 },
+);
+const step: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 6, arbitrary: fc.record({ does: fc.constant('delta' as const), on: pick, words }) },
+  { weight: 1, arbitrary: fc.record({ does: fc.constantFrom('compaction' as const, 'imported snapshot' as const), on: pick, words }) },
+  { weight: 2, arbitrary: fc.record({ does: fc.constant('compact' as const), on: pick, words }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({ does: fc.constant('snapshot' as const), on: pick, stop: fc.constantFrom('compaction' as const, 'root' as const) }),
+  },
+  { weight: 4, arbitrary: fc.record({ does: fc.constant('fork' as const), on: pick, at: pick }) },
+  { weight: 1, arbitrary: fc.constant({ does: 'drop caches' as const }) },
+);
+
+const format = 'claude-code-v1';
+
+/** The project and its model, side by side. */
+function world(project: Project) {
+  const { chain } = project;
+  const known = new Map<ContextId, Model>();
+  const at = (number: number): Model | undefined => [...known.values()][number % Math.max(1, known.size)];
+
+  const held = (id: ContextId, stop: Stop): Held[] => contextEntries(chain, { id, stop }).map(({ key, entry }) => ({ key, text: entry.text }));
+
+  const learn = (commit: Commit, own: readonly Held[]): void => {
+    const parent = commit.parent ? (known.get(commit.parent) ?? null) : null;
+    if (commit.parent && !parent) throw new Error(`${commit.id} stands on ${commit.parent}, which the model does not know`);
+    const before = known.get(commit.id);
+    if (!before) known.set(commit.id, { id: commit.id, parent, type: commit.type, own });
+  };
+
+  const delta = (texts: readonly string[]): { bytes: Uint8Array; own: Held[] } => {
+    const bytes = formatOf(format).write(
+      texts.map((text, place) => ({ role: (place % 2 ? 'assistant' : 'user') as Role, kind: 'text' as const, text })),
+      { newId: chain.newId, now: '2026-01-01T00:00:00.000Z' as Timestamp },
+    );
+    return {
+      bytes,
+      own: formatOf(format)
+        .parse(bytes)
+        .entries.map(({ key, text }) => ({ key, text })),
+    };
+  };
+
+  const make = (parent: Model | null | undefined, type: CommitType, texts: readonly string[]): void => {
+    const { bytes, own } = delta(texts);
+    const data = Buffer.from(bytes).toString('base64');
+    learn(checkpoint(chain, { parent: parent?.id ?? null, type, format, data, template: 'model', checkpoint: 'explicit' }), own);
+  };
+
+  /** A fork shows what was shown up to the entry, whatever it had to make for that. */
+  const forkAt = (tip: Model, number: number): void => {
+    const shown = expected(tip, 'compaction');
+    const place = number % shown.length;
+    const key = shown[place]?.key as EntryKey;
+    const made = fork(chain, { id: tip.id, at: key });
+    const kept = shown.slice(0, place + 1);
+    expect(held(made.id, 'compaction')).toEqual(kept);
+    const parent = made.parent ? known.get(made.parent) : undefined;
+    learn(made, made.type === 'delta' && parent ? kept.slice(expected(parent, 'compaction').length) : kept);
+  };
+
+  return {
+    run(does: Step): void {
+      if (does.does === 'drop caches') {
+        const folder = join(project.dir, 'objects', 'snapshots');
+        for (const file of readdirSync(folder)) rmSync(join(folder, file));
+        return;
+      }
+      // One commit in four begins a conversation.
+      const on = does.on % 4 === 0 ? undefined : at(does.on);
+      if (does.does === 'delta') make(on, 'delta', does.words);
+      else if (does.does === 'compaction') make(on, 'compaction', does.words);
+      else if (does.does === 'imported snapshot') make(null, 'snapshot', does.words);
+      else if (does.does === 'compact' && on) {
+        const made = compact(chain, on.id, does.words.join(' '));
+        learn(made, held(made.id, made.id));
+      } else if (does.does === 'snapshot' && on) learn(snapshot(chain, on.id, does.stop), expected(on, does.stop));
+      else if (does.does === 'fork') {
+        const tip = at(does.on);
+        if (tip && expected(tip, 'compaction').length) forkAt(tip, does.at);
+      }
+    },
+    /** Every commit, by every way to walk from it: entries, and the materialized bytes read again. */
+    compare(): void {
+      for (const model of known.values()) {
+        const path = lineage(model);
+        expect(show(chain, model.id)).toMatchObject({ parent: model.parent?.id ?? null, type: model.type, depth: path.length - 1 });
+        for (const stop of ['compaction', 'root', ...path.map((one) => one.id)] as Stop[]) {
+          const wanted = expected(model, stop);
+          expect({ of: model.id, stop, entries: held(model.id, stop) }).toEqual({ of: model.id, stop, entries: wanted });
+          const { bytes } = materializedBytes(chain, { id: model.id, stop });
+          expect(
+            formatOf(format)
+              .parse(bytes)
+              .entries.map((entry) => entry.key),
+          ).toEqual(wanted.map((entry) => entry.key));
+        }
+      }
+    },
+  };
+}
+
+describe('against the model', () => {
+  test('[C3, C4, C5, C15, C18, C20] whatever is committed, compacted, snapshot and forked, every walk gives what the model says', () => {
+    const project = emptyProject(Date.now);
+    fc.assert(
+      fc.property(fc.array(step, { minLength: 1, maxLength: 18 }), (steps) => {
+        const both = world(project);
+        for (const one of steps) both.run(one);
+        both.compare();
+      }),
+      { numRuns: 60 },
+    );
+  });
+});
