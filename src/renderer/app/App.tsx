@@ -20,6 +20,7 @@ import { Button, Empty, Failure, IconButton, Loading, MenuButton, notifyProblem 
 import {
   followAddress,
   go,
+  move,
   notify,
   type Route,
   setTheme,
@@ -350,6 +351,11 @@ function useStartup(): void {
       sessionStorage.setItem('stemma.started', 'yes');
       const { route } = useNavigation.getState();
       if (project && !route.project) showProject(project);
+      else if (!route.project) {
+        // The project of last time is open behind the library: it knows what is imported, and one key leads to it.
+        const last = (await api.library.recent({})).find((one) => !one.missing);
+        if (last) move({ project: last.dir });
+      }
       if (paths.length > 0) await importPaths(paths, true);
     })().catch(notifyProblem);
   }, []);

@@ -130,12 +130,24 @@ function draw(
   const style = getComputedStyle(element);
   const colors = Object.fromEntries(families.map((family) => [family, style.getPropertyValue(`--${family}`)])) as Record<Family, string>;
   const ground = style.getPropertyValue('--ground');
+  // Each column of pixels shows the entry that it falls into: thin entries side by side do not wash into one color.
+  const columns = Math.round(width * ratio);
+  for (let from = 0; from < columns; ) {
+    const index = entryAt(shares, (from + 0.5) / columns);
+    const row = rows[index];
+    const end = Math.max(from + 1, Math.min(columns, Math.round((shares[index + 1] ?? 1) * columns)));
+    if (row) {
+      context.fillStyle = colors[familyOf(row)];
+      // A hairline between segments, where there is room for one.
+      context.fillRect(from / ratio, 0, (end - from > 3 * ratio ? end - from - ratio : end - from) / ratio, height);
+    }
+    from = end;
+  }
+  context.fillStyle = style.getPropertyValue('--danger');
   rows.forEach((row, index) => {
+    if (!row.isError) return;
     const x = (shares[index] ?? 0) * width;
-    const wide = ((shares[index + 1] ?? 1) - (shares[index] ?? 0)) * width;
-    context.fillStyle = row.isError ? style.getPropertyValue('--danger') : colors[familyOf(row)];
-    // A hairline between segments, where there is room for one.
-    context.fillRect(x, 0, wide > 3 ? wide - 1 : wide, height);
+    context.fillRect(x, height - 5, Math.max(2, ((shares[index + 1] ?? 1) - (shares[index] ?? 0)) * width), 5);
   });
   for (const seam of seams) {
     const x = (shares[seam] ?? 0) * width;
@@ -145,6 +157,8 @@ function draw(
     for (let y = 0; y < height; y += 4) context.fillRect(x - 0.5, y, 1, 2);
   }
 }
+
+const percent = (share: number): string => (share > 0 && share < 0.005 ? '< 1%' : `${Math.round(share * 100)}%`);
 
 /** The same sums in words: kind, tokens, share. */
 export function TokenLegend({ rows, families: shown = families }: { rows: readonly OutlineRow[]; families?: readonly Family[] }) {
@@ -157,7 +171,7 @@ export function TokenLegend({ rows, families: shown = families }: { rows: readon
         .map((family) => (
           <li key={family} className={`kind-${family}`} title={`${familyNames[family]}: about ${exact(sums[family])} tokens`}>
             <i aria-hidden />
-            {familyNames[family]} <b>≈ {compact(sums[family])}</b> <span className="muted">{Math.round((sums[family] / total) * 100)}%</span>
+            {familyNames[family]} <b>≈ {compact(sums[family])}</b> <span className="muted">{percent(sums[family] / total)}</span>
           </li>
         ))}
     </ul>

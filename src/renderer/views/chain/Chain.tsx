@@ -4,11 +4,11 @@ import { memo, useCallback, useEffect, useId, useMemo, useRef, useState } from '
 import type { ContextId, GraphRow } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Button, Empty, Failure, Loading, type MenuEntry, say, WithContextMenu } from '../../parts';
-import { chainOf, go, move, route, useNavigation, useProject, useQuery, useRanges, useUi, wholeChainLimit } from '../../state';
+import { chainOf, go, move, readOn, route, useNavigation, useProject, useQuery, useRanges, useUi, wholeChainLimit } from '../../state';
 import { commitActions, runByKey } from '../actions';
-import { graphWidth, Lanes, laneColor, rowHeight } from './Lanes';
+import { graphWidth, Lanes, LinkLine, laneColor, rowHeight } from './Lanes';
 import { Minimap } from './Minimap';
-import { type ChainRow, filterRows, foldRows } from './rows';
+import { type ChainRow, filterRows, foldRows, linksOf } from './rows';
 
 const none: ReadonlySet<number> = new Set();
 
@@ -29,14 +29,7 @@ export function ChainView({ project }: { project: string }) {
 
   // Short chains are read in full, page after page; long ones as they are scrolled to.
   // biome-ignore lint/correctness/useExhaustiveDependencies: each page that arrives asks for the next
-  useEffect(() => {
-    if (total === undefined) rows.need(0, 1);
-    else if (whole) {
-      let known = 0;
-      while (known < total && rows.at(known)) known += 1;
-      rows.need(0, Math.min(total, known + 1));
-    }
-  }, [rows, version]);
+  useEffect(() => readOn(rows), [rows, version]);
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: what `rows` holds changes with its version
   const loaded = useMemo(() => {
@@ -56,6 +49,7 @@ export function ChainView({ project }: { project: string }) {
     return fold ? foldRows(loaded, opened) : loaded.map((_, at) => ({ kind: 'commit', at }));
   }, [loaded, words, fold, opened]);
 
+  const links = useMemo(() => (loaded && list && !words.trim() ? linksOf(loaded, list) : []), [loaded, list, words]);
   const count = list?.length ?? total ?? 0;
   const rowOfList = (n: number): ChainRow => list?.[n] ?? { kind: 'commit', at: n };
   const virtual = useVirtualizer({ count, getScrollElement: () => scroller.current, estimateSize: () => rowHeight, overscan: 12 });
@@ -221,6 +215,13 @@ export function ChainView({ project }: { project: string }) {
             onKeyDown={onKeyDown}
           >
             <div style={{ height, position: 'relative' }} role="presentation">
+              <svg className="lane-links" width={width} height={1} aria-hidden focusable="false">
+                {links
+                  .filter(({ from, to }) => Math.min(from.row, to.row) <= (last ?? 0) && Math.max(from.row, to.row) >= (first ?? 0))
+                  .map((link) => (
+                    <LinkLine key={`${link.from.row} ${link.to.row}`} link={link} />
+                  ))}
+              </svg>
               {items.map((item) => {
                 const shownRow = rowOfList(item.index);
                 const row = rows.at(shownRow.at);

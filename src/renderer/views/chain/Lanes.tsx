@@ -1,5 +1,6 @@
 import { memo } from 'react';
 import type { GraphRow } from '../../../core/contract/index.js';
+import type { Link } from './rows';
 
 export const rowHeight = 28;
 const laneWidth = 13;
@@ -16,6 +17,20 @@ function pathOf(from: number, to: number, bendAtTop: boolean): string {
   if (x1 === x2) return `M${x1} ${y1}V${y2}`;
   const turn = bendAtTop ? y1 + 2 : y2 - 18;
   return `M${x1} ${y1}V${turn}C${x1} ${turn + 12} ${x2} ${turn + 4} ${x2} ${turn + 16}V${y2}`;
+}
+
+/** Where a subagent's chain hangs on the commit that called it: dotted, since it is no parent. */
+export function LinkLine({ link }: { link: Link }) {
+  const middle = (row: number) => row * rowHeight + rowHeight / 2;
+  const [x1, y1, x2, y2] = [x(link.from.lane), middle(link.from.row), x(link.to.lane), middle(link.to.row)];
+  const bend = Math.sign(y2 - y1) * Math.min(20, Math.abs(y2 - y1) / 2);
+  return (
+    <path
+      className="lane-link"
+      stroke={laneColor(link.from.lane)}
+      d={`M${x1} ${y1}V${y2 - bend}${x1 === x2 ? `V${y2}` : `C${x1} ${y2 - bend / 4} ${x2 + 4} ${y2} ${x2} ${y2}`}`}
+    />
+  );
 }
 
 interface LanesProps {

@@ -62,24 +62,25 @@ function draw(element: HTMLCanvasElement, list: readonly ChainRow[], rowAt: (at:
   const color = (name: string) => style.getPropertyValue(name);
   const rows = list.map((item) => rowAt(item.at));
   const most = rows.reduce((max, row) => Math.max(max, row?.contextTokens ?? 0), 1);
-  // Few rows do not fill the height: each gets at most as much as it has in the list.
+  // Few rows do not fill the height; of many, several share a line of pixels, and marks fade with their share of it.
   const tall = Math.min(height / Math.max(1, rows.length), 4);
-  rows.forEach((row, n) => {
-    if (!row) return;
-    const y = n * tall;
+  const perLine = Math.max(1, Math.ceil(1 / tall));
+  for (let at = 0; at < rows.length; at += perLine) {
+    const line = rows.slice(at, at + perLine).filter((row) => row !== undefined);
+    const y = at * tall;
+    const deep = Math.max(1, tall * perLine);
+    const mark = (name: string, x: number, wide: number, count: number, thick = deep) => {
+      if (count === 0) return;
+      context.globalAlpha = Math.max(0.25, count / line.length);
+      context.fillStyle = color(name);
+      context.fillRect(x, y, wide, thick);
+      context.globalAlpha = 1;
+    };
+    const fullest = line.reduce((max, row) => Math.max(max, row.contextTokens), 0);
     context.fillStyle = color('--line-strong');
-    context.fillRect(4, y, Math.max(1, (row.contextTokens / most) * (width - 8)), Math.max(0.6, tall - 0.5));
-    if (row.commit.type === 'compaction') {
-      context.fillStyle = color('--system');
-      context.fillRect(2, y, width - 4, Math.max(1.5, tall / 2));
-    }
-    if (row.errors > 0) {
-      context.fillStyle = color('--danger');
-      context.fillRect(width - 5, y, 3, Math.max(1.5, tall));
-    }
-    if (row.tipOf !== undefined || row.forked) {
-      context.fillStyle = color('--accent');
-      context.fillRect(0, y, 3, Math.max(2, tall));
-    }
-  });
+    context.fillRect(4, y, Math.max(1, (fullest / most) * (width - 8)), deep > 2 ? deep - 0.5 : deep);
+    mark('--system', 2, width - 4, line.filter((row) => row.commit.type === 'compaction').length, Math.max(1.5, deep / 2));
+    mark('--danger', width - 5, 3, line.filter((row) => row.errors > 0).length);
+    mark('--accent', 0, 3, line.filter((row) => row.tipOf !== undefined || row.forked).length);
+  }
 }

@@ -41,6 +41,34 @@ export function foldRows(rows: readonly GraphRow[], opened: ReadonlySet<number>)
   return list;
 }
 
+/** A line from the end of a subagent's chain to the commit that holds its call. Rows are places in the list. */
+export interface Link {
+  readonly from: { readonly row: number; readonly lane: number };
+  readonly to: { readonly row: number; readonly lane: number };
+}
+
+/** Lines longer than this would cross more than they explain. */
+const longestLink = 80;
+
+export function linksOf(rows: readonly GraphRow[], list: readonly ChainRow[]): readonly Link[] {
+  const places = new Map<string, { row: number; lane: number }>();
+  const newestChild = new Map<string, string>();
+  list.forEach((item, row) => {
+    const found = rows[item.at];
+    if (item.kind !== 'commit' || !found) return;
+    places.set(found.commit.id, { row, lane: found.lane });
+    const { parent } = found.commit;
+    if (parent && !newestChild.has(parent)) newestChild.set(parent, found.commit.id);
+  });
+  return rows.flatMap((row): Link[] => {
+    if (!row.startedBy) return [];
+    let end: string = row.commit.id;
+    for (let next = newestChild.get(end); next; next = newestChild.get(end)) end = next;
+    const [from, to] = [places.get(end), places.get(row.startedBy.commit)];
+    return from && to && Math.abs(from.row - to.row) <= longestLink ? [{ from, to }] : [];
+  });
+}
+
 /** The rows whose words hold what was typed. */
 export function filterRows(rows: readonly GraphRow[], words: string): readonly ChainRow[] {
   const needle = words.toLowerCase();

@@ -1,5 +1,5 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { BookOpen, ChevronDown, ChevronUp, ClipboardCopy, Download, GitFork, Search, X } from 'lucide-react';
+import { BookOpen, Bot, ChevronDown, ChevronUp, ClipboardCopy, Download, GitFork, Search, X } from 'lucide-react';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import type { ContextId, Entry, Stop } from '../../../core/contract/index.js';
 import { api } from '../../client';
@@ -33,6 +33,7 @@ import {
   useQuery,
   useRanges,
   useReading,
+  useSubagents,
 } from '../../state';
 import { type Block, blockOfEntry, blocksOf, guessHeight, seamsOf, turnsOf } from './blocks';
 import { clearFound, paintFound } from './find';
@@ -85,6 +86,10 @@ function Reader({ project, commit, stop, outline }: ReaderProps) {
   const scroller = useRef<HTMLDivElement>(null);
   const chosen = useNavigation(({ route }) => route.entry);
   const reading = useReading();
+  const subagents = useSubagents(
+    project,
+    useNavigation(({ route }) => route.session),
+  );
   const [finding, setFinding] = useState(false);
   const [sought, setSought] = useState('');
 
@@ -295,7 +300,13 @@ function Reader({ project, commit, stop, outline }: ReaderProps) {
                   >
                     {block.opens && block.first > 0 && row?.kind !== 'summary' && <div className="turn-line" />}
                     {row?.kind === 'summary' && <Seam commit={block.commit} stop={stop} />}
-                    <BlockView block={block} entries={entries} height={item.size} onFork={() => fork(block.first)} />
+                    <BlockView
+                      block={block}
+                      entries={entries}
+                      height={item.size}
+                      subagent={subagents.byCall.get(row?.kind === 'tool_call' ? (row.toolCallId ?? '') : '')}
+                      onFork={() => fork(block.first)}
+                    />
                   </div>
                 );
               })}
@@ -312,7 +323,16 @@ const timeOf = (entries: Ranges<Entry>, index: number): string => {
   return at ? say.when(at) : '';
 };
 
-function BlockView({ block, entries, height, onFork }: { block: Block; entries: Ranges<Entry>; height: number; onFork: () => void }) {
+interface BlockViewProps {
+  readonly block: Block;
+  readonly entries: Ranges<Entry>;
+  readonly height: number;
+  /** The end of the chain that this call started. */
+  readonly subagent: ContextId | undefined;
+  readonly onFork: () => void;
+}
+
+function BlockView({ block, entries, height, subagent, onFork }: BlockViewProps) {
   const entry = entries.at(block.first);
   if (!entry) return <div className="block-frame" style={{ height: Math.min(height, 320) }} />;
   const actions = (
@@ -322,7 +342,18 @@ function BlockView({ block, entries, height, onFork }: { block: Block; entries: 
     </>
   );
   if (block.result === undefined) return <EntryView entry={entry} actions={actions} />;
-  return <ToolView call={entry} result={block.result === null ? null : entries.at(block.result)} actions={actions} />;
+  return (
+    <>
+      <ToolView call={entry} result={block.result === null ? null : entries.at(block.result)} actions={actions} />
+      {subagent && (
+        <div className="subagent">
+          <Button small icon={Bot} onClick={() => go({ commit: subagent, entry: undefined, stop: undefined })}>
+            Open what the subagent saw
+          </Button>
+        </div>
+      )}
+    </>
+  );
 }
 
 /** Where a compaction replaced what came before. */

@@ -63,7 +63,7 @@ export function turnsOf(rows: readonly OutlineRow[], blocks: readonly Block[]): 
         commit: block.commit,
         firstBlock,
         firstEntry: block.first,
-        head: sum?.head || rows[block.first]?.head || 'No words',
+        head: sum?.head || promptOf(rows[block.first]?.head) || nameless(rows[block.first]),
         tokens: sum?.tokens ?? 0,
         errors: sum?.errors ?? 0,
         summary: sum?.summary ?? false,
@@ -79,8 +79,10 @@ export function turnsOf(rows: readonly OutlineRow[], blocks: readonly Block[]): 
 export function promptOf(head: string | undefined): string | undefined {
   const command = head && /^<command-(?:name|message)>\s*([^<]+)/.exec(head)?.[1]?.trim();
   if (command) return command.startsWith('/') ? command : `/${command}`;
-  return head && /^<(?:local-command-|system-reminder|bash-std)/.test(head) ? undefined : head;
+  return head && /^<(?:local-command-|system-reminder|bash-std|ide_)/.test(head) ? undefined : head;
 }
+
+const nameless = (row: OutlineRow | undefined): string => (row?.kind === 'image' ? 'An image' : 'No words');
 
 /** The block that shows an entry, by the entry's place. */
 export function blockOfEntry(blocks: readonly Block[], entry: number): number {

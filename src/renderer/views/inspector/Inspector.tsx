@@ -33,6 +33,7 @@ import {
   useQuery,
   useRanges,
   useReading,
+  useSubagents,
 } from '../../state';
 import { commitActions } from '../actions';
 import { blocksOf, seamsOf, turnsOf } from '../context';
@@ -63,6 +64,10 @@ export function Inspector({ project }: { project: string }) {
 function CommitFacts({ project, commit }: { project: string; commit: ShownCommit }) {
   const { view } = useNavigation(({ route }) => route);
   const children = commit.children;
+  const startedBy = useSubagents(
+    project,
+    useNavigation(({ route }) => route.session),
+  ).byCommit.get(commit.id);
   return (
     <section aria-label="Commit">
       <h2 className="inspector-head">
@@ -115,6 +120,7 @@ function CommitFacts({ project, commit }: { project: string; commit: ShownCommit
           ],
           ['Cut at', commit.checkpoint.replace('_', ' ')],
           ['Holds', `${say.plural(commit.messageCount, 'message')}, ${say.tokens(commit.tokenCount)}`],
+          startedBy ? ['Started by', <CallLink key="started" started={startedBy} />] : undefined,
           ['Depth', say.exact(commit.depth)],
           ['Parent', commit.parent ? <CommitLink key="parent" id={commit.parent} /> : 'none: the chain begins here'],
           children.length > 0
@@ -130,6 +136,17 @@ function CommitFacts({ project, commit }: { project: string; commit: ShownCommit
 const CommitLink = ({ id }: { id: ContextId }) => (
   <button type="button" className="link-button mono commit-link" onClick={() => go({ commit: id, entry: undefined })}>
     {say.shortId(id)}
+  </button>
+);
+
+/** The call that started a subagent, in the conversation that it was made in. */
+const CallLink = ({ started }: { started: { commit: ContextId; toolCallId: string } }) => (
+  <button
+    type="button"
+    className="link-button commit-link"
+    onClick={() => go({ view: 'context', commit: started.commit, entry: undefined, stop: undefined })}
+  >
+    a call in <span className="mono">{say.shortId(started.commit)}</span>
   </button>
 );
 

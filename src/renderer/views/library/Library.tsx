@@ -332,10 +332,12 @@ export function Projects({ compact = false }: { compact?: boolean }) {
         </ul>
       )}
       {recent.status === 'done' && recent.data.length === 0 && <p className="muted">None opened yet.</p>}
-      <button type="button" className="project" onClick={() => void openSample()}>
-        <Sparkles size={14} aria-hidden />
-        Sample project
-      </button>
+      {!(recent.status === 'done' && recent.data.some((project) => /[\\/]Sample\.stemma$/.test(project.dir))) && (
+        <button type="button" className="project" onClick={() => void openSample()}>
+          <Sparkles size={14} aria-hidden />
+          Sample project
+        </button>
+      )}
       {!compact && <NewProject />}
     </section>
   );

@@ -1,0 +1,16 @@
+import { mount } from '../../../src/renderer/app';
+import { fakeCarrier } from '../../../src/renderer/client/fake';
+
+// The window over the stand-in engine, as big, slow or broken as the address says: ?commits=100000&failing=context.outline
+const asked = new URLSearchParams(location.search);
+const number = (name: string): number | undefined => (asked.has(name) ? Number(asked.get(name)) : undefined);
+const [commits, entriesPerCommit, delay] = [number('commits'), number('entries'), number('delay')];
+mount(
+  fakeCarrier({
+    ...(commits !== undefined && { commits }),
+    ...(entriesPerCommit !== undefined && { entriesPerCommit }),
+    ...(delay !== undefined && { delay }),
+    failing: asked.get('failing')?.split(',') ?? [],
+    empty: asked.has('empty'),
+  }),
+);
