@@ -10,7 +10,7 @@ export interface ListRow {
 }
 
 /** How long a walk along bases may be, for a list of so many messages: then the list is stored whole once. */
-export const longestWalk = (messages: number): number => 32 + (messages >> 4);
+export const longestWalk = (messages: number): number => 16 + (messages >> 6);
 
 /** The numbers of a call's messages, in order; a gap is the negative number of its row. */
 export function listOf(db: ReadableDb, no: number): number[] {

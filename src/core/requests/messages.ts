@@ -21,19 +21,23 @@ interface OpenPage {
 
 export function messageReader(chain: Pick<Chain, 'db' | 'project' | 'artifacts'>): MessageReader {
   const { db, project, artifacts } = chain;
-  const open = new Map<number, OpenPage>();
+  /** By their first messages, in order. */
+  const open: OpenPage[] = [];
   let last: OpenPage | undefined;
 
   const opened = (no: number): OpenPage => {
+    const place = placeIn(open, no);
+    const before = open[place];
+    if (before && no < before.first + before.count) return before;
     const row = db.one<{ first: number; count: number; artifact: ArtifactNo }>(
       'SELECT first, count, artifact FROM requestPage WHERE project = ? AND first <= ? ORDER BY first DESC LIMIT 1',
       project,
       no,
     );
     if (!row || no >= row.first + row.count) throw new Error(`message ${no} is named by a request but not stored`);
-    const known = open.get(row.first) ?? { first: row.first, count: row.count, page: openPage(artifacts.read(row.artifact)) };
-    open.set(row.first, known);
-    return known;
+    const page = { first: row.first, count: row.count, page: openPage(artifacts.read(row.artifact)) };
+    open.splice(place + 1, 0, page);
+    return page;
   };
 
   return {
@@ -42,4 +46,15 @@ export function messageReader(chain: Pick<Chain, 'db' | 'project' | 'artifacts'>
       return { page: last.page, index: no - last.first };
     },
   };
+}
+
+/** The place of the last page that begins at the message or before it; -1 where none does. */
+function placeIn(pages: readonly OpenPage[], no: number): number {
+  let [low, high] = [0, pages.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((pages[middle] as OpenPage).first <= no) low = middle + 1;
+    else high = middle;
+  }
+  return low - 1;
 }

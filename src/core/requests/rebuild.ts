@@ -1,11 +1,12 @@
 import { createHash, type Hash } from 'node:crypto';
-import { type ArtifactNo, canonicalJson, isObject, type Json, type JsonObject, parseJson, textOf } from '../base/index.js';
+import { type ArtifactNo, bytesOf, canonicalJson, isObject, type Json, type JsonObject, parseJson, textOf } from '../base/index.js';
 import type { Chain } from '../chain/index.js';
 import { cacheMark, withBlocks } from './canonical.js';
 import { type CallDetails, callDetails } from './claude-code.js';
 import { listOf } from './lists.js';
 import { type Mark, markedMessage, marksByMessage, marksOf, pathInWords, putMark } from './marks.js';
 import { type MessageReader, messageReader } from './messages.js';
+import { unpackNumbers } from './varints.js';
 
 /** What of a stored call its rebuilding needs. */
 export interface StoredCall {
@@ -16,17 +17,18 @@ export interface StoredCall {
   readonly shape: number | null;
   readonly base: number | null;
   readonly keep: number;
+  readonly tail: Uint8Array;
   readonly flaw: string | null;
   readonly shapeFlaw: string | null;
 }
 
-export const callColumns = 'no, page, start, size, shape, base, keep, flaw, shapeFlaw';
+export const callColumns = 'no, page, start, size, shape, base, keep, tail, flaw, shapeFlaw';
 
 /** A call put together from what is stored: everything of its body but the messages' values. */
 export interface Rebuilt {
   readonly details: CallDetails;
   /** The members of the body but `messages`, with cache marks, in the order in which they are sent. */
-  readonly members: ReadonlyMap<string, Json>;
+  readonly members: ReadonlyMap<string, Member>;
   /** Numbers of the messages; negative for one that cannot be had. */
   readonly messages: readonly number[];
   readonly marks: ReadonlyMap<number, readonly Mark[]>;
@@ -34,6 +36,12 @@ export interface Rebuilt {
   readonly missing: readonly string[];
   /** Why the digest cannot be what was recorded; the first reason where there are several. */
   readonly problem: string | undefined;
+}
+
+/** A member of a body. Calls share most of theirs: what one rebuilder made, it hands out again. */
+export interface Member {
+  readonly value: Json;
+  readonly canonical: () => Uint8Array;
 }
 
 /** Rebuilds calls for one question; what they share is read once. */
@@ -60,26 +68,27 @@ export function openRebuilder(chain: Pick<Chain, 'db' | 'project' | 'artifacts'>
     return bytes;
   };
   const states = new Map<number, HashState>();
-  // Calls share their tools: they are read, and written canonically, once.
-  const values = new Map<ArtifactNo, Json>();
-  const texts = new Map<Json, string>();
-  const shared = new Set<Json>();
-  const valueIn = (no: ArtifactNo, isMarked: boolean): Json => {
-    const known = values.get(no);
-    if (known !== undefined && !isMarked) return known;
-    const value = JSON.parse(textOf(read(no))) as Json;
-    if (!isMarked) {
-      values.set(no, value);
-      shared.add(value);
-    }
-    return value;
+  const lists = new Map<number, readonly number[]>();
+  const parts = new Map<string, Part>();
+
+  /** A call's list: mostly that of the call rebuilt just before, and more. */
+  const listAt = (call: StoredCall): readonly number[] => {
+    const base = call.base === null ? undefined : lists.get(call.base);
+    const list = base ? [...base.slice(0, call.keep), ...unpackNumbers(call.tail)] : listOf(db, call.no);
+    remember(lists, call.no, list);
+    return list;
   };
-  const canonical = (value: Json): string => {
-    const known = texts.get(value);
-    if (known !== undefined) return known;
-    const text = canonicalJson(value);
-    if (shared.has(value)) texts.set(value, text);
-    return text;
+
+  /** A part of the shape with its marks, as many calls have it. */
+  const partAt = (no: ArtifactNo, marks: readonly Mark[]): Part => {
+    const name = `${no} ${JSON.stringify(marks)}`;
+    const known = parts.get(name);
+    if (known) return known;
+    const value = JSON.parse(textOf(read(no))) as Json;
+    const lost = marks.find((mark) => !putMark(value, mark, 1));
+    const part = { ...memberOf(value), lost };
+    parts.set(name, part);
+    return part;
   };
 
   const gapInWords = (gap: number, at: number): string => {
@@ -91,16 +100,11 @@ export function openRebuilder(chain: Pick<Chain, 'db' | 'project' | 'artifacts'>
     reader,
     rebuild(call) {
       const details = callDetails(read(call.page).subarray(call.start, call.start + call.size));
-      const messages = listOf(db, call.no);
+      const messages = listAt(call);
       const recorded = marksOf(details.cacheControl);
       const marks = typeof recorded === 'string' ? [] : recorded;
-      const members = bodyMembers(chain, call, details, (no, part) =>
-        valueIn(
-          no,
-          marks.some(({ path }) => path[0] === part),
-        ),
-      );
-      const lost = typeof recorded === 'string' ? recorded : (markMembers(members, marks) ?? lostOnMessages(reader, messages, marks));
+      const { members, lost } = bodyMembers(chain, call, details, marks, partAt);
+      const misplaced = lost ?? lostOnMessages(reader, messages, marks);
       const gaps = messages.flatMap((message, at) => (message < 0 ? [at] : []));
       return {
         details,
@@ -112,23 +116,30 @@ export function openRebuilder(chain: Pick<Chain, 'db' | 'project' | 'artifacts'>
           ...(call.shapeFlaw === null ? [] : ['system', 'tools']),
           ...gaps.map((at) => `messages[${at}]`),
         ],
-        problem: call.flaw ?? call.shapeFlaw ?? (gaps.length ? gapInWords(messages[gaps[0] as number] as number, gaps[0] as number) : lost),
+        problem:
+          call.flaw ??
+          call.shapeFlaw ??
+          (gaps.length
+            ? gapInWords(messages[gaps[0] as number] as number, gaps[0] as number)
+            : typeof recorded === 'string'
+              ? recorded
+              : misplaced && lostMark(misplaced)),
       };
     },
     digest(call, { members, messages, marks, missing }) {
       if (missing.length) return undefined;
       const names = [...members.keys(), 'messages'].filter((name) => !outsideDigest.has(name)).sort();
       const before = names.slice(0, names.indexOf('messages'));
-      const head = `{${before.map((name) => `${JSON.stringify(name)}:${canonical(members.get(name) as Json)},`).join('')}"messages":[`;
+      const head = `{${before.map((name) => `${JSON.stringify(name)}:${textOf((members.get(name) as Member).canonical())},`).join('')}"messages":[`;
       const firstMarked = Math.min(messages.length, ...marks.keys());
       const known = call.base === null ? undefined : states.get(call.base);
       const from = known && known.head === head && known.count <= Math.min(call.keep, firstMarked) ? known : undefined;
       const hash = from ? from.hash.copy() : createHash('sha256').update(head);
       writeMessages(hash, reader, messages, marks, from?.count ?? 0, firstMarked, (state) =>
-        states.set(call.no, { head, count: firstMarked, hash: state }),
+        remember(states, call.no, { head, count: firstMarked, hash: state }),
       );
       hash.update(']');
-      for (const name of names.slice(before.length + 1)) hash.update(`,${JSON.stringify(name)}:${canonical(members.get(name) as Json)}`);
+      for (const name of names.slice(before.length + 1)) hash.update(`,${JSON.stringify(name)}:`).update((members.get(name) as Member).canonical());
       return hash.update('}').digest('hex');
     },
     body({ members, messages, marks }) {
@@ -139,7 +150,7 @@ export function openRebuilder(chain: Pick<Chain, 'db' | 'project' | 'artifacts'>
         const marked = marks.get(at);
         return marked ? (markedMessage(message, marked) ?? message) : message;
       });
-      const { model, ...others } = Object.fromEntries(members) as JsonObject;
+      const { model, ...others } = Object.fromEntries([...members].map(([name, { value }]) => [name, value])) as JsonObject;
       const { [headerParameter]: _, ...sent } = others;
       return { ...(model !== undefined && { model }), messages: list, ...sent };
     },
@@ -153,13 +164,43 @@ interface HashState {
   readonly hash: Hash;
 }
 
+/** A part of a shape, and the first of its marks that leads nowhere in it. */
+interface Part extends Member {
+  readonly lost: Mark | undefined;
+}
+
+function memberOf(value: Json): Member {
+  let text: Uint8Array | undefined;
+  return {
+    value,
+    canonical: () => {
+      text ??= bytesOf(canonicalJson(value));
+      return text;
+    },
+  };
+}
+
+/** How many calls are remembered for those that go on from them: bases are near. */
+const remembered = 16;
+
+function remember<Value>(map: Map<number, Value>, no: number, value: Value): void {
+  map.set(no, value);
+  for (const oldest of map.keys()) {
+    if (map.size <= remembered) break;
+    map.delete(oldest);
+  }
+}
+
+/** Everything of the body but its messages, and the first mark on it that leads nowhere. */
 function bodyMembers(
   { db }: Pick<Chain, 'db'>,
   call: StoredCall,
   { params }: CallDetails,
-  valueIn: (no: ArtifactNo, part: string) => Json,
-): Map<string, Json> {
-  const members = new Map<string, Json>();
+  marks: readonly Mark[],
+  partAt: (no: ArtifactNo, marks: readonly Mark[]) => Part,
+): { members: Map<string, Member>; lost: Mark | undefined } {
+  const members = new Map<string, Member>();
+  const marksOn = (name: string): readonly Mark[] => marks.filter(({ path }) => path[0] === name);
   const shape =
     call.shape === null
       ? undefined
@@ -167,31 +208,31 @@ function bodyMembers(
           'SELECT system, tools, rest FROM requestShape WHERE no = ?',
           call.shape,
         );
-  for (const part of ['system', 'tools'] as const) {
-    const artifact = shape?.[part];
-    if (artifact) members.set(part, valueIn(artifact, part));
+  let lost: Mark | undefined;
+  for (const name of ['system', 'tools'] as const) {
+    const artifact = shape?.[name];
+    if (!artifact) continue;
+    const part = partAt(artifact, marksOn(name));
+    lost ??= part.lost;
+    members.set(name, part);
   }
-  for (const [name, value] of Object.entries(params)) if (!members.has(name) && name !== 'messages') members.set(name, value as Json);
   const rest = shape?.rest ? parseJson(shape.rest) : undefined;
-  if (isObject(rest)) for (const [name, value] of Object.entries(rest)) members.set(name, value as Json);
-  return members;
-}
-
-/** Puts the marks that are not on messages, and says where the first of them leads nowhere. */
-function markMembers(members: Map<string, Json>, marks: readonly Mark[]): string | undefined {
-  let lost: string | undefined;
-  for (const mark of marks) {
-    const [part] = mark.path;
-    const member = typeof part === 'string' ? members.get(part) : undefined;
-    if (part === undefined) members.set(cacheMark, mark.value);
-    else if (part !== 'messages' && (member === undefined || !putMark(member, mark, 1))) lost ??= lostMark(mark);
+  for (const [name, value] of [...Object.entries(params), ...Object.entries(isObject(rest) ? rest : {})]) {
+    if (name === 'messages' || members.has(name)) continue;
+    lost ??= marksOn(name).find((mark) => !putMark(value as Json, mark, 1));
+    members.set(name, memberOf(value as Json));
   }
-  return lost;
+  for (const mark of marks) {
+    const [name] = mark.path;
+    if (name === undefined) members.set(cacheMark, memberOf(mark.value));
+    else if (name !== 'messages' && (typeof name !== 'string' || !members.has(name))) lost ??= mark;
+  }
+  return { members, lost };
 }
 
 /** The first mark on a message that leads nowhere. */
-function lostOnMessages(reader: MessageReader, messages: readonly number[], marks: readonly Mark[]): string | undefined {
-  const lost = marks.find((mark) => {
+function lostOnMessages(reader: MessageReader, messages: readonly number[], marks: readonly Mark[]): Mark | undefined {
+  return marks.find((mark) => {
     const [part, index] = mark.path;
     if (part !== 'messages') return false;
     const no = typeof index === 'number' ? messages[index] : undefined;
@@ -200,7 +241,6 @@ function lostOnMessages(reader: MessageReader, messages: readonly number[], mark
     const stored = reader.at(no);
     return markedMessage(JSON.parse(textOf(stored.page.text(stored.index))) as Json, [mark]) === undefined;
   });
-  return lost && lostMark(lost);
 }
 
 const lostMark = (mark: Mark): string => `its cache mark at ${pathInWords(mark.path) || 'the top'} has no place in the request`;

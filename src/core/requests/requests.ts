@@ -165,7 +165,7 @@ export function getRequest(chain: Chain, requestId: string): Request {
   const rebuilt = rebuilder.rebuild(row);
   const digest = rebuilder.digest(row, rebuilt);
   const { proved, problem } = findingOf(rebuilt, digest);
-  const betas = rebuilt.members.get('betas');
+  const betas = rebuilt.members.get('betas')?.value;
   return {
     requestId,
     provider: 'anthropic',
