@@ -12,6 +12,8 @@ const config: Configuration = {
   files: [
     'out/**',
     '!out/test/**',
+    '!out/bench/**',
+    '!out/bench.json',
     '!out/built',
     'resources/sample/**',
     'package.json',
