@@ -21,6 +21,7 @@ import { contract, type ImportResult } from './contract/index.js';
 import { exportContext, resumeInClaudeCode } from './export/index.js';
 import { detect, foundSessions, foundSources, getSource, importPaths, listSources } from './intake/index.js';
 import { checkProject, projectInfo, type Session } from './project/index.js';
+import { query } from './search/index.js';
 import { createTicket, discuss, events, giveVerdict, importTickets, listTickets, moveTicket, ticketOf, updateTicket } from './tickets/index.js';
 import * as timeline from './timeline/index.js';
 import { compareContexts } from './turns/index.js';
@@ -191,6 +192,9 @@ export const router = os.router({
     setMemory: os.run.setMemory.handler(({ input, context }) => timeline.setMemory(chainOf(context), input.entityId, input.topic, input.content)),
     plans: os.run.plans.handler(({ input, context }) => timeline.plansOf(chainOf(context), input.entityId)),
     setPlan: os.run.setPlan.handler(({ input, context }) => timeline.setPlan(chainOf(context), input)),
+  },
+  search: {
+    query: os.search.query.handler(({ input, context }) => query(chainOf(context), input)),
   },
 });
 

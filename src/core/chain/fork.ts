@@ -1,6 +1,6 @@
 import { badRequest, type ContextId, type EntryKey, inWords, notFound, timestampOf } from '../base/index.js';
 import type { Commit, Edit } from '../contract/index.js';
-import { type Format, formatOf, type ParsedEntry, type WritableEntry } from '../formats/index.js';
+import { type Format, formatOf, type ParsedDelta, type ParsedEntry, type WritableEntry } from '../formats/index.js';
 import { type Chain, type ContextRow, toCommit } from './chain.js';
 import { addCommit } from './checkpoint.js';
 import { childrenOf, commitAt, commitOf, isAncestor } from './find.js';
@@ -118,8 +118,8 @@ function locate(chain: Chain, tip: ContextRow, key: EntryKey, field: string): Fo
     recordOf(key),
   );
   const holder = known && commitAt(chain, known.context);
-  const guess = holder && isAncestor(chain, holder, tip) ? [holder] : [];
-  for (const step of [...guess, ...(guess.length ? [] : backwards(chain, tip))]) {
+  const ways = holder && isAncestor(chain, holder, tip) ? [holder] : backwards(chain, tip);
+  for (const step of ways) {
     const index = outlineOf(chain, step.artifact, step.format).entries.findIndex((entry) => entry.key === key);
     if (index >= 0) return { commit: commitAt(chain, step.seq), index };
   }
@@ -157,11 +157,16 @@ function again(chain: Chain, original: ContextRow, parent: ContextRow | null, ch
   const kept = parsed.entries.slice(0, change.end + 1);
   const isEdited = kept.some((entry) => change.keyed.has(entry.key));
   if (!isEdited) {
-    const isWhole = kept.length >= parsed.entries.length;
+    const whole = chain.artifacts.read(original.artifact);
     const last = kept.at(-1)?.key;
-    const bytes = isWhole || last === undefined ? chain.artifacts.read(original.artifact) : format.cut(chain.artifacts.read(original.artifact), last);
-    const more = change.appended.length ? [format.write(change.appended, writing(chain, original, last && recordOf(last)))] : [];
-    return store(chain, original, parent, format.concat([bytes, ...more]), format, input);
+    const bytes = kept.length >= parsed.entries.length || last === undefined ? whole : format.cut(whole, last);
+    if (change.appended.length) {
+      const more = format.write(change.appended, writing(chain, original, last && recordOf(last)));
+      return store(chain, original, parent, format.concat([bytes, more]), format, input);
+    }
+    // The beginning of a delta reads as the beginning of its entries; what a delta elides has no place in it, so that it is read again.
+    const read = parsed.elisions.length ? format.parse(bytes) : { entries: kept, elisions: [], problems: [] };
+    return store(chain, original, parent, bytes, format, input, read);
   }
   const edited = [...kept.flatMap((entry) => applied(entry, change.keyed.get(entry.key) ?? [])), ...change.appended];
   const before = parent ? lastRecord(chain, parent) : undefined;
@@ -220,8 +225,15 @@ function begin(chain: Chain, input: ForkInput, edits: readonly Edit[]): ContextR
 
 type Like = Pick<ContextRow, 'type' | 'format' | 'template' | 'principal' | 'machine' | 'sessionId' | 'ticketId' | 'threadId' | 'summary'>;
 
-function store(chain: Chain, like: Like, parent: ContextRow | null, bytes: Uint8Array, format: Format, input: ForkInput): ContextRow {
-  const parsed = format.parse(bytes);
+function store(
+  chain: Chain,
+  like: Like,
+  parent: ContextRow | null,
+  bytes: Uint8Array,
+  format: Format,
+  input: ForkInput,
+  parsed: ParsedDelta = format.parse(bytes),
+): ContextRow {
   refuseOrphanResults(chain, parent, parsed.entries);
   const associated = { ...like, ticketId: input.ticketId ?? like.ticketId, threadId: input.threadId ?? like.threadId };
   return write(chain, associated, parent, bytes, format, parsed, {
@@ -249,6 +261,9 @@ function cutCommit(
   });
 }
 
+/** A long part of a delta costs less as a second sync than twice through the database's log. */
+const longestInDatabase = 64 * 1024;
+
 interface Signed {
   readonly forked: boolean;
   readonly template: string;
@@ -263,10 +278,10 @@ function write(
   parent: ContextRow | null,
   bytes: Uint8Array,
   format: Format,
-  parsed: ReturnType<Format['parse']>,
+  parsed: ParsedDelta,
   signed: Signed,
 ): ContextRow {
-  const { no, ref } = chain.artifacts.put(bytes, { contentType: format.contentType });
+  const { no, ref } = chain.artifacts.put(bytes, { contentType: format.contentType, bulk: bytes.length > longestInDatabase });
   const outline = outlineOfParsed(parsed);
   saveOutline(chain, no, format.id, outline);
   const counts = countsOf(outline);

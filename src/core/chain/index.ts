@@ -10,7 +10,6 @@ export { commitEndingAt, type ForkInput, fork, remember } from './fork.js';
 export { graph } from './graph.js';
 export { type LaneRow, type Lanes, layOut, type Node } from './lanes.js';
 export { assemble, idsOf, materialize, materializedBytes, remakeSnapshot, writable } from './materialize.js';
-export { countsOf, type Outline, type OutlineEntry, outlineOf, outlineOfParsed, saveOutline } from './outline.js';
+export { countsOf, type Outline, type OutlineEntry, outlineOf, outlineOfParsed, parsedOf, saveOutline } from './outline.js';
 export { history, resolve, show, type TipFilter, tips, update } from './read.js';
-export { type Recent, recent } from './recent.js';
 export { lineage, type Step, type Walk, walk } from './walk.js';

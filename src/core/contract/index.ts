@@ -5,6 +5,7 @@
 import { contextContract, exportContract } from './context.js';
 import { importContract, libraryContract, sourceContract } from './intake.js';
 import { artifactContract, projectContract } from './project.js';
+import { searchContract } from './search.js';
 import { ticketContract } from './ticket.js';
 import { runContract, spaceContract, timelineContract } from './timeline.js';
 
@@ -16,6 +17,7 @@ export * from './entry.js';
 export * from './intake.js';
 export * from './project.js';
 export * from './scalars.js';
+export * from './search.js';
 export * from './ticket.js';
 export * from './timeline.js';
 
@@ -28,6 +30,7 @@ export const contract = {
   source: sourceContract,
   library: libraryContract,
   ticket: ticketContract,
+  search: searchContract,
   timeline: timelineContract,
   space: spaceContract,
   run: runContract,
