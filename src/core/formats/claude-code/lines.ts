@@ -54,7 +54,7 @@ export function scanLines(bytes: Uint8Array): Scan {
     if (record !== undefined) pieces.push({ line, range, record, sort: isRequestType(record) ? 'request' : 'record' });
     else if (request) pieces.push({ line, range, sort: 'request' });
     else if (isBlank(buffer, from, stop)) pieces.push({ line, range, sort: 'blank' });
-    else if (at < 0 && isHalf(buffer, from, stop)) {
+    else if (at < 0) {
       pieces.push({ line, range, sort: 'half' });
       skipped.push({ line, reason: `half a last line of ${stop - start} bytes, without its end: left for the next import` });
       end = start;
@@ -92,13 +92,6 @@ function isBlank(buffer: Buffer, start: number, end: number): boolean {
   return true;
 }
 
-/** The unfinished beginning of one record, as a process leaves it that is still writing. */
-function isHalf(buffer: Buffer, start: number, end: number): boolean {
-  if (buffer[start] !== 0x7b || end - start > longestText) return false;
-  const text = buffer.toString('latin1', start, end);
-  return firstRecord(text, 0) < 0;
-}
-
 /** Several records on one line, or parts of them: what is whole is kept, the rest is named. */
 function splitTorn(buffer: Buffer, line: number, from: number, whole: ByteRange, pieces: Piece[], skipped: Problem[], notes: Problem[]): void {
   if (whole.end - from > longestText) {
@@ -120,10 +113,11 @@ function splitTorn(buffer: Buffer, line: number, from: number, whole: ByteRange,
     done = end;
   };
   for (let tries = 0; tries < mostFragments && at < text.length; tries++) {
-    const begin = restart(text, at);
+    const begin = text[at] === '{' ? at : restart(text, at);
     if (begin < 0) break;
     const close = firstRecord(text, begin);
-    const record = close < 0 || !isUtf8(buffer.subarray(from + begin, from + close)) ? undefined : recordIn(buffer, from + begin, from + close);
+    const found = close < 0 || !isUtf8(buffer.subarray(from + begin, from + close)) ? undefined : recordIn(buffer, from + begin, from + close);
+    const record = found && (begin === 0 || begin === done - from || isWhole(found)) ? found : undefined;
     if (!record) {
       at = begin + 1;
       continue;
@@ -138,6 +132,9 @@ function splitTorn(buffer: Buffer, line: number, from: number, whole: ByteRange,
   if (done < whole.end) torn(whole.end);
   if (records > 1) notes.push({ line, reason: `${records} records on one line: each is read` });
 }
+
+/** A record, and not a part of one that a torn line was cut out of. */
+const isWhole = (record: JsonObject): boolean => ['sessionId', 'parentUuid', 'leafUuid', 'messageId'].some((key) => Object.hasOwn(record, key));
 
 function reasonFor(bytes: Buffer, fragment: string): string {
   if (bytes.includes(0)) return 'NUL bytes where a record should be';

@@ -3,8 +3,8 @@ import { isObject, stringAt } from '../../base/index.js';
 import type { Checkpoint } from '../../contract/index.js';
 import type { Elision, ImportPlan, ParsedEntry, PlanContext, PlannedCommit, Problem } from '../format.js';
 import { elisionsOf, entriesOf } from './entries.js';
-import { type Piece, scanLines } from './lines.js';
-import { agentCallsOf, blocksOf, clip, headlineOf, isChained, messageIdOf, resultIdsOf, timeOf } from './record.js';
+import { type Piece, type Scan, scanLines } from './lines.js';
+import { agentCallsOf, blocksOf, clip, headlineOf, isChained, messageIdOf, partOf, resultIdsOf, timeOf } from './record.js';
 import { titleIn } from './title.js';
 import { growTree, type Node, type Strand, type Tree } from './tree.js';
 
@@ -23,7 +23,7 @@ interface Segment {
 
 /** Plans the import of a file: a pure function of its bytes, its name and what the project knows. */
 export function planImport(file: Uint8Array, context: PlanContext): ImportPlan {
-  const scan = scanLines(file);
+  const scan = withoutOpenCompaction(scanLines(file));
   const chained = scan.pieces.flatMap(({ record, sort }) => (record && sort === 'record' && isChained(record) ? [record] : []));
   const first = chained[0];
   const wholeIsSidechain = first !== undefined && chained.every((record) => record.isSidechain === true);
@@ -42,7 +42,7 @@ export function planImport(file: Uint8Array, context: PlanContext): ImportPlan {
     wholeIsSidechain,
   });
   const runs = cutStrands(tree, context.granularity);
-  const side = placePieces(scan.pieces, tree, runs, context.resumeAt, file);
+  const side = placePieces(scan.pieces, tree, runs, context.resumeAt);
   const sessionId = sessionIdOf(context.path, first, wholeIsSidechain);
   const cwd = firstText(chained, 'cwd');
   const about: About = {
@@ -51,7 +51,7 @@ export function planImport(file: Uint8Array, context: PlanContext): ImportPlan {
     ...(sessionId === undefined ? {} : { sessionId }),
     ...(wholeIsSidechain && stringAt(context.meta, 'toolUseId') !== undefined ? { startedBy: stringAt(context.meta, 'toolUseId') } : {}),
   };
-  const { commits, numbers } = commitsOf(runs, tree, about);
+  const { commits, numbers } = commitsOf(runs, tree, about, (record) => context.known.has(record));
   const freshFrom = scan.pieces.find((piece) => piece.range.start >= context.resumeAt)?.line ?? Number.POSITIVE_INFINITY;
   const fresh = (problems: readonly Problem[]): Problem[] => problems.filter(({ line }) => line >= freshFrom).sort((a, b) => a.line - b.line);
   const title = titleIn(scan.pieces.flatMap(({ record }) => (record ? [record] : [])));
@@ -67,6 +67,25 @@ export function planImport(file: Uint8Array, context: PlanContext): ImportPlan {
     tips: tipsOf(runs, tree, numbers),
     end: scan.end,
     agents: agentsOf(chained),
+  };
+}
+
+/** A compaction at the end of a file whose summary is not written yet is left for the next import, like half a line. */
+function withoutOpenCompaction(scan: Scan): Scan {
+  const at = scan.pieces.findLastIndex(
+    ({ record, sort }) => sort === 'record' && record !== undefined && isChained(record) && partOf(record) !== 'quiet',
+  );
+  const boundary = scan.pieces[at];
+  if (!boundary?.record || partOf(boundary.record) !== 'boundary') return scan;
+  return {
+    ...scan,
+    pieces: scan.pieces.map((piece, place) => (place < at ? piece : { line: piece.line, range: piece.range, sort: 'half' })),
+    skipped: [
+      ...scan.skipped.filter(({ line }) => line < boundary.line),
+      { line: boundary.line, reason: 'a compaction without its summary: left for the next import' },
+    ],
+    notes: scan.notes.filter(({ line }) => line < boundary.line),
+    end: boundary.range.start,
   };
 }
 
@@ -178,7 +197,7 @@ function answersCalls({ nodes }: Strand, index: number): boolean {
  * Gives each record of the file to one run or to the side, which it returns. Lines without a place in the tree go with the turn in
  * which they stand, so that the runs of a file that is one chain are the file.
  */
-function placePieces(pieces: readonly Piece[], tree: Tree, { segments, home }: Runs, resumeAt: number, file: Uint8Array): readonly ByteRange[] {
+function placePieces(pieces: readonly Piece[], tree: Tree, { segments, home }: Runs, resumeAt: number): readonly ByteRange[] {
   const side: ByteRange[] = [];
   let current: Segment | undefined;
   let lastStored: Node | undefined;
@@ -196,6 +215,8 @@ function placePieces(pieces: readonly Piece[], tree: Tree, { segments, home }: R
     const segment = node && home.get(node);
     if (piece.range.start < resumeAt) {
       if (node && segment) lastStored = node;
+      // The newline that the last import did not see, mostly: whoever joins the deltas puts it there again.
+      if (piece.range.end > resumeAt) addRange(side, { start: resumeAt, end: piece.range.end });
       continue;
     }
     if (node && segment && node.stored !== undefined) {
@@ -207,7 +228,7 @@ function placePieces(pieces: readonly Piece[], tree: Tree, { segments, home }: R
       settle(resumeAt > 0 || lastStored === undefined ? segment : undefined);
       current = segment;
       segment.pieces.push(piece);
-    } else if (piece.sort === 'request' || piece.sort === 'torn' || piece.sort === 'half' || tree.repeated.has(piece) || endsEarlierLine(piece)) {
+    } else if (piece.sort === 'request' || piece.sort === 'torn' || piece.sort === 'half' || tree.repeated.has(piece)) {
       addRange(side, piece.range);
     } else if (current) current.pieces.push(piece);
     else waiting.push(piece);
@@ -222,11 +243,6 @@ function placePieces(pieces: readonly Piece[], tree: Tree, { segments, home }: R
   } else settle(undefined);
   for (const segment of segments) inChainOrder(segment, tree);
   return side.sort((a, b) => a.start - b.start);
-
-  /** The newline that the last import did not see: whoever joins the deltas puts it there again. */
-  function endsEarlierLine(piece: Piece): boolean {
-    return piece.range.start === resumeAt && resumeAt > 0 && piece.sort === 'blank' && file[resumeAt - 1] !== 0x0a;
-  }
 }
 
 /** A record that was written before the one it hangs on comes after it in the delta, with the lines that stand behind it. */
@@ -247,7 +263,12 @@ function addRange(ranges: ByteRange[], range: ByteRange): void {
   else ranges.push({ ...range });
 }
 
-function commitsOf({ segments, home }: Runs, tree: Tree, about: About): { commits: readonly PlannedCommit[]; numbers: ReadonlyMap<Segment, number> } {
+function commitsOf(
+  { segments, home }: Runs,
+  tree: Tree,
+  about: About,
+  isKnown: (record: string) => boolean,
+): { commits: readonly PlannedCommit[]; numbers: ReadonlyMap<Segment, number> } {
   const commits: PlannedCommit[] = [];
   const planOf = new Map<Segment, number>();
   const types = agentTypesOf(tree);
@@ -264,10 +285,22 @@ function commitsOf({ segments, home }: Runs, tree: Tree, about: About): { commit
 
   function referTo(node: Node | undefined): PlannedCommit['parent'] {
     if (!node) return null;
-    if (node.stored !== undefined) return { record: node.stored };
+    if (node.stored !== undefined) return heldAt(node);
     const segment = home.get(node);
     const plan = segment && planOf.get(segment);
     return plan === undefined ? null : { plan };
+  }
+
+  /** The record under which the project holds what was taken in: bookkeeping that led nowhere then has none of its own. */
+  function heldAt(node: Node): PlannedCommit['parent'] {
+    for (let at: Node | undefined = node; at; ) {
+      if (at.stored !== undefined && isKnown(at.stored)) return { record: at.stored };
+      const before: Node | undefined = at.strand.nodes[at.index - 1];
+      const from: Strand['from'] = at.strand.from;
+      if (!before && (from === null || !('piece' in from))) return from;
+      at = before ?? (from as Node);
+    }
+    return null;
   }
 
   function parentOf({ from, keeps }: Strand): PlannedCommit['parent'] {
