@@ -2,7 +2,7 @@ import { expect, type Locator, type Page } from '@playwright/test';
 
 /** The window as a person finds their way in it: by names and roles, never by classes. */
 export const commits = (page: Page): Locator => page.getByRole('listbox', { name: 'Commits, newest first' }).getByRole('option');
-export const entries = (page: Page): Locator => page.getByRole('feed', { name: 'Entries' });
+export const entries = (page: Page): Locator => page.getByRole('region', { name: 'Entries' });
 export const sheet = (page: Page): Locator => page.getByRole('dialog');
 
 /** What the window met that it should not have: page errors, refused loads, errors in the console. */

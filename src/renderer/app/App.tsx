@@ -109,7 +109,7 @@ function TopBar() {
           onClick={() => (narrow ? toggleDrawer('left') : togglePane('left'))}
         />
       )}
-      <span className="brand">Stemma</span>
+      <h1 className="brand">Stemma</h1>
       <span className="top-history">
         <IconButton small icon={ChevronLeft} label="Back" keys="Alt ←" disabled={!canBack} onClick={() => history.back()} />
         <IconButton small icon={ChevronRight} label="Forward" keys="Alt →" disabled={!canForward} onClick={() => history.forward()} />
@@ -203,7 +203,7 @@ function Frame() {
     </Pane>
   );
   return (
-    <div className="frame">
+    <main className="frame">
       <Group
         key={panelIds.join()}
         id="stemma.frame"
@@ -237,20 +237,20 @@ function Frame() {
           <div className={`drawer ${drawer}`}>{drawer === 'left' ? sessions : inspector}</div>
         </>
       )}
-    </div>
+    </main>
   );
 }
 
 const Pane = ({ label, what, children }: { label: string; what: string; children: ReactNode }) => (
-  <aside className="pane" aria-label={label}>
+  <section className="pane" aria-label={label}>
     <Boundary what={what}>{children}</Boundary>
-  </aside>
+  </section>
 );
 
 function Center() {
   const route = useNavigation((state) => state.route);
   return (
-    <main className="center">
+    <section className="center" aria-label="View">
       <div className="tabs" role="tablist" aria-label="Views">
         {viewNames.map(([view, name, Glyph, keys]) => (
           <button
@@ -284,7 +284,7 @@ function Center() {
           </Suspense>
         </Boundary>
       </div>
-    </main>
+    </section>
   );
 }
 

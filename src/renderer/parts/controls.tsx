@@ -84,13 +84,8 @@ export function Switch<T extends string>(props: {
 /** A commit's or any other id: short, in full on hover, copied on click. */
 export function Id({ id, what = 'id' }: { id: string; what?: string }) {
   return (
-    <button
-      type="button"
-      className="id mono"
-      title={`${id}\nClick to copy`}
-      aria-label={`Copy ${what} ${id}`}
-      onClick={() => void copy(id, `Copied ${shortId(id)}`)}
-    >
+    <button type="button" className="id mono" title={`${id}\nClick to copy`} onClick={() => void copy(id, `Copied ${shortId(id)}`)}>
+      <span className="unseen">Copy {what} </span>
       {shortId(id)}
       <Copy size={11} aria-hidden />
     </button>
@@ -99,7 +94,8 @@ export function Id({ id, what = 'id' }: { id: string; what?: string }) {
 
 /** Where the focus goes when a sheet opens: what is to be filled in or chosen, else the sheet itself. */
 const firstThingToDo = (popup: HTMLElement | null): HTMLElement | null =>
-  popup?.querySelector<HTMLElement>('.sheet-body :is(input:checked, input:not([type="radio"]), textarea), footer .primary:not(:disabled)') ?? popup;
+  popup?.querySelector<HTMLElement>('.sheet-body :is(input:checked, input:not([type="radio"]), textarea), .sheet-foot .primary:not(:disabled)') ??
+  popup;
 
 /** Something that floats over the window and takes the focus until it is closed. */
 export function Sheet(props: {
@@ -117,15 +113,15 @@ export function Sheet(props: {
       <Dialog.Portal>
         <Dialog.Backdrop className="sheet-scrim" />
         <Dialog.Popup ref={popup} className={`sheet ${kind}`} initialFocus={() => firstThingToDo(popup.current)}>
-          <header>
+          <div className="sheet-head">
             <Dialog.Title className="grow ellipsis">{title}</Dialog.Title>
             {aside}
             <Dialog.Close className="icon-button" aria-label="Close" title="Close (Esc)">
               <X size={16} aria-hidden />
             </Dialog.Close>
-          </header>
+          </div>
           <div className="sheet-body">{children}</div>
-          {footer && <footer>{footer}</footer>}
+          {footer && <div className="sheet-foot">{footer}</div>}
         </Dialog.Popup>
       </Dialog.Portal>
     </Dialog.Root>

@@ -300,7 +300,6 @@ const CommitRow = memo(
         id={id}
         role="option"
         aria-selected={chosen || second}
-        aria-label={labelOf(row, words)}
         data-commit={commit.id}
         className={`chain-row${chosen ? ' chosen' : ''}${second ? ' second' : ''}`}
         style={{ top }}
@@ -314,12 +313,13 @@ const CommitRow = memo(
           {row.tipOf !== undefined && (
             <span className="tip" style={{ '--tip': laneColor(row.lane) } as React.CSSProperties} title={`Tip: ${row.tipOf}`}>
               <GitBranch size={11} aria-hidden />
-              {!words.startsWith(row.tipOf.slice(0, 24)) && <span className="ellipsis">{say.firstLine(row.tipOf, 60)}</span>}
+              {!row.forked && !words.startsWith(row.tipOf.slice(0, 24)) && <span className="ellipsis">{say.firstLine(row.tipOf, 60)}</span>}
             </span>
           )}
           {commit.type === 'compaction' && (
             <span className="badge seam-badge">
               <Scissors size={11} aria-hidden />
+              {row.replacedTokens !== undefined && <span className="unseen">compaction </span>}
               {row.replacedTokens === undefined ? 'compaction' : `≈ ${say.compact(row.replacedTokens)} → ${say.compact(row.contextTokens)}`}
             </span>
           )}
@@ -327,7 +327,7 @@ const CommitRow = memo(
           {row.forked && (
             <span className="badge fork-badge">
               <GitFork size={11} aria-hidden />
-              fork
+              fork<span className="unseen"> made here</span>
             </span>
           )}
           {subagent && (row.tipOf !== undefined || row.startedBy !== undefined) && (
@@ -342,6 +342,7 @@ const CommitRow = memo(
           <span className="chain-errors" title={say.plural(row.errors, 'error')}>
             <TriangleAlert size={12} aria-hidden />
             {row.errors}
+            <span className="unseen"> {row.errors === 1 ? 'error' : 'errors'}</span>
           </span>
         )}
         <span className="chain-template ellipsis muted" title={commit.principal ? `${commit.template}, ${commit.principal}` : commit.template}>
@@ -398,20 +399,6 @@ function FoldRow({ top, width, row, commits, onOpen }: { top: number; width: num
 
 /** A subagent's chain says so by what started it, or by its template, which the agent's name precedes. */
 const isSubagent = (row: GraphRow): boolean => row.startedBy !== undefined || row.commit.template.includes('/');
-
-const labelOf = (row: GraphRow, words: string): string =>
-  [
-    words,
-    row.tipOf !== undefined && `tip of ${row.tipOf}`,
-    row.commit.type !== 'delta' && row.commit.type,
-    row.forked && 'fork made here',
-    isSubagent(row) && 'subagent',
-    row.errors > 0 && say.plural(row.errors, 'error'),
-    `about ${say.compact(row.contextTokens)} tokens`,
-    say.when(row.commit.createdAt),
-  ]
-    .filter(Boolean)
-    .join(', ');
 
 /** Which session's commits are shown. */
 function Sessions({ chosen }: { chosen: string | undefined }) {

@@ -251,13 +251,12 @@ function Reader({ project, commit, stop, outline }: ReaderProps) {
           </Button>
         </div>
       )}
-      <div
+      <section
         ref={scroller}
         // biome-ignore lint/a11y/noNoninteractiveTabindex: a list that scrolls is reached by keyboard
         tabIndex={0}
         data-list
         className="context-scroll"
-        role="feed"
         aria-label="Entries"
         aria-busy={items.some((item) => !entries.at(blocks[item.index]?.first ?? 0))}
         onKeyDown={onKeyDown}
@@ -313,7 +312,7 @@ function Reader({ project, commit, stop, outline }: ReaderProps) {
             </Sought>
           </div>
         </div>
-      </div>
+      </section>
     </section>
   );
 }

@@ -4,7 +4,7 @@ import { useEffect, useMemo, useRef, useState } from 'react';
 import type { Commit, ContextId, Entry, EntryDraft, EntryKey, OutlineRow, Stop } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Answer, Button, Code, familyIcons, familyOf, IconButton, Id, kindNames, problemOf, Sheet, say, speaker, textOf } from '../../parts';
-import { dismiss, go, type Outline, outlineOf, refreshProject, show, useOpenDir, useQuery } from '../../state';
+import { dismiss, go, move, type Outline, outlineOf, refreshProject, route, show, useOpenDir, useQuery } from '../../state';
 import { type Changes, noChanges, type Plan, partnerOf, planOf } from './plan';
 
 /** Branches off at any entry, with whatever should be different in what the model will have seen. */
@@ -80,6 +80,8 @@ function Editor({ commit, at, stop, outline }: { commit: ContextId; at: EntryKey
         ...(name.trim() && { summary: name.trim() }),
       });
       setState({ phase: 'made', fork });
+      // The chain shows the new branch at once; who reads a context goes on reading it.
+      if (route().view === 'chain') move({ commit: fork.id, against: undefined });
       await refreshProject();
     } catch (error) {
       setState({ phase: 'failed', error });

@@ -259,7 +259,6 @@ function SessionRow({ id, session, place, active, chosen, onChoose, onOpen }: Se
       role="treeitem"
       aria-level={2}
       aria-selected={chosen}
-      aria-label={`${title}, ${say.bytes(session.bytes)}${session.imported ? ', imported' : ''}`}
       tabIndex={-1}
       className={`library-session${active ? ' active' : ''}${chosen ? ' chosen' : ''}`}
       style={place}
@@ -269,7 +268,9 @@ function SessionRow({ id, session, place, active, chosen, onChoose, onOpen }: Se
       onKeyDown={() => {}}
     >
       <input type="checkbox" tabIndex={-1} checked={chosen} readOnly aria-hidden />
-      <i className={`mark${session.imported ? ' imported' : ''}`} title={session.imported ? 'In the open project' : 'Not imported'} />
+      <i className={`mark${session.imported ? ' imported' : ''}`} title={session.imported ? 'In the open project' : 'Not imported'}>
+        <span className="unseen">{session.imported ? 'In the open project: ' : ''}</span>
+      </i>
       <span className={`ellipsis grow${session.title ? '' : ' mono muted'}`}>{title}</span>
       {session.subagents > 0 && (
         <span className="muted library-agents" title={say.plural(session.subagents, 'subagent')}>
