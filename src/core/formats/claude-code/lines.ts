@@ -34,8 +34,11 @@ const longestText = 2 ** 29 - 64;
 
 export const bufferOf = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 
-/** Splits a file into records; never throws for what the bytes hold. */
-export function scanLines(bytes: Uint8Array): Scan {
+/**
+ * Splits a file into records; never throws for what the bytes hold. Where it may grow, what its last line holds that is no whole
+ * record is left alone: its end may come yet.
+ */
+export function scanLines(bytes: Uint8Array, mayGrow = false): Scan {
   const buffer = bufferOf(bytes);
   const sound = isUtf8(buffer);
   const pieces: Piece[] = [];
@@ -54,7 +57,7 @@ export function scanLines(bytes: Uint8Array): Scan {
     if (record !== undefined) pieces.push({ line, range, record, sort: isRequestType(record) ? 'request' : 'record' });
     else if (request) pieces.push({ line, range, sort: 'request' });
     else if (isBlank(buffer, from, stop)) pieces.push({ line, range, sort: 'blank' });
-    else if (at < 0) {
+    else if (at < 0 && mayGrow) {
       pieces.push({ line, range, sort: 'half' });
       skipped.push({ line, reason: `half a last line of ${stop - start} bytes, without its end: left for the next import` });
       end = start;

@@ -23,7 +23,7 @@ interface Segment {
 
 /** Plans the import of a file: a pure function of its bytes, its name and what the project knows. */
 export function planImport(file: Uint8Array, context: PlanContext): ImportPlan {
-  const scan = withoutOpenCompaction(scanLines(file));
+  const scan = withoutOpenCompaction(scanLines(file, true));
   const chained = scan.pieces.flatMap(({ record, sort }) => (record && sort === 'record' && isChained(record) ? [record] : []));
   const first = chained[0];
   const wholeIsSidechain = first !== undefined && chained.every((record) => record.isSidechain === true);
