@@ -1,5 +1,9 @@
 // artifacts: the content-addressed store: bytes in, a BLAKE3 ref out, and the same bytes back or an error.
-// Small objects lie beside their metadata in the database, large ones in append-only packs, caches in files of their own.
-// Every read is checked against the hash that names it.
-export * from './artifacts.js';
+// Small objects lie beside their metadata in the database, large ones in append-only packs, caches in files of their own;
+// a later repack puts neighbors into compressed blocks. Every read is checked against the hash that names it.
+export { type ArtifactStat, type Artifacts, type ArtifactsOptions, openArtifacts } from './artifacts.js';
+export { type ChunkSizes, chunkSizes, chunksOf } from './chunks.js';
+export type { GcOptions, GcResult } from './gc.js';
 export * from './hash.js';
+export type { Put, PutOptions } from './put.js';
+export { type PackLimits, packLimits, type Repacked, type RepackOptions } from './repack.js';

@@ -1,10 +1,12 @@
-import { closeSync, fdatasyncSync, fsyncSync, openSync, readSync, writeSync } from 'node:fs';
+import { closeSync, fdatasyncSync, fstatSync, fsyncSync, openSync, readdirSync, readSync, rmSync, statSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { corrupt } from '../base/index.js';
 import type { WritableDb } from '../store/index.js';
+import { codeOf, onDisk } from './io.js';
 
 /** A pack is closed to new objects beyond this many bytes. */
 const fullAt = 512 * 1024 * 1024;
+const ending = '.pack';
 
 export interface PackPlace {
   readonly pack: number;
@@ -12,19 +14,33 @@ export interface PackPlace {
 }
 
 /**
- * Append-only files of large objects. Each process appends only to packs that it made itself, so that no two writers
- * meet in one file; what a crash leaves behind the last named object is garbage that nothing refers to.
+ * Append-only files of large objects and blocks. Each process appends only to packs that it made itself, and only inside
+ * a write transaction, so that no two writers meet in one file and nobody removes what is being written; what a crash
+ * leaves behind the last named object is garbage that nothing refers to.
  */
 export interface Packs {
+  /** Call inside a transaction. @throws UNAVAILABLE where the disk refuses. */
   append(bytes: Uint8Array): PackPlace;
   /** Makes durable what was appended. Call before the transaction that names it commits. */
   sync(): void;
-  read(place: PackPlace, start: number, end: number): Uint8Array;
+  /** @throws CORRUPT where the pack is not there or ends too early. */
+  read(place: PackPlace, length: number): Uint8Array;
+  /** The pack's file is opened anew when it is read next: it may be another by now. */
+  forget(pack: number): void;
+  /** Bytes of the pack's file, 0 where it is not there. */
+  size(pack: number): number;
+  /** Nothing more is appended to this pack by this process. */
+  retire(pack: number): void;
+  /** Removes the row of a pack that holds nothing any more; the file goes with `sweepFiles` after the commit. */
+  drop(pack: number): void;
+  /** Removes files that no row names, under the write lock. Returns their bytes. */
+  sweepFiles(): number;
   close(): void;
 }
 
 interface OpenPack {
   readonly no: number;
+  readonly file: string;
   readonly fd: number;
   size: number;
 }
@@ -35,61 +51,110 @@ export function openPacks(db: WritableDb, folder: string, newName: () => string,
   let unsynced = false;
 
   const begin = (): OpenPack => {
-    const file = `${newName()}.pack`;
-    const fd = openSync(join(folder, file), 'ax+', 0o600);
+    const file = `${newName()}${ending}`;
+    // Not opened for appending: a write that failed half way is written over by the next.
+    const fd = openSync(join(folder, file), 'wx+', 0o600);
     // The name of the new file must be as durable as what will point to it.
     const folderFd = openSync(folder, 'r');
     fsyncSync(folderFd);
     closeSync(folderFd);
     const { rowId } = db.run('INSERT INTO pack (file, createdAt) VALUES (?, ?)', file, now());
-    readers.set(rowId, fd);
-    return { no: rowId, fd, size: 0 };
+    return { no: rowId, file, fd, size: 0 };
   };
+
+  const sync = (): void => {
+    if (unsynced && current) fdatasyncSync(current.fd);
+    unsynced = false;
+  };
+
+  /** The pack to append to: one of this process that is not full, and whose row is there (its transaction may have been undone). */
+  const writable = (): OpenPack => {
+    if (current && current.size < fullAt && db.one('SELECT 1 FROM pack WHERE no = ? AND file = ?', current.no, current.file)) return current;
+    leave();
+    current = begin();
+    return current;
+  };
+
+  const leave = (): void => {
+    sync();
+    if (current) closeSync(current.fd);
+    current = undefined;
+  };
+
+  const fileOf = (no: number): string | undefined => db.one<{ file: string }>('SELECT file FROM pack WHERE no = ?', no)?.file;
 
   const reader = (no: number): number => {
     const open = readers.get(no);
     if (open !== undefined) return open;
-    const row = db.one<{ file: string }>('SELECT file FROM pack WHERE no = ?', no);
-    if (!row) throw corrupt(`pack ${no}`, `pack ${no} is named by an object but not known`);
+    const file = fileOf(no);
+    if (file === undefined) throw corrupt(`pack ${no}`, `pack ${no} is named by an object but not known`);
     try {
-      const fd = openSync(join(folder, row.file), 'r');
+      const fd = openSync(join(folder, file), 'r');
       readers.set(no, fd);
       return fd;
     } catch (error) {
       throw corrupt(
-        row.file,
-        `the pack objects/${row.file} cannot be opened (${(error as NodeJS.ErrnoException).code}); put it back from a copy, or run "stemma fsck" to see what it held`,
+        file,
+        `the pack objects/${file} cannot be opened (${codeOf(error) ?? error}); put it back from a copy, or run "stemma fsck" to see what it held`,
       );
     }
   };
 
+  const forget = (no: number): void => {
+    const fd = readers.get(no);
+    if (fd !== undefined) closeSync(fd);
+    readers.delete(no);
+  };
+
   return {
-    append(bytes) {
-      // A pack that began in a transaction which was rolled back has no row any more.
-      if (!current || current.size >= fullAt || !db.one('SELECT 1 FROM pack WHERE no = ?', current.no)) current = begin();
-      const start = current.size;
-      for (let done = 0; done < bytes.length; ) done += writeSync(current.fd, bytes, done, bytes.length - done, start + done);
-      current.size += bytes.length;
-      unsynced = true;
-      return { pack: current.no, start };
+    append: (bytes) =>
+      onDisk(() => {
+        const pack = writable();
+        const { size: start } = pack;
+        for (let done = 0; done < bytes.length; ) done += writeSync(pack.fd, bytes, done, bytes.length - done, start + done);
+        pack.size += bytes.length;
+        unsynced = true;
+        return { pack: pack.no, start };
+      }),
+    sync: () => onDisk(sync),
+    read: (place, length) =>
+      onDisk(() => {
+        const bytes = Buffer.allocUnsafe(length);
+        const fd = reader(place.pack);
+        for (let done = 0; done < bytes.length; ) {
+          const read = readSync(fd, bytes, done, bytes.length - done, place.start + done);
+          if (read === 0) throw corrupt(`pack ${place.pack}`, `pack ${place.pack} ends before an object in it does; run "stemma fsck" to see which`);
+          done += read;
+        }
+        return bytes;
+      }),
+    forget,
+    size: (no) => {
+      if (current?.no === no) return fstatSync(current.fd).size;
+      const file = fileOf(no);
+      return file === undefined ? 0 : (statSync(join(folder, file), { throwIfNoEntry: false })?.size ?? 0);
     },
-    sync() {
-      if (unsynced && current) fdatasyncSync(current.fd);
-      unsynced = false;
+    retire: (no) => {
+      if (current?.no === no) leave();
     },
-    read(place, start, end) {
-      const bytes = Buffer.allocUnsafe(end - start);
-      const fd = reader(place.pack);
-      for (let done = 0; done < bytes.length; ) {
-        const read = readSync(fd, bytes, done, bytes.length - done, place.start + start + done);
-        if (read === 0) throw corrupt(`pack ${place.pack}`, `pack ${place.pack} ends before an object in it does; run "stemma fsck" to see which`);
-        done += read;
-      }
-      return bytes;
+    drop: (no) => {
+      db.run('DELETE FROM pack WHERE no = ?', no);
+      forget(no);
     },
-    close() {
+    sweepFiles: () =>
+      db.transaction(() => {
+        const named = new Set(db.all<{ file: string }>('SELECT file FROM pack').map((row) => row.file));
+        const unnamed = readdirSync(folder).filter((file) => file.endsWith(ending) && !named.has(file));
+        return unnamed.reduce((freed, file) => {
+          const size = statSync(join(folder, file), { throwIfNoEntry: false })?.size ?? 0;
+          rmSync(join(folder, file), { force: true });
+          return freed + size;
+        }, 0);
+      }),
+    close: () => {
       for (const fd of readers.values()) closeSync(fd);
       readers.clear();
+      if (current) closeSync(current.fd);
       current = undefined;
     },
   };

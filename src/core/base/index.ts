@@ -6,3 +6,4 @@ export * from './clock.js';
 export * from './errors.js';
 export * from './ids.js';
 export * from './json.js';
+export * from './recent.js';

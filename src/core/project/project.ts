@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { openArtifacts } from '../artifacts/index.js';
-import { badRequest, type Clock, corrupt, isObject, notFound, parseJson, StemmaError, stringAt, timestampOf } from '../base/index.js';
-import { type Chain, recent, remakeSnapshot } from '../chain/index.js';
+import { badRequest, type Clock, corrupt, isObject, notFound, parseJson, recent, StemmaError, stringAt, timestampOf } from '../base/index.js';
+import { type Chain, remakeSnapshot } from '../chain/index.js';
 import type { ProjectInfo } from '../contract/index.js';
 import { writeNew } from '../intake/index.js';
 import { formatVersion, type OpenDatabase, openDatabase } from '../store/index.js';
@@ -61,18 +61,25 @@ export function openProject(path: string, clock: Clock): Project {
   const { projectId, name, createdAt } = readManifest(dir);
   mkdirSync(join(dir, objects), { recursive: true });
   const file = join(dir, database);
-  const db = openDatabase(file, { beforeMigration: (from) => copyFileSync(file, `${file}.format-${from}`) });
-  const no = projectNo(db, projectId, name, createdAt);
+  const db = openDatabase(file, { backupPath: (from) => `${file}.format-${from}` });
+  const outlines: Chain['outlines'] = recent(outlineBudget);
+  const parsed: Chain['parsed'] = recent(parsedBudget);
+  const forget = (): void => {
+    outlines.clear();
+    parsed.clear();
+  };
+  db.onRollback(forget);
   let chain: Chain | undefined;
   const artifacts = openArtifacts({
     db,
-    project: no,
+    project: projectNo(db, projectId, name, createdAt),
     folder: join(dir, objects),
     clock,
     newName: randomUUID,
     remake: (artifact) => chain && remakeSnapshot(chain, artifact),
+    onGone: forget,
   });
-  chain = { db, project: no, artifacts, clock, newId: randomUUID, outlines: recent(outlineBudget), parsed: recent(parsedBudget) };
+  chain = { db, project: artifacts.project, artifacts, clock, newId: randomUUID, outlines, parsed };
   return {
     dir,
     projectId,
@@ -93,20 +100,26 @@ export function projectInfo(project: Project): ProjectInfo {
     'SELECT COUNT(*) AS commits, SUM(entries) AS entries FROM context WHERE project = ?',
     chain.project,
   );
-  const artifacts = db.one<{ artifacts: number; logical: number | null }>(
-    'SELECT COUNT(*) AS artifacts, SUM(size) AS logical FROM artifact WHERE project = ? AND (pack IS NOT NULL OR data IS NOT NULL)',
-    chain.project,
-  );
+  const artifacts = chain.artifacts.totals();
   return {
     projectId: project.projectId,
     name: project.name,
     dir: project.dir,
     createdAt: timestampOf(project.createdAt),
-    counts: { commits: commits?.commits ?? 0, entries: commits?.entries ?? 0, cards: 0, boxes: 0, artifacts: artifacts?.artifacts ?? 0 },
-    bytes: { logical: artifacts?.logical ?? 0, stored: folderBytes(project.dir) },
+    counts: {
+      commits: commits?.commits ?? 0,
+      entries: commits?.entries ?? 0,
+      cards: countOf(db, 'card', chain.project),
+      boxes: countOf(db, 'box', chain.project),
+      artifacts: artifacts.objects,
+    },
+    bytes: { logical: artifacts.logical, stored: folderBytes(project.dir) },
     formatVersion,
   };
 }
+
+const countOf = (db: OpenDatabase, table: 'card' | 'box', project: number): number =>
+  db.one<{ count: number }>(`SELECT COUNT(*) AS count FROM ${table} WHERE project = ?`, project)?.count ?? 0;
 
 /** What the folder weighs on disk, caches included. */
 function folderBytes(dir: string): number {

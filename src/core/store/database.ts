@@ -1,3 +1,4 @@
+import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { corrupt, StemmaError } from '../base/index.js';
 import { migrate } from './migrations.js';
@@ -20,23 +21,38 @@ export interface WritableDb extends ReadableDb {
   run(sql: string, ...parameters: Parameter[]): { readonly changes: number; readonly rowId: number };
   /** All of `work` or nothing, with one sync; inside another transaction it is part of that. */
   transaction<T>(work: () => T): T;
+  /**
+   * A transaction in which the database does not look for rows that refer to a deleted one: for work that has itself
+   * made sure that there are none. Never inside another transaction.
+   */
+  unenforced<T>(work: () => T): T;
+  /** Calls back before a transaction that did its work is made durable: what it names outside of the database must be by then. */
+  beforeCommit(listener: () => void): void;
+  /** Calls back whenever a transaction was undone: what was remembered of its rows is not true. */
+  onRollback(listener: () => void): void;
+  /** Gives pages that hold nothing back to the disk, where that is worth writing the database again. */
+  shrink(): void;
 }
 
 export interface OpenDatabase extends WritableDb {
   close(): void;
-  /** A consistent copy of the database as it is now. */
-  backup(path: string): Promise<void>;
+  /** What is wrong with pages, indexes against tables, and references, each as one line; nothing where all is sound. */
   integrity(): string[];
+  /** Makes every index again out of its table. */
+  reindex(): void;
 }
 
 export interface OpenOptions {
   readonly readonly?: boolean;
-  /** Called with the version that the file has before it is migrated, to copy it away first. */
-  readonly beforeMigration?: (from: number) => void;
+  /** Where a copy of a database of this older version goes before it is migrated. */
+  readonly backupPath?: (from: number) => string;
 }
 
 /** How long a writer waits for another process's transaction. Imports hold one for a file, so this is generous. */
 const busyMs = 60_000;
+
+/** Pages of the write-ahead log after which it is copied into the database: fewer copies are fewer syncs. */
+const logPages = 4_000;
 
 /** @throws CORRUPT where the file is no database, CONFLICT where it is of a newer Stemma. */
 export function openDatabase(file: string, options: OpenOptions = {}): OpenDatabase {
@@ -49,40 +65,73 @@ export function openDatabase(file: string, options: OpenOptions = {}): OpenDatab
     statements.set(sql, statement);
     return statement;
   };
+  const listeners = { commit: [] as (() => void)[], rollback: [] as (() => void)[] };
+  const pragma = (name: string): number => raw.pragma(name, { simple: true }) as number;
+  const transaction = <T>(work: () => T): T => {
+    if (raw.inTransaction) return work();
+    return guard(() => {
+      prepared('BEGIN IMMEDIATE').run();
+      try {
+        const result = work();
+        for (const listener of listeners.commit) listener();
+        prepared('COMMIT').run();
+        return result;
+      } catch (error) {
+        if (raw.inTransaction) prepared('ROLLBACK').run();
+        for (const listener of listeners.rollback) listener();
+        throw error;
+      }
+    });
+  };
   const db: OpenDatabase = {
     readonly: raw.readonly,
     one: <Row>(sql: string, ...parameters: Parameter[]) => guard(() => prepared(sql).get(...parameters) as Row | undefined),
     all: <Row>(sql: string, ...parameters: Parameter[]) => guard(() => prepared(sql).all(...parameters) as Row[]),
-    each: <Row>(sql: string, ...parameters: Parameter[]) => raw.prepare(sql).iterate(...parameters) as IterableIterator<Row>,
-    version: () => raw.pragma('data_version', { simple: true }) as number,
+    *each<Row>(sql: string, ...parameters: Parameter[]) {
+      const rows = guard(() => raw.prepare(sql).iterate(...parameters) as IterableIterator<Row>);
+      try {
+        for (let next = guard(() => rows.next()); !next.done; next = guard(() => rows.next())) yield next.value;
+      } finally {
+        rows.return?.();
+      }
+    },
+    version: () => pragma('data_version'),
     run: (sql, ...parameters) =>
       guard(() => {
         const { changes, lastInsertRowid } = prepared(sql).run(...parameters);
         return { changes, rowId: Number(lastInsertRowid) };
       }),
-    transaction: <T>(work: () => T) => {
-      if (raw.inTransaction) return work();
-      return guard(() => {
-        prepared('BEGIN IMMEDIATE').run();
-        try {
-          const result = work();
-          prepared('COMMIT').run();
-          return result;
-        } catch (error) {
-          if (raw.inTransaction) prepared('ROLLBACK').run();
-          throw error;
-        }
-      });
+    transaction,
+    unenforced: (work) => {
+      if (raw.inTransaction) throw new Error('references cannot be left unchecked in the middle of a transaction');
+      raw.pragma('foreign_keys = OFF');
+      try {
+        return transaction(work);
+      } finally {
+        raw.pragma('foreign_keys = ON');
+      }
     },
+    beforeCommit: (listener) => void listeners.commit.push(listener),
+    onRollback: (listener) => void listeners.rollback.push(listener),
+    shrink: () =>
+      guard(() => {
+        const free = pragma('freelist_count');
+        if (free < 256 || free * 4 < pragma('page_count')) return;
+        raw.exec('VACUUM');
+        raw.pragma('wal_checkpoint(TRUNCATE)');
+      }),
     close: () => raw.close(),
-    backup: async (path) => {
-      await raw.backup(path);
-    },
     integrity: () =>
-      (raw.pragma('integrity_check') as { integrity_check: string }[]).map((row) => row.integrity_check).filter((line) => line !== 'ok'),
+      guard(() => [
+        ...(raw.pragma('integrity_check') as { integrity_check: string }[]).map((row) => row.integrity_check).filter((line) => line !== 'ok'),
+        ...(raw.pragma('foreign_key_check') as { table: string; rowid: number; parent: string }[]).map(
+          ({ table, rowid, parent }) => `row ${rowid} of ${table} refers to a row of ${parent} that is not there`,
+        ),
+      ]),
+    reindex: () => guard(() => void raw.exec('REINDEX')),
   };
   try {
-    migrate(db, raw, options.beforeMigration);
+    guard(() => migrate(db, raw, (from) => backUp(raw, options.backupPath?.(from))));
   } catch (error) {
     raw.close();
     throw error;
@@ -93,17 +142,35 @@ export function openDatabase(file: string, options: OpenOptions = {}): OpenDatab
 function connect(file: string, options: OpenOptions): Database.Database {
   return guard(() => {
     const raw = new Database(file, { readonly: options.readonly ?? false, timeout: busyMs });
-    if (!raw.readonly) {
-      raw.pragma('journal_mode = WAL');
-      // better-sqlite3 is compiled to run WAL at NORMAL, which syncs no commit at all.
-      raw.pragma('synchronous = FULL');
+    try {
+      if (!raw.readonly) {
+        raw.pragma('journal_mode = WAL');
+        // better-sqlite3 is compiled to run WAL at NORMAL, which syncs no commit at all.
+        raw.pragma('synchronous = FULL');
+        raw.pragma(`wal_autocheckpoint = ${logPages}`);
+      }
+      raw.pragma('foreign_keys = ON');
+      raw.pragma('temp_store = MEMORY');
+      raw.pragma('mmap_size = 268435456');
+      raw.pragma('cache_size = -32768');
+      return raw;
+    } catch (error) {
+      raw.close();
+      throw error;
     }
-    raw.pragma('foreign_keys = ON');
-    raw.pragma('temp_store = MEMORY');
-    raw.pragma('mmap_size = 268435456');
-    raw.pragma('cache_size = -32768');
-    return raw;
   });
+}
+
+/** A whole and consistent copy, log included, synced and then named: half a copy never has the name. */
+function backUp(raw: Database.Database, path: string | undefined): void {
+  if (path === undefined || existsSync(path)) return;
+  const beside = `${path}.part`;
+  rmSync(beside, { force: true });
+  raw.prepare('VACUUM INTO ?').run(beside);
+  const fd = openSync(beside, 'r+');
+  fsyncSync(fd);
+  closeSync(fd);
+  renameSync(beside, path);
 }
 
 /** Says SQLite's own refusals in the codes that cross the doors. */

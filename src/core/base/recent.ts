@@ -2,6 +2,9 @@
 export interface Recent<Key, Value> {
   get(key: Key): Value | undefined;
   set(key: Key, value: Value, weight: number): void;
+  delete(key: Key): void;
+  /** Forgets everything: what it was made of is not there any more. */
+  clear(): void;
 }
 
 export function recent<Key, Value>(budget: number): Recent<Key, Value> {
@@ -28,6 +31,11 @@ export function recent<Key, Value>(budget: number): Recent<Key, Value> {
         if (total <= budget) break;
         drop(oldest);
       }
+    },
+    delete: drop,
+    clear() {
+      held.clear();
+      total = 0;
     },
   };
 }

@@ -1,0 +1,55 @@
+import type { ByteRange } from '../base/index.js';
+
+/** Chunk sizes in bytes: none but a last one is shorter than `least`, none longer than `most`. */
+export interface ChunkSizes {
+  readonly least: number;
+  readonly usual: number;
+  readonly most: number;
+}
+
+export const chunkSizes: ChunkSizes = { least: 16 * 1024, usual: 64 * 1024, most: 256 * 1024 };
+
+/** One number for each byte value, spread over 32 bits. They decide where cuts fall: changing them ends sharing with what is stored. */
+const gear = Uint32Array.from({ length: 256 }, (_, byte) => spread(byte + 1));
+
+function spread(seed: number): number {
+  let x = Math.imul(seed, 0x9e3779b1) >>> 0;
+  x = Math.imul(x ^ (x >>> 16), 0x85ebca6b) >>> 0;
+  x = Math.imul(x ^ (x >>> 13), 0xc2b2ae35) >>> 0;
+  return (x ^ (x >>> 16)) >>> 0;
+}
+
+/** The highest `bits` bits: those that the most bytes have had a part in. */
+const highBits = (bits: number): number => (0xffffffff << (32 - bits)) >>> 0;
+
+/**
+ * Cuts bytes where their content says so (FastCDC, normalized): an insertion moves the cuts near it and no others, so
+ * that two objects which are mostly alike share most of their chunks.
+ */
+export function chunksOf(bytes: Uint8Array, sizes: ChunkSizes = chunkSizes): ByteRange[] {
+  const bits = Math.round(Math.log2(sizes.usual));
+  const [strict, easy] = [highBits(bits + 2), highBits(bits - 2)];
+  const ranges: ByteRange[] = [];
+  for (let start = 0; start < bytes.length; ) {
+    const end = cutAfter(bytes, start, sizes, strict, easy);
+    ranges.push({ start, end });
+    start = end;
+  }
+  return ranges;
+}
+
+function cutAfter(bytes: Uint8Array, start: number, { least, usual, most }: ChunkSizes, strict: number, easy: number): number {
+  const end = Math.min(start + most, bytes.length);
+  const middle = Math.min(start + usual, end);
+  let at = Math.min(start + least, end);
+  let hash = 0;
+  for (; at < middle; at++) {
+    hash = ((hash << 1) + (gear[bytes[at] as number] as number)) | 0;
+    if ((hash & strict) === 0) return at + 1;
+  }
+  for (; at < end; at++) {
+    hash = ((hash << 1) + (gear[bytes[at] as number] as number)) | 0;
+    if ((hash & easy) === 0) return at + 1;
+  }
+  return end;
+}

@@ -1,0 +1,155 @@
+import { zstdDecompressSync } from 'node:zlib';
+import { type ArtifactNo, concatBytes, corrupt, notFound, StemmaError } from '../base/index.js';
+import { type Chunk, decodeChunks } from './chunk-list.js';
+import { blake3Of, refOfHash } from './hash.js';
+import { type Content, contentColumns, type Shelf } from './shelf.js';
+
+export function contentAt(shelf: Shelf, no: ArtifactNo): Content {
+  const row = shelf.db.one<Content>(`SELECT ${contentColumns} FROM artifact WHERE no = ? AND project = ?`, no, shelf.project);
+  if (!row) throw notFound(`artifact ${no}`, `no artifact has the number ${no}`);
+  return row;
+}
+
+/** The object's bytes, proved. @throws CORRUPT, and NOT_FOUND or UNAVAILABLE for what is not here any more. */
+export const read = (shelf: Shelf, no: ArtifactNo): Uint8Array => proved(shelf, contentAt(shelf, no));
+
+/** Many at once, in the order asked for: neighbors in the database are read as one range. */
+export function readAll(shelf: Shelf, nos: readonly ArtifactNo[]): Uint8Array[] {
+  const lowest = nos.reduce<number>((least, no) => Math.min(least, no), Number.POSITIVE_INFINITY);
+  const highest = nos.reduce<number>((most, no) => Math.max(most, no), 0);
+  const isDense = nos.length > 8 && highest - lowest < nos.length * 2;
+  if (!isDense) return nos.map((no) => read(shelf, no));
+  const wanted = new Set(nos);
+  const found = new Map<ArtifactNo, Uint8Array>();
+  const rows = shelf.db.all<Content>(
+    `SELECT ${contentColumns} FROM artifact WHERE no BETWEEN ? AND ? AND project = ?`,
+    lowest,
+    highest,
+    shelf.project,
+  );
+  for (const row of rows) if (wanted.has(row.no)) found.set(row.no, proved(shelf, row));
+  return nos.map((no) => found.get(no) ?? read(shelf, no));
+}
+
+/** A range of the object's bytes: of a large one only the chunks that it touches are read, each proved by its own hash. */
+export function readRange(shelf: Shelf, no: ArtifactNo, start: number, end: number): Uint8Array {
+  const row = contentAt(shelf, no);
+  refuseGone(shelf, row);
+  if (row.chunks === null) return proved(shelf, row).subarray(start, end);
+  const parts: Uint8Array[] = [];
+  let at = 0;
+  for (const chunk of chunkListOf(row)) {
+    const [from, to] = [Math.max(start - at, 0), Math.min(end - at, chunk.size)];
+    if (from < to) parts.push(read(shelf, chunk.no).subarray(from, to));
+    at += chunk.size;
+  }
+  return concatBytes(parts);
+}
+
+/** @throws CORRUPT where the list is not the one that was written. */
+export function chunkListOf(row: Pick<Content, 'chunks' | 'hash'>): Chunk[] {
+  const chunks = row.chunks && decodeChunks(row.chunks, row.hash);
+  if (!chunks) throw damaged(row.hash);
+  return chunks;
+}
+
+const damaged = (hash: Buffer): StemmaError =>
+  corrupt(
+    refOfHash(hash),
+    `what is stored for ${refOfHash(hash)} is not what its hash names; "stemma fsck --repair" restores it from its source or a backing store where it can`,
+  );
+
+/**
+ * The row's bytes if their hash is the one that names them. What does not prove is looked for once more in the row as it
+ * is now: a pack may have been written again, and a block may be another's by this name.
+ */
+export function proved(shelf: Shelf, row: Content): Uint8Array {
+  refuseGone(shelf, row);
+  shelf.used?.set(row.no, shelf.clock());
+  const bytes = attempt(shelf, row);
+  if (bytes) return bytes;
+  if (row.pack !== null) shelf.packs.forget(row.pack);
+  if (row.block !== null) forgetBlock(shelf, row.block);
+  const again = contentAt(shelf, row.no);
+  refuseGone(shelf, again);
+  const second = attempt(shelf, again);
+  if (!second) throw damaged(row.hash);
+  return second;
+}
+
+function refuseGone(shelf: Shelf, row: Content): void {
+  const ref = refOfHash(row.hash);
+  if (row.gone === 'expired' || (row.expiresAt !== null && row.expiresAt <= shelf.clock()))
+    throw notFound(ref, `${ref} was stored for a time that is over, and went then`, { reason: 'expired' });
+  if (row.gone === 'evicted') throw new StemmaError('UNAVAILABLE', `${ref} lies in a backing store only`, { reason: elsewhere, id: ref });
+  if (row.gone === 'lost') throw corrupt(ref, `${ref} was damaged and could not be restored: put the same content again, or import its source`);
+}
+
+/** The reason of a refusal that a backing store can help with. */
+export const elsewhere = 'elsewhere';
+
+function attempt(shelf: Shelf, row: Content): Uint8Array | undefined {
+  if (isCache(row)) return cached(shelf, row);
+  try {
+    const bytes = fetch(shelf, row);
+    return bytes.length === row.size && blake3Of(bytes).equals(row.hash) ? bytes : undefined;
+  } catch (error) {
+    // A pack that is short or not there is damage like any other; a chunk that is elsewhere is not.
+    if (error instanceof StemmaError && error.code === 'CORRUPT') return undefined;
+    throw error;
+  }
+}
+
+export const isCache = (row: Content): boolean => row.data === null && row.pack === null && row.block === null && row.chunks === null;
+
+function fetch(shelf: Shelf, row: Content): Uint8Array {
+  if (row.data !== null) return row.data;
+  if (row.block !== null) return plainBlock(shelf, row.block).subarray(row.blockStart ?? 0, (row.blockStart ?? 0) + row.size);
+  if (row.chunks !== null)
+    return concatBytes(
+      readAll(
+        shelf,
+        chunkListOf(row).map(({ no }) => no),
+      ),
+    );
+  const stored = shelf.packs.read({ pack: row.pack ?? 0, start: row.packStart ?? 0 }, row.storedSize);
+  return row.encoding === 1 ? unpacked(stored, row.size) : stored;
+}
+
+function plainBlock(shelf: Shelf, no: number): Uint8Array {
+  const known = shelf.blocks.get(no);
+  if (known) return known;
+  const block = shelf.db.one<{ pack: number; packStart: number; storedSize: number; size: number }>(
+    'SELECT pack, packStart, storedSize, size FROM block WHERE no = ?',
+    no,
+  );
+  if (!block) throw corrupt(`block ${no}`, `block ${no} is named by an object but not known`);
+  const plain = unpacked(shelf.packs.read({ pack: block.pack, start: block.packStart }, block.storedSize), block.size);
+  shelf.blocks.set(no, plain, plain.length);
+  return plain;
+}
+
+function forgetBlock(shelf: Shelf, no: number): void {
+  shelf.blocks.delete(no);
+  const block = shelf.db.one<{ pack: number }>('SELECT pack FROM block WHERE no = ?', no);
+  if (block) shelf.packs.forget(block.pack);
+}
+
+/** @throws CORRUPT where the bytes are not zstd, or of another size: no stored byte can make memory run out. */
+function unpacked(stored: Uint8Array, size: number): Uint8Array {
+  try {
+    return zstdDecompressSync(stored, { maxOutputLength: Math.max(size, 1) });
+  } catch (error) {
+    throw corrupt('objects', `a compressed object cannot be read (${(error as Error).message})`);
+  }
+}
+
+function cached(shelf: Shelf, row: Content): Uint8Array {
+  const kept = shelf.caches.read(row.hash);
+  if (kept) return kept;
+  const made = shelf.remake(row.no);
+  if (!made || !blake3Of(made).equals(row.hash))
+    throw notFound(refOfHash(row.hash), `${refOfHash(row.hash)} was dropped from the cache and cannot be made again`, { reason: 'dropped' });
+  shelf.caches.write(row.hash, made);
+  return made;
+}

@@ -1,0 +1,207 @@
+import type { ArtifactNo } from '../base/index.js';
+import { decodeChunks } from './chunk-list.js';
+import { expire } from './policy.js';
+import { graceMs } from './put.js';
+import { chunkType, isStoredSql, type Shelf } from './shelf.js';
+import { tidy } from './tidy.js';
+
+export interface GcOptions {
+  /** Say what would be done, and do nothing. */
+  readonly dryRun?: boolean | undefined;
+  /** What the store may weigh: caches go first, then what a backing store holds and was not used longest. */
+  readonly budgetBytes?: number | undefined;
+  /** Queries for the numbers of objects that are named elsewhere than by a foreign key. */
+  readonly roots: readonly string[];
+}
+
+export interface GcResult {
+  /** Objects looked at; each was removed or is counted under `kept`. */
+  readonly examined: number;
+  readonly removed: number;
+  /** Stored bytes of what was removed, dropped and evicted. */
+  readonly freedBytes: number;
+  readonly kept: { readonly reachable: number; readonly pinned: number; readonly young: number };
+}
+
+/** Tables that only repeat what content says: they keep nothing alive. */
+const derived = ['outline', 'materialized'];
+/** Rows deleted in one transaction: others wait no longer than that takes. */
+const rowsAtOnce = 20_000;
+/** What caches may weigh where no budget is given. */
+const cacheBudget = 512 * 1024 * 1024;
+
+/**
+ * Mark and sweep (rule 17). Each step is a transaction that marks anew: a writer that names an old object in between is
+ * seen, and a run that is cut off has done whole steps and leaves the rest to the next.
+ */
+export function* gc(shelf: Shelf, options: GcOptions): Generator<undefined, GcResult> {
+  if (options.dryRun) return plan(shelf, options);
+  let freedBytes = expire(shelf);
+  const first = sweep(shelf, options);
+  let { removed } = first;
+  freedBytes += first.freedBytes;
+  for (let last = first; last.rows >= rowsAtOnce; ) {
+    yield;
+    last = sweep(shelf, options);
+    removed += last.removed;
+    freedBytes += last.freedBytes;
+  }
+  yield;
+  freedBytes += trimCaches(shelf, cacheBudget);
+  if (options.budgetBytes !== undefined) freedBytes += shrinkTo(shelf, options.budgetBytes);
+  yield;
+  yield* tidy(shelf);
+  return { examined: first.examined, removed, freedBytes, kept: first.kept };
+}
+
+type Counts = Omit<GcResult, 'removed' | 'freedBytes'>;
+
+function plan(shelf: Shelf, options: GcOptions): GcResult {
+  return shelf.db.transaction(() => {
+    mark(shelf, options.roots);
+    const { count, bytes } = shelf.db.one<{ count: number; bytes: number }>(
+      `SELECT COUNT(*) FILTER (WHERE ${isObject}) AS count, IFNULL(SUM(storedSize), 0) AS bytes FROM artifact WHERE ${isDoomed}`,
+      shelf.project,
+    ) ?? { count: 0, bytes: 0 };
+    return { ...countKept(shelf), removed: count, freedBytes: bytes };
+  });
+}
+
+/** Not a chunk, and not a cache: what somebody put. */
+const isObject = `contentType <> '${chunkType}' AND (${isStoredSql} OR gone IS NOT NULL)`;
+const isDoomed = 'project = ? AND no NOT IN (SELECT no FROM temp.kept)';
+
+/** A row that only holds its number: no content, no name, and nothing that anybody put. */
+const emptied = `key = -1, hash = zeroblob(32), size = 0, storedSize = 0, encoding = 0, contentType = '${chunkType}', policy = 'default', labels = NULL,
+  pack = NULL, packStart = NULL, data = NULL, block = NULL, blockStart = NULL, chunks = NULL, expiresAt = NULL, gone = 'lost'`;
+
+function sweep(shelf: Shelf, options: GcOptions): Counts & { rows: number; removed: number; freedBytes: number } {
+  const { db, project } = shelf;
+  return db.unenforced(() => {
+    mark(shelf, options.roots);
+    const counts = countKept(shelf);
+    db.run('CREATE TEMP TABLE IF NOT EXISTS doomed (no INTEGER PRIMARY KEY)');
+    db.run('DELETE FROM temp.doomed');
+    db.run(`INSERT INTO temp.doomed SELECT no FROM artifact WHERE ${isDoomed} LIMIT ${rowsAtOnce}`, project);
+    const among = 'IN (SELECT no FROM temp.doomed)';
+    const { rows, objects, bytes } = db.one<{ rows: number; objects: number; bytes: number }>(
+      `SELECT COUNT(*) AS rows, COUNT(*) FILTER (WHERE ${isObject}) AS objects, IFNULL(SUM(storedSize), 0) AS bytes FROM artifact WHERE no ${among}`,
+    ) ?? { rows: 0, objects: 0, bytes: 0 };
+    if (rows > 0) {
+      for (const table of derived) db.run(`DELETE FROM ${table} WHERE artifact ${among}`);
+      db.run(`DELETE FROM tierCopy WHERE artifact ${among}`);
+      // The highest number is never given to another object: something may still remember what it was.
+      db.run(`DELETE FROM artifact WHERE no ${among} AND no < (SELECT MAX(no) FROM artifact)`);
+      db.run(`UPDATE artifact SET ${emptied} WHERE no ${among}`);
+      db.run('DELETE FROM block WHERE NOT EXISTS (SELECT 1 FROM artifact WHERE artifact.block = block.no) AND project = ?', project);
+    }
+    return { ...counts, rows, removed: objects, freedBytes: bytes };
+  });
+}
+
+/** Fills `temp.kept` with every object that stays, and why. */
+function mark(shelf: Shelf, roots: readonly string[]): void {
+  const { db, project } = shelf;
+  const now = shelf.clock();
+  db.run('CREATE TEMP TABLE IF NOT EXISTS kept (no INTEGER PRIMARY KEY, why TEXT NOT NULL)');
+  db.run('DELETE FROM temp.kept');
+  const keep = (why: string, query: string, ...parameters: number[]): void =>
+    void db.run(`INSERT OR IGNORE INTO temp.kept SELECT no, '${why}' FROM (${query})`, ...parameters);
+  keep('pinned', "SELECT no FROM artifact WHERE project = ? AND policy = 'pin'", project);
+  // Somebody asked for a copy elsewhere that has not been made yet.
+  keep('pinned', "SELECT no FROM artifact WHERE project = ? AND policy = 'replicate' AND no NOT IN (SELECT artifact FROM tierCopy)", project);
+  keep('reachable', 'SELECT no FROM artifact WHERE project = ? AND labels IS NOT NULL', project);
+  for (const { table, column } of references(shelf))
+    keep('reachable', `SELECT DISTINCT "${column}" AS no FROM "${table}" WHERE "${column}" IS NOT NULL`);
+  for (const query of roots) keep('reachable', query);
+  keep('young', 'SELECT no FROM artifact WHERE project = ? AND IFNULL(touchedAt, createdAt) > ?', project, now - graceMs);
+  keep('young', 'SELECT no FROM artifact WHERE project = ? AND expiresAt > ?', project, now);
+  keep(
+    'cache',
+    `SELECT m.artifact AS no FROM materialized m JOIN artifact a ON a.no = m.artifact WHERE m.project = ? AND NOT ${isStoredSql}`,
+    project,
+  );
+  const large = db.all<{ hash: Buffer; chunks: Buffer }>(
+    'SELECT hash, chunks FROM artifact WHERE chunks IS NOT NULL AND project = ? AND no IN (SELECT no FROM temp.kept)',
+    project,
+  );
+  // A list that does not prove names nobody knows what: then every chunk stays until it is repaired.
+  for (const { hash, chunks } of large) {
+    const list = decodeChunks(chunks, hash);
+    if (list) for (const { no } of list) db.run("INSERT OR IGNORE INTO temp.kept VALUES (?, 'chunk')", no);
+    else keep('chunk', `SELECT no FROM artifact WHERE project = ? AND contentType = '${chunkType}'`, project);
+  }
+}
+
+/** Every column that the schema says names an object: a new table keeps what it names alive without being listed here. */
+const references = (shelf: Shelf): { table: string; column: string }[] =>
+  shelf.db
+    .all<{ table: string; column: string }>(
+      `SELECT m.name AS "table", f."from" AS "column" FROM sqlite_schema m, pragma_foreign_key_list(m.name) f
+        WHERE m.type = 'table' AND f."table" = 'artifact'`,
+    )
+    .filter(({ table }) => !derived.includes(table));
+
+function countKept(shelf: Shelf): Counts {
+  const rows = shelf.db.all<{ why: string | null; count: number }>(
+    `SELECT (SELECT why FROM temp.kept WHERE kept.no = artifact.no) AS why, COUNT(*) AS count FROM artifact WHERE ${isObject} AND project = ? GROUP BY why`,
+    shelf.project,
+  );
+  const count = (why: string): number => rows.find((row) => row.why === why)?.count ?? 0;
+  return {
+    examined: rows.reduce((sum, row) => sum + row.count, 0),
+    // What is kept as a chunk only was put as an object once, and is named by a larger one now.
+    kept: { reachable: count('reachable') + count('chunk'), pinned: count('pinned'), young: count('young') },
+  };
+}
+
+/** Drops caches, those first that were not used longest, until the rest weighs no more than the budget. */
+function trimCaches(shelf: Shelf, budget: number): number {
+  const names = new Set(
+    shelf.db
+      .all<{ hash: Buffer }>(`SELECT hash FROM artifact WHERE project = ? AND NOT ${isStoredSql} AND gone IS NULL`, shelf.project)
+      .map((row) => row.hash.toString('hex')),
+  );
+  const files = shelf.caches.list().sort((a, b) => b.usedAt - a.usedAt);
+  let kept = 0;
+  let freed = 0;
+  for (const file of files) {
+    const isYoung = shelf.clock() - file.usedAt < graceMs;
+    if ((names.has(file.name) || isYoung) && kept + file.size <= budget) kept += file.size;
+    else {
+      shelf.caches.drop(file.name);
+      freed += file.size;
+    }
+  }
+  return freed;
+}
+
+/** Evicts until the store fits: caches, then `default` objects that a backing store holds, those first that were not used longest. */
+function shrinkTo(shelf: Shelf, budget: number): number {
+  const { db, project } = shelf;
+  const stored = db.one<{ bytes: number }>('SELECT IFNULL(SUM(storedSize), 0) AS bytes FROM artifact WHERE project = ?', project)?.bytes ?? 0;
+  let freed = trimCaches(shelf, Math.max(0, budget - stored));
+  let over = stored - budget;
+  if (over <= 0) return freed;
+  const candidates = db
+    .all<{ no: ArtifactNo; storedSize: number; usedAt: number }>(
+      `SELECT no, storedSize, IFNULL(touchedAt, createdAt) AS usedAt FROM artifact
+        WHERE project = ? AND policy = 'default' AND ${isStoredSql} AND no IN (SELECT artifact FROM tierCopy)`,
+      project,
+    )
+    .sort((a, b) => (shelf.used?.get(a.no) ?? a.usedAt) - (shelf.used?.get(b.no) ?? b.usedAt));
+  db.transaction(() => {
+    for (const { no, storedSize } of candidates) {
+      if (over <= 0) break;
+      db.run(
+        `UPDATE artifact SET data = NULL, pack = NULL, packStart = NULL, block = NULL, blockStart = NULL, chunks = NULL, storedSize = 0, gone = 'evicted'
+          WHERE no = ?`,
+        no,
+      );
+      over -= storedSize;
+      freed += storedSize;
+    }
+  });
+  shelf.onGone();
+  return freed;
+}

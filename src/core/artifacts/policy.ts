@@ -1,0 +1,62 @@
+import { type ArtifactNo, badRequest } from '../base/index.js';
+import type { Policy } from '../contract/index.js';
+import { contentAt, isCache, read } from './content.js';
+import { restore } from './put.js';
+import type { Shelf } from './shelf.js';
+
+/** The longest life that can be given to an ephemeral object: a hundred years, in seconds. */
+const longestTtl = 3_155_760_000;
+
+/**
+ * Sets how long an object stays: `ephemeral` for so many seconds from now, `pin` for good, `replicate` with a copy in
+ * every backing store. @throws BAD_REQUEST for a life that does not go with the policy; NOT_FOUND for what is gone.
+ */
+export function setPolicy(shelf: Shelf, no: ArtifactNo, policy: Policy, ttlSeconds: number | undefined): void {
+  if (policy === 'ephemeral' && (ttlSeconds === undefined || ttlSeconds <= 0 || ttlSeconds > longestTtl))
+    throw badRequest('ttlSeconds', `an ephemeral object needs the seconds that it stays, between 1 and ${longestTtl}`);
+  if (policy !== 'ephemeral' && ttlSeconds !== undefined)
+    throw badRequest('ttlSeconds', `only an ephemeral object has a time after which it goes; ${policy} has none`);
+  keep(shelf, no);
+  shelf.db.run(
+    'UPDATE artifact SET policy = ?, expiresAt = ?, touchedAt = ? WHERE no = ? AND project = ?',
+    policy,
+    ttlSeconds === undefined ? null : shelf.clock() + ttlSeconds * 1_000,
+    shelf.clock(),
+    no,
+    shelf.project,
+  );
+}
+
+/** Makes sure that an object which is about to be named has content that lasts: a cache is stored for good. */
+export function keep(shelf: Shelf, no: ArtifactNo): void {
+  const row = contentAt(shelf, no);
+  if (isCache(row) && row.gone === null) restore(shelf, no, read(shelf, no));
+}
+
+/**
+ * Takes the content from objects whose time is over (rule 17), and everything that was put together with it: caches come
+ * back by themselves if they still can. Returns the bytes that were freed.
+ */
+export function expire(shelf: Shelf): number {
+  const now = shelf.clock();
+  const isDue = shelf.db.one('SELECT 1 FROM artifact WHERE expiresAt IS NOT NULL AND expiresAt <= ? AND gone IS NULL LIMIT 1', now) !== undefined;
+  if (!isDue || shelf.db.readonly) return 0;
+  const freed = shelf.db.transaction(() => {
+    const due = 'expiresAt IS NOT NULL AND expiresAt <= ? AND gone IS NULL AND project = ?';
+    const { bytes } = shelf.db.one<{ bytes: number }>(`SELECT SUM(storedSize) AS bytes FROM artifact WHERE ${due}`, now, shelf.project) ?? {
+      bytes: 0,
+    };
+    shelf.db.run(`DELETE FROM outline WHERE artifact IN (SELECT no FROM artifact WHERE ${due})`, now, shelf.project);
+    shelf.db.run('DELETE FROM materialized WHERE project = ?', shelf.project);
+    shelf.db.run(
+      `UPDATE artifact SET data = NULL, pack = NULL, packStart = NULL, block = NULL, blockStart = NULL, chunks = NULL, storedSize = 0, gone = 'expired'
+        WHERE ${due}`,
+      now,
+      shelf.project,
+    );
+    return bytes;
+  });
+  for (const { name } of shelf.caches.list()) shelf.caches.drop(name);
+  shelf.onGone();
+  return freed;
+}

@@ -1,0 +1,130 @@
+import type { ArtifactNo, ArtifactRef } from '../base/index.js';
+import type { Policy } from '../contract/index.js';
+import { blake3Of, refOfHash } from './hash.js';
+import { chunkType, type Facts, factColumns, type Shelf } from './shelf.js';
+
+export interface PutOptions {
+  readonly contentType: string;
+  readonly policy?: Policy | undefined;
+  /** How long an ephemeral object stays; a day where it is not said. */
+  readonly ttlSeconds?: number | undefined;
+  readonly labels?: readonly string[] | undefined;
+  /** Many objects are put in one transaction: packs are synced once for all, so more goes there. */
+  readonly bulk?: boolean;
+}
+
+export interface Put {
+  readonly no: ArtifactNo;
+  readonly ref: ArtifactRef;
+  readonly size: number;
+  readonly storedSize: number;
+  readonly existed: boolean;
+}
+
+/** Alone, an object in a pack costs a second sync: only large ones are worth it. In bulk the sync is shared. */
+const inlineLimit = { alone: 256 * 1024, bulk: 8 * 1024 };
+
+/** Garbage younger than this is kept: somebody may be about to name it (rule 17). */
+export const graceMs = 3_600_000;
+const usualTtlSeconds = 86_400;
+
+/** The first 48 bits, by which a small index finds the row. */
+export const keyOf = (hash: Buffer): number => hash.readUIntBE(0, 6);
+
+export const known = (shelf: Shelf, hash: Buffer): Facts | undefined =>
+  shelf.db
+    .all<Facts>(`SELECT ${factColumns} FROM artifact WHERE key = ? AND project = ?`, keyOf(hash), shelf.project)
+    .find((row) => row.hash.equals(hash));
+
+/** Stores the bytes, or finds that they are stored. Call inside a transaction: durable when that has ended. */
+export function put(shelf: Shelf, bytes: Uint8Array, options: PutOptions): Put {
+  const hash = blake3Of(bytes);
+  const row = known(shelf, hash);
+  const expiresAt = options.policy === 'ephemeral' ? shelf.clock() + (options.ttlSeconds ?? usualTtlSeconds) * 1_000 : null;
+  if (!row) return insert(shelf, hash, bytes, options, expiresAt);
+  const isHere = row.isStored === 1 && !(row.expiresAt !== null && row.expiresAt <= shelf.clock());
+  if (!isHere) restore(shelf, row.no, bytes, options.bulk);
+  refresh(shelf, row, options, expiresAt, isHere);
+  return { no: row.no, ref: refOfHash(hash), size: row.size, storedSize: isHere ? row.storedSize : row.size, existed: isHere };
+}
+
+/** Stores bytes that can be made again at any time: not synced, and gone without harm. */
+export function putCache(shelf: Shelf, bytes: Uint8Array, contentType: string): Put {
+  const hash = blake3Of(bytes);
+  const row = known(shelf, hash);
+  if (row?.isStored) return { no: row.no, ref: refOfHash(hash), size: row.size, storedSize: row.storedSize, existed: true };
+  shelf.caches.write(hash, bytes);
+  if (row) return { no: row.no, ref: refOfHash(hash), size: row.size, storedSize: row.storedSize, existed: true };
+  return insertRow(shelf, hash, bytes.length, { contentType }, {}, null);
+}
+
+interface Place {
+  readonly data?: Uint8Array;
+  readonly pack?: number;
+  readonly start?: number;
+}
+
+const placeOf = (shelf: Shelf, bytes: Uint8Array, bulk = false): Place =>
+  bytes.length <= (bulk ? inlineLimit.bulk : inlineLimit.alone) ? { data: bytes } : shelf.packs.append(bytes);
+
+const insert = (shelf: Shelf, hash: Buffer, bytes: Uint8Array, options: PutOptions, expiresAt: number | null): Put =>
+  insertRow(shelf, hash, bytes.length, options, placeOf(shelf, bytes, options.bulk), expiresAt);
+
+function insertRow(shelf: Shelf, hash: Buffer, size: number, options: PutOptions, place: Place, expiresAt: number | null): Put {
+  const { rowId } = shelf.db.run(
+    `INSERT INTO artifact (project, key, hash, size, storedSize, encoding, contentType, policy, labels, createdAt, pack, packStart, data, expiresAt)
+     VALUES (?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    shelf.project,
+    keyOf(hash),
+    hash,
+    size,
+    size,
+    options.contentType,
+    options.policy ?? 'default',
+    options.labels?.length ? JSON.stringify(options.labels) : null,
+    shelf.clock(),
+    place.pack ?? null,
+    place.start ?? null,
+    place.data ?? null,
+    expiresAt,
+  );
+  return { no: rowId as ArtifactNo, ref: refOfHash(hash), size, storedSize: size, existed: false };
+}
+
+/** Gives a row its content (again): a cache that is kept for good, or what had expired, was evicted or lost. */
+export function restore(shelf: Shelf, no: ArtifactNo, bytes: Uint8Array, bulk = false): void {
+  const place = placeOf(shelf, bytes, bulk);
+  shelf.db.run(
+    `UPDATE artifact SET data = ?, pack = ?, packStart = ?, block = NULL, blockStart = NULL, chunks = NULL, encoding = 0, storedSize = size, gone = NULL
+      WHERE no = ?`,
+    place.data ?? null,
+    place.pack ?? null,
+    place.start ?? null,
+    no,
+  );
+}
+
+/** Policies from the one that keeps least: an object that two put in different ways has what keeps it longer. */
+const strength: readonly Policy[] = ['ephemeral', 'default', 'replicate', 'pin'];
+
+function refresh(shelf: Shelf, row: Facts, options: PutOptions, expiresAt: number | null, isHere: boolean): void {
+  const now = shelf.clock();
+  const asked = options.policy ?? 'default';
+  const stronger = isHere ? strength[Math.max(strength.indexOf(row.policy), strength.indexOf(asked))] : asked;
+  const policy = stronger ?? asked;
+  const until = policy !== 'ephemeral' ? null : isHere ? Math.max(row.expiresAt ?? 0, expiresAt ?? 0) : expiresAt;
+  const labels = [...new Set([...((row.labels ? JSON.parse(row.labels) : []) as string[]), ...(options.labels ?? [])])];
+  const stored = labels.length ? JSON.stringify(labels) : null;
+  const contentType = row.contentType === chunkType ? options.contentType : row.contentType;
+  const isFresh = now - (row.touchedAt ?? row.createdAt) < graceMs / 2;
+  if (isHere && isFresh && policy === row.policy && until === row.expiresAt && stored === row.labels && contentType === row.contentType) return;
+  shelf.db.run(
+    'UPDATE artifact SET policy = ?, expiresAt = ?, labels = ?, contentType = ?, touchedAt = ? WHERE no = ?',
+    policy,
+    until,
+    stored,
+    contentType,
+    now,
+    row.no,
+  );
+}

@@ -1,0 +1,99 @@
+import { type ArtifactNo, StemmaError } from '../base/index.js';
+import { read } from './content.js';
+import { restore } from './put.js';
+import type { Shelf } from './shelf.js';
+
+/** Bytes that are written again in one transaction: others wait no longer than that takes. */
+const bytesAtOnce = 32 * 1024 * 1024;
+/** A block or pack is written again when less than this part of it is in use. */
+const worthKeeping = 0.6;
+
+/** Writes blocks and packs again that hold mostly what nobody names, and gives free pages back. */
+export function* tidy(shelf: Shelf): Generator<undefined, void> {
+  while (looseBlocks(shelf)) yield;
+  for (const { no } of shelf.db.all<{ no: number }>('SELECT no FROM pack ORDER BY no')) while (emptyPack(shelf, no)) yield;
+  shelf.packs.sweepFiles();
+  shelf.db.shrink();
+}
+
+/** Takes what is left of a few sparse blocks out of them; true where there may be more. */
+function looseBlocks(shelf: Shelf): boolean {
+  const { db } = shelf;
+  return db.transaction(() => {
+    const sparse = db.all<{ no: number }>(
+      `SELECT b.no FROM block b LEFT JOIN artifact a ON a.block = b.no WHERE b.project = ?
+        GROUP BY b.no HAVING IFNULL(SUM(a.size), 0) < b.size * ${worthKeeping} LIMIT 64`,
+      shelf.project,
+    );
+    return sparse.filter(({ no }) => loosen(shelf, no)).length > 0;
+  });
+}
+
+/** False where the block is damaged: it is left as it is for a check to name. */
+function loosen(shelf: Shelf, block: number): boolean {
+  const { db } = shelf;
+  const objects = db.all<{ no: ArtifactNo }>('SELECT no FROM artifact WHERE block = ?', block);
+  const contents = unlessDamaged(() => objects.map(({ no }) => ({ no, bytes: read(shelf, no) })));
+  if (!contents) return false;
+  for (const { no, bytes } of contents) {
+    restore(shelf, no, bytes);
+    db.run("UPDATE progress SET value = MIN(value, ?) WHERE project = ? AND name = 'repack'", no - 1, shelf.project);
+  }
+  db.run('DELETE FROM block WHERE no = ?', block);
+  shelf.blocks.delete(block);
+  return true;
+}
+
+function unlessDamaged<T>(work: () => T): T | undefined {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof StemmaError && error.code === 'CORRUPT') return undefined;
+    throw error;
+  }
+}
+
+/** Moves some of what a sparse pack still holds, or removes it when nothing is left; true where there is more to do. */
+function emptyPack(shelf: Shelf, pack: number): boolean {
+  const { db, packs } = shelf;
+  return db.transaction(() => {
+    if (!db.one('SELECT 1 FROM pack WHERE no = ?', pack)) return false;
+    const live = db.one<{ bytes: number }>(
+      `SELECT IFNULL((SELECT SUM(storedSize) FROM artifact WHERE pack = p.no), 0) + IFNULL((SELECT SUM(storedSize) FROM block WHERE pack = p.no), 0) AS bytes
+         FROM pack p WHERE p.no = ?`,
+      pack,
+    );
+    const bytes = live?.bytes ?? 0;
+    if (bytes === 0) {
+      packs.drop(pack);
+      return false;
+    }
+    const size = packs.size(pack);
+    if (size === 0 || bytes >= size * worthKeeping) return false;
+    packs.retire(pack);
+    return unlessDamaged(() => moveSome(shelf, pack)) ?? false;
+  });
+}
+
+interface Placed {
+  readonly no: number;
+  readonly packStart: number;
+  readonly storedSize: number;
+}
+
+function moveSome(shelf: Shelf, pack: number): boolean {
+  const { db, packs } = shelf;
+  let moved = 0;
+  const rows = (table: 'artifact' | 'block'): Placed[] =>
+    db.all<Placed>(`SELECT no, packStart, storedSize FROM ${table} WHERE pack = ? ORDER BY packStart LIMIT 1000`, pack);
+  for (const table of ['artifact', 'block'] as const)
+    for (const { no, packStart, storedSize } of rows(table)) {
+      if (moved >= bytesAtOnce) return true;
+      // Moved as it is: whether it proves is asked by who reads it.
+      const place = packs.append(packs.read({ pack, start: packStart }, storedSize));
+      db.run(`UPDATE ${table} SET pack = ?, packStart = ? WHERE no = ?`, place.pack, place.start, no);
+      if (table === 'block') shelf.blocks.delete(no);
+      moved += storedSize;
+    }
+  return true;
+}

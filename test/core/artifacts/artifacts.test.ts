@@ -1,0 +1,381 @@
+import { existsSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { type Artifacts, blake3Of, refOf, shortOf } from '../../../src/core/artifacts/index.js';
+import type { ArtifactNo } from '../../../src/core/base/index.js';
+import { openProject, type Project } from '../../../src/core/project/index.js';
+import { emptyProject, type HeldClock, heldClock } from '../../support/project.js';
+
+const type = 'text/plain';
+/** Text that compresses, different for each seed. */
+const prose = (seed: number, size: number): Buffer =>
+  Buffer.from(Array.from({ length: Math.ceil(size / 12) }, (_, at) => `line ${seed} ${at % 97} of `).join('')).subarray(0, size);
+/** Bytes that do not compress. */
+const noise = (seed: number, size: number): Buffer => {
+  const parts: Buffer[] = [];
+  for (let at = 0; at * 32 < size; at++) parts.push(blake3Of(Buffer.from(`${seed}/${at}`)));
+  return Buffer.concat(parts).subarray(0, size);
+};
+const drain = <T>(steps: Generator<undefined, T>): T => {
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+  }
+};
+const objects = (project: Project): string => join(project.dir, 'objects');
+const packsOf = (project: Project): string[] => readdirSync(objects(project)).filter((name) => name.endsWith('.pack'));
+const put = (artifacts: Artifacts, bytes: Uint8Array, more: Partial<Parameters<Artifacts['put']>[1]> = {}): ArtifactNo =>
+  artifacts.put(bytes, { contentType: type, ...more }).no;
+
+describe('what is put comes back', () => {
+  const sizes = [0, 1, 100, 8 * 1024, 8 * 1024 + 1, 256 * 1024, 256 * 1024 + 1, 3_000_000];
+
+  test('[S1] by the BLAKE3 of its content, whatever its size, and by the first twelve digits of it', () => {
+    const { artifacts } = emptyProject().chain;
+    for (const bytes of sizes.flatMap((size) => [prose(size, size), noise(size, size)])) {
+      const { no, ref, size } = artifacts.put(bytes, { contentType: type });
+      expect([ref, size]).toEqual([refOf(bytes), bytes.length]);
+      expect([artifacts.find(ref), artifacts.find(shortOf(ref))]).toEqual([no, no]);
+      expect(Buffer.from(artifacts.read(no)).equals(bytes)).toBe(true);
+    }
+    expect(refOf(Buffer.from('abc'))).toBe('blake3:6437b3ac38465133ffb63b75273a8db548c558465d79db03fd359c6cd5bd9d85');
+  });
+
+  test('[S1] an unknown ref is NOT_FOUND, a short form of several is BAD_REQUEST', () => {
+    const { chain } = emptyProject();
+    const no = put(chain.artifacts, Buffer.from('a'));
+    expect(() => chain.artifacts.find(refOf(Buffer.from('b')))).toThrow(expect.objectContaining({ code: 'NOT_FOUND' }));
+    expect(() => chain.artifacts.find('art-000000000000')).toThrow(expect.objectContaining({ code: 'NOT_FOUND' }));
+    const other = put(chain.artifacts, Buffer.from('b'));
+    const { hash, key } = chain.db.one<{ hash: Buffer; key: number }>('SELECT hash, key FROM artifact WHERE no = ?', no) ?? {
+      hash: Buffer.of(),
+      key: 0,
+    };
+    const near = Buffer.from(hash);
+    near[31] = (near[31] ?? 0) ^ 1;
+    chain.db.run('UPDATE artifact SET hash = ?, key = ? WHERE no = ?', near, key, other);
+    expect(() => chain.artifacts.find(shortOf(refOf(Buffer.from('a'))))).toThrow(expect.objectContaining({ code: 'BAD_REQUEST' }));
+  });
+
+  test('[S5] the same content is stored once, and says that it was there', () => {
+    const { chain } = emptyProject();
+    for (const bytes of [Buffer.from('small'), noise(1, 400_000)]) {
+      expect(chain.artifacts.put(bytes, { contentType: type }).existed).toBe(false);
+      expect(chain.artifacts.put(bytes, { contentType: type }).existed).toBe(true);
+    }
+    expect(chain.artifacts.totals()).toEqual({ objects: 2, logical: 400_005, stored: 400_005 });
+  });
+
+  test('[S9] ranges are those bytes and no others, however the object is stored', () => {
+    const { artifacts } = emptyProject().chain;
+    const all = [prose(1, 3_000), prose(2, 300_000), noise(3, 2_500_000), prose(4, 2_500_000)].map((bytes) => ({ bytes, no: put(artifacts, bytes) }));
+    const check = (): void =>
+      fc.assert(
+        fc.property(fc.nat(all.length - 1), fc.double({ min: 0, max: 1, noNaN: true }), fc.double({ min: 0, max: 1, noNaN: true }), (which, x, y) => {
+          const { bytes, no } = all[which] as (typeof all)[number];
+          const [start, end] = [Math.floor(Math.min(x, y) * bytes.length), Math.ceil(Math.max(x, y) * bytes.length)];
+          expect(Buffer.from(artifacts.readRange(no, start, end)).equals(bytes.subarray(start, end))).toBe(true);
+        }),
+        { numRuns: 60 },
+      );
+    check();
+    drain(artifacts.repack());
+    check();
+    expect(() => artifacts.readRange(all[0]?.no as ArtifactNo, 2, 1)).toThrow(expect.objectContaining({ code: 'BAD_REQUEST' }));
+    expect(() => artifacts.readRange(all[0]?.no as ArtifactNo, 0, 3_001)).toThrow(expect.objectContaining({ code: 'BAD_REQUEST' }));
+  });
+
+  test('[S6, S7] large objects of a transaction that failed leave nothing, and later ones are not mixed up with them', () => {
+    const project = emptyProject();
+    const { artifacts } = project.chain;
+    expect(() =>
+      artifacts.transaction(() => {
+        put(artifacts, noise(1, 300_000));
+        throw new Error('stop');
+      }),
+    ).toThrow('stop');
+    const other = openProject(project.dir, heldClock());
+    const theirs = put(other.chain.artifacts, noise(2, 300_000));
+    const ours = put(artifacts, noise(3, 300_000));
+    expect(Buffer.from(artifacts.read(theirs)).equals(noise(2, 300_000))).toBe(true);
+    expect(Buffer.from(artifacts.read(ours)).equals(noise(3, 300_000))).toBe(true);
+    expect(Buffer.from(other.chain.artifacts.read(ours)).equals(noise(3, 300_000))).toBe(true);
+    expect(artifacts.totals().objects).toBe(2);
+    other.close();
+  });
+});
+
+describe('packing closer', () => {
+  const deltas = Array.from({ length: 100 }, (_, at) => prose(at, 3_000 + at));
+
+  test('neighbors share blocks, large objects share chunks, and everything reads as before', () => {
+    const project = emptyProject();
+    const { artifacts } = project.chain;
+    const large = noise(7, 2_000_000);
+    const incompressible = Array.from({ length: 64 }, (_, at) => noise(at + 8, 2_000));
+    const contents = [
+      ...deltas,
+      large,
+      Buffer.concat([large.subarray(0, 900_000), Buffer.from('an insertion'), large.subarray(900_000)]),
+      ...incompressible,
+    ];
+    const nos = contents.map((bytes) => put(artifacts, bytes));
+    const done = drain(artifacts.repack());
+    expect(done.objects).toBeGreaterThanOrEqual(contents.length);
+    const small = project.db.one<{ stored: number }>('SELECT SUM(storedSize) AS stored FROM block')?.stored ?? 0;
+    expect(small).toBeGreaterThan(0);
+    expect(small).toBeLessThan(deltas.reduce((sum, bytes) => sum + bytes.length, 0) / 4);
+    // Two large objects that differ by an insertion are stored once and a little.
+    expect(artifacts.totals().stored).toBeLessThan(large.length * 1.25);
+    expect(artifacts.totals()).toMatchObject({ objects: contents.length, logical: contents.reduce((sum, bytes) => sum + bytes.length, 0) });
+    for (const [at, no] of nos.entries()) expect(Buffer.from(artifacts.read(no)).equals(contents[at] as Buffer)).toBe(true);
+    expect(artifacts.readAll(nos).map((bytes) => bytes.length)).toEqual(contents.map((bytes) => bytes.length));
+    // What does not get smaller stays as it is.
+    expect(project.db.one('SELECT block, size = storedSize AS plain FROM artifact WHERE no = ?', nos.at(-1) as number)).toEqual({
+      block: null,
+      plain: 1,
+    });
+  });
+
+  test('what was packed is not looked at again, and new objects are', () => {
+    const { artifacts } = emptyProject().chain;
+    for (const bytes of deltas) put(artifacts, bytes);
+    expect(drain(artifacts.repack()).objects).toBe(100);
+    expect(drain(artifacts.repack())).toEqual({ objects: 0, before: 0, after: 0 });
+    put(artifacts, prose(1_000, 4_000));
+    expect(drain(artifacts.repack()).objects).toBe(1);
+  });
+
+  test('objects that are younger than asked for stay on the commit path’s form', () => {
+    const clock = heldClock();
+    const { artifacts } = emptyProject(clock).chain;
+    for (const bytes of deltas) put(artifacts, bytes);
+    clock.at += 1_000;
+    expect(drain(artifacts.repack({ olderThanMs: 5_000 })).objects).toBe(0);
+    expect(drain(artifacts.repack({ olderThanMs: 500 })).objects).toBe(100);
+  });
+
+  test('another process that has the project open reads on while packs are written again', () => {
+    const project = emptyProject();
+    const { artifacts } = project.chain;
+    const contents = [...deltas, ...[1, 2, 3].map((seed) => prose(seed, 900_000))];
+    const nos = contents.map((bytes) => put(artifacts, bytes, { bulk: true }));
+    const other = openProject(project.dir, heldClock());
+    const check = (): void => {
+      for (const [at, no] of nos.entries()) expect(Buffer.from(other.chain.artifacts.read(no)).equals(contents[at] as Buffer)).toBe(true);
+    };
+    check();
+    const before = packsOf(project);
+    drain(artifacts.repack());
+    expect(packsOf(project)).not.toEqual(before);
+    check();
+    other.close();
+  });
+});
+
+describe('damage', () => {
+  /** One project with an object in each form: in its row, in a pack, in a block, in chunks. */
+  function everyForm(): { project: Project; contents: Buffer[]; nos: ArtifactNo[] } {
+    const project = emptyProject();
+    const { artifacts } = project.chain;
+    const packed = [...Array.from({ length: 40 }, (_, at) => prose(at, 2_000)), noise(9, 1_500_000)];
+    const loose = [prose(100, 1_000), noise(101, 300_000)];
+    const nos = packed.map((bytes) => put(artifacts, bytes));
+    drain(artifacts.repack());
+    return { project, contents: [...packed, ...loose], nos: [...nos, ...loose.map((bytes) => put(artifacts, bytes))] };
+  }
+
+  /** What each object gives: its bytes, or the code and id of the refusal. */
+  const outcomes = (dir: string, contents: readonly Buffer[], nos: readonly ArtifactNo[]): string[] => {
+    const { chain, close } = openProject(dir, heldClock());
+    const results = nos.map((no, at) => {
+      try {
+        return Buffer.from(chain.artifacts.read(no)).equals(contents[at] as Buffer) ? 'right' : 'WRONG';
+      } catch (error) {
+        const { code, data } = error as { code: string; data: { id: string } };
+        return data.id === refOf(contents[at] as Buffer) ? code : `${code} of ${data.id}`;
+      }
+    });
+    close();
+    return results;
+  };
+
+  test('[S2] a flipped byte anywhere in a pack is CORRUPT naming the ref, and never wrong bytes', () => {
+    const { project, contents, nos } = everyForm();
+    project.close();
+    for (const pack of packsOf(project)) {
+      const file = join(objects(project), pack);
+      const sound = readFileSync(file);
+      for (let step = 0; step < 12; step++) {
+        const place = Math.floor((sound.length * (step + 0.5)) / 12);
+        const flipped = Buffer.from(sound);
+        flipped[place] = (flipped[place] ?? 0) ^ (1 << (step % 8));
+        writeFileSync(file, flipped);
+        const results = outcomes(project.dir, contents, nos);
+        expect(new Set(results)).toEqual(new Set(['right', 'CORRUPT']));
+      }
+      writeFileSync(file, sound);
+    }
+    expect(new Set(outcomes(project.dir, contents, nos))).toEqual(new Set(['right']));
+  });
+
+  test('[S2] a pack that is short or gone is CORRUPT for what was in it, and the rest is there', () => {
+    const { project, contents, nos } = everyForm();
+    project.close();
+    const file = join(objects(project), packsOf(project)[0] ?? '');
+    truncateSync(file, readFileSync(file).length - 10);
+    expect(new Set(outcomes(project.dir, contents, nos))).toEqual(new Set(['right', 'CORRUPT']));
+    rmSync(file);
+    expect(new Set(outcomes(project.dir, contents, nos))).toEqual(new Set(['right', 'CORRUPT']));
+  });
+
+  test('[S2] a flipped byte in a row, or in the list of chunks, is CORRUPT', () => {
+    const { project, contents, nos } = everyForm();
+    const flip = (column: string, no: ArtifactNo): void => {
+      const { value } = project.db.one<{ value: Buffer }>(`SELECT ${column} AS value FROM artifact WHERE no = ?`, no) ?? { value: Buffer.of() };
+      const changed = Buffer.from(value);
+      changed[3] = (changed[3] ?? 0) ^ 4;
+      project.db.run(`UPDATE artifact SET ${column} = ? WHERE no = ?`, changed, no);
+    };
+    flip('data', nos[41] as ArtifactNo);
+    flip('chunks', nos[40] as ArtifactNo);
+    expect(outcomes(project.dir, contents, nos).filter((each) => each === 'CORRUPT')).toHaveLength(2);
+    expect(() => project.chain.artifacts.readRange(nos[40] as ArtifactNo, 0, 10)).toThrow(expect.objectContaining({ code: 'CORRUPT' }));
+  });
+
+  test('caches that are damaged, short or gone are made again', () => {
+    const project = emptyProject();
+    const { artifacts } = project.chain;
+    const { no, ref } = artifacts.putCache(Buffer.from('can be made again'), type);
+    const file = join(objects(project), 'snapshots', ref.slice(7));
+    writeFileSync(file, 'can be made AGAIN');
+    expect(() => artifacts.read(no)).toThrow(expect.objectContaining({ code: 'NOT_FOUND', data: { id: ref, reason: 'dropped' } }));
+    artifacts.putCache(Buffer.from('can be made again'), type);
+    rmSync(file);
+    artifacts.putCache(Buffer.from('can be made again'), type);
+    expect(existsSync(file)).toBe(true);
+    expect(Buffer.from(artifacts.read(no)).toString()).toBe('can be made again');
+  });
+});
+
+describe('lifecycle', () => {
+  const hour = 3_600_000;
+  interface Kept {
+    readonly project: Project;
+    readonly artifacts: Artifacts;
+    readonly clock: HeldClock;
+  }
+  function fresh(): Kept {
+    const clock = heldClock();
+    const project = emptyProject(clock);
+    return { project, artifacts: project.chain.artifacts, clock };
+  }
+  const collect = ({ artifacts }: Kept, options: { dryRun?: boolean; budgetBytes?: number } = {}) => drain(artifacts.gc({ roots: [], ...options }));
+
+  test('[S11] garbage goes when it is older than the grace period; pins, labels and the young stay', () => {
+    const kept = fresh();
+    const { artifacts, clock } = kept;
+    const garbage = put(artifacts, noise(1, 1_000));
+    const large = put(artifacts, noise(2, 300_000));
+    const pinned = put(artifacts, noise(3, 1_000), { policy: 'pin' });
+    const labeled = put(artifacts, noise(4, 1_000), { labels: ['release'] });
+    expect(collect(kept)).toEqual({ examined: 4, removed: 0, freedBytes: 0, kept: { reachable: 1, pinned: 1, young: 2 } });
+    clock.at += 2 * hour;
+    const young = put(artifacts, noise(5, 1_000));
+    const planned = { examined: 5, removed: 2, freedBytes: 301_000, kept: { reachable: 1, pinned: 1, young: 1 } };
+    expect(collect(kept, { dryRun: true })).toEqual(planned);
+    expect(artifacts.read(garbage)).toHaveLength(1_000);
+    expect(collect(kept)).toEqual(planned);
+    for (const no of [garbage, large]) expect(() => artifacts.read(no)).toThrow(expect.objectContaining({ code: 'NOT_FOUND' }));
+    for (const no of [pinned, labeled, young]) expect(artifacts.read(no)).toHaveLength(1_000);
+    expect(packsOf(kept.project)).toEqual([]);
+  });
+
+  test('[S11] garbage that is put again is young again, and a number is never given twice', () => {
+    const kept = fresh();
+    const { artifacts, clock } = kept;
+    const no = put(artifacts, Buffer.from('again'));
+    clock.at += 2 * hour;
+    expect(put(artifacts, Buffer.from('again'))).toBe(no);
+    expect(collect(kept).removed).toBe(0);
+    clock.at += 2 * hour;
+    expect(collect(kept).removed).toBe(1);
+    expect(put(artifacts, Buffer.from('other'))).toBeGreaterThan(no);
+    expect(collect(kept).examined).toBe(1);
+  });
+
+  test('[S11] chunks live as long as something that is cut into them', () => {
+    const kept = fresh();
+    const { artifacts, clock } = kept;
+    const bytes = noise(1, 2_000_000);
+    const [keeps, goes] = [put(artifacts, bytes, { policy: 'pin' }), put(artifacts, Buffer.concat([bytes, noise(2, 500_000)]))];
+    drain(artifacts.repack());
+    clock.at += 2 * hour;
+    expect(collect(kept)).toMatchObject({ examined: 2, removed: 1, kept: { pinned: 1 } });
+    expect(() => artifacts.read(goes)).toThrow();
+    expect(Buffer.from(artifacts.read(keeps)).equals(bytes)).toBe(true);
+    artifacts.setPolicy(keeps, 'default');
+    clock.at += 2 * hour;
+    expect(collect(kept).removed).toBe(1);
+    expect(artifacts.totals()).toEqual({ objects: 0, logical: 0, stored: 0 });
+  });
+
+  test('[S11] blocks and packs that hold mostly garbage are written again', () => {
+    const kept = fresh();
+    const { project, artifacts, clock } = kept;
+    const nos = Array.from({ length: 64 }, (_, at) => put(artifacts, prose(at, 4_000), at % 8 ? {} : { policy: 'pin' }));
+    drain(artifacts.repack());
+    const before = packsOf(project);
+    clock.at += 2 * hour;
+    expect(collect(kept)).toMatchObject({ removed: 56, kept: { pinned: 8 } });
+    expect(packsOf(project)).not.toEqual(before);
+    for (let at = 0; at < 64; at += 8) expect(Buffer.from(artifacts.read(nos[at] as ArtifactNo)).equals(prose(at, 4_000))).toBe(true);
+    expect(drain(artifacts.repack()).objects).toBe(8);
+    for (let at = 0; at < 64; at += 8) expect(Buffer.from(artifacts.read(nos[at] as ArtifactNo)).equals(prose(at, 4_000))).toBe(true);
+    expect(project.db.integrity()).toEqual([]);
+  });
+
+  test('[S12] an ephemeral object goes when its time is over, in whatever form, and says so', () => {
+    const kept = fresh();
+    const { artifacts, clock } = kept;
+    const bytes = prose(1, 5_000);
+    const { no, ref } = artifacts.put(bytes, { contentType: type, policy: 'ephemeral', ttlSeconds: 60 });
+    put(artifacts, prose(2, 5_000));
+    clock.at += 59_000;
+    expect(artifacts.read(no)).toHaveLength(5_000);
+    clock.at += 1_000;
+    const gone = expect.objectContaining({ code: 'NOT_FOUND', data: { id: ref, reason: 'expired' } });
+    expect(() => artifacts.read(no)).toThrow(gone);
+    collect(kept);
+    expect(() => artifacts.read(no)).toThrow(gone);
+    expect(artifacts.put(bytes, { contentType: type })).toMatchObject({ no, existed: false });
+    expect(Buffer.from(artifacts.read(no)).equals(bytes)).toBe(true);
+  });
+
+  test('[S12] of two lives the longer holds, and only an ephemeral object takes a time', () => {
+    const kept = fresh();
+    const { artifacts, clock } = kept;
+    const no = put(artifacts, Buffer.from('a'), { policy: 'ephemeral', ttlSeconds: 60 });
+    put(artifacts, Buffer.from('a'), { policy: 'ephemeral', ttlSeconds: 30 });
+    expect(artifacts.stat(no)).toMatchObject({ policy: 'ephemeral', expiresAt: '2026-01-01T00:01:00.000Z' });
+    put(artifacts, Buffer.from('a'));
+    clock.at += 100_000;
+    expect(artifacts.read(no)).toHaveLength(1);
+    for (const [policy, ttl] of [
+      ['ephemeral', undefined],
+      ['ephemeral', 0],
+      ['pin', 5],
+      ['default', 5],
+    ] as const)
+      expect(() => artifacts.setPolicy(no, policy, ttl)).toThrow(expect.objectContaining({ code: 'BAD_REQUEST', data: { field: 'ttlSeconds' } }));
+  });
+
+  test('a cache that somebody pins is stored for good', () => {
+    const kept = fresh();
+    const { no, ref } = kept.artifacts.putCache(Buffer.from('a cache'), type);
+    kept.artifacts.setPolicy(no, 'pin');
+    rmSync(join(objects(kept.project), 'snapshots', ref.slice(7)));
+    expect(Buffer.from(kept.artifacts.read(no)).toString()).toBe('a cache');
+  });
+});

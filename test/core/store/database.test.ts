@@ -1,0 +1,134 @@
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { describe, expect, test } from 'vitest';
+import { formatVersion, openDatabase } from '../../../src/core/store/index.js';
+import { steps } from '../../../src/core/store/schema.js';
+import { scratch } from '../../support/project.js';
+
+/** A database as an older Stemma left it: the first steps, and a row to find again. */
+function older(file: string, version: number): void {
+  const raw = new Database(file);
+  raw.pragma('journal_mode = WAL');
+  for (const step of steps.slice(0, version)) raw.exec(step);
+  raw.pragma(`user_version = ${version}`);
+  raw.prepare("INSERT INTO project (projectId, name, createdAt) VALUES ('p', 'kept', 1)").run();
+  raw.close();
+}
+
+const nameIn = (file: string): unknown => {
+  const raw = new Database(file, { readonly: true });
+  const row = raw.prepare('SELECT name FROM project').pluck().get();
+  raw.close();
+  return row;
+};
+
+describe('the database', () => {
+  test('[S3] runs in WAL, syncs each commit in full, and holds references', () => {
+    const db = openDatabase(join(scratch(), 'a.db'));
+    const pragma = (name: string): unknown => Object.values(db.one<object>(`PRAGMA ${name}`) ?? {})[0];
+    expect([pragma('journal_mode'), pragma('synchronous'), pragma('foreign_keys')]).toEqual(['wal', 2, 1]);
+    expect(() => db.run('INSERT INTO line (project, origin) VALUES (1, 99)')).toThrow(/FOREIGN KEY/);
+    db.close();
+  });
+
+  test('[S8] every older format is migrated, after a backup that is whole', () => {
+    for (let version = 1; version < formatVersion; version++) {
+      const dir = scratch();
+      const file = join(dir, 'a.db');
+      older(file, version);
+      const db = openDatabase(file, { backupPath: (from) => join(dir, `format-${from}`) });
+      expect(db.one('PRAGMA user_version')).toEqual({ user_version: formatVersion });
+      expect(db.one('SELECT name FROM project')).toEqual({ name: 'kept' });
+      expect(db.integrity()).toEqual([]);
+      db.close();
+      expect(nameIn(join(dir, `format-${version}`))).toBe('kept');
+    }
+  });
+
+  test('[S8] the backup holds what is only in the log yet', () => {
+    const dir = scratch();
+    const file = join(dir, 'a.db');
+    older(file, 1);
+    const writer = new Database(file);
+    writer.pragma('wal_autocheckpoint = 0');
+    writer.prepare("UPDATE project SET name = 'in the log'").run();
+    const db = openDatabase(file, { backupPath: () => join(dir, 'copy') });
+    expect(nameIn(join(dir, 'copy'))).toBe('in the log');
+    db.close();
+    writer.close();
+  });
+
+  test('[S8] a migration that fails leaves the old format and its data', () => {
+    const file = join(scratch(), 'a.db');
+    older(file, 1);
+    const raw = new Database(file);
+    raw.exec('CREATE TABLE block (in_the_way INTEGER)');
+    raw.close();
+    expect(() => openDatabase(file)).toThrow();
+    const after = new Database(file);
+    expect(after.pragma('user_version', { simple: true })).toBe(1);
+    expect(after.prepare('SELECT name FROM project').pluck().get()).toBe('kept');
+    after.close();
+  });
+
+  test('[S8] a newer format is refused with the version that it needs, and not touched', () => {
+    const file = join(scratch(), 'a.db');
+    older(file, 1);
+    const raw = new Database(file);
+    raw.pragma(`user_version = ${formatVersion + 3}`);
+    raw.close();
+    expect(() => openDatabase(file, { backupPath: () => join(file, '..', 'copy') })).toThrow(
+      expect.objectContaining({ code: 'CONFLICT', data: { needed: formatVersion + 3, known: formatVersion } }),
+    );
+    expect(existsSync(join(file, '..', 'copy'))).toBe(false);
+  });
+
+  test('a file that is no database is CORRUPT by name', () => {
+    const file = join(scratch(), 'a.db');
+    writeFileSync(file, 'x'.repeat(10_000));
+    expect(() => openDatabase(file)).toThrow(expect.objectContaining({ code: 'CORRUPT' }));
+  });
+
+  test('a transaction that fails leaves nothing, and says so to who listens', () => {
+    const db = openDatabase(join(scratch(), 'a.db'));
+    const heard: string[] = [];
+    db.beforeCommit(() => heard.push('commit'));
+    db.onRollback(() => heard.push('rollback'));
+    const insert = (): unknown => db.run("INSERT INTO project (projectId, name, createdAt) VALUES ('a', 'a', 1)");
+    expect(() =>
+      db.transaction(() => {
+        insert();
+        db.transaction(insert);
+      }),
+    ).toThrow();
+    expect(db.all('SELECT 1 FROM project')).toEqual([]);
+    db.transaction(insert);
+    expect(heard).toEqual(['rollback', 'commit']);
+    db.close();
+  });
+
+  test('[S10] a writer waits for another, a reader sees what was before', () => {
+    const file = join(scratch(), 'a.db');
+    const [a, b] = [openDatabase(file), openDatabase(file)];
+    a.transaction(() => {
+      a.run("INSERT INTO project (projectId, name, createdAt) VALUES ('a', 'a', 1)");
+      expect(b.all('SELECT 1 FROM project')).toEqual([]);
+    });
+    b.transaction(() => b.run("INSERT INTO project (projectId, name, createdAt) VALUES ('b', 'b', 1)"));
+    expect(a.all('SELECT name FROM project ORDER BY name')).toEqual([{ name: 'a' }, { name: 'b' }]);
+    a.close();
+    b.close();
+  });
+
+  test('a read-only database is read, and refuses to be written by name', () => {
+    const file = join(scratch(), 'a.db');
+    openDatabase(file).close();
+    const db = openDatabase(file, { readonly: true });
+    expect(db.all('SELECT * FROM project')).toEqual([]);
+    expect(() => db.run("INSERT INTO project (projectId, name, createdAt) VALUES ('a', 'a', 1)")).toThrow(
+      expect.objectContaining({ code: 'UNAVAILABLE', data: { reason: 'read-only' } }),
+    );
+    db.close();
+  });
+});
