@@ -1,6 +1,7 @@
 import { implement, ORPCError, ValidationError } from '@orpc/server';
 import { shortOf } from './artifacts/index.js';
-import { badRequest, isObject, StemmaError } from './base/index.js';
+import { badRequest, isObject, notFound, StemmaError } from './base/index.js';
+import * as cards from './cards/index.js';
 import {
   checkpoint,
   compact,
@@ -19,6 +20,7 @@ import {
 } from './chain/index.js';
 import { contract, type ImportResult } from './contract/index.js';
 import { exportContext, resumeInClaudeCode } from './export/index.js';
+import * as handover from './handover/index.js';
 import { detect, foundSessions, foundSources, getSource, importPaths, listSources } from './intake/index.js';
 import { checkProject, projectInfo, type Session } from './project/index.js';
 import { query } from './search/index.js';
@@ -196,14 +198,80 @@ export const router = os.router({
   search: {
     query: os.search.query.handler(({ input, context }) => query(chainOf(context), input)),
   },
+  card: {
+    add: os.card.add.handler(({ input, context }) => cards.addCard(chainOf(context), input.card)),
+    get: os.card.get.handler(({ input, context }) => cards.getCard(chainOf(context), input.cardId)),
+    batch: os.card.batch.handler(({ input, context }) => cards.batchCards(chainOf(context), input.cardIds)),
+    delete: os.card.delete.handler(({ input, context }) => cards.deleteCard(chainOf(context), input.cardId, input.author)),
+    history: os.card.history.handler(({ input, context }) => cards.cardHistory(chainOf(context), input.cardId)),
+    boxes: os.card.boxes.handler(({ input, context }) => cards.boxesOf(chainOf(context), input.cardId)),
+    list: os.card.list.handler(({ input, context }) => cards.listCards(chainOf(context), input)),
+    facets: os.card.facets.handler(({ context }) => cards.cardFacets(chainOf(context))),
+  },
+  box: {
+    create: os.box.create.handler(({ input, context }) => cards.createBox(chainOf(context), input.cardIds, input.boxId)),
+    get: os.box.get.handler(({ input, context }) => cards.getBox(chainOf(context), input.boxId)),
+    batch: os.box.batch.handler(({ input, context }) => cards.batchBoxes(chainOf(context), input.boxIds)),
+    cards: os.box.cards.handler(({ input, context }) => cards.boxCards(chainOf(context), input.boxId)),
+    append: os.box.append.handler(({ input, context }) => cards.appendToBox(chainOf(context), input.boxId, input.cardIds)),
+    replace: os.box.replace.handler(({ input, context }) => cards.replaceBox(chainOf(context), input.boxId, input.cardIds)),
+    list: os.box.list.handler(({ input, context }) => cards.listBoxes(chainOf(context), input)),
+    entries: os.box.entries.handler(({ input, context }) => cards.boxEntries(chainOf(context), input.boxId)),
+    fromContext: os.box.fromContext.handler(({ input, context }) => cards.boxFromContext(chainOf(context), input)),
+    commit: os.box.commit.handler(({ input, context }) => cards.commitBox(chainOf(context), input)),
+  },
+  profile: {
+    put: os.profile.put.handler(({ input, context }) => cards.putProfile(chainOf(context), input.name, input.card, input.profileBoxId)),
+    find: os.profile.find.handler(({ input, context }) => cards.findProfile(chainOf(context), input.name)),
+    list: os.profile.list.handler(({ context }) => cards.listProfiles(chainOf(context))),
+  },
+  handover: {
+    pack: os.handover.pack.handler(({ input, context }) => handover.pack(chainOf(context), input)),
+    preview: os.handover.preview.handler(({ input, context }) => handover.previewPack(chainOf(context), input)),
+    packWithInstruction: os.handover.packWithInstruction.handler(({ input, context }) => handover.packWithInstruction(chainOf(context), input)),
+    delegate: os.handover.delegate.handler(({ input, context }) => handover.delegate(chainOf(context), input)),
+    forkJoin: os.handover.forkJoin.handler(({ input, context }) => handover.forkJoin(chainOf(context), input)),
+    launchPrincipal: os.handover.launchPrincipal.handler(({ input, context }) => handover.launchPrincipal(chainOf(context), input)),
+    askExpert: os.handover.askExpert.handler(({ input, context }) => handover.askExpert(chainOf(context), input)),
+    batch: os.handover.batch.handler(({ input, context }) => handover.batchOf(chainOf(context), input.batchId)),
+    map: os.handover.map.handler(({ context }) => handover.handoverMap(chainOf(context))),
+  },
+  agent: {
+    register: os.agent.register.handler(({ input, context }) => handover.registerAgent(chainOf(context), input)),
+    get: os.agent.get.handler(({ input, context }) => handover.toAgent(handover.agentOf(chainOf(context), input.agentId))),
+    turns: os.agent.turns.handler(({ input, context }) => handover.turnsOf(chainOf(context), input.agentId)),
+    input: os.agent.input.handler(({ input, context }) => handover.turnInput(chainOf(context), input)),
+    begin: os.agent.begin.handler(({ input, context }) => handover.beginTurn(chainOf(context), input)),
+    write: os.agent.write.handler(({ input, context }) => handover.writeTurn(chainOf(context), input)),
+    suspend: os.agent.suspend.handler(({ input, context }) => handover.suspendTurn(chainOf(context), input)),
+    answer: os.agent.answer.handler(({ input, context }) => handover.answerTurn(chainOf(context), input)),
+    submit: os.agent.submit.handler(({ input, context }) => handover.submitTurn(chainOf(context), input)),
+    finish: os.agent.finish.handler(({ input, context }) => handover.finishTurn(chainOf(context), input)),
+  },
+  projects: {
+    box: os.projects.box.handler(({ input, context }) => cards.wireBox(chainWithId(context, input.projectId), input.boxId)),
+    boxes: os.projects.boxes.handler(({ input, context }) => cards.wireBoxes(chainWithId(context, input.projectId), input.box_ids, input)),
+    boxCards: os.projects.boxCards.handler(({ input, context }) => cards.wireBoxCards(chainWithId(context, input.projectId), input.boxId, input.limit)),
+    cards: os.projects.cards.handler(({ input, context }) => cards.wireCards(chainWithId(context, input.projectId), input.card_ids)),
+    card: os.projects.card.handler(({ input, context }) => cards.wireCardOf(cards.getCard(chainWithId(context, input.projectId), input.cardId))),
+  },
 });
+
+/** The project that an address names: the session's, else one that is open. @throws NOT_FOUND */
+function chainWithId({ session }: RouterContext, projectId: string) {
+  const own = session.openProject();
+  const project = own?.projectId === projectId ? own : session.engine.withId(projectId);
+  if (!project) throw notFound(projectId, `no project ${projectId} is open`);
+  return project.chain;
+}
 
 function asRefusal(error: unknown, call: string): unknown {
   if (error instanceof StemmaError)
     return new ORPCError(error.code, { message: error.message, data: { ...error.data, call }, status: statusOf[error.code] });
   if (error instanceof ORPCError && error.cause instanceof ValidationError && error.code === 'BAD_REQUEST') {
     const [issue] = error.cause.issues;
-    const field = issue?.path?.map((part) => (isObject(part) ? String(part.key) : String(part))).join('.') || 'input';
+    const unknown = issue && 'keys' in issue && Array.isArray(issue.keys) ? issue.keys.slice(0, 1) : [];
+    const field = [...(issue?.path ?? []), ...unknown].map((part) => (isObject(part) ? String(part.key) : String(part))).join('.') || 'input';
     return new ORPCError('BAD_REQUEST', { message: `${field}: ${issue?.message ?? 'the input does not fit'}`, data: { field, call }, status: 400 });
   }
   return error;

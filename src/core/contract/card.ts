@@ -2,7 +2,7 @@ import { oc } from '@orpc/contract';
 import { z } from 'zod';
 import { commit, commitTypes, stop } from './context.js';
 import { entryDraft, roles } from './entry.js';
-import { contextId, contextPrefix, count, entryKey, name, timestamp } from './scalars.js';
+import { contextPrefix, count, entryKey, name, timestamp } from './scalars.js';
 
 /** Ids of cards and boxes: made here as UUIDv7 in 32 hex digits, taken as they come when given. */
 export const cardId = z.string().min(1).max(200);
@@ -107,16 +107,12 @@ export const cardVersion = z.object({
 });
 export type CardVersion = z.output<typeof cardVersion>;
 
-/** Why a card is in a packed box, and what was left out as a repetition. */
-export const packedCard = z.object({
-  cardId: cardId.optional(),
-  reason: z.enum(['argument', 'inherited', 'parent']),
-  /** The argument that the card was packed from, or that named the box. */
-  argument: z.string().optional(),
-  boxId: boxId.optional(),
+export const reasons = ['argument', 'inherited', 'parent'] as const;
+/** Why cards are in a packed box, as runs in the order of the box, and what was left out because it was there already. */
+export const packing = z.object({
+  runs: z.array(z.object({ reason: z.enum(reasons), argument: z.string().optional(), boxId: boxId.optional(), cards: count })),
+  dropped: z.array(z.object({ cardId, argument: z.string(), boxId })),
 });
-export const droppedCard = z.object({ cardId, argument: z.string(), boxId });
-export const packing = z.object({ cards: z.array(packedCard), dropped: z.array(droppedCard) });
 export type Packing = z.output<typeof packing>;
 
 export const box = z.object({

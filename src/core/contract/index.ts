@@ -2,7 +2,9 @@
 // Five doors lead to it and add nothing: message port, WebSocket, HTTP, command line, MCP.
 // No Node and no I/O: the only part of the engine that the window may import.
 
+import { boxContract, cardContract, profileContract, readsContract } from './card.js';
 import { contextContract, exportContract } from './context.js';
+import { agentContract, handoverContract } from './handover.js';
 import { importContract, libraryContract, sourceContract } from './intake.js';
 import { artifactContract, projectContract } from './project.js';
 import { searchContract } from './search.js';
@@ -14,6 +16,7 @@ export { errorCodes } from '../base/index.js';
 export * from './card.js';
 export * from './context.js';
 export * from './entry.js';
+export * from './handover.js';
 export * from './intake.js';
 export * from './project.js';
 export * from './scalars.js';
@@ -34,5 +37,11 @@ export const contract = {
   timeline: timelineContract,
   space: spaceContract,
   run: runContract,
+  card: cardContract,
+  box: boxContract,
+  profile: profileContract,
+  handover: handoverContract,
+  agent: agentContract,
+  projects: readsContract,
 };
 export type Contract = typeof contract;

@@ -25,6 +25,8 @@ export interface Engine {
   readonly clock: Clock;
   open(dir: string): Project;
   create(input: NewProject): Project;
+  /** An open project by its id. */
+  withId(projectId: string): Project | undefined;
   recent(): RecentProject[];
   /** The folder of the project that imports go to where no other is open; made on first use. */
   home(): string;
@@ -61,6 +63,7 @@ export function createEngine(options: EngineOptions): Engine {
     clock,
     open: (dir) => hold(find(dir) ?? openProject(dir, clock)),
     create: (input) => hold(createProject(input, clock)),
+    withId: (projectId) => [...open.values()].find((project) => project.projectId === projectId),
     recent: () => recentProjects(recentFile),
     home: () => made(join(options.dataDir, 'Histories.stemma'), (dir) => engine.create({ dir, name: 'My histories' })),
     sample: () =>

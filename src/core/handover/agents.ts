@@ -1,0 +1,125 @@
+import { badRequest, type CommitSeq, type ContextId, notFound, StemmaError, timestampOf } from '../base/index.js';
+import { type BoxPlace, findProfile, profileNamed, projectIdOf } from '../cards/index.js';
+import { type Chain, commitOf } from '../chain/index.js';
+import type { Agent } from '../contract/index.js';
+
+/** An agent as its row, with the ids of what its row points to. */
+export interface AgentRow {
+  readonly no: number;
+  readonly agentId: string;
+  readonly displayName: string;
+  readonly profile: number | null;
+  readonly profileBoxId: string | null;
+  readonly owner: string | null;
+  readonly spawnedBy: string | null;
+  readonly derivedFrom: string | null;
+  readonly createdAt: number;
+  readonly status: Agent['status'];
+  readonly epoch: number;
+  readonly turn: number | null;
+  readonly agentTurnId: string | null;
+  readonly depth: number | null;
+  readonly output: number | null;
+  readonly outputBoxId: string | null;
+  readonly lastOutput: number | null;
+  readonly lastOutputBoxId: string | null;
+  readonly tip: CommitSeq | null;
+  readonly tipId: ContextId | null;
+}
+
+const select = /* sql */ `
+SELECT a.no, a.agentId, a.displayName, a.profile, p.boxId AS profileBoxId, a.owner, a.spawnedBy, a.derivedFrom, a.createdAt, a.status, a.epoch,
+       a.turn, t.agentTurnId, t.depth, t.output, o.boxId AS outputBoxId, a.lastOutput, l.boxId AS lastOutputBoxId, a.tip, c.id AS tipId
+  FROM agent a LEFT JOIN box p ON p.no = a.profile LEFT JOIN agentTurn t ON t.no = a.turn LEFT JOIN box o ON o.no = t.output
+       LEFT JOIN box l ON l.no = a.lastOutput LEFT JOIN context c ON c.seq = a.tip`;
+
+export const agentNamed = (chain: Chain, agentId: string): AgentRow | undefined =>
+  chain.db.one<AgentRow>(`${select} WHERE a.project = ? AND a.agentId = ?`, chain.project, agentId);
+
+export function agentAt(chain: Chain, no: number): AgentRow {
+  const row = chain.db.one<AgentRow>(`${select} WHERE a.no = ? AND a.project = ?`, no, chain.project);
+  if (!row) throw new Error(`agent row ${no} is named but not there`);
+  return row;
+}
+
+export const allAgents = (chain: Chain): AgentRow[] => chain.db.all<AgentRow>(`${select} WHERE a.project = ? ORDER BY a.no`, chain.project);
+
+/** @throws NOT_FOUND */
+export function agentOf(chain: Chain, agentId: string): AgentRow {
+  const row = agentNamed(chain, agentId);
+  if (!row)
+    throw notFound(agentId, `no agent ${agentId} is in project ${projectIdOf(chain)}; launchPrincipal makes one, agent.register takes one in`);
+  return row;
+}
+
+export const toAgent = (row: AgentRow): Agent => ({
+  agentId: row.agentId,
+  displayName: row.displayName,
+  status: row.status,
+  turnEpoch: row.epoch,
+  ...(row.agentTurnId !== null && { agentTurnId: row.agentTurnId }),
+  ...(row.profileBoxId !== null && { profileBoxId: row.profileBoxId }),
+  ...(row.owner !== null && { ownerAgentId: row.owner }),
+  ...(row.spawnedBy !== null && { spawnedBy: row.spawnedBy }),
+  ...(row.derivedFrom !== null && { derivedFrom: row.derivedFrom }),
+  ...(outputOf(row) && { outputBoxId: outputOf(row)?.boxId }),
+  ...(row.tipId !== null && { tip: row.tipId }),
+  createdAt: timestampOf(row.createdAt),
+});
+
+/** The output box of the agent's running turn, else of its last (H10). */
+function outputOf(row: AgentRow): BoxPlace | undefined {
+  if (row.status !== 'idle' && row.output !== null && row.outputBoxId !== null) return { no: row.output, boxId: row.outputBoxId };
+  return row.lastOutput !== null && row.lastOutputBoxId !== null ? { no: row.lastOutput, boxId: row.lastOutputBoxId } : undefined;
+}
+
+/** @throws BAD_REQUEST where the agent has never had an output. */
+export function currentOutput(row: AgentRow): BoxPlace {
+  const output = outputOf(row);
+  if (!output) throw badRequest('targetRef', `delegate_async: source output_box missing for agent ${row.agentId}`, { agentId: row.agentId });
+  return output;
+}
+
+export interface NewAgent {
+  readonly agentId: string;
+  readonly displayName: string;
+  readonly profile?: number | undefined;
+  readonly owner?: string | undefined;
+  readonly spawnedBy?: string | undefined;
+  readonly derivedFrom?: string | undefined;
+  readonly tip?: CommitSeq | null | undefined;
+}
+
+/** Writes an agent. Call inside a transaction. */
+export function insertAgent(chain: Chain, agent: NewAgent): AgentRow {
+  const { rowId } = chain.db.run(
+    'INSERT INTO agent (project, agentId, displayName, profile, owner, spawnedBy, derivedFrom, createdAt, tip) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',
+    chain.project,
+    agent.agentId,
+    agent.displayName,
+    agent.profile ?? null,
+    agent.owner ?? null,
+    agent.spawnedBy ?? null,
+    agent.derivedFrom ?? null,
+    chain.clock(),
+    agent.tip ?? null,
+  );
+  return agentAt(chain, rowId);
+}
+
+/**
+ * Takes in an agent that no delegation made; its chain goes on from a commit, if it has one.
+ * @throws CONFLICT where the id is taken; NOT_FOUND for the profile or the commit.
+ */
+export function registerAgent(
+  chain: Chain,
+  input: { agentId: string; displayName?: string | undefined; profileName?: string | undefined; contextId?: ContextId | undefined },
+): Agent {
+  return chain.db.transaction(() => {
+    if (agentNamed(chain, input.agentId)) throw new StemmaError('CONFLICT', `the agent ${input.agentId} is there already`, { id: input.agentId });
+    const profile = input.profileName === undefined ? undefined : profileNamed(chain, findProfile(chain, input.profileName).name);
+    const tip = input.contextId === undefined ? undefined : commitOf(chain, input.contextId, 'contextId').seq;
+    const displayName = input.displayName ?? profile?.name ?? input.agentId;
+    return toAgent(insertAgent(chain, { agentId: input.agentId, displayName, profile: profile?.boxNo, tip }));
+  });
+}

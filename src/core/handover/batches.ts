@@ -1,0 +1,107 @@
+import { badRequest, isObject, notFound, timestampOf } from '../base/index.js';
+import { cardsInOrder, idsAt, newCardId, seenByModel } from '../cards/index.js';
+import type { Chain } from '../chain/index.js';
+import type { BatchResult, Card, Dispatched, Task } from '../contract/index.js';
+import { textOfContent } from '../formats/index.js';
+import { callerOf, callOf, dispatch, isTooDeep, prepare } from './delegate.js';
+import { type BatchRow, close } from './ending.js';
+import { type TurnRow, toTurn, turnsOfBatch } from './turn-rows.js';
+
+/** What a project may set for all batches. */
+export interface BatchOptions {
+  readonly maxTasks?: number;
+  readonly defaultDeadlineSeconds?: number;
+}
+
+const usualMaxTasks = 8;
+
+/**
+ * Hands out several turns that end together (H12): every task is looked at before the first is handed out, and one bad
+ * task refuses all of them.
+ */
+export function forkJoin(
+  chain: Chain,
+  input: { sourceAgentId: string; tasks: readonly Task[]; failFast?: boolean | undefined; deadlineSeconds?: number | null | undefined },
+  options: BatchOptions = {},
+): Dispatched & { batchId?: string; taskCount: number } {
+  const most = options.maxTasks && options.maxTasks > 0 ? options.maxTasks : usualMaxTasks;
+  if (input.tasks.length > most) throw badRequest('tasks', `fork_join: ${input.tasks.length} tasks were given, and at most ${most} are allowed`);
+  const taskCount = input.tasks.length;
+  const caller = { agentId: input.sourceAgentId, row: callerOf(chain, input.sourceAgentId) };
+  return chain.artifacts.transaction(() => {
+    const prepared = input.tasks.map((task) => prepare(chain, caller, task));
+    const reused = prepared.flatMap(({ task, agent }) => (task.targetStrategy === 'reuse' && agent ? [agent.agentId] : []));
+    const twice = reused.find((agentId, place) => reused.indexOf(agentId) !== place);
+    if (twice !== undefined) throw badRequest('tasks', `fork_join: duplicate reuse target agent_id in batch: ${twice}`);
+    if (isTooDeep(caller)) return { status: 'rejected', errorCode: 'recursion_depth_exceeded', turns: [], taskCount };
+    const seconds = input.deadlineSeconds ?? options.defaultDeadlineSeconds;
+    const now = chain.clock();
+    const batchId = `batch_${newCardId(chain)}`;
+    const { rowId } = chain.db.run(
+      "INSERT INTO batch (project, batchId, source, status, failFast, deadline, createdAt) VALUES (?, ?, ?, 'running', ?, ?, ?)",
+      chain.project,
+      batchId,
+      caller.agentId,
+      input.failFast ? 1 : 0,
+      seconds !== undefined && seconds !== null && seconds > 0 ? now + Math.round(seconds * 1_000) : null,
+      now,
+    );
+    const call = callOf('fork_join');
+    const turns = prepared.map((each, taskIndex) => toTurn(dispatch(chain, caller, each, call, { no: rowId, taskIndex })));
+    return { status: 'accepted', batchId, taskCount, turns };
+  });
+}
+
+/** A batch and how each of its tasks went, in the order of the tasks; one whose time is over ends now. @throws NOT_FOUND */
+export function batchOf(chain: Chain, batchId: string): BatchResult {
+  return chain.artifacts.transaction(() => {
+    const find = (): BatchRow => {
+      const row = chain.db.one<BatchRow>('SELECT * FROM batch WHERE project = ? AND batchId = ?', chain.project, batchId);
+      if (!row) throw notFound(batchId, `no batch ${batchId} is in this project`);
+      return row;
+    };
+    const found = find();
+    if (found.status === 'running' && found.deadline !== null && found.deadline <= chain.clock())
+      close(chain, found, 'timeout', turnsOfBatch(chain, found.no), 'canceled');
+    const row = find();
+    return {
+      batchId,
+      sourceAgentId: row.source,
+      status: row.status,
+      failFast: row.failFast === 1,
+      ...(row.deadline !== null && { deadline: timestampOf(row.deadline) }),
+      createdAt: timestampOf(row.createdAt),
+      ...(row.endedAt !== null && { endedAt: timestampOf(row.endedAt) }),
+      results: turnsOfBatch(chain, row.no).map((turn, place) => {
+        const summary = digestOf(chain, turn);
+        return {
+          taskIndex: turn.taskIndex ?? place,
+          label: `task_${(turn.taskIndex ?? place) + 1}`,
+          agentId: turn.agentId,
+          agentTurnId: turn.agentTurnId,
+          status: turn.status,
+          ...(summary !== undefined && { summary }),
+          outputBoxId: turn.outputBoxId,
+          ...(turn.error !== null && { error: turn.error }),
+        };
+      }),
+    };
+  });
+}
+
+const shownFields = 5;
+
+/** A deliverable in a line: its first fields, else its text. */
+function digestOf(chain: Chain, turn: TurnRow): string | undefined {
+  const deliverable: Card | undefined = cardsInOrder(chain, idsAt(chain, turn.output))
+    .filter(seenByModel)
+    .findLast((card) => card.type === 'task.deliverable');
+  if (!deliverable) return undefined;
+  const data = deliverable.content.kind === 'json' && isObject(deliverable.content.data) ? deliverable.content.data : {};
+  if (!Array.isArray(data.fields)) return textOfContent(deliverable.content);
+  return data.fields
+    .filter(isObject)
+    .slice(0, shownFields)
+    .map((field) => `${String(field.name)}: ${String(field.value)}`)
+    .join(' | ');
+}

@@ -1,0 +1,206 @@
+import { badRequest, notFound } from '../base/index.js';
+import { type BoxPlace, boxAt, boxNamed, insertBox, newCardId, type Profile, profileInBox, profileNamed, projectIdOf } from '../cards/index.js';
+import type { Chain } from '../chain/index.js';
+import { type DispatchedOne, type Strategy, strategies, type Task } from '../contract/index.js';
+import { type AgentRow, agentNamed, agentOf, currentOutput, insertAgent } from './agents.js';
+import { commitOutput } from './commits.js';
+import { dispatchTurn } from './ending.js';
+import { packWithInstruction } from './pack.js';
+import { allowDelegation } from './policy.js';
+import { type TurnRow, toTurn } from './turn-rows.js';
+
+/** Runs of agents that delegate to agents end here: a turn at this depth hands out none. */
+export const deepestDelegation = 20;
+
+/** Who asks for a turn: an agent in one of its turns; or nobody of the project, who launches one. */
+export interface Caller {
+  readonly agentId: string;
+  readonly row: AgentRow | undefined;
+}
+
+/** By which call, and what it signs its cards with. */
+export interface Call {
+  readonly tool: string;
+  readonly suffix: string;
+}
+
+export const callOf = (tool: string): Call => ({ tool, suffix: `internal.${tool}` });
+const delegateCall = callOf('delegate_async');
+
+/** A task whose target and boxes were found; nothing is written yet. */
+export interface Prepared {
+  readonly task: Task;
+  readonly profile: Pick<Profile, 'name' | 'profileBoxId' | 'boxNo'>;
+  /** The agent that is used again, or that is cloned. */
+  readonly agent: AgentRow | undefined;
+  readonly boxIds: readonly string[];
+}
+
+export interface DelegateInput {
+  readonly sourceAgentId: string;
+  readonly targetStrategy: string;
+  readonly targetRef: string;
+  readonly instruction: string;
+  readonly contextBoxId?: string | null | undefined;
+  readonly toolName?: string | undefined;
+}
+
+/**
+ * Hands a turn to another agent (H8 to H11): a new one of a profile, one that there is, or a clone of one. The turn's
+ * context is packed; its output box is fresh. All of it is written, or nothing.
+ */
+export function delegate(chain: Chain, input: DelegateInput, call: Call = delegateCall): DispatchedOne {
+  if (input.toolName !== undefined && input.toolName !== call.tool)
+    throw badRequest('toolName', `tool_name mismatch: expected ${call.tool}, got ${input.toolName}`);
+  const caller = { agentId: input.sourceAgentId, row: callerOf(chain, input.sourceAgentId) };
+  return handOut(chain, caller, taskOf(input), call);
+}
+
+/** Launches an agent of a profile; nothing but the instruction goes along (H12). */
+export function launchPrincipal(
+  chain: Chain,
+  input: { sourceAgentId?: string | undefined; profileName: string; instruction: string },
+): DispatchedOne {
+  if (!input.profileName.trim() || !input.instruction)
+    throw badRequest(input.instruction ? 'profileName' : 'instruction', 'launch_principal: args.profile_name and args.instruction are required');
+  const task: Task = { targetStrategy: 'new', targetRef: input.profileName, instruction: input.instruction };
+  const { sourceAgentId } = input;
+  const caller: Caller = sourceAgentId === undefined ? nobody : { agentId: sourceAgentId, row: callerOf(chain, sourceAgentId) };
+  return handOut(chain, caller, task, callOf('launch_principal'));
+}
+
+/** What a turn that nobody of the project handed over points back to. */
+const nobody: Caller = { agentId: 'user', row: undefined };
+
+/** Asks a new agent of a profile; with history it gets what the asking agent has put out (H12). */
+export function askExpert(
+  chain: Chain,
+  input: { sourceAgentId: string; profileName: string; question: string; includeHistory?: boolean | undefined },
+): DispatchedOne {
+  if (!input.profileName.trim()) throw badRequest('profileName', 'ask_expert: args.expert_profile is required');
+  if (!input.question) throw badRequest('question', 'ask_expert: args.question is required');
+  const row = callerOf(chain, input.sourceAgentId);
+  const history = input.includeHistory ? { contextBoxId: currentOutput(row).boxId } : {};
+  const task: Task = { targetStrategy: 'new', targetRef: input.profileName, instruction: input.question, ...history };
+  return handOut(chain, { agentId: input.sourceAgentId, row }, task, callOf('ask_expert'));
+}
+
+/** @throws NOT_FOUND for a caller that is no agent of the project. */
+export function callerOf(chain: Chain, agentId: string): AgentRow {
+  const row = agentNamed(chain, agentId);
+  if (!row)
+    throw notFound(agentId, `caller agent_id not registered in roster: ${agentId} (project_id=${projectIdOf(chain)})`, { field: 'sourceAgentId' });
+  return row;
+}
+
+function taskOf(input: DelegateInput): Task {
+  for (const [field, name] of [
+    ['targetStrategy', 'target_strategy'],
+    ['targetRef', 'target_ref'],
+    ['instruction', 'instruction'],
+  ] as const)
+    if (!input[field]) throw badRequest(field, `delegate_async: args.${name} is required`);
+  const targetStrategy = strategies.find((each) => each === input.targetStrategy.toLowerCase());
+  if (!targetStrategy)
+    throw badRequest('targetStrategy', `delegate_async: target_strategy ${JSON.stringify(input.targetStrategy)} must be one of new|reuse|clone`);
+  return { targetStrategy, targetRef: input.targetRef, instruction: input.instruction, contextBoxId: input.contextBoxId };
+}
+
+/** The one way in which a turn is handed out by itself. */
+function handOut(chain: Chain, caller: Caller, task: Task, call: Call): DispatchedOne {
+  return chain.artifacts.transaction(() => {
+    const prepared = prepare(chain, caller, task);
+    if (isTooDeep(caller))
+      return { status: 'rejected', errorCode: 'recursion_depth_exceeded', turns: [], ...(prepared.agent && { agentId: prepared.agent.agentId }) };
+    const turn = toTurn(dispatch(chain, caller, prepared, call));
+    const { agentId, agentTurnId, turnEpoch, contextBoxId, outputBoxId, profileBoxId } = turn;
+    return { status: 'accepted', agentId, agentTurnId, turnEpoch, contextBoxId, outputBoxId, profileBoxId, turns: [turn] };
+  });
+}
+
+const depthBelow = (caller: Caller): number => (caller.row?.depth ?? 0) + 1;
+export const isTooDeep = (caller: Caller): boolean => depthBelow(caller) >= deepestDelegation;
+
+/** Finds a task's target and boxes and asks whether it may be. Writes nothing. */
+export function prepare(chain: Chain, caller: Caller, task: Task): Prepared {
+  const { targetStrategy: strategy, targetRef } = task;
+  const agent = strategy === 'new' ? undefined : targetAgent(chain, strategy, targetRef);
+  const profile = agent ? profileOfAgent(chain, agent) : newProfile(chain, targetRef);
+  allowDelegation(caller.row?.profileBoxId == null ? undefined : profileInBox(chain, caller.row.profileBoxId), {
+    name: profile.name,
+    card: profileInBox(chain, profile.profileBoxId),
+  });
+  const inherited = [task.contextBoxId, agent && strategy === 'clone' ? currentOutput(agent).boxId : undefined];
+  return { task, profile, agent, boxIds: validBoxes(chain, inherited) };
+}
+
+function targetAgent(chain: Chain, strategy: Strategy, agentId: string): AgentRow {
+  const row = agentNamed(chain, agentId);
+  if (!row) throw notFound(agentId, `delegate_async: ${strategy === 'clone' ? 'clone source' : 'target'} agent not found: ${agentId}`);
+  return row;
+}
+
+function newProfile(chain: Chain, name: string): Profile {
+  const profile = profileNamed(chain, name);
+  if (!profile) throw notFound(name, `delegate_async: profile not found: ${name}`);
+  return profile;
+}
+
+function profileOfAgent(chain: Chain, agent: AgentRow): Prepared['profile'] {
+  if (agent.profile === null || agent.profileBoxId === null)
+    throw badRequest('targetRef', `delegate_async: profile_box_id missing for agent ${agent.agentId}`);
+  const named = chain.db.one<{ name: string }>('SELECT name FROM profile WHERE box = ? AND project = ?', agent.profile, chain.project);
+  return { name: named?.name ?? agent.displayName, profileBoxId: agent.profileBoxId, boxNo: agent.profile };
+}
+
+/** Box ids in order, each once, without empty ones. @throws NOT_FOUND for one that the project does not have. */
+export function validBoxes(chain: Chain, boxIds: readonly (string | null | undefined)[]): string[] {
+  const each = [...new Set(boxIds.filter((boxId) => boxId !== undefined && boxId !== null && boxId !== ''))] as string[];
+  for (const boxId of each) if (!boxNamed(chain, boxId)) throw notFound(boxId, `inherit_context: box not found: ${boxId}`);
+  return each;
+}
+
+/** Packs the context, makes the agent where there is none, and hands it the turn. Call inside a transaction. */
+export function dispatch(
+  chain: Chain,
+  caller: Caller,
+  { task, profile, agent, boxIds }: Prepared,
+  call: Call,
+  batch?: { no: number; taskIndex: number },
+): TurnRow {
+  const packed = packWithInstruction(chain, {
+    toolSuffix: call.suffix,
+    sourceAgentId: caller.agentId,
+    profileName: profile.name,
+    instruction: task.instruction,
+    inheritBoxIds: boxIds,
+  });
+  const output: BoxPlace = insertBox(chain, []);
+  const target = agent && task.targetStrategy === 'reuse' ? agent : madeAgent(chain, caller, profile, agent);
+  // H14: what the caller has done so far is committed, so that the new chain can begin there.
+  const fromCommit = caller.row ? commitOutput(chain, agentOf(chain, caller.agentId), 'tool_call') : null;
+  return dispatchTurn(chain, target, {
+    depth: depthBelow(caller),
+    context: boxAt(chain, packed.contextBoxId).no,
+    output: output.no,
+    profile: profile.boxNo,
+    source: caller.agentId,
+    tool: call.tool,
+    strategy: task.targetStrategy,
+    parentTurn: caller.row?.turn ?? null,
+    batch: batch?.no ?? null,
+    taskIndex: batch?.taskIndex ?? null,
+    fromCommit,
+  });
+}
+
+/** A new agent belongs to its maker; a clone to what it was made from. */
+const madeAgent = (chain: Chain, caller: Caller, profile: Prepared['profile'], cloned: AgentRow | undefined): AgentRow =>
+  insertAgent(chain, {
+    agentId: `${profile.profileBoxId.toLowerCase()}_${newCardId(chain)}`,
+    displayName: profile.name,
+    profile: profile.boxNo,
+    owner: cloned?.agentId ?? caller.agentId,
+    spawnedBy: caller.agentId,
+    derivedFrom: cloned?.agentId,
+  });

@@ -1,0 +1,116 @@
+import type { CommitSeq } from '../base/index.js';
+import { holdBox, newCardId, releaseBox } from '../cards/index.js';
+import type { Chain } from '../chain/index.js';
+import { type AgentTurn, type BatchResult, type EndStatus, endStatuses, type Strategy } from '../contract/index.js';
+import { type AgentRow, agentAt } from './agents.js';
+import { commitInput, commitOutput } from './commits.js';
+import { type TurnRow, toTurn, turnAt, turnsOfBatch } from './turn-rows.js';
+
+export interface NewTurn {
+  readonly depth: number;
+  readonly context: number;
+  readonly output: number;
+  readonly profile: number | null;
+  readonly source: string | null;
+  readonly tool: string;
+  readonly strategy: Strategy;
+  readonly parentTurn: number | null;
+  readonly batch: number | null;
+  readonly taskIndex: number | null;
+  readonly fromCommit: CommitSeq | null;
+}
+
+/** Hands an agent a turn: at once where it is idle, else it waits in line (H11). Call inside a transaction. */
+export function dispatchTurn(chain: Chain, agent: AgentRow, turn: NewTurn): TurnRow {
+  const { rowId } = chain.db.run(
+    `INSERT INTO agentTurn (project, agentTurnId, agent, status, depth, context, output, profile, source, tool, strategy, parentTurn, batch, taskIndex,
+       fromCommit, createdAt) VALUES (?, ?, ?, 'queued', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    chain.project,
+    `turn_${newCardId(chain)}`,
+    agent.no,
+    turn.depth,
+    turn.context,
+    turn.output,
+    turn.profile,
+    turn.source,
+    turn.tool,
+    turn.strategy,
+    turn.parentTurn,
+    turn.batch,
+    turn.taskIndex,
+    turn.fromCommit,
+    chain.clock(),
+  );
+  holdBox(chain, turn.context);
+  if (agentAt(chain, agent.no).status === 'idle') lease(chain, agent.no, rowId);
+  return turnAt(chain, rowId);
+}
+
+/** The agent takes up a turn: its epoch rises, its chain gets the turn's input. */
+function lease(chain: Chain, agent: number, turn: number): void {
+  chain.db.run("UPDATE agent SET status = 'dispatched', epoch = epoch + 1, turn = ? WHERE no = ? AND status = 'idle'", turn, agent);
+  chain.db.run("UPDATE agentTurn SET status = 'dispatched', startedAt = ? WHERE no = ?", chain.clock(), turn);
+  const start = commitInput(chain, agentAt(chain, agent), turnAt(chain, turn));
+  chain.db.run('UPDATE agentTurn SET startCommit = ? WHERE no = ?', start, turn);
+}
+
+/** Ends a turn whatever it does, also one that waits in line. Call inside a transaction. */
+export function end(chain: Chain, row: TurnRow, status: EndStatus, error?: string): AgentTurn {
+  const isHead = row.headTurn === row.no;
+  const tip = isHead ? commitOutput(chain, agentAt(chain, row.agent), 'turn_boundary') : null;
+  releaseBox(chain, row.context);
+  chain.db.run(
+    'UPDATE agentTurn SET status = ?, waiting = NULL, endCommit = ?, error = ?, endedAt = ? WHERE no = ?',
+    status,
+    tip,
+    error ?? null,
+    chain.clock(),
+    row.no,
+  );
+  if (isHead) {
+    chain.db.run("UPDATE agent SET status = 'idle', turn = NULL, lastOutput = ? WHERE no = ?", row.output, row.agent);
+    const next = chain.db.one<{ no: number }>("SELECT no FROM agentTurn WHERE agent = ? AND status = 'queued' ORDER BY no LIMIT 1", row.agent);
+    if (next) lease(chain, row.agent, next.no);
+  }
+  if (row.batch !== null) joinBatch(chain, row.batch);
+  return toTurn(turnAt(chain, row.no));
+}
+
+export interface BatchRow {
+  readonly no: number;
+  readonly batchId: string;
+  readonly source: string;
+  readonly status: BatchResult['status'];
+  readonly failFast: number;
+  readonly deadline: number | null;
+  readonly createdAt: number;
+  readonly endedAt: number | null;
+}
+
+const hasEnded = (row: TurnRow): row is TurnRow & { status: EndStatus } => endStatuses.some((status) => status === row.status);
+
+/**
+ * Ends a batch whose turns have all ended, or one of which failed where that is enough. Whoever closes it first has
+ * closed it. Call inside a transaction.
+ */
+function joinBatch(chain: Chain, batch: number): void {
+  const row = chain.db.one<BatchRow>('SELECT * FROM batch WHERE no = ? AND project = ?', batch, chain.project);
+  if (row?.status !== 'running') return;
+  const turns = turnsOfBatch(chain, batch);
+  const ended = turns.filter(hasEnded);
+  const isFailed = row.failFast === 1 && ended.some((turn) => ['failed', 'canceled', 'timeout'].includes(turn.status));
+  if (!isFailed && ended.length < turns.length) return;
+  close(chain, row, isFailed ? 'failed' : joinedStatus(ended.map((turn) => turn.status)), turns, 'canceled');
+}
+
+/** All well, some of it, or the worst that happened. */
+function joinedStatus(statuses: readonly EndStatus[]): EndStatus {
+  if (statuses.every((status) => status === 'success')) return 'success';
+  if (statuses.includes('success')) return 'partial';
+  return (['failed', 'timeout', 'partial'] as const).find((status) => statuses.includes(status)) ?? 'failed';
+}
+
+export function close(chain: Chain, row: BatchRow, status: EndStatus, turns: readonly TurnRow[], rest: EndStatus): void {
+  chain.db.run("UPDATE batch SET status = ?, endedAt = ? WHERE no = ? AND status = 'running'", status, chain.clock(), row.no);
+  for (const turn of turns) if (!hasEnded(turn)) end(chain, turn, rest, `the batch ${row.batchId} ended as ${status}`);
+}

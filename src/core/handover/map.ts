@@ -1,0 +1,22 @@
+import { cardsInOrder, idsAt } from '../cards/index.js';
+import type { Chain } from '../chain/index.js';
+import type { Agent, AgentTurn } from '../contract/index.js';
+import { textOfContent } from '../formats/index.js';
+import { allAgents, toAgent } from './agents.js';
+import { allTurns, toTurn } from './turn-rows.js';
+
+const shownLength = 200;
+
+/** Every agent and every turn that was handed to one, oldest first: the picture of who handed what to whom. */
+export function handoverMap(chain: Chain): { agents: Agent[]; turns: (AgentTurn & { cards: number; instruction?: string })[] } {
+  const turns = allTurns(chain).map((row) => {
+    const ids = idsAt(chain, row.context);
+    const instruction = cardsInOrder(chain, ids.slice(0, 1)).find((card) => card.type === 'task.instruction');
+    return {
+      ...toTurn(row),
+      cards: ids.length,
+      ...(instruction && { instruction: textOfContent(instruction.content).slice(0, shownLength).toWellFormed() }),
+    };
+  });
+  return { agents: allAgents(chain).map(toAgent), turns };
+}

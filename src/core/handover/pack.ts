@@ -1,0 +1,97 @@
+import { addCard, batchCards, insertBox, type NewCard, roleOfType } from '../cards/index.js';
+import type { Chain } from '../chain/index.js';
+import type { Packing, PlannedCard } from '../contract/index.js';
+import { type PackInput, type PackPlan, planPack, type Run } from './plan.js';
+
+export type { PackInput } from './plan.js';
+
+export interface Packed {
+  readonly contextBoxId: string;
+  readonly targetProfileBoxId: string;
+  readonly attachedCardIds: string[];
+}
+
+/** Packs a context box for another agent (H1 to H6): all of it, or nothing. */
+export function pack(chain: Chain, input: PackInput): Packed {
+  return chain.db.transaction(() => {
+    const plan = planPack(chain, input);
+    const ids = plan.runs.map((run) => (run.reason === 'inherited' ? run.cardIds : [addCard(chain, run.card).cardId]));
+    const attachedCardIds = ids.flat();
+    const { boxId } = insertBox(chain, attachedCardIds, { packed: packingOf(plan) });
+    return { contextBoxId: boxId, targetProfileBoxId: plan.profile.profileBoxId, attachedCardIds };
+  });
+}
+
+const packingOf = ({ runs, dropped }: PackPlan): Packing => ({
+  runs: runs.map((run) => ({ ...originOf(run), cards: run.reason === 'inherited' ? run.cardIds.length : 1 })),
+  dropped: [...dropped],
+});
+
+const originOf = (run: Run): { reason: Run['reason']; argument?: string; boxId?: string } => ({
+  reason: run.reason,
+  ...(run.reason !== 'parent' && { argument: run.argument }),
+  ...(run.reason === 'inherited' && { boxId: run.boxId }),
+});
+
+/** What `pack` would write, card by card, with the reason for each. */
+export function previewPack(
+  chain: Chain,
+  input: PackInput,
+): { profile: { name: string; profileBoxId: string }; cards: PlannedCard[]; dropped: Packing['dropped'] } {
+  const { profile, runs, dropped } = planPack(chain, input);
+  const inherited = batchCards(
+    chain,
+    runs.flatMap((run) => (run.reason === 'inherited' ? run.cardIds : [])),
+  );
+  const known = new Map(inherited.cards.map((card) => [card.cardId, card]));
+  const cards = runs.flatMap((run): PlannedCard[] => {
+    if (run.reason !== 'inherited') return [{ ...originOf(run), ...shownNew(run.card) }];
+    return run.cardIds.map((cardId): PlannedCard => {
+      const card = known.get(cardId);
+      if (!card) return { ...originOf(run), cardId, type: 'unknown', role: 'user', authorId: 'unknown', state: 'missing' };
+      const state = card.deletedAt === undefined ? (card.expired ? 'expired' : undefined) : 'deleted';
+      return {
+        ...originOf(run),
+        cardId,
+        type: card.type,
+        role: card.metadata.role,
+        authorId: card.authorId,
+        content: card.content,
+        ...(state && { state }),
+      };
+    });
+  });
+  return { profile: { name: profile.name, profileBoxId: profile.profileBoxId }, cards, dropped: [...dropped] };
+}
+
+const shownNew = (card: NewCard): Pick<PlannedCard, 'type' | 'role' | 'authorId' | 'content'> => ({
+  type: card.type ?? '',
+  role: card.metadata?.role ?? roleOfType(card.type ?? ''),
+  authorId: card.authorId ?? 'unknown',
+  content: card.content,
+});
+
+export interface InstructionInput {
+  readonly toolSuffix: string;
+  readonly sourceAgentId: string;
+  readonly profileName: string;
+  readonly instruction: string;
+  readonly inheritBoxIds?: readonly (string | null)[] | null | undefined;
+}
+
+/** The fixed recipe of every delegation (H7): the instruction, the source boxes, and the pointer to the parent. */
+export function packWithInstruction(chain: Chain, input: InstructionInput): Packed {
+  const boxes = (input.inheritBoxIds ?? []).filter((boxId) => boxId !== null && boxId !== '');
+  return pack(chain, {
+    toolSuffix: input.toolSuffix,
+    sourceAgentId: input.sourceAgentId,
+    arguments: { profile_name: input.profileName, instruction: input.instruction, ...(boxes.length > 0 && { input_box_ids: boxes }) },
+    handover: {
+      target_profile_config: { profile_name: input.profileName },
+      context_packing_config: {
+        pack_arguments: [{ arg_key: 'instruction', as_card_type: 'task.instruction' }],
+        inherit_context: { include_boxes_from_args: boxes.length > 0 ? ['input_box_ids'] : [], include_parent: true },
+      },
+    },
+  });
+}

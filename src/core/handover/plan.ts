@@ -1,0 +1,186 @@
+import { badRequest, inWords, isObject, type JsonObject, notFound } from '../base/index.js';
+import { type NewCard, type Profile, profileNamed, projectIdOf } from '../cards/index.js';
+import type { Chain } from '../chain/index.js';
+import { type CardContent, cardInput, type Packing } from '../contract/index.js';
+
+export interface PackInput {
+  readonly toolSuffix: string;
+  readonly sourceAgentId: string;
+  readonly arguments: Readonly<Record<string, unknown>>;
+  /** The rules, in the seed's words; none, or an empty one, cannot name a profile. */
+  readonly handover?: Readonly<Record<string, unknown>> | null | undefined;
+}
+
+/** Cards that a packed box gets for one reason, in the order of the box. */
+export type Run =
+  | { readonly reason: 'argument'; readonly argument: string; readonly card: NewCard }
+  | { readonly reason: 'inherited'; readonly argument: string; readonly boxId: string; readonly cardIds: readonly string[] }
+  | { readonly reason: 'parent'; readonly card: NewCard };
+
+/** A packed box before it is written. */
+export interface PackPlan {
+  readonly profile: Profile;
+  readonly runs: readonly Run[];
+  readonly dropped: Packing['dropped'];
+}
+
+/**
+ * What packing would put together, by the rules in their order: the profile (H1), cards from arguments (H2), cards of
+ * boxes that arguments name (H3), the pointer to who hands over (H4). Reads, and writes nothing.
+ * @throws BAD_REQUEST, NOT_FOUND as the rules say.
+ */
+export function planPack(chain: Chain, input: PackInput): PackPlan {
+  const { handover } = input;
+  if (!handover || Object.keys(handover).length === 0) throw badRequest('handover', 'target_profile_config must resolve to a valid profile_box_id');
+  const profile = targetProfile(chain, input.arguments, handover);
+  const rules = objectAt(handover, 'context_packing_config', 'handover');
+  const packed = cardsFromArguments(input, rules);
+  const inheritance = objectAt(rules, 'inherit_context', 'handover.context_packing_config');
+  const { runs: inherited, dropped } = inheritedCards(chain, input.arguments, inheritance);
+  const parent: Run[] = inheritance.include_parent ? [{ reason: 'parent', card: parentPointer(input.sourceAgentId) }] : [];
+  return { profile, runs: [...packed, ...inherited, ...parent], dropped };
+}
+
+/** A member that is an object, or an empty one where there is none. */
+function objectAt(of: JsonObject | Readonly<Record<string, unknown>>, key: string, path: string): JsonObject {
+  const member = of[key];
+  if (member === undefined || member === null) return {};
+  if (!isObject(member)) throw badRequest(`${path}.${key}`, `${key} is an object, not ${inWords(member)}`);
+  return member;
+}
+
+/** H1: the argument's name if it says something, else the handover's. */
+function targetProfile(chain: Chain, args: PackInput['arguments'], handover: Readonly<Record<string, unknown>>): Profile {
+  const config = isObject(handover.target_profile_config) ? handover.target_profile_config : {};
+  const name = nameIn(args.profile_name) || nameIn(config.profile_name);
+  if (name === '') throw badRequest('arguments.profile_name', 'Handover failed: profile_name missing in arguments/target_profile_config');
+  const profile = profileNamed(chain, name);
+  if (!profile) throw notFound(name, `Handover failed: Profile '${name}' not found in project '${projectIdOf(chain)}'`);
+  return profile;
+}
+
+const nameIn = (value: unknown): string => (value === undefined || value === null ? '' : textOf(value).trim());
+
+/** H2: strings as they are, all else as its JSON. */
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
+
+const resultFields = 'task.result_fields';
+
+function cardsFromArguments({ arguments: args, toolSuffix }: PackInput, rules: JsonObject): Run[] {
+  const given = rules.pack_arguments ?? [];
+  if (!Array.isArray(given)) throw badRequest('handover.context_packing_config.pack_arguments', 'pack_arguments is a list of rules');
+  return given.filter(isObject).flatMap((rule): Run[] => {
+    const argument = rule.arg_key;
+    if (typeof argument !== 'string' || argument === '' || !Object.hasOwn(args, argument)) return [];
+    const value = args[argument];
+    if (value === null || value === undefined) return [];
+    const type = rule.as_card_type === undefined ? 'task.instruction' : rule.as_card_type;
+    if (typeof type !== 'string' || type === '') throw badRequest('as_card_type', `as_card_type is the type of a card, not ${inWords(type)}`);
+    const metadata = rule.card_metadata ?? {};
+    if (!isObject(metadata)) throw badRequest('card_metadata', `card_metadata is an object, not ${inWords(metadata)}`);
+    const { type: _, ...kept } = metadata;
+    return [
+      {
+        reason: 'argument',
+        argument,
+        card: wellFormed({ type, content: contentOf(type, value), metadata: { ...kept, role: metadata.role ?? 'user' }, authorId: toolSuffix }),
+      },
+    ];
+  });
+}
+
+/** A rule may say anything of its card; what it makes is held to what every card is held to. */
+function wellFormed(card: unknown): NewCard {
+  const read = cardInput.safeParse(card);
+  if (read.success) return read.data;
+  const [issue] = read.error.issues;
+  throw badRequest(issue?.path.join('.') || 'card', `a rule makes no card: ${issue?.path.join('.')}: ${issue?.message}`);
+}
+
+function contentOf(type: string, value: unknown): CardContent {
+  if (type === resultFields) {
+    if (!Array.isArray(value)) throw badRequest('task.result_fields', 'task.result_fields must be a list of field objects');
+    return { kind: 'fields', fields: value.map(fieldOf) };
+  }
+  if (typeof value === 'object' && value !== null) return { kind: 'json', data: value as Record<string, unknown> };
+  return { kind: 'text', text: textOf(value) };
+}
+
+function fieldOf(item: unknown): { name: string; description: string } {
+  const wrong = (why: string): Error => badRequest('task.result_fields', `${inWords(item)} is no field: ${why}`);
+  if (!isObject(item)) throw wrong('a field is {name, description?}');
+  const { name, description, ...others } = item;
+  if (typeof name !== 'string' || name.trim() === '') throw wrong('it has a name');
+  if (description !== undefined && typeof description !== 'string') throw wrong('its description is a text');
+  const [extra] = Object.keys(others);
+  if (extra !== undefined) throw wrong(`it has no ${extra}`);
+  return { name: name.trim(), description: (description ?? '').trim() };
+}
+
+/** H3: boxes in the order of the arguments, ids in the order of the boxes, each once, at its first place. */
+function inheritedCards(
+  chain: Chain,
+  args: PackInput['arguments'],
+  inheritance: JsonObject,
+): { runs: Run[]; dropped: { cardId: string; argument: string; boxId: string }[] } {
+  const names = inheritance.include_boxes_from_args;
+  if (!Array.isArray(names)) return { runs: [], dropped: [] };
+  const sources = names.flatMap((argument) =>
+    typeof argument === 'string' && argument !== '' && Object.hasOwn(args, argument)
+      ? boxIdsIn(args[argument], argument).map((boxId) => ({ argument, boxId }))
+      : [],
+  );
+  const contents = idsOfBoxes(chain, [...new Set(sources.map((source) => source.boxId))]);
+  const seen = new Set<string>();
+  const dropped: { cardId: string; argument: string; boxId: string }[] = [];
+  const runs = sources.map(({ argument, boxId }): Run => {
+    const ids = contents.get(boxId);
+    if (!ids) throw notFound(boxId, `inherit_context: box not found: ${boxId}`, { field: `arguments.${argument}` });
+    const cardIds: string[] = [];
+    for (const cardId of ids) {
+      if (seen.has(cardId)) dropped.push({ cardId, argument, boxId });
+      else {
+        seen.add(cardId);
+        cardIds.push(cardId);
+      }
+    }
+    return { reason: 'inherited', argument, boxId, cardIds };
+  });
+  return { runs, dropped };
+}
+
+/** The box ids that an argument names. @throws BAD_REQUEST naming the argument. */
+function boxIdsIn(value: unknown, argument: string): string[] {
+  const wrong = (): Error => badRequest(`arguments.${argument}`, `inherit_context.${argument} must be a box_id or list[box_id]`);
+  const idOf = (item: unknown): string => {
+    if ((typeof item === 'string' && item !== '') || (typeof item === 'number' && Number.isFinite(item))) return String(item);
+    throw wrong();
+  };
+  if (value === null || value === undefined) return [];
+  return Array.isArray(value) ? value.map(idOf) : [idOf(value)];
+}
+
+/** Card ids of boxes by box, in one query; a box that the project does not have is not in the map. */
+function idsOfBoxes(chain: Chain, boxIds: readonly string[]): ReadonlyMap<string, string[]> {
+  const parts = chain.db.all<{ boxId: string; cardIds: string | null }>(
+    `SELECT b.boxId, p.cardIds FROM json_each(?) j JOIN box b ON b.project = ? AND b.boxId = j.value
+       LEFT JOIN boxPart p ON p.box = b.no ORDER BY b.no, p.place`,
+    JSON.stringify(boxIds),
+    chain.project,
+  );
+  const contents = new Map<string, string[]>();
+  for (const { boxId, cardIds } of parts) {
+    const ids = cardIds === null ? [] : (JSON.parse(cardIds) as string[]);
+    const known = contents.get(boxId);
+    contents.set(boxId, known ? known.concat(ids) : ids);
+  }
+  return contents;
+}
+
+/** H4: from whom it comes. */
+const parentPointer = (sourceAgentId: string): NewCard => ({
+  type: 'meta.parent_pointer',
+  content: { kind: 'json', data: { parent_agent_id: sourceAgentId } },
+  metadata: { role: 'system' },
+  authorId: sourceAgentId,
+});

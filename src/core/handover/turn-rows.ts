@@ -1,0 +1,104 @@
+import { type CommitSeq, type ContextId, notFound, timestampOf } from '../base/index.js';
+import type { Chain } from '../chain/index.js';
+import type { AgentTurn, Strategy, TurnStatus } from '../contract/index.js';
+import { agentOf } from './agents.js';
+
+/** A turn as its row. */
+export interface TurnRow {
+  readonly no: number;
+  readonly agentTurnId: string;
+  readonly agent: number;
+  readonly agentId: string;
+  readonly status: TurnStatus;
+  readonly depth: number;
+  readonly context: number;
+  readonly contextBoxId: string;
+  readonly output: number;
+  readonly outputBoxId: string;
+  readonly profile: number | null;
+  readonly profileBoxId: string | null;
+  readonly source: string | null;
+  readonly tool: string;
+  readonly strategy: Strategy;
+  readonly parentTurn: number | null;
+  readonly parentTurnId: string | null;
+  readonly batch: number | null;
+  readonly batchId: string | null;
+  readonly taskIndex: number | null;
+  readonly waiting: string | null;
+  readonly fromCommit: CommitSeq | null;
+  readonly fromId: ContextId | null;
+  readonly startId: ContextId | null;
+  readonly endId: ContextId | null;
+  readonly committed: number;
+  readonly error: string | null;
+  readonly createdAt: number;
+  readonly startedAt: number | null;
+  readonly endedAt: number | null;
+  /** The agent's head, to see whether this turn is the one that it does. */
+  readonly headTurn: number | null;
+  readonly epoch: number;
+}
+
+const select = /* sql */ `
+SELECT t.no, t.agentTurnId, t.agent, a.agentId, t.status, t.depth, t.context, x.boxId AS contextBoxId, t.output, o.boxId AS outputBoxId,
+       t.profile, p.boxId AS profileBoxId, t.source, t.tool, t.strategy, t.parentTurn, u.agentTurnId AS parentTurnId, t.batch, b.batchId,
+       t.taskIndex, t.waiting, t.fromCommit, f.id AS fromId, s.id AS startId, e.id AS endId, t.committed, t.error, t.createdAt, t.startedAt,
+       t.endedAt, a.turn AS headTurn, a.epoch
+  FROM agentTurn t JOIN agent a ON a.no = t.agent JOIN box x ON x.no = t.context JOIN box o ON o.no = t.output
+       LEFT JOIN box p ON p.no = t.profile LEFT JOIN agentTurn u ON u.no = t.parentTurn LEFT JOIN batch b ON b.no = t.batch
+       LEFT JOIN context f ON f.seq = t.fromCommit LEFT JOIN context s ON s.seq = t.startCommit LEFT JOIN context e ON e.seq = t.endCommit`;
+
+export function turnAt(chain: Chain, no: number): TurnRow {
+  const row = chain.db.one<TurnRow>(`${select} WHERE t.no = ? AND t.project = ?`, no, chain.project);
+  if (!row) throw new Error(`turn row ${no} is named but not there`);
+  return row;
+}
+
+/** @throws NOT_FOUND */
+export function turnNamed(chain: Chain, agentTurnId: string): TurnRow {
+  const row = chain.db.one<TurnRow>(`${select} WHERE t.project = ? AND t.agentTurnId = ?`, chain.project, agentTurnId);
+  if (!row) throw notFound(agentTurnId, `no turn ${agentTurnId} is in this project`);
+  return row;
+}
+
+export const turnsOfBatch = (chain: Chain, batch: number): TurnRow[] =>
+  chain.db.all<TurnRow>(`${select} WHERE t.batch = ? AND t.project = ? ORDER BY t.taskIndex`, batch, chain.project);
+export const allTurns = (chain: Chain): TurnRow[] => chain.db.all<TurnRow>(`${select} WHERE t.project = ? ORDER BY t.no`, chain.project);
+export const turnsOf = (chain: Chain, agentId: string): AgentTurn[] =>
+  chain.db.all<TurnRow>(`${select} WHERE t.agent = ? ORDER BY t.no`, agentOf(chain, agentId).no).map(toTurn);
+
+/** What a suspended turn waits for, and what has come. */
+export interface Waiting {
+  readonly calls: readonly string[];
+  readonly came: readonly (readonly [status: string, after: string])[];
+}
+export const waitingOf = (row: TurnRow): Waiting => (row.waiting === null ? { calls: [], came: [] } : (JSON.parse(row.waiting) as Waiting));
+
+export function toTurn(row: TurnRow): AgentTurn {
+  const { calls } = waitingOf(row);
+  return {
+    agentTurnId: row.agentTurnId,
+    agentId: row.agentId,
+    status: row.status,
+    turnEpoch: row.headTurn === row.no ? row.epoch : null,
+    depth: row.depth,
+    contextBoxId: row.contextBoxId,
+    outputBoxId: row.outputBoxId,
+    ...(row.profileBoxId !== null && { profileBoxId: row.profileBoxId }),
+    ...(row.source !== null && { sourceAgentId: row.source }),
+    tool: row.tool,
+    strategy: row.strategy,
+    ...(row.parentTurnId !== null && { parentTurnId: row.parentTurnId }),
+    ...(row.batchId !== null && { batchId: row.batchId }),
+    ...(row.taskIndex !== null && { taskIndex: row.taskIndex }),
+    ...(calls.length > 0 && { waiting: [...calls] }),
+    ...(row.fromId !== null && { fromCommit: row.fromId }),
+    ...(row.startId !== null && { startCommit: row.startId }),
+    ...(row.endId !== null && { endCommit: row.endId }),
+    ...(row.error !== null && { error: row.error }),
+    createdAt: timestampOf(row.createdAt),
+    ...(row.startedAt !== null && { startedAt: timestampOf(row.startedAt) }),
+    ...(row.endedAt !== null && { endedAt: timestampOf(row.endedAt) }),
+  };
+}

@@ -1,0 +1,87 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createRouterClient, ORPCError } from '@orpc/server';
+import { onTestFinished } from 'vitest';
+import { addCard, boxAt, cardsInOrder, createBox, idsAt, putProfile } from '../../../src/core/cards/index.js';
+import type { Chain } from '../../../src/core/chain/index.js';
+import type { Card } from '../../../src/core/contract/index.js';
+import { spacedJson } from '../../../src/core/formats/index.js';
+import { createEngine, createSession } from '../../../src/core/project/index.js';
+import { router } from '../../../src/core/router.js';
+import { type HeldClock, heldClock, scratch } from '../../support/project.js';
+
+// biome-ignore lint/suspicious/noExplicitAny: vectors of other people's making, each with a shape of its own
+export type Vector = any;
+
+export const vectors: readonly Vector[] = JSON.parse(readFileSync(new URL('../../vectors/cardbox-handover.json', import.meta.url), 'utf8')).vectors;
+
+/** A project behind the real router, with a clock that stands still. */
+export function world(clock: HeldClock = heldClock()) {
+  const folder = scratch();
+  const engine = createEngine({
+    dataDir: join(folder, 'data'),
+    claudeRoots: [],
+    sampleDir: folder,
+    startup: { paths: [], project: null },
+    platform: 'linux',
+    clock,
+  });
+  const session = createSession(engine);
+  const project = session.use(engine.create({ dir: join(folder, 'test'), projectId: 'proj_1' }));
+  onTestFinished(() => engine.close());
+  return { chain: project.chain, client: createRouterClient(router, { context: { session } }), clock, project };
+}
+
+export type World = ReturnType<typeof world>;
+
+/** Boxes of cards, each card known by its own id. */
+export function fill(chain: Chain, boxes: Readonly<Record<string, readonly string[]>> = {}): void {
+  for (const [boxId, ids] of Object.entries(boxes)) {
+    for (const cardId of ids) addCard(chain, text(cardId));
+    createBox(chain, ids, boxId);
+  }
+}
+
+export const text = (cardId: string, said = cardId) => ({
+  cardId,
+  type: 'task.context',
+  content: { kind: 'text' as const, text: said },
+  authorId: 'someone',
+});
+
+export function profiles(chain: Chain, boxes: Readonly<Record<string, string>>, more: Readonly<Record<string, object>> = {}): void {
+  for (const [name, boxId] of Object.entries(boxes)) putProfile(chain, name, { content: { kind: 'json', data: { name, ...more[name] } } }, boxId);
+}
+
+export const cardsOfBox = (chain: Chain, boxId: string): Card[] => cardsInOrder(chain, idsAt(chain, boxAt(chain, boxId).no));
+
+/** A packed card as the vectors write it: an old one by its id, a new one by what it is. */
+export function shown(card: Card, old: ReadonlySet<string>): string {
+  if (old.has(card.cardId)) return card.cardId;
+  const { kind: _, ...bare } = card.content;
+  return `${card.type}[${card.metadata.role}]:${spacedJson(bare)} author=${card.authorId}`;
+}
+
+export interface Refused {
+  readonly code: string;
+  readonly message: string;
+  readonly data: Record<string, unknown>;
+}
+
+/** The refusal of a call, as it crosses a door. */
+export async function refusalOf(call: Promise<unknown>): Promise<Refused> {
+  try {
+    await call;
+  } catch (error) {
+    if (error instanceof ORPCError) return { code: error.code, message: error.message, data: error.data as Record<string, unknown> };
+    throw error;
+  }
+  throw new Error('the call was not refused');
+}
+
+export const counts = (chain: Chain) => ({
+  cards: chain.db.one<{ n: number }>('SELECT COUNT(*) AS n FROM card')?.n ?? 0,
+  boxes: chain.db.one<{ n: number }>('SELECT COUNT(*) AS n FROM box')?.n ?? 0,
+  agents: chain.db.one<{ n: number }>('SELECT COUNT(*) AS n FROM agent')?.n ?? 0,
+  turns: chain.db.one<{ n: number }>('SELECT COUNT(*) AS n FROM agentTurn')?.n ?? 0,
+});
