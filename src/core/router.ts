@@ -1,5 +1,5 @@
 import { implement, ORPCError, ValidationError } from '@orpc/server';
-import { shortOf } from './artifacts/index.js';
+import { type Artifacts, shortOf } from './artifacts/index.js';
 import { badRequest, isObject, notFound, StemmaError } from './base/index.js';
 import * as cards from './cards/index.js';
 import {
@@ -22,7 +22,7 @@ import { contract, type ImportResult } from './contract/index.js';
 import { exportContext, resumeInClaudeCode } from './export/index.js';
 import * as handover from './handover/index.js';
 import { detect, foundSessions, foundSources, getSource, importPaths, listSources } from './intake/index.js';
-import { checkProject, projectInfo, type Session } from './project/index.js';
+import { checkProject, inSteps, projectInfo, roots, type Session } from './project/index.js';
 import { query } from './search/index.js';
 import { createTicket, discuss, events, giveVerdict, importTickets, listTickets, moveTicket, ticketOf, updateTicket } from './tickets/index.js';
 import * as timeline from './timeline/index.js';
@@ -46,6 +46,11 @@ const os = implement(contract)
 
 const chainOf = (context: RouterContext) => context.session.project().chain;
 
+function statOf(artifacts: Artifacts, no: Parameters<Artifacts['stat']>[0]) {
+  const { no: _, storedSize, labels, ...stat } = artifacts.stat(no);
+  return { ...stat, short: shortOf(stat.ref), storedBytes: storedSize, labels: [...labels] };
+}
+
 export const router = os.router({
   project: {
     create: os.project.create.handler(({ input, context: { session } }) => projectInfo(session.use(session.engine.create(input)))),
@@ -64,17 +69,22 @@ export const router = os.router({
     get: os.artifact.get.handler(({ input, context }) => {
       const { artifacts } = chainOf(context);
       const no = artifacts.find(input.ref);
-      const bytes = artifacts.read(no);
-      const [start, end] = [input.start ?? 0, input.end ?? bytes.length];
-      if (start > end || end > bytes.length)
-        throw badRequest('end', `the range ${start} to ${end} is not within the ${bytes.length} bytes of ${input.ref}`);
-      return { data: Buffer.from(bytes.subarray(start, end)).toString('base64'), contentType: artifacts.stat(no).contentType, size: bytes.length };
+      const { size, contentType } = artifacts.stat(no);
+      const bytes = artifacts.readRange(no, input.start ?? 0, input.end ?? size);
+      return { data: Buffer.from(bytes).toString('base64'), contentType, size };
     }),
     stat: os.artifact.stat.handler(({ input, context }) => {
       const { artifacts } = chainOf(context);
-      const { no: _, storedSize, labels, ...stat } = artifacts.stat(artifacts.find(input.ref));
-      return { ...stat, short: shortOf(stat.ref), storedBytes: storedSize, labels: [...labels] };
+      return statOf(artifacts, artifacts.find(input.ref));
     }),
+    setPolicy: os.artifact.setPolicy.handler(({ input, context }) => {
+      const { artifacts } = chainOf(context);
+      const no = artifacts.find(input.ref);
+      artifacts.setPolicy(no, input.policy, input.ttlSeconds);
+      return statOf(artifacts, no);
+    }),
+    gc: os.artifact.gc.handler(({ input, context }) => inSteps(chainOf(context).artifacts.gc({ ...input, roots }))),
+    repack: os.artifact.repack.handler(({ context }) => inSteps(chainOf(context).artifacts.repack())),
   },
   context: {
     checkpoint: os.context.checkpoint.handler(({ input, context }) => checkpoint(chainOf(context), input)),

@@ -69,6 +69,7 @@ export function checkpoint(chain: Chain, input: CheckpointInput): Commit {
 
 function stored(chain: Chain, name: string): { readonly no: ArtifactNo; readonly ref: ArtifactRef } {
   const no = chain.artifacts.find(name);
+  chain.artifacts.keep(no);
   return { no, ref: chain.artifacts.stat(no).ref };
 }
 

@@ -23,6 +23,7 @@ const emptyFormat = 'claude-code-v1';
  */
 export function materialize(chain: Chain, input: MaterializeInput): Materialized {
   if (input.id === null) return materializeNothing(chain, formatOf(input.format ?? emptyFormat));
+  chain.artifacts.expire();
   const tip = commitOf(chain, input.id);
   const target = formatOf(input.format ?? tip.format);
   const way = walk(chain, tip, input.stop);

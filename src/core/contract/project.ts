@@ -33,6 +33,21 @@ export const projectContract = {
 export const policies = ['default', 'pin', 'ephemeral', 'replicate'] as const;
 export type Policy = (typeof policies)[number];
 
+const artifactStat = z.object({
+  ref: artifactRef,
+  short: z.string(),
+  size: count,
+  storedBytes: count,
+  contentType: z.string(),
+  policy: z.enum(policies),
+  labels: z.array(z.string()),
+  createdAt: timestamp,
+  /** When an ephemeral object goes. */
+  expiresAt: timestamp.optional(),
+  /** Why its content is not here any more. */
+  gone: z.enum(['expired', 'evicted', 'lost']).optional(),
+});
+
 export const artifactContract = {
   put: oc
     .input(
@@ -41,6 +56,7 @@ export const artifactContract = {
         text: z.string().optional(),
         contentType: z.string().min(1).max(200),
         policy: z.enum(policies).optional(),
+        ttlSeconds: count.optional(),
         labels: z.array(z.string().min(1).max(200)).max(100).optional(),
       }),
     )
@@ -48,16 +64,21 @@ export const artifactContract = {
   get: oc
     .input(z.object({ ref: artifactName, start: count.optional(), end: count.optional() }))
     .output(z.object({ data: z.string(), contentType: z.string(), size: count })),
-  stat: oc.input(z.object({ ref: artifactName })).output(
+  stat: oc.input(z.object({ ref: artifactName })).output(artifactStat),
+  /** `ephemeral` takes the seconds from now that the object stays. */
+  setPolicy: oc.input(z.object({ ref: artifactName, policy: z.enum(policies), ttlSeconds: count.optional() })).output(artifactStat),
+  /**
+   * Removes what no commit, source, request, ticket, card, pin or label reaches and is older than an hour. With a budget
+   * it also drops caches, and evicts `default` objects that a backing store holds, until the store weighs no more.
+   */
+  gc: oc.input(z.object({ dryRun: z.boolean().optional(), budgetBytes: count.optional() })).output(
     z.object({
-      ref: artifactRef,
-      short: z.string(),
-      size: count,
-      storedBytes: count,
-      contentType: z.string(),
-      policy: z.enum(policies),
-      labels: z.array(z.string()),
-      createdAt: timestamp,
+      examined: count,
+      removed: count,
+      freedBytes: count,
+      kept: z.object({ reachable: count, pinned: count, young: count }),
     }),
   ),
+  /** Packs what is stored closer: neighbors into compressed blocks, large objects into chunks. Sizes are stored bytes of what was looked at. */
+  repack: oc.input(z.object({})).output(z.object({ objects: count, before: count, after: count })),
 };

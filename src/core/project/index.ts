@@ -4,3 +4,5 @@
 export { checkProject } from './check.js';
 export { createEngine, createSession, type Engine, type EngineOptions, type Session } from './engine.js';
 export { createProject, openProject, type Project, projectInfo } from './project.js';
+export { roots } from './roots.js';
+export { inSteps } from './steps.js';
