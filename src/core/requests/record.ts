@@ -14,7 +14,7 @@ import {
 import { membersAt, stringIn } from './json-ranges.js';
 import { listOf, longestWalk } from './lists.js';
 import { openResolver } from './resolve.js';
-import { openTexts, type Place, type ShapeRow, type StoredRange, type Texts } from './texts.js';
+import { messageKeys, openTexts, type Place, type ShapeRow, type StoredRange, type Texts } from './texts.js';
 import { packNumbers } from './varints.js';
 
 export interface TakenRecords {
@@ -114,10 +114,16 @@ function openRequests(chain: Chain, source: number): Map<string, OpenRequest> {
 function storedBy(chain: Chain, source: number | undefined): (hash: string) => number | undefined {
   return (hash) => {
     if (source === undefined) return undefined;
-    const row = chain.db.one<{ no: number }>('SELECT no FROM requestMessage WHERE project = ? AND hash = ?', chain.project, Buffer.from(hash, 'hex'));
-    if (!row) return undefined;
-    const page = chain.db.one<{ source: number }>('SELECT source FROM requestPage WHERE first <= ? ORDER BY first DESC LIMIT 1', row.no);
-    return page?.source === source ? row.no : undefined;
+    for (const key of messageKeys(hash)) {
+      const row = chain.db.one<{ no: number }>(
+        'SELECT no FROM requestMessage WHERE project = ? AND hash = ?',
+        chain.project,
+        Buffer.from(key, 'hex'),
+      );
+      const page = row && chain.db.one<{ source: number }>('SELECT source FROM requestPage WHERE first <= ? ORDER BY first DESC LIMIT 1', row.no);
+      if (page?.source === source) return row?.no;
+    }
+    return undefined;
   };
 }
 

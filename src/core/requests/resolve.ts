@@ -20,17 +20,17 @@ const mostBlocks = 256;
 
 export function openResolver(file: Uint8Array, from: number, records: Records): Resolver {
   const stretch = lookup(records);
-  // Almost every message stands in the stretch; the rest of the file is read only when one does not.
-  const earlier = once(() => lookup(from > 0 ? readRecords(file, 0, from) : emptyRecords));
-  const parts = once(() => new Map([...earlier().parts(), ...stretch.parts()]));
+  // Almost every message stands in the stretch; the whole file is read only when one does not. A reply may lie across.
+  const whole = once(() => (from > 0 ? lookup(readRecords(file)) : stretch));
+  const parts = once(() => whole().parts());
   const prompts = once(() => new Map([...userMessages(file)].flatMap((text) => hashed(text))));
   return {
     find(hash, isStored) {
       const here = stretch.find(hash);
       if (here) return here;
       if (isStored()) return 'stored';
-      const before = earlier().find(hash);
-      if (before) return before;
+      const elsewhere = whole().find(hash);
+      if (elsewhere) return 'gap' in elsewhere ? elsewhere : { ...elsewhere, range: undefined };
       const message = parts().get(hash) ?? prompts().get(hash);
       return message ? { message, range: undefined } : { gap: 'no message, reply or prompt of its file has this hash' };
     },
@@ -120,5 +120,3 @@ function once<T>(make: () => T): () => T {
     return made.value;
   };
 }
-
-const emptyRecords: Records = { calls: [], messages: [], shapes: [], replies: new Map(), resumed: [], lateReplies: new Map(), problems: [] };

@@ -45,9 +45,21 @@ const linesType = 'application/jsonl';
 /** Record lines are read one at a time, seldom, and are much like each other: large stretches of them compress well. */
 const linesLimit = 256 * 1024;
 
+/**
+ * Under which a message is stored, in hex: its hash, and one byte more where its content is a plain string. Hashes count
+ * that as one text block, but it was sent as it was.
+ */
+export const messageKeys = (hash: string): readonly [blocks: string, string: string] => [hash, `${hash}00`];
+
+function messageKey(hash: string, { text, order }: PageText): string {
+  const [blocks, string] = messageKeys(hash);
+  // The bytes of a message with a string are never its canonical form in another order.
+  const content = order ? undefined : membersAt(text, 0, ['content'])?.get('content');
+  return content && text[content.start] === 0x22 ? string : blocks;
+}
+
 interface Kept {
   readonly no: number;
-  readonly hash: string;
   readonly text: Uint8Array;
   place: Place | undefined;
 }
@@ -117,19 +129,20 @@ export function openTexts(chain: Chain, file: Uint8Array): Texts {
   return {
     has: (hash) => kept.has(hash),
     keepMessage(hash, message, range) {
-      const now = kept.get(hash);
+      const key = messageKey(hash, message);
+      const now = kept.get(key);
       if (now) {
         if (Buffer.compare(now.text, message.text) === 0) use(range, () => now.place);
         return now.no;
       }
-      const known = db.one<{ no: number }>('SELECT no FROM requestMessage WHERE project = ? AND hash = ?', project, Buffer.from(hash, 'hex'));
+      const known = db.one<{ no: number }>('SELECT no FROM requestMessage WHERE project = ? AND hash = ?', project, Buffer.from(key, 'hex'));
       if (known) {
         if (range) use(range, () => storedPlace(known.no, message.text));
         return known.no;
       }
-      const one: Kept = { no: next, hash, text: message.text, place: undefined };
+      const one: Kept = { no: next, text: message.text, place: undefined };
       next += 1;
-      kept.set(hash, one);
+      kept.set(key, one);
       inHand.push({ kept: one, message });
       size += message.text.length;
       use(range, () => one.place);
@@ -159,8 +172,8 @@ export function openTexts(chain: Chain, file: Uint8Array): Texts {
     save(source) {
       for (const { first, count, artifact } of pages)
         db.run('INSERT INTO requestPage (first, project, source, count, artifact) VALUES (?, ?, ?, ?, ?)', first, project, source, count, artifact);
-      for (const { no, hash } of kept.values())
-        db.run('INSERT INTO requestMessage (project, hash, no) VALUES (?, ?, ?)', project, Buffer.from(hash, 'hex'), no);
+      for (const [key, { no }] of kept)
+        db.run('INSERT INTO requestMessage (project, hash, no) VALUES (?, ?, ?)', project, Buffer.from(key, 'hex'), no);
     },
   };
 
