@@ -26,7 +26,7 @@ import { checkProject, inSteps, projectInfo, roots, type Session } from './proje
 import { query } from './search/index.js';
 import { createTicket, discuss, events, giveVerdict, importTickets, listTickets, moveTicket, ticketOf, updateTicket } from './tickets/index.js';
 import * as timeline from './timeline/index.js';
-import { compareContexts } from './turns/index.js';
+import { compareContexts, compareTurns, listTurns, recordedProvider, reproduceTurn, rerunTurn, stateAt, turnOf } from './turns/index.js';
 
 /** What a door hands to every call: the connection that it came over. */
 export interface RouterContext {
@@ -261,9 +261,27 @@ export const router = os.router({
   projects: {
     box: os.projects.box.handler(({ input, context }) => cards.wireBox(chainWithId(context, input.projectId), input.boxId)),
     boxes: os.projects.boxes.handler(({ input, context }) => cards.wireBoxes(chainWithId(context, input.projectId), input.box_ids, input)),
-    boxCards: os.projects.boxCards.handler(({ input, context }) => cards.wireBoxCards(chainWithId(context, input.projectId), input.boxId, input.limit)),
+    boxCards: os.projects.boxCards.handler(({ input, context }) =>
+      cards.wireBoxCards(chainWithId(context, input.projectId), input.boxId, input.limit),
+    ),
     cards: os.projects.cards.handler(({ input, context }) => cards.wireCards(chainWithId(context, input.projectId), input.card_ids)),
     card: os.projects.card.handler(({ input, context }) => cards.wireCardOf(cards.getCard(chainWithId(context, input.projectId), input.cardId))),
+  },
+  turn: {
+    list: os.turn.list.handler(({ input, context }) => listTurns(chainOf(context), input)),
+    get: os.turn.get.handler(({ input, context }) => turnOf(chainOf(context), input.turnId)),
+    state: os.turn.state.handler(({ input, context }) => stateAt(chainOf(context), input)),
+    reproduce: os.turn.reproduce.handler(({ input, context }) => reproduceTurn(chainOf(context), input.turnId)),
+    providers: os.turn.providers.handler(async ({ context: { session } }) => {
+      const others = await Promise.all(
+        (session.engine.options.providers ?? []).map(async (each) => ({ id: each.id, title: each.title, ...(await each.models()) })),
+      );
+      return [{ ...recordedProvider, models: [] }, ...others.map((provider) => ({ ...provider, models: [...provider.models] }))];
+    }),
+    rerun: os.turn.rerun.handler(({ input, context, signal }) =>
+      rerunTurn(chainOf(context), input, context.session.engine.options.providers ?? [], signal),
+    ),
+    compare: os.turn.compare.handler(({ input, context }) => compareTurns(chainOf(context), input.a, input.b)),
   },
 });
 

@@ -10,6 +10,7 @@ import { artifactContract, projectContract } from './project.js';
 import { searchContract } from './search.js';
 import { ticketContract } from './ticket.js';
 import { runContract, spaceContract, timelineContract } from './timeline.js';
+import { turnContract } from './turn.js';
 
 export type { ArtifactRef, ContextId, EntryKey, ErrorCode, Timestamp } from '../base/index.js';
 export { errorCodes } from '../base/index.js';
@@ -19,10 +20,12 @@ export * from './entry.js';
 export * from './handover.js';
 export * from './intake.js';
 export * from './project.js';
+export * from './request.js';
 export * from './scalars.js';
 export * from './search.js';
 export * from './ticket.js';
 export * from './timeline.js';
+export * from './turn.js';
 
 export const contract = {
   project: projectContract,
@@ -34,6 +37,7 @@ export const contract = {
   library: libraryContract,
   ticket: ticketContract,
   search: searchContract,
+  turn: turnContract,
   timeline: timelineContract,
   space: spaceContract,
   run: runContract,

@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import { badRequest, type Clock, isObject, parseJson, stringAt, systemClock, timestampOf } from '../base/index.js';
 import type { RecentProject } from '../contract/index.js';
 import { importPaths } from '../intake/index.js';
+import type { ModelProvider } from '../turns/index.js';
 import { createProject, type NewProject, openProject, type Project } from './project.js';
 
 /** The machine as the engine may know it; whoever starts the engine reads the environment. */
@@ -16,6 +17,8 @@ export interface EngineOptions {
   readonly sampleDir: string;
   readonly startup: { readonly paths: readonly string[]; readonly project: string | null };
   readonly platform: string;
+  /** Who answers when a turn is run again, beside the recording. */
+  readonly providers?: readonly ModelProvider[];
   readonly clock?: Clock;
 }
 

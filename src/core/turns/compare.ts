@@ -1,8 +1,9 @@
 import { type ContextId, canonicalJson, type Json } from '../base/index.js';
 import { type Chain, commitOf, commonAncestor, contextEntries } from '../chain/index.js';
-import type { Hunk, Stop } from '../contract/index.js';
+import type { Hunk, Stop, Turn } from '../contract/index.js';
 import { type Alignable, align } from '../diff/index.js';
 import type { ParsedEntry } from '../formats/index.js';
+import { turnOf } from './turns.js';
 
 export interface ContextDiff {
   /** The last commit that both stand on; null where they share none. */
@@ -40,3 +41,26 @@ const alignable = (entry: ParsedEntry): Alignable => ({
   content: `${entry.role} ${entry.kind} ${entry.toolName ?? ''} ${entry.text ?? ''} ${entry.arguments === undefined ? '' : canonicalJson(entry.arguments as Json)}`,
   likeness: `${entry.role} ${entry.kind} ${entry.toolName ?? ''}`,
 });
+
+/** Two turns side by side: what their models saw and said, and what it took. */
+export function compareTurns(chain: Chain, a: ContextId, b: ContextId): TurnComparison {
+  const { base, same, added, removed, changed, hunks } = compareContexts(chain, { a, b });
+  return { base, same, added, removed, changed, hunks, a: sideOf(chain, a), b: sideOf(chain, b) };
+}
+
+export interface TurnSide {
+  readonly turnId: ContextId;
+  readonly model: string | null;
+  readonly tokens: number;
+  readonly usage: Turn['usage'];
+  readonly cost: number | null;
+  /** From the first to the last time that was written down; null where none was. */
+  readonly ms: number | null;
+}
+
+export type TurnComparison = Omit<ContextDiff, 'tokens'> & { readonly a: TurnSide; readonly b: TurnSide };
+
+function sideOf(chain: Chain, id: ContextId): TurnSide {
+  const { turnId, model, tokens, usage, cost, startedAt, endedAt } = turnOf(chain, id);
+  return { turnId, model, tokens, usage, cost, ms: startedAt && endedAt ? Date.parse(endedAt) - Date.parse(startedAt) : null };
+}

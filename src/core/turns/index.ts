@@ -1,4 +1,9 @@
-// turns: what a context was at one moment, compared with another moment.
-// Reads the chain, aligns with diff; keeps nothing of its own.
-// Proving a turn and running it again belong here as well (seed, "Instantiation").
-export { compareContexts } from './compare.js';
+// turns: what a turn of an agent was: its trigger, its input, its output; proved, stepped through, run again, compared.
+// A turn is named by its commit. What a transcript does not say is null, never guessed.
+// Nothing of a transcript is executed here or anywhere: running again asks a model, and answers its calls from the recording.
+export { compareContexts, compareTurns } from './compare.js';
+export { type ModelProvider, type ModelRequest, type ReplyPiece, recordedProvider } from './providers.js';
+export { reproduceTurn } from './reproduce.js';
+export { type Rerun, rerunTurn } from './rerun.js';
+export { stateAt } from './state.js';
+export { listTurns, turnOf } from './turns.js';

@@ -1,0 +1,40 @@
+import type { Entry } from '../contract/index.js';
+
+/** A call to a model: the body as it would go over the wire to the provider that it is written for. */
+export interface ModelRequest {
+  readonly provider: 'anthropic' | 'openai' | 'gemini';
+  readonly model: string;
+  readonly body: Readonly<Record<string, unknown>>;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** A piece of a reply as it arrives. A tool call comes whole. */
+export type ReplyPiece =
+  | { readonly kind: 'text' | 'thinking'; readonly delta: string }
+  | { readonly kind: 'signature'; readonly signature: string }
+  | { readonly kind: 'tool_call'; readonly toolCallId: string; readonly toolName: string; readonly arguments: unknown };
+
+/** Who answers a request. Outside of core: keys and networks are the business of the process that has them. */
+export interface ModelProvider {
+  readonly id: string;
+  readonly title: string;
+  /** Names of models, or why there are none. */
+  models(): Promise<{ readonly models: readonly string[]; readonly problem?: string }>;
+  /** Streams one reply. Ends early, without an error, when the signal says so. */
+  stream(request: ModelRequest, signal: AbortSignal | undefined): AsyncIterable<ReplyPiece>;
+}
+
+/** The embedded default, which needs no key and no network: it says again what was said. */
+export const recordedProvider = { id: 'recorded', title: 'As it was recorded' } as const;
+
+/** How a recorded reply arrives: in pieces of about a line, so that what shows it shows how it grew. */
+const pieceLength = 120;
+
+/** A recorded entry of the model as it would have arrived. */
+export function* recordedPieces(entry: Entry): Generator<Exclude<ReplyPiece, { kind: 'signature' }>> {
+  if (entry.role !== 'assistant') return;
+  if (entry.kind === 'tool_call')
+    yield { kind: 'tool_call', toolCallId: entry.toolCallId ?? entry.key, toolName: entry.toolName ?? '', arguments: entry.arguments ?? {} };
+  if (entry.kind === 'text' || entry.kind === 'thinking')
+    for (const delta of (entry.text ?? '').match(new RegExp(`[^]{1,${pieceLength}}`, 'gu')) ?? []) yield { kind: entry.kind, delta };
+}

@@ -1,0 +1,207 @@
+import { describe, expect, test } from 'vitest';
+import type { ContextId, EntryKey } from '../../../src/core/base/index.js';
+import { type Chain, checkpoint, compact, entries } from '../../../src/core/chain/index.js';
+import type { Commit, ReplyPart } from '../../../src/core/contract/index.js';
+import {
+  compareTurns,
+  listTurns,
+  type ModelProvider,
+  type ModelRequest,
+  type ReplyPiece,
+  reproduceTurn,
+  rerunTurn,
+  stateAt,
+  turnOf,
+} from '../../../src/core/turns/index.js';
+import { answer, call, prompt, result } from '../../support/claude-lines.js';
+import { emptyChain } from '../../support/project.js';
+
+const commit = (chain: Chain, parent: Commit | null, text: string): Commit =>
+  checkpoint(chain, {
+    parent: parent?.id ?? null,
+    type: 'delta',
+    format: 'claude-code-v1',
+    text,
+    template: 'coder',
+    principal: '@me',
+    checkpoint: 'turn_boundary',
+  });
+
+/** A turn that reads a file, changes it, and answers. */
+function working(chain: Chain): { first: Commit; second: Commit } {
+  const at = (second: number): string => `2026-01-01T00:00:${String(second).padStart(2, '0')}.000Z`;
+  const first = commit(chain, null, prompt('u1', 'hello', { at: at(0) }) + answer('a1', 'hi', { parent: 'u1', at: at(1) }));
+  const second = commit(
+    chain,
+    first,
+    prompt('u2', 'fix it', { parent: 'a1', at: at(10) }) +
+      call('c1', 't1', 'Read', { file_path: '/q.js' }, { parent: 'u2', at: at(11) }) +
+      result('r1', 't1', '     1→const n = 1;\n     2→export { n };', { parent: 'c1', at: at(14) }) +
+      call('c2', 't2', 'Edit', { file_path: '/q.js', old_string: 'n = 1', new_string: 'n = 2' }, { parent: 'r1', at: at(15) }) +
+      result('r2', 't2', 'updated', { parent: 'c2', at: at(16) }) +
+      answer('a2', 'done', { parent: 'r2', at: at(17) }),
+  );
+  return { first, second };
+}
+
+async function run(generator: AsyncGenerator<ReplyPart, { commits: ContextId[]; base: ContextId }>) {
+  const parts: ReplyPart[] = [];
+  for (;;) {
+    const step = await generator.next();
+    if (step.done) return { parts, ...step.value };
+    parts.push(step.value);
+  }
+}
+
+/** A model that says what a script says, and remembers what it was asked. */
+function scripted(...replies: ReplyPiece[][]): ModelProvider & { asked: ModelRequest[] } {
+  const asked: ModelRequest[] = [];
+  return {
+    id: 'local',
+    title: 'A script',
+    asked,
+    models: async () => ({ models: ['m'] }),
+    async *stream(request) {
+      asked.push(structuredClone(request));
+      yield* replies[asked.length - 1] ?? [];
+    },
+  };
+}
+
+const texts = (chain: Chain, id: ContextId) => entries(chain, { id }).entries.map((entry) => entry.text ?? entry.toolName);
+
+describe('what a turn was', () => {
+  test('the turns of a chain, in order, with what began each', () => {
+    const chain = emptyChain();
+    const { first, second } = working(chain);
+    const turns = listTurns(chain, { id: second.id });
+    expect(turns.map(({ turnId, number, trigger }) => [turnId, number, trigger.kind, trigger.key])).toEqual([
+      [first.id, 1, 'prompt', 'u1.0'],
+      [second.id, 2, 'prompt', 'u2.0'],
+    ]);
+    expect(turns[1]).toMatchObject({ startedAt: '2026-01-01T00:00:10.000Z', endedAt: '2026-01-01T00:00:17.000Z', entries: 6 });
+    expect(listTurns(chain, { agentId: '@me' })).toEqual(turns);
+    expect(() => listTurns(chain, {})).toThrow(/give id or agentId/);
+  });
+
+  test('its input, its output, its calls with their times; what is not recorded is null', () => {
+    const chain = emptyChain();
+    const { first, second } = working(chain);
+    const turn = turnOf(chain, second.id);
+    expect(turn.input).toMatchObject({ parent: first.id, entries: 3, keys: ['u2.0'] });
+    expect(turn.output.map((entry) => entry.kind)).toEqual(['tool_call', 'tool_result', 'tool_call', 'tool_result', 'text']);
+    expect(turn.calls).toMatchObject([
+      { toolName: 'Read', ms: 3_000, isError: false, resultKey: 'r1.0' },
+      { toolName: 'Edit', ms: 1_000 },
+    ]);
+    expect(turn).toMatchObject({ model: null, settings: null, usage: null, cost: null });
+  });
+
+  test('a turn without recorded calls is never called identical', () => {
+    const chain = emptyChain();
+    expect(reproduceTurn(chain, working(chain).second.id)).toEqual({
+      identical: false,
+      requestHash: null,
+      recordedHash: null,
+      differences: [],
+      calls: 0,
+    });
+  });
+});
+
+describe('a moment', () => {
+  test('files are known as the conversation knew them, before and after a change', () => {
+    const chain = emptyChain();
+    const { second } = working(chain);
+    expect(stateAt(chain, { id: second.id, entry: 'r1.0' as EntryKey }).files).toMatchObject([
+      { path: '/q.js', known: 'whole', content: 'const n = 1;\nexport { n };' },
+    ]);
+    expect(stateAt(chain, { id: second.id }).files).toMatchObject([
+      { known: 'whole', content: 'const n = 2;\nexport { n };', touches: [{ how: 'read' }, { how: 'changed' }] },
+    ]);
+  });
+
+  test('calls are open until their result is there', () => {
+    const chain = emptyChain();
+    const { second } = working(chain);
+    expect(stateAt(chain, { id: second.id, entry: 'c2.0' as EntryKey }).openCalls).toMatchObject([{ toolCallId: 't2', toolName: 'Edit' }]);
+    expect(stateAt(chain, { id: second.id }).openCalls).toEqual([]);
+  });
+
+  test('after a compaction the window is small and the files are still known', () => {
+    const chain = emptyChain();
+    const { second } = working(chain);
+    const state = stateAt(chain, { id: compact(chain, second.id, 'what was done').id });
+    expect(state.window.entries).toBe(1);
+    expect(state.files).toHaveLength(1);
+  });
+
+  test('an entry of no such context is refused', () => {
+    const chain = emptyChain();
+    expect(() => stateAt(chain, { id: working(chain).first.id, entry: 'u2.0' as EntryKey })).toThrow(/no entry u2.0/);
+  });
+});
+
+describe('running again', () => {
+  test('the recording says again what was said, on a branch from the parent', async () => {
+    const chain = emptyChain();
+    const { first, second } = working(chain);
+    const { parts, commits, base } = await run(rerunTurn(chain, { turnId: second.id, provider: 'recorded' }, []));
+    expect(parts.map((part) => part.kind)).toEqual(['tool_call', 'tool_result', 'tool_call', 'tool_result', 'text']);
+    expect(texts(chain, base)).toEqual(['hello', 'hi', 'fix it']);
+    expect(commits).toHaveLength(1);
+    expect(texts(chain, commits[0] as ContextId)).toEqual(texts(chain, second.id));
+    expect(compareTurns(chain, second.id, commits[0] as ContextId)).toMatchObject({ base: first.id, added: 0, removed: 0, changed: 0 });
+    await expect(
+      run(rerunTurn(chain, { turnId: second.id, provider: 'recorded', edits: [{ op: 'drop', key: 'u1.0' as EntryKey }] }, [])),
+    ).rejects.toThrow(/choose a model/);
+  });
+
+  test('an edited input is what the model is asked, and each sample is a branch', async () => {
+    const chain = emptyChain();
+    const { second } = working(chain);
+    const provider = scripted(
+      [
+        { kind: 'text', delta: 'one ' },
+        { kind: 'text', delta: 'answer' },
+      ],
+      [{ kind: 'text', delta: 'another' }],
+    );
+    const edits = [{ op: 'replace' as const, key: 'u2.0' as EntryKey, entry: { role: 'user' as const, kind: 'text' as const, text: 'leave it' } }];
+    const { parts, commits } = await run(rerunTurn(chain, { turnId: second.id, provider: 'local', model: 'm', edits, samples: 2 }, [provider]));
+    expect(provider.asked[0]).toMatchObject({
+      model: 'm',
+      body: { model: 'm', messages: [{ role: 'user', content: 'hello' }, { role: 'assistant' }, { role: 'user', content: 'leave it' }] },
+    });
+    expect(parts.map((part) => part.sample)).toEqual([0, 0, 1]);
+    expect(commits.map((id) => texts(chain, id).at(-1))).toEqual(['one answer', 'another']);
+  });
+
+  test('a call that the turn made too is answered from it; at any other the run stops with the call open', async () => {
+    const chain = emptyChain();
+    const { second } = working(chain);
+    const provider = scripted(
+      [{ kind: 'tool_call', toolCallId: 'n1', toolName: 'Read', arguments: { file_path: '/q.js' } }],
+      [{ kind: 'tool_call', toolCallId: 'n2', toolName: 'Bash', arguments: { command: 'rm -rf /' } }],
+      [{ kind: 'text', delta: 'never said' }],
+    );
+    const { parts, commits } = await run(rerunTurn(chain, { turnId: second.id, provider: 'local' }, [provider]));
+    expect(parts.map((part) => part.kind)).toEqual(['tool_call', 'tool_result', 'tool_call', 'notice']);
+    expect(provider.asked).toHaveLength(2);
+    expect(JSON.stringify(provider.asked[1]?.body.messages)).toContain('const n = 1;');
+    expect(stateAt(chain, { id: commits[0] as ContextId }).openCalls).toMatchObject([{ toolName: 'Bash' }]);
+  });
+
+  test('a provider that breaks off leaves no branch and says why', async () => {
+    const chain = emptyChain();
+    const { second } = working(chain);
+    const provider: ModelProvider = {
+      ...scripted(),
+      stream: () => ({
+        [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(new Error('the line is cut')) }),
+      }),
+    };
+    await expect(run(rerunTurn(chain, { turnId: second.id, provider: 'local' }, [provider]))).rejects.toThrow('the line is cut');
+    await expect(run(rerunTurn(chain, { turnId: second.id, provider: 'nobody' }, [provider]))).rejects.toThrow(/recorded, local/);
+  });
+});
