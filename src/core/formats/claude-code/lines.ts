@@ -34,11 +34,15 @@ const longestText = 2 ** 29 - 64;
 
 export const bufferOf = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 
-/**
- * Splits a file into records; never throws for what the bytes hold. Where it may grow, what its last line holds that is no whole
- * record is left alone: its end may come yet.
- */
-export function scanLines(bytes: Uint8Array, mayGrow = false): Scan {
+export interface ScanOptions {
+  /** What the last line holds that is no whole record is left alone: its end may come yet. */
+  readonly mayGrow?: boolean;
+  /** What is kept of a record: most of a file's bytes are needed by nobody once they are read. */
+  readonly keep?: (record: JsonObject) => JsonObject;
+}
+
+/** Splits a file into records; never throws for what the bytes hold. */
+export function scanLines(bytes: Uint8Array, { mayGrow = false, keep = (record) => record }: ScanOptions = {}): Scan {
   const buffer = bufferOf(bytes);
   const sound = isUtf8(buffer);
   const pieces: Piece[] = [];
@@ -54,7 +58,7 @@ export function scanLines(bytes: Uint8Array, mayGrow = false): Scan {
     const range = { start, end: stop };
     const request = isRequestRecord(buffer, from, stop);
     const record = request || (!sound && !isUtf8(buffer.subarray(from, stop))) ? undefined : recordIn(buffer, from, stop);
-    if (record !== undefined) pieces.push({ line, range, record, sort: isRequestType(record) ? 'request' : 'record' });
+    if (record !== undefined) pieces.push({ line, range, record: keep(record), sort: isRequestType(record) ? 'request' : 'record' });
     else if (request) pieces.push({ line, range, sort: 'request' });
     else if (isBlank(buffer, from, stop)) pieces.push({ line, range, sort: 'blank' });
     else if (at < 0 && mayGrow) {

@@ -23,7 +23,7 @@ interface Segment {
 
 /** Plans the import of a file: a pure function of its bytes, its name and what the project knows. */
 export function planImport(file: Uint8Array, context: PlanContext): ImportPlan {
-  const scan = withoutOpenCompaction(scanLines(file, true));
+  const scan = withoutOpenCompaction(scanLines(file, { mayGrow: true, keep: whatIsRead }));
   const chained = scan.pieces.flatMap(({ record, sort }) => (record && sort === 'record' && isChained(record) ? [record] : []));
   const first = chained[0];
   const wholeIsSidechain = first !== undefined && chained.every((record) => record.isSidechain === true);
@@ -68,6 +68,14 @@ export function planImport(file: Uint8Array, context: PlanContext): ImportPlan {
     end: scan.end,
     agents: agentsOf(chained),
   };
+}
+
+/** Records that say nothing to a reader are let go of but for their place; the bytes stay where they are. */
+function whatIsRead(record: JsonObject): JsonObject {
+  if (record.type === 'file-history-snapshot' || record.type === 'queue-operation') return isChained(record) ? record : { type: record.type };
+  if (record.type !== 'progress' || record.parentUuid === undefined) return record;
+  const { type, uuid = null, parentUuid, isSidechain = false, timestamp = null, cwd = null, sessionId = null, parentToolUseID = null } = record;
+  return { type, uuid, parentUuid, isSidechain, timestamp, cwd, sessionId, parentToolUseID };
 }
 
 /** A compaction at the end of a file whose summary is not written yet is left for the next import, like half a line. */

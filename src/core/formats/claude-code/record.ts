@@ -87,10 +87,14 @@ export function clip(text: string): string | undefined {
   return `${line.slice(0, longestHeadline - 1).replace(/[\ud800-\udbff]$/, '')}…`;
 }
 
+const usualTime = /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|1\d|2[0-8])T([01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/;
+
 /** When the record says it was written, in the one form; undefined where it says nothing sensible. */
 export function timeOf(record: JsonObject): Timestamp | undefined {
   const text = record.timestamp;
   if (typeof text !== 'string') return undefined;
+  // The usual spelling is the one form already; a day that every month has needs no second look.
+  if (usualTime.test(text)) return text as Timestamp;
   const ms = parseInstant(text);
   return ms === undefined ? undefined : timestampOf(ms);
 }
