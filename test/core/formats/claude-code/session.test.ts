@@ -1,0 +1,320 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { EntryKey, Timestamp } from '../../../../src/core/base/index.js';
+import { claudeCode, peek, type WritableEntry, wireMessages, writeSession } from '../../../../src/core/formats/index.js';
+import {
+  assistant,
+  boundary,
+  deltaOf,
+  fileOf,
+  type Line,
+  lastTip,
+  lineage,
+  plan,
+  progress,
+  reminder,
+  result,
+  snapshot,
+  summary,
+  system,
+  use,
+  user,
+} from './records.js';
+
+const sessionId = '22222222-2222-4222-8222-222222222222';
+const now = '2026-03-01T00:00:00.000Z' as Timestamp;
+const ids = (): (() => string) => {
+  let number = 0;
+  return () => `33333333-3333-4333-8333-${String(number++).padStart(12, '0')}`;
+};
+const linesOf = (bytes: Uint8Array): Line[] =>
+  Buffer.from(bytes)
+    .toString()
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line) as Line);
+const sessionOf = (...lines: readonly (Line | string)[]): Uint8Array => writeSession(fileOf(...lines), { sessionId, newId: ids(), now });
+const unhidden = (bytes: Uint8Array) => claudeCode.parse(bytes).entries.filter(({ marks }) => !marks?.includes('hidden'));
+
+describe('a session that the agent resumes', () => {
+  test('[F14] has a new id on each line, one line of descent, times, and no request records', () => {
+    const bytes = sessionOf(
+      snapshot,
+      user('u1', 'elsewhere', 'ask', { timestamp: 'nonsense' }),
+      { type: 'api-request', id: 'q' },
+      progress('p1', 'u1'),
+      assistant('a1', 'p1', [use('X')], { requestRef: 'q' }),
+      result('r1', 'a1', 'X'),
+      { type: 'ai-title', aiTitle: 'A title', sessionId: 'old' },
+      { type: 'summary', summary: 'of another', leafUuid: 'gone' },
+      assistant('a2', 'r1', 'done'),
+    );
+    const lines = linesOf(bytes);
+    expect(lines.map(({ type, uuid, parentUuid, sessionId: id }) => [type, uuid, parentUuid, id])).toEqual([
+      ['user', 'u1', null, sessionId],
+      ['assistant', 'a1', 'u1', sessionId],
+      ['user', 'r1', 'a1', sessionId],
+      ['assistant', 'a2', 'r1', sessionId],
+      ['ai-title', undefined, undefined, sessionId],
+    ]);
+    expect(lines[0]?.timestamp).toBe(now);
+    expect(Buffer.from(bytes).toString()).not.toContain('requestRef');
+  });
+
+  test('[F12] its entries are those of the context, under the same keys', () => {
+    const file = fileOf(
+      user('u1', null, 'ask'),
+      assistant('a1', 'u1', [use('X')], { id: 'm' }),
+      assistant('a2', 'a1', [use('Y')], { id: 'm' }),
+      result('r1', 'a1', 'X'),
+      result('r2', 'a2', 'Y'),
+      assistant('a3', 'r2', 'done'),
+      reminder('t1', 'a3', 'note'),
+    );
+    const before = unhidden(file).map(({ key, text, toolCallId }) => [key, text, toolCallId]);
+    expect(unhidden(writeSession(file, { sessionId, newId: ids(), now })).map(({ key, text, toolCallId }) => [key, text, toolCallId])).toEqual(
+      before,
+    );
+  });
+
+  test('[F14] an open call at the end is closed in the words of the agent', () => {
+    const lines = linesOf(
+      sessionOf(
+        user('u1', null, 'ask'),
+        assistant('a1', 'u1', [use('X')], { id: 'm' }),
+        assistant('a2', 'a1', [use('Y')], { id: 'm' }),
+        result('r2', 'a2', 'Y'),
+      ),
+    );
+    expect(lines.at(-1)).toMatchObject({
+      type: 'user',
+      parentUuid: 'r2',
+      message: { content: [{ tool_use_id: 'X', is_error: true, content: expect.stringContaining('interrupted') }] },
+    });
+  });
+
+  test('a call that the conversation went on from without a result is left out, and so is a result without a call', () => {
+    const bytes = sessionOf(
+      user('u1', null, 'ask'),
+      assistant('a1', 'u1', [{ type: 'text', text: 'trying' }, use('X')]),
+      user('u2', 'a1', 'never mind'),
+      result('r1', 'u2', 'Z'),
+      assistant('a2', 'r1', 'fine'),
+    );
+    expect(unhidden(bytes).map(({ kind, text }) => [kind, text])).toEqual([
+      ['text', 'ask'],
+      ['text', 'trying'],
+      ['text', 'never mind'],
+      ['text', '(no content)'],
+      ['text', 'fine'],
+    ]);
+  });
+
+  test('a compaction keeps its place: its boundary begins anew and names what it followed', () => {
+    const file = fileOf(
+      user('u1', null, 'ask'),
+      assistant('a1', 'u1', 'answer'),
+      boundary('b1', 'a1', ['a1']),
+      summary('s1', 'b1'),
+      user('u2', 's1', 'on'),
+    );
+    const planned = plan(file);
+    const deltas = lineage(planned, lastTip(planned)).map((at) => deltaOf(file, planned.commits[at] as (typeof planned.commits)[number]));
+    const whole = linesOf(writeSession(claudeCode.concat(deltas), { sessionId, newId: ids(), now }));
+    expect(whole.map(({ uuid, parentUuid, logicalParentUuid }) => [uuid, parentUuid, logicalParentUuid])).toEqual([
+      ['u1', null, undefined],
+      ['a1', 'u1', undefined],
+      ['b1', null, 'a1'],
+      ['s1', 'b1', undefined],
+      ['u2', 's1', undefined],
+    ]);
+    const fromThere = linesOf(writeSession(claudeCode.concat(deltas.slice(1)), { sessionId, newId: ids(), now }));
+    expect(fromThere.map(({ uuid, parentUuid }) => [uuid, parentUuid])).toEqual([
+      ['b1', null],
+      ['s1', 'b1'],
+      ['a1', 's1'],
+      ['u2', 'a1'],
+    ]);
+  });
+
+  test('a compaction that kept more than this context has names no more than it has', () => {
+    const file = fileOf(
+      user('u1', null, 'ask'),
+      assistant('a1', 'u1', 'one'),
+      assistant('a2', 'a1', 'two'),
+      boundary('b1', 'a2', ['a1', 'a2']),
+      summary('s1', 'b1'),
+      user('u2', 's1', 'on'),
+      user('v2', 'a1', 'rewound'),
+    );
+    const planned = plan(file);
+    const deltas = lineage(planned, lastTip(planned)).map((at) => deltaOf(file, planned.commits[at] as (typeof planned.commits)[number]));
+    const lines = linesOf(writeSession(claudeCode.concat(deltas), { sessionId, newId: ids(), now }));
+    expect(lines.find(({ uuid }) => uuid === 'b1')?.compactMetadata).toMatchObject({ preservedMessages: { uuids: ['a1'], allUuids: ['a1'] } });
+  });
+
+  test('a subagent becomes a session of its own', () => {
+    const lines = linesOf(
+      sessionOf(user('x1', null, 'look', { isSidechain: true, agentId: 'a' }), assistant('x2', 'x1', 'found', { isSidechain: true, agentId: 'a' })),
+    );
+    expect(lines.map(({ isSidechain, agentId }) => [isSidechain, agentId])).toEqual([
+      [false, undefined],
+      [false, undefined],
+    ]);
+  });
+
+  test('__proto__ keys and members of no known meaning go along', () => {
+    const text = '{"type":"user","uuid":"u1","parentUuid":null,"__proto__":{"x":1},"strange":[1],"message":{"role":"user","content":"ask"}}\n';
+    expect(Buffer.from(sessionOf(text)).toString()).toContain('"__proto__":{"x":1},"strange":[1]');
+  });
+});
+
+describe('cutting', () => {
+  const file = fileOf(
+    snapshot,
+    user('u1', null, 'ask'),
+    assistant('a1', 'u1', [
+      { type: 'text', text: 'one' },
+      { type: 'text', text: 'two' },
+    ]),
+    system('s1', 'a1', 'turn_duration'),
+  );
+
+  test('[F13] keeps bytes up to and including the record, and rewrites only one that is cut itself', () => {
+    expect(claudeCode.cut(file, 'u1.0' as EntryKey)).toEqual(file.subarray(0, fileOf(snapshot, user('u1', null, 'ask')).length));
+    const cut = claudeCode.cut(file, 'a1.0' as EntryKey);
+    expect(claudeCode.parse(cut).entries.map(({ key, text }) => [key, text])).toEqual([
+      ['u1.0', 'ask'],
+      ['a1.0', 'one'],
+    ]);
+    expect(Buffer.from(cut).subarray(0, 100)).toEqual(Buffer.from(file).subarray(0, 100));
+  });
+
+  test('an entry that is not there is refused by name', () => {
+    for (const key of ['nobody.0', 'no key at all', 'u1']) expect(() => claudeCode.cut(file, key as EntryKey)).toThrow(key);
+  });
+});
+
+describe('concatenation', () => {
+  test('ends each delta in a newline, and adds none where there is one', () => {
+    const text = (...deltas: readonly string[]): string => Buffer.from(claudeCode.concat(deltas.map((delta) => Buffer.from(delta)))).toString();
+    expect(text('a\n', 'b', '', 'c\n')).toBe('a\nb\nc\n');
+    expect(text()).toBe('');
+    expect(text('a')).toBe('a');
+  });
+});
+
+/** Conversations as people and models have them: answers of several blocks, parallel calls, results in order. */
+const conversation = fc
+  .array(
+    fc.record({
+      prompt: fc.string({ unit: 'grapheme', minLength: 1 }),
+      thinking: fc.option(fc.string({ minLength: 1 })),
+      answer: fc.string({ unit: 'grapheme', minLength: 1 }).filter((text) => text.trim() !== ''),
+      calls: fc.array(
+        fc.record({
+          input: fc.dictionary(
+            fc.string({ minLength: 1 }).filter((key) => key !== '__proto__'),
+            fc.jsonValue(),
+          ),
+          result: fc.string(),
+          failed: fc.boolean(),
+          image: fc.boolean(),
+        }),
+        { maxLength: 3 },
+      ),
+    }),
+    { minLength: 1, maxLength: 6 },
+  )
+  .map((turns) =>
+    turns.flatMap(({ prompt, thinking, answer, calls }, turn): WritableEntry[] => {
+      const message = { role: 'assistant' as const, messageId: `m${turn}` };
+      return [
+        { role: 'user', kind: 'text', text: prompt, messageId: `u${turn}` },
+        ...(thinking === null ? [] : [{ ...message, kind: 'thinking' as const, text: thinking, marks: ['signed'], result: { signature: 'sig' } }]),
+        { ...message, kind: 'text', text: answer },
+        ...calls.map(
+          ({ input }, at): WritableEntry => ({ ...message, kind: 'tool_call', toolName: 'Tool', toolCallId: `c${turn}-${at}`, arguments: input }),
+        ),
+        ...calls.flatMap(({ result: text, failed, image }, at): WritableEntry[] => [
+          {
+            role: 'tool',
+            kind: 'tool_result',
+            toolCallId: `c${turn}-${at}`,
+            text,
+            messageId: `r${turn}-${at}`,
+            ...(failed ? { isError: true } : {}),
+          },
+          ...(image
+            ? [
+                {
+                  role: 'tool' as const,
+                  kind: 'image' as const,
+                  toolCallId: `c${turn}-${at}`,
+                  messageId: `r${turn}-${at}`,
+                  media: { mediaType: 'image/png', bytes: Buffer.from([1, 2, turn]) },
+                },
+              ]
+            : []),
+        ]),
+      ];
+    }),
+  );
+
+const facts = (entries: readonly WritableEntry[]): unknown =>
+  entries.map(({ role, kind, text, toolName, toolCallId, arguments: input, isError, media }) => ({
+    role,
+    kind,
+    text,
+    toolName,
+    toolCallId,
+    input,
+    isError,
+    media: media && Buffer.from(media.bytes).toString('hex'),
+  }));
+
+describe('writing', () => {
+  test('entries that are written are the entries that are read', () => {
+    fc.assert(
+      fc.property(conversation, (entries) => {
+        const bytes = claudeCode.write(entries, { newId: ids(), now, sessionId });
+        const { entries: read, problems } = claudeCode.parse(bytes);
+        expect(problems).toEqual([]);
+        expect(facts(read)).toEqual(JSON.parse(JSON.stringify(facts(entries))));
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  test('what is written again keeps its keys, and the agent would send the same', () => {
+    fc.assert(
+      fc.property(conversation, (entries) => {
+        const once = claudeCode.parse(claudeCode.write(entries, { newId: ids(), now, sessionId })).entries;
+        const twice = claudeCode.parse(claudeCode.write(once, { newId: ids(), now, sessionId })).entries;
+        expect(twice.map(({ key }) => key)).toEqual(once.map(({ key }) => key));
+        expect(wireMessages(twice)).toEqual(wireMessages(once));
+        const session = writeSession(claudeCode.write(once, { newId: ids(), now }), { sessionId, newId: ids(), now });
+        expect(wireMessages(claudeCode.parse(session).entries)).toEqual(wireMessages(once));
+      }),
+      { numRuns: 100 },
+    );
+  });
+});
+
+test('a look at both ends of a file names it', () => {
+  const file = fileOf(
+    snapshot,
+    user('u1', null, '<command-name>/clear</command-name>'),
+    user('u2', 'u1', 'Fix the\nqueue'),
+    assistant('a1', 'u2', 'ok'),
+    { type: 'custom-title', customTitle: 'The queue' },
+  );
+  expect(peek(file.subarray(0, 1_500), file.subarray(file.length - 300))).toEqual({
+    sessionId: '11111111-1111-4111-8111-111111111111',
+    cwd: '/work',
+    title: 'The queue',
+    firstPrompt: 'Fix the',
+    startedAt: '2026-01-01T00:00:01.000Z',
+  });
+  expect(peek(Buffer.from('garbage'), Buffer.from(''))).toEqual({});
+});
