@@ -22,7 +22,7 @@ import { contract, type ImportResult } from './contract/index.js';
 import { exportContext, resumeInClaudeCode } from './export/index.js';
 import * as handover from './handover/index.js';
 import { detect, foundSessions, foundSources, getSource, importPaths, listSources } from './intake/index.js';
-import { checkProject, inSteps, projectInfo, roots, type Session } from './project/index.js';
+import { checkProject, inSteps, projectInfo, repairProject, roots, type Session } from './project/index.js';
 import { query } from './search/index.js';
 import { createTicket, discuss, events, giveVerdict, importTickets, listTickets, moveTicket, ticketOf, updateTicket } from './tickets/index.js';
 import * as timeline from './timeline/index.js';
@@ -56,7 +56,7 @@ export const router = os.router({
     create: os.project.create.handler(({ input, context: { session } }) => projectInfo(session.use(session.engine.create(input)))),
     open: os.project.open.handler(({ input, context: { session } }) => projectInfo(session.use(session.engine.open(input.dir)))),
     info: os.project.info.handler(({ context }) => projectInfo(context.session.project())),
-    check: os.project.check.handler(({ context }) => checkProject(context.session.project())),
+    check: os.project.check.handler(({ input, context: { session } }) => inSteps(input.repair ? repairProject(session.project()) : checkProject(session.project()))),
   },
   artifact: {
     put: os.artifact.put.handler(({ input, context }) => {

@@ -115,7 +115,7 @@ export function addCommit(chain: Chain, commit: NewCommit): ContextRow {
   const { parent } = commit;
   // C12: the clock may have been set back since the parent was made.
   const createdAt = commit.createdAt ? Date.parse(commit.createdAt) : Math.max(chain.clock(), parent?.createdAt ?? 0);
-  const digest = sha256Of([parent?.id ?? '', commit.ref, timestampOf(createdAt), commit.template].join('\0'));
+  const digest = digestOf({ parent: parent?.id ?? null, ref: commit.ref, createdAt, template: commit.template });
   const named = nameFor(chain, digest);
   if (named.known) return commitAt(chain, named.known);
   const place = placeOf(chain, parent);
@@ -178,6 +178,10 @@ export function addCommit(chain: Chain, commit: NewCommit): ContextRow {
     hash: Buffer.from(commit.ref.slice('blake3:'.length), 'hex'),
   };
 }
+
+/** C1: what two projects mean by the same commit. */
+export const digestOf = (commit: { parent: ContextId | null; ref: ArtifactRef; createdAt: number; template: string }): Buffer =>
+  sha256Of([commit.parent ?? '', commit.ref, timestampOf(commit.createdAt), commit.template].join('\0'));
 
 const shortestId = 8;
 

@@ -2,7 +2,7 @@
 // A chain is runs of commits ("lines") with depths, so that a walk is a range scan and a fork is one row.
 // Rules C1 to C16 of test/spec/chain.md live here; content is read and written by formats.
 export { type Chain, type ContextRow, type Materialized, type Resolved, toCommit } from './chain.js';
-export { addCommit, type CheckpointInput, checkpoint, type NewCommit } from './checkpoint.js';
+export { addCommit, type CheckpointInput, checkpoint, digestOf, type NewCommit } from './checkpoint.js';
 export { compact, snapshot } from './compact.js';
 export { type ContextQuery, contextEntries, entries, find, outlineRows } from './entries.js';
 export { commitAt, commitOf, commonAncestor, isAncestor } from './find.js';
@@ -10,6 +10,6 @@ export { commitEndingAt, type ForkInput, fork, remember } from './fork.js';
 export { graph } from './graph.js';
 export { type LaneRow, type Lanes, layOut, type Node } from './lanes.js';
 export { assemble, idsOf, materialize, materializedBytes, remakeSnapshot, writable } from './materialize.js';
-export { countsOf, type Outline, type OutlineEntry, outlineOf, outlineOfParsed, parsedOf, saveOutline } from './outline.js';
+export { countsOf, type Outline, type OutlineEntry, outlineOf, outlineOfParsed, parsedOf, saveOutline, storedOutline } from './outline.js';
 export { history, resolve, show, type TipFilter, tips, update } from './read.js';
 export { lineage, type Step, type Walk, walk } from './walk.js';

@@ -76,16 +76,22 @@ export function outlineOf(chain: Chain, artifact: ArtifactNo, format: string): O
   const name = `${artifact}:${format}`;
   const recent = chain.outlines.get(name);
   if (recent) return recent;
+  const stored = storedOutline(chain, artifact, format);
+  const outline = stored ?? outlineOfParsed(parsedOf(chain, artifact, format));
+  if (!stored && !chain.db.readonly) saveOutline(chain, artifact, format, outline);
+  chain.outlines.set(name, outline, outline.entries.length + 1);
+  return outline;
+}
+
+/** The outline that is kept, if this parser made it. */
+export function storedOutline(chain: Chain, artifact: ArtifactNo, format: string): Outline | undefined {
   const stored = chain.db.one<{ data: string }>(
     'SELECT data FROM outline WHERE artifact = ? AND format = ? AND parser = ?',
     artifact,
     format,
     parserVersion,
   );
-  const outline = stored ? decode(stored.data) : outlineOfParsed(parsedOf(chain, artifact, format));
-  if (!stored && !chain.db.readonly) saveOutline(chain, artifact, format, outline);
-  chain.outlines.set(name, outline, outline.entries.length + 1);
-  return outline;
+  return stored && decode(stored.data);
 }
 
 export function saveOutline(chain: Chain, artifact: ArtifactNo, format: string, outline: Outline): void {

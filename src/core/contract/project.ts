@@ -25,7 +25,8 @@ export const projectContract = {
     z.object({
       ok: z.boolean(),
       checked: z.record(z.string(), count),
-      problems: z.array(z.object({ kind: z.string(), id: z.string(), message: z.string() })),
+      /** `repaired`: asked to, it was made sound again; what is not says what was lost. */
+      problems: z.array(z.object({ kind: z.string(), id: z.string(), message: z.string(), repaired: z.boolean().optional() })),
     }),
   ),
 };

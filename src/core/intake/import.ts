@@ -13,7 +13,7 @@ import {
   saveOutline,
 } from '../chain/index.js';
 import type { ImportProgress, ImportResult, Skip } from '../contract/index.js';
-import { formatOf, type ImportableFormat, type ImportPlan, importableFormats, type PlannedCommit } from '../formats/index.js';
+import { formatOf, type ImportableFormat, type ImportPlan, importableFormats, type KnownRecords, type PlannedCommit } from '../formats/index.js';
 import { type StoredRange, takeRecords } from '../requests/index.js';
 import { recognized } from './detect.js';
 import { type FoundFile, filesUnder, ioReason, readWhole } from './files.js';
@@ -88,7 +88,7 @@ function importFile(chain: Chain, file: FoundFile, asked: ImportableFormat | und
     before && bytes.length >= before.resumeAt && blake3Of(bytes.subarray(0, before.resumeAt)).equals(before.resumeHash) ? before : undefined;
   const plan = format.plan(bytes, {
     path: file.path,
-    known: { has: (record) => chain.db.one('SELECT 1 FROM record WHERE project = ? AND record = ?', chain.project, record) !== undefined },
+    known: knownRecords(chain),
     resumeAt: grown?.resumeAt ?? 0,
     granularity,
     meta: metaBeside(file.path),
@@ -96,8 +96,12 @@ function importFile(chain: Chain, file: FoundFile, asked: ImportableFormat | und
   return chain.artifacts.transaction(() => store(chain, file, bytes, hash, plan, grown));
 }
 
+export const knownRecords = (chain: Chain): KnownRecords => ({
+  has: (record) => chain.db.one('SELECT 1 FROM record WHERE project = ? AND record = ?', chain.project, record) !== undefined,
+});
+
 /** The file beside a subagent's transcript that names its call. Broken, it is as if it were not there. */
-function metaBeside(path: string): unknown {
+export function metaBeside(path: string): unknown {
   const beside = path.replace(/\.jsonl$/, '.meta.json');
   if (beside === path || !existsSync(beside)) return undefined;
   try {
@@ -238,7 +242,8 @@ function splitSide(side: readonly ByteRange[], stored: readonly StoredRange[]): 
   return { own, others };
 }
 
-function joined(bytes: Uint8Array, ranges: readonly ByteRange[]): Uint8Array {
+/** The ranges' bytes, one after the other. */
+export function joined(bytes: Uint8Array, ranges: readonly ByteRange[]): Uint8Array {
   const [first, ...others] = ranges;
   if (!first) return new Uint8Array();
   if (!others.length) return bytes.subarray(first.start, first.end);

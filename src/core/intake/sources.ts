@@ -90,10 +90,12 @@ export function saveSource(chain: Chain, source: NewSource): number {
   return source.replaces;
 }
 
+export const allSources = (chain: Chain): SourceRow[] =>
+  chain.db.all<Stored>('SELECT * FROM source WHERE project = ? ORDER BY no DESC', chain.project).map(fromStored);
+
 /** The imported files, latest first. */
 export function listSources(chain: Chain): Source[] {
-  return chain.db.all<Stored>('SELECT * FROM source WHERE project = ? ORDER BY no DESC', chain.project).map((stored) => {
-    const row = fromStored(stored);
+  return allSources(chain).map((row) => {
     return {
       sourceId: row.sourceId,
       path: row.path,
@@ -117,9 +119,7 @@ export function getSource(
   sourceId: string,
   path?: string,
 ): { artifactRef?: ArtifactRef; path?: string; bytes: number; hash: ArtifactRef } {
-  const stored = chain.db.one<Stored>('SELECT * FROM source WHERE project = ? AND sourceId = ?', chain.project, sourceId);
-  if (!stored) throw notFound(sourceId, `no imported file has the id ${sourceId}`);
-  const row = fromStored(stored);
+  const row = sourceOf(chain, sourceId);
   const whole = sourceBytes(chain, row);
   const hash = refOfHash(row.hash);
   if (path === undefined)
@@ -132,7 +132,16 @@ export function getSource(
   return { path, bytes: whole.length, hash };
 }
 
-export function sourceBytes(chain: Chain, row: Pick<SourceRow, 'pieces' | 'hash' | 'path'>): Uint8Array {
+/** @throws CORRUPT where what is stored of the file does not put together to what was read. */
+export const proveSource = (chain: Chain, sourceId: string): void => void sourceBytes(chain, sourceOf(chain, sourceId));
+
+function sourceOf(chain: Chain, sourceId: string): SourceRow {
+  const stored = chain.db.one<Stored>('SELECT * FROM source WHERE project = ? AND sourceId = ?', chain.project, sourceId);
+  if (!stored) throw notFound(sourceId, `no imported file has the id ${sourceId}`);
+  return fromStored(stored);
+}
+
+function sourceBytes(chain: Chain, row: Pick<SourceRow, 'pieces' | 'hash' | 'path'>): Uint8Array {
   const contents = new Map<ArtifactNo, Uint8Array>();
   const content = (no: ArtifactNo): Uint8Array => {
     const known = contents.get(no) ?? chain.artifacts.read(no);

@@ -1,13 +1,18 @@
 import { refOfHash } from '../artifacts/index.js';
-import type { ArtifactNo, CommitSeq, ContextId } from '../base/index.js';
-import { StemmaError } from '../base/index.js';
-import { getSource, listSources } from '../intake/index.js';
+import { type ArtifactNo, type CommitSeq, type ContextId, StemmaError } from '../base/index.js';
+import { type Chain, countsOf, digestOf, outlineOfParsed, storedOutline } from '../chain/index.js';
+import type { CommitType } from '../contract/index.js';
+import { findFormat } from '../formats/index.js';
+import { listSources, proveSource } from '../intake/index.js';
 import type { Project } from './project.js';
 
 export interface Problem {
-  readonly kind: string;
+  /** What it is about: database, artifact, commit, counts, outline, source. */
+  readonly kind: 'database' | 'artifact' | 'commit' | 'counts' | 'outline' | 'source';
   readonly id: string;
   readonly message: string;
+  /** Of a repair: it is sound again. */
+  readonly repaired?: boolean;
 }
 
 export interface CheckResult {
@@ -16,40 +21,167 @@ export interface CheckResult {
   readonly problems: Problem[];
 }
 
-/** Proves what is stored: the database's own pages, every object against its hash, every commit's place, every imported file. */
-export function checkProject(project: Project): CheckResult {
-  const problems = [...databaseProblems(project)];
-  const artifacts = project.db.all<{ no: ArtifactNo; hash: Buffer }>(
-    'SELECT no, hash FROM artifact WHERE project = ? ORDER BY no',
-    project.chain.project,
-  );
-  for (const { no, hash } of artifacts) problems.push(...refusal('artifact', refOfHash(hash), () => project.chain.artifacts.read(no)));
-  const commits = commitProblems(project);
+/** Objects or commits that are looked at between two chances for others to work. */
+const atOnce = 200;
+
+/**
+ * Proves what is stored, and changes nothing: pages and indexes of the database, every object against its hash, every
+ * commit against its parent, its digest and its content, every imported file against what was read.
+ */
+export function* checkProject(project: Project): Generator<undefined, CheckResult> {
+  const { chain } = project;
+  const problems: Problem[] = databaseProblems(project);
+  const artifacts = yield* damagedArtifacts(chain);
+  problems.push(...artifacts.damaged.map((one): Problem => ({ kind: 'artifact', id: one.ref, message: one.message })));
+  const commits = yield* commitProblems(chain);
   problems.push(...commits.problems);
-  const sources = listSources(project.chain);
-  for (const source of sources) problems.push(...refusal('source', source.sourceId, () => getSource(project.chain, source.sourceId)));
-  return { ok: problems.length === 0, checked: { artifacts: artifacts.length, commits: commits.count, sources: sources.length }, problems };
+  const sources = listSources(chain);
+  for (const source of sources) {
+    problems.push(...refusal('source', source.sourceId, () => proveSource(chain, source.sourceId)));
+    yield;
+  }
+  return {
+    ok: problems.length === 0,
+    checked: { artifacts: artifacts.count, commits: commits.count, sources: sources.length },
+    problems,
+  };
 }
 
-const databaseProblems = (project: Project): Problem[] => project.db.integrity().map((message) => ({ kind: 'database', id: 'stemma.db', message }));
+export const databaseProblems = (project: Project): Problem[] =>
+  project.db.integrity().map((message) => ({ kind: 'database', id: 'stemma.db', message }));
+
+export interface DamagedArtifact {
+  readonly no: ArtifactNo;
+  readonly ref: string;
+  readonly message: string;
+}
+
+/** Every object that was put and does not read as its hash says. What is over its time, or in a backing store, is no damage. */
+export function* damagedArtifacts(chain: Chain): Generator<undefined, { count: number; damaged: DamagedArtifact[] }> {
+  const rows = chain.db.all<{ no: ArtifactNo; hash: Buffer }>(
+    `SELECT no, hash FROM artifact WHERE project = ? AND key >= 0 AND (gone IS NULL OR gone = 'lost')
+        AND (gone IS NOT NULL OR data IS NOT NULL OR pack IS NOT NULL OR block IS NOT NULL OR chunks IS NOT NULL) ORDER BY no`,
+    chain.project,
+  );
+  const damaged: DamagedArtifact[] = [];
+  for (const [at, { no, hash }] of rows.entries()) {
+    if (at % atOnce === atOnce - 1) yield;
+    for (const { message, code } of refusals(() => chain.artifacts.read(no)))
+      if (code === 'CORRUPT') damaged.push({ no, ref: refOfHash(hash), message });
+  }
+  return { count: rows.length, damaged };
+}
+
+interface CommitRow {
+  readonly seq: CommitSeq;
+  readonly id: ContextId;
+  readonly digest: Buffer;
+  readonly parent: CommitSeq | null;
+  readonly parentId: ContextId | null;
+  readonly parentTokens: number | null;
+  readonly type: CommitType;
+  readonly artifact: ArtifactNo;
+  readonly hash: Buffer | null;
+  readonly format: string;
+  readonly template: string;
+  readonly messageCount: number;
+  readonly tokenCount: number;
+  readonly contextTokens: number;
+  readonly createdAt: number;
+}
+
+const selectCommits = /* sql */ `
+SELECT c.seq, c.id, c.digest, c.parent, p.id AS parentId, p.contextTokens AS parentTokens, c.type, c.artifact, a.hash, c.format, c.template,
+       c.messageCount, c.tokenCount, c.contextTokens, c.createdAt
+  FROM context c LEFT JOIN context p ON p.seq = c.parent LEFT JOIN artifact a ON a.no = c.artifact
+ WHERE c.project = ? AND c.seq > ? ORDER BY c.seq LIMIT ${atOnce}`;
+
+export function* commitProblems(chain: Chain): Generator<undefined, { count: number; problems: Problem[] }> {
+  const problems = placeProblems(chain);
+  let count = 0;
+  for (let last = 0; ; ) {
+    const rows = chain.db.all<CommitRow>(selectCommits, chain.project, last);
+    problems.push(...rows.flatMap((row) => [...identityProblems(row), ...contentProblems(chain, row)]));
+    count += rows.length;
+    const end = rows.at(-1);
+    if (!end) return { count, problems };
+    last = end.seq;
+    yield;
+  }
+}
 
 /** A commit stands one deeper than its parent, in its parent's line or at the beginning of its own. */
-function commitProblems(project: Project): { count: number; problems: Problem[] } {
-  const wrong = project.db.all<{ id: ContextId; seq: CommitSeq }>(
-    `SELECT c.id, c.seq FROM context c LEFT JOIN context p ON p.seq = c.parent JOIN line l ON l.no = c.line
-      WHERE c.project = ? AND (c.depth <> IFNULL(p.depth + 1, 0) OR (c.line <> IFNULL(p.line, -1) AND l.origin IS NOT c.parent) OR p.seq >= c.seq)`,
-    project.chain.project,
+function placeProblems(chain: Chain): Problem[] {
+  const wrong = chain.db.all<{ id: ContextId }>(
+    `SELECT c.id FROM context c LEFT JOIN context p ON p.seq = c.parent LEFT JOIN line l ON l.no = c.line
+      WHERE c.project = ? AND (c.depth <> IFNULL(p.depth + 1, 0) OR (c.line <> IFNULL(p.line, -1) AND l.origin IS NOT c.parent) OR p.seq >= c.seq OR l.no IS NULL)`,
+    chain.project,
   );
-  const count = project.db.one<{ count: number }>('SELECT COUNT(*) AS count FROM context WHERE project = ?', project.chain.project)?.count ?? 0;
-  return { count, problems: wrong.map(({ id }) => ({ kind: 'commit', id, message: 'its place in its line does not follow from its parent' })) };
+  return wrong.map(({ id }) => ({ kind: 'commit', id, message: 'its place in its line does not follow from its parent' }));
 }
 
-function refusal(kind: string, id: string, read: () => unknown): Problem[] {
+/** C1: the id and the digest are of parent, content, time and template, so that one of these cannot have changed unseen. */
+function identityProblems(row: CommitRow): Problem[] {
+  if (row.hash === null || (row.parent !== null && row.parentId === null))
+    return [{ kind: 'commit', id: row.id, message: `its ${row.hash === null ? 'content' : 'parent'} is not in the project` }];
+  const digest = digestOf({ parent: row.parentId, ref: refOfHash(row.hash), createdAt: row.createdAt, template: row.template });
+  if (!digest.equals(row.digest) || !row.id.startsWith(`ctx-${digest.toString('hex', 0, 4)}`))
+    return [{ kind: 'commit', id: row.id, message: 'its id is not that of its parent, content, time and template: one of them has changed' }];
+  return [];
+}
+
+/** Counts and outline against what the artifact holds now; damaged content is named by itself. */
+function contentProblems(chain: Chain, row: CommitRow): Problem[] {
+  const format = findFormat(row.format);
+  const content = format && soundly(() => chain.artifacts.read(row.artifact));
+  if (!content) return [];
+  const outline = outlineOfParsed(format.parse(content));
+  const counts = countsOf(outline);
+  const messages = row.type === 'compaction' ? 0 : counts.messages;
+  const context = row.tokenCount + (row.type === 'delta' ? (row.parentTokens ?? 0) : 0);
+  const problems: Problem[] = [];
+  // Tokens may be counted by another tokenizer: who gave them is believed.
+  if (row.messageCount !== messages)
+    problems.push({ kind: 'counts', id: row.id, message: `it says ${row.messageCount} messages, its content has ${messages}` });
+  if (row.contextTokens !== context)
+    problems.push({ kind: 'counts', id: row.id, message: `it says ${row.contextTokens} tokens of context, those before it and its own are ${context}` });
+  if (!isKeptOutline(chain, row, JSON.stringify(outline)))
+    problems.push({ kind: 'outline', id: row.id, message: 'the outline that is kept of its content is not the outline of it' });
+  return problems;
+}
+
+/** True as well where none is kept: it is made when it is asked for. */
+function isKeptOutline(chain: Chain, row: CommitRow, outline: string): boolean {
+  try {
+    const kept = storedOutline(chain, row.artifact, row.format);
+    return !kept || JSON.stringify(kept) === outline;
+  } catch {
+    return false;
+  }
+}
+
+function refusal(kind: Problem['kind'], id: string, read: () => unknown): Problem[] {
+  return refusals(read)
+    .filter(({ code }) => code === 'CORRUPT')
+    .map(({ message }) => ({ kind, id, message }));
+}
+
+function refusals(read: () => unknown): StemmaError[] {
   try {
     read();
     return [];
   } catch (error) {
-    if (error instanceof StemmaError) return [{ kind, id, message: error.message }];
+    if (error instanceof StemmaError) return [error];
+    throw error;
+  }
+}
+
+function soundly<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    // Content that is gone is told by the object.
+    if (error instanceof StemmaError) return undefined;
     throw error;
   }
 }

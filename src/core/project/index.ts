@@ -4,5 +4,6 @@
 export { checkProject } from './check.js';
 export { createEngine, createSession, type Engine, type EngineOptions, type Session } from './engine.js';
 export { createProject, openProject, type Project, projectInfo } from './project.js';
+export { repairProject } from './repair.js';
 export { roots } from './roots.js';
-export { inSteps } from './steps.js';
+export { atOnce, inSteps } from './steps.js';

@@ -5,7 +5,7 @@ import { type Chain, entries, graph, materializedBytes, show, tips } from '../..
 import type { ImportResult } from '../../../src/core/contract/index.js';
 import { exportContext } from '../../../src/core/export/index.js';
 import { getSource, type ImportInput, importPaths, listSources } from '../../../src/core/intake/index.js';
-import { checkProject } from '../../../src/core/project/index.js';
+import { atOnce, checkProject } from '../../../src/core/project/index.js';
 import { answer, call, prompt, result } from '../../support/claude-lines.js';
 import { emptyChain, emptyProject, scratch } from '../../support/project.js';
 
@@ -205,7 +205,7 @@ describe.skipIf(!existsSync(corpus))('the real histories (needs ../shared/transc
     const sources = listSources(project.chain);
     expect(sources).toHaveLength(readdirSync(corpus, { recursive: true }).filter((name) => String(name).endsWith('.jsonl')).length);
     for (const source of sources) expect(sourceText(project.chain, source.path) === readFileSync(source.path).toString()).toBe(true);
-    expect(checkProject(project).problems).toEqual([]);
+    expect(atOnce(checkProject(project)).problems).toEqual([]);
     expect(imported(project.chain, [corpus])).toMatchObject({ commits: 0, entries: 0 });
   });
 });
