@@ -6,7 +6,7 @@ import { filesBelow, lineAt, root, textAt } from '../support/source.js';
 /** Hosts that may stand in a source: this machine, names without a domain or that are nobody's, and names of XML vocabularies. */
 const harmlessHosts = /^(127\.0\.0\.1|\[::1\]|[\w-]+|([\w-]+\.)*(example(\.(com|org|net))?|invalid|test)|www\.w3\.org)$/;
 
-const texts = [...['src', 'test', 'resources', '.ci'].flatMap((folder) => filesBelow(folder, isText)), ...readdirSync(root).filter(isText)];
+const texts = [...['src', 'test', 'resources', 'docs', '.ci'].flatMap((folder) => filesBelow(folder, isText)), ...readdirSync(root).filter(isText)];
 function isText(path: string): boolean {
   return /\.(tsx?|mts|mjs|cjs|js|json|css|html|svg|md|ya?ml)$|\.ci\/run$/.test(path) && path !== 'package-lock.json';
 }
