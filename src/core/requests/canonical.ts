@@ -56,7 +56,8 @@ export function inOrder(text: Uint8Array, order: readonly number[]): Uint8Array 
   return joined;
 }
 
-function withoutMarks(value: Json): Json {
+/** The value without cache marks, at any depth. */
+export function withoutMarks(value: Json): Json {
   if (Array.isArray(value)) return value.map(withoutMarks);
   if (!isObject(value)) return value;
   return ownObject(Object.keys(value).flatMap((key) => (key === cacheMark ? [] : [[key, withoutMarks(value[key] as Json)]])));

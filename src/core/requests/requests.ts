@@ -1,7 +1,6 @@
 import { type CommitSeq, type ContextId, type EntryKey, notFound, StemmaError, timestampOf } from '../base/index.js';
 import { type Chain, type ContextRow, commitOf, lineage, walk } from '../chain/index.js';
-import type { Stop } from '../contract/index.js';
-import type { Proof, Request, RequestRow } from '../contract/request.js';
+import type { Proof, Request, RequestRow, Stop } from '../contract/index.js';
 import { callColumns, openRebuilder, type Rebuilder, type Rebuilt, type StoredCall } from './rebuild.js';
 
 export interface RequestFilter {
@@ -157,10 +156,16 @@ function findingOf({ details, problem }: Rebuilt, digest: string | undefined): F
 /** Parts of every request of this runtime that no record holds. */
 const neverRecorded = ['metadata', 'stream', 'system: x-anthropic-billing-header'];
 
-/** One call, rebuilt and proved now, whatever was found before. @throws NOT_FOUND; CORRUPT where its own record is damaged. */
-export function getRequest(chain: Chain, requestId: string): Request {
+/** @throws NOT_FOUND. */
+export function callOf(chain: Chain, requestId: string): Row {
   const row = chain.db.one<Row>(`${selectRow} WHERE r.project = ? AND r.requestId = ?`, chain.project, requestId);
   if (!row) throw notFound(requestId, `no recorded request has the id ${requestId}`);
+  return row;
+}
+
+/** One call, rebuilt and proved now, whatever was found before. @throws NOT_FOUND; CORRUPT where its own record is damaged. */
+export function getRequest(chain: Chain, requestId: string): Request {
+  const row = callOf(chain, requestId);
   const rebuilder = openRebuilder(chain);
   const rebuilt = rebuilder.rebuild(row);
   const digest = rebuilder.digest(row, rebuilt);

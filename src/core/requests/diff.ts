@@ -1,0 +1,155 @@
+import { canonicalJson, isObject, type Json, stringAt, textOf } from '../base/index.js';
+import type { Chain } from '../chain/index.js';
+import type { RequestChange, RequestDiff } from '../contract/index.js';
+import { align } from '../diff/index.js';
+import { countTokens } from '../formats/index.js';
+import { withBlocks, withoutMarks } from './canonical.js';
+import { membersAt, stringIn } from './json-ranges.js';
+import type { MessageReader } from './messages.js';
+import { openRebuilder, type Rebuilt } from './rebuild.js';
+import { callOf } from './requests.js';
+
+/** What changed from one call to another, and how much of the first a provider's cache can use again. @throws NOT_FOUND. */
+export function diffRequests(chain: Chain, a: string, b: string): RequestDiff {
+  const rebuilder = openRebuilder(chain);
+  const [before, after] = [callOf(chain, a), callOf(chain, b)].map((call) => sideOf(rebuilder.rebuild(call), rebuilder.reader)) as [Side, Side];
+  const system = changesOf(before.system, after.system, (index) => `system[${index}]`);
+  const tools = toolChanges(before.tools, after.tools);
+  const params = paramChanges(before.params, after.params);
+  const hunks = align(before.messages.map(alignable), after.messages.map(alignable));
+  return {
+    system: { same: system.length === 0, changes: system },
+    tools,
+    params: { same: params.length === 0, changes: params },
+    messages: { same: hunks.every((each) => each.op === 'same'), a: before.messages.length, b: after.messages.length, hunks },
+    cache: cacheOf(before, after),
+  };
+}
+
+/** A request in the parts that are compared, without cache marks. */
+interface Side {
+  readonly tools: readonly Json[];
+  readonly system: readonly Json[];
+  readonly params: ReadonlyMap<string, Json>;
+  readonly messages: readonly Placed[];
+}
+
+interface Placed {
+  /** Equal for messages that are the same. */
+  readonly name: string;
+  readonly role: string;
+  readonly tokens: number;
+  readonly blocks: () => readonly Json[];
+}
+
+function sideOf({ members, messages }: Rebuilt, reader: MessageReader): Side {
+  const listIn = (name: string): readonly Json[] => {
+    const value = members.get(name)?.value;
+    return value === undefined ? [] : Array.isArray(value) ? value.map(withoutMarks) : [value];
+  };
+  return {
+    tools: listIn('tools'),
+    system: listIn('system'),
+    params: new Map([...members].flatMap(([name, { value }]) => (name === 'tools' || name === 'system' ? [] : [[name, value] as const]))),
+    messages: messages.map((no) => placed(reader, no)),
+  };
+}
+
+function placed(reader: MessageReader, no: number): Placed {
+  if (no < 0) return { name: `gap ${no}`, role: '', tokens: 0, blocks: () => [] };
+  const { page, index } = reader.at(no);
+  const text = page.text(index);
+  return {
+    name: String(no),
+    role: stringIn(text, membersAt(text, 0, ['role'])?.get('role')) ?? '',
+    tokens: tokensOfBytes(text.length),
+    blocks: () => {
+      const message = withBlocks(JSON.parse(textOf(text)) as Json);
+      return isObject(message) && Array.isArray(message.content) ? message.content.map(withoutMarks) : [];
+    },
+  };
+}
+
+const alignable = ({ name, role }: Placed) => ({ key: name, content: name, likeness: role });
+const tokensOfBytes = (bytes: number): number => (bytes + 3) >> 2;
+const isSame = (a: Json, b: Json): boolean => canonicalJson(a) === canonicalJson(b);
+
+function changesOf(a: readonly Json[], b: readonly Json[], pathOf: (index: number) => string): RequestChange[] {
+  const alignables = (parts: readonly Json[]) =>
+    parts.map((part) => {
+      const text = canonicalJson(part);
+      return { key: text, content: text, likeness: stringAt(part, 'type') ?? 'text' };
+    });
+  return align(alignables(a), alignables(b)).flatMap(({ op, aStart, aCount, bStart, bCount }): RequestChange[] => {
+    if (op === 'same') return [];
+    if (op === 'removed') return range(aCount).map((step) => ({ op, path: pathOf(aStart + step), a: a[aStart + step] }));
+    if (op === 'added') return range(bCount).map((step) => ({ op, path: pathOf(bStart + step), b: b[bStart + step] }));
+    return range(bCount).map((step) => ({ op, path: pathOf(bStart + step), a: a[aStart + step], b: b[bStart + step] }));
+  });
+}
+
+const range = (count: number): number[] => Array.from({ length: count }, (_, index) => index);
+
+function toolChanges(a: readonly Json[], b: readonly Json[]): RequestDiff['tools'] {
+  const byName = (tools: readonly Json[]): Map<string, Json> => new Map(tools.map((tool, index) => [stringAt(tool, 'name') ?? `#${index}`, tool]));
+  const [before, after] = [byName(a), byName(b)];
+  const changes = mapChanges(before, after, (name) => `tools.${name}`);
+  const common = (tools: ReadonlyMap<string, Json>, other: ReadonlyMap<string, Json>): string =>
+    JSON.stringify([...tools.keys()].filter((name) => other.has(name)));
+  const reordered = common(before, after) !== common(after, before);
+  return { same: changes.length === 0 && !reordered, reordered, changes };
+}
+
+const paramChanges = (a: ReadonlyMap<string, Json>, b: ReadonlyMap<string, Json>): RequestChange[] => mapChanges(a, b, (name) => name);
+
+function mapChanges(a: ReadonlyMap<string, Json>, b: ReadonlyMap<string, Json>, pathOf: (name: string) => string): RequestChange[] {
+  return [...new Set([...a.keys(), ...b.keys()])].flatMap((name): RequestChange[] => {
+    const [left, right] = [a.get(name), b.get(name)];
+    if (left === undefined) return [{ op: 'added', path: pathOf(name), b: right }];
+    if (right === undefined) return [{ op: 'removed', path: pathOf(name), a: left }];
+    return isSame(left, right) ? [] : [{ op: 'changed', path: pathOf(name), a: left, b: right }];
+  });
+}
+
+/** Parameters that make a provider read the messages anew although they are the same. */
+const messageParameters = ['tool_choice', 'thinking'];
+
+/**
+ * The longest common beginning in the order in which a provider caches: tools, system, messages; a cache is one model's.
+ * A request that only goes on, or that stops earlier, breaks nothing.
+ */
+function cacheOf(a: Side, b: Side): RequestDiff['cache'] {
+  let tokens = 0;
+  let messages = 0;
+  const brokenAt = (path: string | null): RequestDiff['cache'] => ({ prefix: { messages, tokens }, brokenAt: path });
+  const isOther = (name: string): boolean => !isSame(a.params.get(name) ?? null, b.params.get(name) ?? null);
+  if (isOther('model')) return brokenAt('model');
+  for (const part of ['tools', 'system'] as const) {
+    const [left, right] = [a[part], b[part]];
+    for (let index = 0; index < Math.max(left.length, right.length); index += 1) {
+      const [one, other] = [left[index], right[index]];
+      if (one === undefined || other === undefined || !isSame(one, other)) return brokenAt(`${part}[${index}]`);
+      tokens += countTokens(canonicalJson(one));
+    }
+  }
+  const moved = messageParameters.find(isOther);
+  if (moved !== undefined) return brokenAt(moved);
+  for (; messages < Math.min(a.messages.length, b.messages.length); messages += 1) {
+    const [one, other] = [a.messages[messages] as Placed, b.messages[messages] as Placed];
+    if (one.name === other.name) {
+      tokens += one.tokens;
+      continue;
+    }
+    const path = `messages[${messages}]`;
+    if (one.role !== other.role) return brokenAt(path);
+    const [left, right] = [one.blocks(), other.blocks()];
+    let same = 0;
+    for (; same < left.length && same < right.length && isSame(left[same] as Json, right[same] as Json); same += 1)
+      tokens += countTokens(canonicalJson(left[same] as Json));
+    // The last message of the first call may have been continued, and that of the second may stop earlier.
+    const isContinued = same === left.length && messages === a.messages.length - 1;
+    const isEarlier = same === right.length && messages === b.messages.length - 1;
+    return brokenAt(isContinued || isEarlier ? null : `${path}.content[${same}]`);
+  }
+  return brokenAt(null);
+}
