@@ -47,6 +47,9 @@ import { viewNames } from './views';
 // The comparison brings its own engine for words; it is loaded when it is first asked for.
 const DiffView = lazy(() => import('../views/diff').then(({ DiffView: view }) => ({ default: view })));
 
+const ComposeView = lazy(() => import('../views/compose').then(({ ComposeView: view }) => ({ default: view })));
+const TimelineView = lazy(() => import('../views/timeline').then(({ TimelineView: view }) => ({ default: view })));
+
 const narrowQuery = matchMedia('(max-width: 900px)');
 const useNarrow = (): boolean =>
   useSyncExternalStore(
@@ -295,7 +298,7 @@ function InProject({ route }: { route: Route }) {
     case 'none':
       return route.project ? <Loading what="Opening the project" /> : <NoProject />;
     case 'opening':
-      return <Loading what={`Opening ${state.dir}`} lines={14} />;
+      return <Loading what={`Opening ${state.dir}`} lines={14} onCancel={() => go({ view: 'library', project: undefined })} />;
     case 'failed':
       return (
         <Failure
@@ -316,6 +319,10 @@ function InProject({ route }: { route: Route }) {
           return <ContextView project={state.dir} />;
         case 'diff':
           return <DiffView project={state.dir} />;
+        case 'compose':
+          return <ComposeView project={state.dir} />;
+        case 'timeline':
+          return <TimelineView project={state.dir} />;
       }
   }
 }

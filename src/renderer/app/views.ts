@@ -1,4 +1,4 @@
-import { BookOpen, GitCompare, GitGraph, Library } from 'lucide-react';
+import { BookOpen, GitCompare, GitGraph, Layers, Library, MessagesSquare } from 'lucide-react';
 import type { Icon } from '../parts';
 import type { ViewName } from '../state';
 
@@ -8,4 +8,6 @@ export const viewNames: readonly (readonly [view: ViewName, name: string, icon: 
   ['chain', 'Chain', GitGraph, 'g c'],
   ['context', 'Context', BookOpen, 'g x'],
   ['diff', 'Diff', GitCompare, 'g d'],
+  ['compose', 'Compose', Layers, 'g o'],
+  ['timeline', 'Timeline', MessagesSquare, 'g t'],
 ];

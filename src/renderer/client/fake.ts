@@ -39,7 +39,9 @@ export function delayOf(attempt: number): number {
 }
 \`\`\`
 
-<script>alert('hostile')</script> ![tracker](https://example.com/pixel.png) and [a link](https://example.com/a?b=c).`;
+<script>alert('hostile')</script>
+
+![tracker](https://example.com/pixel.png) and [a link](https://example.com/a?b=c).`;
 
 /** Answers like an engine, from nothing but arithmetic: for looking at views and for scale. */
 export function fakeCarrier(options: FakeOptions = {}): Carrier {

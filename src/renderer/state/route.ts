@@ -1,6 +1,6 @@
 import type { ContextId, EntryKey, Stop } from '../../core/contract/index.js';
 
-export const views = ['library', 'chain', 'context', 'diff'] as const;
+export const views = ['library', 'chain', 'context', 'diff', 'compose', 'timeline'] as const;
 export type ViewName = (typeof views)[number];
 
 /** Where the person is. Stands in the address in full, so that back, forward, reload and a copied link lead to the same place. */
@@ -15,6 +15,8 @@ export interface Route {
   readonly against?: ContextId | undefined;
   readonly entry?: EntryKey | undefined;
   readonly stop?: Stop | undefined;
+  /** The space of the timeline; without one it shows the commit's context. */
+  readonly space?: string | undefined;
 }
 
 const contextId = /^ctx-[0-9a-f]{1,64}$/;
@@ -37,13 +39,14 @@ export function parseRoute(hash: string): Route {
     commit: commit('commit'),
     against: commit('against'),
     entry: text('entry') as EntryKey | undefined,
+    space: text('space'),
     stop: stop === 'root' || stop === 'compaction' ? stop : commit('stop'),
   };
 }
 
 export function formatRoute(route: Route): string {
   const params = new URLSearchParams();
-  for (const name of ['project', 'session', 'commit', 'against', 'entry', 'stop'] as const) {
+  for (const name of ['project', 'session', 'commit', 'against', 'entry', 'stop', 'space'] as const) {
     const value = route[name];
     if (value) params.set(name, value);
   }

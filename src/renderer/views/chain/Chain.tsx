@@ -145,7 +145,7 @@ export function ChainView({ project }: { project: string }) {
       />
     );
   }
-  if (total === undefined) return <Loading what="Reading the chain" lines={16} />;
+  if (total === undefined) return <Loading what="Reading the chain" lines={16} onCancel={() => go({ view: 'library' })} />;
   if (total === 0) return <NoCommits filtered={session !== undefined} />;
 
   const width = graphWidth(lanes);

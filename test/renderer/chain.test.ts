@@ -1,0 +1,53 @@
+import { describe, expect, test } from 'vitest';
+import { filterRows, foldRows, linksOf } from '../../src/renderer/views/chain/rows.js';
+import { commit, graphRow } from './make.js';
+
+const newestFirst = (count: number) => Array.from({ length: count }, (_, n) => graphRow(count - 1 - n));
+
+describe('the list of a chain', () => {
+  test('a long run folds into one row that says how long it is, and opens', () => {
+    const rows = newestFirst(60);
+    const list = foldRows(rows, new Set());
+    expect(list).toHaveLength(13);
+    expect(list[6]).toEqual({ kind: 'fold', at: 6, end: 54 });
+    expect(foldRows(rows, new Set([6]))).toHaveLength(60);
+  });
+
+  test('every commit is shown or counted, once', () => {
+    const rows = newestFirst(200).map((row, n) => (n % 50 === 25 ? { ...row, tipOf: 'a tip' } : row));
+    const seen = foldRows(rows, new Set()).flatMap((item) =>
+      item.kind === 'commit' ? [item.at] : Array.from({ length: item.end - item.at }, (_, n) => item.at + n),
+    );
+    expect(seen).toEqual(rows.map((_, n) => n));
+  });
+
+  test.each([
+    ['a compaction', { commit: { ...graphRow(30).commit, type: 'compaction' as const } }],
+    ['a tip', { tipOf: 'main' }],
+    ['a fork', { forked: true }],
+    ['a branching', { children: 2 }],
+    ['an error', { errors: 1 }],
+    ['a lane that bends', { edges: [{ fromLane: 0, toLane: 1 }] }],
+  ])('%s is never folded away', (_, what) => {
+    const rows = newestFirst(61);
+    rows[30] = { ...rows[30], ...what } as (typeof rows)[number];
+    expect(foldRows(rows, new Set())).toContainEqual({ kind: 'commit', at: 30 });
+  });
+
+  test('words are looked for in summaries, tips and ids', () => {
+    const rows = [graphRow(3, { tipOf: 'Queue work' }), graphRow(2), graphRow(1)];
+    expect(filterRows(rows, 'QUEUE')).toEqual([{ kind: 'commit', at: 0 }]);
+    expect(filterRows(rows, 'turn 1')).toEqual([{ kind: 'commit', at: 2 }]);
+    expect(filterRows(rows, commit(2))).toEqual([{ kind: 'commit', at: 1 }]);
+  });
+
+  test('a subagent hangs by its newest commit on the commit that called it', () => {
+    const rows = [
+      graphRow(9),
+      graphRow(5, { lane: 1, commit: { ...graphRow(5).commit, parent: commit(4) } }),
+      graphRow(4, { lane: 1, commit: { ...graphRow(4).commit, parent: null }, startedBy: { commit: commit(9), toolCallId: 'toolu_1' } }),
+      graphRow(3),
+    ];
+    expect(linksOf(rows, foldRows(rows, new Set()))).toEqual([{ from: { row: 1, lane: 1 }, to: { row: 0, lane: 0 } }]);
+  });
+});

@@ -1,0 +1,63 @@
+import { describe, expect, test } from 'vitest';
+import { blockOfEntry, blocksOf, promptOf, seamsOf, turnsOf } from '../../src/renderer/views/context/blocks.js';
+import { call, commit, outlineRow, result } from './make.js';
+
+describe('the list of a context', () => {
+  const rows = [
+    outlineRow('p', 'user', 'text', { head: 'Fix it' }),
+    call('a'),
+    call('b'),
+    result('a'),
+    result('b', { isError: true }),
+    outlineRow('w', 'assistant', 'text'),
+    call('c', { commit: commit(2) }),
+  ];
+  const blocks = blocksOf(rows);
+
+  test('a call and its result are one block, also where calls were made side by side', () => {
+    expect(blocks.map(({ first, result: at }) => [first, at])).toEqual([
+      [0, undefined],
+      [1, 3],
+      [2, 4],
+      [5, undefined],
+      [6, null],
+    ]);
+  });
+
+  test('every entry is in exactly one block', () => {
+    const shown = blocks.flatMap(({ first, result: at }) => (at === undefined || at === null ? [first] : [first, at]));
+    expect(shown.sort((a, b) => a - b)).toEqual(rows.map((_, n) => n));
+  });
+
+  test('a result without its call, and a second result of one call, stand for themselves', () => {
+    const odd = blocksOf([result('lost'), call('a'), result('a'), result('a')]);
+    expect(odd.map(({ first, result: at }) => [first, at])).toEqual([
+      [0, undefined],
+      [1, 2],
+      [3, undefined],
+    ]);
+  });
+
+  test('an entry leads to the block that shows it, a result to its call', () => {
+    expect(rows.map((_, n) => blockOfEntry(blocks, n))).toEqual([0, 1, 2, 1, 2, 3, 4]);
+  });
+
+  test('turns are commits, named by the first words of a person', () => {
+    expect(turnsOf(rows, blocks)).toMatchObject([
+      { commit: commit(1), firstEntry: 0, firstBlock: 0, head: 'Fix it', errors: 1, tokens: 60 },
+      { commit: commit(2), firstEntry: 6, firstBlock: 4, head: 'Bash', errors: 0 },
+    ]);
+  });
+
+  test('what an agent wraps around a prompt is no prompt', () => {
+    expect(promptOf('<command-name>/compact</command-name> <command-message>')).toBe('/compact');
+    expect(promptOf('<command-message>review</command-message>')).toBe('/review');
+    expect(promptOf('<local-command-caveat>Caveat: The messages below')).toBeUndefined();
+    expect(promptOf('<ide_opened_file>The user opened')).toBeUndefined();
+    expect(promptOf('<div> is broken')).toBe('<div> is broken');
+  });
+
+  test('seams stand where summaries do', () => {
+    expect(seamsOf([outlineRow('s', 'user', 'summary'), ...rows, outlineRow('t', 'user', 'summary')])).toEqual([0, 8]);
+  });
+});

@@ -1,0 +1,58 @@
+import { describe, expect, test } from 'vitest';
+import { bytes, compact, day, duration, firstLine, plural, tokens, when, whose } from '../../src/renderer/parts/numbers.js';
+
+describe('numbers as the window says them', () => {
+  test.each([
+    [0, '0'],
+    [999, '999'],
+    [1_000, '1k'],
+    [9_810, '9.81k'],
+    [12_400, '12.4k'],
+    [100_400, '100k'],
+    [214_000, '214k'],
+    [999_499, '999k'],
+    [999_500, '1M'],
+    [1_234_567, '1.23M'],
+  ])('%d is %s', (n, said) => expect(compact(n)).toBe(said));
+
+  test('a token count is an estimate until a runtime says its own', () => expect(tokens(12_400)).toBe('≈ 12.4k tok'));
+
+  test.each([
+    [0, '0 B'],
+    [999, '999 B'],
+    [1_000, '1 kB'],
+    [18_400_000, '18.4 MB'],
+    [812_000_000, '812 MB'],
+    [999_600, '1 MB'],
+  ])('%d bytes are %s', (n, said) => expect(bytes(n)).toBe(said));
+
+  test('one of a thing is not many', () => {
+    expect(plural(1, 'entry', 'entries')).toBe('1 entry');
+    expect(plural(1_284, 'commit')).toBe('1,284 commits');
+  });
+
+  test('dates are relative where that is shorter, and never invented', () => {
+    const now = new Date(2026, 10, 21, 15, 0);
+    expect(when(new Date(2026, 10, 21, 14, 2).toISOString(), now)).toBe('14:02');
+    expect(when(new Date(2026, 10, 20, 23, 59).toISOString(), now)).toBe('Yesterday 23:59');
+    expect(when(new Date(2026, 1, 3, 6, 5).toISOString(), now)).toBe('3 Feb 06:05');
+    expect(when(new Date(2024, 1, 3, 6, 5).toISOString(), now)).toBe('3 Feb 2024');
+    expect(when('not a date', now)).toBe('no date');
+    expect(day('', now)).toBe('No date');
+  });
+
+  test('durations keep the unit that one can feel', () => {
+    expect([12, 3_240, 75_000].map(duration)).toEqual(['12 ms', '3.2 s', '1 min 15 s']);
+  });
+
+  test('a principal is known by its folder, whatever the slashes', () => {
+    expect(whose('claude-code@/Users/alex/workspace/cli')).toBe('cli');
+    expect(whose('claude-code@C:\\work\\api\\')).toBe('api');
+    expect(whose('alex')).toBe('alex');
+  });
+
+  test('a first line is cut, not wrapped', () => {
+    expect(firstLine('\n\n  one\ntwo')).toBe('one');
+    expect(firstLine('x'.repeat(300), 10)).toBe(`${'x'.repeat(10)}…`);
+  });
+});

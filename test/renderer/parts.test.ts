@@ -1,0 +1,124 @@
+import './page.js';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { foldText } from '../../src/renderer/parts/Fold.js';
+import { languageOf, languageOfPath } from '../../src/renderer/parts/highlight.js';
+import { entryAt, sharesOf, tokensByFamily } from '../../src/renderer/parts/TokenBar.js';
+import { editOf, editsOf, leadOf } from '../../src/renderer/parts/tools.js';
+import { comparable, diffRows, piecesOf } from '../../src/renderer/views/diff/parts.js';
+import { call, entry, outlineRow, result } from './make.js';
+
+describe('folding', () => {
+  test('twenty lines are shown, and the rest is counted', () => {
+    const text = Array.from({ length: 25 }, (_, n) => `line ${n}`).join('\n');
+    const folded = foldText(text);
+    expect(folded.shown.split('\n')).toHaveLength(20);
+    expect(folded).toMatchObject({ hiddenLines: 5, size: text.length });
+  });
+
+  test('what fits is not folded, one line that never ends is', () => {
+    expect(foldText('a\nb')).toEqual({ shown: 'a\nb', hiddenLines: 0, size: 3 });
+    expect(foldText('x'.repeat(100_000))).toMatchObject({ hiddenLines: 1, size: 100_000 });
+  });
+
+  test('shown and hidden lines are all the lines', () => {
+    fc.assert(
+      fc.property(fc.array(fc.string({ maxLength: 20 }), { minLength: 1, maxLength: 80 }), (lines) => {
+        const text = lines.map((line) => line.replaceAll('\n', '')).join('\n');
+        const { shown, hiddenLines } = foldText(text);
+        expect(text.startsWith(shown)).toBe(true);
+        expect(shown.split('\n').length + hiddenLines).toBe(text.split('\n').length);
+      }),
+    );
+  });
+});
+
+describe('the token bar', () => {
+  const rows = [outlineRow('a', 'user', 'text', { tokens: 10 }), call('t', { tokens: 60 }), result('t', { tokens: 30 })];
+
+  test('each entry has its share, and a point finds its entry', () => {
+    expect(sharesOf(rows)).toEqual([0, 0.1, 0.7, 1]);
+    expect([0, 0.05, 0.1, 0.69, 0.71, 1].map((point) => entryAt(sharesOf(rows), point))).toEqual([0, 0, 1, 1, 2, 2]);
+  });
+
+  test('entries without tokens break nothing', () => {
+    expect(sharesOf([{ tokens: 0 }, { tokens: 0 }])).toEqual([0, 0, 0]);
+    expect(entryAt(sharesOf([]), 0.5)).toBe(0);
+  });
+
+  test('sums by kind are what the legend says', () => {
+    expect(tokensByFamily(rows)).toEqual({ user: 10, assistant: 0, thinking: 0, tool: 90, system: 0 });
+  });
+});
+
+describe('tool calls', () => {
+  test('the head line has what names the call', () => {
+    expect(leadOf('Bash', { description: 'List', command: 'ls -la\nrm x' })).toBe('ls -la');
+    expect(leadOf('Unknown', { deep: {}, path: '/a' })).toBe('/a');
+    expect(leadOf('constructor', { x: 1 })).toBeUndefined();
+    expect(leadOf('Bash', undefined)).toBeUndefined();
+  });
+
+  test('a replacement is lines that went, lines that came, and what frames them', () => {
+    expect(editOf('a\nb\nc', 'a\nB\nB2\nc')).toMatchObject({ before: ['a'], removed: ['b'], added: ['B', 'B2'], after: ['c'] });
+    expect(editOf('', 'new')).toMatchObject({ removed: [], added: ['new'] });
+    expect(editOf('x\nx', 'x')).toMatchObject({ before: ['x'], removed: ['x'], added: [] });
+  });
+
+  test('an input that is not what the tool takes is shown field by field, not as a diff', () => {
+    expect(editsOf('Edit', { file_path: '/a', old_string: 1, new_string: 'b' })).toBeUndefined();
+    expect(editsOf('MultiEdit', { edits: [{ old_string: 'a', new_string: 'b' }, 'x'] })).toBeUndefined();
+    expect(editsOf('MultiEdit', { edits: [{ old_string: 'a', new_string: 'b' }] })).toHaveLength(1);
+    expect(editsOf('Edit', 'text')).toBeUndefined();
+  });
+
+  test('languages are known by name and by file, and nothing else is loaded', () => {
+    expect(['ts', 'TSX', 'sh', 'nope', '__proto__', 'constructor', undefined].map(languageOf)).toEqual([
+      'typescript',
+      'tsx',
+      'bash',
+      undefined,
+      undefined,
+      undefined,
+      undefined,
+    ]);
+    expect(['/a/b.py', 'C:\\x\\Makefile', '/Dockerfile', '/a/b'].map(languageOfPath)).toEqual(['python', 'make', 'docker', undefined]);
+  });
+});
+
+describe('the diff', () => {
+  test('hunks become rows: the same folded, the rest one by one', () => {
+    expect(
+      diffRows([
+        { op: 'same', aStart: 0, aCount: 20, bStart: 0, bCount: 20 },
+        { op: 'changed', aStart: 20, aCount: 2, bStart: 20, bCount: 1 },
+        { op: 'added', aStart: 22, aCount: 0, bStart: 21, bCount: 1 },
+      ]),
+    ).toEqual([
+      { kind: 'same', aStart: 0, bStart: 0, count: 20 },
+      { kind: 'changed', a: 20, b: 20 },
+      { kind: 'removed', a: 21 },
+      { kind: 'added', b: 21 },
+    ]);
+  });
+
+  test('pieces of a change give both texts back', () => {
+    const { a, b } = piecesOf('one two three', 'one 2 three!', [
+      { fromA: 4, toA: 7, fromB: 4, toB: 5 },
+      { fromA: 13, toA: 13, fromB: 11, toB: 12 },
+    ]);
+    expect(a.map((piece) => piece.text).join('')).toBe('one two three');
+    expect(b).toEqual([
+      { text: 'one ', differs: false },
+      { text: '2', differs: true },
+      { text: ' three', differs: false },
+      { text: '!', differs: true },
+    ]);
+  });
+
+  test('calls are compared by their input, results by what came back', () => {
+    expect(comparable(entry('assistant', 'tool_call', { arguments: { a: 1 } }))).toBe('{\n  "a": 1\n}');
+    expect(comparable(entry('tool', 'tool_result', { result: [1] }))).toBe('[\n  1\n]');
+    expect(comparable(entry('user', 'text', { text: 'hi' }))).toBe('hi');
+  });
+});
