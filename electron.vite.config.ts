@@ -1,9 +1,5 @@
-import { rmSync } from 'node:fs';
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'electron-vite';
-
-/** Names of shared chunks carry a hash: those of earlier builds go, while `out/` itself has other inhabitants. */
-const freshChunks = { name: 'fresh-chunks', buildStart: () => rmSync('out/chunks', { recursive: true, force: true }) };
 
 /**
  * Three builds into `out/`: what runs on Node (shell, engine, web host, command line; one bundle each over shared
@@ -15,7 +11,6 @@ const outside = ['better-sqlite3', '@napi-rs/blake-hash', 'cbor-x', 'chokidar', 
 
 export default defineConfig({
   main: {
-    plugins: [freshChunks],
     build: {
       outDir: 'out',
       emptyOutDir: false,
@@ -29,7 +24,7 @@ export default defineConfig({
           'engine/engine': 'src/main/engine/engine.ts',
           'cli/stemma': 'src/main/cli/stemma.ts',
         },
-        output: { format: 'es', entryFileNames: '[name].js', chunkFileNames: 'chunks/[name]-[hash].js' },
+        output: { format: 'es', entryFileNames: '[name].js', chunkFileNames: 'chunks/[name].js' },
       },
     },
   },

@@ -23,6 +23,8 @@ export interface Machine {
   giveHistory(): string;
   run(...words: string[]): Promise<Ran>;
   runWith(input: string, ...words: string[]): Promise<Ran>;
+  /** What `npm start` runs, on a machine with this environment; ended with the machine. */
+  start(environment: NodeJS.ProcessEnv, ...words: string[]): Promise<WebHost>;
   /** Serves the window; ended with the machine. */
   web(...words: string[]): Promise<WebHost>;
   [Symbol.asyncDispose](): Promise<void>;
@@ -53,11 +55,12 @@ export function machine(): Machine {
   const env = { ...outer, HOME: dir, STEMMA_HOME: join(dir, 'stemma'), TZ: 'UTC', NO_COLOR: '1' };
   const children: ChildProcess[] = [];
 
-  const start = (words: string[]): ChildProcess => {
-    const child = spawn(node, [built('cli', 'stemma.js'), ...words], { cwd: join(dir, 'work'), env });
+  const begin = (script: string, words: string[], more: NodeJS.ProcessEnv = {}): ChildProcess => {
+    const child = spawn(node, [script, ...words], { cwd: join(dir, 'work'), env: { ...env, ...more } });
     children.push(child);
     return child;
   };
+  const start = (words: string[]): ChildProcess => begin(built('cli', 'stemma.js'), words);
 
   return {
     dir,
@@ -71,6 +74,7 @@ export function machine(): Machine {
     },
     run: (...words) => ended(start(words), ''),
     runWith: (input, ...words) => ended(start(words), input),
+    start: (environment, ...words) => served(begin(join(root, 'src', 'main', 'start', 'index.ts'), words, environment)),
     web: (...words) => served(start(['web', '--no-open', ...words])),
     async [Symbol.asyncDispose]() {
       await Promise.all(children.filter((child) => child.exitCode === null && child.signalCode === null).map(kill));

@@ -1,4 +1,4 @@
-import { app, dialog, protocol, session, shell, type WebContents } from 'electron';
+import { app, protocol, session, shell } from 'electron';
 import { built } from '../engine/index.js';
 import { answerFor, plain } from '../window/index.js';
 
@@ -32,24 +32,15 @@ export function secureContents(): void {
     contents.on('will-redirect', (event) => event.preventDefault());
     contents.on('will-attach-webview', (event) => event.preventDefault());
     contents.setWindowOpenHandler(({ url }) => {
-      void offerLink(contents, url);
+      openInBrowser(url);
       return { action: 'deny' };
     });
   });
 }
 
-/** A link out of a transcript: followed by the person's browser only, and only after the whole address was shown. */
-async function offerLink(contents: WebContents, url: string): Promise<void> {
-  if (!URL.canParse(url) || !['https:', 'http:'].includes(new URL(url).protocol) || contents.isDestroyed()) return;
-  const { response } = await dialog.showMessageBox({
-    type: 'question',
-    message: 'Open this link in your browser?',
-    detail: new URL(url).href,
-    buttons: ['Cancel', 'Open'],
-    defaultId: 0,
-    cancelId: 0,
-  });
-  if (response === 1) await shell.openExternal(new URL(url).href);
+/** A link out of a transcript, which the window has shown in full and a person chose to open: the browser's business. */
+function openInBrowser(url: string): void {
+  if (URL.canParse(url) && ['https:', 'http:'].includes(new URL(url).protocol)) void shell.openExternal(new URL(url).href);
 }
 
 /** Whether a message came from the top frame of our own page. */

@@ -22,11 +22,14 @@ const filesBelow = (folder: string): string[] =>
     .filter((item) => item.isFile())
     .map((item) => join(item.parentPath, item.name).slice(root.length + 1));
 
-/** Builds into `out/`. Throws with what the build said where it fails. */
+/** Builds into `out/`; what is wrong is said by the build itself. */
 function build(): void {
   const electronVite = join(dirname(require.resolve('electron-vite/package.json')), 'bin', 'electron-vite.js');
-  const { status, stdout, stderr } = spawnSync(process.execPath, [electronVite, 'build', '--logLevel', 'warn'], { cwd: root, encoding: 'utf8' });
-  if (status !== 0) throw new Error(`The build failed.\n${stdout}${stderr}`);
+  const { status } = spawnSync(process.execPath, [electronVite, 'build', '--logLevel', 'warn'], {
+    cwd: root,
+    stdio: ['ignore', 'inherit', 'inherit'],
+  });
+  if (status !== 0) throw new Error('The build failed.');
   chmodSync(join(root, 'out', 'cli', 'stemma.js'), 0o755);
   writeFileSync(stamp, '');
 }

@@ -1,0 +1,116 @@
+import { writeFileSync } from 'node:fs';
+import AxeBuilder from '@axe-core/playwright';
+import type { Page } from '@playwright/test';
+import { expect, test } from '../../support/e2e.js';
+import { transcript } from '../../support/transcript.js';
+import { commits, entries, openContext, sheet } from '../../support/window.js';
+
+/** Rules of accessibility that the window breaks, with the places, in words. */
+async function barriers(page: Page): Promise<string[]> {
+  const { violations } = await new AxeBuilder({ page }).withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa']).analyze();
+  return violations.map(
+    ({ id, nodes }) =>
+      `${id}: ${nodes
+        .slice(0, 3)
+        .map((node) => node.html.slice(0, 160))
+        .join(' | ')}`,
+  );
+}
+
+for (const colorScheme of ['light', 'dark'] as const) {
+  test(`every view can be used by everybody, ${colorScheme}`, async ({ page, machine }) => {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    machine.giveHistory();
+    const { url } = await machine.web();
+    await page.goto(url);
+    await expect(page.getByRole('tree', { name: 'Sessions found on this machine' })).toBeVisible();
+    expect(await barriers(page), 'library').toEqual([]);
+    await page.getByRole('button', { name: 'Import all' }).click();
+    const fixed = page.getByRole('option', { name: /^Fix it, please/ });
+    await fixed.click();
+    expect(await barriers(page), 'chain').toEqual([]);
+    await openContext(page, fixed);
+    await expect(entries(page)).toHaveAttribute('aria-busy', 'false');
+    expect(await barriers(page), 'context').toEqual([]);
+    await page.keyboard.press('f');
+    await expect(sheet(page)).toBeVisible();
+    expect(await barriers(page), 'fork').toEqual([]);
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('e');
+    await expect(sheet(page)).toBeVisible();
+    expect(await barriers(page), 'export').toEqual([]);
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('?');
+    await expect(sheet(page)).toBeVisible();
+    expect(await barriers(page), 'keys').toEqual([]);
+  });
+}
+
+test('nothing needs a mouse: from the library to a fork by keys alone', async ({ page, machine }) => {
+  machine.giveHistory();
+  const { url } = await machine.web();
+  await page.goto(url);
+  const tree = page.getByRole('tree', { name: 'Sessions found on this machine' });
+  await expect(tree).toBeVisible();
+  await tree.focus();
+  for (const key of ['ArrowDown', 'ArrowDown', 'ArrowDown']) await page.keyboard.press(key);
+  await page.keyboard.press('Enter');
+  await expect(commits(page).first()).toBeVisible();
+  await page.getByRole('listbox', { name: 'Commits, newest first' }).focus();
+  await page.keyboard.press('j');
+  await page.keyboard.press('Enter');
+  await expect(entries(page)).toBeFocused();
+  await page.keyboard.press('j');
+  await page.keyboard.press('f');
+  await expect(sheet(page)).toContainText('Stays');
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('g');
+  await page.keyboard.press('c');
+  await expect(commits(page).first()).toBeVisible();
+  await page.keyboard.press('Control+k');
+  await expect(page.getByRole('combobox').or(page.getByRole('dialog')).first()).toBeVisible();
+});
+
+test('a session of 20,000 entries opens and scrolls, with few of them drawn at a time', async ({ page, machine }) => {
+  const turns = Array.from({ length: 2_000 }, (_, turn) => ({
+    prompt: `Question ${turn}`,
+    answers: Array.from({ length: 9 }, (_, part) => `Answer ${part} of turn ${turn}: ${'words '.repeat(12)}`),
+  }));
+  const file = machine.path('work', 'long.jsonl');
+  writeFileSync(file, transcript('long', turns));
+  const { url } = await machine.web(file);
+  await page.goto(url);
+  await expect(commits(page).first()).toBeVisible();
+  await openContext(page, page.getByRole('option', { name: /^Question 1999/ }));
+  await expect(page.getByText(/20,000 entries/).first()).toBeVisible();
+  for (const [place, words] of [
+    ['end', 'Answer 8 of turn 1999'],
+    ['start', 'Question 0'],
+    ['end', 'Answer 8 of turn 1999'],
+  ] as const) {
+    await entries(page).evaluate((list, to) => list.scrollTo({ top: to === 'end' ? list.scrollHeight : 0 }), place);
+    await expect(async () => {
+      await entries(page).evaluate((list, to) => list.scrollTo({ top: to === 'end' ? list.scrollHeight : 0 }), place);
+      await expect(entries(page).getByText(words).first()).toBeInViewport({ timeout: 500 });
+    }).toPass();
+    expect(await entries(page).getByRole('article').count()).toBeLessThan(100);
+  }
+});
+
+test('back, forward, reload and a copied address lead to the same place', async ({ page, machine }) => {
+  machine.giveHistory();
+  const { url } = await machine.web();
+  await page.goto(url);
+  await page.getByRole('button', { name: 'Import all' }).click();
+  await openContext(page, page.getByRole('option', { name: /^Fix it, please/ }));
+  const address = page.url();
+  await page.goBack();
+  await expect(commits(page).first()).toBeVisible();
+  await page.goForward();
+  await expect(entries(page)).toBeVisible();
+  await page.reload();
+  await expect(entries(page).getByText('Fix it, please. Test first.').first()).toBeVisible();
+  const other = await page.context().newPage();
+  await other.goto(address);
+  await expect(entries(other).getByText('Fix it, please. Test first.').first()).toBeVisible();
+});

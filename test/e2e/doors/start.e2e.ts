@@ -1,0 +1,49 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { expect, test } from '../../support/e2e.js';
+import { built } from '../../support/machine.js';
+
+test.describe('npm start', () => {
+  test.skip(process.platform !== 'linux', 'the other platforms always have a display');
+
+  test('without a display it says so in one line and serves the same window', async ({ machine }) => {
+    const host = await machine.start({});
+    expect(host.said().split('\n')[0]).toBe('There is no display: serving the same window for a browser.');
+    expect((await fetch(host.url, { redirect: 'manual' })).status).toBe(303);
+  });
+
+  test('where Electron does not start it says so in one line and serves the same window', async ({ machine }) => {
+    const host = await machine.start({ DISPLAY: ':77', STEMMA_ELECTRON: '/bin/false' });
+    const why = process.getuid?.() === 0 ? "Electron's sandbox does not run as root" : 'Electron did not start';
+    expect(host.said().split('\n')[0]).toBe(`${why}: serving the same window for a browser.`);
+  });
+
+  test('it ends with whoever started it', async ({ machine }) => {
+    const host = await machine.start({});
+    const ended = new Promise((resolve) => host.process.once('exit', resolve));
+    host.process.kill('SIGTERM');
+    await ended;
+    await expect(fetch(host.origin)).rejects.toThrow();
+  });
+});
+
+/** A Node on this machine that better-sqlite3 does not run on. */
+const oldNode = (process.env.PATH ?? '')
+  .split(delimiter)
+  .map((dir) => join(dir, 'node'))
+  .find((path) => existsSync(path) && Number(/^v(\d+)/.exec(spawnSync(path, ['-v'], { encoding: 'utf8' }).stdout)?.[1] ?? 99) < 22);
+
+test('an older Node hands over to the one that the project brings along', async ({ machine }) => {
+  test.skip(!oldNode, 'no Node older than 22 is on this machine');
+  const run = (...words: string[]) =>
+    spawnSync(oldNode ?? '', [built('cli', 'stemma.js'), ...words], {
+      encoding: 'utf8',
+      env: machine.env,
+      input: '{"text":"x","contentType":"text/plain"}',
+    });
+  const dir = machine.path('p.stemma');
+  expect(run('init', dir)).toMatchObject({ status: 0, stderr: '' });
+  expect(run('call', 'artifact.put', '--project', dir, '--input', '-')).toMatchObject({ status: 0, stdout: expect.stringContaining('blake3:') });
+  expect(run('call', 'no.such').status).toBe(2);
+});
