@@ -1,5 +1,5 @@
 import { type Json, parseJson, unreachable } from '../base/index.js';
-import type { BodyProvider, MemoryMessage } from '../contract/compose.js';
+import type { BodyProvider, MemoryMessage } from '../contract/index.js';
 import { answeredCall, toolCallsOf } from './memory.js';
 import { checkPairing } from './pairing.js';
 

@@ -1,5 +1,5 @@
 import { StemmaError } from '../base/index.js';
-import type { BlockKey, CollectProblem, CollectServices, ExperienceRecord, KnowledgeChunk, Process } from '../contract/compose.js';
+import type { BlockKey, CollectProblem, CollectServices, ExperienceRecord, KnowledgeChunk, Process } from '../contract/index.js';
 import { experienceBlock, type KnowledgeLimits, knowledgeBlock, todoBlock } from './blocks.js';
 import { admission } from './layers.js';
 import type { State } from './state.js';

@@ -1,4 +1,4 @@
-import type { MemoryMessage } from '../contract/compose.js';
+import type { MemoryMessage } from '../contract/index.js';
 import { answeredCall, tokensOf, toolCallsOf } from './memory.js';
 
 export interface CompactionPolicy {

@@ -1,4 +1,4 @@
-import type { Compaction, MemoryMessage } from '../contract/compose.js';
+import type { Compaction, MemoryMessage } from '../contract/index.js';
 import { type CompactionPolicy, extractiveSummary, historyText, planCompaction } from './compact.js';
 import { tokensOf } from './memory.js';
 import { buildPatch, type Patch } from './state.js';

@@ -1,4 +1,4 @@
-import type { Composed, ComposedMessage, ComposeInput, DroppedLayer, MemoryMessage, Process } from '../contract/compose.js';
+import type { Composed, ComposedMessage, ComposeInput, DroppedLayer, MemoryMessage, Process } from '../contract/index.js';
 import { type Admission, admission, admitsBlock, type Block, orderedBlocks } from './layers.js';
 import { tokensOf } from './memory.js';
 import { refuse } from './refusals.js';

@@ -1,5 +1,5 @@
 import { inWords, unreachable } from '../base/index.js';
-import { type BlockKey, blockKeys, type Process } from '../contract/compose.js';
+import { type BlockKey, blockKeys, type Process } from '../contract/index.js';
 import { refuse } from './refusals.js';
 
 const suffix = '__context';

@@ -1,5 +1,5 @@
 import { isObject, stringAt } from '../base/index.js';
-import type { MemoryMessage } from '../contract/compose.js';
+import type { MemoryMessage } from '../contract/index.js';
 import { countTokens } from '../formats/index.js';
 
 /** A call of a tool, as an AI message of memory carries it in `tool_calls`. */

@@ -1,4 +1,4 @@
-import type { KnowledgeChunk } from '../contract/compose.js';
+import type { KnowledgeChunk } from '../contract/index.js';
 
 /** A note in chunks, one a heading: small enough to be chosen one by one, whole enough to be read. */
 export function chunksOfNote(sourceId: string, docId: string, text: string): readonly KnowledgeChunk[] {

@@ -1,6 +1,5 @@
 import { isObject, type Json, stringAt } from '../base/index.js';
-import type { MemoryMessage } from '../contract/compose.js';
-import type { Entry } from '../contract/entry.js';
+import type { Entry, MemoryMessage } from '../contract/index.js';
 
 /** A conversation as the layers that it holds: what a runtime recorded, told apart by what it is to the model. */
 export interface RecordedLayers {

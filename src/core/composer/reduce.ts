@@ -1,5 +1,5 @@
 import { inWords, isObject } from '../base/index.js';
-import type { MemoryMessage } from '../contract/compose.js';
+import type { MemoryMessage } from '../contract/index.js';
 import { refuse } from './refusals.js';
 
 /** What a patch says about `messages`: a message to add or to put in another's place, or what to remove. */

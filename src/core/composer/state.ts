@@ -1,5 +1,5 @@
 import { inWords, isObject, type Json } from '../base/index.js';
-import { type MemoryMessage, memoryMessage } from '../contract/compose.js';
+import { type MemoryMessage, memoryMessage } from '../contract/index.js';
 import { reproducibleBlocks } from './layers.js';
 import { answeredCall, dialogueOf, toolCallsOf } from './memory.js';
 import { type MessageDelta, type ResultsDelta, reduceMessages, reducePlain, reduceResults, removeAll } from './reduce.js';

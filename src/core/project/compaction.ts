@@ -1,8 +1,7 @@
 import type { ContextId } from '../base/index.js';
 import { type Chain, compact, contextEntries, entries } from '../chain/index.js';
 import { recordedLayers, shortenMemory } from '../composer/index.js';
-import type { Compaction } from '../contract/compose.js';
-import type { Commit } from '../contract/index.js';
+import type { Commit, Compaction } from '../contract/index.js';
 
 export interface CompactionRequest {
   readonly id: ContextId;
