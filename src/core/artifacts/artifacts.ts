@@ -5,10 +5,10 @@ import type { WritableDb } from '../store/index.js';
 import { openCaches } from './caches.js';
 import { read, readAll, readRange } from './content.js';
 import { type GcOptions, type GcResult, gc } from './gc.js';
-import { hashOfRef, refOfHash } from './hash.js';
+import { blake3Of, hashOfRef, refOfHash } from './hash.js';
 import { openPacks } from './packs.js';
 import { expire, keep, setPolicy } from './policy.js';
-import { known, type Put, type PutOptions, put, putCache } from './put.js';
+import { known, type Put, type PutOptions, put, putCache, restore } from './put.js';
 import { type Repacked, type RepackOptions, repack } from './repack.js';
 import { chunkType, type Facts, factColumns, type Gone, isStoredSql, type Shelf } from './shelf.js';
 
@@ -47,6 +47,12 @@ export interface Artifacts {
   setPolicy(no: ArtifactNo, policy: Policy, ttlSeconds?: number): void;
   /** Makes sure that an object which is about to be named by a commit has content that lasts. */
   keep(no: ArtifactNo): void;
+  /** Gives an object that is damaged or gone its content again. @throws BAD_REQUEST for other content. */
+  restore(no: ArtifactNo, bytes: Uint8Array): void;
+  /** Sets a damaged object apart: reading it says that it is lost, until it is restored or put again. */
+  giveUp(no: ArtifactNo): void;
+  /** Reads what was set apart as if it had not been: its place may hold it again. */
+  tryAgain(): void;
   /** Lets go what is ephemeral and over. Cheap where nothing is. */
   expire(): void;
   /** Removes what nothing names, in steps between which others may work; the last says what was done. */
@@ -111,6 +117,13 @@ export function openArtifacts({ db, project, folder, clock, newName, remake, onG
       ) ?? { objects: 0, logical: 0, stored: 0 },
     setPolicy: (no, policy, ttlSeconds) => transaction(() => setPolicy(shelf, no, policy, ttlSeconds)),
     keep: (no) => transaction(() => keep(shelf, no)),
+    restore: (no, bytes) => {
+      const { hash } = factsAt(shelf, no);
+      if (!blake3Of(bytes).equals(hash)) throw badRequest('data', `this is not the content of ${refOfHash(hash)}`);
+      transaction(() => restore(shelf, no, bytes));
+    },
+    giveUp: (no) => void db.run("UPDATE artifact SET gone = 'lost' WHERE no = ? AND project = ?", no, project),
+    tryAgain: () => void db.run("UPDATE artifact SET gone = NULL WHERE gone = 'lost' AND key >= 0 AND project = ?", project),
     expire: () => void expire(shelf),
     gc: (options) => gc(shelf, options),
     repack: (options = {}) => repack(shelf, options),

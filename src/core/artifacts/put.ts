@@ -42,7 +42,7 @@ export function put(shelf: Shelf, bytes: Uint8Array, options: PutOptions): Put {
   const row = known(shelf, hash);
   const expiresAt = options.policy === 'ephemeral' ? shelf.clock() + (options.ttlSeconds ?? usualTtlSeconds) * 1_000 : null;
   if (!row) return insert(shelf, hash, bytes, options, expiresAt);
-  const isHere = row.isStored === 1 && !(row.expiresAt !== null && row.expiresAt <= shelf.clock());
+  const isHere = row.isStored === 1 && row.gone === null && !(row.expiresAt !== null && row.expiresAt <= shelf.clock());
   if (!isHere) restore(shelf, row.no, bytes, options.bulk);
   refresh(shelf, row, options, expiresAt, isHere);
   return { no: row.no, ref: refOfHash(hash), size: row.size, storedSize: isHere ? row.storedSize : row.size, existed: isHere };
@@ -52,7 +52,7 @@ export function put(shelf: Shelf, bytes: Uint8Array, options: PutOptions): Put {
 export function putCache(shelf: Shelf, bytes: Uint8Array, contentType: string): Put {
   const hash = blake3Of(bytes);
   const row = known(shelf, hash);
-  if (row?.isStored) return { no: row.no, ref: refOfHash(hash), size: row.size, storedSize: row.storedSize, existed: true };
+  if (row?.isStored && row.gone === null) return { no: row.no, ref: refOfHash(hash), size: row.size, storedSize: row.storedSize, existed: true };
   shelf.caches.write(hash, bytes);
   if (row) return { no: row.no, ref: refOfHash(hash), size: row.size, storedSize: row.storedSize, existed: true };
   return insertRow(shelf, hash, bytes.length, { contentType }, {}, null);

@@ -144,7 +144,11 @@ function contentProblems(chain: Chain, row: CommitRow): Problem[] {
   if (row.messageCount !== messages)
     problems.push({ kind: 'counts', id: row.id, message: `it says ${row.messageCount} messages, its content has ${messages}` });
   if (row.contextTokens !== context)
-    problems.push({ kind: 'counts', id: row.id, message: `it says ${row.contextTokens} tokens of context, those before it and its own are ${context}` });
+    problems.push({
+      kind: 'counts',
+      id: row.id,
+      message: `it says ${row.contextTokens} tokens of context, those before it and its own are ${context}`,
+    });
   if (!isKeptOutline(chain, row, JSON.stringify(outline)))
     problems.push({ kind: 'outline', id: row.id, message: 'the outline that is kept of its content is not the outline of it' });
   return problems;

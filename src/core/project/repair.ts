@@ -95,10 +95,15 @@ function recount(chain: Chain, problems: readonly Problem[]): void {
   const wrong = new Set(commitsOf(problems, 'counts'));
   if (wrong.size === 0) return;
   const totals = new Map<CommitSeq, number>();
-  for (const row of chain.db.all<{ seq: CommitSeq; id: ContextId; parent: CommitSeq | null; type: CommitType; artifact: ArtifactNo; format: string; tokenCount: number }>(
-    'SELECT seq, id, parent, type, artifact, format, tokenCount FROM context WHERE project = ? ORDER BY seq',
-    chain.project,
-  )) {
+  for (const row of chain.db.all<{
+    seq: CommitSeq;
+    id: ContextId;
+    parent: CommitSeq | null;
+    type: CommitType;
+    artifact: ArtifactNo;
+    format: string;
+    tokenCount: number;
+  }>('SELECT seq, id, parent, type, artifact, format, tokenCount FROM context WHERE project = ? ORDER BY seq', chain.project)) {
     const total = row.tokenCount + (row.type === 'delta' && row.parent !== null ? (totals.get(row.parent) ?? 0) : 0);
     totals.set(row.seq, total);
     chain.db.run('UPDATE context SET contextTokens = ? WHERE seq = ? AND contextTokens <> ?', total, row.seq, total);
