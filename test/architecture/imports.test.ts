@@ -70,6 +70,8 @@ const views: Readonly<Record<string, readonly string[]>> = {
   fork: ['@tanstack/react-virtual', 'lucide-react', 'react'],
   export: ['lucide-react', 'react'],
   inspector: ['lucide-react', 'react'],
+  compose: ['@tanstack/react-virtual', 'lucide-react', 'react'],
+  timeline: ['@tanstack/react-virtual', 'lucide-react', 'react'],
 };
 
 const law: readonly Row[] = [
@@ -144,7 +146,7 @@ const law: readonly Row[] = [
   { folder: 'test/architecture', folders: ['test/support'], packages: 'any', deep: true },
   { folder: 'test/spec', folders: ['test/support'], packages: 'any', deep: true },
   { folder: 'test/resources', folders: ['test/support', 'src/core'], packages: 'any', deep: true },
-  { folder: 'test/types', folders: ['src'], packages: 'any', deep: true },
+  { folder: 'test/types', folders: ['src', 'test/support'], packages: 'any', deep: true },
   { folder: 'test/core', folders: ['src/core', 'test/support', 'test/fixtures', 'test/vectors'], packages: 'any', deep: true },
   { folder: 'test/main', folders: ['src/main', 'src/core', 'test/support', 'test/fixtures'], packages: 'any', deep: true },
   { folder: 'test/renderer', folders: ['src/renderer', contract, 'test/support', 'test/fixtures'], packages: 'any', deep: true },

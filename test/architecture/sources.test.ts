@@ -8,7 +8,9 @@ const harmlessHosts = /^(127\.0\.0\.1|\[::1\]|[\w-]+|([\w-]+\.)*(example(\.(com|
 
 const texts = [...['src', 'test', 'resources', 'docs', '.ci'].flatMap((folder) => filesBelow(folder, isText)), ...readdirSync(root).filter(isText)];
 function isText(path: string): boolean {
-  return /\.(tsx?|mts|mjs|cjs|js|json|css|html|svg|md|ya?ml)$|\.ci\/run$/.test(path) && path !== 'package-lock.json';
+  return (
+    /\.(tsx?|mts|mjs|cjs|js|json|css|html|svg|md|ya?ml)$|\.ci\/run$/.test(path) && path !== 'package-lock.json' && !path.startsWith('test/vectors/')
+  );
 }
 
 /** Hosts of URLs, whatever the text around them; a template's `${…}` is nobody's host. */

@@ -245,7 +245,7 @@ describe('from elsewhere', () => {
     understood(chain, 'u2', { createdAt: '2026-02-05T00:00:00.000Z' as Timestamp });
     const text = JSON.stringify([
       {
-        html_url: 'https://github.com/o/r/pull/7',
+        html_url: 'https://forge.example/o/r/pull/7',
         title: 'Retry the queue',
         body: 'why',
         state: 'open',
@@ -255,7 +255,7 @@ describe('from elsewhere', () => {
         labels: [{ name: 'bug' }],
         review_comments: [
           {
-            html_url: 'https://github.com/o/r/pull/7#1',
+            html_url: 'https://forge.example/o/r/pull/7#1',
             path: 'q.js',
             body: 'Off by one',
             user: { login: 'bo' },
@@ -264,7 +264,7 @@ describe('from elsewhere', () => {
         ],
       },
       {
-        html_url: 'https://github.com/o/r/issues/8',
+        html_url: 'https://forge.example/o/r/issues/8',
         title: 'It hangs',
         state: 'closed',
         user: { login: 'ann' },

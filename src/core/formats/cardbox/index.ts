@@ -1,4 +1,5 @@
-// cardbox-v1: cards as lines of JSON, one a line, in the order of their box. A turn's output cards are a delta of this format.
+// cardbox-v1: cards as lines of JSON, one a line, in the order of their box.
+// A turn's output cards are a delta of this format.
 // Cards become entries as a worker turns them into messages; entries of other formats become cards.
 import { bytesOf, type EntryKey } from '../../base/index.js';
 import type { Format } from '../format.js';

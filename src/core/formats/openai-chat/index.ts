@@ -1,5 +1,6 @@
 // openai-chat: a conversation as the JSON of the chat completions API, { messages }, with tool calls and images.
-// A delta is a document of its own; documents are concatenated by their lists. Thinking has no place in it and is left out.
+// A delta is a document of its own; documents are concatenated by their lists.
+// Thinking has no place in it and is left out.
 import { createHash } from 'node:crypto';
 import {
   badRequest,
