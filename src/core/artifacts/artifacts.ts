@@ -51,6 +51,8 @@ export interface Artifacts {
   restore(no: ArtifactNo, bytes: Uint8Array): void;
   /** Sets a damaged object apart: reading it says that it is lost, until it is restored or put again. */
   giveUp(no: ArtifactNo): void;
+  /** Reads again from the disk what was remembered: a check is about what lies there. */
+  forget(): void;
   /** Reads what was set apart as if it had not been: its place may hold it again. */
   tryAgain(): void;
   /** Lets go what is ephemeral and over. Cheap where nothing is. */
@@ -123,6 +125,7 @@ export function openArtifacts({ db, project, folder, clock, newName, remake, onG
       transaction(() => restore(shelf, no, bytes));
     },
     giveUp: (no) => void db.run("UPDATE artifact SET gone = 'lost' WHERE no = ? AND project = ?", no, project),
+    forget: () => shelf.blocks.clear(),
     tryAgain: () => void db.run("UPDATE artifact SET gone = NULL WHERE gone = 'lost' AND key >= 0 AND project = ?", project),
     expire: () => void expire(shelf),
     gc: (options) => gc(shelf, options),

@@ -63,6 +63,7 @@ export function* damagedArtifacts(chain: Chain): Generator<undefined, { count: n
         AND (gone IS NOT NULL OR data IS NOT NULL OR pack IS NOT NULL OR block IS NOT NULL OR chunks IS NOT NULL) ORDER BY no`,
     chain.project,
   );
+  chain.artifacts.forget();
   const damaged: DamagedArtifact[] = [];
   for (const [at, { no, hash }] of rows.entries()) {
     if (at % atOnce === atOnce - 1) yield;

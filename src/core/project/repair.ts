@@ -1,4 +1,4 @@
-import { blake3Of, refOf } from '../artifacts/index.js';
+import { refOf } from '../artifacts/index.js';
 import type { ArtifactNo, CommitSeq, ContextId } from '../base/index.js';
 import { type Chain, countsOf, outlineOf } from '../chain/index.js';
 import type { CommitType } from '../contract/index.js';
