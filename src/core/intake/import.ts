@@ -129,7 +129,7 @@ function store(chain: Chain, file: FoundFile, bytes: Uint8Array, hash: Buffer, p
   const tips = plan.tips.flatMap((tip) => ('plan' in tip ? rows[tip.plan] : commitEndingAt(chain, tip.record)) ?? []);
   const kept = grown ? piecesUpTo(grown.pieces, from) : [];
   const laidOut = layOut(chain, bytes, pieces, from);
-  const resumeAt = endOfLastLine(bytes);
+  const resumeAt = plan.end;
   const source = saveSource(chain, {
     replaces: grown?.no,
     path: file.path,
@@ -301,8 +301,5 @@ function piecesUpTo(pieces: readonly Piece[], size: number): Piece[] {
   }
   return result;
 }
-
-/** Whole lines end here; what follows may be a line that is still being written. */
-const endOfLastLine = (bytes: Uint8Array): number => bytes.lastIndexOf(0x0a) + 1;
 
 const tipIds = (chain: Chain, source: SourceRow): ContextId[] => source.tips.map((seq) => commitAt(chain, seq).id);
