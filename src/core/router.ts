@@ -4,6 +4,7 @@ import { badRequest, isObject, notFound, StemmaError } from './base/index.js';
 import * as cards from './cards/index.js';
 import {
   checkpoint,
+  commitOf,
   compact,
   entries,
   find,
@@ -18,11 +19,12 @@ import {
   tips,
   update,
 } from './chain/index.js';
+import * as composer from './composer/index.js';
 import { contract, type ImportResult } from './contract/index.js';
 import { exportContext, resumeInClaudeCode } from './export/index.js';
 import * as handover from './handover/index.js';
 import { detect, foundSessions, foundSources, getSource, importPaths, listSources } from './intake/index.js';
-import { checkProject, inSteps, projectInfo, repairProject, roots, type Session } from './project/index.js';
+import { checkProject, compactContext, inSteps, projectInfo, projectServices, repairProject, roots, type Session } from './project/index.js';
 import { query } from './search/index.js';
 import { createTicket, discuss, events, giveVerdict, importTickets, listTickets, moveTicket, ticketOf, updateTicket } from './tickets/index.js';
 import * as timeline from './timeline/index.js';
@@ -56,7 +58,9 @@ export const router = os.router({
     create: os.project.create.handler(({ input, context: { session } }) => projectInfo(session.use(session.engine.create(input)))),
     open: os.project.open.handler(({ input, context: { session } }) => projectInfo(session.use(session.engine.open(input.dir)))),
     info: os.project.info.handler(({ context }) => projectInfo(context.session.project())),
-    check: os.project.check.handler(({ input, context: { session } }) => inSteps(input.repair ? repairProject(session.project()) : checkProject(session.project()))),
+    check: os.project.check.handler(({ input, context: { session } }) =>
+      inSteps(input.repair ? repairProject(session.project()) : checkProject(session.project())),
+    ),
   },
   artifact: {
     put: os.artifact.put.handler(({ input, context }) => {
@@ -266,6 +270,25 @@ export const router = os.router({
     ),
     cards: os.projects.cards.handler(({ input, context }) => cards.wireCards(chainWithId(context, input.projectId), input.card_ids)),
     card: os.projects.card.handler(({ input, context }) => cards.wireCardOf(cards.getCard(chainWithId(context, input.projectId), input.cardId))),
+  },
+  compose: {
+    messages: os.compose.messages.handler(({ input }) => composer.composeMessages(input)),
+    collect: os.compose.collect.handler(({ input }) => {
+      const { contexts, problems } = composer.collectContexts({ ...input, services: composer.servicesOf(input.services ?? {}) });
+      return { contexts, problems: [...problems] };
+    }),
+    patch: os.compose.patch.handler(({ input }) => {
+      const patch = composer.buildPatch(input.state, input.calls as readonly composer.StateCall[]);
+      return { patch, state: composer.applyPatch(input.state, patch) };
+    }),
+    shorten: os.compose.shorten.handler(({ input }) => composer.shortenMemory(input)),
+    body: os.compose.body.handler(({ input }) => ({ body: composer.requestBody(input.messages, input.provider, input.model) })),
+    compact: os.compose.compact.handler(({ input, context }) => compactContext(chainOf(context), input)),
+    preview: os.compose.preview.handler(({ input, context }) => {
+      const project = context.session.project();
+      const { id } = commitOf(project.chain, input.id);
+      return composer.previewContext(entries(project.chain, { id }).entries, projectServices(project, id), input);
+    }),
   },
   turn: {
     list: os.turn.list.handler(({ input, context }) => listTurns(chainOf(context), input)),

@@ -1,5 +1,5 @@
 import { badRequest, inWords, isObject, type Json, stringAt } from '../base/index.js';
-import type { ExperienceRecord, KnowledgeChunk } from '../contract/compose.js';
+import type { ExperienceRecord, KnowledgeChunk } from '../contract/index.js';
 
 /** One part of a block: a heading and what stands below it, each line on its own. */
 interface Section {
@@ -121,5 +121,6 @@ export function experienceBlock(records: readonly ExperienceRecord[]): string {
 
 function experienceLine(record: ExperienceRecord): string {
   const letters = Array.from(oneLine(record.summary));
-  return `- [${record.outcome}] ${letters.slice(0, 100).join('')}${letters.length > 100 ? '...' : ''}${record.contextId ? ` (${record.contextId})` : ''}`;
+  const outcome = record.outcome === 'unknown' ? '' : `[${record.outcome}] `;
+  return `- ${outcome}${letters.slice(0, 100).join('')}${letters.length > 100 ? '...' : ''}${record.contextId ? ` (${record.contextId})` : ''}`;
 }

@@ -1,6 +1,5 @@
 import type { EntryKey } from '../base/index.js';
-import type { CollectProblem, Composed, Lifetime, PreviewLayer, Process, QueryPath } from '../contract/compose.js';
-import type { Entry } from '../contract/entry.js';
+import type { CollectProblem, Composed, Entry, Lifetime, PreviewLayer, Process, QueryPath } from '../contract/index.js';
 import { countTokens } from '../formats/index.js';
 import { collectContexts, type RuntimeServices } from './collect.js';
 import { composeMessages } from './compose.js';
@@ -62,7 +61,7 @@ export function previewContext(
     messages: composed.messages,
     dropped: [...composed.dropped, ...withoutPlace(recorded)],
     layers: layersOf(composed, contexts, recorded, request),
-    messageOrigins: originsOf(composed, recorded),
+    messageOrigins: originsOf(composed, recorded, request),
     problems: [...problems],
   };
 }
@@ -87,11 +86,11 @@ const withoutPlace = ({ leftOut }: RecordedLayers): Composed['dropped'] =>
         },
       ];
 
-function originsOf(composed: Composed, recorded: RecordedLayers): EntryKey[][] {
+function originsOf(composed: Composed, recorded: RecordedLayers, request: PreviewRequest): EntryKey[][] {
   const memory = recorded.memory.values();
   return composed.messages.map(({ layer }) => {
     if (layer === 'checkpoint_messages') return (memory.next().value?.from ?? []).map((entry) => entry.key);
-    return entriesOf(layer, recorded).map((entry) => entry.key);
+    return isGiven(layer, request) ? [] : entriesOf(layer, recorded).map((entry) => entry.key);
   });
 }
 
@@ -105,6 +104,8 @@ function entriesOf(layer: string, recorded: RecordedLayers): readonly Entry[] {
       return recorded.summaries;
     case 'checkpoint_messages':
       return recorded.memory.flatMap(({ from }) => from);
+    case 'query':
+      return recorded.memory.findLast(({ message }) => message.role === 'human')?.from ?? [];
     default:
       return [];
   }
@@ -113,9 +114,8 @@ function entriesOf(layer: string, recorded: RecordedLayers): readonly Entry[] {
 /** Where a layer comes from that no entry made. */
 const otherOrigins: Readonly<Record<string, string>> = {
   framework__context: 'Framework rules; a history has none',
-  experience__context: 'Earlier contexts of this project, by full-text search',
+  experience__context: 'Summaries of what other sessions of this project did before',
   knowledge__context: 'Notes in the project folder',
-  query: 'Asked now',
   human_message: 'For this call only',
 };
 
@@ -137,18 +137,23 @@ function layersOf(composed: Composed, contexts: Readonly<Record<string, string>>
     ...composed.messages.filter(({ layer }) => layer === 'query').map(({ tokens }) => ['query', tokens] as const),
   ];
   return offered.map(([layer, tokens]) => {
-    const given =
-      layer === 'system_prompt' ? request.systemPrompt !== undefined : request.contexts !== undefined && Object.hasOwn(request.contexts, layer);
+    const given = isGiven(layer, request);
     const from = given ? [] : entriesOf(layer, recorded);
     return {
       layer,
       tokens,
       lifetime: lifetimeOf(layer),
       origins: layer === 'checkpoint_messages' ? commitsOf(from) : from.map((entry) => ({ commit: entry.source.commit, entryKey: entry.key })),
-      origin: given ? 'Given here' : originWords(layer, from),
+      origin: given ? 'Given here' : layer === 'query' ? "The turn's own prompt" : originWords(layer, from),
       present: composed.messages.some((message) => message.layer === layer && (message.content !== '' || layer === 'checkpoint_messages')),
     };
   });
+}
+
+/** Whether a layer is the person's own and not the history's. */
+function isGiven(layer: string, { query, systemPrompt, contexts }: PreviewRequest): boolean {
+  if (layer === 'query') return query !== undefined;
+  return layer === 'system_prompt' ? systemPrompt !== undefined : contexts !== undefined && Object.hasOwn(contexts, layer);
 }
 
 const lifetimeOf = (layer: string): Lifetime =>

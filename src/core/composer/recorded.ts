@@ -51,6 +51,7 @@ function messageOf(run: readonly Entry[]): MemoryMessage {
   const content = run
     .filter((entry) => entry.kind !== 'tool_call')
     .map(textOf)
+    .filter((text) => text.trim() !== '')
     .join('\n\n');
   if (first.kind === 'tool_result')
     return {

@@ -146,9 +146,7 @@ export const contextContract = {
     .input(z.object({ ...query, offset: count.optional(), limit: z.number().int().min(1).max(10_000).optional() }))
     .output(z.object({ total: count, entries: z.array(entry) })),
   /** Every entry of a context without its content: for the token bar, the outline and the list's heights. */
-  outline: oc
-    .input(z.object(query))
-    .output(z.object({ total: count, tokens: count, rows: z.array(outlineRow) })),
+  outline: oc.input(z.object(query)).output(z.object({ total: count, tokens: count, rows: z.array(outlineRow) })),
   /** Positions of the entries whose text, call or result holds the words, without regard to case. */
   find: oc.input(z.object({ ...query, text: z.string().min(1).max(400) })).output(z.object({ hits: z.array(count) })),
   fork: oc

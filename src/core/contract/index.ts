@@ -3,6 +3,7 @@
 // No Node and no I/O: the only part of the engine that the window may import.
 
 import { boxContract, cardContract, profileContract, readsContract } from './card.js';
+import { composeContract } from './compose.js';
 import { contextContract, exportContract } from './context.js';
 import { agentContract, handoverContract } from './handover.js';
 import { importContract, libraryContract, sourceContract } from './intake.js';
@@ -15,6 +16,7 @@ import { turnContract } from './turn.js';
 export type { ArtifactRef, ContextId, EntryKey, ErrorCode, Timestamp } from '../base/index.js';
 export { errorCodes } from '../base/index.js';
 export * from './card.js';
+export * from './compose.js';
 export * from './context.js';
 export * from './entry.js';
 export * from './handover.js';
@@ -38,6 +40,7 @@ export const contract = {
   ticket: ticketContract,
   search: searchContract,
   turn: turnContract,
+  compose: composeContract,
   timeline: timelineContract,
   space: spaceContract,
   run: runContract,

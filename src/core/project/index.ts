@@ -2,8 +2,10 @@
 // A session is one connection to the engine; it works in the project that it opened last.
 // Places on the machine come from outside: the engine reads no environment.
 export { checkProject } from './check.js';
+export { compactContext } from './compaction.js';
 export { createEngine, createSession, type Engine, type EngineOptions, type Session } from './engine.js';
 export { createProject, openProject, type Project, projectInfo } from './project.js';
 export { repairProject } from './repair.js';
+export { projectServices } from './retrievers.js';
 export { roots } from './roots.js';
 export { atOnce, inSteps } from './steps.js';

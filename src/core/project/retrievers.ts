@@ -25,8 +25,8 @@ export function projectServices(project: Project, id: ContextId): Pick<RuntimeSe
     },
     experience: {
       retrieve: (query) => {
-        const earlier = project.db.all<{ id: ContextId; summary: string; errors: number }>(
-          `SELECT id, summary, errors FROM context
+        const earlier = project.db.all<{ id: ContextId; summary: string }>(
+          `SELECT id, summary FROM context
             WHERE project = ? AND summary IS NOT NULL AND createdAt < ? AND sessionId IS NOT ? ORDER BY createdAt DESC LIMIT 20000`,
           project.chain.project,
           commit.createdAt,
@@ -34,7 +34,7 @@ export function projectServices(project: Project, id: ContextId): Pick<RuntimeSe
         );
         return rankByWords(query, earlier, ({ summary }) => summary)
           .slice(0, 10)
-          .map((row) => ({ id: row.id, contextId: row.id, summary: row.summary, outcome: row.errors === 0 ? 'unknown' : 'failure' }));
+          .map((row) => ({ id: row.id, contextId: row.id, summary: row.summary, outcome: 'unknown' }));
       },
     },
   };

@@ -18,7 +18,7 @@ export function contextTimeline(chain: Chain, query: { readonly id: ContextId; r
   ) ?? { title: null };
   const input = transcriptTimeline(entries(chain, { id: commit.id }).entries, {
     space: { id: commit.sessionId ?? commit.id, name: title },
-    agent: { id: commit.principal ?? commit.template, name: commit.principal ?? commit.template },
+    agent: { id: commit.template, name: commit.template },
     at: timestampOf(commit.createdAt),
     budget: query.budget ?? usualTranscriptBudget,
   });
