@@ -11,8 +11,8 @@ import {
   shortenMemory,
 } from '../../../src/core/composer/index.js';
 import { dialogueOf, tokensOf } from '../../../src/core/composer/memory.js';
-import { type ComposeInput, type MemoryMessage, type Process, processes } from '../../../src/core/contract/compose.js';
 import type { Entry } from '../../../src/core/contract/index.js';
+import { type ComposeInput, type MemoryMessage, type Process, processes } from '../../../src/core/contract/index.js';
 import { countTokens } from '../../../src/core/formats/index.js';
 import { filesBelow, isSource, textAt } from '../../support/source.js';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { History, TimelineMessage } from '../../../src/core/contract/timeline.js';
+import type { History, TimelineMessage } from '../../../src/core/contract/index.js';
 import { roleMessages } from '../../../src/core/timeline/render/conversion.js';
 import { renderHistory, windowOf } from '../../../src/core/timeline/render/history.js';
 import { parseHistory, unquote } from './parse-timeline.js';

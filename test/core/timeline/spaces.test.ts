@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Timestamp } from '../../../src/core/base/index.js';
 import { type Chain, history as commitsBefore, entries } from '../../../src/core/chain/index.js';
-import type { Run } from '../../../src/core/contract/timeline.js';
+import type { Run } from '../../../src/core/contract/index.js';
 import {
   addEntity,
   createSpace,

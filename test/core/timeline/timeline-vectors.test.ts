@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { checkPairing } from '../../../src/core/composer/index.js';
-import { blockInput, type TimelineInput, timelineInput } from '../../../src/core/contract/timeline.js';
+import { blockInput, type TimelineInput, timelineInput } from '../../../src/core/contract/index.js';
 import { roleMessages } from '../../../src/core/timeline/render/conversion.js';
 import { windowOf } from '../../../src/core/timeline/render/history.js';
 import { agentsTriggered, markAfterRun, messageDepth, movedMark, startsRuns, unreadAfter } from '../../../src/core/timeline/render/rules.js';

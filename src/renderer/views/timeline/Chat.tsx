@@ -1,0 +1,126 @@
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { Bot, CircleHelp, Cog, User } from 'lucide-react';
+import { useEffect, useMemo, useRef } from 'react';
+import type { EntityType, TimelineMessage } from '../../../core/contract/index.js';
+import { Empty, Fold, type Icon, say } from '../../parts';
+import { gapsIn } from './lines';
+
+const faces: Readonly<Record<EntityType, Icon>> = { human: User, agent: Bot, service: Cog };
+const hues: Readonly<Record<EntityType, string>> = { human: 'kind-user', agent: 'kind-assistant', service: 'kind-tool' };
+
+interface ChatProps {
+  readonly messages: readonly TimelineMessage[];
+  /** Whose eyes it is seen through: their messages stand on the other side. */
+  readonly selfId: string | undefined;
+  /** What comes after this message is new to the person; null: everything is; undefined: nobody asks. */
+  readonly dividerAfter: string | null | undefined;
+  readonly pointed: string | undefined;
+  readonly onPoint: (messageId: string | undefined) => void;
+  readonly onOpen?: (messageId: string) => void;
+}
+
+/** Messages as people know them: who, when, what; silences and what is new stand between. */
+export function Chat({ messages, selfId, dividerAfter, pointed, onPoint, onOpen }: ChatProps) {
+  const scroller = useRef<HTMLDivElement>(null);
+  const gaps = useMemo(() => gapsIn(messages), [messages]);
+  const virtual = useVirtualizer({ count: messages.length, getScrollElement: () => scroller.current, estimateSize: () => 72, overscan: 8 });
+  const count = messages.length;
+  // The newest is what one comes for.
+  useEffect(() => {
+    if (count > 0) virtual.scrollToIndex(count - 1, { align: 'end' });
+  }, [count, virtual]);
+  const fromOutside = useRef(true);
+  useEffect(() => {
+    const place = pointed && fromOutside.current ? messages.findIndex((message) => message.id === pointed) : -1;
+    if (place >= 0) virtual.scrollToIndex(place, { align: 'auto' });
+    fromOutside.current = true;
+  }, [pointed, messages, virtual]);
+  const point = (id: string | undefined): void => {
+    fromOutside.current = false;
+    onPoint(id);
+  };
+  if (count === 0) return <Empty title="Nothing was said yet">Write the first message below.</Empty>;
+  const items = virtual.getVirtualItems();
+  const unreadFrom = dividerAfter === undefined ? -1 : dividerAfter === null ? 0 : messages.findIndex((message) => message.id === dividerAfter) + 1;
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a list that scrolls is reached by keyboard
+    <section ref={scroller} className="chat-scroll" aria-label="Messages" tabIndex={0}>
+      <div style={{ height: virtual.getTotalSize(), position: 'relative' }}>
+        <ol className="chat" style={{ transform: `translateY(${items[0]?.start ?? 0}px)` }}>
+          {items.map((item) => {
+            const message = messages[item.index];
+            if (!message) return null;
+            const gap = gaps[item.index] ?? 0;
+            return (
+              <li key={item.key} data-index={item.index} ref={virtual.measureElement}>
+                {gap > 0 && <p className="chat-gap">{silence(gap)} later</p>}
+                {unreadFrom > 0 && item.index === unreadFrom && <p className="chat-unread">New</p>}
+                <ChatMessage message={message} own={message.sender?.id === selfId} pointed={message.id === pointed} onPoint={point} onOpen={onOpen} />
+              </li>
+            );
+          })}
+        </ol>
+      </div>
+    </section>
+  );
+}
+
+function ChatMessage(props: {
+  message: TimelineMessage;
+  own: boolean;
+  pointed: boolean;
+  onPoint: (messageId: string | undefined) => void;
+  onOpen: ((messageId: string) => void) | undefined;
+}) {
+  const { message, own, pointed, onPoint, onOpen } = props;
+  const type = message.sender?.type;
+  const Face = type ? faces[type] : CircleHelp;
+  return (
+    <article
+      className={`chat-message ${type ? hues[type] : 'kind-system'} ${own ? 'own' : ''}`}
+      data-pointed={pointed}
+      onPointerEnter={() => onPoint(message.id)}
+      onPointerLeave={() => onPoint(undefined)}
+    >
+      <span className="chat-face">
+        <Face size={15} aria-hidden />
+      </span>
+      <div className="chat-words">
+        <header>
+          <b>{message.sender?.name ?? 'Unknown'}</b>
+          <span className="muted">{type ?? 'unknown'}</span>
+          <time className="muted" dateTime={message.at} title={say.instant(message.at)}>
+            {say.when(message.at)}
+          </time>
+          {onOpen && (
+            <button type="button" className="link-button chat-open" onClick={() => onOpen(message.id)}>
+              in the context
+            </button>
+          )}
+        </header>
+        {message.origin && <p className="muted chat-origin">{originWords(message.origin)}</p>}
+        <Fold text={message.text ?? ''} lines={8}>
+          {(shown) => <p className="chat-text">{shown}</p>}
+        </Fold>
+      </div>
+    </article>
+  );
+}
+
+function originWords(origin: NonNullable<TimelineMessage['origin']>): string {
+  switch (origin.type) {
+    case 'space_message':
+      return `Sent because ${origin.senderName ?? 'somebody'} asked in ${origin.spaceName}: ${say.firstLine(origin.message, 80)}`;
+    case 'plan':
+      return `Sent by the plan ${origin.planName}`;
+    case 'service':
+      return `Sent because of ${origin.service}`;
+  }
+}
+
+const minute = 60_000;
+function silence(ms: number): string {
+  if (ms < 90 * minute) return `${Math.round(ms / minute)} minutes`;
+  if (ms < 36 * 60 * minute) return `${Math.round(ms / (60 * minute))} hours`;
+  return `${Math.round(ms / (24 * 60 * minute))} days`;
+}

@@ -1,0 +1,161 @@
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { useEffect, useMemo, useRef, useState } from 'react';
+import type { Rendered, TimelineBlockName, TimelineInput } from '../../../core/contract/index.js';
+import { api } from '../../client';
+import { Answer, Button, Fold, Switch, say } from '../../parts';
+import { copy, useQuery } from '../../state';
+import { linesOf } from './lines';
+
+const blockNames: Readonly<Record<TimelineBlockName, string>> = {
+  identity: 'Identity',
+  trigger: 'Trigger',
+  activeSpace: 'Active space',
+  history: 'Space history',
+  spaces: 'Your spaces',
+  agentContext: 'Goals, memories, plans, runs',
+  instructions: 'Instructions',
+};
+
+interface Row {
+  readonly block: TimelineBlockName;
+  readonly text: string;
+  readonly messageId: string | undefined;
+  /** The first row of a block says its name and cost. */
+  readonly tokens: number | undefined;
+}
+
+interface ReaderProps {
+  readonly rendered: Rendered;
+  readonly input: TimelineInput;
+  readonly pointed: string | undefined;
+  readonly onPoint: (messageId: string | undefined) => void;
+}
+
+/** The very text that an agent reads, block by block. */
+export function Reader({ rendered, input, pointed, onPoint }: ReaderProps) {
+  const [form, setForm] = useState<'text' | 'messages'>('text');
+  const tokens = rendered.blocks.reduce((sum, block) => sum + block.tokens, 0);
+  return (
+    <>
+      <div className="reader-tools">
+        <Switch
+          label="Form"
+          value={form}
+          onChange={setForm}
+          options={[
+            { value: 'text', name: 'As one text', hint: 'The system prompt with the history in it' },
+            { value: 'messages', name: 'As messages', hint: 'With roles, as models want them' },
+          ]}
+        />
+        <span className="muted grow">{say.tokens(tokens)}</span>
+        <Button small onClick={() => void copy(rendered.system, 'Copied the text')}>
+          Copy
+        </Button>
+      </div>
+      {form === 'text' ? <AsText rendered={rendered} pointed={pointed} onPoint={onPoint} /> : <AsMessages input={input} />}
+    </>
+  );
+}
+
+function AsText({ rendered, pointed, onPoint }: Omit<ReaderProps, 'input'>) {
+  const rows = useMemo(
+    () =>
+      rendered.blocks.flatMap((block) =>
+        linesOf(block).map(({ text, messageId }, n): Row => ({ block: block.name, text, messageId, tokens: n === 0 ? block.tokens : undefined })),
+      ),
+    [rendered],
+  );
+  const scroller = useRef<HTMLDivElement>(null);
+  const virtual = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: (n) => (rows[n]?.messageId ? 40 : 110),
+    overscan: 8,
+  });
+  const fromOutside = useRef(true);
+  useEffect(() => {
+    const place = pointed && fromOutside.current ? rows.findIndex((row) => row.messageId === pointed) : -1;
+    if (place >= 0) virtual.scrollToIndex(place, { align: 'auto' });
+    fromOutside.current = true;
+  }, [pointed, rows, virtual]);
+  const point = (id: string | undefined): void => {
+    fromOutside.current = false;
+    onPoint(id);
+  };
+  const items = virtual.getVirtualItems();
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a text that scrolls is reached by keyboard
+    <section ref={scroller} className="reader-scroll" aria-label="What the agent reads" tabIndex={0}>
+      <div style={{ height: virtual.getTotalSize(), position: 'relative' }}>
+        <div style={{ transform: `translateY(${items[0]?.start ?? 0}px)` }}>
+          {items.map((item) => {
+            const row = rows[item.index];
+            if (!row) return null;
+            return (
+              <div key={item.key} data-index={item.index} ref={virtual.measureElement}>
+                {row.tokens !== undefined && (
+                  <h3 className="reader-block">
+                    {blockNames[row.block]} <span className="muted">{say.tokens(row.tokens)}</span>
+                  </h3>
+                )}
+                {row.messageId === undefined ? (
+                  <pre className="reader-line">{row.text}</pre>
+                ) : (
+                  <div
+                    className="reader-message"
+                    data-pointed={row.messageId === pointed}
+                    onPointerEnter={() => point(row.messageId)}
+                    onPointerLeave={() => point(undefined)}
+                  >
+                    <Line text={row.text} />
+                  </div>
+                )}
+              </div>
+            );
+          })}
+        </div>
+      </div>
+    </section>
+  );
+}
+
+/** A message's line: what is before its text is quieter, and what the agent has not seen yet stands out. */
+function Line({ text }: { text: string }) {
+  const mark = /(\[(?:SEEN|NEW)\](?: ← TRIGGER)?)$/.exec(text)?.[1] ?? '';
+  const isNew = mark.startsWith('[NEW]');
+  return (
+    <Fold text={text.slice(0, text.length - mark.length)} lines={6}>
+      {(shown) => (
+        <pre className="reader-line">
+          {shown}
+          <b className={isNew ? 'reader-new' : 'muted'}>{mark}</b>
+        </pre>
+      )}
+    </Fold>
+  );
+}
+
+function AsMessages({ input }: { input: TimelineInput }) {
+  const key = useMemo(() => JSON.stringify(input), [input]);
+  const query = useQuery(key, () => api.timeline.messages(input));
+  return (
+    <Answer query={query} what="The messages cannot be shown" loading="Converting">
+      {({ messages }) => (
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a list that scrolls is reached by keyboard
+        <section className="reader-scroll" aria-label="Messages with roles" tabIndex={0}>
+          <ol className="reader-roles">
+            {messages.map((message, n) => (
+              // biome-ignore lint/suspicious/noArrayIndexKey: a list that does not change
+              <li key={n}>
+                <h3 className="reader-block">{message.role}</h3>
+                <Fold text={message.content} lines={12}>
+                  {(shown) => <pre className="reader-line">{shown}</pre>}
+                </Fold>
+              </li>
+            ))}
+          </ol>
+        </section>
+      )}
+    </Answer>
+  );
+}
