@@ -1,0 +1,92 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { checkpoint, entries, fork } from '../../../src/core/chain/index.js';
+import type { Hunk } from '../../../src/core/contract/index.js';
+import { type Alignable, align } from '../../../src/core/diff/index.js';
+import { compareContexts } from '../../../src/core/turns/index.js';
+import { answer, prompt } from '../../support/claude-lines.js';
+import { emptyChain } from '../../support/project.js';
+
+const entry = (key: string, content = `says ${key}`, likeness = 'user text'): Alignable => ({ key, content, likeness });
+const list = (keys: string): Alignable[] => [...keys].map((key) => entry(key));
+const inWords = (hunks: readonly Hunk[]): string[] => hunks.map((hunk) => `${hunk.op} ${hunk.aCount}:${hunk.bCount}`);
+
+/** Few keys and contents, so that they repeat, move and differ. */
+const anyList = fc.array(
+  fc.record({
+    key: fc.constantFrom(...'abcdefgh'),
+    content: fc.constantFrom('one', 'two', 'three', 'four'),
+    likeness: fc.constantFrom('user text', 'assistant text'),
+  }),
+  { maxLength: 24 },
+);
+
+describe('[C22] aligning two lists of entries', () => {
+  /** Whether a hunk says what the lists hold at its place. */
+  const isTrue = (hunk: Hunk, a: readonly Alignable[], b: readonly Alignable[]): boolean => {
+    const pairs = Array.from({ length: hunk.aCount }, (_, at) => [a[hunk.aStart + at], b[hunk.bStart + at]] as const);
+    if (hunk.op === 'added') return hunk.aCount === 0;
+    if (hunk.op === 'removed') return hunk.bCount === 0;
+    if (hunk.aCount !== hunk.bCount) return false;
+    if (hunk.op === 'changed') return pairs.every(([before, after]) => before?.likeness === after?.likeness);
+    return pairs.every(([before, after]) => before?.key === after?.key || before?.content === after?.content);
+  };
+
+  test('hunks cover both lists in order, and each says what is so', () => {
+    fc.assert(
+      fc.property(anyList, anyList, (a, b) => {
+        const hunks = align(a, b);
+        const ends = hunks.map((hunk) => [hunk.aStart + hunk.aCount, hunk.bStart + hunk.bCount]);
+        const starts = [...hunks.map((hunk) => [hunk.aStart, hunk.bStart]), [a.length, b.length]];
+        expect([[0, 0], ...ends]).toEqual(starts);
+        return hunks.every((hunk) => isTrue(hunk, a, b));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test('a list differs in nothing from itself', () => {
+    fc.assert(fc.property(anyList, (a) => align(a, a).every((hunk) => hunk.op === 'same')));
+  });
+
+  test('the same key is the same entry, whatever it says now', () => {
+    expect(inWords(align([entry('a', 'before')], [entry('a', 'after')]))).toEqual(['same 1:1']);
+  });
+
+  test('equal content is the same entry under another key', () => {
+    expect(inWords(align([entry('a', 'hello')], [entry('z', 'hello')]))).toEqual(['same 1:1']);
+  });
+
+  test('what was put in between, taken out and changed is said as such', () => {
+    expect(inWords(align(list('abcd'), list('abxcd')))).toEqual(['same 2:2', 'added 0:1', 'same 2:2']);
+    expect(inWords(align(list('abcd'), list('abd')))).toEqual(['same 2:2', 'removed 1:0', 'same 1:1']);
+    expect(inWords(align(list('abcd'), list('abxd')))).toEqual(['same 2:2', 'changed 1:1', 'same 1:1']);
+    expect(inWords(align([entry('a', 'x', 'tool call')], [entry('b', 'y', 'user text')]))).toEqual(['removed 1:0', 'added 0:1']);
+  });
+
+  test('two long lists of which a third differs are aligned along what they share', () => {
+    const a = Array.from({ length: 20_000 }, (_, at) => entry(`k${at}`));
+    const b = a.map((one, at) => (at % 3 ? one : entry(`n${at}`)));
+    const hunks = align(a, b);
+    expect(hunks.reduce((sum, hunk) => sum + (hunk.op === 'same' ? hunk.aCount : 0), 0)).toBe(b.filter((one, at) => one === a[at]).length);
+  });
+});
+
+test('[C22] a fork differs from its origin in what was edited, and both stand on the commit before it', () => {
+  const chain = emptyChain();
+  const commit = (parent: { id: string } | null, text: string) =>
+    checkpoint(chain, {
+      parent: (parent?.id ?? null) as never,
+      type: 'delta',
+      format: 'claude-code-v1',
+      text,
+      template: 'coder',
+      checkpoint: 'turn_boundary',
+    });
+  const root = commit(null, prompt('u1', 'one') + answer('a1', 'first', { parent: 'u1' }));
+  const tip = commit(root, prompt('u2', 'two', { parent: 'a1' }) + answer('a2', 'second', { parent: 'u2' }));
+  const key = entries(chain, { id: tip.id }).entries[2]?.key;
+  const forked = fork(chain, { id: tip.id, edits: [{ op: 'replace', key, entry: { role: 'user', kind: 'text', text: 'zwei' } }] });
+  const { base, same, added, removed, changed } = compareContexts(chain, { a: tip.id, b: forked.id });
+  expect({ base, same, added, removed, changed }).toEqual({ base: root.id, same: 3, added: 0, removed: 0, changed: 1 });
+});
