@@ -34,14 +34,8 @@ export function align(a: readonly Alignable[], b: readonly Alignable[]): Hunk[] 
     b.map((entry) => entry.key),
     whole,
   );
-  const all = gapsOf(byKey, whole).flatMap(({ gap, before }) => [
-    ...before,
-    ...matches(
-      a.map((entry) => entry.content),
-      b.map((entry) => entry.content),
-      gap,
-    ),
-  ]);
+  const [aContents, bContents] = [a.map((entry) => entry.content), b.map((entry) => entry.content)];
+  const all = gapsOf(byKey, whole).flatMap(({ gap, before }) => [...before, ...matches(aContents, bContents, gap)]);
   return hunksOf(a, b, all);
 }
 
