@@ -1,6 +1,6 @@
 // cards: facts as cards, and boxes, the ordered lists of card ids that make a context; profiles are cards found by name.
 // A card's meaning never changes silently: what is written again under its id is kept beside what was there before.
-// Rules B1 to B12 of test/spec/cards.md live here.
+// Rules B1 to B14 of test/spec/cards.md live here.
 export { addCard, addCards, cardHistory, deleteCard } from './add.js';
 export { appendToBox, createBox, ensureBox, holdBox, insertBox, releaseBox, replaceBox } from './boxes.js';
 export { type NewCard, newCardId, projectIdOf } from './card.js';

@@ -27,13 +27,17 @@ type Call = (input: unknown, options: { signal?: AbortSignal }) => Promise<unkno
 const procedureAt = (client: ContractClient, path: readonly string[]): Call =>
   path.reduce<Record<string, unknown>>((node, name) => node[name] as Record<string, unknown>, client as never) as unknown as Call;
 
+/** The read endpoints of cards and boxes, by the addresses that the public system gives them. */
+const rootReads = '/projects/';
+
 const handler = new OpenAPIHandler<{ client: ContractClient }>(mirror(contract) as never);
 let specification: Promise<string> | undefined;
 
 /**
  * Answers a call under `/api`: `POST /api/context/show` with the input as JSON. Each request is a session of its own on
  * the project that the header `stemma-project` names, else on the one that the host was started with. What streams
- * comes as server-sent events. `/api/openapi.json` describes all of it.
+ * comes as server-sent events. `/api/openapi.json` describes all of it. What other systems read, `/projects/…`, stands
+ * under the root, too, where they look for it.
  */
 export async function answerApi(request: IncomingMessage, response: ServerResponse, port: MessagePort, startupProject: string | null): Promise<void> {
   const client: ContractClient = createORPCClient(new RPCLink({ port: port as never }));
@@ -45,7 +49,8 @@ export async function answerApi(request: IncomingMessage, response: ServerRespon
     if (refusal)
       return refuse(response, refusal instanceof ORPCError ? refusal : new ORPCError('INTERNAL_SERVER_ERROR', { message: refusal.message }));
   }
-  const { matched } = await handler.handle(request, response, { prefix: '/api', context: { client } });
+  const isRoot = request.url?.startsWith(rootReads);
+  const { matched } = await handler.handle(request, response, { ...(!isRoot && { prefix: '/api' as const }), context: { client } });
   if (!matched)
     refuse(
       response,

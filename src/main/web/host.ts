@@ -74,7 +74,7 @@ export async function startHost(options: EngineOptions, version: string, port = 
       const { openApi } = await import('./api.js');
       return send(request, response, json(await openApi(version)));
     }
-    if (url.pathname.startsWith('/api/')) {
+    if (url.pathname.startsWith('/api/') || url.pathname.startsWith('/projects/')) {
       const { answerApi } = await import('./api.js');
       for (const [name, value] of Object.entries(securityHeaders)) response.setHeader(name, value);
       return answerApi(request, response, (await running()).connect(), options.startup.project);

@@ -1,0 +1,17 @@
+import { addCard, appendToBox, batchCards, createBox, getBox, getCard, type NewCard } from '../../../src/core/cards/index.js';
+import type { Chain } from '../../../src/core/chain/index.js';
+
+/** Another project in the same database, by the same functions. */
+export function secondProject(chain: Chain) {
+  const project = chain.db.run("INSERT INTO project (projectId, name, createdAt) VALUES ('proj_2', 'second', 0)").rowId;
+  const own: Chain = { ...chain, project };
+  return {
+    chain: own,
+    add: (card: NewCard) => addCard(own, card),
+    get: (cardId: string) => getCard(own, cardId),
+    batch: (ids: readonly string[]) => batchCards(own, ids),
+    create: (ids: readonly string[], boxId?: string) => createBox(own, ids, boxId),
+    append: (boxId: string, ids: readonly string[]) => appendToBox(own, boxId, ids),
+    box: (boxId: string) => getBox(own, boxId),
+  };
+}

@@ -1,0 +1,27 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import { createBox, getBox } from '../../../src/core/cards/index.js';
+import { emptyProject } from '../../support/project.js';
+
+const script = fileURLToPath(new URL('writer.mjs', import.meta.url));
+const count = 24;
+
+test('[B14] two processes that append to one box at once lose nothing, and each keeps its order', async () => {
+  const project = emptyProject(Date.now);
+  createBox(project.chain, [], 'shared');
+  const writers = ['x', 'y'].map((name) => {
+    const child = spawn(process.execPath, ['--experimental-transform-types', '--no-warnings', script, project.dir, name, String(count)], {
+      stdio: ['pipe', 'pipe', 'inherit'],
+    });
+    return { child, ready: once(child.stdout, 'data'), ended: once(child, 'exit') };
+  });
+  await Promise.all(writers.map((writer) => writer.ready));
+  for (const { child } of writers) child.stdin.write('go\n');
+  for (const { ended } of writers) expect(await ended).toEqual([0, null]);
+  const { cardIds } = getBox(project.chain, 'shared');
+  for (const name of ['x', 'y'])
+    expect(cardIds.filter((id) => id.startsWith(name))).toEqual(Array.from({ length: count }, (_, at) => `${name}${at}`));
+  expect(cardIds).toHaveLength(2 * count);
+});
