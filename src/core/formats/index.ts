@@ -13,6 +13,8 @@ export { anthropicMessages, wireMessages } from './anthropic-messages/index.js';
 export { type CardLine, cardbox, cardsOfEntries, entriesOfCards, lineOf, readLines, spacedJson, textOfContent } from './cardbox/index.js';
 export { claudeCode, type Peek, peek, type SessionOptions, writeSession } from './claude-code/index.js';
 export type * from './format.js';
+export { markdown } from './markdown/index.js';
+export { openaiChat } from './openai-chat/index.js';
 export { countTokens, imageTokens, tokenizer } from './tokens.js';
 
 export const importableFormats: readonly ImportableFormat[] = [claudeCode];

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { EntryKey, Timestamp } from '../../../../src/core/base/index.js';
-import { claudeCode, peek, type WritableEntry, wireMessages, writeSession } from '../../../../src/core/formats/index.js';
+import { claudeCode, peek, wireMessages, writeSession } from '../../../../src/core/formats/index.js';
+import { conversations, facts } from '../conversations.js';
 import {
   assistant,
   boundary,
@@ -204,74 +205,7 @@ describe('concatenation', () => {
   });
 });
 
-/** Conversations as people and models have them: answers of several blocks, parallel calls, results in order. */
-const conversation = fc
-  .array(
-    fc.record({
-      prompt: fc.string({ unit: 'grapheme', minLength: 1 }),
-      thinking: fc.option(fc.string({ minLength: 1 })),
-      answer: fc.string({ unit: 'grapheme', minLength: 1 }).filter((text) => text.trim() !== ''),
-      calls: fc.array(
-        fc.record({
-          input: fc.dictionary(
-            fc.string({ minLength: 1 }).filter((key) => key !== '__proto__'),
-            fc.jsonValue(),
-          ),
-          result: fc.string(),
-          failed: fc.boolean(),
-          image: fc.boolean(),
-        }),
-        { maxLength: 3 },
-      ),
-    }),
-    { minLength: 1, maxLength: 6 },
-  )
-  .map((turns) =>
-    turns.flatMap(({ prompt, thinking, answer, calls }, turn): WritableEntry[] => {
-      const message = { role: 'assistant' as const, messageId: `m${turn}` };
-      return [
-        { role: 'user', kind: 'text', text: prompt, messageId: `u${turn}` },
-        ...(thinking === null ? [] : [{ ...message, kind: 'thinking' as const, text: thinking, marks: ['signed'], result: { signature: 'sig' } }]),
-        { ...message, kind: 'text', text: answer },
-        ...calls.map(
-          ({ input }, at): WritableEntry => ({ ...message, kind: 'tool_call', toolName: 'Tool', toolCallId: `c${turn}-${at}`, arguments: input }),
-        ),
-        ...calls.flatMap(({ result: text, failed, image }, at): WritableEntry[] => [
-          {
-            role: 'tool',
-            kind: 'tool_result',
-            toolCallId: `c${turn}-${at}`,
-            text,
-            messageId: `r${turn}-${at}`,
-            ...(failed ? { isError: true } : {}),
-          },
-          ...(image
-            ? [
-                {
-                  role: 'tool' as const,
-                  kind: 'image' as const,
-                  toolCallId: `c${turn}-${at}`,
-                  messageId: `r${turn}-${at}`,
-                  media: { mediaType: 'image/png', bytes: Buffer.from([1, 2, turn]) },
-                },
-              ]
-            : []),
-        ]),
-      ];
-    }),
-  );
-
-const facts = (entries: readonly WritableEntry[]): unknown =>
-  entries.map(({ role, kind, text, toolName, toolCallId, arguments: input, isError, media }) => ({
-    role,
-    kind,
-    text,
-    toolName,
-    toolCallId,
-    input,
-    isError,
-    media: media && Buffer.from(media.bytes).toString('hex'),
-  }));
+const conversation = conversations({ thinking: true, images: true, errors: true });
 
 describe('writing', () => {
   test('entries that are written are the entries that are read', () => {
