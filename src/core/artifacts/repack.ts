@@ -5,7 +5,7 @@ import { chunksOf } from './chunks.js';
 import { proved } from './content.js';
 import { blake3Of } from './hash.js';
 import { known, put } from './put.js';
-import { type Content, chunkType, contentColumns, type Shelf } from './shelf.js';
+import { type Content, chunkType, contentColumns, progressOf, type Shelf, setProgress } from './shelf.js';
 import { tidy } from './tidy.js';
 
 export interface RepackOptions {
@@ -64,7 +64,7 @@ interface Step extends Repacked {
 
 function packSome(shelf: Shelf, limits: PackLimits, until: number): Step {
   const { db, project } = shelf;
-  const from = db.one<{ value: number }>("SELECT value FROM progress WHERE project = ? AND name = 'repack'", project)?.value ?? 0;
+  const from = progressOf(shelf, 'repack');
   let bytes = 0;
   let last = from;
   const rows: Content[] = [];
@@ -88,7 +88,8 @@ function packSome(shelf: Shelf, limits: PackLimits, until: number): Step {
     limits,
   ))
     after += packGroup(shelf, group);
-  db.run("INSERT INTO progress (project, name, value) VALUES (?, 'repack', ?) ON CONFLICT DO UPDATE SET value = excluded.value", project, last);
+  setProgress(shelf, 'repack', last);
+  setProgress(shelf, 'hollow', progressOf(shelf, 'hollow') + loose.reduce((sum, row) => sum + (row.data?.length ?? 0), 0));
   return { rows: rows.length, objects: loose.length, before, after };
 }
 

@@ -68,3 +68,17 @@ export const isStoredSql = '(data IS NOT NULL OR pack IS NOT NULL OR block IS NO
 
 /** What a chunk of a larger object says that it is; it is no object that anybody asked to keep. */
 export const chunkType = 'application/vnd.stemma.chunk';
+
+/** How far work in the background has come: `repack`, the last object looked at; `hollow`, bytes taken out of rows since pages were written anew. */
+export type Progress = 'repack' | 'hollow';
+
+export const progressOf = (shelf: Shelf, name: Progress): number =>
+  shelf.db.one<{ value: number }>('SELECT value FROM progress WHERE project = ? AND name = ?', shelf.project, name)?.value ?? 0;
+
+export const setProgress = (shelf: Shelf, name: Progress, value: number): void =>
+  void shelf.db.run(
+    'INSERT INTO progress (project, name, value) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET value = excluded.value',
+    shelf.project,
+    name,
+    value,
+  );

@@ -1,7 +1,7 @@
 import { type ArtifactNo, StemmaError } from '../base/index.js';
 import { read } from './content.js';
 import { restore } from './put.js';
-import type { Shelf } from './shelf.js';
+import { progressOf, type Shelf, setProgress } from './shelf.js';
 
 /** Bytes that are written again in one transaction: others wait no longer than that takes. */
 const bytesAtOnce = 32 * 1024 * 1024;
@@ -13,7 +13,7 @@ export function* tidy(shelf: Shelf): Generator<undefined, void> {
   while (looseBlocks(shelf)) yield;
   for (const { no } of shelf.db.all<{ no: number }>('SELECT no FROM pack ORDER BY no')) while (emptyPack(shelf, no)) yield;
   shelf.packs.sweepFiles();
-  shelf.db.shrink();
+  if (shelf.db.shrink(progressOf(shelf, 'hollow'))) setProgress(shelf, 'hollow', 0);
 }
 
 /** Takes what is left of a few sparse blocks out of them; true where there may be more. */
@@ -37,7 +37,7 @@ function loosen(shelf: Shelf, block: number): boolean {
   if (!contents) return false;
   for (const { no, bytes } of contents) {
     restore(shelf, no, bytes);
-    db.run("UPDATE progress SET value = MIN(value, ?) WHERE project = ? AND name = 'repack'", no - 1, shelf.project);
+    setProgress(shelf, 'repack', Math.min(progressOf(shelf, 'repack'), no - 1));
   }
   db.run('DELETE FROM block WHERE no = ?', block);
   shelf.blocks.delete(block);

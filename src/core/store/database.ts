@@ -30,8 +30,11 @@ export interface WritableDb extends ReadableDb {
   beforeCommit(listener: () => void): void;
   /** Calls back whenever a transaction was undone: what was remembered of its rows is not true. */
   onRollback(listener: () => void): void;
-  /** Gives pages that hold nothing back to the disk, where that is worth writing the database again. */
-  shrink(): void;
+  /**
+   * Gives room back to the disk where that is worth writing the database again: pages that hold nothing, and `hollow`
+   * bytes that were taken out of rows, which leave their pages half empty. True where it was done.
+   */
+  shrink(hollow: number): boolean;
 }
 
 export interface OpenDatabase extends WritableDb {
@@ -53,6 +56,9 @@ const busyMs = 60_000;
 
 /** Pages of the write-ahead log after which it is copied into the database: fewer copies are fewer syncs. */
 const logPages = 4_000;
+
+/** Less room than this, in bytes, is not given back. */
+const leastShrink = 1024 * 1024;
 
 /** @throws CORRUPT where the file is no database, CONFLICT where it is of a newer Stemma. */
 export function openDatabase(file: string, options: OpenOptions = {}): OpenDatabase {
@@ -113,12 +119,13 @@ export function openDatabase(file: string, options: OpenOptions = {}): OpenDatab
     },
     beforeCommit: (listener) => void listeners.commit.push(listener),
     onRollback: (listener) => void listeners.rollback.push(listener),
-    shrink: () =>
+    shrink: (hollow) =>
       guard(() => {
-        const free = pragma('freelist_count');
-        if (free < 256 || free * 4 < pragma('page_count')) return;
+        const free = pragma('freelist_count') * pragma('page_size') + hollow;
+        if (free < leastShrink || free * 4 < pragma('page_count') * pragma('page_size')) return false;
         raw.exec('VACUUM');
         raw.pragma('wal_checkpoint(TRUNCATE)');
+        return true;
       }),
     close: () => raw.close(),
     integrity: () =>
