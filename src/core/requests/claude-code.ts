@@ -268,7 +268,8 @@ function givenText(text: Uint8Array, line: ByteRange, members: ReadonlyMap<strin
   return { hash, line, range, text: text.length > largestRecord ? undefined : text.subarray(place.start, place.end) };
 }
 
-function usageOf(usage: Json | undefined): Usage {
+/** The counts of a message's `usage` member, as far as it has them. */
+export function usageOf(usage: Json | undefined): Usage {
   const count = (key: string): number | null => {
     const value = isObject(usage) ? usage[key] : undefined;
     return Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : null;

@@ -1,7 +1,8 @@
 import { type CommitSeq, type ContextId, type EntryKey, notFound, StemmaError, timestampOf } from '../base/index.js';
-import { type Chain, type ContextRow, commitOf, lineage, walk } from '../chain/index.js';
+import { type Chain, commitOf, lineage, walk } from '../chain/index.js';
 import type { Proof, Request, RequestRow, Stop } from '../contract/index.js';
 import { callColumns, openRebuilder, type Rebuilder, type Rebuilt, type StoredCall } from './rebuild.js';
+import { getRebuilt, parseRebuiltId, rebuiltRows } from './rebuilt.js';
 
 export interface RequestFilter {
   readonly id?: ContextId | undefined;
@@ -45,16 +46,34 @@ SELECT ${callColumns
  * @throws NOT_FOUND for a commit that is not there.
  */
 export function listRequests(chain: Chain, filter: RequestFilter): RequestRow[] {
-  const rows = inOrderSent(rowsOf(chain, filter));
+  const commits = commitsOf(chain, filter);
+  const rows = inOrderSent(rowsOf(chain, filter, commits));
   const unproved = rows.filter((row) => row.proved === null);
   const findings = unproved.length ? proveAll(chain, unproved) : new Map<number, Finding>();
-  return rows.map((row) => toRow(row, findings.get(row.no) ?? { proved: row.proved === 1, problem: row.finding ?? undefined }));
+  const recorded = rows.map((row) => toRow(row, findings.get(row.no) ?? { proved: row.proved === 1, problem: row.finding ?? undefined }));
+  const replies = new Set(rows.map((row) => row.replyRecord));
+  const rebuilt = rebuiltRows(chain, [...commits], (record) => replies.has(record));
+  return rebuilt.length ? [...rebuilt, ...recorded].sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0)) : recorded;
 }
 
-function rowsOf(chain: Chain, { id, stop, turnId, sessionId }: RequestFilter): Row[] {
+/** The commits that a filter asks about, parents before children. */
+function commitsOf(chain: Chain, { id, stop, turnId, sessionId }: RequestFilter): ReadonlySet<CommitSeq> {
   const named = id ?? turnId;
-  if (named === undefined) return sessionId === undefined ? allRows(chain) : rowsOfSession(chain, sessionId);
-  const commits = commitsOf(chain, commitOf(chain, named, id === undefined ? 'turnId' : 'id'), stop);
+  if (named === undefined) {
+    const seqs =
+      sessionId === undefined
+        ? chain.db.all<{ seq: CommitSeq }>('SELECT seq FROM context WHERE project = ? ORDER BY seq', chain.project)
+        : chain.db.all<{ seq: CommitSeq }>('SELECT seq FROM context WHERE project = ? AND sessionId = ? ORDER BY seq', chain.project, sessionId);
+    return new Set(seqs.map(({ seq }) => seq));
+  }
+  const commit = commitOf(chain, named, id === undefined ? 'turnId' : 'id');
+  if (stop === undefined) return new Set([commit.seq]);
+  const steps = stop === 'root' ? lineage(chain, commit) : walk(chain, commit, stop).contributing;
+  return new Set(steps.map((step) => step.seq));
+}
+
+function rowsOf(chain: Chain, { id, turnId, sessionId }: RequestFilter, commits: ReadonlySet<CommitSeq>): Row[] {
+  if (id === undefined && turnId === undefined) return sessionId === undefined ? allRows(chain) : rowsOfSession(chain, sessionId);
   const sessions = chain.db.all<{ sessionId: string | null }>(
     'SELECT DISTINCT sessionId FROM context WHERE seq IN (SELECT value FROM json_each(?))',
     JSON.stringify([...commits]),
@@ -69,13 +88,6 @@ const allRows = (chain: Chain): Row[] => chain.db.all<Row>(`${selectRow} WHERE r
 
 const rowsOfSession = (chain: Chain, sessionId: string): Row[] =>
   chain.db.all<Row>(`${selectRow} WHERE c.project = ? AND c.sessionId = ?`, chain.project, sessionId);
-
-/** The commit itself; with `stop`, those of the walk that ends there. */
-function commitsOf(chain: Chain, commit: ContextRow, stop: Stop | undefined): ReadonlySet<CommitSeq> {
-  if (stop === undefined) return new Set([commit.seq]);
-  const steps = stop === 'root' ? lineage(chain, commit) : walk(chain, commit, stop).contributing;
-  return new Set(steps.map((step) => step.seq));
-}
 
 /** By time; within one file by place, since a clock may go back and a file does not. */
 function inOrderSent(rows: readonly Row[]): Row[] {
@@ -165,6 +177,8 @@ export function callOf(chain: Chain, requestId: string): Row {
 
 /** One call, rebuilt and proved now, whatever was found before. @throws NOT_FOUND; CORRUPT where its own record is damaged. */
 export function getRequest(chain: Chain, requestId: string): Request {
+  const rebuiltCall = parseRebuiltId(requestId);
+  if (rebuiltCall) return getRebuilt(chain, requestId, rebuiltCall.commit, rebuiltCall.key);
   const row = callOf(chain, requestId);
   const rebuilder = openRebuilder(chain);
   const rebuilt = rebuilder.rebuild(row);
