@@ -1,0 +1,154 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Timestamp } from '../../../../src/core/base/index.js';
+import { claudeCode, type ImportPlan, type ParsedEntry, wireMessages, writeSession } from '../../../../src/core/formats/index.js';
+import { hasAgent, live, oracle, scenario, transcripts, wantsAll } from './corpus.js';
+import { deltaOf, lastTip, lineage, plan } from './records.js';
+
+/** What a message says, in the words in which the two sides are compared: thinking goes only to the model that thought it. */
+type Said = { readonly role: string; readonly blocks: readonly string[] };
+interface Block {
+  readonly type: string;
+  readonly text?: string;
+  readonly id?: string;
+  readonly tool_use_id?: string;
+  readonly content?: string | readonly Block[];
+  readonly source?: { readonly data?: string };
+}
+const inWords = (messages: readonly { role: string; content: string | readonly Block[] }[]): Said[] =>
+  messages.map(({ role, content }) => ({
+    role,
+    blocks: (typeof content === 'string' ? [{ type: 'text', text: content }] : content).flatMap(blockInWords),
+  }));
+
+function blockInWords(block: Block): string[] {
+  switch (block.type) {
+    case 'text':
+      return [`says ${block.text}`];
+    case 'tool_use':
+      return [`calls ${block.id}`];
+    case 'tool_result':
+      return [
+        `gets ${block.tool_use_id}: ${typeof block.content === 'string' ? block.content : (block.content ?? []).flatMap(blockInWords).join('|')}`,
+      ];
+    case 'thinking':
+    case 'redacted_thinking':
+      return [];
+    default:
+      return [`${block.type} of ${block.source?.data?.length}`];
+  }
+}
+
+/** The oracle joins what it hears in pieces, and spoils a letter that lies across two of them. */
+const legible = (said: readonly Said[]): string => JSON.stringify(said).replace(/[^\x20-\x7e]+/g, '~');
+
+let work = '';
+beforeAll(() => {
+  work = mkdtempSync(join(tmpdir(), 'stemma-agent-'));
+});
+afterAll(() => rmSync(work, { recursive: true, force: true }));
+
+/** What the real agent sends when it resumes the file and is told PING: without that turn, and the agent's own closing word. */
+function sentFor(path: string): Said[] {
+  const out = join(work, 'messages.json');
+  const ran = spawnSync(oracle, ['claude', path, '--out', out], { encoding: 'utf8' });
+  expect(JSON.parse(ran.stdout), ran.stderr).toMatchObject({ accepted: true });
+  const sent = inWords(JSON.parse(readFileSync(out, 'utf8')) as never);
+  sent.pop();
+  return sent.at(-1)?.blocks[0] === 'says No response requested.' ? sent.slice(0, -1) : sent;
+}
+
+function sentForBytes(bytes: Uint8Array): Said[] {
+  const path = join(work, '22222222-2222-4222-8222-222222222222.jsonl');
+  writeFileSync(path, bytes);
+  return sentFor(path);
+}
+
+interface History {
+  readonly file: Uint8Array;
+  readonly planned: ImportPlan;
+}
+const historyOf = (path: string): History => {
+  const file = readFileSync(path);
+  return { file, planned: plan(file, { path }) };
+};
+
+const delta = ({ file, planned }: History, at: number): Uint8Array => deltaOf(file, planned.commits[at] as ImportPlan['commits'][number]);
+
+/** What Stemma says that the model saw at a commit. */
+function seen({ planned }: History, way: readonly number[], last?: readonly ParsedEntry[]): Said[] {
+  const from = way.findLastIndex((at) => planned.commits[at]?.type === 'compaction');
+  const entries = way.slice(Math.max(from, 0)).flatMap((at) => planned.commits[at]?.entries ?? []);
+  return inWords(wireMessages([...entries, ...(last ?? [])]) as never);
+}
+
+/** A last turn without an answer is closed by the agent, or grows by the next prompt: then it went with PING. */
+function agree(seenHere: readonly Said[], sent: readonly Said[], about: string): void {
+  const grew = seenHere.length === sent.length + 1 && seenHere.at(-1)?.role === 'user';
+  expect(legible(grew ? seenHere.slice(0, -1) : seenHere), about).toBe(legible(sent));
+}
+
+function sessionOf(history: History, way: readonly number[], last: readonly Uint8Array[] = []): Uint8Array {
+  let number = 0;
+  return writeSession(claudeCode.concat([...way.map((at) => delta(history, at)), ...last]), {
+    sessionId: '22222222-2222-4222-8222-222222222222',
+    newId: () => `33333333-3333-4333-8333-${String(number++).padStart(12, '0')}`,
+    now: '2026-03-01T00:00:00.000Z' as Timestamp,
+  });
+}
+
+function checkTip(path: string): void {
+  const history = historyOf(path);
+  const way = lineage(history.planned, lastTip(history.planned));
+  const original = sentFor(path);
+  agree(seen(history, way), original, 'what the model saw');
+  expect(legible(sentForBytes(sessionOf(history, way))), 'the whole chain, exported').toBe(legible(original));
+  const from = way.findLastIndex((at) => history.planned.commits[at]?.type === 'compaction');
+  if (wantsAll && from > 0) expect(legible(sentForBytes(sessionOf(history, way.slice(from)))), 'from the last compaction on').toBe(legible(original));
+}
+
+/** Forks in the midst of commits, spread over the history. */
+function checkForks(path: string, forks: number): void {
+  const history = historyOf(path);
+  for (let fork = 0; fork < forks; fork++) {
+    const at = Math.floor(((fork + 0.4) / forks) * history.planned.commits.length);
+    const commit = history.planned.commits[at];
+    const visible = commit?.entries.filter(({ marks }) => !marks?.includes('hidden')) ?? [];
+    const last = visible[Math.floor(visible.length * 0.6)];
+    if (!commit || commit.type === 'compaction' || !last) continue;
+    const before = lineage(history.planned, at).slice(0, -1);
+    const cut = claudeCode.cut(delta(history, at), last.key);
+    const sent = sentForBytes(sessionOf(history, before, [cut]));
+    agree(seen(history, before, claudeCode.parse(cut).entries), sent, `${basename(path)} cut in commit ${at} after ${last.key}`);
+  }
+}
+
+/** A sanitized sample of one line of each kind: its calls have no ids, so that nothing can be compared. */
+const comparable = (path: string): boolean => !path.includes('subagents') && !path.includes('sanitized');
+/** Each question to the agent takes a second or more: by itself the test asks four. */
+const few = ['entire-f0c3dbdad0d8'];
+const files = transcripts().filter((path) => comparable(path) && (wantsAll || few.some((name) => basename(path).startsWith(name))));
+const why = hasAgent ? '' : ' (the real agent is not on this machine; STEMMA_ORACLE=all installs it where ../shared is)';
+
+describe.skipIf(!hasAgent || files.length === 0)(`[F14] the real agent${why}`, () => {
+  for (const path of files) {
+    test(`sends for ${basename(path)} what Stemma says that the model saw, and the same for its export`, { timeout: 120_000 }, () => checkTip(path));
+    test(`sends for forks of ${basename(path)} the history up to there`, { timeout: 300_000 }, () => checkForks(path, wantsAll ? 6 : 1));
+  }
+
+  test.skipIf(!wantsAll)('agrees on what it writes today: rewinds, compactions, forks, subagents, interruptions', { timeout: 600_000 }, () => {
+    for (const name of ['claude-tour.json', 'claude-troubles.json']) {
+      const home = join(work, name);
+      expect(spawnSync(live, ['claude', scenario(name), home], { encoding: 'utf8' }).status).toBe(0);
+      const projects = join(home, '.claude/projects');
+      const sessions = readdirSync(projects, { recursive: true })
+        .map(String)
+        .filter((file) => file.endsWith('.jsonl') && !file.includes('subagents'));
+      expect(sessions.length).toBeGreaterThan(0);
+      for (const session of sessions) checkTip(join(projects, session));
+    }
+  });
+});

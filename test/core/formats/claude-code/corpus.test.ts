@@ -1,0 +1,35 @@
+import { readFileSync } from 'node:fs';
+import { basename } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { claudeCode } from '../../../../src/core/formats/index.js';
+import { transcripts } from './corpus.js';
+import { coverage, deltaOf, lastTip, lineage, plan } from './records.js';
+
+const files = transcripts();
+
+describe.skipIf(files.length === 0)(`genuine transcripts${files.length === 0 ? ' (the corpus is not on this machine)' : ''}`, () => {
+  for (const path of files)
+    test(`[F2] [F10] ${basename(path)}: each byte in one place, and deltas read as planned`, () => {
+      const file = readFileSync(path);
+      const planned = plan(file, { path });
+      expect(coverage(file, planned).findIndex((times) => times !== 1)).toBe(-1);
+      expect(planned.commits.length).toBeGreaterThan(0);
+      for (const commit of planned.commits)
+        expect(claudeCode.parse(deltaOf(file, commit))).toMatchObject({ entries: { length: commit.entries.length }, problems: [] });
+      expect(planned.skipped.filter(({ reason }) => !/another record with the id|not JSON|names itself/.test(reason))).toEqual([]);
+      expect(plan(file, { path, resumeAt: planned.end, known: { has: () => true } })).toMatchObject({ commits: [], side: [] });
+    });
+
+  test('[F1] those that are one chain without a compaction are their deltas, byte for byte', () => {
+    const linear = files.filter((path) => {
+      const file = readFileSync(path);
+      const planned = plan(file, { path });
+      if (planned.tips.length > 1 || planned.side.length > 0 || planned.commits.some(({ type }) => type === 'compaction')) return false;
+      const deltas = lineage(planned, lastTip(planned)).map((at) => deltaOf(file, planned.commits[at] as (typeof planned.commits)[number]));
+      expect(Buffer.compare(claudeCode.concat(deltas), file), path).toBe(0);
+      return true;
+    });
+    expect(linear.map((path) => basename(path))).toContain('entire-ada8171575ce-image-in-tool-result.jsonl');
+    expect(linear.length).toBeGreaterThanOrEqual(6);
+  });
+});
