@@ -1,6 +1,7 @@
 import { ClipboardCopy, Download, FileOutput } from 'lucide-react';
 import { useState } from 'react';
-import { type ContextId, exportFormats, type Stop } from '../../../core/contract/index.js';
+// Types only: the contract's schemas stay out of the window's bundle.
+import type { ContextId, exportFormats, Stop } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Button, Copyable, problemOf, Sheet, Switch, say } from '../../parts';
 import { copy, dismiss } from '../../state';
@@ -23,6 +24,8 @@ const formats: Record<Format, { name: string; what: string; extension: string; t
   'openai-chat-v1': { name: 'OpenAI chat', what: 'The messages array, as chat completions take it.', extension: 'json', type: 'application/json' },
   markdown: { name: 'Markdown', what: 'A document for people.', extension: 'md', type: 'text/markdown' },
 };
+const formatNames = Object.keys(formats) as Format[];
+
 const tierNames = {
   native: 'as it was recorded',
   translated: 'translated from another format',
@@ -86,7 +89,7 @@ export function ExportSheet({ commit, stop: given }: { commit: ContextId; stop: 
       <div className="export">
         <fieldset>
           <legend className="muted">Format</legend>
-          {exportFormats.map((name) => (
+          {formatNames.map((name) => (
             <label key={name} className="export-format">
               <input type="radio" name="format" value={name} checked={format === name} onChange={() => setFormat(name)} />
               <span>
