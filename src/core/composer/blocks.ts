@@ -1,5 +1,6 @@
 import { badRequest, inWords, isObject, type Json, stringAt } from '../base/index.js';
 import type { ExperienceRecord, KnowledgeChunk } from '../contract/index.js';
+import { spacedJson } from '../formats/index.js';
 
 /** One part of a block: a heading and what stands below it, each line on its own. */
 interface Section {
@@ -102,15 +103,6 @@ const knowledgeJson = (chunk: KnowledgeChunk): Json => ({
   chunk_id: chunk.chunkId,
   content: chunk.content,
 });
-
-/** One-line JSON with a space after each colon and comma. */
-function spacedJson(value: Json): string {
-  if (Array.isArray(value)) return `[${value.map(spacedJson).join(', ')}]`;
-  if (!isObject(value)) return JSON.stringify(value);
-  return `{${Object.entries(value)
-    .map(([key, member]) => `${JSON.stringify(key)}: ${spacedJson(member)}`)
-    .join(', ')}}`;
-}
 
 /** The experience block: three records, what went well first, each once. */
 export function experienceBlock(records: readonly ExperienceRecord[]): string {

@@ -114,7 +114,7 @@ function entriesOf(layer: string, recorded: RecordedLayers): readonly Entry[] {
 /** Where a layer comes from that no entry made. */
 const otherOrigins: Readonly<Record<string, string>> = {
   framework__context: 'Framework rules; a history has none',
-  experience__context: 'Summaries of what other sessions of this project did before',
+  experience__context: 'What other sessions of this project said before, by full-text search',
   knowledge__context: 'Notes in the project folder',
   human_message: 'For this call only',
 };

@@ -63,7 +63,7 @@ function saidIn(entry: Entry, self: Person, calls: ReadonlyMap<string, Entry>): 
     case 'image':
       return { sender: entry.role === 'assistant' ? self : user, text: `[image ${entry.media?.mediaType ?? ''}]` };
     case 'tool_call':
-      return { sender: self, text: `${entry.toolName ?? 'tool'}(${JSON.stringify(entry.arguments ?? {})})` };
+      return { sender: self, text: `${entry.toolName || 'tool'}(${JSON.stringify(entry.arguments ?? {})})` };
     case 'tool_result':
       return { sender: answering(entry, calls), text: entry.text ?? (entry.result === undefined ? '' : JSON.stringify(entry.result)) };
     case 'thinking':
@@ -74,7 +74,7 @@ function saidIn(entry: Entry, self: Person, calls: ReadonlyMap<string, Entry>): 
 
 function answering(entry: Entry, calls: ReadonlyMap<string, Entry>): Person {
   const call = entry.toolCallId === undefined ? undefined : calls.get(entry.toolCallId);
-  const tool = entry.toolName ?? call?.toolName ?? 'tool';
+  const tool = entry.toolName || call?.toolName || 'tool';
   if (!startsAgent.includes(tool)) return service(`tool-${tool}`, tool);
   const given = call?.arguments as { subagent_type?: unknown; description?: unknown } | undefined;
   const name = [given?.subagent_type, given?.description].find((word) => typeof word === 'string' && word !== '');

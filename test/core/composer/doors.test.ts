@@ -1,0 +1,142 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createRouterClient } from '@orpc/server';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import type { ContextId } from '../../../src/core/base/index.js';
+import { checkpoint, materialize } from '../../../src/core/chain/index.js';
+import { createEngine, createSession } from '../../../src/core/project/index.js';
+import { router } from '../../../src/core/router.js';
+import { answer, call, prompt, result } from '../../support/claude-lines.js';
+import { heldClock, scratch } from '../../support/project.js';
+import { textAt } from '../../support/source.js';
+
+/** A project behind the router that every door leads to. */
+function door() {
+  const folder = scratch();
+  const clock = heldClock();
+  const engine = createEngine({
+    dataDir: join(folder, 'data'),
+    claudeRoots: [],
+    sampleDir: folder,
+    startup: { paths: [], project: null },
+    platform: 'linux',
+    clock,
+  });
+  const session = createSession(engine);
+  const project = session.use(engine.create({ dir: join(folder, 'test') }));
+  onTestFinished(() => engine.close());
+  return { client: createRouterClient(router, { context: { session } }), project, clock };
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: the cases are data of many shapes
+type Vector = { id: string; area: string; block: string; input: any; expected: any };
+const vectors = (name: string): readonly Vector[] => (JSON.parse(textAt(`test/vectors/${name}.json`)) as { vectors: readonly Vector[] }).vectors;
+
+const said = ({ role, content, id, name, internal }: Record<string, unknown>) =>
+  Object.fromEntries(Object.entries({ role, content, id, name, internal }).filter(([, value]) => value !== undefined));
+
+describe('through the router, as every door has it', () => {
+  test('layers.json: compose and state', async () => {
+    const { client } = door();
+    for (const { id, area, input, expected } of vectors('layers').filter((vector) => ['compose', 'state'].includes(vector.area))) {
+      const { repeat: _, ...given } = input;
+      const asked = area === 'compose' ? client.compose.messages(given) : client.compose.patch(given);
+      if (expected.error) await expect(asked, id).rejects.toMatchObject({ code: 'BAD_REQUEST', data: { reason: expected.error } });
+      else if (expected.messages)
+        expect(((await asked) as { messages: Record<string, unknown>[] }).messages.map(said), id).toEqual(expected.messages.map(said));
+      else if (expected.patch) expect((await asked) as { patch: unknown }, id).toMatchObject({ patch: expected.patch });
+    }
+  });
+
+  test('timeline.json: every text', async () => {
+    const { client } = door();
+    const texts = vectors('timeline').filter(({ expected }) => typeof expected.text === 'string');
+    expect(texts.length).toBeGreaterThan(20);
+    for (const { id, block, input, expected } of texts)
+      expect(await client.timeline.block({ block, input } as never), id).toEqual({ text: expected.text });
+  });
+
+  test('an input that does not fit is refused with its field', async () => {
+    const { client } = door();
+    await expect(client.compose.messages({ systemPrompt: 1 } as never)).rejects.toMatchObject({
+      code: 'BAD_REQUEST',
+      data: { field: 'systemPrompt' },
+    });
+    await expect(client.timeline.block({ block: 'identity', input: { name: 'a' } } as never)).rejects.toMatchObject({ code: 'BAD_REQUEST' });
+    await expect(client.compose.preview({ id: 'ctx-00000000' as ContextId })).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  });
+});
+
+describe("a commit's context", () => {
+  const conversation =
+    prompt('u1', 'Why does the larder test fail') +
+    answer('a1', 'I will look.', { parent: 'u1' }) +
+    call('c1', 't1', 'Bash', { command: 'go test' }, { parent: 'a1' }) +
+    result('r1', 't1', 'FAIL larder', { parent: 'c1' }) +
+    answer('a2', 'The larder is empty.', { parent: 'r1' }) +
+    prompt('u2', 'Fill it', { parent: 'a2' }) +
+    answer('a3', 'Filled.', { parent: 'u2' });
+
+  const commit = (project: ReturnType<typeof door>['project'], text: string, sessionId: string) =>
+    checkpoint(project.chain, {
+      parent: null,
+      type: 'delta',
+      format: 'claude-code-v1',
+      text,
+      template: 'claude-code',
+      sessionId,
+      checkpoint: 'turn_boundary',
+      summary: 'On larders',
+    });
+
+  test('preview: what the project knows comes along, and nothing of the commit changes', async () => {
+    const { client, project, clock } = door();
+    const earlier = commit(project, prompt('x1', 'The larder test fails when the cellar is closed'), 'other');
+    clock.at += 86_400_000;
+    const { id } = commit(project, conversation, 'this');
+    mkdirSync(join(project.dir, 'notes'));
+    writeFileSync(join(project.dir, 'notes', 'larder.md'), '# Larder\nOpen the cellar first.\n\n## Elsewhere\nNothing here.\n');
+    const before = await client.context.show({ id });
+    const preview = await client.compose.preview({ id, query: 'larder test' });
+    const textOf = (layer: string) => preview.messages.find((message) => message.layer === layer)?.content;
+    expect(textOf('knowledge__context')).toContain('# Larder\nOpen the cellar first.');
+    expect(textOf('knowledge__context')).not.toContain('Nothing here.');
+    expect(textOf('experience__context')).toContain(`The larder test fails when the cellar is closed (${earlier.id})`);
+    expect(preview.messages.at(-1)).toMatchObject({ role: 'human', content: 'larder test', layer: 'query' });
+    expect(preview.problems).toEqual([]);
+    expect(await client.context.show({ id })).toEqual(before);
+    const { body } = await client.compose.body({ messages: preview.messages, provider: 'anthropic' });
+    expect(JSON.stringify(body)).toContain('FAIL larder');
+  });
+
+  test('[A-14] compact: one commit of summary and what stays, on the chain; what was there is behind it', async () => {
+    const { client, project } = door();
+    const { id } = commit(project, conversation, 'this');
+    const { commit: made, compaction } = await client.compose.compact({ id, keepLast: 2 });
+    expect(made).toMatchObject({ parent: id, type: 'compaction', messageCount: 0 });
+    expect(compaction).toMatchObject({ removed: 3, kept: 3 });
+    const { entries } = await client.context.entries({ id: made?.id ?? id });
+    expect(entries.map(({ kind }) => kind)).toEqual(['summary', 'text', 'text', 'text']);
+    expect(entries[0]?.text).toContain('- called Bash: {"command":"go test"}');
+    expect(entries.slice(1).map(({ text }) => text)).toEqual(['Why does the larder test fail', 'Fill it', 'Filled.']);
+    const original = (await client.context.entries({ id })).entries;
+    expect(entries.slice(1).map(({ key }) => key)).toEqual([original[0]?.key, original.at(-2)?.key, original.at(-1)?.key]);
+    expect(materialize(project.chain, { id: made?.id ?? id, stop: 'root' }).messageCount).toBe(
+      materialize(project.chain, { id, stop: 'root' }).messageCount,
+    );
+    // Once more: the earlier summary is taken up.
+    expect((await client.compose.compact({ id: made?.id ?? id, budgetTokens: 5 })).compaction.summary).toContain('go test');
+    expect((await client.compose.compact({ id, keepLast: 100, budgetTokens: 100_000 })).commit).toBe(null);
+  });
+
+  test('transcript: any context is a timeline, its messages known by the keys of their entries', async () => {
+    const { client, project } = door();
+    const { id } = commit(project, conversation, 'this');
+    const { input, rendered } = await client.timeline.transcript({ id });
+    const keys = (await client.context.entries({ id })).entries.map(({ key }) => `msg-${key}`);
+    expect(input.history?.messages.map((message) => message.id)).toEqual(keys);
+    expect(rendered.system).toContain('Bash (service, id:tool-Bash): "FAIL larder"');
+    expect(rendered.system).toContain('"Fill it"  [NEW] ← TRIGGER');
+    expect((await client.timeline.messages(input)).messages[0]?.role).toBe('system');
+  });
+});
