@@ -3,5 +3,5 @@
 // Rules R1 to R5 of test/spec/requests.md live here.
 export { diffRequests } from './diff.js';
 export { type RecordsInput, type TakenRecords, takeRecords } from './record.js';
-export { getRequest, listRequests, type RequestFilter } from './requests.js';
+export { getRequest, listRequests, type RequestFilter, recordedRequests } from './requests.js';
 export type { StoredRange } from './texts.js';

@@ -48,12 +48,20 @@ SELECT ${callColumns
 export function listRequests(chain: Chain, filter: RequestFilter): RequestRow[] {
   const commits = commitsOf(chain, filter);
   const rows = inOrderSent(rowsOf(chain, filter, commits));
-  const unproved = rows.filter((row) => row.proved === null);
-  const findings = unproved.length ? proveAll(chain, unproved) : new Map<number, Finding>();
-  const recorded = rows.map((row) => toRow(row, findings.get(row.no) ?? { proved: row.proved === 1, problem: row.finding ?? undefined }));
+  const recorded = provedRows(chain, rows);
   const replies = new Set(rows.map((row) => row.replyRecord));
   const rebuilt = rebuiltRows(chain, [...commits], (record) => replies.has(record));
   return rebuilt.length ? [...rebuilt, ...recorded].sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0)) : recorded;
+}
+
+/** Those of them that a runtime wrote down. */
+export const recordedRequests = (chain: Chain, filter: RequestFilter): RequestRow[] =>
+  provedRows(chain, inOrderSent(rowsOf(chain, filter, commitsOf(chain, filter))));
+
+function provedRows(chain: Chain, rows: readonly Row[]): RequestRow[] {
+  const unproved = rows.filter((row) => row.proved === null);
+  const findings = unproved.length ? proveAll(chain, unproved) : new Map<number, Finding>();
+  return rows.map((row) => toRow(row, findings.get(row.no) ?? { proved: row.proved === 1, problem: row.finding ?? undefined }));
 }
 
 /** The commits that a filter asks about, parents before children. */

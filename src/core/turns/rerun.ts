@@ -2,7 +2,7 @@ import { badRequest, type ContextId, canonicalJson, inWords, type Json } from '.
 import { type Chain, type ContextRow, commitOf, contextEntries, fork } from '../chain/index.js';
 import type { Edit, Entry, EntryDraft, ReplyPart } from '../contract/index.js';
 import { wireMessages } from '../formats/index.js';
-import { getRequest, listRequests } from '../requests/index.js';
+import { getRequest, recordedRequests } from '../requests/index.js';
 import { type ModelProvider, type ModelRequest, type ReplyPiece, recordedPieces, recordedProvider } from './providers.js';
 import { deltaEntries, ownInput } from './turns.js';
 
@@ -169,7 +169,7 @@ const defaultMaxTokens = 8_192;
 
 /** The very body that was sent where there is one and nothing was changed; else its system prompt, tools and settings around the new messages. */
 function requestOf(chain: Chain, { row, base, model, isEdited }: Question, replies: readonly EntryDraft[]): ModelRequest {
-  const recorded = listRequests(chain, { turnId: row.id }).at(0);
+  const recorded = recordedRequests(chain, { turnId: row.id }).at(0);
   const call = recorded && getRequest(chain, recorded.requestId);
   const isSame = call !== undefined && !isEdited && replies.length === 0;
   const messages = isSame ? call.body.messages : wireMessages([...contextEntries(chain, { id: base.id }).map(({ entry }) => entry), ...replies]);

@@ -1,7 +1,7 @@
 import { badRequest, type ContextId, isObject, type Json, notFound, type Timestamp, timestampOf } from '../base/index.js';
 import { type Chain, type ContextRow, commitAt, commitOf, entries, lineage, outlineOf, outlineRows, resolve, type Step } from '../chain/index.js';
 import { type Entry, kinds, type Turn, type TurnCall, type TurnRow } from '../contract/index.js';
-import { getRequest, listRequests } from '../requests/index.js';
+import { getRequest, recordedRequests } from '../requests/index.js';
 
 /** The turns of a chain from its beginning to a commit, or to the newest commit of an agent. @throws NOT_FOUND */
 export function listTurns(chain: Chain, query: { id?: ContextId | undefined; agentId?: string | undefined }): TurnRow[] {
@@ -64,7 +64,7 @@ export function turnOf(chain: Chain, turnId: ContextId): Turn {
   const own = deltaEntries(chain, row);
   const given = ownInput(own);
   const before = row.parentId === null ? undefined : outlineRows(chain, { id: row.parentId });
-  const requests = listRequests(chain, { turnId: row.id });
+  const requests = recordedRequests(chain, { turnId: row.id });
   const input = [...(row.type === 'compaction' ? [] : (before?.rows ?? [])), ...given];
   const last = requests.at(-1);
   return {
