@@ -1,10 +1,10 @@
-/** Makes 1,000 durable commits, to be counted from outside (T2). */
+/** Makes a project and so many durable commits in it, for their syncs to be counted from outside (T2). */
 import { commit, openEngine } from './engine.js';
 import { turns } from './material.js';
 
-const [folder] = process.argv.slice(2);
-if (!folder) throw new Error('usage: syncs FOLDER');
+const [folder, count] = process.argv.slice(2);
+if (!folder || !count) throw new Error('usage: syncs FOLDER COUNT');
 const engine = openEngine(folder);
 let parent: Parameters<typeof commit>[1] = null;
-for (const text of turns(1_000)) parent = commit(engine.chain, parent, text);
+for (const text of turns(Number(count))) parent = commit(engine.chain, parent, text);
 engine.close();
