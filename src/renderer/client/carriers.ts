@@ -15,7 +15,7 @@ export type Carrier = () => Promise<Line>;
 const openTimeoutMs = 15_000;
 
 /** The desktop shell's way: a port handed over by the preload, never named by anything but our nonce. */
-export const bridgeCarrier: Carrier = () => {
+const bridgeCarrier: Carrier = () => {
   const bridge = window.stemma;
   if (!bridge) return Promise.reject(new Error('There is no desktop shell around this window.'));
   const nonce = crypto.randomUUID();
@@ -37,7 +37,7 @@ export const bridgeCarrier: Carrier = () => {
   });
 };
 
-export function portLine(port: MessagePort): Line {
+function portLine(port: MessagePort): Line {
   const closed = new Promise<string | undefined>((resolve) => {
     port.addEventListener('close', () => resolve('The engine process ended.'), { once: true });
   });
@@ -47,7 +47,7 @@ export function portLine(port: MessagePort): Line {
 }
 
 /** The browser's way: the page's own origin, the cookie of the page load, nothing else. */
-export const socketCarrier: Carrier = () =>
+const socketCarrier: Carrier = () =>
   new Promise((resolve, reject) => {
     const socket = new WebSocket(`${location.origin.replace(/^http/, 'ws')}/rpc`);
     socket.binaryType = 'arraybuffer';

@@ -197,7 +197,7 @@ function ToolInput({ tool, input, lead }: { tool: string; input: unknown; lead?:
   );
 }
 
-export function EditView({ edit }: { edit: EditedText }) {
+function EditView({ edit }: { edit: EditedText }) {
   const lines = [
     ...edit.before.slice(-2).map((text) => ({ sign: ' ', text })),
     ...edit.removed.map((text) => ({ sign: '-', text })),

@@ -3,7 +3,7 @@ import { createContext, type ReactNode, useContext, useState } from 'react';
 import { bytes, plural } from './numbers';
 
 /** Lines of output that are shown before one asks for the rest. */
-export const shownLines = 20;
+const shownLines = 20;
 /** A single line longer than this is folded too. */
 const shownCharacters = 2_400;
 

@@ -16,7 +16,7 @@ export const useProject = create<{
 }>(() => ({ state: { phase: 'none' }, revision: 0 }));
 
 /** Opens the project in the engine's session of this window. Calls on it are right once the phase is `open`. */
-export async function openProject(dir: string, client: Client = api): Promise<void> {
+async function openProject(dir: string, client: Client = api): Promise<void> {
   useProject.setState({ state: { phase: 'opening', dir, since: Date.now() } });
   try {
     const info = await client.project.open({ dir });

@@ -5,7 +5,7 @@ import type { Link } from './rows';
 export const rowHeight = 28;
 const laneWidth = 13;
 /** Wider graphs push the words away: lanes past this are drawn as one. */
-export const laneCap = 9;
+const laneCap = 9;
 
 export const laneColor = (lane: number): string => `var(--lane-${lane % 8})`;
 const x = (lane: number): number => 12 + Math.min(lane, laneCap) * laneWidth;

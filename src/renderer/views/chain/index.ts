@@ -4,4 +4,3 @@
 import './chain.css';
 
 export { ChainView } from './Chain';
-export { filterRows, foldRows } from './rows';

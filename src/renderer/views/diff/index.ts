@@ -4,4 +4,3 @@
 import './diff.css';
 
 export { DiffView } from './Diff';
-export { comparable, diffRows, piecesOf } from './parts';

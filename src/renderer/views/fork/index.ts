@@ -4,4 +4,3 @@
 import './fork.css';
 
 export { ForkSheet } from './Fork';
-export { draftTokens, noChanges, partnerOf, planOf } from './plan';

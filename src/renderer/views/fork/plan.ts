@@ -24,7 +24,7 @@ export interface Plan {
 export const noChanges = (cut: number): Changes => ({ cut, dropped: new Set(), replaced: new Map(), inserted: new Map(), appended: [] });
 
 /** A guess at a draft's tokens, by its length. */
-export const draftTokens = (draft: EntryDraft): number =>
+const draftTokens = (draft: EntryDraft): number =>
   Math.ceil(((draft.text ?? '').length + (draft.arguments === undefined ? 0 : JSON.stringify(draft.arguments).length)) / 3.8);
 
 const sum = (drafts: readonly EntryDraft[]): number => drafts.reduce((total, draft) => total + draftTokens(draft), 0);

@@ -5,7 +5,6 @@ import './library.css';
 
 export { importPaths, openSample, showProject } from './act';
 export { pathsOfDrop } from './drop';
-export { groupSessions } from './groups';
 export { ImportsSheet, shareOf } from './Imports';
 export { LibraryView } from './Library';
 export { SessionsPane } from './SessionsPane';
