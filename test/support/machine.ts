@@ -17,6 +17,8 @@ export interface Machine {
   env: NodeJS.ProcessEnv;
   /** Claude Code's configuration folder. */
   claude: string;
+  /** Where commands are run: a folder of the machine's own, unless a test says otherwise. */
+  cwd: string;
   /** Makes a path below the machine's home. */
   path(...parts: string[]): string;
   /** Puts the sample's transcripts where Claude Code would have written them. */
@@ -56,16 +58,17 @@ export function machine(): Machine {
   const children: ChildProcess[] = [];
 
   const begin = (script: string, words: string[], more: NodeJS.ProcessEnv = {}): ChildProcess => {
-    const child = spawn(node, [script, ...words], { cwd: join(dir, 'work'), env: { ...env, ...more } });
+    const child = spawn(node, [script, ...words], { cwd: own.cwd, env: { ...env, ...more } });
     children.push(child);
     return child;
   };
   const start = (words: string[]): ChildProcess => begin(built('cli', 'stemma.js'), words);
 
-  return {
+  const own: Machine = {
     dir,
     env,
     claude,
+    cwd: join(dir, 'work'),
     path: (...parts) => join(dir, ...parts),
     giveHistory() {
       const place = join(claude, 'projects', '-work-larder');
@@ -81,6 +84,7 @@ export function machine(): Machine {
       rmSync(dir, { recursive: true, force: true });
     },
   };
+  return own;
 }
 
 /** Ends a process that a test started, and waits until it is gone. */
