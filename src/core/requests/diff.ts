@@ -1,18 +1,23 @@
 import { canonicalJson, isObject, type Json, stringAt, textOf } from '../base/index.js';
 import type { Chain } from '../chain/index.js';
-import type { RequestChange, RequestDiff } from '../contract/index.js';
+import type { Request, RequestChange, RequestDiff } from '../contract/index.js';
 import { align } from '../diff/index.js';
 import { countTokens } from '../formats/index.js';
 import { withBlocks, withoutMarks } from './canonical.js';
 import { membersAt, stringIn } from './json-ranges.js';
 import type { MessageReader } from './messages.js';
 import { openRebuilder, type Rebuilt } from './rebuild.js';
-import { callOf } from './requests.js';
+import { parseRebuiltId } from './rebuilt.js';
+import { callOf, getRequest } from './requests.js';
 
 /** What changed from one call to another, and how much of the first a provider's cache can use again. @throws NOT_FOUND. */
 export function diffRequests(chain: Chain, a: string, b: string): RequestDiff {
+  // Recorded messages are compared by their numbers; with a call put together from entries, by what they say.
+  const isRecorded = [a, b].every((id) => parseRebuiltId(id) === undefined);
   const rebuilder = openRebuilder(chain);
-  const [before, after] = [callOf(chain, a), callOf(chain, b)].map((call) => sideOf(rebuilder.rebuild(call), rebuilder.reader)) as [Side, Side];
+  const sideOf = (id: string): Side =>
+    isRecorded ? recordedSide(rebuilder.rebuild(callOf(chain, id)), rebuilder.reader) : bodySide(getRequest(chain, id));
+  const [before, after] = [sideOf(a), sideOf(b)];
   const system = changesOf(before.system, after.system, (index) => `system[${index}]`);
   const tools = toolChanges(before.tools, after.tools);
   const params = paramChanges(before.params, after.params);
@@ -42,18 +47,38 @@ interface Placed {
   readonly blocks: () => readonly Json[];
 }
 
-function sideOf({ members, messages }: Rebuilt, reader: MessageReader): Side {
+function recordedSide({ members, messages }: Rebuilt, reader: MessageReader): Side {
+  return {
+    ...partsOf(new Map([...members].map(([name, { value }]) => [name, value]))),
+    messages: messages.map((no) => placed(reader, no)),
+  };
+}
+
+function bodySide({ body: { messages, ...others } }: Request): Side {
+  const list = Array.isArray(messages) ? (messages as Json[]) : [];
+  return {
+    ...partsOf(new Map(Object.entries(others) as [string, Json][])),
+    messages: list.map((message): Placed => {
+      const plain = withoutMarks(withBlocks(message));
+      const name = canonicalJson(plain);
+      return { name, role: stringAt(message, 'role') ?? '', tokens: countTokens(name), blocks: () => blocksOf(plain) };
+    }),
+  };
+}
+
+function partsOf(members: ReadonlyMap<string, Json>): Omit<Side, 'messages'> {
   const listIn = (name: string): readonly Json[] => {
-    const value = members.get(name)?.value;
+    const value = members.get(name);
     return value === undefined ? [] : Array.isArray(value) ? value.map(withoutMarks) : [value];
   };
   return {
     tools: listIn('tools'),
     system: listIn('system'),
-    params: new Map([...members].flatMap(([name, { value }]) => (name === 'tools' || name === 'system' ? [] : [[name, value] as const]))),
-    messages: messages.map((no) => placed(reader, no)),
+    params: new Map([...members].filter(([name]) => name !== 'tools' && name !== 'system')),
   };
 }
+
+const blocksOf = (message: Json): readonly Json[] => (isObject(message) && Array.isArray(message.content) ? (message.content as Json[]) : []);
 
 function placed(reader: MessageReader, no: number): Placed {
   if (no < 0) return { name: `gap ${no}`, role: '', tokens: 0, blocks: () => [] };
@@ -63,10 +88,7 @@ function placed(reader: MessageReader, no: number): Placed {
     name: String(no),
     role: stringIn(text, membersAt(text, 0, ['role'])?.get('role')) ?? '',
     tokens: tokensOfBytes(text.length),
-    blocks: () => {
-      const message = withBlocks(JSON.parse(textOf(text)) as Json);
-      return isObject(message) && Array.isArray(message.content) ? message.content.map(withoutMarks) : [];
-    },
+    blocks: () => blocksOf(withoutMarks(withBlocks(JSON.parse(textOf(text)) as Json))),
   };
 }
 
