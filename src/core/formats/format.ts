@@ -133,8 +133,6 @@ export interface ImportPlan {
    * until then.
    */
   readonly end: number;
-  /** Subagents that this conversation started, where it says so: for files of theirs that have nothing beside them. */
-  readonly agents: readonly { readonly agentId: string; readonly toolCallId: string }[];
 }
 
 /** What a planner may ask of the store: is this record known, and as what. Keeps the planner pure. */

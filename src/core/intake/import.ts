@@ -13,7 +13,15 @@ import {
   saveOutline,
 } from '../chain/index.js';
 import type { ImportProgress, ImportResult, Skip } from '../contract/index.js';
-import { formatOf, type ImportableFormat, type ImportPlan, importableFormats, type KnownRecords, type PlannedCommit } from '../formats/index.js';
+import {
+  agentIn,
+  formatOf,
+  type ImportableFormat,
+  type ImportPlan,
+  importableFormats,
+  type KnownRecords,
+  type PlannedCommit,
+} from '../formats/index.js';
 import { type StoredRange, takeRecords } from '../requests/index.js';
 import { recognized } from './detect.js';
 import { type FoundFile, filesUnder, ioReason, readWhole } from './files.js';
@@ -103,13 +111,20 @@ export const knownRecords = (chain: Chain): KnownRecords => ({
 /** The file beside a subagent's transcript that names its call. Broken, it is as if it were not there. */
 export function metaBeside(path: string): unknown {
   const beside = path.replace(/\.jsonl$/, '.meta.json');
-  if (beside === path || !existsSync(beside)) return undefined;
+  if (beside === path) return undefined;
   try {
-    return parseJson(readFileSync(beside, 'utf8'));
+    return existsSync(beside) ? parseJson(readFileSync(beside, 'utf8')) : metaInSession(path);
   } catch (error) {
     ioReason(error);
     return undefined;
   }
+}
+
+/** Older versions write nothing beside it: the session that started the subagent says which call it was. */
+function metaInSession(path: string): unknown {
+  const [, session, agentId] = /^(.+)[/\\]subagents[/\\]agent-([^/\\]+)\.jsonl$/.exec(path) ?? [];
+  const file = `${session}.jsonl`;
+  return agentId !== undefined && existsSync(file) ? agentIn(readWhole(file), agentId) : undefined;
 }
 
 function store(chain: Chain, file: FoundFile, bytes: Uint8Array, hash: Buffer, plan: ImportPlan, grown: SourceRow | undefined): FileResult {

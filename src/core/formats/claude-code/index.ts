@@ -6,6 +6,7 @@ import { scanLines } from './lines.js';
 import { formatId, planImport, readPieces } from './plan.js';
 import { concatLines, cutLines, writeEntries } from './write.js';
 
+export { type AgentMeta, agentIn } from './agents.js';
 export { type Peek, peek } from './peek.js';
 export { type SessionOptions, writeSession } from './session.js';
 

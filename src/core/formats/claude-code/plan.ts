@@ -4,7 +4,7 @@ import type { Checkpoint } from '../../contract/index.js';
 import type { Elision, ImportPlan, ParsedEntry, PlanContext, PlannedCommit, Problem } from '../format.js';
 import { elisionsOf, entriesOf } from './entries.js';
 import { type Piece, type Scan, scanLines } from './lines.js';
-import { agentCallsOf, blocksOf, clip, headlineOf, isChained, messageIdOf, partOf, resultIdsOf, timeOf } from './record.js';
+import { agentCallsOf, blocksOf, clip, headlineOf, isChained, messageIdOf, partOf, timeOf } from './record.js';
 import { titleIn } from './title.js';
 import { growTree, type Node, type Strand, type Tree } from './tree.js';
 
@@ -66,7 +66,6 @@ export function planImport(file: Uint8Array, context: PlanContext): ImportPlan {
     notes: fresh([...scan.notes, ...tree.notes]),
     tips: tipsOf(runs, tree, numbers),
     end: scan.end,
-    agents: agentsOf(chained),
   };
 }
 
@@ -476,15 +475,6 @@ function agentTypesOf(tree: Tree): ReadonlyMap<string, string> {
   const types = new Map<string, string>();
   for (const { record } of tree.nodes.values()) for (const { id, type } of agentCallsOf(record)) if (type !== undefined) types.set(id, type);
   return types;
-}
-
-/** Which call started which subagent, as its result says. */
-function agentsOf(records: readonly JsonObject[]): ImportPlan['agents'] {
-  return records.flatMap((record) => {
-    const agentId = record.type === 'user' ? stringAt(record.toolUseResult, 'agentId') : undefined;
-    const toolCallId = agentId === undefined ? undefined : resultIdsOf(record)[0];
-    return agentId !== undefined && toolCallId !== undefined ? [{ agentId, toolCallId }] : [];
-  });
 }
 
 function firstText(records: readonly JsonObject[], key: string): string | undefined {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { claudeCode } from '../../../../src/core/formats/index.js';
+import { agentIn, claudeCode } from '../../../../src/core/formats/index.js';
 import { transcripts } from './corpus.js';
 import { coverage, deltaOf, lastTip, lineage, plan } from './records.js';
 
@@ -19,6 +19,14 @@ describe.skipIf(files.length === 0)(`genuine transcripts${files.length === 0 ? '
       expect(planned.skipped.filter(({ reason }) => !/another record with the id|not JSON|names itself/.test(reason))).toEqual([]);
       expect(plan(file, { path, resumeAt: planned.end, known: { has: () => true } })).toMatchObject({ commits: [], side: [] });
     });
+
+  test('[F6] subagents of an older version are found in the session that started them', () => {
+    const session = files.find((path) => basename(path).startsWith('0ccf1a04'));
+    expect(session && agentIn(readFileSync(session), 'a5bdbc1')).toEqual({
+      toolUseId: 'toolu_011472X3mPpLSX8BmtHebyH4',
+      agentType: 'general-purpose',
+    });
+  });
 
   test('[F1] those that are one chain without a compaction are their deltas, byte for byte', () => {
     const linear = files.filter((path) => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { claudeCode } from '../../../../src/core/formats/index.js';
+import { agentIn, claudeCode } from '../../../../src/core/formats/index.js';
 import {
   assistant,
   boundary,
@@ -326,21 +326,24 @@ describe('subagents', () => {
     expect(planned.commits[0]?.records).toContain('call:T');
   });
 
-  test('[F6] a file of its own is linked by what stands beside it; the main file says which call started which', () => {
+  test('[F6] a file of its own is linked by what stands beside it', () => {
     const own = plan(fileOf(user('x1', null, 'look', side), assistant('x2', 'x1', 'found', side)), {
       path: '/p/11111111-1111-4111-8111-111111111111/subagents/agent-a1.jsonl',
       meta: { agentType: 'Explore', toolUseId: 'T' },
     });
     expect(own.commits[0]).toMatchObject({ template: 'claude-code/Explore', startedBy: { toolCallId: 'T' } });
     expect(own.sessionId).toBe('11111111-1111-4111-8111-111111111111');
-    const main = plan(
-      fileOf(
-        user('u1', null, 'ask'),
-        assistant('a1', 'u1', [use('T', 'Agent', { prompt: 'look' })]),
-        result('r1', 'a1', 'T', 'found', { toolUseResult: { agentId: 'a1' } }),
-      ),
+  });
+
+  test('[F6] a session says which call started a subagent that has nothing beside its file', () => {
+    const session = fileOf(
+      user('u1', null, 'ask'),
+      assistant('a1', 'u1', [use('S', 'Task', { prompt: 'no' }), use('T', 'Task', { prompt: 'look', subagent_type: 'Explore' })]),
+      result('r1', 'a1', 'T', 'found', { toolUseResult: { agentId: 'x1' } }),
+      assistant('a2', 'r1', 'the agent is "x1", the call "T"'),
     );
-    expect(main.agents).toEqual([{ agentId: 'a1', toolCallId: 'T' }]);
+    expect(agentIn(session, 'x1')).toEqual({ toolUseId: 'T', agentType: 'Explore' });
+    expect(agentIn(session, 'x2')).toBeUndefined();
   });
 });
 

@@ -1,0 +1,35 @@
+import { type JsonObject, stringAt } from '../../base/index.js';
+import { bufferOf, scanLines } from './lines.js';
+import { agentCallsOf, resultIdsOf } from './record.js';
+
+/** What newer versions write beside a subagent's file. */
+export interface AgentMeta {
+  readonly toolUseId: string;
+  readonly agentType?: string;
+}
+
+/** The call in a session's file that started the subagent of that id: for its file, where nothing beside it says so. */
+export function agentIn(session: Uint8Array, agentId: string): AgentMeta | undefined {
+  const answer = linesWith(session, JSON.stringify(agentId)).find(
+    (record) => record.type === 'user' && stringAt(record.toolUseResult, 'agentId') === agentId,
+  );
+  const toolUseId = answer && resultIdsOf(answer)[0];
+  if (!answer || toolUseId === undefined) return undefined;
+  const calls = linesWith(session, JSON.stringify(toolUseId)).flatMap(agentCallsOf);
+  const agentType = stringAt(answer.toolUseResult, 'agentType') ?? calls.find(({ id }) => id === toolUseId)?.type;
+  return { toolUseId, ...(agentType === undefined ? {} : { agentType }) };
+}
+
+/** Records of the lines in which the text stands; the others are not read. */
+function linesWith(file: Uint8Array, text: string): JsonObject[] {
+  const buffer = bufferOf(file);
+  const found: JsonObject[] = [];
+  for (let at = buffer.indexOf(text); at >= 0; ) {
+    const start = at === 0 ? 0 : buffer.lastIndexOf(0x0a, at) + 1;
+    const newline = buffer.indexOf(0x0a, at);
+    const end = newline < 0 ? buffer.length : newline + 1;
+    found.push(...scanLines(buffer.subarray(start, end)).pieces.flatMap(({ record }) => (record ? [record] : [])));
+    at = end >= buffer.length ? -1 : buffer.indexOf(text, end);
+  }
+  return found;
+}
