@@ -30,10 +30,10 @@ export interface Repacked {
 }
 
 /**
- * Neighbors in a chain repeat much: 32 of them as one block come to 0.35 of their size where each for itself comes to
- * 0.49, and a block of that size is read in a tenth of a millisecond.
+ * Neighbors in a chain repeat much: deltas of a real session come to 0.065 of their size 128 at a time, to 0.074 at 32,
+ * and a block of that many is read in half a millisecond.
  */
-export const packLimits: PackLimits = { perBlock: 32, blockBytes: 512 * 1024, wholeBytes: 1024 * 1024 };
+export const packLimits: PackLimits = { perBlock: 128, blockBytes: 512 * 1024, wholeBytes: 1024 * 1024 };
 
 /** Plain bytes that are packed in one transaction. */
 const bytesAtOnce = 16 * 1024 * 1024;
