@@ -4,12 +4,13 @@ import { join } from 'node:path';
 import { holds, type Row } from './measure.js';
 import { commitParts } from './rows/commits.js';
 import { importParts } from './rows/imports.js';
+import { readingParts } from './rows/reading.js';
 import { walkParts } from './rows/walks.js';
 import { wholeParts } from './rows/whole.js';
 
 const [out, ...named] = process.argv.slice(2);
 if (!out) throw new Error('usage: main FOLDER [ROW…]');
-const parts = [...commitParts, ...walkParts, ...importParts, ...wholeParts].filter(
+const parts = [...commitParts, ...walkParts, ...importParts, ...wholeParts, ...readingParts].filter(
   (part) => named.length === 0 || part.rows.some((row) => named.includes(row)),
 );
 

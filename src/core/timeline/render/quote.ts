@@ -12,8 +12,16 @@ function escaped(letter: string): string {
   return letter === '"' || letter === '\\' ? `\\${letter}` : `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
+/** What JSON writes in another way than we do, or not at all. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+const unlikeJson = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/;
+
 /** A text between quotes; null is the empty text. */
-export const quoted = (text: string | null): string => `"${(text ?? '').replace(unsafe, escaped)}"`;
+export function quoted(text: string | null): string {
+  if (text === null) return '""';
+  // JSON's own writer does the same for ordinary texts, many times faster.
+  return unlikeJson.test(text) || !text.isWellFormed() ? `"${text.replace(unsafe, escaped)}"` : JSON.stringify(text);
+}
 
 /** Letters that mean something in a line, so that a name which holds one is set between quotes. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for

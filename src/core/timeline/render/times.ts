@@ -6,7 +6,10 @@ const hour = 60 * minute;
 const day = 24 * hour;
 
 /** An instant in seconds, as blocks show it: no milliseconds. */
-export const secondsOf = (at: Timestamp): string => at.replace(/\.\d+(?=Z$)/, '');
+export function secondsOf(at: Timestamp): string {
+  const point = at.lastIndexOf('.');
+  return point === -1 ? at : `${at.slice(0, point)}Z`;
+}
 
 const two = (value: number): string => String(value).padStart(2, '0');
 
