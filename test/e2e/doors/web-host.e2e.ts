@@ -1,8 +1,14 @@
+import { writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { connect } from 'node:net';
+import { createORPCClient } from '@orpc/client';
+import { RPCLink } from '@orpc/client/websocket';
+import type { ContractRouterClient } from '@orpc/contract';
 import { WebSocket } from 'ws';
+import type { Contract } from '../../../src/core/contract/index.js';
 import { expect, test } from '../../support/e2e.js';
 import type { WebHost } from '../../support/machine.js';
+import { transcript } from '../../support/transcript.js';
 
 interface Reply {
   status: number;
@@ -168,6 +174,35 @@ test.describe('the web host', () => {
     const { openapi, paths } = JSON.parse((await ask(host, '/api/openapi.json', bearer(host))).body) as { openapi: string; paths: object };
     expect(openapi).toMatch(/^3\.1/);
     expect(Object.keys(paths)).toEqual(expect.arrayContaining(['/context/show', '/import/run']));
+  });
+
+  test('a window that goes away in the middle of an import leaves the engine and the project whole', async ({ machine }) => {
+    const host = await machine.web();
+    const dir = machine.path('p.stemma');
+    await post(host, '/api/project/create', { dir });
+    const files = Array.from({ length: 30 }, (_, place) => machine.path('work', `${place}.jsonl`));
+    for (const [place, file] of files.entries())
+      writeFileSync(
+        file,
+        transcript(
+          `file ${place}`,
+          Array.from({ length: 40 }, (_, turn) => ({ prompt: `Question ${turn}`, answers: ['Answer'] })),
+        ),
+      );
+    for (let windows = 0; windows < 5; windows++) {
+      const socket = new WebSocket(`ws://127.0.0.1:${host.port}/rpc`, { headers: bearer(host) });
+      const client: ContractRouterClient<Contract> = createORPCClient(new RPCLink({ websocket: socket as never }));
+      await client.project.open({ dir });
+      const progress = await client.import.run({ paths: files });
+      await progress.next();
+      socket.terminate();
+    }
+    const inProject = { ...bearer(host), 'stemma-project': encodeURIComponent(dir) };
+    expect((await post(host, '/api/import/run', { paths: files }, inProject)).body).toContain('event: done');
+    const info = JSON.parse((await post(host, '/api/project/info', {}, inProject)).body) as { counts: { commits: number } };
+    expect(info.counts.commits).toBe(30 * 40);
+    expect(JSON.parse((await post(host, '/api/project/check', {}, inProject)).body)).toMatchObject({ ok: true, problems: [] });
+    expect(host.said()).not.toContain('the engine ended');
   });
 
   test('ends well when it is told to', async ({ machine }) => {
