@@ -3,7 +3,7 @@ import { describe, expect, test, vi } from 'vitest';
 import type { FoundSession } from '../../src/core/contract/index.js';
 import { api, type Client, connect, type Line, onNewLine, useConnection } from '../../src/renderer/client/index.js';
 import { createRanges } from '../../src/renderer/state/ranges.js';
-import { groupSessions } from '../../src/renderer/views/library/groups.js';
+import { groupSessions, groupSkips } from '../../src/renderer/views/library/groups.js';
 
 describe('a long list of the engine', () => {
   test('is read in pages, each once, and only as far as it goes', async () => {
@@ -114,4 +114,18 @@ describe('sessions found on this machine', () => {
     expect(told('', new Set(['/work/web', '/work/api']))).not.toContain('/b');
     expect(told('flaky', new Set(['/work/web']))).toEqual(['/work/web', '/work/web 1 Mar 2024', '/b']);
   });
+});
+
+test('lines left out for one reason are said once, with all their numbers', () => {
+  const skips = [
+    { path: '/a.jsonl', line: 3, reason: 'not JSON' },
+    { path: '/a.jsonl', line: 9, reason: 'not JSON' },
+    { path: '/b.jsonl', line: 3, reason: 'not JSON' },
+    { path: '/a.jsonl', line: 4, reason: 'cut off' },
+  ];
+  expect(groupSkips(skips)).toEqual([
+    { path: '/a.jsonl', reason: 'not JSON', lines: [3, 9] },
+    { path: '/b.jsonl', reason: 'not JSON', lines: [3] },
+    { path: '/a.jsonl', reason: 'cut off', lines: [4] },
+  ]);
 });

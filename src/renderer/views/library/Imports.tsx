@@ -1,8 +1,9 @@
 import { CircleCheck, CircleSlash, CircleX, Loader } from 'lucide-react';
-import { useMemo } from 'react';
+import { useMemo, useState } from 'react';
 import type { Skip } from '../../../core/contract/index.js';
-import { Button, Empty, Failure, Fold, Sheet, say } from '../../parts';
+import { Button, Empty, Failure, Sheet, say } from '../../parts';
 import { copy, dismiss, go, type ImportJob, useImports } from '../../state';
+import { groupSkips } from './groups';
 
 const phaseNames = { finding: 'Looking for sessions', reading: 'Reading', storing: 'Storing', done: 'Done' } as const;
 
@@ -83,41 +84,48 @@ function Job({ job }: { job: ImportJob }) {
   );
 }
 
+/** More lines of one reason than these are counted, not listed; the copied list has them all. */
+const listedLines = 12;
+const listedGroups = 20;
+
 function Skips({ title, explain, skips }: { title: string; explain: string; skips: readonly Skip[] }) {
-  const text = useMemo(() => skips.map((skip) => `${skip.path}:${skip.line}  ${skip.reason}`).join('\n'), [skips]);
+  const groups = useMemo(() => groupSkips(skips), [skips]);
+  const [open, setOpen] = useState(false);
   if (skips.length === 0) return null;
+  const copyAll = () => copy(skips.map((skip) => `${skip.path}:${skip.line}  ${skip.reason}`).join('\n'), 'Copied the list');
   return (
     <section className="skips">
       <h3>
-        {title} <span className="muted">{skips.length}</span>
+        {title} <span className="muted">{say.exact(skips.length)}</span>
         <span className="grow" />
-        <Button small look="plain" onClick={() => void copy(text, 'Copied the list')}>
+        <Button small look="plain" onClick={() => void copyAll()}>
           Copy
         </Button>
       </h3>
       <p className="muted">{explain}</p>
-      <Fold text={text}>
-        {(shown) => (
-          <table>
-            <thead className="unseen">
-              <tr>
-                <th>File and line</th>
-                <th>Reason</th>
-              </tr>
-            </thead>
-            <tbody>
-              {skips.slice(0, shown.split('\n').length).map((skip) => (
-                <tr key={`${skip.path}:${skip.line}:${skip.reason}`}>
-                  <td className="mono" title={skip.path}>
-                    {skip.path.split(/[\\/]/).at(-1)}:{skip.line}
-                  </td>
-                  <td>{skip.reason}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        )}
-      </Fold>
+      <ul>
+        {groups.slice(0, open ? groups.length : listedGroups).map(({ path, reason, lines }) => (
+          <li key={`${path}\n${reason}`}>
+            <span className="mono ellipsis" title={path}>
+              {path.split(/[\\/]/).at(-1)}
+            </span>
+            <span className="muted">{linesInWords(lines)}</span>
+            <span className="skip-reason">{reason}</span>
+          </li>
+        ))}
+      </ul>
+      {groups.length > listedGroups && (
+        <Button small look="plain" onClick={() => setOpen(!open)} aria-expanded={open}>
+          {open ? 'Show fewer' : `Show ${say.exact(groups.length - listedGroups)} more`}
+        </Button>
+      )}
     </section>
   );
+}
+
+/** A line 0 is the whole file. */
+function linesInWords(lines: readonly number[]): string {
+  if (lines.every((line) => line === 0)) return 'the file';
+  const more = lines.length - listedLines;
+  return `${lines.length === 1 ? 'line' : 'lines'} ${lines.slice(0, listedLines).join(', ')}${more > 0 ? ` and ${say.exact(more)} more` : ''}`;
 }

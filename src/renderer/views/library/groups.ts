@@ -1,4 +1,4 @@
-import type { FoundSession } from '../../../core/contract/index.js';
+import type { FoundSession, Skip } from '../../../core/contract/index.js';
 import { say } from '../../parts';
 
 /** A line of the list of found sessions: a working directory, a day in it, or a session. */
@@ -42,4 +42,22 @@ export function groupSessions(sessions: readonly FoundSession[], words: string, 
     });
     return [folder, ...rows];
   });
+}
+
+export interface SkipGroup {
+  readonly path: string;
+  readonly reason: string;
+  readonly lines: readonly number[];
+}
+
+/** Lines that were left out of a file for one reason, said once. */
+export function groupSkips(skips: readonly Skip[]): readonly SkipGroup[] {
+  const groups = new Map<string, { path: string; reason: string; lines: number[] }>();
+  for (const { path, line, reason } of skips) {
+    const key = `${path}\n${reason}`;
+    const group = groups.get(key) ?? { path, reason, lines: [] };
+    group.lines.push(line);
+    groups.set(key, group);
+  }
+  return [...groups.values()];
 }
