@@ -84,9 +84,10 @@ const law: readonly Row[] = [
     packages: ['node:child_process', 'node:fs', 'node:module', 'node:path'],
   },
   { folder: 'src/main/window', folders: [], packages: ['node:fs/promises', 'node:path'] },
+  { folder: 'src/main/providers', folders: [core('project')], packages: ['@orpc/server', 'eventsource-parser'] },
   {
     folder: 'src/main/engine',
-    folders: [contract, core('project'), core('router.ts')],
+    folders: [contract, core('project'), core('router.ts'), 'src/main/providers'],
     packages: ['@orpc/client', '@orpc/contract', '@orpc/server', 'electron', 'node:os', 'node:path', 'node:worker_threads'],
   },
   {

@@ -1,6 +1,8 @@
 // project: a project folder: made, opened, shared by those who open it, checked; and the engine that holds the open ones.
 // A session is one connection to the engine; it works in the project that it opened last.
 // Places on the machine come from outside: the engine reads no environment.
+
+export type { ModelProvider, ModelRequest, ReplyPiece } from '../turns/index.js';
 export { checkProject } from './check.js';
 export { compactContext } from './compaction.js';
 export { createEngine, createSession, type Engine, type EngineOptions, type Session } from './engine.js';

@@ -2,7 +2,6 @@ import type { Entry } from '../contract/index.js';
 
 /** A call to a model: the body as it would go over the wire to the provider that it is written for. */
 export interface ModelRequest {
-  readonly provider: 'anthropic' | 'openai' | 'gemini';
   readonly model: string;
   readonly body: Readonly<Record<string, unknown>>;
   readonly headers: Readonly<Record<string, string>>;
@@ -18,6 +17,8 @@ export type ReplyPiece =
 export interface ModelProvider {
   readonly id: string;
   readonly title: string;
+  /** In which form it takes a request. */
+  readonly wire: 'anthropic' | 'openai';
   /** Names of models, or why there are none. */
   models(): Promise<{ readonly models: readonly string[]; readonly problem?: string }>;
   /** Streams one reply. Ends early, without an error, when the signal says so. */

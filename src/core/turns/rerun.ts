@@ -1,9 +1,8 @@
 import { badRequest, type ContextId, canonicalJson, inWords, type Json } from '../base/index.js';
-import { type Chain, type ContextRow, commitOf, contextEntries, fork } from '../chain/index.js';
+import { type Chain, type ContextRow, commitOf, fork } from '../chain/index.js';
 import type { Edit, Entry, EntryDraft, ReplyPart } from '../contract/index.js';
-import { wireMessages } from '../formats/index.js';
-import { getRequest, recordedRequests } from '../requests/index.js';
-import { type ModelProvider, type ModelRequest, type ReplyPiece, recordedPieces, recordedProvider } from './providers.js';
+import { type ModelProvider, type ReplyPiece, recordedPieces, recordedProvider } from './providers.js';
+import { type Question, requestOf } from './request.js';
 import { deltaEntries, ownInput } from './turns.js';
 
 export interface Rerun {
@@ -54,7 +53,13 @@ export async function* rerunTurn(
     const said = (part: Omit<ReplyPart, 'sample'>): ReplyPart => ({ sample, ...part });
     const replies: EntryDraft[] = [];
     if (provider)
-      yield* asked(chain, { row, base, recording, provider, model: input.model, isEdited: Boolean(input.edits?.length) }, replies, said, signal);
+      yield* asked(
+        chain,
+        { row, base, recording, provider, wire: provider.wire, model: input.model, isEdited: Boolean(input.edits?.length) },
+        replies,
+        said,
+        signal,
+      );
     else
       for (const entry of recording) {
         if (signal?.aborted) break;
@@ -76,18 +81,14 @@ function baseOf(chain: Chain, row: ContextRow, given: readonly Entry[], edits: r
   return commitOf(chain, made.id);
 }
 
-interface Question {
-  readonly row: ContextRow;
-  readonly base: ContextRow;
+interface Asking extends Question {
   readonly recording: readonly Entry[];
   readonly provider: ModelProvider;
-  readonly model: string | undefined;
-  readonly isEdited: boolean;
 }
 
 async function* asked(
   chain: Chain,
-  question: Question,
+  question: Asking,
   replies: EntryDraft[],
   said: (part: Omit<ReplyPart, 'sample'>) => ReplyPart,
   signal: AbortSignal | undefined,
@@ -162,24 +163,6 @@ function answersIn(recording: readonly Entry[]): ReadonlyMap<string, Entry> {
       return result ? [[callName(entry), result] as const] : [];
     }),
   );
-}
-
-const defaultModel = 'claude-sonnet-4-5';
-const defaultMaxTokens = 8_192;
-
-/** The very body that was sent where there is one and nothing was changed; else its system prompt, tools and settings around the new messages. */
-function requestOf(chain: Chain, { row, base, model, isEdited }: Question, replies: readonly EntryDraft[]): ModelRequest {
-  const recorded = recordedRequests(chain, { turnId: row.id }).at(0);
-  const call = recorded && getRequest(chain, recorded.requestId);
-  const isSame = call !== undefined && !isEdited && replies.length === 0;
-  const messages = isSame ? call.body.messages : wireMessages([...contextEntries(chain, { id: base.id }).map(({ entry }) => entry), ...replies]);
-  const named = model ?? (typeof call?.body.model === 'string' ? call.body.model : defaultModel);
-  return {
-    provider: 'anthropic',
-    model: named,
-    body: { max_tokens: defaultMaxTokens, ...call?.body, messages, model: named },
-    headers: call?.headers ?? { 'anthropic-version': '2023-06-01' },
-  };
 }
 
 const draftOf = ({ role, kind, text, toolName, toolCallId, arguments: given, result, isError }: Entry): EntryDraft => ({

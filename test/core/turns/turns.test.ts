@@ -59,6 +59,7 @@ function scripted(...replies: ReplyPiece[][]): ModelProvider & { asked: ModelReq
   return {
     id: 'local',
     title: 'A script',
+    wire: 'anthropic',
     asked,
     models: async () => ({ models: ['m'] }),
     async *stream(request) {
