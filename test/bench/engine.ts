@@ -1,3 +1,5 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { type Clock, type ContextId, systemClock } from '../../src/core/base/index.js';
 import { addCommit, type Chain, checkpoint, commitOf } from '../../src/core/chain/index.js';
 import { importPaths } from '../../src/core/intake/index.js';
@@ -5,6 +7,14 @@ import { createProject, type Project } from '../../src/core/project/index.js';
 
 /** A project in a folder of its own. */
 export const openEngine = (folder: string, clock: Clock = systemClock): Project => createProject({ dir: folder }, clock);
+
+/** A project that is thrown away with its folder. */
+export const scratchEngine = (folder: string): Project => openEngine(join(mkdtempSync(join(folder, 'engine-')), 'project'));
+
+export function discard(project: Project): void {
+  project.close();
+  rmSync(project.dir, { recursive: true, force: true });
+}
 
 /** Imports files to the end, and says what came of it. */
 export function importAll(chain: Chain, paths: readonly string[]) {

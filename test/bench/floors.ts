@@ -1,5 +1,7 @@
+import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
+import { type Timed, timed } from './measure.js';
 
 /**
  * Floor D: the least that a durable commit in SQLite can cost. Three columns, one transaction each, WAL with
@@ -43,3 +45,24 @@ export function openFloor(folder: string): Floor {
     close: () => db.close(),
   };
 }
+
+/** A chain committed one by one in a floor of its own. */
+export const floorCommits = (folder: string, deltas: readonly string[]): Timed =>
+  timed({
+    prepare: () => {
+      const at = mkdtempSync(join(folder, 'floor-'));
+      return { at, floor: openFloor(at) };
+    },
+    run: ({ floor }) => {
+      let parent: string | null = null;
+      for (const [place, delta] of deltas.entries()) {
+        const id = nameOf(place);
+        floor.commit(id, parent, delta);
+        parent = id;
+      }
+    },
+    clean: ({ at, floor }) => {
+      floor.close();
+      rmSync(at, { recursive: true, force: true });
+    },
+  });

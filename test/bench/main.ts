@@ -4,13 +4,15 @@ import { join } from 'node:path';
 import { holds, type Row } from './measure.js';
 import { commitParts } from './rows/commits.js';
 import { importParts } from './rows/imports.js';
+import { memoryParts } from './rows/memory.js';
 import { readingParts } from './rows/reading.js';
+import { storageParts } from './rows/storage.js';
 import { walkParts } from './rows/walks.js';
 import { wholeParts } from './rows/whole.js';
 
 const [out, ...named] = process.argv.slice(2);
 if (!out) throw new Error('usage: main FOLDER [ROW…]');
-const parts = [...commitParts, ...walkParts, ...importParts, ...wholeParts, ...readingParts].filter(
+const parts = [...commitParts, ...walkParts, ...storageParts, ...importParts, ...wholeParts, ...memoryParts, ...readingParts].filter(
   (part) => named.length === 0 || part.rows.some((row) => named.includes(row)),
 );
 
@@ -18,7 +20,7 @@ const widths = [11, 64, 9, 9, 9, 6];
 const cells = (texts: readonly string[]): string =>
   texts.map((text, place) => (place < 2 ? text.padEnd(widths[place] ?? 0) : text.padStart(widths[place] ?? 0))).join(' ');
 const limit = (row: Row, value: number): string => `${row.better === 'less' ? '≤' : '≥'} ${shown(value)}`;
-const shown = (value: number): string => (value < 0.3 ? `1/${Math.round((1 / value) * 10) / 10}` : value.toFixed(2));
+const shown = (value: number): string => (value > 0 && value < 0.3 ? `1/${Math.round((1 / value) * 10) / 10}` : value.toFixed(value < 100 ? 2 : 0));
 const verdict = (row: Row): string => (row.ratio === undefined ? '–' : holds(row, row.stretch) ? 'yes++' : holds(row, row.must) ? 'yes' : 'NO');
 
 /** Work is done on the disk that the repository is on: a temporary folder may be memory. */

@@ -22,7 +22,7 @@ await build({
     emptyOutDir: false,
     minify: false,
     rolldownOptions: {
-      input: { main: join(here, 'main.ts'), syncs: join(here, 'syncs.ts') },
+      input: { main: join(here, 'main.ts'), syncs: join(here, 'syncs.ts'), memory: join(here, 'memory.ts') },
       output: { entryFileNames: '[name].js', format: 'esm' },
     },
   },

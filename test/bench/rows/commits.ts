@@ -5,22 +5,12 @@ import { fileURLToPath } from 'node:url';
 import type { ContextId } from '../../../src/core/base/index.js';
 import { fork } from '../../../src/core/chain/index.js';
 import type { Project } from '../../../src/core/project/index.js';
-import { bulk, commit, openEngine } from '../engine.js';
-import { type Floor, nameOf, openFloor } from '../floors.js';
+import { bulk, commit, discard, scratchEngine } from '../engine.js';
+import { floorCommits } from '../floors.js';
 import { turns } from '../material.js';
 import { median, medians, type Part, plain, type Row, timed } from '../measure.js';
 
 const counts = { messageCount: 3, tokenCount: 420 };
-
-/** An engine in a folder of its own, thrown away with it. */
-const fresh = (folder: string): Project & { at: string } => {
-  const at = mkdtempSync(join(folder, 'engine-'));
-  return { ...openEngine(at), at };
-};
-const discard = (engine: Project & { at: string }): void => {
-  engine.close();
-  rmSync(engine.at, { recursive: true, force: true });
-};
 
 function commitAll(engine: Project, texts: readonly string[], given?: typeof counts): ContextId {
   let parent: ContextId | null = null;
@@ -30,31 +20,13 @@ function commitAll(engine: Project, texts: readonly string[], given?: typeof cou
 
 function checkpoints(folder: string): Row[] {
   const texts = turns(2_000);
-  const floor = timed({
-    prepare: () => {
-      const at = mkdtempSync(join(folder, 'floor-'));
-      return { at, floor: openFloor(at) };
-    },
-    run: ({ floor }: { floor: Floor }) => {
-      let parent: string | null = null;
-      for (const [place, text] of texts.entries()) {
-        const id = nameOf(place);
-        floor.commit(id, parent, text);
-        parent = id;
-      }
-    },
-    clean: ({ at, floor }: { at: string; floor: Floor }) => {
-      floor.close();
-      rmSync(at, { recursive: true, force: true });
-    },
-  });
   const ours = (given?: typeof counts) =>
     timed({
-      prepare: () => fresh(folder),
+      prepare: () => scratchEngine(folder),
       run: (engine: Project) => commitAll(engine, texts, given),
       clean: discard,
     });
-  const ms = medians({ floor, given: ours(counts), counted: ours() }, 5);
+  const ms = medians({ floor: floorCommits(folder, texts), given: ours(counts), counted: ours() });
   const perCommit = (total: number): number => Math.round((total / texts.length) * 1_000);
   const figures = { floorUs: perCommit(ms.floor), oursUs: perCommit(ms.given), countedUs: perCommit(ms.counted) };
   return [
@@ -94,7 +66,7 @@ function growth(folder: string): Row[] {
   const texts = turns(3_000);
   const eighth = texts.length / 8;
   const ratios = Array.from({ length: 5 }, () => {
-    const engine = fresh(folder);
+    const engine = scratchEngine(folder);
     let parent: ContextId | null = null;
     const times = texts.map((text) => {
       const from = performance.now();
@@ -110,7 +82,7 @@ function growth(folder: string): Row[] {
 
 function forks(folder: string): Row[] {
   const texts = turns(200, 3);
-  const engines = { small: fresh(folder), large: fresh(folder) };
+  const engines = { small: scratchEngine(folder), large: scratchEngine(folder) };
   const tips = { small: bulk(engines.small.chain, turns(100, 4)), large: bulk(engines.large.chain, turns(100_000, 5)) };
   const firstKey = (size: 'small' | 'large'): string => {
     const { chain } = engines[size];
