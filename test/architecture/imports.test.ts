@@ -72,6 +72,8 @@ const views: Readonly<Record<string, readonly string[]>> = {
   inspector: ['lucide-react', 'react'],
   compose: ['@tanstack/react-virtual', 'lucide-react', 'react'],
   timeline: ['@tanstack/react-virtual', 'lucide-react', 'react'],
+  boxes: ['@tanstack/react-virtual', 'lucide-react', 'react'],
+  handover: ['@tanstack/react-virtual', 'lucide-react', 'react'],
 };
 
 const law: readonly Row[] = [

@@ -50,6 +50,9 @@ const DiffView = lazy(() => import('../views/diff').then(({ DiffView: view }) =>
 const ComposeView = lazy(() => import('../views/compose').then(({ ComposeView: view }) => ({ default: view })));
 const TimelineView = lazy(() => import('../views/timeline').then(({ TimelineView: view }) => ({ default: view })));
 
+const BoxesView = lazy(() => import('../views/boxes').then(({ BoxesView: view }) => ({ default: view })));
+const HandoverView = lazy(() => import('../views/handover').then(({ HandoverView: view }) => ({ default: view })));
+
 const narrowQuery = matchMedia('(max-width: 900px)');
 const useNarrow = (): boolean =>
   useSyncExternalStore(
@@ -323,6 +326,10 @@ function InProject({ route }: { route: Route }) {
           return <ComposeView project={state.dir} />;
         case 'timeline':
           return <TimelineView project={state.dir} />;
+        case 'boxes':
+          return <BoxesView project={state.dir} />;
+        case 'handover':
+          return <HandoverView project={state.dir} />;
       }
   }
 }

@@ -1,4 +1,4 @@
-import { BookOpen, GitCompare, GitGraph, Layers, Library, MessagesSquare } from 'lucide-react';
+import { ArrowRightLeft, BookOpen, Boxes, GitCompare, GitGraph, Layers, Library, MessagesSquare } from 'lucide-react';
 import type { Icon } from '../parts';
 import type { ViewName } from '../state';
 
@@ -10,4 +10,6 @@ export const viewNames: readonly (readonly [view: ViewName, name: string, icon: 
   ['diff', 'Diff', GitCompare, 'g d'],
   ['compose', 'Compose', Layers, 'g o'],
   ['timeline', 'Timeline', MessagesSquare, 'g t'],
+  ['boxes', 'Boxes', Boxes, 'g b'],
+  ['handover', 'Handover', ArrowRightLeft, 'g h'],
 ];

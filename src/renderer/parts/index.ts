@@ -10,6 +10,7 @@ export { Button, Copyable, Facts, type Icon, IconButton, Id, Sheet, Switch } fro
 export { EntryView, ToolView } from './Entry';
 export { Fold, Sought } from './Fold';
 export * from './kinds';
+export { Markdown } from './Markdown';
 export { MenuButton, type MenuEntry, WithContextMenu } from './Menu';
 export * as say from './numbers';
 export { notifyProblem, problemOf } from './problem';

@@ -1,6 +1,6 @@
 import type { ContextId, EntryKey, Stop } from '../../core/contract/index.js';
 
-export const views = ['library', 'chain', 'context', 'diff', 'compose', 'timeline'] as const;
+export const views = ['library', 'chain', 'context', 'diff', 'compose', 'timeline', 'boxes', 'handover'] as const;
 export type ViewName = (typeof views)[number];
 
 /** Where the person is. Stands in the address in full, so that back, forward, reload and a copied link lead to the same place. */
@@ -17,6 +17,10 @@ export interface Route {
   readonly stop?: Stop | undefined;
   /** The space of the timeline; without one it shows the commit's context. */
   readonly space?: string | undefined;
+  readonly box?: string | undefined;
+  readonly card?: string | undefined;
+  /** The turn of an agent that a handover handed out. */
+  readonly turn?: string | undefined;
 }
 
 const contextId = /^ctx-[0-9a-f]{1,64}$/;
@@ -40,13 +44,16 @@ export function parseRoute(hash: string): Route {
     against: commit('against'),
     entry: text('entry') as EntryKey | undefined,
     space: text('space'),
+    box: text('box'),
+    card: text('card'),
+    turn: text('turn'),
     stop: stop === 'root' || stop === 'compaction' ? stop : commit('stop'),
   };
 }
 
 export function formatRoute(route: Route): string {
   const params = new URLSearchParams();
-  for (const name of ['project', 'session', 'commit', 'against', 'entry', 'stop', 'space'] as const) {
+  for (const name of ['project', 'session', 'commit', 'against', 'entry', 'stop', 'space', 'box', 'card', 'turn'] as const) {
     const value = route[name];
     if (value) params.set(name, value);
   }

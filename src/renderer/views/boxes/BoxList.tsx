@@ -1,0 +1,82 @@
+import { Lock } from 'lucide-react';
+import { useState } from 'react';
+import type { BoxRow } from '../../../core/contract/index.js';
+import { api } from '../../client';
+import { Answer, say } from '../../parts';
+import { go, useNavigation, useProject, useQuery } from '../../state';
+import { Rows } from './Rows';
+
+const shownBoxes = 1_000;
+const useNames = { context: 'context of', output: 'output of', profile: 'profile' } as const;
+
+export function BoxList({ project }: { project: string }) {
+  const revision = useProject((state) => state.revision);
+  const chosen = useNavigation(({ route }) => route.box);
+  const [words, setWords] = useState('');
+  const query = useQuery(`${project} ${revision}`, () => api.box.list({ limit: shownBoxes }));
+  const needle = words.trim().toLowerCase();
+  const matches = (row: BoxRow) =>
+    `${row.boxId}\n${row.head ?? ''}\n${row.uses.map((use) => `${useNames[use.as]} ${use.of}`).join('\n')}`.toLowerCase().includes(needle);
+  return (
+    <>
+      <div className="boxes-filter">
+        <input
+          type="search"
+          className="field grow"
+          data-filter
+          placeholder="Filter boxes…"
+          aria-label="Filter boxes"
+          value={words}
+          onChange={(event) => setWords(event.target.value)}
+        />
+      </div>
+      <Answer query={query} what="The boxes cannot be listed" loading="Reading the boxes">
+        {({ boxes, total }) => (
+          <>
+            <Rows
+              label="Boxes"
+              rows={needle ? boxes.filter(matches) : boxes}
+              height={46}
+              idOf={(row) => row.boxId}
+              chosen={chosen}
+              onChoose={(row) => go({ box: row.boxId, card: undefined })}
+            >
+              {(row) => <BoxLine row={row} />}
+            </Rows>
+            {total > boxes.length && (
+              <p className="boxes-more muted">
+                The latest {say.exact(boxes.length)} of {say.exact(total)} boxes.
+              </p>
+            )}
+          </>
+        )}
+      </Answer>
+    </>
+  );
+}
+
+function BoxLine({ row }: { row: BoxRow }) {
+  const [use] = row.uses;
+  return (
+    <>
+      <span className="boxes-row-top">
+        <span className="ellipsis grow">{row.head || <span className="muted">{row.cards === 0 ? 'Empty' : 'Nothing that a model sees'}</span>}</span>
+        {row.held && <Lock size={12} aria-label="An open turn reads it" />}
+        <time className="muted" dateTime={row.updatedAt} title={say.instant(row.updatedAt)}>
+          {say.when(row.updatedAt)}
+        </time>
+      </span>
+      <span className="boxes-row-bottom muted">
+        <span>{say.plural(row.cards, 'card')}</span>
+        {use && (
+          <span className="ellipsis">
+            · {useNames[use.as]} {use.of}
+            {row.uses.length > 1 && ` and ${row.uses.length - 1} more`}
+          </span>
+        )}
+        <span className="grow" />
+        <span className="mono">{row.boxId.slice(-8)}</span>
+      </span>
+    </>
+  );
+}

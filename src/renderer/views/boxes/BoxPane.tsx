@@ -1,0 +1,163 @@
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { GitCommitHorizontal, Lock } from 'lucide-react';
+import { useMemo, useRef, useState } from 'react';
+import type { Box, Card } from '../../../core/contract/index.js';
+import { api } from '../../client';
+import { Answer, Button, Empty, EntryView, Id, notifyProblem, Switch, say, ToolView } from '../../parts';
+import { go, notify, refreshProject, useProject, useQuery } from '../../state';
+import { CardLine } from './CardList';
+import { type Block, blocksOf } from './cards';
+import { Rows } from './Rows';
+
+const readBox = async (boxId: string) => {
+  const [box, cards, conversation] = await Promise.all([api.box.get({ boxId }), api.box.cards({ boxId }), api.box.entries({ boxId })]);
+  return { box, cards, conversation };
+};
+
+export function BoxPane({ project, boxId }: { project: string; boxId: string }) {
+  const revision = useProject((state) => state.revision);
+  const query = useQuery(`${project} ${boxId} ${revision}`, () => readBox(boxId));
+  const [as, setAs] = useState<'conversation' | 'cards'>('conversation');
+  return (
+    <Answer query={query} what="The box cannot be shown" loading="Reading the box" stillWorks="Other boxes can be read." lines={12}>
+      {({ box, cards, conversation }) => (
+        <article className="box-pane" aria-label="Box">
+          <header className="thing-head">
+            <h2>Box</h2>
+            <Id id={boxId} what="box id" />
+            <span className="muted">
+              {say.plural(box.cardIds.length, 'card')} · {say.tokens(conversation.tokens)}
+            </span>
+            <span className="grow" />
+            <Switch
+              label="Show the box as"
+              value={as}
+              onChange={setAs}
+              options={[
+                { value: 'conversation', name: 'Conversation', hint: 'As a model would see it' },
+                { value: 'cards', name: 'Cards', hint: 'Every card, deleted and expired ones too' },
+              ]}
+            />
+            <Button small icon={GitCommitHorizontal} title="A commit of what a model would see of this box" onClick={() => void commitOf(box)}>
+              Commit
+            </Button>
+          </header>
+          <BoxNotes box={box} cards={cards} />
+          {as === 'cards' ? <CardsOfBox box={box} cards={cards.cards} /> : <Conversation blocks={conversation.entries} />}
+        </article>
+      )}
+    </Answer>
+  );
+}
+
+function BoxNotes({ box, cards }: { box: Box; cards: Awaited<ReturnType<typeof api.box.cards>> }) {
+  const { missingCardIds, deletedCardIds, expiredCardIds } = cards;
+  const out = [
+    missingCardIds.length > 0 && `${say.plural(missingCardIds.length, 'card')} missing`,
+    deletedCardIds.length > 0 && `${deletedCardIds.length} deleted`,
+    expiredCardIds.length > 0 && `${expiredCardIds.length} expired`,
+  ].filter(Boolean);
+  const link = (boxId: string) => (
+    <button type="button" className="link-button mono" onClick={() => go({ box: boxId, card: undefined })}>
+      {say.shortId(boxId)}
+    </button>
+  );
+  return (
+    <>
+      {box.held && (
+        <p className="thing-note">
+          <Lock size={13} aria-hidden /> An open turn reads this box: nothing is appended until it ends.
+        </p>
+      )}
+      {box.replaces && <p className="thing-note">It took the place of box {link(box.replaces)}.</p>}
+      {box.replacedBy && <p className="thing-note">Box {link(box.replacedBy)} took its place.</p>}
+      {out.length > 0 && <p className="thing-note">No model sees all of it: {out.join(', ')}.</p>}
+    </>
+  );
+}
+
+function Conversation({ blocks: entries }: { blocks: Parameters<typeof blocksOf>[0] }) {
+  const blocks = useMemo(() => blocksOf(entries), [entries]);
+  const scroller = useRef<HTMLDivElement>(null);
+  const virtual = useVirtualizer({ count: blocks.length, getScrollElement: () => scroller.current, estimateSize: () => 90, overscan: 6 });
+  if (blocks.length === 0) return <Empty title="Nothing to read">A model would see nothing of this box.</Empty>;
+  const items = virtual.getVirtualItems();
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a list that scrolls is reached by keyboard
+    <section ref={scroller} className="box-conversation" aria-label="Conversation" tabIndex={0}>
+      <div style={{ height: virtual.getTotalSize(), position: 'relative' }}>
+        <ol style={{ transform: `translateY(${items[0]?.start ?? 0}px)` }}>
+          {items.map((item) => {
+            const block = blocks[item.index];
+            return (
+              block && (
+                <li key={item.key} data-index={item.index} ref={virtual.measureElement}>
+                  <BlockView block={block} />
+                </li>
+              )
+            );
+          })}
+        </ol>
+      </div>
+    </section>
+  );
+}
+
+function BlockView({ block: { entry, cardId, result } }: { block: Block }) {
+  const actions = (
+    <button type="button" className="link-button" onClick={() => go({ card: cardId })}>
+      Card
+    </button>
+  );
+  return result === undefined ? <EntryView entry={entry} actions={actions} /> : <ToolView call={entry} result={result} actions={actions} />;
+}
+
+const reasonNames = { argument: 'packed from', inherited: 'from box', parent: 'parent pointer' } as const;
+
+/** Every card in the order of the box, with the reason for it where a handover packed the box. */
+function CardsOfBox({ box, cards }: { box: Box; cards: readonly Card[] }) {
+  const rows = useMemo(() => {
+    const known = new Map(cards.map((card) => [card.cardId, card]));
+    const reasons = (box.packed?.runs ?? []).flatMap((run) => Array.from({ length: run.cards }, () => run));
+    return box.cardIds.map((cardId, place) => ({ place, cardId, card: known.get(cardId), reason: reasons[place] }));
+  }, [box, cards]);
+  return (
+    <>
+      <Rows
+        label="Cards of the box"
+        rows={rows}
+        height={box.packed ? 64 : 46}
+        idOf={(row) => String(row.place)}
+        chosen={undefined}
+        onChoose={(row) => row.card && go({ card: row.cardId })}
+      >
+        {(row) => (
+          <>
+            {row.card ? <CardLine card={row.card} /> : <span className="muted">No card {row.cardId} is in this project.</span>}
+            {row.reason && (
+              <span className="boxes-row-bottom muted">
+                {reasonNames[row.reason.reason]}
+                {row.reason.reason === 'argument' && ` argument “${row.reason.argument}”`}
+                {row.reason.boxId && ` ${say.shortId(row.reason.boxId)}`}
+              </span>
+            )}
+          </>
+        )}
+      </Rows>
+      {box.packed && box.packed.dropped.length > 0 && (
+        <p className="boxes-more muted">{say.plural(box.packed.dropped.length, 'repetition')} left out when it was packed.</p>
+      )}
+    </>
+  );
+}
+
+async function commitOf(box: Box): Promise<void> {
+  try {
+    const commit = await api.box.commit({ boxId: box.boxId, parent: null });
+    await refreshProject();
+    go({ view: 'context', commit: commit.id, entry: undefined });
+    notify('Committed as the beginning of a chain.');
+  } catch (error) {
+    notifyProblem(error);
+  }
+}

@@ -1,0 +1,134 @@
+import { useState } from 'react';
+import type { Card, Role } from '../../../core/contract/index.js';
+import { api } from '../../client';
+import { Answer, say } from '../../parts';
+import { go, useNavigation, useProject, useQuery } from '../../state';
+import { familyOfCard, fateOf, textOfContent } from './cards';
+import { Rows } from './Rows';
+
+const shownCards = 1_000;
+
+interface Filter {
+  readonly type: string;
+  readonly role: string;
+  readonly authorId: string;
+  readonly from: string;
+  readonly to: string;
+  readonly text: string;
+}
+const everything: Filter = { type: '', role: '', authorId: '', from: '', to: '', text: '' };
+
+/** The day as the person means it, from its first to its last instant. */
+const instantOfDay = (day: string, end: boolean): string | undefined => {
+  const date = new Date(`${day}T${end ? '23:59:59.999' : '00:00:00.000'}`);
+  return day && !Number.isNaN(date.getTime()) ? date.toISOString() : undefined;
+};
+
+const askFor = ({ type, role, authorId, from, to, text }: Filter) =>
+  api.card.list({
+    type: type || undefined,
+    role: (role || undefined) as Role | undefined,
+    authorId: authorId || undefined,
+    from: instantOfDay(from, false),
+    to: instantOfDay(to, true),
+    text: text.trim() || undefined,
+    limit: shownCards,
+  });
+
+export function CardList({ project }: { project: string }) {
+  const revision = useProject((state) => state.revision);
+  const chosen = useNavigation(({ route }) => route.card);
+  const [filter, setFilter] = useState(everything);
+  const facets = useQuery(`${project} ${revision}`, () => api.card.facets({}));
+  const query = useQuery(`${project} ${revision} ${JSON.stringify(filter)}`, () => askFor(filter));
+  const set = (change: Partial<Filter>) => setFilter({ ...filter, ...change });
+  const known = facets.status === 'done' ? facets.data : { types: [], roles: [], authors: [] };
+  return (
+    <>
+      <div className="boxes-filter">
+        <input
+          type="search"
+          className="field grow"
+          data-filter
+          placeholder="Words in cards…"
+          aria-label="Words in cards"
+          value={filter.text}
+          onChange={(event) => set({ text: event.target.value })}
+        />
+        <Choice label="Type" value={filter.type} options={known.types} onChange={(type) => set({ type })} />
+        <Choice label="Role" value={filter.role} options={known.roles} onChange={(role) => set({ role })} />
+        <Choice label="Author" value={filter.authorId} options={known.authors} onChange={(authorId) => set({ authorId })} />
+        <input
+          type="date"
+          className="field"
+          aria-label="From"
+          title="From"
+          value={filter.from}
+          onChange={(event) => set({ from: event.target.value })}
+        />
+        <input type="date" className="field" aria-label="To" title="To" value={filter.to} onChange={(event) => set({ to: event.target.value })} />
+      </div>
+      <Answer query={query} what="The cards cannot be listed" loading="Reading the cards">
+        {({ cards, total }) =>
+          total === 0 ? (
+            <p className="boxes-more muted">No card is like that.</p>
+          ) : (
+            <>
+              <Rows label="Cards" rows={cards} height={46} idOf={(row) => row.cardId} chosen={chosen} onChoose={(row) => go({ card: row.cardId })}>
+                {(card) => <CardLine card={card} />}
+              </Rows>
+              {total > cards.length && (
+                <p className="boxes-more muted">
+                  The newest {say.exact(cards.length)} of {say.exact(total)} cards: narrow them down.
+                </p>
+              )}
+            </>
+          )
+        }
+      </Answer>
+    </>
+  );
+}
+
+function Choice({
+  label,
+  value,
+  options,
+  onChange,
+}: {
+  label: string;
+  value: string;
+  options: readonly { name: string; count: number }[];
+  onChange: (value: string) => void;
+}) {
+  return (
+    <select className="field" aria-label={label} value={value} onChange={(event) => onChange(event.target.value)}>
+      <option value="">{label}: any</option>
+      {options.map((option) => (
+        <option key={option.name} value={option.name}>
+          {option.name} ({say.exact(option.count)})
+        </option>
+      ))}
+    </select>
+  );
+}
+
+export function CardLine({ card }: { card: Card }) {
+  const fate = fateOf(card);
+  return (
+    <span className={`card-line kind-${familyOfCard(card)}`} data-fate={fate}>
+      <span className="boxes-row-top">
+        <span className="card-type">{card.type}</span>
+        {fate && <span className="badge">{fate}</span>}
+        {card.repairedAt && <span className="badge warn">repaired</span>}
+        <span className="grow" />
+        <time className="muted" dateTime={card.createdAt} title={say.instant(card.createdAt)}>
+          {say.when(card.createdAt)}
+        </time>
+      </span>
+      <span className="boxes-row-bottom">
+        <span className="ellipsis">{say.firstLine(textOfContent(card.content), 200) || <span className="muted">no text</span>}</span>
+      </span>
+    </span>
+  );
+}

@@ -1,0 +1,66 @@
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { type KeyboardEvent, type ReactNode, useEffect, useRef } from 'react';
+
+/** A list that is only drawn where it is seen, walked with arrows or j and k. */
+export function Rows<T>(props: {
+  label: string;
+  rows: readonly T[];
+  height: number;
+  idOf: (row: T) => string;
+  chosen: string | undefined;
+  onChoose: (row: T) => void;
+  children: (row: T) => ReactNode;
+  onEnd?: () => void;
+}) {
+  const { label, rows, height, idOf, chosen, onChoose, children, onEnd } = props;
+  const scroller = useRef<HTMLDivElement>(null);
+  const virtual = useVirtualizer({ count: rows.length, getScrollElement: () => scroller.current, estimateSize: () => height, overscan: 10 });
+  const at = rows.findIndex((row) => idOf(row) === chosen);
+  const items = virtual.getVirtualItems();
+  const last = items.at(-1)?.index ?? 0;
+  useEffect(() => {
+    if (rows.length > 0 && last >= rows.length - 1) onEnd?.();
+  }, [last, rows.length, onEnd]);
+  const onKeyDown = (event: KeyboardEvent) => {
+    const step = ['ArrowDown', 'j'].includes(event.key) ? 1 : ['ArrowUp', 'k'].includes(event.key) ? -1 : 0;
+    const next = rows[Math.max(0, Math.min(rows.length - 1, at + step))];
+    if (!step || !next) return;
+    event.preventDefault();
+    onChoose(next);
+    virtual.scrollToIndex(rows.indexOf(next));
+  };
+  return (
+    <div
+      ref={scroller}
+      className="boxes-rows"
+      role="listbox"
+      aria-label={label}
+      tabIndex={0}
+      data-list
+      onKeyDown={onKeyDown}
+      aria-activedescendant={at < 0 ? undefined : `row-${at}`}
+    >
+      <div style={{ height: virtual.getTotalSize(), position: 'relative' }}>
+        {items.map((item) => {
+          const row = rows[item.index];
+          if (row === undefined) return null;
+          return (
+            // biome-ignore lint/a11y/useKeyWithClickEvents: the list answers the keys
+            // biome-ignore lint/a11y/useFocusableInteractive: the list has the focus, and says which row is meant
+            <div
+              key={idOf(row)}
+              id={`row-${item.index}`}
+              role="option"
+              aria-selected={item.index === at}
+              className="boxes-row"
+              style={{ height, transform: `translateY(${item.start}px)` }}
+              onClick={() => onChoose(row)}
+            >
+              {children(row)}
+            </div>
+          );
+        })}
+      </div>
+    </div>
+  );
+}

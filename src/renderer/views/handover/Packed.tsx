@@ -1,0 +1,85 @@
+import type { PlannedCard } from '../../../core/contract/index.js';
+import { type Family, Fold, say } from '../../parts';
+import { go } from '../../state';
+
+export type PackedRow = Omit<PlannedCard, 'authorId'>;
+
+const familyOf = ({ type, role }: PackedRow): Family =>
+  type.startsWith('tool.') ? 'tool' : type.startsWith('sys.') || type.startsWith('meta.') ? 'system' : role === 'tool' ? 'tool' : role;
+
+const textOf = ({ content }: PackedRow): string => {
+  if (!content) return '';
+  if (content.kind === 'text') return content.text;
+  return JSON.stringify(content.kind === 'json' ? content.data : content.fields);
+};
+
+const shown = 400;
+
+/** Cards of a packed box in order, each with the reason for it, and what was left out as a repetition. */
+export function Packed({ rows, dropped }: { rows: readonly PackedRow[]; dropped: readonly { cardId: string; argument: string; boxId: string }[] }) {
+  return (
+    <>
+      <ol className="packed" aria-label="Cards of the box">
+        {rows.slice(0, shown).map((row, place) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: a box may hold a card twice
+          <li key={place} className={`kind-${familyOf(row)}`} data-state={row.state}>
+            <p className="packed-why muted">
+              <Reason row={row} />
+              {row.state && <span className="badge">{row.state}</span>}
+              <span className="grow" />
+              {row.cardId && (
+                <button type="button" className="link-button" onClick={() => go({ view: 'boxes', card: row.cardId })}>
+                  Card
+                </button>
+              )}
+            </p>
+            <p className="packed-type">
+              {row.type} <span className="muted">{row.role}</span>
+            </p>
+            <Fold text={textOf(row)} lines={4}>
+              {(text) => <pre className="verbatim">{text}</pre>}
+            </Fold>
+          </li>
+        ))}
+      </ol>
+      {rows.length > shown && <p className="muted">… and {say.plural(rows.length - shown, 'more card')}.</p>}
+      {rows.length === 0 && <p className="muted">The box is empty.</p>}
+      {dropped.length > 0 && (
+        <details className="packed-dropped">
+          <summary>{say.plural(dropped.length, 'repetition')} left out</summary>
+          <ul>
+            {dropped.slice(0, shown).map((one, place) => (
+              // biome-ignore lint/suspicious/noArrayIndexKey: a card may be dropped twice
+              <li key={place} className="mono">
+                {say.shortId(one.cardId)} of box {say.shortId(one.boxId)}
+              </li>
+            ))}
+          </ul>
+        </details>
+      )}
+    </>
+  );
+}
+
+function Reason({ row }: { row: PackedRow }) {
+  switch (row.reason) {
+    case 'argument':
+      return <span>packed from argument “{row.argument}”</span>;
+    case 'inherited':
+      return (
+        <span>
+          inherited{' '}
+          {row.boxId && (
+            <>
+              from box{' '}
+              <button type="button" className="link-button mono" onClick={() => go({ view: 'boxes', box: row.boxId, card: undefined })}>
+                {say.shortId(row.boxId)}
+              </button>
+            </>
+          )}
+        </span>
+      );
+    case 'parent':
+      return <span>pointer to the parent</span>;
+  }
+}

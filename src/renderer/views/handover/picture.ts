@@ -1,0 +1,55 @@
+import type { Agent, AgentTurn } from '../../../core/contract/index.js';
+
+export type MapTurn = AgentTurn & { readonly cards: number; readonly instruction?: string | undefined };
+
+/** A lifeline: an agent, or somebody who hands over without being one. */
+export interface Column {
+  readonly agentId: string;
+  readonly name: string;
+  readonly agent: Agent | undefined;
+  /** What it is when another has the same name: writer 2. */
+  readonly number: number | undefined;
+}
+
+/** Columns in the order in which they first appear, so that arrows mostly lead to the right. */
+export function columnsOf(agents: readonly Agent[], turns: readonly MapTurn[]): Column[] {
+  const known = new Map(agents.map((agent) => [agent.agentId, agent]));
+  const ids = [...new Set([...turns.flatMap((turn) => [turn.sourceAgentId, turn.agentId]), ...known.keys()])].filter((id) => id !== undefined);
+  const names = ids.map((id) => known.get(id)?.displayName ?? id);
+  return ids.map((agentId, place) => {
+    const name = names[place] ?? agentId;
+    const same = names.filter((one) => one === name).length;
+    const number = same > 1 ? names.slice(0, place + 1).filter((one) => one === name).length : undefined;
+    return { agentId, name, agent: known.get(agentId), number };
+  });
+}
+
+export interface Arrow {
+  readonly turn: MapTurn;
+  readonly from: number;
+  readonly to: number;
+  /** "2 of 3" of what was handed out together. */
+  readonly part: string | undefined;
+}
+
+/** One row for each handover, oldest first. */
+export function arrowsOf(columns: readonly Column[], turns: readonly MapTurn[]): Arrow[] {
+  const places = new Map(columns.map((column, place) => [column.agentId, place]));
+  return turns.map((turn) => {
+    const to = places.get(turn.agentId) ?? 0;
+    const together = turn.batchId === undefined ? 0 : turns.filter((other) => other.batchId === turn.batchId).length;
+    return {
+      turn,
+      from: turn.sourceAgentId === undefined ? to : (places.get(turn.sourceAgentId) ?? to),
+      to,
+      part: together > 1 && turn.taskIndex !== undefined ? `${turn.taskIndex + 1} of ${together}` : undefined,
+    };
+  });
+}
+
+export const toolNames: Readonly<Record<string, string>> = {
+  delegate_async: 'delegated',
+  fork_join: 'forked',
+  launch_principal: 'launched',
+  ask_expert: 'asked',
+};
