@@ -37,14 +37,15 @@ export function previewContext(
 ): Preview {
   const { process = 'sequential', enableShareContext = true } = request;
   const recorded = recordedLayers(entries);
-  const prompt = recorded.memory.findLast(({ message }) => message.role === 'human');
+  const prompt = promptOf(recorded);
   const state = {
     todo: recorded.todo.items,
     ...(recorded.summaries.length > 0 ? { compression__context: recorded.summaries.map((entry) => entry.text ?? '').join('\n\n') } : {}),
   };
   // The blocks of an ordinary agent with sharing on, so that `dropped` can say what another one does not get.
   const query = request.query ?? prompt?.message.content ?? '';
-  const { contexts: made, problems } = collectContexts({ state, services, query });
+  const framework = { text: () => recorded.framework.map((entry) => entry.text ?? '').join('\n\n') };
+  const { contexts: made, problems } = collectContexts({ state, services: { ...services, framework }, query });
   const contexts = { ...made, ...request.contexts };
 
   const asked = queryOf(request, process, prompt?.message.content);
@@ -65,6 +66,10 @@ export function previewContext(
     problems: [...problems],
   };
 }
+
+/** What was last asked: by a person, not by the runtime in a person's place. */
+const promptOf = ({ memory }: RecordedLayers) =>
+  memory.findLast(({ message, from }) => message.role === 'human' && from.some((entry) => !entry.marks?.includes('meta')));
 
 /** The turn's own prompt is in memory; where a process gets no memory, the prompt is what it is asked. */
 function queryOf(request: PreviewRequest, process: Process, prompt: string | undefined): { query: string | null; queryPath: QueryPath } {
@@ -98,6 +103,8 @@ function entriesOf(layer: string, recorded: RecordedLayers): readonly Entry[] {
   switch (layer) {
     case 'system_prompt':
       return recorded.systemPrompt;
+    case 'framework__context':
+      return recorded.framework;
     case 'todo__context':
       return recorded.todo.from;
     case 'compression__context':
@@ -105,7 +112,7 @@ function entriesOf(layer: string, recorded: RecordedLayers): readonly Entry[] {
     case 'checkpoint_messages':
       return recorded.memory.flatMap(({ from }) => from);
     case 'query':
-      return recorded.memory.findLast(({ message }) => message.role === 'human')?.from ?? [];
+      return promptOf(recorded)?.from ?? [];
     default:
       return [];
   }
@@ -113,7 +120,7 @@ function entriesOf(layer: string, recorded: RecordedLayers): readonly Entry[] {
 
 /** Where a layer comes from that no entry made. */
 const otherOrigins: Readonly<Record<string, string>> = {
-  framework__context: 'Framework rules; a history has none',
+  framework__context: 'Not recorded: what the runtime adds of its own',
   experience__context: 'What other sessions of this project said before, by full-text search',
   knowledge__context: 'Notes in the project folder',
   human_message: 'For this call only',

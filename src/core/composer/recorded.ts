@@ -5,6 +5,8 @@ import type { Entry, MemoryMessage } from '../contract/index.js';
 export interface RecordedLayers {
   /** System texts of the history; most runtimes write none down. */
   readonly systemPrompt: readonly Entry[];
+  /** What the runtime itself put in: reminders, notices. */
+  readonly framework: readonly Entry[];
   /** Summaries that stand for what was compacted away. */
   readonly summaries: readonly Entry[];
   /** The last list of todos, and the entries that made it. */
@@ -23,10 +25,12 @@ export function recordedLayers(entries: readonly Entry[]): RecordedLayers {
   const seen = entries.filter((entry) => !entry.marks?.includes('hidden'));
   const is = (kind: Entry['kind']) => (entry: Entry) => entry.kind === kind;
   const system = (entry: Entry): boolean => entry.kind === 'text' && entry.role === 'system';
+  const ofRuntime = (entry: Entry): boolean => entry.marks?.includes('meta') ?? false;
   const remembered = (entry: Entry): boolean =>
     entry.kind === 'tool_call' || entry.kind === 'tool_result' || entry.kind === 'image' || (entry.kind === 'text' && entry.role !== 'system');
   return {
-    systemPrompt: seen.filter(system),
+    systemPrompt: seen.filter((entry) => system(entry) && !ofRuntime(entry)),
+    framework: seen.filter((entry) => system(entry) && ofRuntime(entry)),
     summaries: seen.filter(is('summary')),
     todo: todoOf(seen),
     memory: messagesOf(seen.filter(remembered)),

@@ -513,20 +513,22 @@ describe('a recorded context as layers', () => {
     }),
     entry(5, { role: 'tool', kind: 'tool_result', toolCallId: 'c1', toolName: 'TodoWrite', text: 'ok' }),
     entry(6, { text: 'hidden', marks: ['hidden'] }),
+    entry(7, { role: 'system', text: 'Today is Monday', marks: ['meta'] }),
   ];
 
   test('each entry goes to its layer, and each layer says which entries made it', () => {
     const { messages, messageOrigins, layers, dropped } = previewContext(entries, {}, {});
     expect(messages.map(({ layer, role }) => `${layer} ${role}`)).toEqual([
       'system_prompt system',
+      'framework__context system',
       'todo__context system',
       'compression__context system',
       'checkpoint_messages human',
       'checkpoint_messages ai',
       'checkpoint_messages tool',
     ]);
-    expect(messageOrigins).toEqual([[], ['k4'], ['k0'], ['k1'], ['k3', 'k4'], ['k5']]);
-    expect(messages[4]).toMatchObject({ content: 'I will', tool_calls: [{ id: 'c1', name: 'TodoWrite' }] });
+    expect(messageOrigins).toEqual([[], ['k7'], ['k4'], ['k0'], ['k1'], ['k3', 'k4'], ['k5']]);
+    expect(messages[5]).toMatchObject({ content: 'I will', tool_calls: [{ id: 'c1', name: 'TodoWrite' }] });
     expect(layers.find(({ layer }) => layer === 'compression__context')).toMatchObject({
       lifetime: 'checkpoint',
       present: true,
