@@ -4,7 +4,7 @@ import type { Checkpoint } from '../../contract/index.js';
 import type { Elision, ImportPlan, ParsedEntry, PlanContext, PlannedCommit, Problem } from '../format.js';
 import { elisionsOf, entriesOf } from './entries.js';
 import { type Piece, type Scan, scanLines } from './lines.js';
-import { agentCallsOf, blocksOf, clip, headlineOf, isChained, messageIdOf, partOf, timeOf } from './record.js';
+import { agentCallsOf, blocksOf, clip, contentOf, firstTextOf, headlineOf, isChained, messageIdOf, partOf, timeOf } from './record.js';
 import { titleIn } from './title.js';
 import { growTree, type Node, type Strand, type Tree } from './tree.js';
 
@@ -13,7 +13,7 @@ export const formatId = 'claude-code-v1';
 /** A run of a strand that becomes one commit. */
 interface Segment {
   readonly strand: Strand;
-  readonly nodes: readonly Node[];
+  readonly nodes: Node[];
   readonly type: 'delta' | 'compaction';
   readonly checkpoint: Checkpoint;
   readonly pieces: Piece[];
@@ -129,6 +129,14 @@ function cutStrands(tree: Tree, granularity: PlanContext['granularity']): Runs {
     const close = (end: number, checkpoint: Checkpoint): void => {
       if (end <= begin) return;
       const nodes = strand.nodes.slice(begin, end);
+      const before = segments.at(-1);
+      if (end < strand.nodes.length && !filled && !inCompaction && before && takesIn(before, nodes, branchedAt)) {
+        before.nodes.push(...nodes);
+        for (const node of nodes) home.set(node, before);
+        begin = end;
+        commanded = false;
+        return;
+      }
       const segment: Segment = {
         strand,
         nodes,
@@ -164,7 +172,7 @@ function cutStrands(tree: Tree, granularity: PlanContext['granularity']): Runs {
       // What a slash command expands to is the turn's prompt; what the runtime says before any prompt belongs to the next.
       filled ||=
         node.part === 'prompt' ||
-        node.part === 'assistant' ||
+        (node.part === 'assistant' && !isClosingWord(node.record)) ||
         node.part === 'result' ||
         node.part === 'summary' ||
         (node.part === 'meta' && commanded);
@@ -173,6 +181,17 @@ function cutStrands(tree: Tree, granularity: PlanContext['granularity']): Runs {
   }
   return { segments, home };
 }
+
+/** A command before which branches part is the end of the turn before it, not a turn; unless that turn is itself branched from. */
+const takesIn = (before: Segment, [first]: readonly Node[], branchedAt: ReadonlySet<Node>): boolean =>
+  before.strand === first?.strand &&
+  before.type === 'delta' &&
+  (before.nodes[0]?.stored === undefined) === (first.stored === undefined) &&
+  !branchedAt.has(before.nodes.at(-1) as Node);
+
+/** What the agent puts in place of an answer that nobody waits for any more. */
+const isClosingWord = (record: JsonObject): boolean =>
+  stringAt(record.message, 'model') === '<synthetic>' && firstTextOf(contentOf(record)) === 'No response requested.';
 
 /** A prompt that is written as several records, one a block. */
 const isOnePrompt = (before: Node | undefined, node: Node): boolean =>

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -128,6 +128,31 @@ function checkForks(path: string, forks: number): void {
   }
 }
 
+/** For each answer in the files, what Stemma says that came before it is a request that the agent made. */
+function checkCalls(projects: string, sessions: readonly string[], requests: string): void {
+  const made = new Set(
+    readdirSync(requests).flatMap((name) => {
+      const { messages } = JSON.parse(readFileSync(join(requests, name), 'utf8')) as { messages?: never };
+      return messages ? [legible(inWords(messages))] : [];
+    }),
+  );
+  const answered = new Set<string>();
+  for (const session of sessions) {
+    const history = historyOf(join(projects, session));
+    for (const [at, { entries, type }] of history.planned.commits.entries()) {
+      if (type === 'compaction') continue;
+      const before = lineage(history.planned, at).slice(0, -1);
+      for (const [place, { role, messageId = '' }] of entries.entries()) {
+        // A fork's file repeats answers behind a compaction that they came before: the origin's file has them first.
+        if (role !== 'assistant' || !messageId.startsWith('msg_standin') || answered.has(messageId)) continue;
+        answered.add(messageId);
+        expect(made, `${session}: before ${messageId}`).toContain(legible(seen(history, before, entries.slice(0, place))));
+      }
+    }
+  }
+  expect(answered.size).toBeGreaterThan(5);
+}
+
 /** A sanitized sample of one line of each kind: its calls have no ids, so that nothing can be compared. */
 const comparable = (path: string): boolean => !path.includes('subagents') && !path.includes('sanitized');
 /** Each question to the agent takes a second or more: by itself the test asks four. */
@@ -148,9 +173,12 @@ describe.skipIf(!hasAgent || files.length === 0)(`[F14] the real agent${why}`, (
       const projects = join(home, '.claude/projects');
       const sessions = readdirSync(projects, { recursive: true })
         .map(String)
-        .filter((file) => file.endsWith('.jsonl') && !file.includes('subagents'));
+        .filter((file) => file.endsWith('.jsonl') && !file.includes('subagents'))
+        // Older first: origins before their forks.
+        .sort((a, b) => statSync(join(projects, a)).birthtimeMs - statSync(join(projects, b)).birthtimeMs);
       expect(sessions.length).toBeGreaterThan(0);
       for (const session of sessions) checkTip(join(projects, session));
+      checkCalls(projects, sessions, join(home, 'requests'));
     }
   });
 });

@@ -180,6 +180,27 @@ describe('the tree', () => {
     expect(seenAt(planned, lastTip(planned))).toEqual(['do', 'X', 'it was 7', 'other', 'fine']);
   });
 
+  test('a session that was left by a command and taken up again: the command is a branch, and no turn of its own in the other', () => {
+    const closing = { ...assistant('b1', 'c0', 'x'), message: { model: '<synthetic>', content: [{ type: 'text', text: 'No response requested.' }] } };
+    const caveat = user('c0', 'a1', '<local-command-caveat>Caveat</local-command-caveat>', { isMeta: true });
+    const planned = plan(
+      fileOf(
+        user('u1', null, 'ask'),
+        assistant('a1', 'u1', 'answer'),
+        caveat,
+        user('c1', 'c0', '<command-name>/exit</command-name>'),
+        user('c2', 'c1', '<local-command-stdout>Bye</local-command-stdout>'),
+        closing,
+        user('u2', 'b1', 'next day'),
+      ),
+    );
+    expect(planned.commits.map(({ summary: text, parent }) => [text, parent])).toEqual([
+      ['ask', null],
+      ['/exit', { plan: 0 }],
+      ['next day', { plan: 0 }],
+    ]);
+  });
+
   test('a second answer to one prompt is a branch', () => {
     const planned = plan(fileOf(user('u1', null, 'ask'), assistant('a1', 'u1', 'no'), assistant('b1', 'u1', 'yes')));
     expect(planned.tips.map((tip) => ('plan' in tip ? seenAt(planned, tip.plan) : []))).toEqual([
