@@ -108,8 +108,9 @@ function Skips({ title, explain, skips }: { title: string; explain: string; skip
           <li key={`${path}\n${reason}`}>
             <span className="mono ellipsis" title={path}>
               {path.split(/[\\/]/).at(-1)}
+              {lines.length === 1 && lines[0] !== 0 && `:${lines[0]}`}
             </span>
-            <span className="muted">{linesInWords(lines)}</span>
+            {lines.length > 1 && <span className="muted">{linesInWords(lines)}</span>}
             <span className="skip-reason">{reason}</span>
           </li>
         ))}
@@ -123,9 +124,7 @@ function Skips({ title, explain, skips }: { title: string; explain: string; skip
   );
 }
 
-/** A line 0 is the whole file. */
 function linesInWords(lines: readonly number[]): string {
-  if (lines.every((line) => line === 0)) return 'the file';
   const more = lines.length - listedLines;
-  return `${lines.length === 1 ? 'line' : 'lines'} ${lines.slice(0, listedLines).join(', ')}${more > 0 ? ` and ${say.exact(more)} more` : ''}`;
+  return `lines ${lines.slice(0, listedLines).join(', ')}${more > 0 ? ` and ${say.exact(more)} more` : ''}`;
 }
