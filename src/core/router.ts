@@ -38,13 +38,25 @@ export interface RouterContext {
 /** Every refusal leaves as a value with its code, its data and the call's name; what was not meant is a bug and says so. */
 const os = implement(contract)
   .$context<RouterContext>()
-  .use(async ({ next, path }) => {
+  .use(async ({ next, path, context: { session } }) => {
     try {
-      return await next();
+      return await withTiers(session, () => next());
     } catch (error) {
       throw asRefusal(error, path.join('.'));
     }
   });
+
+/** What a call reads may lie in a backing store only: then it is fetched, and the call is made again. */
+async function withTiers<T>(session: Session, call: () => Promise<T>): Promise<T> {
+  for (;;)
+    try {
+      const result = await call();
+      session.openProject()?.tiers.wake();
+      return result;
+    } catch (error) {
+      if (!(await session.openProject()?.tiers.fetchFor(error))) throw error;
+    }
+}
 
 const chainOf = (context: RouterContext) => context.session.project().chain;
 
@@ -89,6 +101,25 @@ export const router = os.router({
     }),
     gc: os.artifact.gc.handler(({ input, context }) => inSteps(chainOf(context).artifacts.gc({ ...input, roots }))),
     repack: os.artifact.repack.handler(({ context }) => inSteps(chainOf(context).artifacts.repack())),
+  },
+  tier: {
+    list: os.tier.list.handler(({ context: { session } }) => session.project().tiers.list()),
+    set: os.tier.set.handler(({ input, context: { session } }) => {
+      const project = session.project();
+      if (input.credentials) session.engine.keys.set(project.projectId, input.name, input.credentials);
+      project.tiers.set(input.name, { place: input.place, takes: input.takes ?? 'replicate' });
+      return project.tiers.list();
+    }),
+    remove: os.tier.remove.handler(({ input, context: { session } }) => {
+      const project = session.project();
+      project.tiers.remove(input.name);
+      session.engine.keys.set(project.projectId, input.name, undefined);
+      return project.tiers.list();
+    }),
+    replicate: os.tier.replicate.handler(async ({ context: { session } }) => {
+      const { problems, ...done } = await session.project().tiers.replicate();
+      return { ...done, problems: [...problems] };
+    }),
   },
   context: {
     checkpoint: os.context.checkpoint.handler(({ input, context }) => checkpoint(chainOf(context), input)),

@@ -11,6 +11,7 @@ import { expire, keep, setPolicy } from './policy.js';
 import { known, type Put, type PutOptions, put, putCache, restore } from './put.js';
 import { type Repacked, type RepackOptions, repack } from './repack.js';
 import { chunkType, type Facts, factColumns, type Gone, isStoredSql, type Shelf } from './shelf.js';
+import { type Copies, copiesIn } from './tiers/copies.js';
 
 export interface ArtifactStat {
   readonly no: ArtifactNo;
@@ -61,6 +62,8 @@ export interface Artifacts {
   gc(options: GcOptions): Generator<undefined, GcResult>;
   /** Packs what is stored closer, in steps between which others may work. */
   repack(options?: RepackOptions): Generator<undefined, Repacked>;
+  /** Which backing stores hold which objects. */
+  readonly copies: Copies;
   /** The database's: objects that are put in it are on disk before it commits. */
   transaction<T>(work: () => T): T;
   close(): void;
@@ -130,6 +133,7 @@ export function openArtifacts({ db, project, folder, clock, newName, remake, onG
     expire: () => void expire(shelf),
     gc: (options) => gc(shelf, options),
     repack: (options = {}) => repack(shelf, options),
+    copies: copiesIn(shelf),
     transaction,
     close: () => shelf.packs.close(),
   };

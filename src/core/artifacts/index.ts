@@ -3,7 +3,11 @@
 // a later repack puts neighbors into compressed blocks. Every read is checked against the hash that names it.
 export { type ArtifactStat, type Artifacts, type ArtifactsOptions, openArtifacts } from './artifacts.js';
 export { type ChunkSizes, chunkSizes, chunksOf } from './chunks.js';
+export { elsewhere } from './content.js';
 export type { GcOptions, GcResult } from './gc.js';
 export * from './hash.js';
 export type { Put, PutOptions } from './put.js';
 export { type PackLimits, packLimits, type Repacked, type RepackOptions } from './repack.js';
+export type { Copies, Takes } from './tiers/copies.js';
+export { openTier } from './tiers/open.js';
+export type { Credentials, Tier, TierPlace } from './tiers/tier.js';

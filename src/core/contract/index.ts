@@ -8,6 +8,7 @@ import { contextContract, exportContract } from './context.js';
 import { agentContract, handoverContract } from './handover.js';
 import { importContract, libraryContract, sourceContract } from './intake.js';
 import { artifactContract, projectContract } from './project.js';
+import { tierContract } from './tier.js';
 import { searchContract } from './search.js';
 import { ticketContract } from './ticket.js';
 import { runContract, spaceContract, timelineContract } from './timeline.js';
@@ -24,6 +25,7 @@ export * from './intake.js';
 export * from './project.js';
 export * from './request.js';
 export * from './scalars.js';
+export * from './tier.js';
 export * from './search.js';
 export * from './ticket.js';
 export * from './timeline.js';
@@ -32,6 +34,7 @@ export * from './turn.js';
 export const contract = {
   project: projectContract,
   artifact: artifactContract,
+  tier: tierContract,
   context: contextContract,
   export: exportContract,
   import: importContract,

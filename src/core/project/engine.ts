@@ -5,6 +5,7 @@ import { badRequest, type Clock, isObject, parseJson, stringAt, systemClock, tim
 import type { RecentProject } from '../contract/index.js';
 import { importPaths } from '../intake/index.js';
 import type { ModelProvider } from '../turns/index.js';
+import { type Keys, openKeys } from './credentials.js';
 import { createProject, type NewProject, openProject, type Project } from './project.js';
 
 /** The machine as the engine may know it; whoever starts the engine reads the environment. */
@@ -26,6 +27,8 @@ export interface EngineOptions {
 export interface Engine {
   readonly options: EngineOptions;
   readonly clock: Clock;
+  /** Who may use the backing stores of this machine's projects. */
+  readonly keys: Keys;
   open(dir: string): Project;
   create(input: NewProject): Project;
   /** An open project by its id. */
@@ -54,6 +57,7 @@ export function createEngine(options: EngineOptions): Engine {
   const open = new Map<string, Project>();
   const recentFile = join(options.dataDir, 'recent.json');
   mkdirSync(options.dataDir, { recursive: true });
+  const keys = openKeys(options.dataDir, randomUUID);
 
   const hold = (project: Project): Project => {
     open.set(project.dir, project);
@@ -64,8 +68,9 @@ export function createEngine(options: EngineOptions): Engine {
   const engine: Engine = {
     options,
     clock,
-    open: (dir) => hold(find(dir) ?? openProject(dir, clock)),
-    create: (input) => hold(createProject(input, clock)),
+    keys,
+    open: (dir) => hold(find(dir) ?? openProject(dir, clock, keys)),
+    create: (input) => hold(createProject(input, clock, keys)),
     withId: (projectId) => [...open.values()].find((project) => project.projectId === projectId),
     recent: () => recentProjects(recentFile),
     home: () => made(join(options.dataDir, 'Histories.stemma'), (dir) => engine.create({ dir, name: 'My histories' })),

@@ -7,6 +7,8 @@ import { type Chain, remakeSnapshot } from '../chain/index.js';
 import type { ProjectInfo } from '../contract/index.js';
 import { writeNew } from '../intake/index.js';
 import { formatVersion, type OpenDatabase, openDatabase } from '../store/index.js';
+import type { Keys } from './credentials.js';
+import { openTiers, type Tiers } from './tiers.js';
 
 /** An open project folder: its database, its objects, and the chain over both. */
 export interface Project {
@@ -16,6 +18,7 @@ export interface Project {
   readonly createdAt: number;
   readonly db: OpenDatabase;
   readonly chain: Chain;
+  readonly tiers: Tiers;
   close(): void;
 }
 
@@ -38,7 +41,7 @@ export interface NewProject {
  * Makes a project folder; `.stemma` is added to its name where it is missing.
  * @throws CONFLICT where something is there already; BAD_REQUEST where nothing can be made there.
  */
-export function createProject(input: NewProject, clock: Clock): Project {
+export function createProject(input: NewProject, clock: Clock, keys?: Keys): Project {
   const dir = projectDir(input.dir);
   if (existsSync(dir) && readdirSync(dir).length > 0)
     throw new StemmaError('CONFLICT', `${dir} is there already; open it, or choose another name`, { dir });
@@ -51,12 +54,11 @@ export function createProject(input: NewProject, clock: Clock): Project {
     throw badRequest('dir', `no project can be made at ${dir}: ${(error as Error).message}`);
   }
   writeNew(join(dir, manifest), `${JSON.stringify({ format: formatVersion, projectId, name, createdAt: timestampOf(createdAt) }, null, 2)}\n`);
-  const project = openProject(dir, clock);
-  return project;
+  return openProject(dir, clock, keys);
 }
 
 /** @throws NOT_FOUND where no project is; CORRUPT; CONFLICT where it is of a newer Stemma. */
-export function openProject(path: string, clock: Clock): Project {
+export function openProject(path: string, clock: Clock, keys?: Keys): Project {
   const dir = existsSync(join(resolve(path), manifest)) ? resolve(path) : projectDir(path);
   const { projectId, name, createdAt } = readManifest(dir);
   mkdirSync(join(dir, objects), { recursive: true });
@@ -80,6 +82,8 @@ export function openProject(path: string, clock: Clock): Project {
     onGone: forget,
   });
   chain = { db, project: artifacts.project, artifacts, clock, newId: randomUUID, outlines, parsed };
+  const tiers = openTiers(chain, (tier) => keys?.find(projectId, tier));
+  tiers.wake();
   return {
     dir,
     projectId,
@@ -87,7 +91,9 @@ export function openProject(path: string, clock: Clock): Project {
     createdAt,
     db,
     chain,
+    tiers,
     close: () => {
+      tiers.close();
       artifacts.close();
       db.close();
     },

@@ -22,7 +22,7 @@ export function* repairProject(project: Project): Generator<undefined, CheckResu
   chain.artifacts.tryAgain();
   const { damaged } = yield* damagedArtifacts(chain);
   const restored = yield* restoreObjects(chain, damaged);
-  const lost = damaged.filter(({ no }) => !restored.has(no));
+  const lost = damaged.filter(({ no }) => !restored.has(no) && !chain.artifacts.copies.leaveToTiers(no));
   for (const { no } of lost) chain.artifacts.giveUp(no);
   yield;
   chain.db.transaction(() => {

@@ -42,3 +42,14 @@ CREATE TABLE progress (
   PRIMARY KEY (project, name)
 ) WITHOUT ROWID;
 `;
+
+export const tiers = /* sql */ `
+-- Backing stores of the project: where they are, never who may use them.
+CREATE TABLE tier (
+  project INTEGER NOT NULL,
+  name    TEXT NOT NULL,
+  -- Kind, place and what it takes, as JSON.
+  place   TEXT NOT NULL,
+  PRIMARY KEY (project, name)
+) WITHOUT ROWID;
+`;
