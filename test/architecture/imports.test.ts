@@ -80,11 +80,6 @@ const law: readonly Row[] = [
   ...flow.map((folder, place) => ({ folder: core(folder), folders: flow.slice(0, place).map(core), packages: corePackages[folder] ?? [] })),
 
   // The processes around the engine. Only two of them run it: the engine's own, and the command line.
-  {
-    folder: 'src/main/start',
-    folders: [],
-    packages: ['node:child_process', 'node:fs', 'node:module', 'node:path'],
-  },
   { folder: 'src/main/window', folders: [], packages: ['node:fs/promises', 'node:path'] },
   { folder: 'src/main/providers', folders: [core('project')], packages: ['@orpc/server', 'eventsource-parser'] },
   {
@@ -120,7 +115,7 @@ const law: readonly Row[] = [
     folders: [contract, core('project'), core('router.ts'), 'src/main/engine', 'src/main/web', 'package.json'],
     packages: ['@orpc/contract', '@orpc/server', 'commander', 'node:child_process', 'node:fs', 'node:module', 'node:path'],
   },
-  { folder: 'src/main/start', folders: [], packages: ['node:child_process', 'node:fs', 'node:module', 'node:path'] },
+  { folder: 'src/main/start', folders: [], packages: ['node:child_process', 'node:fs', 'node:module', 'node:path', 'node:url'] },
 
   // The window: what is shared stands below what uses it, and views know nothing of each other (but one).
   { folder: 'src/renderer/client', folders: [contract], packages: ['@orpc/client', '@orpc/contract', 'zustand'] },

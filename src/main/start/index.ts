@@ -1,10 +1,11 @@
-// start: `npm start`, `npm run web` and `npm run build`. Builds what is not built yet, then opens the desktop app; where Electron or a display is missing it
-// says so in one line and serves the same window for a browser. Run from its source by Node itself, before any build:
-// it imports nothing of ours.
+// start: `npm start`, `npm run web` and `npm run build`. Builds what is not built yet, then opens the desktop app; where
+// Electron or a display is missing it says so in one line and serves the same window for a browser.
+// Run from its source by Node itself, before any build: it imports nothing of ours but what it has built.
 import { spawn, spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 
 const root = resolve(import.meta.dirname, '..', '..', '..');
 const require = createRequire(import.meta.url);
@@ -75,12 +76,11 @@ function runElectron(executable: string, paths: readonly string[]): Promise<numb
   });
 }
 
-function serveForBrowser(words: readonly string[]): void {
-  const child = spawn(process.execPath, [join(root, 'out', 'cli', 'stemma.js'), 'web', ...words], { stdio: 'inherit' });
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => child.kill(signal));
-  child.on('exit', (code) => {
-    process.exitCode = code ?? 1;
-  });
+/** Goes on as `stemma web` in this very process, so that whoever ends us ends it. */
+async function serveForBrowser(words: readonly string[]): Promise<void> {
+  const stemma = join(root, 'out', 'cli', 'stemma.js');
+  process.argv = [process.execPath, stemma, 'web', ...words];
+  await import(pathToFileURL(stemma).href);
 }
 
 /** Opens the desktop app, or says in one line why not and serves the same window for a browser. */
@@ -88,7 +88,7 @@ async function startDesktop(paths: readonly string[]): Promise<void> {
   const problem = noDesktop() ?? (await desktopProblem(paths));
   if (problem === undefined) return;
   console.log(`${problem}: serving the same window for a browser.`);
-  serveForBrowser(['--', ...paths]);
+  await serveForBrowser(['--', ...paths]);
 }
 
 async function desktopProblem(paths: readonly string[]): Promise<string | undefined> {
