@@ -25,6 +25,7 @@ import { exportContext, resumeInClaudeCode } from './export/index.js';
 import * as handover from './handover/index.js';
 import { detect, foundSessions, foundSources, getSource, importPaths, listSources } from './intake/index.js';
 import { checkProject, compactContext, inSteps, projectInfo, projectServices, repairProject, roots, type Session } from './project/index.js';
+import { diffRequests, getRequest, listRequests } from './requests/index.js';
 import { query } from './search/index.js';
 import { createTicket, discuss, events, giveVerdict, importTickets, listTickets, moveTicket, ticketOf, updateTicket } from './tickets/index.js';
 import * as timeline from './timeline/index.js';
@@ -314,12 +315,19 @@ export const router = os.router({
     }),
     shorten: os.compose.shorten.handler(({ input }) => composer.shortenMemory(input)),
     body: os.compose.body.handler(({ input }) => ({ body: composer.requestBody(input.messages, input.provider, input.model) })),
-    compact: os.compose.compact.handler(({ input, context }) => compactContext(chainOf(context), input)),
+    compact: os.compose.compact.handler(({ input, context, signal }) =>
+      compactContext(chainOf(context), input, context.session.engine.options.providers ?? [], signal),
+    ),
     preview: os.compose.preview.handler(({ input, context }) => {
       const project = context.session.project();
       const { id } = commitOf(project.chain, input.id);
       return composer.previewContext(entries(project.chain, { id }).entries, projectServices(project, id), input);
     }),
+  },
+  request: {
+    list: os.request.list.handler(({ input, context }) => listRequests(chainOf(context), input)),
+    get: os.request.get.handler(({ input, context }) => getRequest(chainOf(context), input.requestId)),
+    diff: os.request.diff.handler(({ input, context }) => diffRequests(chainOf(context), input.a, input.b)),
   },
   turn: {
     list: os.turn.list.handler(({ input, context }) => listTurns(chainOf(context), input)),

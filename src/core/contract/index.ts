@@ -9,6 +9,7 @@ import { agentContract, handoverContract } from './handover.js';
 import { importContract, libraryContract, sourceContract } from './intake.js';
 import { artifactContract, projectContract } from './project.js';
 import { tierContract } from './tier.js';
+import { requestContract } from './request.js';
 import { searchContract } from './search.js';
 import { ticketContract } from './ticket.js';
 import { runContract, spaceContract, timelineContract } from './timeline.js';
@@ -42,6 +43,7 @@ export const contract = {
   library: libraryContract,
   ticket: ticketContract,
   search: searchContract,
+  request: requestContract,
   turn: turnContract,
   compose: composeContract,
   timeline: timelineContract,
