@@ -48,7 +48,7 @@ const os = implement(contract)
   });
 
 /** What a call reads may lie in a backing store only: then it is fetched, and the call is made again. */
-async function withTiers<T>(session: Session, call: () => PromiseLike<T>): Promise<T> {
+async function withTiers<T>(session: Session, call: () => T): Promise<Awaited<T>> {
   for (;;)
     try {
       const result = await call();

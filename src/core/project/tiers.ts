@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { mkdirSync } from 'node:fs';
 import { type Credentials, elsewhere, openTier, refOf, type Takes, type Tier, type TierPlace } from '../artifacts/index.js';
-import { type ArtifactNo, type ArtifactRef, corrupt, inWords, notFound, parseJson, StemmaError } from '../base/index.js';
+import { type ArtifactNo, type ArtifactRef, badRequest, corrupt, inWords, notFound, parseJson, StemmaError } from '../base/index.js';
 import type { Chain } from '../chain/index.js';
 
 /** A backing store as it is set: where it is and what it is given. */
@@ -174,6 +175,7 @@ export function openTiers(chain: Chain, credentialsFor: (name: string) => Creden
         };
       }),
     set: (name, next) => {
+      if (next.place.kind === 'folder') makeFolder(next.place.dir);
       db.transaction(() => {
         const before = settings().find((one) => one.name === name);
         const isElsewhere =
@@ -230,6 +232,15 @@ export function openTiers(chain: Chain, credentialsFor: (name: string) => Creden
         tier: name,
         only,
       });
+  }
+}
+
+/** Made when it is set, and never later: a folder that is not there any more is out of reach. */
+function makeFolder(dir: string): void {
+  try {
+    mkdirSync(dir, { recursive: true });
+  } catch (error) {
+    throw badRequest('place', `no backing store can be made at ${dir}: ${(error as Error).message}`);
   }
 }
 

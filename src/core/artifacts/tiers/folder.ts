@@ -21,6 +21,8 @@ export function folderTier(name: string, { dir }: FolderPlace, newName: () => st
       answered(async () => {
         const file = join(dir, keyOf(hash));
         const beside = `${file}.${newName()}`;
+        // A folder that is not mounted must not be made again on the disk below it.
+        await (await open(dir, 'r')).close();
         await mkdir(dirname(file), { recursive: true });
         try {
           const handle = await open(beside, 'wx', 0o600);
