@@ -11,6 +11,7 @@ export {
   type RuntimeServices,
   servicesOf,
 } from './collect.js';
+export { type CompactionPolicy, planCompaction, summaryCall } from './compact.js';
 export { type Shortened, type ShortenInput, shortenMemory } from './compaction.js';
 export { composeMessages } from './compose.js';
 export { chunksOfNote } from './notes.js';

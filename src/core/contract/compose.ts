@@ -171,6 +171,9 @@ export const composeContract = {
         budgetTokens: z.number().int().min(1).optional(),
         keepLast: z.number().int().min(1).optional(),
         summary: z.string().min(1).max(1_000_000).optional(),
+        /** Who writes the summary, of those that `turn.providers` names. Without one it is made of extracts, here. */
+        provider: z.string().optional(),
+        model: z.string().optional(),
       }),
     )
     .output(z.object({ commit: commit.nullable(), compaction })),

@@ -44,9 +44,9 @@ export type MessageOrigin = z.output<typeof knownOrigin>;
 /** A trigger is an origin too: its sender, space and plan are things with names there. */
 const namesOf = (given: unknown): unknown => {
   if (typeof given !== 'object' || given === null) return given;
-  const { type = 'space_message', sender, space, plan, ...rest } = given as Record<string, unknown>;
+  const { type = 'space_message', sender, space, plan, text, ...rest } = given as Record<string, unknown>;
   const nameIn = (thing: unknown): unknown => (typeof thing === 'object' && thing !== null && 'name' in thing ? thing.name : thing);
-  const names = { senderName: nameIn(sender), spaceName: nameIn(space), planName: nameIn(plan) };
+  const names = { senderName: nameIn(sender), spaceName: nameIn(space), planName: nameIn(plan), message: text };
   return { type, ...Object.fromEntries(Object.entries(names).filter(([, name]) => name !== undefined)), ...rest };
 };
 const messageOrigin = z.preprocess(namesOf, knownOrigin);
@@ -167,10 +167,10 @@ const listOr = <Item extends z.ZodType, Key extends string>(item: Item, key: Key
 export const timelineInput = z.object({
   identity,
   trigger,
-  activeSpace: activeSpace.optional(),
+  activeSpace: activeSpace.nullish(),
   spaces: listOr(memberSpace, 'spaces'),
   /** Only runs that a message started have one; it is left out for others. */
-  history: history.partial({ space: true, selfEntityId: true }).optional(),
+  history: history.partial({ space: true, selfEntityId: true }).nullish(),
   goals: listOr(goal, 'goals').optional(),
   memories: listOr(memory, 'memories').optional(),
   /** In the order of their creation. */
@@ -301,9 +301,10 @@ export const spaceContract = {
   wouldTrigger: oc.input(z.object({ spaceId: id, senderId: id, runId: id.optional(), replyTo: id.optional() })).output(z.array(triggered)),
   /** A message of a human or a service, or of an agent outside of a run. Starts a run for every other agent of the space. */
   post: oc.input(z.object(posting)).output(z.object({ message: spaceMessage, started: z.array(run), resumed: z.array(run) })),
-  /** A read receipt of a human. The mark never moves backwards. */
+  /** A read receipt of a human: of the first one in the space where nobody is named. The mark never moves backwards. */
   read: oc
-    .input(z.object({ spaceId: id, entityId: id, lastMessageId: id }))
+    .route({ method: 'POST', path: '/spaces/{spaceId}/read', summary: 'A read receipt' })
+    .input(z.object({ spaceId: id, entityId: id.optional(), lastMessageId: id }))
     .output(z.object({ membership, unread: count, dividerBefore: id.nullable() })),
 };
 

@@ -1,14 +1,18 @@
-import type { ContextId } from '../base/index.js';
+import { badRequest, type ContextId, inWords, StemmaError } from '../base/index.js';
 import { type Chain, compact, contextEntries, entries } from '../chain/index.js';
-import { recordedLayers, shortenMemory } from '../composer/index.js';
-import type { Commit, Compaction } from '../contract/index.js';
+import { type CompactionPolicy, planCompaction, recordedLayers, requestBody, shortenMemory, summaryCall } from '../composer/index.js';
+import type { Commit, Compaction, MemoryMessage } from '../contract/index.js';
+import type { ModelProvider } from '../turns/index.js';
 
 export interface CompactionRequest {
   readonly id: ContextId;
   readonly keepLast?: number | undefined;
   readonly budgetTokens?: number | undefined;
-  /** A summary that somebody wrote. Without it the extractive one is made. */
+  /** A summary that somebody wrote. Without it and without a provider the extractive one is made. */
   readonly summary?: string | undefined;
+  /** Who writes the summary. */
+  readonly provider?: string | undefined;
+  readonly model?: string | undefined;
 }
 
 export interface ContextCompaction {
@@ -19,26 +23,55 @@ export interface ContextCompaction {
 
 /**
  * Applies the compactor's policy to a commit's context, and puts what comes of it on the chain: a compaction commit of
- * the summary and the entries that stay. What was there before stays reachable behind it.
+ * the summary and the entries that stay. What was there before stays reachable behind it. Where a model is to write
+ * the summary and does not answer, nothing is written.
+ * @throws BAD_REQUEST for an unknown provider; UNAVAILABLE where the model gave no summary.
  */
-export function compactContext(chain: Chain, { id, summary, ...policy }: CompactionRequest): ContextCompaction {
+export async function compactContext(
+  chain: Chain,
+  request: CompactionRequest,
+  providers: readonly ModelProvider[],
+  signal?: AbortSignal,
+): Promise<ContextCompaction> {
+  const { id } = request;
   const recorded = recordedLayers(entries(chain, { id }).entries);
-  const previousSummary = recorded.summaries.map((entry) => entry.text ?? '').join('\n\n');
-  const {
-    historyText: _,
-    patch: __,
-    ...compaction
-  } = shortenMemory({
-    messages: recorded.memory.map(({ message }) => message),
-    ...(previousSummary === '' ? {} : { previousSummary }),
-    ...(summary === undefined ? {} : { summary }),
-    ...(policy.keepLast === undefined ? {} : { keepLast: policy.keepLast }),
-    ...(policy.budgetTokens === undefined ? {} : { budgetTokens: policy.budgetTokens }),
-  });
-  if (compaction.removed === 0) return { commit: null, compaction };
+  const messages = recorded.memory.map(({ message }) => message);
+  const previousSummary = recorded.summaries.map((entry) => entry.text ?? '').join('\n\n') || undefined;
+  const policy: CompactionPolicy = {
+    ...(request.keepLast !== undefined && { keepLast: request.keepLast }),
+    ...(request.budgetTokens !== undefined && { budgetTokens: request.budgetTokens }),
+  };
+  const { removed } = planCompaction(messages, policy);
+  const isAsked = request.provider !== undefined && removed.length > 0;
+  const summary = isAsked ? await askedFor(request, removed, previousSummary, providers, signal) : request.summary;
 
+  const shortened = shortenMemory({ messages, ...policy, ...(previousSummary && { previousSummary }), ...(summary && { summary }) });
+  const { historyText: _, patch: __, ...compaction } = shortened;
+  if (compaction.removed === 0) return { commit: null, compaction };
   const stays = new Set(compaction.messages.map((message) => message.id));
   const keys = new Set(recorded.memory.filter(({ message }) => stays.has(message.id)).flatMap(({ from }) => from.map((entry) => entry.key)));
   const kept = contextEntries(chain, { id }).flatMap(({ key, entry }) => (keys.has(key) ? [entry] : []));
   return { commit: compact(chain, id, compaction.summary, kept), compaction };
+}
+
+async function askedFor(
+  { provider: name, model: given }: CompactionRequest,
+  removed: readonly MemoryMessage[],
+  previousSummary: string | undefined,
+  providers: readonly ModelProvider[],
+  signal: AbortSignal | undefined,
+): Promise<string> {
+  const provider = providers.find((each) => each.id === name);
+  if (!provider)
+    throw badRequest('provider', `${inWords(name)} is no provider here; there are ${providers.map((each) => each.id).join(', ') || 'none'}`);
+  const known = await provider.models();
+  const model = given ?? known.models[0];
+  if (model === undefined)
+    throw new StemmaError('UNAVAILABLE', `${provider.title} has no model to ask: ${known.problem ?? 'it names none'}`, { provider: provider.id });
+  const body = requestBody(summaryCall(removed, previousSummary), provider.wire, model) as Record<string, unknown>;
+  let text = '';
+  for await (const piece of provider.stream({ model, body, headers: {} }, signal)) if (piece.kind === 'text') text += piece.delta;
+  if (text.trim() === '' || signal?.aborted)
+    throw new StemmaError('UNAVAILABLE', `${provider.title} gave no summary; nothing was changed`, { provider: provider.id });
+  return text.trim();
 }

@@ -7,6 +7,7 @@ import {
   type MembershipRow,
   type MessageRow,
   membershipOf,
+  membersOf,
   newestSeq,
   newId,
   type SpaceRow,
@@ -177,10 +178,12 @@ export function messageNamed(store: Store, space: SpaceRow, reference: string): 
  */
 export function readReceipt(
   store: Store,
-  input: { readonly spaceId: string; readonly entityId: string; readonly lastMessageId: string },
+  input: { readonly spaceId: string; readonly entityId?: string | undefined; readonly lastMessageId: string },
 ): { membership: Membership; unread: number; dividerBefore: string | null } {
   return store.db.transaction(() => {
-    const [space, entity] = [spaceOf(store, input.spaceId), entityOf(store, input.entityId)];
+    const space = spaceOf(store, input.spaceId);
+    const entity = input.entityId === undefined ? membersOf(store, space).find(({ type }) => type === 'human') : entityOf(store, input.entityId);
+    if (!entity) throw badRequest('entityId', `no human is in ${space.name ?? space.spaceId}: nobody's mark can move`);
     if (entity.type !== 'human')
       throw badRequest('entityId', `${entity.name} is ${entity.type}: read receipts are of humans, an agent's mark is moved by its runs`);
     const { no, seenSeq, seenMessage } = membershipOf(store, space, entity);
