@@ -46,7 +46,7 @@ const flow = [
 const corePackages: Partial<Record<(typeof flow)[number], readonly string[]>> = {
   contract: ['@orpc/contract', 'zod'],
   store: ['better-sqlite3', 'node:fs'],
-  artifacts: ['@napi-rs/blake-hash', 'node:crypto', 'node:fs', 'node:path', 'node:zlib'],
+  artifacts: ['@aws-sdk/client-s3', '@napi-rs/blake-hash', 'node:crypto', 'node:fs', 'node:fs/promises', 'node:path', 'node:zlib'],
   formats: ['node:buffer', 'node:crypto'],
   requests: ['node:crypto'],
   intake: ['node:fs', 'node:path'],
