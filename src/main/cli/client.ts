@@ -1,10 +1,10 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { createRouterClient } from '@orpc/server';
-import { createEngine, createSession } from '../../core/project/index.js';
+import { createSession } from '../../core/project/index.js';
 import { router } from '../../core/router.js';
 import type { ContractClient } from '../engine/index.js';
-import { engineOptions } from '../engine/index.js';
+import { engineOptions, startEngine } from '../engine/index.js';
 
 /** The contract in this very process, and the project folder that it works on, where there is one. */
 export interface Connection {
@@ -13,7 +13,7 @@ export interface Connection {
 }
 
 export function connect(): Connection {
-  const engine = createEngine(engineOptions());
+  const engine = startEngine(engineOptions());
   const client = createRouterClient(router, { context: { session: createSession(engine) } }) as ContractClient;
   return { client, close: () => engine.close() };
 }

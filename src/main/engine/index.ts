@@ -3,4 +3,5 @@
 // This door is for those who start one: where its places are, and how to start and reach it.
 export * from './places.js';
 export type { ContractClient, FromEngine, ToEngine } from './protocol.js';
+export { startEngine } from './start.js';
 export { startWorker, type WorkerEngine } from './worker.js';

@@ -1,7 +1,6 @@
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { EngineOptions } from '../../core/project/index.js';
-import { providersFrom } from '../providers/index.js';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -39,6 +38,5 @@ export function engineOptions(paths: readonly string[] = [], cwd: string = proce
     sampleDir: join(root, 'resources', 'sample'),
     startup: { paths: named.filter((path) => !isProject(path)), project: named.find(isProject) ?? null },
     platform: process.platform,
-    providers: providersFrom(env),
   };
 }

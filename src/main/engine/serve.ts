@@ -1,9 +1,10 @@
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import type { SupportedMessagePort } from '@orpc/client/message-port';
 import { RPCHandler } from '@orpc/server/message-port';
-import { createEngine, createSession, type Engine, type EngineOptions } from '../../core/project/index.js';
+import { createSession, type Engine, type EngineOptions } from '../../core/project/index.js';
 import { router } from '../../core/router.js';
 import type { FromEngine, ToEngine } from './protocol.js';
+import { startEngine } from './start.js';
 
 /** A port as each carrier has its own: Electron's, Node's, the browser's. */
 type Port = SupportedMessagePort & { start?: () => void; close?: () => void };
@@ -40,10 +41,9 @@ export function engineBehind(say: (message: FromEngine) => void, ended: () => vo
   return (message, port) => {
     switch (message.kind) {
       case 'start': {
-        const own = { ...message.options };
         try {
-          engine = createEngine(own);
-          options = own;
+          engine = startEngine(message.options);
+          options = engine.options;
           say({ kind: 'ready' });
         } catch (error) {
           say({ kind: 'failed', message: error instanceof Error ? error.message : String(error) });
