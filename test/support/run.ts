@@ -75,7 +75,7 @@ function types(): Counts {
   );
 }
 
-const style = (): Counts => one(runs(process.execPath, [bin('@biomejs/biome', 'biome'), 'check', '.']));
+const style = (): Counts => one(runs(process.execPath, [bin('@biomejs/biome', 'biome'), 'check', '--error-on-warnings', '.']));
 
 interface VitestReport {
   readonly numPassedTests: number;
