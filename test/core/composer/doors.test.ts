@@ -6,6 +6,7 @@ import type { ContextId } from '../../../src/core/base/index.js';
 import { checkpoint, materialize } from '../../../src/core/chain/index.js';
 import { createEngine, createSession } from '../../../src/core/project/index.js';
 import { router } from '../../../src/core/router.js';
+import type { ModelProvider, ModelRequest } from '../../../src/core/turns/index.js';
 import { answer, call, prompt, result } from '../../support/claude-lines.js';
 import { heldClock, scratch } from '../../support/project.js';
 import { textAt } from '../../support/source.js';
@@ -14,6 +15,17 @@ import { textAt } from '../../support/source.js';
 function door() {
   const folder = scratch();
   const clock = heldClock();
+  const asked: ModelRequest[] = [];
+  const writer = (id: string, words: readonly string[]): ModelProvider => ({
+    id,
+    title: id,
+    wire: 'anthropic',
+    models: async () => ({ models: ['m-1'] }),
+    async *stream(request) {
+      asked.push(request);
+      for (const delta of words) yield { kind: 'text', delta };
+    },
+  });
   const engine = createEngine({
     dataDir: join(folder, 'data'),
     claudeRoots: [],
@@ -21,11 +33,12 @@ function door() {
     startup: { paths: [], project: null },
     platform: 'linux',
     clock,
+    providers: [writer('writer', ['They looked, ', 'and it was empty. ']), writer('silent', [])],
   });
   const session = createSession(engine);
   const project = session.use(engine.create({ dir: join(folder, 'test') }));
   onTestFinished(() => engine.close());
-  return { client: createRouterClient(router, { context: { session } }), project, clock };
+  return { client: createRouterClient(router, { context: { session } }), project, clock, asked };
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: the cases are data of many shapes
@@ -127,6 +140,28 @@ describe("a commit's context", () => {
     // Once more: the earlier summary is taken up.
     expect((await client.compose.compact({ id: made?.id ?? id, budgetTokens: 5 })).compaction.summary).toContain('go test');
     expect((await client.compose.compact({ id, keepLast: 100, budgetTokens: 100_000 })).commit).toBe(null);
+  });
+
+  test('compact: a model may write the summary; one that says nothing changes nothing', async () => {
+    const { client, project, asked } = door();
+    const { id } = commit(project, conversation, 'this');
+    const { commit: made, compaction } = await client.compose.compact({ id, keepLast: 2, provider: 'writer' });
+    expect(compaction.summary).toBe('They looked, and it was empty.');
+    expect((await client.context.entries({ id: made?.id ?? id })).entries[0]).toMatchObject({
+      kind: 'summary',
+      text: 'They looked, and it was empty.',
+    });
+    expect(asked[0]).toMatchObject({
+      model: 'm-1',
+      body: { messages: [{ role: 'user', content: [{ text: expect.stringContaining('[Tool:Bash] FAIL larder') }] }] },
+    });
+    const tips = await client.context.tips({});
+    await expect(client.compose.compact({ id, keepLast: 2, provider: 'silent' })).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    await expect(client.compose.compact({ id, keepLast: 2, provider: 'nobody' })).rejects.toMatchObject({
+      code: 'BAD_REQUEST',
+      data: { field: 'provider' },
+    });
+    expect(await client.context.tips({})).toEqual(tips);
   });
 
   test('transcript: any context is a timeline, its messages known by the keys of their entries', async () => {
