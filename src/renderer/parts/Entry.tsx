@@ -83,11 +83,13 @@ export const EntryView = memo(function EntryView({ entry, actions }: { entry: En
     }
   };
   const name =
-    entry.kind === 'tool_call'
-      ? (entry.toolName ?? 'Tool')
-      : entry.kind === 'tool_result'
-        ? `Result${entry.toolName ? ` of ${entry.toolName}` : ''}`
-        : speaker(entry);
+    entry.kind === 'event' && entry.toolName
+      ? eventName(entry.toolName)
+      : entry.kind === 'tool_call'
+        ? (entry.toolName ?? 'Tool')
+        : entry.kind === 'tool_result'
+          ? `Result${entry.toolName ? ` of ${entry.toolName}` : ''}`
+          : speaker(entry);
   return (
     <article
       className={`entry kind-${family} entry-${entry.kind} role-${entry.role}${error ? ' failed' : ''}`}
@@ -123,6 +125,9 @@ export const ToolView = memo(function ToolView({ call, result, actions }: { call
     </article>
   );
 });
+
+/** `compact_boundary` and `api_error` as words. */
+const eventName = (name: string): string => name.slice(0, 1).toUpperCase() + name.slice(1).replaceAll(/[_-]/g, ' ');
 
 /** What the agent put in by itself, or a command that it wrapped in tags: not prose, and shown as it is. */
 const isWrapping = ({ marks = [], role }: Entry): boolean => role === 'system' || marks.includes('meta') || marks.includes('command');

@@ -14,13 +14,13 @@ export interface TokenBarProps {
   readonly onJump: (index: number) => void;
 }
 
-/** Each entry's share of the width: where it begins and ends, from 0 to 1. */
-export function sharesOf(rows: readonly { readonly tokens: number }[]): readonly number[] {
-  const total = rows.reduce((sum, row) => sum + row.tokens, 0) || 1;
+/** Each entry's share of the width: where it begins and ends, from 0 to 1. What was never sent has none. */
+export function sharesOf(rows: readonly { readonly tokens: number; readonly hidden?: boolean | undefined }[]): readonly number[] {
+  const total = rows.reduce((sum, row) => sum + (row.hidden ? 0 : row.tokens), 0) || 1;
   const shares = [0];
   let sum = 0;
   for (const row of rows) {
-    sum += row.tokens;
+    sum += row.hidden ? 0 : row.tokens;
     shares.push(sum / total);
   }
   return shares;
@@ -40,7 +40,7 @@ export function entryAt(shares: readonly number[], point: number): number {
 
 export function tokensByFamily(rows: readonly OutlineRow[]): Record<Family, number> {
   const sums: Record<Family, number> = { user: 0, assistant: 0, thinking: 0, tool: 0, system: 0 };
-  for (const row of rows) sums[familyOf(row)] += row.tokens;
+  for (const row of rows) if (!row.hidden) sums[familyOf(row)] += row.tokens;
   return sums;
 }
 

@@ -34,11 +34,11 @@ class Latest<T> {
 const outlines = new Latest<Promise<Outline>>(12);
 const entryLists = new Latest<Ranges<Entry>>(8);
 
-/** Every entry of a context without its content. A failure is not kept: the next who asks gets a new try. */
-export async function outlineOf(project: string, id: ContextId, stop: Stop): Promise<Outline> {
-  const key = `${project}\n${id}\n${stop}`;
+/** Every entry of a context without its content; `unsent` adds what never went to the model. A failure is not kept: the next who asks gets a new try. */
+export async function outlineOf(project: string, id: ContextId, stop: Stop, unsent = false): Promise<Outline> {
+  const key = `${project}\n${id}\n${stop}\n${unsent}`;
   try {
-    return await outlines.get(key, () => api.context.outline({ id, stop }));
+    return await outlines.get(key, () => api.context.outline({ id, stop, ...(unsent && { hidden: true }) }));
   } catch (error) {
     outlines.forget(key);
     throw error;
@@ -46,10 +46,10 @@ export async function outlineOf(project: string, id: ContextId, stop: Stop): Pro
 }
 
 /** The entries of a context with their content, in pages. */
-export const entriesOf = (project: string, id: ContextId, stop: Stop): Ranges<Entry> =>
-  entryLists.get(`${project}\n${id}\n${stop}`, () =>
+export const entriesOf = (project: string, id: ContextId, stop: Stop, unsent = false): Ranges<Entry> =>
+  entryLists.get(`${project}\n${id}\n${stop}\n${unsent}`, () =>
     createRanges<Entry>(pageSize, async (offset, limit) => {
-      const { total, entries } = await api.context.entries({ id, stop, offset, limit });
+      const { total, entries } = await api.context.entries({ id, stop, offset, limit, ...(unsent && { hidden: true }) });
       return { total, items: entries };
     }),
   );

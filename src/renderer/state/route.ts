@@ -15,6 +15,8 @@ export interface Route {
   readonly against?: ContextId | undefined;
   readonly entry?: EntryKey | undefined;
   readonly stop?: Stop | undefined;
+  /** The context shows also what the runtime recorded but never sent: `yes`, or left out. */
+  readonly unsent?: 'yes' | undefined;
   /** The space of the timeline; without one it shows the commit's context. */
   readonly space?: string | undefined;
   readonly box?: string | undefined;
@@ -47,13 +49,14 @@ export function parseRoute(hash: string): Route {
     box: text('box'),
     card: text('card'),
     turn: text('turn'),
+    unsent: text('unsent') === 'yes' ? 'yes' : undefined,
     stop: stop === 'root' || stop === 'compaction' ? stop : commit('stop'),
   };
 }
 
 export function formatRoute(route: Route): string {
   const params = new URLSearchParams();
-  for (const name of ['project', 'session', 'commit', 'against', 'entry', 'stop', 'space', 'box', 'card', 'turn'] as const) {
+  for (const name of ['project', 'session', 'commit', 'against', 'entry', 'stop', 'unsent', 'space', 'box', 'card', 'turn'] as const) {
     const value = route[name];
     if (value) params.set(name, value);
   }

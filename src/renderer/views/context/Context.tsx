@@ -1,5 +1,5 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { BookOpen, Bot, ChevronDown, ChevronUp, ClipboardCopy, Download, GitFork, Search, X } from 'lucide-react';
+import { BookOpen, Bot, ChevronDown, ChevronUp, ClipboardCopy, Download, Eye, EyeOff, GitFork, Search, X } from 'lucide-react';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import type { ContextId, Entry, Stop } from '../../../core/contract/index.js';
 import { api } from '../../client';
@@ -40,8 +40,9 @@ import { clearFound, paintFound } from './find';
 
 /** What the model saw at a commit, in order, and where its tokens went. */
 export function ContextView({ project }: { project: string }) {
-  const { commit, stop = 'compaction' } = useNavigation(({ route }) => route);
-  const query = useQuery(commit ? `${project} ${commit} ${stop}` : null, () => outlineOf(project, commit as ContextId, stop));
+  const { commit, stop = 'compaction', unsent: wanted } = useNavigation(({ route }) => route);
+  const unsent = wanted === 'yes';
+  const query = useQuery(commit ? `${project} ${commit} ${stop} ${unsent}` : null, () => outlineOf(project, commit as ContextId, stop, unsent));
   if (!commit) {
     return (
       <Empty
@@ -65,7 +66,7 @@ export function ContextView({ project }: { project: string }) {
       stillWorks="The chain and other commits still work."
       lines={14}
     >
-      {(outline) => <Reader key={`${commit} ${stop}`} project={project} commit={commit} stop={stop} outline={outline} />}
+      {(outline) => <Reader key={`${commit} ${stop} ${unsent}`} project={project} commit={commit} stop={stop} unsent={unsent} outline={outline} />}
     </Answer>
   );
 }
@@ -74,12 +75,14 @@ interface ReaderProps {
   readonly project: string;
   readonly commit: ContextId;
   readonly stop: Stop;
+  /** Also what was recorded but never sent to the model. */
+  readonly unsent: boolean;
   readonly outline: Outline;
 }
 
-function Reader({ project, commit, stop, outline }: ReaderProps) {
+function Reader({ project, commit, stop, unsent, outline }: ReaderProps) {
   const { rows } = outline;
-  const entries = useRanges(entriesOf(project, commit, stop));
+  const entries = useRanges(entriesOf(project, commit, stop, unsent));
   const blocks = useMemo(() => blocksOf(rows), [rows]);
   const turns = useMemo(() => turnsOf(rows, blocks), [rows, blocks]);
   const seams = useMemo(() => seamsOf(rows), [rows]);
@@ -163,7 +166,9 @@ function Reader({ project, commit, stop, outline }: ReaderProps) {
   // A call goes with its result: the cut comes after both.
   const fork = (index = chosenIndex) => {
     const result = index >= 0 ? blocks[blockOfEntry(blocks, index)]?.result : undefined;
-    show({ kind: 'fork', commit, at: rows[result ?? index]?.key ?? rows.at(-1)?.key, stop });
+    // What was never sent is no place to cut: the last entry before it is.
+    const last = rows.slice(0, (result ?? index) + 1).findLast((row) => !row.hidden);
+    show({ kind: 'fork', commit, at: last?.key ?? rows.findLast((row) => !row.hidden)?.key, stop });
   };
 
   const onKeyDown = (event: React.KeyboardEvent) => {
@@ -214,6 +219,12 @@ function Reader({ project, commit, stop, outline }: ReaderProps) {
             {say.plural(outline.total, 'entry', 'entries')} · {say.tokens(outline.tokens)}
           </span>
           <span className="grow" />
+          <IconButton
+            icon={unsent ? Eye : EyeOff}
+            label={unsent ? 'Hide what was never sent' : 'Show what was never sent to the model'}
+            aria-pressed={unsent}
+            onClick={() => move({ unsent: unsent ? undefined : 'yes' })}
+          />
           <IconButton icon={Search} label="Find in context" keys="/" onClick={() => setFinding(!finding)} aria-pressed={finding} />
           <CopyMenu commit={commit} stop={stop} total={outline.total} entry={chosenIndex >= 0 ? entries.at(chosenIndex) : undefined} />
           <Button small icon={GitFork} onClick={() => fork()} title="Fork from the chosen entry (f)">
@@ -230,6 +241,7 @@ function Reader({ project, commit, stop, outline }: ReaderProps) {
         <Find
           commit={commit}
           stop={stop}
+          unsent={unsent}
           scroller={scroller}
           onWords={setSought}
           onGo={(entry) => {
@@ -293,7 +305,7 @@ function Reader({ project, commit, stop, outline }: ReaderProps) {
                     data-index={item.index}
                     data-entry={row?.key}
                     ref={list.measureElement}
-                    className={`block${item.index === chosenBlock ? ' chosen' : ''}`}
+                    className={`block${item.index === chosenBlock ? ' chosen' : ''}${row?.hidden ? ' unsent' : ''}`}
                     aria-current={item.index === chosenBlock || undefined}
                     onClick={() => choose(item.index)}
                   >
@@ -404,12 +416,13 @@ function CopyMenu({ commit, stop, total, entry }: { commit: ContextId; stop: Sto
 function Find(props: {
   commit: ContextId;
   stop: Stop;
+  unsent: boolean;
   scroller: React.RefObject<HTMLDivElement | null>;
   onWords: (words: string) => void;
   onGo: (entry: number) => void;
   onClose: () => void;
 }) {
-  const { commit, stop, scroller, onWords, onGo, onClose } = props;
+  const { commit, stop, unsent, scroller, onWords, onGo, onClose } = props;
   const [typed, setTyped] = useState('');
   const [words, setWords] = useState('');
   const [at, setAt] = useState(0);
@@ -422,7 +435,9 @@ function Find(props: {
     }, 180);
     return () => clearTimeout(timer);
   }, [typed, onWords]);
-  const query = useQuery(words ? `${commit} ${stop} ${words}` : null, (signal) => api.context.find({ id: commit, stop, text: words }, { signal }));
+  const query = useQuery(words ? `${commit} ${stop} ${unsent} ${words}` : null, (signal) =>
+    api.context.find({ id: commit, stop, text: words, ...(unsent && { hidden: true }) }, { signal }),
+  );
   const hits = query.status === 'done' ? query.data.hits : undefined;
   const from = useReading((reading) => reading.from);
 

@@ -49,7 +49,7 @@ export function turnsOf(rows: readonly OutlineRow[], blocks: readonly Block[]): 
   const sums = new Map<ContextId, { tokens: number; errors: number; head: string | undefined; summary: boolean }>();
   for (const row of rows) {
     const sum = sums.get(row.commit) ?? { tokens: 0, errors: 0, head: undefined, summary: false };
-    sum.tokens += row.tokens;
+    if (!row.hidden) sum.tokens += row.tokens;
     if (row.isError) sum.errors++;
     if (row.kind === 'summary') sum.summary = true;
     if (sum.head === undefined && row.role === 'user' && (row.kind === 'text' || row.kind === 'summary')) sum.head = promptOf(row.head);

@@ -40,7 +40,7 @@ import { blocksOf, seamsOf, turnsOf } from '../context';
 
 /** Everything about what is selected: a commit, and in the context view also the entry and the turns around it. */
 export function Inspector({ project }: { project: string }) {
-  const { commit, view, entry, stop = 'compaction' } = useNavigation(({ route }) => route);
+  const { commit, view, entry, stop = 'compaction', unsent: wanted } = useNavigation(({ route }) => route);
   const revision = useProject((state) => state.revision);
   const query = useQuery(commit ? `${project} ${commit} ${revision}` : null, () => api.context.show({ id: commit as ContextId }));
   if (!commit) {
@@ -52,8 +52,8 @@ export function Inspector({ project }: { project: string }) {
   }
   return (
     <div className="inspector">
-      {view === 'context' && <Turns project={project} commit={commit} stop={stop} />}
-      {view === 'context' && entry && <EntryFacts project={project} commit={commit} stop={stop} entry={entry} />}
+      {view === 'context' && <Turns project={project} commit={commit} stop={stop} unsent={wanted === 'yes'} />}
+      {view === 'context' && entry && <EntryFacts project={project} commit={commit} stop={stop} unsent={wanted === 'yes'} entry={entry} />}
       <Answer query={query} what={`Nothing can be said about ${say.shortId(commit)}`} loading="Reading the commit" lines={6}>
         {(shown) => <CommitFacts project={project} commit={shown} />}
       </Answer>
@@ -256,8 +256,8 @@ function Inside({ project, commit }: { project: string; commit: ShownCommit }) {
 }
 
 /** The turns of the open context, as its outline. */
-function Turns({ project, commit, stop }: { project: string; commit: ContextId; stop: Stop }) {
-  const query = useQuery(`${project} ${commit} ${stop}`, () => outlineOf(project, commit, stop));
+function Turns({ project, commit, stop, unsent }: { project: string; commit: ContextId; stop: Stop; unsent: boolean }) {
+  const query = useQuery(`${project} ${commit} ${stop} ${unsent}`, () => outlineOf(project, commit, stop, unsent));
   const rows = query.status === 'done' ? query.data.rows : undefined;
   const turns = useMemo(() => (rows ? turnsOf(rows, blocksOf(rows)) : []), [rows]);
   const from = useReading((reading) => reading.from);
@@ -303,10 +303,22 @@ function Turns({ project, commit, stop }: { project: string; commit: ContextId; 
   );
 }
 
-function EntryFacts({ project, commit, stop, entry: key }: { project: string; commit: ContextId; stop: Stop; entry: string }) {
-  const query = useQuery(`${project} ${commit} ${stop}`, () => outlineOf(project, commit, stop));
+function EntryFacts({
+  project,
+  commit,
+  stop,
+  unsent,
+  entry: key,
+}: {
+  project: string;
+  commit: ContextId;
+  stop: Stop;
+  unsent: boolean;
+  entry: string;
+}) {
+  const query = useQuery(`${project} ${commit} ${stop} ${unsent}`, () => outlineOf(project, commit, stop, unsent));
   const index = query.status === 'done' ? query.data.rows.findIndex((row) => row.key === key) : -1;
-  const entry: Entry | undefined = useRanges(entriesOf(project, commit, stop)).at(Math.max(0, index));
+  const entry: Entry | undefined = useRanges(entriesOf(project, commit, stop, unsent)).at(Math.max(0, index));
   if (index < 0 || !entry) return null;
   const { marks = [] } = entry;
   return (
