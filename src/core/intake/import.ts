@@ -154,7 +154,7 @@ function store(chain: Chain, file: FoundFile, bytes: Uint8Array, hash: Buffer, p
     resumeAt,
     resumeHash: resumeAt === bytes.length ? hash : blake3Of(bytes.subarray(0, resumeAt)),
     sessionId: plan.sessionId ?? grown?.sessionId ?? null,
-    title: plan.title ?? grown?.title ?? null,
+    title: plan.title ?? grown?.title ?? plan.commits.find((commit) => commit.type === 'delta')?.summary ?? null,
     cwd: plan.cwd ?? grown?.cwd ?? null,
     tips: (tips.length ? tips : grown ? grown.tips.map((seq) => commitAt(chain, seq)) : []).map((row) => row.seq),
     pieces: [...kept, ...laidOut.pieces],

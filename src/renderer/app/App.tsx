@@ -47,6 +47,7 @@ import { viewNames } from './views';
 // The comparison brings its own engine for words; it is loaded when it is first asked for.
 const DiffView = lazy(() => import('../views/diff').then(({ DiffView: view }) => ({ default: view })));
 
+const RequestView = lazy(() => import('../views/request').then(({ RequestView: view }) => ({ default: view })));
 const ComposeView = lazy(() => import('../views/compose').then(({ ComposeView: view }) => ({ default: view })));
 const TimelineView = lazy(() => import('../views/timeline').then(({ TimelineView: view }) => ({ default: view })));
 
@@ -320,6 +321,8 @@ function InProject({ route }: { route: Route }) {
           return <ChainView key={`${state.dir} ${route.session ?? ''}`} project={state.dir} />;
         case 'context':
           return <ContextView project={state.dir} />;
+        case 'request':
+          return <RequestView project={state.dir} />;
         case 'diff':
           return <DiffView project={state.dir} />;
         case 'compose':

@@ -9,7 +9,7 @@ export const keyGroups: readonly { readonly name: string; readonly keys: readonl
       ['Ctrl/Cmd K', 'Search or jump'],
       ['?', 'This list'],
       ['/', 'Filter or find'],
-      ['g then l c x d o t b h', 'Library, chain, context, diff, compose, timeline, boxes, handover'],
+      ['g then l c x q d o t b h', 'Library, chain, context, request, diff, compose, timeline, boxes, handover'],
       ['Ctrl/Cmd B', 'Hide or show the left pane'],
       ['Ctrl/Cmd J', 'Hide or show the inspector'],
       ['Alt ←  Alt →', 'Back, forward'],
@@ -46,7 +46,17 @@ export const keyGroups: readonly { readonly name: string; readonly keys: readonl
   },
 ];
 
-const viewKeys: Record<string, ViewName> = { l: 'library', c: 'chain', x: 'context', d: 'diff', o: 'compose', t: 'timeline', b: 'boxes', h: 'handover' };
+const viewKeys: Record<string, ViewName> = {
+  l: 'library',
+  c: 'chain',
+  x: 'context',
+  q: 'request',
+  d: 'diff',
+  o: 'compose',
+  t: 'timeline',
+  b: 'boxes',
+  h: 'handover',
+};
 
 const isTyping = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement && (target.isContentEditable || ['INPUT', 'TEXTAREA', 'SELECT'].includes(target.tagName));

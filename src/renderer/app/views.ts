@@ -1,4 +1,4 @@
-import { ArrowRightLeft, BookOpen, Boxes, GitCompare, GitGraph, Layers, Library, MessagesSquare } from 'lucide-react';
+import { ArrowRightLeft, BookOpen, Boxes, GitCompare, GitGraph, Layers, Library, MessagesSquare, Radio } from 'lucide-react';
 import type { Icon } from '../parts';
 import type { ViewName } from '../state';
 
@@ -7,6 +7,7 @@ export const viewNames: readonly (readonly [view: ViewName, name: string, icon: 
   ['library', 'Library', Library, 'g l'],
   ['chain', 'Chain', GitGraph, 'g c'],
   ['context', 'Context', BookOpen, 'g x'],
+  ['request', 'Request', Radio, 'g q'],
   ['diff', 'Diff', GitCompare, 'g d'],
   ['compose', 'Compose', Layers, 'g o'],
   ['timeline', 'Timeline', MessagesSquare, 'g t'],

@@ -1,6 +1,6 @@
 import type { ContextId, EntryKey, Stop } from '../../core/contract/index.js';
 
-export const views = ['library', 'chain', 'context', 'diff', 'compose', 'timeline', 'boxes', 'handover'] as const;
+export const views = ['library', 'chain', 'context', 'request', 'diff', 'compose', 'timeline', 'boxes', 'handover'] as const;
 export type ViewName = (typeof views)[number];
 
 /** Where the person is. Stands in the address in full, so that back, forward, reload and a copied link lead to the same place. */
@@ -23,6 +23,8 @@ export interface Route {
   readonly card?: string | undefined;
   /** The turn of an agent that a handover handed out. */
   readonly turn?: string | undefined;
+  /** The call to a model that is looked at. */
+  readonly call?: string | undefined;
 }
 
 const contextId = /^ctx-[0-9a-f]{1,64}$/;
@@ -49,6 +51,7 @@ export function parseRoute(hash: string): Route {
     box: text('box'),
     card: text('card'),
     turn: text('turn'),
+    call: text('call'),
     unsent: text('unsent') === 'yes' ? 'yes' : undefined,
     stop: stop === 'root' || stop === 'compaction' ? stop : commit('stop'),
   };
@@ -56,7 +59,7 @@ export function parseRoute(hash: string): Route {
 
 export function formatRoute(route: Route): string {
   const params = new URLSearchParams();
-  for (const name of ['project', 'session', 'commit', 'against', 'entry', 'stop', 'unsent', 'space', 'box', 'card', 'turn'] as const) {
+  for (const name of ['project', 'session', 'commit', 'against', 'entry', 'stop', 'unsent', 'space', 'box', 'card', 'turn', 'call'] as const) {
     const value = route[name];
     if (value) params.set(name, value);
   }

@@ -1,0 +1,107 @@
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { useEffect, useRef } from 'react';
+import type { RequestRow } from '../../../core/contract/index.js';
+import { say } from '../../parts';
+import { proofs, windowOf } from './body';
+
+const rowHeight = 44;
+
+/** The calls of a session in the order sent: a bar each of what it read, from which one steps into the call. */
+export function Calls({ rows, place, onChoose }: { rows: readonly RequestRow[]; place: number; onChoose: (requestId: string) => void }) {
+  const scroller = useRef<HTMLDivElement>(null);
+  const virtual = useVirtualizer({ count: rows.length, getScrollElement: () => scroller.current, estimateSize: () => rowHeight, overscan: 12 });
+  useEffect(() => virtual.scrollToIndex(place, { align: 'auto' }), [place, virtual]);
+  const most = Math.max(1, ...rows.map((row) => sizeOf(row)));
+  const step = (by: number) => {
+    const next = rows[Math.min(rows.length - 1, Math.max(0, place + by))];
+    if (next) onChoose(next.requestId);
+  };
+  return (
+    <div className="calls">
+      <p className="calls-sum muted">
+        {say.plural(rows.length, 'call')} · {say.exact(rows.filter((row) => row.proof === 'digest').length)} proved
+      </p>
+      <div
+        ref={scroller}
+        className="calls-scroll"
+        role="listbox"
+        aria-label="Calls in the order sent"
+        tabIndex={0}
+        onKeyDown={(event) => {
+          const by = event.key === 'ArrowDown' || event.key === 'j' ? 1 : event.key === 'ArrowUp' || event.key === 'k' ? -1 : 0;
+          if (!by) return;
+          event.preventDefault();
+          event.stopPropagation();
+          step(by);
+        }}
+      >
+        <div style={{ height: virtual.getTotalSize(), position: 'relative' }}>
+          {virtual.getVirtualItems().map((item) => {
+            const row = rows[item.index];
+            return (
+              row && (
+                <Call
+                  key={row.requestId}
+                  row={row}
+                  number={item.index + 1}
+                  most={most}
+                  chosen={item.index === place}
+                  top={item.start}
+                  onChoose={onChoose}
+                />
+              )
+            );
+          })}
+        </div>
+      </div>
+    </div>
+  );
+}
+
+const sizeOf = (row: RequestRow): number => {
+  const size = windowOf(row);
+  return size ? size.fresh + size.read + size.written : 0;
+};
+
+function Call(props: { row: RequestRow; number: number; most: number; chosen: boolean; top: number; onChoose: (requestId: string) => void }) {
+  const { row, number, most, chosen, top, onChoose } = props;
+  const size = windowOf(row);
+  const { sign, name } = proofs[row.proof];
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the list has the keys
+    <div
+      className="call"
+      role="option"
+      aria-selected={chosen}
+      tabIndex={-1}
+      style={{ top, height: rowHeight }}
+      onClick={() => onChoose(row.requestId)}
+    >
+      <div className="call-line">
+        <span className="muted call-number">{number}</span>
+        <span className={`proof ${row.proof}`} title={name}>
+          {sign}
+          <span className="unseen"> {name}</span>
+        </span>
+        <span className="ellipsis grow">{row.agentId ? `subagent ${row.agentId}` : (row.model ?? 'model not recorded')}</span>
+        <span className="muted">{say.when(row.at)}</span>
+      </div>
+      <div
+        className="call-bar"
+        title={
+          size
+            ? `${say.exact(size.read)} read from the cache, ${say.exact(size.written)} written to it, ${say.exact(size.fresh)} fresh`
+            : 'usage not recorded'
+        }
+      >
+        {size && (
+          <>
+            <i className="read" style={{ width: `${(size.read / most) * 100}%` }} />
+            <i className="written" style={{ width: `${(size.written / most) * 100}%` }} />
+            <i className="fresh" style={{ width: `${(size.fresh / most) * 100}%` }} />
+          </>
+        )}
+      </div>
+    </div>
+  );
+}

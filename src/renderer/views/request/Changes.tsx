@@ -1,0 +1,110 @@
+import { useState } from 'react';
+import type { RequestDiff, RequestRow } from '../../../core/contract/index.js';
+import { api } from '../../client';
+import { Answer, say } from '../../parts';
+import { useQuery } from '../../state';
+
+/** What changed from another call to this one: the call before, unless a person chooses another. */
+export function Changes({
+  project,
+  row,
+  rows,
+  before,
+}: {
+  project: string;
+  row: RequestRow;
+  rows: readonly RequestRow[];
+  before: RequestRow | undefined;
+}) {
+  const [other, setOther] = useState(before?.requestId);
+  const query = useQuery(other === undefined ? null : `${project} ${other} ${row.requestId}`, (signal) =>
+    api.request.diff({ a: other ?? '', b: row.requestId }, { signal }),
+  );
+  if (!rows.some((each) => each.requestId !== row.requestId))
+    return <p className="muted request-facts">The only call: there is none to compare it with.</p>;
+  return (
+    <section className="request-changes" aria-label="What changed">
+      <header>
+        <label>
+          Against{' '}
+          <select className="field" value={other ?? ''} onChange={(event) => setOther(event.target.value || undefined)}>
+            <option value="">nothing</option>
+            {rows.map(
+              (each, at) =>
+                each.requestId !== row.requestId && (
+                  <option key={each.requestId} value={each.requestId}>
+                    {each.requestId === before?.requestId ? `call ${at + 1}, the one before` : `call ${at + 1}`}
+                  </option>
+                ),
+            )}
+          </select>
+        </label>
+      </header>
+      <Answer query={query} what="The two calls cannot be compared" loading="Comparing" lines={2}>
+        {(diff) => <Said diff={diff} />}
+      </Answer>
+    </section>
+  );
+}
+
+function Said({ diff }: { diff: RequestDiff }) {
+  const { prefix, brokenAt } = diff.cache;
+  const counted = (op: 'added' | 'removed' | 'changed', side: 'aCount' | 'bCount') =>
+    diff.messages.hunks.reduce((sum, hunk) => sum + (hunk.op === op ? hunk[side] : 0), 0);
+  const [added, removed, changed] = [counted('added', 'bCount'), counted('removed', 'aCount'), counted('changed', 'bCount')];
+  return (
+    <>
+      <ul className="changes">
+        <Change name="System prompt" same={diff.system.same} list={diff.system.changes} />
+        <Change name="Tools" same={diff.tools.same} list={diff.tools.changes} more={diff.tools.reordered ? 'in another order' : ''} />
+        <Change name="Parameters" same={diff.params.same} list={diff.params.changes} />
+        <li>
+          <b>Messages</b>{' '}
+          {diff.messages.same
+            ? 'the same'
+            : [added && `+${added} new`, removed && `−${removed} gone`, changed && `${changed} changed`].filter(Boolean).join(', ')}
+        </li>
+      </ul>
+      <p className={brokenAt === null ? 'muted' : 'notice-line'}>
+        {brokenAt === null ? (
+          <>
+            The cached beginning holds: {say.plural(prefix.messages, 'message')}, {say.tokens(prefix.tokens)} can be read again.
+          </>
+        ) : (
+          <>
+            The cached beginning broke at <span className="mono">{brokenAt}</span>: only {say.plural(prefix.messages, 'message')} before it,{' '}
+            {say.tokens(prefix.tokens)}, could be read again.
+          </>
+        )}
+      </p>
+    </>
+  );
+}
+
+function Change({ name, same, list, more = '' }: { name: string; same: boolean; list: RequestDiff['system']['changes']; more?: string }) {
+  if (same)
+    return (
+      <li className="muted">
+        <b>{name}</b> the same{more && `, ${more}`}
+      </li>
+    );
+  return (
+    <li>
+      <b>{name}</b> {say.plural(list.length, 'change')}
+      {more && `, ${more}`}
+      <ul>
+        {list.slice(0, 20).map((change) => (
+          <li key={`${change.op} ${change.path}`}>
+            <span className={`change-op ${change.op}`}>{change.op}</span> <span className="mono">{change.path}</span>
+            {change.op === 'changed' && typeof change.a !== 'object' && typeof change.b !== 'object' && (
+              <span className="muted">
+                {' '}
+                {say.firstLine(String(change.a), 60)} → {say.firstLine(String(change.b), 60)}
+              </span>
+            )}
+          </li>
+        ))}
+      </ul>
+    </li>
+  );
+}

@@ -1,0 +1,313 @@
+import { Braces, Radio, Terminal } from 'lucide-react';
+import { useMemo, useState } from 'react';
+import type { ContextId, Request, RequestRow } from '../../../core/contract/index.js';
+import { api } from '../../client';
+import { Answer, Button, Empty, Fold, say } from '../../parts';
+import { copy, go, useNavigation, useQuery } from '../../state';
+import { curlOf, type Part, proofs, type ShownMessage, shownBody } from './body';
+import { Calls } from './Calls';
+import { Changes } from './Changes';
+
+/** The calls behind a commit, and one of them whole. */
+export function RequestView({ project }: { project: string }) {
+  const commit = useNavigation(({ route }) => route.commit);
+  if (!commit) {
+    return (
+      <Empty
+        title="Every answer had a request"
+        picture={<Radio size={48} strokeWidth={1} />}
+        actions={
+          <Button look="primary" onClick={() => go({ view: 'chain' })}>
+            Choose a commit in the chain
+          </Button>
+        }
+      >
+        System prompt, tools and messages as they went over the wire, with the proof of it.
+      </Empty>
+    );
+  }
+  return <OfCommit key={`${project} ${commit}`} project={project} commit={commit} />;
+}
+
+function OfCommit({ project, commit }: { project: string; commit: ContextId }) {
+  const chosen = useNavigation(({ route }) => route.call);
+  const calls = useQuery(`${project} ${commit} calls`, (signal) => api.request.list({ id: commit, stop: 'root' }, { signal }));
+  return (
+    <Answer
+      query={calls}
+      what="The calls of this context cannot be listed"
+      loading="Proving the calls"
+      stillWorks="The context itself can be read."
+      lines={12}
+    >
+      {(rows) => {
+        const at = rows.findIndex((row) => row.requestId === chosen);
+        const place = at >= 0 ? at : lastOf(rows, commit);
+        const row = rows[place];
+        if (!row)
+          return (
+            <Empty title="No call to a model" picture={<Radio size={48} strokeWidth={1} />}>
+              Nothing in this context is an answer of a model.
+            </Empty>
+          );
+        return (
+          <section className="request" aria-label="Requests">
+            <Calls rows={rows} place={place} onChoose={(call) => go({ call })} />
+            <OneCall key={row.requestId} project={project} row={row} number={place + 1} rows={rows} before={rows[place - 1]} />
+          </section>
+        );
+      }}
+    </Answer>
+  );
+}
+
+/** The last call of the commit itself, else the last of all. */
+function lastOf(rows: readonly RequestRow[], commit: ContextId): number {
+  const own = rows.findLastIndex((row) => row.commit === commit);
+  return own >= 0 ? own : rows.length - 1;
+}
+
+function OneCall({
+  project,
+  row,
+  number,
+  rows,
+  before,
+}: {
+  project: string;
+  row: RequestRow;
+  number: number;
+  rows: readonly RequestRow[];
+  before: RequestRow | undefined;
+}) {
+  const query = useQuery(`${project} ${row.requestId}`, (signal) => api.request.get({ requestId: row.requestId }, { signal }));
+  return (
+    <div className="request-one">
+      <header className="request-head">
+        <h2>Call {number}</h2>
+        <span className="mono muted">{row.model ?? 'model not recorded'}</span>
+        <Proof row={row} />
+        <span className="grow" />
+        {row.replyKey && row.commit && (
+          <button
+            type="button"
+            className="link-button"
+            onClick={() => go({ view: 'context', commit: row.commit ?? undefined, entry: row.replyKey ?? undefined })}
+          >
+            its answer in the context
+          </button>
+        )}
+      </header>
+      <p className="request-facts muted">
+        {say.instant(row.at)} · {say.plural(row.messageCount, 'message')} · {usage(row)}
+        {row.agentId && ` · subagent ${row.agentId}`}
+      </p>
+      {row.problem && <p className="notice-line">{row.problem}</p>}
+      <Changes project={project} row={row} rows={rows} before={before} />
+      <Answer
+        query={query}
+        what="This call cannot be rebuilt"
+        loading="Rebuilding the request"
+        stillWorks="The other calls can be looked at."
+        lines={16}
+      >
+        {(request) => <Body request={request} />}
+      </Answer>
+    </div>
+  );
+}
+
+export function Proof({ row }: { row: Pick<RequestRow, 'proof'> }) {
+  const { sign, name, hint } = proofs[row.proof];
+  return (
+    <span className={`proof ${row.proof}`} title={hint}>
+      <span aria-hidden>{sign}</span> {name}
+    </span>
+  );
+}
+
+const usage = ({ tokens }: RequestRow): string => {
+  const parts = [
+    tokens.input !== null && `${say.compact(tokens.input)} in`,
+    tokens.cacheRead !== null && `${say.compact(tokens.cacheRead)} from the cache`,
+    tokens.cacheWrite !== null && `${say.compact(tokens.cacheWrite)} into the cache`,
+    tokens.output !== null && `${say.compact(tokens.output)} out`,
+  ].filter((part) => part !== false);
+  return parts.length ? `${parts.join(', ')} (as the provider counted)` : 'usage not recorded';
+};
+
+function Body({ request }: { request: Request }) {
+  const body = useMemo(() => shownBody(request), [request]);
+  const [words, setWords] = useState('');
+  const wanted = words.trim().toLowerCase();
+  const holds = (part: Part): boolean => wanted === '' || `${part.title}\n${part.text}`.toLowerCase().includes(wanted);
+  const messages = body.messages
+    .map((message, at) => ({ message, at, parts: message.parts.filter(holds) }))
+    .filter(({ parts }) => parts.length > 0 || wanted === '');
+  const { tokens } = body;
+  const total = tokens.system + tokens.tools + tokens.messages;
+  return (
+    <>
+      <Shares
+        shares={[
+          ['System prompt', tokens.system, 'system'],
+          ['Tools', tokens.tools, 'tool'],
+          ['Messages', tokens.messages, 'user'],
+        ]}
+        total={total}
+      />
+      <div className="request-tools">
+        <input
+          className="field grow"
+          type="search"
+          aria-label="Search in this request"
+          placeholder="Search in this request"
+          value={words}
+          onChange={(event) => setWords(event.target.value)}
+        />
+        <Button icon={Braces} onClick={() => void copy(JSON.stringify(request.body, null, 2), 'Copied the body')}>
+          Copy JSON
+        </Button>
+        <Button icon={Terminal} title="Names an environment variable for the key" onClick={() => void copy(curlOf(request), 'Copied the command')}>
+          Copy as curl
+        </Button>
+      </div>
+      {request.missing.length > 0 && (
+        <p className="muted request-missing">
+          Not recorded, so not shown: <span className="mono">{request.missing.join(', ')}</span>
+        </p>
+      )}
+      {request.recordedDigest && (
+        <p className="muted request-missing">
+          Digest <span className="mono">{request.recordedDigest.slice(0, 16)}…</span>{' '}
+          {request.digest === request.recordedDigest ? 'recorded and rebuilt alike' : 'recorded; the rebuilt one differs'}
+        </p>
+      )}
+      <Section
+        name="System prompt"
+        tokens={tokens.system}
+        parts={body.system.filter(holds)}
+        kind="system"
+        open={wanted !== ''}
+        none={wanted === '' ? 'not recorded' : undefined}
+      />
+      <Section
+        name={`Tools (${body.tools.length})`}
+        tokens={tokens.tools}
+        parts={body.tools.filter(holds)}
+        kind="tool"
+        open={wanted !== ''}
+        none={wanted === '' ? 'not recorded' : undefined}
+      />
+      <section aria-label="Messages">
+        <h3 className="request-title">
+          Messages ({body.messages.length}) <span className="muted">{say.tokens(tokens.messages)}</span>
+        </h3>
+        <Messages rows={messages} />
+      </section>
+      <section aria-label="Parameters">
+        <h3 className="request-title">Parameters</h3>
+        <dl className="facts">
+          {body.parameters.map(([name, value]) => (
+            <div key={name}>
+              <dt className="mono">{name}</dt>
+              <dd>
+                <pre className="verbatim">{value}</pre>
+              </dd>
+            </div>
+          ))}
+        </dl>
+      </section>
+    </>
+  );
+}
+
+/** How many messages are drawn at first: the newest are what one looks for. */
+const drawnAtFirst = 60;
+
+function Messages({ rows }: { rows: readonly { message: ShownMessage; at: number; parts: readonly Part[] }[] }) {
+  const [drawn, setDrawn] = useState(drawnAtFirst);
+  const from = Math.max(0, rows.length - drawn);
+  return (
+    <>
+      {from > 0 && (
+        <Button small onClick={() => setDrawn(drawn * 4)}>
+          Show {say.exact(from)} earlier
+        </Button>
+      )}
+      <ol className="wire">
+        {rows.slice(from).map(({ message, at, parts }) => (
+          <li key={at} className={`wire-message role-${message.role}`}>
+            <header>
+              <span className="muted wire-number">{at + 1}</span> <b>{message.role}</b>
+              <span className="grow" />
+              <span className="muted">{say.tokens(message.tokens)}</span>
+            </header>
+            {parts.map((part, n) => (
+              // biome-ignore lint/suspicious/noArrayIndexKey: blocks of a message that does not change
+              <PartView key={n} part={part} />
+            ))}
+          </li>
+        ))}
+      </ol>
+    </>
+  );
+}
+
+const hueOf = { text: '', thinking: 'thinking', call: 'tool', result: 'tool', image: 'user', reminder: 'system', other: 'system' } as const;
+
+function PartView({ part }: { part: Part }) {
+  const hue = hueOf[part.kind];
+  return (
+    <div className={`wire-part ${part.kind}${hue ? ` kind-${hue}` : ''}`}>
+      {part.kind !== 'text' && <span className="wire-kind">{part.title}</span>}
+      {part.cached && (
+        <span className="badge" title="The provider was asked to keep everything up to here">
+          cache mark
+        </span>
+      )}
+      <Fold text={part.text} lines={part.kind === 'result' || part.kind === 'reminder' ? 6 : 20}>
+        {(shown) => <pre className="verbatim">{shown}</pre>}
+      </Fold>
+    </div>
+  );
+}
+
+function Section(props: { name: string; tokens: number; parts: readonly Part[]; kind: string; open: boolean; none: string | undefined }) {
+  const { name, tokens, parts, kind, open, none } = props;
+  return (
+    <section aria-label={name}>
+      <h3 className="request-title">
+        {name} <span className="muted">{parts.length ? say.tokens(tokens) : none}</span>
+      </h3>
+      {parts.map((part) => (
+        <details key={part.title} className={`request-part kind-${kind}`} open={open}>
+          <summary>
+            <span className="ellipsis grow">{part.title}</span>
+            {part.cached && <span className="badge">cache mark</span>}
+            <span className="muted">{say.tokens(part.tokens)}</span>
+          </summary>
+          <pre className="verbatim">{part.text}</pre>
+        </details>
+      ))}
+    </section>
+  );
+}
+
+/** Where the tokens of the request went, as a bar and in words. */
+function Shares({ shares, total }: { shares: readonly (readonly [name: string, tokens: number, hue: string])[]; total: number }) {
+  return (
+    <div className="shares" role="img" aria-label={shares.map(([name, tokens]) => `${name} ${say.tokens(tokens)}`).join(', ')}>
+      <div className="shares-bar" aria-hidden>
+        {shares.map(([name, tokens, hue]) => total > 0 && <i key={name} className={`kind-${hue}`} style={{ width: `${(tokens / total) * 100}%` }} />)}
+      </div>
+      <p className="shares-words" aria-hidden>
+        {shares.map(([name, tokens, hue]) => (
+          <span key={name} className={`kind-${hue}`}>
+            <i className="dot" /> {name} {say.tokens(tokens)}
+          </span>
+        ))}
+      </p>
+    </div>
+  );
+}
