@@ -1,0 +1,120 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { entries, materializedBytes, tips } from '../../../src/core/chain/index.js';
+import { exportFormats } from '../../../src/core/contract/index.js';
+import { exportContext, resumeInClaudeCode } from '../../../src/core/export/index.js';
+import { formatOf } from '../../../src/core/formats/index.js';
+import { importPaths } from '../../../src/core/intake/index.js';
+import { prompt } from '../../support/claude-lines.js';
+import { emptyChain, scratch } from '../../support/project.js';
+import { root } from '../../support/source.js';
+
+function imported(...paths: string[]) {
+  const chain = emptyChain();
+  const steps = importPaths(chain, { paths });
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return { chain, result: step.value };
+  }
+}
+
+const sample = join(root, 'resources/sample');
+interface Line {
+  readonly uuid?: string;
+  readonly parentUuid?: string | null;
+  readonly logicalParentUuid?: string;
+  readonly sessionId?: string;
+}
+const linesOf = (text: string): Line[] =>
+  text
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line) as Line);
+
+describe('exports of the sample', () => {
+  const opened = () => {
+    const { chain, result } = imported(sample);
+    return { chain, result, all: tips(chain, {}) };
+  };
+
+  test('the sample imports without a skip', () => {
+    const { result, all } = opened();
+    expect({ sessions: result.sessions, skipped: result.skipped }).toEqual({ sessions: 4, skipped: [] });
+    expect(all.length).toBeGreaterThanOrEqual(5);
+  });
+
+  test.each(exportFormats)('every tip leaves as %s, and what it says can be read in it', (format) => {
+    const { chain, all } = opened();
+    for (const tip of all) {
+      const { text = '', bytes } = exportContext(chain, { id: tip.id, format });
+      expect(Buffer.byteLength(text)).toBe(bytes);
+      const words = entries(chain, { id: tip.id }).entries.findLast((entry) => entry.kind === 'text' && entry.role === 'assistant')?.text;
+      const line = (words ?? '').split('\n')[0] ?? '';
+      expect(text).toContain(format === 'markdown' ? line : JSON.stringify(line).slice(1, -1));
+    }
+  });
+
+  test('[F14] a session has one id on every line, its own, and every line goes on from one before it', () => {
+    const { chain, all } = opened();
+    for (const tip of all) {
+      const lines = linesOf(exportContext(chain, { id: tip.id, format: 'claude-code-v1' }).text ?? '');
+      const ids = new Set(lines.flatMap((line) => line.sessionId ?? []));
+      expect(ids.size).toBe(1);
+      expect(ids.has(tip.sessionId ?? '')).toBe(false);
+      const before = new Set<string>();
+      for (const { uuid, parentUuid, logicalParentUuid } of lines) {
+        for (const named of [parentUuid, logicalParentUuid]) if (named) expect(before).toContain(named);
+        if (uuid) before.add(uuid);
+      }
+    }
+  });
+
+  test('[F20] the tier says how much of the original is left', () => {
+    const { chain, all } = opened();
+    const tiers = exportFormats.map((format) => exportContext(chain, { id: all[0]?.id as never, format }).tier);
+    expect(Object.fromEntries(exportFormats.map((format, at) => [format, tiers[at]]))).toEqual({
+      'claude-code-v1': 'native',
+      'anthropic-messages-v1': 'translated',
+      'openai-chat-v1': 'translated',
+      markdown: 'rendered',
+    });
+  });
+
+  test('[F15] a file that is there is never written over, whatever it holds', () => {
+    const { chain, all } = opened();
+    const path = join(scratch(), 'taken.jsonl');
+    writeFileSync(path, 'mine');
+    const id = all[0]?.id as never;
+    expect(() => exportContext(chain, { id, format: 'claude-code-v1', path })).toThrow(expect.objectContaining({ code: 'CONFLICT' }));
+    expect(readFileSync(path, 'utf8')).toBe('mine');
+  });
+
+  test('[F15] handed back twice, a context is two files, each under its own id', () => {
+    const { chain, all } = opened();
+    const home = scratch();
+    mkdirSync(join(home, 'projects'));
+    const id = all.find((tip) => tip.sessionId)?.id as never;
+    const [one, two] = [
+      resumeInClaudeCode(chain, home, { id, cwd: '/home/sam/larder' }),
+      resumeInClaudeCode(chain, home, { id, cwd: '/home/sam/larder' }),
+    ];
+    expect(one.path).not.toBe(two.path);
+    expect(existsSync(one.path) && existsSync(two.path)).toBe(true);
+    expect(readdirSync(join(home, 'projects'))).toEqual(['-home-sam-larder']);
+    expect(one.command).toBe(`cd /home/sam/larder && claude --resume ${one.sessionId}`);
+  });
+});
+
+test('[F9] a line of a kind that nobody knows stays in its place, in the chain and in what comes back', () => {
+  const unknown = '{"type":"from-next-year","__proto__":{"polluted":true},"uuid":"x1","parentUuid":"u1","payload":[1,{"deep":"x"}]}\n';
+  const bare = `${JSON.stringify({ type: 'mode', mode: 'of-next-year' })}\n`;
+  const file = join(scratch(), '00000000-0000-4000-8000-000000000009.jsonl');
+  const text = prompt('u1', 'hello') + unknown + bare + prompt('u2', 'and on', { parent: 'x1' });
+  writeFileSync(file, text);
+  const { chain, result } = imported(file);
+  const [tip] = tips(chain, {});
+  expect(result.skipped).toEqual([]);
+  expect(Buffer.from(materializedBytes(chain, { id: tip?.id as never, stop: 'root' }).bytes).toString()).toBe(text);
+  expect(formatOf('claude-code-v1').parse(Buffer.from(unknown)).problems).toEqual([]);
+});
