@@ -13,6 +13,7 @@ export * from './kinds';
 export { Markdown } from './Markdown';
 export { MenuButton, type MenuEntry, WithContextMenu } from './Menu';
 export * as say from './numbers';
+export { Proof } from './Proof';
 export { notifyProblem, problemOf } from './problem';
 export { Answer, Empty, Failure, Loading } from './states';
 export { TokenBar, TokenLegend } from './TokenBar';

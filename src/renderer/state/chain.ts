@@ -40,36 +40,43 @@ export interface Started {
   readonly toolCallId: string;
 }
 
-/** Subagents of the rows that are there: by the call that started one the end of its chain, and by its first commit the call. */
-export function subagentsOf(rows: Ranges<GraphRow>): {
-  readonly byCall: ReadonlyMap<string, ContextId>;
-  readonly byCommit: ReadonlyMap<ContextId, Started>;
-} {
-  const byCall = new Map<string, ContextId>();
-  const byCommit = new Map<ContextId, Started>();
+/** What the rows that are there say of commits, for views that show commits but not the chain. */
+export interface ChainFacts {
+  /** By the call that started a subagent the end of its chain. */
+  readonly subagentOfCall: ReadonlyMap<string, ContextId>;
+  /** By a subagent's first commit the call that started it. */
+  readonly callOfSubagent: ReadonlyMap<ContextId, Started>;
+  readonly summaries: ReadonlyMap<ContextId, string>;
+}
+
+function factsOf(rows: Ranges<GraphRow>): ChainFacts {
+  const subagentOfCall = new Map<string, ContextId>();
+  const callOfSubagent = new Map<ContextId, Started>();
+  const summaries = new Map<ContextId, string>();
   // Newest first: the first child that is met is the one that leads to the newest end.
   const newestChild = new Map<ContextId, ContextId>();
   for (let n = 0; n < (rows.total() ?? 0); n++) {
     const row = rows.at(n);
     if (!row) continue;
-    const { id, parent } = row.commit;
+    const { id, parent, summary } = row.commit;
+    if (summary) summaries.set(id, summary);
     if (parent && !newestChild.has(parent)) newestChild.set(parent, id);
     if (!row.startedBy) continue;
-    byCommit.set(id, row.startedBy);
+    callOfSubagent.set(id, row.startedBy);
     let end = id;
     for (let next = newestChild.get(end); next; next = newestChild.get(end)) end = next;
-    byCall.set(row.startedBy.toolCallId, end);
+    subagentOfCall.set(row.startedBy.toolCallId, end);
   }
-  return { byCall, byCommit };
+  return { subagentOfCall, callOfSubagent, summaries };
 }
 
-/** The same for a project, read in the background. */
-export function useSubagents(project: string, session: string | undefined): ReturnType<typeof subagentsOf> {
+/** The same for a project, whose chain is read on in the background. */
+export function useChainFacts(project: string, session: string | undefined): ChainFacts {
   const revision = useProject((state) => state.revision);
   const rows = useRanges(chainOf(project, session, revision));
   const version = rows.version();
   // biome-ignore lint/correctness/useExhaustiveDependencies: each page that arrives asks for the next
   useEffect(() => readOn(rows), [rows, version]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: what `rows` holds changes with its version
-  return useMemo(() => subagentsOf(rows), [rows, version]);
+  return useMemo(() => factsOf(rows), [rows, version]);
 }

@@ -1,7 +1,7 @@
 // state: where the person is (address, selection, what floats) and what was read from the engine, keyed by id.
 // Commits never change, so their outlines and entries are cached without a thought; lists are read again by revision.
 // Views read from here and call functions from here; nothing here knows a component.
-export { chainOf, readOn, useSubagents, wholeChainLimit } from './chain';
+export { chainOf, readOn, useChainFacts, wholeChainLimit } from './chain';
 export { entriesOf, type Outline, outlineOf, type ShownCommit } from './contexts';
 export { type ImportJob, runImport, useImports } from './imports';
 export { go, move, route, useNavigation } from './navigation';

@@ -111,6 +111,8 @@ function Layered({ project, commit }: { project: string; commit: ContextId }) {
 const contentOf = (preview: Preview, layer: string): string => preview.messages.find((message) => message.layer === layer)?.content ?? '';
 
 function Controls({ trial, onChange, commit, now }: { trial: Trial; onChange: (trial: Trial) => void; commit: ContextId; now: Preview }) {
+  const providers = useQuery('providers', () => api.turn.providers({}));
+  const writers = providers.status === 'done' ? providers.data.filter((one) => one.models.length > 0) : [];
   const tokens = now.messages.reduce((sum, message) => sum + message.tokens, 0);
   return (
     <div className="compose-tools">
@@ -154,13 +156,18 @@ function Controls({ trial, onChange, commit, now }: { trial: Trial; onChange: (t
           act: () => void copyBody(now, provider),
         }))}
       />
-      <Button
-        icon={Scissors}
-        title="Summarize what is old, by extracts, as a compaction on a branch of its own"
-        onClick={() => void compactHere(commit)}
-      >
-        Compact
-      </Button>
+      <MenuButton
+        label="Compact"
+        button={
+          <Button icon={Scissors} title="Summarize what is old, as a compaction on a branch of its own">
+            Compact
+          </Button>
+        }
+        items={[
+          { name: 'By extracts, without a model', act: () => void compactHere(commit, undefined) },
+          ...writers.map(({ id, title, models }) => ({ name: `Written by ${title} (${models[0]})`, act: () => void compactHere(commit, id) })),
+        ]}
+      />
     </div>
   );
 }
@@ -176,9 +183,10 @@ async function copyBody(now: Preview, provider: BodyProvider): Promise<void> {
   }
 }
 
-async function compactHere(commit: ContextId): Promise<void> {
+async function compactHere(commit: ContextId, provider: string | undefined): Promise<void> {
   try {
-    const made = await api.compose.compact({ id: commit });
+    if (provider) notify('The model writes a summary…');
+    const made = await api.compose.compact({ id: commit, ...(provider && { provider }) });
     if (!made.commit) return notify('There is nothing to compact: only the last messages are there.');
     await refreshProject();
     go({ view: 'context', commit: made.commit.id, entry: undefined });

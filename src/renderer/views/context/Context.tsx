@@ -1,7 +1,7 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { BookOpen, Bot, ChevronDown, ChevronUp, ClipboardCopy, Download, Eye, EyeOff, GitFork, Search, X } from 'lucide-react';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
-import type { ContextId, Entry, Stop } from '../../../core/contract/index.js';
+import type { ContextId, Entry, RequestRow, Stop } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import {
   Answer,
@@ -29,13 +29,14 @@ import {
   outlineOf,
   type Ranges,
   show,
+  useChainFacts,
   useNavigation,
   useQuery,
   useRanges,
   useReading,
-  useSubagents,
 } from '../../state';
 import { type Block, blockOfEntry, blocksOf, guessHeight, seamsOf, turnsOf } from './blocks';
+import { CallSeam, useCalls } from './CallSeam';
 import { clearFound, paintFound } from './find';
 
 /** What the model saw at a commit, in order, and where its tokens went. */
@@ -84,15 +85,16 @@ function Reader({ project, commit, stop, unsent, outline }: ReaderProps) {
   const { rows } = outline;
   const entries = useRanges(entriesOf(project, commit, stop, unsent));
   const blocks = useMemo(() => blocksOf(rows), [rows]);
-  const turns = useMemo(() => turnsOf(rows, blocks), [rows, blocks]);
-  const seams = useMemo(() => seamsOf(rows), [rows]);
-  const scroller = useRef<HTMLDivElement>(null);
-  const chosen = useNavigation(({ route }) => route.entry);
-  const reading = useReading();
-  const subagents = useSubagents(
+  const facts = useChainFacts(
     project,
     useNavigation(({ route }) => route.session),
   );
+  const turns = useMemo(() => turnsOf(rows, blocks, facts.summaries), [rows, blocks, facts]);
+  const seams = useMemo(() => seamsOf(rows), [rows]);
+  const calls = useCalls(project, commit, stop);
+  const scroller = useRef<HTMLDivElement>(null);
+  const chosen = useNavigation(({ route }) => route.entry);
+  const reading = useReading();
   const [finding, setFinding] = useState(false);
   const [sought, setSought] = useState('');
 
@@ -311,11 +313,12 @@ function Reader({ project, commit, stop, unsent, outline }: ReaderProps) {
                   >
                     {block.opens && block.first > 0 && row?.kind !== 'summary' && <div className="turn-line" />}
                     {row?.kind === 'summary' && <Seam commit={block.commit} stop={stop} />}
+                    {row && calls.has(row.key) && <CallSeam call={calls.get(row.key) as RequestRow} />}
                     <BlockView
                       block={block}
                       entries={entries}
                       height={item.size}
-                      subagent={subagents.byCall.get(row?.kind === 'tool_call' ? (row.toolCallId ?? '') : '')}
+                      subagent={facts.subagentOfCall.get(row?.kind === 'tool_call' ? (row.toolCallId ?? '') : '')}
                       onFork={() => fork(block.first)}
                     />
                   </div>

@@ -44,8 +44,8 @@ export function blocksOf(rows: readonly OutlineRow[]): readonly Block[] {
   return blocks;
 }
 
-/** The turns of a context: one a commit, named by its first words of a person. */
-export function turnsOf(rows: readonly OutlineRow[], blocks: readonly Block[]): readonly Turn[] {
+/** The turns of a context: one a commit, named as the chain names it, else by the first words of a person in it. */
+export function turnsOf(rows: readonly OutlineRow[], blocks: readonly Block[], names: ReadonlyMap<ContextId, string> = new Map()): readonly Turn[] {
   const sums = new Map<ContextId, { tokens: number; errors: number; head: string | undefined; summary: boolean }>();
   for (const row of rows) {
     const sum = sums.get(row.commit) ?? { tokens: 0, errors: 0, head: undefined, summary: false };
@@ -63,7 +63,7 @@ export function turnsOf(rows: readonly OutlineRow[], blocks: readonly Block[]): 
         commit: block.commit,
         firstBlock,
         firstEntry: block.first,
-        head: sum?.head || promptOf(rows[block.first]?.head) || nameless(rows[block.first]),
+        head: names.get(block.commit) || sum?.head || promptOf(rows[block.first]?.head) || nameless(rows[block.first]),
         tokens: sum?.tokens ?? 0,
         errors: sum?.errors ?? 0,
         summary: sum?.summary ?? false,

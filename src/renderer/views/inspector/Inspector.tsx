@@ -28,12 +28,12 @@ import {
   refreshProject,
   type ShownCommit,
   show,
+  useChainFacts,
   useNavigation,
   useProject,
   useQuery,
   useRanges,
   useReading,
-  useSubagents,
 } from '../../state';
 import { commitActions } from '../actions';
 import { blocksOf, seamsOf, turnsOf } from '../context';
@@ -64,10 +64,10 @@ export function Inspector({ project }: { project: string }) {
 function CommitFacts({ project, commit }: { project: string; commit: ShownCommit }) {
   const { view } = useNavigation(({ route }) => route);
   const children = commit.children;
-  const startedBy = useSubagents(
+  const startedBy = useChainFacts(
     project,
     useNavigation(({ route }) => route.session),
-  ).byCommit.get(commit.id);
+  ).callOfSubagent.get(commit.id);
   return (
     <section aria-label="Commit">
       <h2 className="inspector-head">
@@ -259,7 +259,9 @@ function Inside({ project, commit }: { project: string; commit: ShownCommit }) {
 function Turns({ project, commit, stop, unsent }: { project: string; commit: ContextId; stop: Stop; unsent: boolean }) {
   const query = useQuery(`${project} ${commit} ${stop} ${unsent}`, () => outlineOf(project, commit, stop, unsent));
   const rows = query.status === 'done' ? query.data.rows : undefined;
-  const turns = useMemo(() => (rows ? turnsOf(rows, blocksOf(rows)) : []), [rows]);
+  const session = useNavigation(({ route }) => route.session);
+  const { summaries } = useChainFacts(project, session);
+  const turns = useMemo(() => (rows ? turnsOf(rows, blocksOf(rows), summaries) : []), [rows, summaries]);
   const from = useReading((reading) => reading.from);
   const current = Math.max(
     0,

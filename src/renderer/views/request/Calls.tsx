@@ -1,8 +1,8 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useRef } from 'react';
 import type { RequestRow } from '../../../core/contract/index.js';
-import { say } from '../../parts';
-import { proofs, windowOf } from './body';
+import { Proof, say } from '../../parts';
+import { windowOf } from './body';
 
 const rowHeight = 44;
 
@@ -66,7 +66,6 @@ const sizeOf = (row: RequestRow): number => {
 function Call(props: { row: RequestRow; number: number; most: number; chosen: boolean; top: number; onChoose: (requestId: string) => void }) {
   const { row, number, most, chosen, top, onChoose } = props;
   const size = windowOf(row);
-  const { sign, name } = proofs[row.proof];
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: the list has the keys
     <div
@@ -79,10 +78,7 @@ function Call(props: { row: RequestRow; number: number; most: number; chosen: bo
     >
       <div className="call-line">
         <span className="muted call-number">{number}</span>
-        <span className={`proof ${row.proof}`} title={name}>
-          {sign}
-          <span className="unseen"> {name}</span>
-        </span>
+        <Proof proof={row.proof} wordless />
         <span className="ellipsis grow">{row.agentId ? `subagent ${row.agentId}` : (row.model ?? 'model not recorded')}</span>
         <span className="muted">{say.when(row.at)}</span>
       </div>

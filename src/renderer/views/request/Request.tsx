@@ -2,9 +2,9 @@ import { Braces, Radio, Terminal } from 'lucide-react';
 import { useMemo, useState } from 'react';
 import type { ContextId, Request, RequestRow } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, Button, Empty, Fold, say } from '../../parts';
+import { Answer, Button, Empty, Fold, Proof, say } from '../../parts';
 import { copy, go, useNavigation, useQuery } from '../../state';
-import { curlOf, type Part, proofs, type ShownMessage, shownBody } from './body';
+import { curlOf, type Part, type ShownMessage, shownBody } from './body';
 import { Calls } from './Calls';
 import { Changes } from './Changes';
 
@@ -86,7 +86,7 @@ function OneCall({
       <header className="request-head">
         <h2>Call {number}</h2>
         <span className="mono muted">{row.model ?? 'model not recorded'}</span>
-        <Proof row={row} />
+        <Proof proof={row.proof} />
         <span className="grow" />
         {row.replyKey && row.commit && (
           <button
@@ -114,15 +114,6 @@ function OneCall({
         {(request) => <Body request={request} />}
       </Answer>
     </div>
-  );
-}
-
-export function Proof({ row }: { row: Pick<RequestRow, 'proof'> }) {
-  const { sign, name, hint } = proofs[row.proof];
-  return (
-    <span className={`proof ${row.proof}`} title={hint}>
-      <span aria-hidden>{sign}</span> {name}
-    </span>
   );
 }
 

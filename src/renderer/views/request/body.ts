@@ -123,12 +123,6 @@ function resultText(content: unknown): string {
   return Array.isArray(content) ? content.map((block) => textAt(block, 'text') ?? `[${textAt(block, 'type') ?? 'block'}]`).join('\n') : json(content);
 }
 
-export const proofs = {
-  digest: { sign: '✓', name: 'exactly as sent', hint: 'Rebuilt here, and equal to the digest that the agent wrote down' },
-  recorded: { sign: '◐', name: 'as recorded', hint: 'Everything but what is listed as missing was written down by the agent' },
-  rebuilt: { sign: '○', name: 'rebuilt', hint: 'Put together from the entries by the rules of the agent; nothing to hold it against' },
-} as const satisfies Record<RequestRow['proof'], { sign: string; name: string; hint: string }>;
-
 /** What a call read and wrote, with what is not recorded left out: null where nothing is. */
 export function windowOf({ tokens }: Pick<RequestRow, 'tokens'>): { fresh: number; read: number; written: number } | null {
   if (tokens.input === null && tokens.cacheRead === null && tokens.cacheWrite === null) return null;

@@ -117,7 +117,8 @@ const chatLimit = 2_000;
 function SpaceShown({ project, space, round, onChange }: { project: string; space: Space; round: number; onChange: () => void }) {
   const agents = space.members.filter((member) => member.type === 'agent');
   const people = space.members.filter((member) => member.type === 'human');
-  const [readerId, setReader] = useState(agents[0]?.entityId);
+  // Who reads: an agent as it would now, or one of its runs as it was called.
+  const [reader, setReader] = useState(agents[0] && `agent ${agents[0].entityId}`);
   const [budget, setBudget] = useState(50);
   const [pointed, setPointed] = useState<string>();
   // One person sits here: the first human of the space is who reads and writes.
@@ -131,10 +132,11 @@ function SpaceShown({ project, space, round, onChange }: { project: string; spac
       api.run.list({}),
     ]);
     const here = new Set(space.members.map((member) => member.entityId));
-    return { messages, memberships, runs: runs.filter((run) => here.has(run.entityId) && run.endedAt === null) };
+    return { messages, memberships, runs: runs.filter((run) => here.has(run.entityId)) };
   });
-  const preview = useQuery(readerId === undefined ? null : `${key} ${readerId} ${budget}`, () =>
-    api.run.preview({ spaceId: space.spaceId, entityId: readerId ?? '', budget }),
+  const [form, id] = reader?.split(' ', 2) ?? [];
+  const preview = useQuery(id === undefined ? null : `${key} ${reader} ${budget}`, () =>
+    form === 'run' ? api.run.timeline({ runId: id ?? '', budget }) : api.run.preview({ spaceId: space.spaceId, entityId: id ?? '', budget }),
   );
 
   // What is shown is read: the person's own mark follows, and is never set back.
@@ -174,25 +176,36 @@ function SpaceShown({ project, space, round, onChange }: { project: string; spac
                 pointed={pointed}
                 onPoint={setPointed}
               />
-              <Writer space={space} runs={runs} onPosted={onChange} />
+              <Writer space={space} runs={runs.filter((run) => run.endedAt === null)} onPosted={onChange} />
             </>
           )}
         </Answer>
       </div>
       <div className="timeline-reader">
-        {readerId === undefined ? (
+        {reader === undefined ? (
           <Empty title="No agent is here">An agent that joins this space would read it; what it reads stands here.</Empty>
         ) : (
           <>
             <header className="timeline-head">
               <label className="compose-field">
                 <span className="muted">Read by</span>
-                <select className="field" value={readerId} onChange={(event) => setReader(event.target.value)}>
-                  {agents.map((agent) => (
-                    <option key={agent.entityId} value={agent.entityId}>
-                      {agent.name}
-                    </option>
-                  ))}
+                <select className="field" value={reader} onChange={(event) => setReader(event.target.value)}>
+                  <optgroup label="If it were called now">
+                    {agents.map((agent) => (
+                      <option key={agent.entityId} value={`agent ${agent.entityId}`}>
+                        {agent.name}
+                      </option>
+                    ))}
+                  </optgroup>
+                  {query.status === 'done' && query.data.runs.length > 0 && (
+                    <optgroup label="As a run was called">
+                      {query.data.runs.slice(0, 50).map((run) => (
+                        <option key={run.runId} value={`run ${run.runId}`}>
+                          {space.members.find((member) => member.entityId === run.entityId)?.name}, {say.when(run.invokedAt)} ({run.runId})
+                        </option>
+                      ))}
+                    </optgroup>
+                  )}
                 </select>
               </label>
               <label className="compose-field">

@@ -1,0 +1,29 @@
+import { useMemo } from 'react';
+import type { ContextId, RequestRow, Stop } from '../../../core/contract/index.js';
+import { api } from '../../client';
+import { Proof, say } from '../../parts';
+import { go, useQuery } from '../../state';
+
+/** The calls to a model behind a context, by the entry that each answer begins with. Missing ones leave the context as it is. */
+export function useCalls(project: string, commit: ContextId, stop: Stop): ReadonlyMap<string, RequestRow> {
+  const query = useQuery(`${project} ${commit} ${stop} calls`, (signal) => api.request.list({ id: commit, stop }, { signal }));
+  const rows = query.status === 'done' ? query.data : undefined;
+  return useMemo(() => new Map((rows ?? []).flatMap((row) => (row.replyKey === null ? [] : [[row.replyKey as string, row] as const]))), [rows]);
+}
+
+/** Between entries, where the model was called: model, tokens, and how far the call is proved. It opens the request. */
+export function CallSeam({ call }: { call: RequestRow }) {
+  const { input, cacheRead, cacheWrite, output } = call.tokens;
+  const fed = [input, cacheRead, cacheWrite].flatMap((part) => part ?? []);
+  return (
+    <button type="button" className="call-seam" title="Open the request" onClick={() => go({ view: 'request', call: call.requestId })}>
+      <Proof proof={call.proof} />
+      <span className="mono">{call.model ?? 'model not recorded'}</span>
+      <span>
+        {fed.length ? `${say.compact(fed.reduce((sum, part) => sum + part, 0))} in` : 'usage not recorded'}
+        {cacheRead ? `, ${say.compact(cacheRead)} cached` : ''}
+        {output !== null && `, ${say.compact(output)} out`}
+      </span>
+    </button>
+  );
+}
