@@ -27,7 +27,8 @@ export function bytes(n: number): string {
   return `${value >= 100 ? value.toFixed(0) : value.toFixed(1).replace(/\.0$/, '')} ${units[unit]}`;
 }
 
-export const shortId = (id: string): string => id.slice(0, 12);
+/** Ids that begin with their time are told apart by their end. */
+export const shortId = (id: string): string => (/[0-9a-f]{12}7[0-9a-f]{19}$/.test(id) ? id.slice(-8) : id.slice(0, 12));
 
 /** Whose commit it is, in a word: an agent at a folder is known by the folder's own name. */
 export const whose = (principal: string): string => principal.split(/[\\/]/).findLast((part) => part !== '') ?? principal;

@@ -75,7 +75,7 @@ function BoxLine({ row }: { row: BoxRow }) {
           </span>
         )}
         <span className="grow" />
-        <span className="mono">{row.boxId.slice(-8)}</span>
+        <span className="mono">{say.shortId(row.boxId)}</span>
       </span>
     </>
   );

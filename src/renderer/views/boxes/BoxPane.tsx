@@ -23,7 +23,7 @@ export function BoxPane({ project, boxId }: { project: string; boxId: string }) 
       {({ box, cards, conversation }) => (
         <article className="box-pane" aria-label="Box">
           <header className="thing-head">
-            <h2>Box</h2>
+            <h2 className="unseen">Box</h2>
             <Id id={boxId} what="box id" />
             <span className="muted">
               {say.plural(box.cardIds.length, 'card')} · {say.tokens(conversation.tokens)}

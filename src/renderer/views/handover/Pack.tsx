@@ -24,7 +24,7 @@ export function Pack({ project, agents }: { project: string; agents: readonly Ag
           {profiles.status === 'done' && profiles.data.length === 0 ? (
             <NewProfile />
           ) : (
-            <select className="field grow" aria-label="Profile" value={form.profile} onChange={(event) => set({ profile: event.target.value })}>
+            <select className="field" aria-label="Profile" value={form.profile} onChange={(event) => set({ profile: event.target.value })}>
               <option value="">Profile…</option>
               {profiles.status === 'done' && profiles.data.map((profile) => <option key={profile.name}>{profile.name}</option>)}
             </select>
@@ -158,7 +158,7 @@ export function Pack({ project, agents }: { project: string; agents: readonly Ag
   );
 }
 
-const nameOf = (box: BoxRow): string => `${say.firstLine(box.head ?? 'Empty', 60)} · ${say.plural(box.cards, 'card')} · ${box.boxId.slice(-8)}`;
+const nameOf = (box: BoxRow): string => `${say.firstLine(box.head ?? 'Empty', 60)} · ${say.plural(box.cards, 'card')} · ${say.shortId(box.boxId)}`;
 const headOf = (boxes: readonly BoxRow[], boxId: string): string => {
   const box = boxes.find((one) => one.boxId === boxId);
   return box ? nameOf(box) : boxId;

@@ -1,14 +1,14 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { Bot, User } from 'lucide-react';
-import { type KeyboardEvent, useMemo, useRef } from 'react';
+import { type KeyboardEvent, useEffect, useMemo, useRef } from 'react';
 import type { Agent } from '../../../core/contract/index.js';
 import { say } from '../../parts';
 import { go, move } from '../../state';
 import { type Arrow, arrowsOf, type Column, columnsOf, type MapTurn, toolNames } from './picture';
 
-const columnWidth = 168;
+const columnWidth = 148;
 const rowHeight = 54;
-const timeWidth = 84;
+const timeWidth = 60;
 
 const middle = (column: number): number => timeWidth + column * columnWidth + columnWidth / 2;
 const laneOf = (place: number): string => `var(--lane-${place % 8})`;
@@ -21,6 +21,11 @@ export function Picture({ map, chosen }: { map: { agents: readonly Agent[]; turn
   const virtual = useVirtualizer({ count: arrows.length, getScrollElement: () => scroller.current, estimateSize: () => rowHeight, overscan: 8 });
   const width = timeWidth + columns.length * columnWidth;
   const at = arrows.findIndex(({ turn }) => turn.agentTurnId === chosen);
+  const near = arrows[at] && Math.min(arrows[at].from, arrows[at].to);
+  // The pane beside it takes room: what was chosen stays in view.
+  useEffect(() => {
+    if (near !== undefined) scroller.current?.scrollTo({ left: near * columnWidth });
+  }, [near]);
   const onKeyDown = (event: KeyboardEvent) => {
     const step = ['ArrowDown', 'j'].includes(event.key) ? 1 : ['ArrowUp', 'k'].includes(event.key) ? -1 : 0;
     const next = arrows[Math.max(0, Math.min(arrows.length - 1, at + step))];
