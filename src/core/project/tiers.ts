@@ -143,7 +143,7 @@ export function openTiers(chain: Chain, credentialsFor: (name: string) => Creden
     timer.unref();
   };
 
-  const fetchOne = async (no: ArtifactNo, ref: ArtifactRef): Promise<void> => {
+  const fetchOne = async (no: ArtifactNo, ref: ArtifactRef): Promise<Uint8Array> => {
     const stored = new Map(settings().map(({ name, place }) => [name, place]));
     const holders = artifacts.copies.holdersOf(no);
     const problems: string[] = [];
@@ -152,7 +152,7 @@ export function openTiers(chain: Chain, credentialsFor: (name: string) => Creden
       if (place === undefined) continue;
       try {
         const bytes = await reach(name, place).get(ref.slice('blake3:'.length));
-        if (bytes && refOf(bytes) === ref) return artifacts.restore(no, bytes);
+        if (bytes && refOf(bytes) === ref) return bytes;
         problems.push(bytes ? `what ${name} has under its name is something else` : `${name} does not have it any more`);
       } catch (error) {
         throw new StemmaError('UNAVAILABLE', `${ref} lies in ${holders.join(', ')} only: ${failed(name, error)}`, { id: ref, tier: name });
@@ -208,9 +208,17 @@ export function openTiers(chain: Chain, credentialsFor: (name: string) => Creden
       const ref = refusal.data.id as ArtifactRef;
       const no = artifacts.find(ref);
       const [own, ...neighbors] = artifacts.copies.evictedFrom(no, neighborhood);
-      if (own?.no === no) await fetchOne(no, ref);
+      // Somebody else has fetched it meanwhile.
+      if (own?.no !== no) return true;
+      const fetched = new Map([[no, await fetchOne(no, ref)]]);
       // The neighbors are a favor: what cannot be had is told when it is asked for.
-      await inParallel(neighbors, atOnce, ({ no: near, hash }) => fetchOne(near, `blake3:${hash}` as ArtifactRef).catch(() => {}));
+      await inParallel(neighbors, atOnce, async ({ no: near, hash }) => {
+        const bytes = await fetchOne(near, `blake3:${hash}` as ArtifactRef).catch(() => undefined);
+        if (bytes) fetched.set(near, bytes);
+      });
+      artifacts.transaction(() => {
+        for (const [object, bytes] of fetched) artifacts.restore(object, bytes);
+      });
       return true;
     },
     wake: () => {

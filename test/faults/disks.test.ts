@@ -1,0 +1,198 @@
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { refOf } from '../../src/core/artifacts/index.js';
+import { type ContextId, systemClock } from '../../src/core/base/index.js';
+import { checkpoint, history, materializedBytes, show } from '../../src/core/chain/index.js';
+import { atOnce, checkProject, createProject, openProject, type Project, repairProject } from '../../src/core/project/index.js';
+import { scratch } from '../support/project.js';
+import { delta } from './material.js';
+import { startWorker } from './workers.js';
+
+const isShort = process.env.STEMMA_FAULTS === 'short';
+const run = (command: string, ...args: string[]): boolean => spawnSync(command, args).status === 0;
+
+/** A disk of its own with so many megabytes; undefined where this user may not mount one. */
+function smallDisk(megabytes: number): string | undefined {
+  const at = scratch();
+  if (!run('mount', '-t', 'tmpfs', '-o', `size=${megabytes}m`, 'tmpfs', at)) return undefined;
+  onTestFinished(() => void run('umount', '-l', at));
+  return at;
+}
+const mounts = ((): boolean => {
+  const probe = spawnSync('sh', ['-c', 'd=$(mktemp -d) && mount -t tmpfs -o size=1m tmpfs "$d" && umount "$d"; s=$?; rmdir "$d"; exit $s']);
+  return probe.status === 0;
+})();
+const traces = run('strace', '-e', 'trace=none', 'true');
+
+const commit = (project: Project, parent: ContextId | null, text: string): ContextId =>
+  checkpoint(project.chain, { parent, type: 'delta', format: 'claude-code-v1', text, template: 't', checkpoint: 'turn_boundary' }).id;
+
+const lastOf = (lines: readonly string[]): { ids: ContextId[]; refusal: string | undefined } => ({
+  ids: lines.filter((line) => line.startsWith('commit ')).map((line) => line.split(' ')[1] as ContextId),
+  refusal: lines.find((line) => /^(refused|crashed)/.test(line)),
+});
+
+describe.skipIf(!mounts)('a disk (needs to mount a tmpfs)', () => {
+  test('[S7] that is full is told by name; what was acknowledged is there, and it goes on when there is room', async () => {
+    const disk = smallDisk(6) ?? '';
+    const dir = join(disk, 'p.stemma');
+    createProject({ dir }, systemClock).close();
+    const worker = startWorker(['checkpoint', dir, '', '1']);
+    expect(await worker.ended).toBe(3);
+    const { ids, refusal } = lastOf(worker.lines());
+    expect(refusal).toMatch(/^refused UNAVAILABLE .*disk is full/);
+    expect(ids.length).toBeGreaterThan(20);
+    expect(run('mount', '-o', 'remount,size=64m', disk)).toBe(true);
+    const project = openProject(dir, systemClock);
+    expect(atOnce(checkProject(project)).problems).toEqual([]);
+    expect(history(project.chain, ids.at(-1) as ContextId).length).toBeGreaterThanOrEqual(ids.length);
+    expect(show(project.chain, commit(project, ids.at(-1) as ContextId, delta(2, 1))).parent).toBe(ids.at(-1));
+    project.close();
+  });
+
+  test('[S7] that becomes read-only is told by name, and nothing is lost', () => {
+    const disk = smallDisk(32) ?? '';
+    const dir = join(disk, 'p.stemma');
+    const project = createProject({ dir }, systemClock);
+    const first = commit(project, null, delta(1, 1));
+    project.close();
+    expect(run('mount', '-o', 'remount,ro', disk)).toBe(true);
+    expect(() => {
+      const again = openProject(dir, systemClock);
+      try {
+        commit(again, first, delta(1, 2));
+      } finally {
+        again.close();
+      }
+    }).toThrow(expect.objectContaining({ code: 'UNAVAILABLE' }));
+    expect(run('mount', '-o', 'remount,rw', disk)).toBe(true);
+    const after = openProject(dir, systemClock);
+    expect(atOnce(checkProject(after)).problems).toEqual([]);
+    expect(show(after.chain, first).id).toBe(first);
+    after.close();
+  });
+});
+
+describe.skipIf(!traces)('input and output errors (needs strace)', () => {
+  const faults = [
+    ['fdatasync', 'EIO', 6],
+    ['fdatasync', 'EIO', 7],
+    ['pwrite64', 'EIO', 40],
+    ['pwrite64', 'ENOSPC', 57],
+    ['pread64', 'EIO', 30],
+    ['fsync', 'EIO', 1],
+  ] as const;
+  test.each(isShort ? faults.slice(1, 3) : faults)(
+    '[S7] %s fails with %s: refused by name, and what was acknowledged is there',
+    async (call, error, when) => {
+      const dir = join(scratch(), 'p.stemma');
+      createProject({ dir }, systemClock).close();
+      const log = join(scratch(), 'strace');
+      const worker = startWorker(
+        ['checkpoint', dir, '', '1', '40'],
+        ['strace', '-f', '-o', log, '-e', `trace=${call}`, '-e', `inject=${call}:error=${error}:when=${when}`],
+      );
+      await worker.ended;
+      const { ids, refusal } = lastOf(worker.lines());
+      if (refusal) expect(refusal).toMatch(/^refused (UNAVAILABLE|CORRUPT) /);
+      // A call that was never made the so-manieth time did not fail: then all is done.
+      else expect(worker.lines().at(-1)).toBe('done');
+      const project = openProject(dir, systemClock);
+      expect(atOnce(checkProject(project)).problems).toEqual([]);
+      for (const id of ids) expect(show(project.chain, id).id).toBe(id);
+      project.close();
+    },
+  );
+});
+
+describe('a flipped byte', () => {
+  function made(): { dir: string; ids: ContextId[]; refs: Map<string, Buffer> } {
+    const dir = join(scratch(), 'p.stemma');
+    const project = createProject({ dir }, systemClock);
+    const refs = new Map<string, Buffer>();
+    const ids: ContextId[] = [];
+    for (let turn = 0; turn < 60; turn++) {
+      const text = delta(1, turn);
+      refs.set(refOf(Buffer.from(text)), Buffer.from(text));
+      ids.push(commit(project, ids.at(-1) ?? null, text));
+      if (turn === 40) atOnce(project.chain.artifacts.repack());
+    }
+    project.close();
+    return { dir, ids, refs };
+  }
+
+  /** Opens, reads everything, checks: wrong bytes never, and a refusal only by name. */
+  function outcome(dir: string, ids: readonly ContextId[], refs: ReadonlyMap<string, Buffer>): 'clean' | 'told' {
+    let project: Project | undefined;
+    let told = false;
+    const named = (work: () => void): void => {
+      try {
+        work();
+      } catch (error) {
+        const { code } = error as { code?: string };
+        if (!['CORRUPT', 'NOT_FOUND', 'CONFLICT', 'UNAVAILABLE'].includes(code ?? '')) throw error;
+        told = true;
+      }
+    };
+    named(() => {
+      project = openProject(dir, systemClock);
+    });
+    if (!project) return 'told';
+    const { chain } = project;
+    for (const id of ids)
+      named(() => {
+        const { artifactRef } = show(chain, id);
+        const bytes = refs.get(artifactRef);
+        const read = chain.artifacts.read(chain.artifacts.find(artifactRef));
+        if (!bytes || !Buffer.from(read).equals(bytes)) throw new Error(`wrong bytes for ${artifactRef} of ${id}`);
+      });
+    named(() => void materializedBytes(chain, { id: ids.at(-1) as ContextId, stop: 'root' }));
+    named(() => {
+      if (!atOnce(checkProject(project as Project)).ok) told = true;
+    });
+    project.close();
+    return told ? 'told' : 'clean';
+  }
+
+  test('[S2] anywhere in a pack is told, and a repair says what is lost', () => {
+    const { dir, ids, refs } = made();
+    const [pack = ''] = readdirSync(join(dir, 'objects')).filter((name) => name.endsWith('.pack'));
+    const sound = readFileSync(join(dir, 'objects', pack));
+    const steps = isShort ? 3 : 60;
+    for (let step = 0; step < steps; step++) {
+      const copy = join(scratch(), 'c.stemma');
+      cpSync(dir, copy, { recursive: true });
+      const flipped = Buffer.from(sound);
+      const at = Math.floor((sound.length * (step + 0.5)) / steps);
+      flipped[at] = (flipped[at] ?? 0) ^ (1 << (step % 8));
+      writeFileSync(join(copy, 'objects', pack), flipped);
+      expect(outcome(copy, ids, refs)).toBe('told');
+      const project = openProject(copy, systemClock);
+      const repaired = atOnce(repairProject(project));
+      expect(repaired.problems.filter(({ kind }) => kind === 'artifact').every(({ message }) => message.includes('ctx-'))).toBe(true);
+      project.close();
+    }
+  });
+
+  test('[S2] anywhere in the database never gives wrong bytes, and is told wherever it touches what a digest covers', () => {
+    const { dir, ids, refs } = made();
+    const file = join(dir, 'stemma.db');
+    const { size } = statSync(file);
+    const sound = readFileSync(file);
+    const steps = isShort ? 10 : 400;
+    const told = Array.from({ length: steps }, (_, step) => {
+      const copy = join(scratch(), 'c.stemma');
+      mkdirSync(copy);
+      cpSync(dir, copy, { recursive: true });
+      const flipped = Buffer.from(sound);
+      const at = Math.floor((size * (step + 0.37)) / steps);
+      flipped[at] = (flipped[at] ?? 0) ^ (1 << (step % 8));
+      writeFileSync(join(copy, 'stemma.db'), flipped);
+      return outcome(copy, ids, refs);
+    }).filter((each) => each === 'told').length;
+    // Free room in pages holds nothing, so not every flip can be told.
+    expect(told).toBeGreaterThan(isShort ? -1 : steps / 20);
+  });
+});
