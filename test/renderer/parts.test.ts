@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { foldText } from '../../src/renderer/parts/Fold.js';
 import { languageOf, languageOfPath } from '../../src/renderer/parts/highlight.js';
 import { entryAt, sharesOf, tokensByFamily } from '../../src/renderer/parts/TokenBar.js';
-import { editOf, editsOf, leadOf } from '../../src/renderer/parts/tools.js';
+import { editOf, editsOf, jsonInLines, leadOf } from '../../src/renderer/parts/tools.js';
 import { comparable, diffRows, piecesOf } from '../../src/renderer/views/diff/parts.js';
 import { call, entry, outlineRow, result } from './make.js';
 
@@ -120,5 +120,31 @@ describe('the diff', () => {
     expect(comparable(entry('assistant', 'tool_call', { arguments: { a: 1 } }))).toBe('{\n  "a": 1\n}');
     expect(comparable(entry('tool', 'tool_result', { result: [1] }))).toBe('[\n  1\n]');
     expect(comparable(entry('user', 'text', { text: 'hi' }))).toBe('hi');
+  });
+});
+
+describe('JSON in one long line', () => {
+  test('is set in lines, anything else is left alone', () => {
+    const long = JSON.stringify({ a: 'x'.repeat(100), b: [1], c: {}, d: [] });
+    expect(jsonInLines(` ${long}\n`)).toBe(JSON.stringify(JSON.parse(long), null, 2));
+    for (const text of ['{"a":1}', `${long}x`, `[\n${long}]`, 'plain', '']) expect(jsonInLines(text)).toBeUndefined();
+  });
+
+  test('keeps every token as it was: large numbers, escapes, keys that are there twice', () => {
+    const odd = `{"id":12345678901234567890,"id":1.0e+2,"s":"\\u003e \\" , : [ {","pad":"${'x'.repeat(100)}"}`;
+    expect(
+      jsonInLines(odd)
+        ?.replaceAll(/\n */g, '')
+        .replaceAll(/(?<="): /g, ':'),
+    ).toBe(odd);
+  });
+
+  test('of any shape means the same as before', () => {
+    fc.assert(
+      fc.property(fc.array(fc.jsonValue(), { minLength: 1 }), (value) => {
+        const text = JSON.stringify([...value, 'x'.repeat(100)]);
+        expect(JSON.parse(jsonInLines(text) ?? '')).toEqual(JSON.parse(text));
+      }),
+    );
   });
 });

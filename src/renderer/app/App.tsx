@@ -21,6 +21,7 @@ import {
   followAddress,
   go,
   move,
+  noticeChanges,
   notify,
   type Route,
   setTheme,
@@ -71,6 +72,12 @@ export function App() {
   useKeys();
   useStartup();
   useTitle(project.phase === 'open' ? project.info.name : undefined);
+
+  useEffect(() => {
+    const onFocus = () => void noticeChanges();
+    addEventListener('focus', onFocus);
+    return () => removeEventListener('focus', onFocus);
+  }, []);
 
   // The engine's session follows the address, whoever changed it.
   useEffect(() => {

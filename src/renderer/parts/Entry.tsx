@@ -1,5 +1,5 @@
 import { ChevronRight, CircleAlert } from 'lucide-react';
-import { memo, type ReactNode, useState } from 'react';
+import { memo, type ReactNode, useMemo, useState } from 'react';
 import type { Entry } from '../../core/contract/index.js';
 import { Code } from './Code';
 import { Fold, useIsSought } from './Fold';
@@ -8,7 +8,7 @@ import { Picture } from './Image';
 import { familyIcons, familyOf, kindIcons, markNames, speaker } from './kinds';
 import { Markdown } from './Markdown';
 import { compact, exact, instant, when } from './numbers';
-import { type EditedText, editsOf, isRecord, leadOf, textOf } from './tools';
+import { type EditedText, editsOf, isRecord, jsonInLines, leadOf, textOf } from './tools';
 
 /** The line over an entry: who, since when, how much. `actions` stand at its end while it is pointed at. */
 function Head({
@@ -153,12 +153,23 @@ function Thinking({ entry }: { entry: Entry }) {
   );
 }
 
-/** What a tool gave back, folded past 20 lines. */
+/** What a tool gave back, folded past 20 lines. JSON in one long line is set in lines, and can be seen as it was sent. */
 function Output({ entry }: { entry: Entry }) {
+  const [asSent, setAsSent] = useState(false);
   const text = entry.text ?? (entry.result === undefined ? '' : textOf(entry.result));
+  const set = useMemo(() => jsonInLines(text), [text]);
   if (entry.media) return <Picture artifact={entry.media.artifactRef} mediaType={entry.media.mediaType} />;
   if (text.trim() === '') return <p className="muted output-empty">The tool answered without text.</p>;
-  return <Fold text={text}>{(shown) => <pre className="output">{shown}</pre>}</Fold>;
+  return (
+    <>
+      <Fold text={set === undefined || asSent ? text : set}>{(shown) => <pre className="output">{shown}</pre>}</Fold>
+      {set !== undefined && (
+        <button type="button" className="fold" aria-pressed={asSent} onClick={() => setAsSent(!asSent)}>
+          {asSent ? 'Set in lines' : 'As it was sent'}
+        </button>
+      )}
+    </>
+  );
 }
 
 /** A call's input: as a diff, as a script, as a file, or field by field. */

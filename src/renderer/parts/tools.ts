@@ -21,6 +21,34 @@ export const isRecord = (value: unknown): value is Record<string, unknown> => ty
 
 export const textOf = (value: unknown): string => (typeof value === 'string' ? value : (JSON.stringify(value, null, 2) ?? ''));
 
+/** JSON longer than this is left as it is: nobody reads it, and parsing it would hold up the window. */
+const setLimit = 200_000;
+
+/** A text that is one line of JSON, set in lines: every token as it was, only the white space is ours. Undefined for any other text. */
+export function jsonInLines(text: string): string | undefined {
+  const trimmed = text.trim();
+  if (trimmed.length < 100 || trimmed.length > setLimit || !/^[[{]/.test(trimmed) || trimmed.includes('\n')) return undefined;
+  try {
+    JSON.parse(trimmed);
+  } catch {
+    return undefined;
+  }
+  let depth = 0;
+  let set = '';
+  const line = () => `\n${'  '.repeat(depth)}`;
+  for (const [token] of trimmed.matchAll(/"(?:[^"\\]|\\.)*"|[[{]\s*[\]}]|[[\]{},:]|[^\s[\]{},:"]+/g)) {
+    if (token === '{' || token === '[') {
+      depth++;
+      set += token + line();
+    } else if (token === '}' || token === ']') {
+      depth--;
+      set += line() + token;
+    } else if (token === ',') set += token + line();
+    else set += token === ':' ? ': ' : token;
+  }
+  return set;
+}
+
 /** The input in a few words, for the line that names the call. */
 export function leadOf(tool: string, input: unknown): string | undefined {
   if (!isRecord(input)) return input === undefined ? undefined : textOf(input).slice(0, 200);

@@ -5,7 +5,7 @@ export { chainOf, readOn, useChainFacts, wholeChainLimit } from './chain';
 export { entriesOf, type Outline, outlineOf, type ShownCommit } from './contexts';
 export { type ImportJob, runImport, useImports } from './imports';
 export { go, move, route, useNavigation } from './navigation';
-export { followAddress, refreshProject, useOpenDir, useProject } from './project';
+export { followAddress, noticeChanges, refreshProject, useOpenDir, useProject } from './project';
 export { type Query, useQuery } from './query';
 export { type Ranges, useRanges } from './ranges';
 export { jumpTo, useReading } from './reading';

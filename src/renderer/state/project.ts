@@ -43,5 +43,14 @@ export async function refreshProject(): Promise<void> {
   );
 }
 
+/** The command line, a hook or another window may have added commits: looked for whenever the person comes back. */
+export async function noticeChanges(): Promise<void> {
+  const { state } = useProject.getState();
+  if (state.phase !== 'open') return;
+  const info = await api.project.info({}).catch(() => undefined);
+  const now = useProject.getState().state;
+  if (info && now.phase === 'open' && now.dir === state.dir && info.counts.commits !== now.info.counts.commits) await refreshProject();
+}
+
 /** The folder of the open project, or undefined while there is none to ask about. */
 export const useOpenDir = (): string | undefined => useProject(({ state }) => (state.phase === 'open' ? state.dir : undefined));

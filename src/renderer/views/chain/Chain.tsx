@@ -213,6 +213,11 @@ export function ChainView({ project }: { project: string }) {
             aria-activedescendant={place >= 0 ? `${listId}-${place}` : undefined}
             tabIndex={0}
             onKeyDown={onKeyDown}
+            // The menu key has no row under it: it means the one that is chosen.
+            onContextMenu={(event) => {
+              const row = place >= 0 ? rows.at(rowOfList(place).at) : undefined;
+              if (event.target === event.currentTarget && row) setMenu(commitActions(row.commit, against));
+            }}
           >
             <div style={{ height, position: 'relative' }} role="presentation">
               <svg className="lane-links" width={width} height={1} aria-hidden focusable="false">

@@ -286,7 +286,7 @@ function Reader({ project, commit, stop, unsent, outline }: ReaderProps) {
               <span className="muted">
                 Turn {turnIndex + 1} of {turns.length}
               </span>{' '}
-              {turn.head}
+              {say.firstLine(turn.head)}
             </button>
             <span className="muted turn-time">{timeOf(entries, turn.firstEntry)}</span>
             <IconButton small icon={ChevronUp} label="Previous turn" keys="[" onClick={() => stepTurn(-1)} disabled={turnIndex === 0} />
