@@ -53,6 +53,7 @@ export type WritableEntry = EntryDraft & {
   readonly key?: EntryKey;
   readonly at?: Timestamp;
   readonly media?: { readonly mediaType: string; readonly bytes: Uint8Array };
+  readonly author?: string;
   readonly marks?: readonly string[];
   readonly messageId?: string;
 };

@@ -4,7 +4,7 @@
 import type { Format } from '../format.js';
 import { concatDocuments, cutDocument, parseDocument, recognizeDocument, writeDocument } from './document.js';
 
-export { interrupted, wireMessages } from './wire.js';
+export { interrupted, systemPromptType, wireMessages } from './wire.js';
 
 export const anthropicMessages: Format = {
   id: 'anthropic-messages-v1',

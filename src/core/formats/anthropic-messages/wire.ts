@@ -29,7 +29,10 @@ interface Draft {
 
 export const isHidden = (entry: WritableEntry): boolean => entry.marks?.includes('hidden') === true;
 /** Reminders have the role system where the provider knows it in mid-conversation; what is no reminder is the system prompt. */
-export const isSystemPrompt = (entry: WritableEntry): boolean => entry.role === 'system' && !entry.marks?.includes('attachment');
+export const isSystemPrompt = (entry: WritableEntry): boolean =>
+  entry.role === 'system' && (!entry.marks?.includes('attachment') || entry.toolName === systemPromptType);
+/** How a system prompt stands in a format that records it as one of the runtime's own texts. */
+export const systemPromptType = 'system_prompt';
 
 /**
  * The messages that Claude Code sends for these entries, found out by running it (2.1.329): entries of one answer are one message even

@@ -46,6 +46,9 @@ const make = ({ uuid, at, raw }: Common, index: number, role: Role, rest: Omit<P
   return entry;
 };
 
+/** A text of nothing among other blocks: the agent drops it, and Stemma puts it where a block was taken out (write.ts). */
+const isGap = (block: JsonObject, among: readonly unknown[]): boolean => block.type === 'text' && block.text === '' && among.length > 1;
+
 function userEntries(record: JsonObject, common: Common): readonly ParsedEntry[] {
   const content = contentOf(record);
   const marks: string[] = [];
@@ -54,7 +57,7 @@ function userEntries(record: JsonObject, common: Common): readonly ParsedEntry[]
   if (typeof content === 'string') return [textEntry(record, common, 0, content, marks, message)];
   if (!Array.isArray(content)) return [];
   return content.flatMap((block: unknown, index): readonly ParsedEntry[] => {
-    if (!isObject(block)) return [];
+    if (!isObject(block) || isGap(block, content)) return [];
     switch (block.type) {
       case 'text':
         return [textEntry(record, common, index, stringAt(block, 'text') ?? '', marks, message)];
@@ -147,7 +150,7 @@ function assistantEntries(record: JsonObject, common: Common): readonly ParsedEn
     return [make(common, 0, 'assistant', { ...shared, kind: 'text', text: content, tokens: hidden ? 0 : countTokens(content), ...error })];
   if (!Array.isArray(content)) return [];
   return content.flatMap((block: unknown, index): readonly ParsedEntry[] => {
-    if (!isObject(block)) return [];
+    if (!isObject(block) || isGap(block, content)) return [];
     switch (block.type) {
       case 'text': {
         const text = stringAt(block, 'text') ?? '';
@@ -217,8 +220,8 @@ function attachmentEntries(record: JsonObject, common: Common): readonly ParsedE
   }
   const role: Role = type === 'queued_command' || record.renderedRole === 'user' ? 'user' : 'system';
   const marks = ['meta', 'attachment', type, ...(type === 'queued_command' ? ['queued'] : [])];
-  return rendered.map((text, index) =>
-    make(common, index, role, { kind: 'text', toolName: type, text, tokens: countTokens(text), marks, messageId: common.uuid }),
+  return rendered.flatMap((text, index) =>
+    text === '' ? [] : [make(common, index, role, { kind: 'text', toolName: type, text, tokens: countTokens(text), marks, messageId: common.uuid })],
   );
 }
 

@@ -1,5 +1,7 @@
 import { badRequest, bytesOf, type EntryKey, type JsonObject } from '../../base/index.js';
+import { systemPromptType } from '../anthropic-messages/index.js';
 import type { WritableEntry, WriteOptions } from '../format.js';
+import { textParts } from '../parts.js';
 import { blockOfNumber } from './entries.js';
 import { type Piece, scanLines } from './lines.js';
 import { isChained, uuidOf } from './record.js';
@@ -11,104 +13,157 @@ export function splitKey(key: string): { readonly uuid: string; readonly block: 
 }
 
 /**
- * A delta of new records that holds the entries, one after the other. Entries of one record (by key), and answers of one message, keep
- * together; a key that is no `<uuid>.<block>` of this format is replaced by a new id.
+ * A delta of records that holds the entries, one after the other. Entries of one record, by key, stay together and keep their keys;
+ * one whose key is no `<uuid>.<block>` of this format gets a new id.
  */
 export function writeEntries(entries: readonly WritableEntry[], options: WriteOptions): Uint8Array {
+  const blocks = blocksOf(entries);
   const lines: string[] = [];
-  let parentUuid = options.parentRecord ?? null;
   const used = new Set<string>();
-  const images = new Map<WritableEntry, WritableEntry[]>();
-  const roots: WritableEntry[] = [];
-  for (const entry of entries) {
-    const owner = roots.at(-1);
-    if (entry.kind === 'image' && entry.role === 'tool' && owner?.kind === 'tool_result' && owner.toolCallId === entry.toolCallId)
-      images.set(owner, [...(images.get(owner) ?? []), entry]);
-    else roots.push(entry);
-  }
-  for (let at = 0; at < roots.length; ) {
-    const first = roots[at] as WritableEntry;
-    const uuid = keptUuid(first, used) ?? options.newId();
-    used.add(uuid);
+  let parentUuid = options.parentRecord ?? null;
+  for (let at = 0; at < blocks.length; ) {
+    const first = blocks[at] as WrittenBlock;
+    const named = first.key?.uuid;
+    const isFree = named !== undefined && !used.has(named);
+    const uuid = isFree ? named : options.newId();
     const group = [first];
-    for (at++; at < roots.length && sameRecord(first, roots[at] as WritableEntry, uuid); at++) group.push(roots[at] as WritableEntry);
-    lines.push(JSON.stringify(recordOf(group, uuid, parentUuid, options, images)));
+    for (at++; isFree && at < blocks.length && isSameRecord(group, blocks[at] as WrittenBlock); at++) group.push(blocks[at] as WrittenBlock);
+    used.add(uuid);
+    lines.push(`${JSON.stringify(recordOf(group, { uuid, parentUuid, options }))}\n`);
     parentUuid = uuid;
   }
-  return bytesOf(lines.map((line) => `${line}\n`).join(''));
+  return bytesOf(lines.join(''));
 }
 
-const keptUuid = (entry: WritableEntry, used: ReadonlySet<string>): string | undefined => {
-  const uuid = entry.key === undefined ? undefined : splitKey(entry.key)?.uuid;
-  return uuid !== undefined && !used.has(uuid) ? uuid : undefined;
-};
-
-const sideOf = (entry: WritableEntry): 'assistant' | 'user' => (entry.role === 'assistant' ? 'assistant' : 'user');
-function sameRecord(first: WritableEntry, next: WritableEntry, uuid: string): boolean {
-  return (
-    next.key !== undefined && splitKey(next.key)?.uuid === uuid && sideOf(first) === sideOf(next) && first.kind !== 'summary' && next.kind !== 'event'
-  );
+/** An entry that makes a block, with the parts (images in a tool's result) that stand inside of it. */
+interface WrittenBlock {
+  readonly entry: WritableEntry;
+  readonly key: ReturnType<typeof splitKey>;
+  readonly parts: WritableEntry[];
 }
 
-function recordOf(
-  group: readonly WritableEntry[],
-  uuid: string,
-  parentUuid: string | null,
-  options: WriteOptions,
-  images: ReadonlyMap<WritableEntry, readonly WritableEntry[]>,
-): JsonObject {
-  const first = group[0] as WritableEntry;
+function blocksOf(entries: readonly WritableEntry[]): readonly WrittenBlock[] {
+  const blocks: WrittenBlock[] = [];
+  for (const entry of entries) {
+    const owner = blocks.at(-1);
+    const isPart =
+      entry.role === 'tool' && entry.kind !== 'tool_result' && owner?.entry.kind === 'tool_result' && owner.entry.toolCallId === entry.toolCallId;
+    if (isPart) owner.parts.push(entry);
+    else blocks.push({ entry, key: entry.key === undefined ? undefined : splitKey(entry.key), parts: [] });
+  }
+  return blocks;
+}
+
+const isAssistant = ({ entry }: WrittenBlock): boolean => entry.role === 'assistant';
+const isAttachment = ({ entry }: WrittenBlock): boolean => entry.marks?.includes('attachment') === true;
+/** An event that is a line of its own, not a block of a message. */
+const isLine = ({ entry }: WrittenBlock): boolean => entry.kind === 'event' && entry.role === 'system';
+/** Of another format: this one has no place for it, so that it stands where the runtime puts its own words. */
+const isSystemPrompt = ({ entry }: WrittenBlock): boolean =>
+  entry.role === 'system' && entry.kind !== 'event' && !entry.marks?.includes('attachment');
+
+function isSameRecord(group: readonly WrittenBlock[], next: WrittenBlock): boolean {
+  const first = group[0] as WrittenBlock;
+  const last = group.at(-1) as WrittenBlock;
+  if (next.key === undefined || next.key.uuid !== first.key?.uuid || next.key.block <= (last.key?.block ?? 0)) return false;
+  if (isLine(first) || isLine(next) || isSystemPrompt(first) || isSystemPrompt(next)) return false;
+  return isAssistant(first) === isAssistant(next) && isAttachment(first) === isAttachment(next) && first.entry.kind !== 'summary';
+}
+
+interface Place {
+  readonly uuid: string;
+  readonly parentUuid: string | null;
+  readonly options: WriteOptions;
+}
+
+function recordOf(group: readonly WrittenBlock[], { uuid, parentUuid, options }: Place): object {
+  const first = group[0] as WrittenBlock;
+  const { entry } = first;
   const envelope = {
     parentUuid,
     isSidechain: false,
     userType: 'external',
     cwd: options.cwd ?? '/',
     ...(options.sessionId === undefined ? {} : { sessionId: options.sessionId }),
-    version: '2.1.329',
+    version: writtenAs,
     gitBranch: '',
   };
-  const tail = { uuid, timestamp: first.at ?? options.now };
-  if (first.kind === 'event' || (first.role === 'system' && first.kind === 'text')) {
+  const tail = { uuid, timestamp: entry.at ?? options.now };
+  if (isAttachment(first) || isSystemPrompt(first)) return { ...envelope, type: 'attachment', ...attachmentOf(group), ...tail };
+  if (isLine(first))
     return {
       ...envelope,
       type: 'system',
-      subtype: first.toolName ?? 'informational',
-      content: first.text ?? '',
+      subtype: entry.toolName ?? 'informational',
+      content: entry.text ?? '',
       level: 'info',
       isMeta: false,
       ...tail,
-    } as JsonObject;
-  }
-  if (sideOf(first) === 'assistant') {
-    const id = first.messageId ?? `msg_${uuid.replaceAll('-', '').slice(0, 24)}`;
-    const content = group.map((entry) => assistantBlock(entry));
-    const message = {
-      id,
-      type: 'message',
-      role: 'assistant',
-      model: options.model ?? '<synthetic>',
-      content,
-      stop_reason: group.some((entry) => entry.kind === 'tool_call') ? 'tool_use' : 'end_turn',
-      stop_sequence: null,
-      usage: { input_tokens: 0, output_tokens: 0, cache_creation_input_tokens: 0, cache_read_input_tokens: 0 },
     };
-    return { ...envelope, type: 'assistant', message, ...tail } as unknown as JsonObject;
-  }
-  const summary = first.kind === 'summary' ? { isCompactSummary: true, isVisibleInTranscriptOnly: true } : {};
-  const meta = group.every((entry) => entry.marks?.includes('meta')) ? { isMeta: true } : {};
-  const plain = group.length === 1 && first.kind !== 'tool_result' && first.kind !== 'image';
-  const content = plain ? (first.text ?? '') : group.map((entry) => userBlock(entry, images.get(entry) ?? []));
-  const structured = group.length === 1 && first.kind === 'tool_result' && first.result !== undefined ? { toolUseResult: first.result } : {};
-  return { ...envelope, type: 'user', message: { role: 'user', content }, ...summary, ...meta, ...structured, ...tail } as unknown as JsonObject;
+  if (isAssistant(first)) return { ...envelope, type: 'assistant', ...answerOf(group, uuid, options), ...tail };
+  return { ...envelope, type: 'user', ...turnOf(group), ...tail };
+}
+/** The version whose records these are like. */
+const writtenAs = '2.1.329';
+
+function attachmentOf(group: readonly WrittenBlock[]): object {
+  const { entry } = group[0] as WrittenBlock;
+  if (entry.kind === 'event') return { attachment: entry.arguments ?? { type: entry.toolName ?? 'note' } };
+  const type = isSystemPrompt(group[0] as WrittenBlock) ? systemPromptType : (entry.toolName ?? 'note');
+  return {
+    attachment: { type },
+    rendered: inPlace(group, ({ entry: { text = '' } }) => ({ content: text }), { content: '' }),
+    renderedRole: entry.role === 'system' ? 'system' : 'user',
+  };
 }
 
-function assistantBlock(entry: WritableEntry): object {
-  const { result } = entry;
+function answerOf(group: readonly WrittenBlock[], uuid: string, options: WriteOptions): object {
+  const { entry } = group[0] as WrittenBlock;
+  const failed = entry.marks?.includes('api-error') === true;
+  const message = {
+    id: entry.messageId ?? `msg_${uuid.replaceAll('-', '').slice(0, 24)}`,
+    type: 'message',
+    role: 'assistant',
+    model: failed ? '<synthetic>' : (entry.author ?? options.model ?? '<synthetic>'),
+    content: inPlace(group, ({ entry: one }) => answerBlock(one), noText),
+    stop_reason: group.some(({ entry: { kind } }) => kind === 'tool_call') ? 'tool_use' : 'end_turn',
+    stop_sequence: null,
+    usage: { input_tokens: 0, output_tokens: 0, cache_creation_input_tokens: 0, cache_read_input_tokens: 0 },
+  };
+  return { message, ...(failed ? { isApiErrorMessage: true } : {}) };
+}
+
+function turnOf(group: readonly WrittenBlock[]): object {
+  const { entry, key } = group[0] as WrittenBlock;
+  const isPlain = group.length === 1 && (key?.block ?? 0) === 0 && (entry.kind === 'text' || entry.kind === 'summary');
+  const content = isPlain ? (entry.text ?? '') : inPlace(group, turnBlock, noText);
+  const results = group.filter((one) => one.entry.kind === 'tool_result');
+  return {
+    message: { role: 'user', content },
+    ...(entry.kind === 'summary' ? { isCompactSummary: true, isVisibleInTranscriptOnly: true } : {}),
+    ...(group.every((one) => one.entry.marks?.includes('meta')) ? { isMeta: true } : {}),
+    ...(results.length === 1 && results[0]?.entry.result !== undefined ? { toolUseResult: results[0].entry.result } : {}),
+  };
+}
+
+/** A text of nothing holds the place of a block that was taken out: nobody sends or shows it, and the others keep their keys. */
+const noText = { type: 'text', text: '' };
+function inPlace<T>(group: readonly WrittenBlock[], write: (block: WrittenBlock) => T, gap: T): T[] {
+  const list: T[] = [];
+  for (const block of group) {
+    for (let place = list.length; place < Math.min(block.key?.block ?? 0, mostGaps); place++) list.push(gap);
+    list.push(write(block));
+  }
+  return list;
+}
+const mostGaps = 1_000;
+
+function answerBlock(entry: WritableEntry): object {
   switch (entry.kind) {
     case 'thinking':
       return entry.marks?.includes('redacted')
-        ? { type: 'redacted_thinking', ...(result as object) }
-        : { type: 'thinking', thinking: entry.text ?? '', signature: '', ...(result as object | undefined) };
+        ? { type: 'redacted_thinking', data: '', ...(entry.result as object | undefined) }
+        : { type: 'thinking', thinking: entry.text ?? '', signature: '', ...(entry.result as object | undefined) };
     case 'tool_call':
       return {
         type: entry.marks?.includes('server') ? 'server_tool_use' : 'tool_use',
@@ -116,24 +171,40 @@ function assistantBlock(entry: WritableEntry): object {
         name: entry.toolName ?? '',
         input: entry.arguments ?? {},
       };
+    case 'image':
+    case 'event':
+      return otherBlock(entry);
     default:
       return { type: 'text', text: entry.text ?? '' };
   }
 }
 
-function userBlock(entry: WritableEntry, images: readonly WritableEntry[]): object {
-  if (entry.kind === 'image') return imageBlock(entry);
+function turnBlock({ entry, parts }: WrittenBlock): object {
+  if (entry.kind === 'image' || entry.kind === 'event') return otherBlock(entry);
   if (entry.kind !== 'tool_result') return { type: 'text', text: entry.text ?? '' };
-  const text = entry.text ?? '';
-  const content = images.length === 0 ? text : [...(text === '' ? [] : [{ type: 'text', text }]), ...images.map(imageBlock)];
-  return { type: 'tool_result', tool_use_id: entry.toolCallId ?? '', content, ...(entry.isError ? { is_error: true } : {}) };
+  return {
+    type: 'tool_result',
+    tool_use_id: entry.toolCallId ?? '',
+    content: resultContent(entry, parts.map(otherBlock)),
+    ...(entry.isError ? { is_error: true } : {}),
+  };
 }
 
-function imageBlock(entry: WritableEntry): object {
-  if (!entry.media) return typeof entry.result === 'object' && entry.result !== null ? entry.result : { type: 'text', text: entry.text ?? '[image]' };
+/** The list that a result was, with its other parts in their places; else its text, with what there is behind it. */
+function resultContent(entry: WritableEntry, others: readonly object[]): string | object[] {
+  const waiting = [...others];
+  const text = (one: string): object => ({ type: 'text', text: one });
+  const list = textParts(entry)?.flatMap((part) => (part === null ? (waiting.shift() ?? []) : [text(part)]));
+  if (!list && waiting.length === 0) return entry.text ?? '';
+  return [...(list ?? (entry.text ? [text(entry.text)] : [])), ...waiting];
+}
+
+function otherBlock(entry: WritableEntry): object {
+  if (!entry.media)
+    return typeof entry.result === 'object' && entry.result !== null ? entry.result : { type: 'text', text: entry.text ?? `[${entry.kind}]` };
   const { mediaType, bytes } = entry.media;
   const data = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
-  return { type: mediaType === 'application/pdf' ? 'document' : 'image', source: { type: 'base64', media_type: mediaType, data } };
+  return { type: mediaType.startsWith('image/') ? 'image' : 'document', source: { type: 'base64', media_type: mediaType, data } };
 }
 
 /** Deltas one after the other, each ended by a newline: one is added where it is missing, none where it is there (decisions, rule 8). */

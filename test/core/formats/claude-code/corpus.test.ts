@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { agentIn, claudeCode } from '../../../../src/core/formats/index.js';
+import type { Timestamp } from '../../../../src/core/base/index.js';
+import { agentIn, claudeCode, type ParsedEntry, wireMessages } from '../../../../src/core/formats/index.js';
 import { transcripts } from './corpus.js';
 import { coverage, deltaOf, lastTip, lineage, plan } from './records.js';
 
@@ -19,6 +20,18 @@ describe.skipIf(files.length === 0)(`genuine transcripts${files.length === 0 ? '
       expect(planned.skipped.filter(({ reason }) => !/another record with the id|not JSON|names itself/.test(reason))).toEqual([]);
       expect(plan(file, { path, resumeAt: planned.end, known: { has: () => true } })).toMatchObject({ commits: [], side: [] });
     });
+
+  test('[F12] what an edit writes again is the same to a reader and to the agent, key by key', () => {
+    const bare = ({ raw: _, ...entry }: ParsedEntry): unknown => ({ ...entry, marks: entry.marks?.filter((mark) => mark !== 'command') });
+    for (const path of files.filter((file) => !file.includes('sanitized'))) {
+      const planned = plan(readFileSync(path), { path });
+      for (const { entries } of planned.commits) {
+        const again = claudeCode.parse(claudeCode.write(entries, { newId: () => 'fresh', now: '2026-01-01T00:00:00.000Z' as Timestamp })).entries;
+        expect(again.map(bare)).toEqual(entries.map(bare));
+        expect(wireMessages(again)).toEqual(wireMessages(entries));
+      }
+    }
+  });
 
   test('[F6] subagents of an older version are found in the session that started them', () => {
     const session = files.find((path) => basename(path).startsWith('0ccf1a04'));

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { EntryKey, Timestamp } from '../../../../src/core/base/index.js';
-import { claudeCode, peek, wireMessages, writeSession } from '../../../../src/core/formats/index.js';
+import { anthropicMessages, claudeCode, type ParsedEntry, peek, wireMessages, writeSession } from '../../../../src/core/formats/index.js';
 import { conversations, facts } from '../conversations.js';
 import {
   assistant,
@@ -38,7 +38,7 @@ const sessionOf = (...lines: readonly (Line | string)[]): Uint8Array => writeSes
 const unhidden = (bytes: Uint8Array) => claudeCode.parse(bytes).entries.filter(({ marks }) => !marks?.includes('hidden'));
 
 describe('a session that the agent resumes', () => {
-  test('[F14] has a new id on each line, one line of descent, times, and no request records', () => {
+  test('[F14, R4] has a new id on each line, one line of descent, times, and no request records', () => {
     const bytes = sessionOf(
       snapshot,
       user('u1', 'elsewhere', 'ask', { timestamp: 'nonsense' }),
@@ -232,6 +232,31 @@ describe('writing', () => {
       }),
       { numRuns: 100 },
     );
+  });
+});
+
+test('[F12] an entry keeps its key when the block before it in its record is taken out', () => {
+  const picture = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AQID' } };
+  const { entries } = claudeCode.parse(
+    fileOf(
+      user('u1', null, [picture, { type: 'text', text: 'what is it?' }]),
+      assistant('a1', 'u1', [{ type: 'text', text: 'one' }, use('X'), { type: 'text', text: 'two' }]),
+      result('r1', 'a1', 'X'),
+    ),
+  );
+  const kept = entries.filter(({ kind, text }) => kind !== 'image' && text !== 'one');
+  const again = claudeCode.parse(claudeCode.write(kept, { newId: ids(), now })).entries;
+  expect(again.map(({ key }) => key)).toEqual(['u1.1', 'a1.1', 'a1.2', 'r1.0']);
+  expect(wireMessages(again)).toEqual(wireMessages(kept));
+});
+
+test('a system prompt of another format stays one', () => {
+  const [prompt] = claudeCode.parse(claudeCode.write([{ role: 'system', kind: 'text', text: 'Be brief' }], { newId: ids(), now })).entries;
+  expect(prompt).toMatchObject({ role: 'system', kind: 'text', text: 'Be brief' });
+  const document = anthropicMessages.write([prompt as ParsedEntry, { role: 'user', kind: 'text', text: 'hi' }], { newId: ids(), now });
+  expect(JSON.parse(Buffer.from(document).toString())).toEqual({
+    system: [{ type: 'text', text: 'Be brief' }],
+    messages: [{ role: 'user', content: 'hi' }],
   });
 });
 
