@@ -295,7 +295,7 @@ describe('compactions', () => {
     expect(compaction && claudeCode.parse(deltaOf(file, compaction)).entries).toEqual(compaction?.entries);
   });
 
-  test('a rewind to a kept message stands on the compaction, one to the last but one on what it keeps up to there', () => {
+  test('[R2] a rewind to a kept message stands on the compaction, one to the last but one on what it keeps up to there', () => {
     const kept = [
       ...before,
       user('u2', 'a1', 'more'),
