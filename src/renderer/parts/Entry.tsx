@@ -31,11 +31,14 @@ function Head({
       <span className="entry-name">{name}</span>
       {lead && <span className="entry-lead mono ellipsis">{lead}</span>}
       <span className="grow" />
-      {entry.marks?.map((mark) => (
-        <span key={mark} className="entry-mark">
-          {markNames[mark] ?? mark}
-        </span>
-      ))}
+      {entry.marks?.map(
+        (mark) =>
+          mark !== entry.toolName && (
+            <span key={mark} className="entry-mark">
+              {markNames[mark] ?? mark}
+            </span>
+          ),
+      )}
       {error && <span className="badge error-badge">failed</span>}
       <span className="entry-actions">{actions}</span>
       {entry.at && (
@@ -69,7 +72,7 @@ export const EntryView = memo(function EntryView({ entry, actions }: { entry: En
       case 'tool_result':
         return <Output entry={entry} />;
       case 'event':
-        return <Fold text={entry.text ?? textOf(entry.result ?? '')}>{(shown) => <pre className="verbatim">{shown}</pre>}</Fold>;
+        return <Event entry={entry} />;
       case 'summary':
         return <Fold text={entry.text ?? ''}>{(shown) => <Markdown text={shown} />}</Fold>;
       case 'text':
@@ -127,7 +130,15 @@ export const ToolView = memo(function ToolView({ call, result, actions }: { call
 });
 
 /** `compact_boundary` and `api_error` as words. */
-const eventName = (name: string): string => name.slice(0, 1).toUpperCase() + name.slice(1).replaceAll(/[_-]/g, ' ');
+const eventName = (name: string): string => (name.slice(0, 1).toUpperCase() + name.slice(1).replaceAll(/[_-]/g, ' ')).replace(/^Api\b/, 'API');
+
+/** What the runtime noted: its words, where it had some beside its name, and what it recorded with them. */
+function Event({ entry }: { entry: Entry }) {
+  const words = entry.text === entry.toolName ? '' : (entry.text ?? '');
+  const facts = entry.result === undefined ? '' : textOf(entry.result);
+  const text = [words, facts].filter(Boolean).join('\n');
+  return text === '' ? null : <Fold text={text}>{(shown) => <pre className="verbatim">{shown}</pre>}</Fold>;
+}
 
 /** What the agent put in by itself, or a command that it wrapped in tags: not prose, and shown as it is. */
 const isWrapping = ({ marks = [], role }: Entry): boolean => role === 'system' || marks.includes('meta') || marks.includes('command');
