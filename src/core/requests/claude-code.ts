@@ -28,7 +28,13 @@ export interface RecordedReply {
   readonly messageId: string;
   /** The uuid of its first line. */
   readonly record: string;
-  usage: Usage;
+  /** Read when it is asked for: of the lines of a message only the last counts. */
+  readonly usage: () => Usage;
+}
+
+/** A content block as a line has it: a range of a text that is shared with others. */
+export interface ReplyBlock extends ByteRange {
+  readonly text: Uint8Array;
 }
 
 /** Tokens as the provider counted them; null where it did not say. */
@@ -54,8 +60,8 @@ export interface Records {
   readonly calls: readonly RecordedCall[];
   readonly messages: readonly RecordedText[];
   readonly shapes: readonly RecordedText[];
-  /** Texts of the content blocks of each assistant message, in order, by the runtime's message id. */
-  readonly replies: ReadonlyMap<string, readonly Uint8Array[]>;
+  /** The content blocks of each assistant message, in order, by the runtime's message id. */
+  readonly replies: ReadonlyMap<string, readonly ReplyBlock[]>;
   /** Halves of paused replies. */
   readonly resumed: readonly { readonly messageId: string; readonly paused: string; readonly resumed: string }[];
   /** Calls before this stretch whose replies it holds, or more of, by agent. */
@@ -89,23 +95,25 @@ export function readRecords(file: Uint8Array, from = 0, to = file.length, open: 
   const calls: RecordedCall[] = [];
   const messages: RecordedText[] = [];
   const shapes: RecordedText[] = [];
-  const replies = new Map<string, Uint8Array[]>();
+  const replies = new Map<string, ReplyBlock[]>();
   const resumed: { messageId: string; paused: string; resumed: string }[] = [];
   const lateReplies = new Map<string, RecordedReply>();
   const problems: { at: number; reason: string }[] = [];
   const latest = new Map<string, RecordedCall>();
 
   const readLine = (line: ByteRange): void => {
-    const text = bytes.subarray(line.start, line.end);
-    const members = membersAt(text, 0, lineMembers);
-    const type = members ? stringIn(text, members.get('type')) : undefined;
-    if (members && type === 'assistant') return void readReply(text, members);
-    if (members && type === 'api-request-blob') return void messages.push(givenText(text, line, members, 'hash', 'message'));
-    if (members && type === 'api-request-shape') return void shapes.push(givenText(text, line, members, 'shapeHash', 'shape'));
-    if (members && type !== 'api-request' && type !== 'api-request-resumed') return;
-    if (text.length > largestRecord)
-      return void problems.push({ at: line.start, reason: `a record of ${text.length} bytes is larger than any request` });
-    const value = parse(text);
+    const members = membersAt(bytes, line.start, lineMembers);
+    const type = members && stringIn(bytes, members.get('type'));
+    if (members && type === 'assistant') readReply(bytes, members);
+    else if (members && type === 'api-request-blob') messages.push(givenText(bytes, line, members, 'hash', 'message'));
+    else if (members && type === 'api-request-shape') shapes.push(givenText(bytes, line, members, 'shapeHash', 'shape'));
+    else if (!members || type === 'api-request' || type === 'api-request-resumed') readWhole(line);
+  };
+
+  const readWhole = (line: ByteRange): void => {
+    const size = line.end - line.start;
+    if (size > largestRecord) return void problems.push({ at: line.start, reason: `a record of ${size} bytes is larger than any request` });
+    const value = parse(bytes.subarray(line.start, line.end));
     if (isObject(value)) readValue(value, line);
   };
 
@@ -137,19 +145,20 @@ export function readRecords(file: Uint8Array, from = 0, to = file.length, open: 
     const messageId = message && stringIn(text, message.get('id'));
     if (!messageId || !blockPlaces) return;
     const blocks = replies.get(messageId) ?? [];
-    for (const { start, end } of blockPlaces) blocks.push(text.subarray(start, end));
+    for (const { start, end } of blockPlaces) blocks.push({ text, start, end });
     replies.set(messageId, blocks);
     const record = stringIn(text, line.get('uuid'));
     const isSpoken = stringIn(text, message.get('model')) !== '<synthetic>' && !isTrue(text, line.get('isApiErrorMessage'));
-    if (record && isSpoken) joinReply(agentOf(stringIn(text, line.get('agentId'))), messageId, record, valueIn(text, message.get('usage')));
+    if (record && isSpoken)
+      joinReply(agentOf(stringIn(text, line.get('agentId'))), messageId, record, () => usageOf(valueIn(text, message.get('usage'))));
   };
 
   /** A reply is what the agent says after its call; lines of one message repeat its usage, and the last one is right. */
-  const joinReply = (agent: string, messageId: string, record: string, usage: Json | undefined): void => {
+  const joinReply = (agent: string, messageId: string, record: string, usage: () => Usage): void => {
     const call = latest.get(agent);
     const known = call ? call.reply : (lateReplies.get(agent) ?? open.get(agent)?.reply);
     if (known && known.messageId !== messageId) return;
-    const reply = { messageId, record: known?.record ?? record, usage: usageOf(usage) };
+    const reply = { messageId, record: known?.record ?? record, usage };
     if (call) call.reply = reply;
     else if (open.has(agent)) lateReplies.set(agent, reply);
   };
@@ -187,15 +196,22 @@ function* linesWith(bytes: Buffer, marks: readonly Buffer[], from: number, to: n
   }
 }
 
+const replyStart = Buffer.from('{"role":"assistant","content":[');
+const replyEnd = Buffer.from(']}');
+const comma = 0x2c;
+
 /** The message that the first `count` blocks of a reply make, as it is sent back. */
-export function replyMessage(blocks: readonly Uint8Array[], count: number): Uint8Array {
-  const parts: Uint8Array[] = [Buffer.from('{"role":"assistant","content":[')];
-  blocks.slice(0, count).forEach((block, index) => {
-    if (index) parts.push(Buffer.from(','));
-    parts.push(block);
+export function replyMessage(blocks: readonly ReplyBlock[], count: number): Uint8Array {
+  const sent = blocks.slice(0, count);
+  const size = sent.reduce((sum, { start, end }) => sum + end - start + 1, sent.length ? -1 : 0);
+  const message = Buffer.allocUnsafe(replyStart.length + size + replyEnd.length);
+  let at = replyStart.copy(message);
+  sent.forEach(({ text, start, end }, index) => {
+    if (index) message[at++] = comma;
+    at += view(text).copy(message, at, start, end);
   });
-  parts.push(Buffer.from(']}'));
-  return Buffer.concat(parts);
+  replyEnd.copy(message, at);
+  return message;
 }
 
 /** What an `api-request` line says beyond what finding its parts needs. */
@@ -260,12 +276,12 @@ function callOf(value: JsonObject, line: ByteRange, before: number): RecordedCal
   };
 }
 
-function givenText(text: Uint8Array, line: ByteRange, members: ReadonlyMap<string, ByteRange>, hashKey: string, textKey: string): RecordedText {
-  const place = members.get(textKey);
-  const hash = stringIn(text, members.get(hashKey)) ?? '';
-  if (!place) return { hash, line, range: undefined, text: new Uint8Array() };
-  const range = { start: line.start + place.start, end: line.start + place.end };
-  return { hash, line, range, text: text.length > largestRecord ? undefined : text.subarray(place.start, place.end) };
+/** A text by its places in `bytes`: the file, or what a line with spaces would be without. */
+function givenText(bytes: Uint8Array, line: ByteRange, members: ReadonlyMap<string, ByteRange>, hashKey: string, textKey: string): RecordedText {
+  const range = members.get(textKey);
+  const hash = stringIn(bytes, members.get(hashKey)) ?? '';
+  if (!range) return { hash, line, range, text: new Uint8Array() };
+  return { hash, line, range, text: line.end - line.start > largestRecord ? undefined : bytes.subarray(range.start, range.end) };
 }
 
 /** The counts of a message's `usage` member, as far as it has them. */
@@ -288,4 +304,4 @@ const isTrue = (text: Uint8Array, range: ByteRange | undefined): boolean => valu
 
 const parse = (text: Uint8Array): Json | undefined => parseJson(textOf(text));
 
-const view = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+const view = (bytes: Uint8Array): Buffer => (bytes instanceof Buffer ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));

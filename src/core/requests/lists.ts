@@ -12,12 +12,15 @@ export interface ListRow {
 /** How long a walk along bases may be, for a list of so many messages: then the list is stored whole once. */
 export const longestWalk = (messages: number): number => 16 + (messages >> 6);
 
+export const listRow = (db: ReadableDb, no: number): ListRow | undefined =>
+  db.one<ListRow>('SELECT base, keep, tail, list FROM request WHERE no = ?', no);
+
 /** The numbers of a call's messages, in order; a gap is the negative number of its row. */
-export function listOf(db: ReadableDb, no: number): number[] {
+export function listOf(rowOf: (no: number) => ListRow | undefined, no: number): number[] {
   const parts: number[][] = [];
   let wanted = Number.POSITIVE_INFINITY;
   for (let at: number | null = no; at !== null && wanted > 0; ) {
-    const row: ListRow | undefined = db.one<ListRow>('SELECT base, keep, tail, list FROM request WHERE no = ?', at);
+    const row = rowOf(at);
     if (!row) break;
     if (row.list) {
       parts.push(unpackNumbers(row.list).slice(0, wanted));

@@ -3,7 +3,7 @@ import { type ArtifactNo, bytesOf, canonicalJson, isObject, type Json, type Json
 import type { Chain } from '../chain/index.js';
 import { cacheMark, withBlocks } from './canonical.js';
 import { type CallDetails, callDetails } from './claude-code.js';
-import { listOf } from './lists.js';
+import { listOf, listRow } from './lists.js';
 import { type Mark, markedMessage, marksByMessage, marksOf, pathInWords, putMark } from './marks.js';
 import { type MessageReader, messageReader } from './messages.js';
 import { unpackNumbers } from './varints.js';
@@ -74,7 +74,7 @@ export function openRebuilder(chain: Pick<Chain, 'db' | 'project' | 'artifacts'>
   /** A call's list: mostly that of the call rebuilt just before, and more. */
   const listAt = (call: StoredCall): readonly number[] => {
     const base = call.base === null ? undefined : lists.get(call.base);
-    const list = base ? [...base.slice(0, call.keep), ...unpackNumbers(call.tail)] : listOf(db, call.no);
+    const list = base ? [...base.slice(0, call.keep), ...unpackNumbers(call.tail)] : listOf((no) => listRow(db, no), call.no);
     remember(lists, call.no, list);
     return list;
   };

@@ -1,5 +1,5 @@
 import { sha256Of } from '../artifacts/index.js';
-import type { ByteRange } from '../base/index.js';
+import type { ArtifactNo, ByteRange } from '../base/index.js';
 import type { Chain } from '../chain/index.js';
 import {
   agentOf,
@@ -12,7 +12,7 @@ import {
   readRecords,
 } from './claude-code.js';
 import { membersAt, stringIn } from './json-ranges.js';
-import { listOf, longestWalk } from './lists.js';
+import { type ListRow, listOf, listRow, longestWalk } from './lists.js';
 import { openResolver } from './resolve.js';
 import { messageKeys, openTexts, type Place, type ShapeRow, type StoredRange, type Texts } from './texts.js';
 import { packNumbers } from './varints.js';
@@ -105,7 +105,7 @@ function openRequests(chain: Chain, source: number): Map<string, OpenRequest> {
   return new Map(
     rows.map(({ no, agentId, replyRecord, replyMessage, ...usage }) => [
       agentId,
-      { no, reply: replyRecord !== null && replyMessage !== null ? { messageId: replyMessage, record: replyRecord, usage } : undefined },
+      { no, reply: replyRecord !== null && replyMessage !== null ? { messageId: replyMessage, record: replyRecord, usage: () => usage } : undefined },
     ]),
   );
 }
@@ -120,8 +120,13 @@ function storedBy(chain: Chain, source: number | undefined): (hash: string) => n
         chain.project,
         Buffer.from(key, 'hex'),
       );
-      const page = row && chain.db.one<{ source: number }>('SELECT source FROM requestPage WHERE first <= ? ORDER BY first DESC LIMIT 1', row.no);
-      if (page?.source === source) return row?.no;
+      const page =
+        row &&
+        chain.db.one<{ source: number; end: number }>(
+          'SELECT source, first + count AS end FROM requestPage WHERE first <= ? ORDER BY first DESC LIMIT 1',
+          row.no,
+        );
+      if (row && page?.source === source && row.no < page.end) return row.no;
     }
     return undefined;
   };
@@ -186,6 +191,8 @@ function saveCalls(chain: Chain, { file, source, calls, shapes, places, open, re
   const shapeNo = shapeRows(chain);
   const later = new Map(calls.map(({ call }, index) => [call.id, index]));
   const saved = new Map<string, Base>();
+  const lists = new Map<number, ListRow>();
+  const listAt = (no: number): ListRow | undefined => lists.get(no) ?? listRow(db, no);
   const baseRow = (id: string): Base | undefined =>
     saved.get(id) ?? db.one<Base>('SELECT no, messageCount, steps, flaw FROM request WHERE project = ? AND requestId = ?', project, id);
 
@@ -213,7 +220,9 @@ function saveCalls(chain: Chain, { file, source, calls, shapes, places, open, re
     const linked = flaw === null && base !== undefined && call.keep > 0 ? base : undefined;
     const steps = linked ? linked.steps + 1 : 0;
     const messageCount = (flaw === null ? call.keep : 0) + numbers.length;
-    const whole = linked && steps > longestWalk(messageCount) ? [...listOf(db, linked.no).slice(0, call.keep), ...numbers] : undefined;
+    const whole = linked && steps > longestWalk(messageCount) ? [...listOf(listAt, linked.no).slice(0, call.keep), ...numbers] : undefined;
+    const list = { base: linked?.no ?? null, keep: linked ? call.keep : 0, tail: packNumbers(numbers), list: whole ? packNumbers(whole) : null };
+    const usage = call.reply?.usage();
     const place = places.get(call.line);
     if (!place) throw new Error(`the record of call ${call.id} was not stored`);
     const { rowId } = db.run(
@@ -229,22 +238,23 @@ function saveCalls(chain: Chain, { file, source, calls, shapes, places, open, re
       call.at,
       call.model ?? null,
       typeof shape === 'string' ? null : shapeNo(shape),
-      linked?.no ?? null,
-      linked ? call.keep : 0,
-      packNumbers(numbers),
-      whole ? packNumbers(whole) : null,
+      list.base,
+      list.keep,
+      list.tail,
+      list.list,
       whole ? 0 : steps,
       messageCount,
       call.reply?.record ?? null,
       call.reply?.messageId ?? null,
       call.reply ? null : recordBefore(file, call.line.start),
-      call.reply?.usage.input ?? null,
-      call.reply?.usage.output ?? null,
-      call.reply?.usage.cacheRead ?? null,
-      call.reply?.usage.cacheWrite ?? null,
+      usage?.input ?? null,
+      usage?.output ?? null,
+      usage?.cacheRead ?? null,
+      usage?.cacheWrite ?? null,
       flaw,
       typeof shape === 'string' ? shape : null,
     );
+    lists.set(rowId, list);
     saved.set(requestId, { no: rowId, messageCount, steps: whole ? 0 : steps, flaw });
   });
   for (const [agent, reply] of records.lateReplies) saveReply(chain, open.get(agent)?.no ?? 0, reply);
@@ -252,14 +262,15 @@ function saveCalls(chain: Chain, { file, source, calls, shapes, places, open, re
 }
 
 function saveReply(chain: Chain, no: number, { record, messageId, usage }: RecordedReply): void {
+  const { input, output, cacheRead, cacheWrite } = usage();
   chain.db.run(
     'UPDATE request SET replyRecord = ?, replyMessage = ?, input = ?, output = ?, cacheRead = ?, cacheWrite = ? WHERE no = ? AND project = ?',
     record,
     messageId,
-    usage.input,
-    usage.output,
-    usage.cacheRead,
-    usage.cacheWrite,
+    input,
+    output,
+    cacheRead,
+    cacheWrite,
     no,
     chain.project,
   );
@@ -291,10 +302,10 @@ function joinHalves(chain: Chain, messageId: string, paused: string, resumed: st
  * that id. Undefined where this very record is stored already.
  */
 function freeId(chain: Chain, id: string, line: Uint8Array): string | undefined {
-  const isSame = (row: { page: number; start: number; size: number }): boolean =>
-    row.size === line.length && Buffer.compare(chain.artifacts.read(row.page as never).subarray(row.start, row.start + row.size), line) === 0;
+  const isSame = (row: { page: ArtifactNo; start: number; size: number }): boolean =>
+    row.size === line.length && Buffer.compare(chain.artifacts.read(row.page).subarray(row.start, row.start + row.size), line) === 0;
   const rowOf = (name: string) =>
-    chain.db.one<{ page: number; start: number; size: number }>(
+    chain.db.one<{ page: ArtifactNo; start: number; size: number }>(
       'SELECT page, start, size FROM request WHERE project = ? AND requestId = ?',
       chain.project,
       name,

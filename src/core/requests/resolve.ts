@@ -1,7 +1,7 @@
 import { sha256Of } from '../artifacts/index.js';
 import type { ByteRange } from '../base/index.js';
 import { cacheMark, inOrder, messageHash, orderWithHash } from './canonical.js';
-import { type RecordedText, type Records, readRecords, replyMessage, userMessages } from './claude-code.js';
+import { type RecordedText, type Records, type ReplyBlock, readRecords, replyMessage, userMessages } from './claude-code.js';
 import { canonicalOrder } from './json-ranges.js';
 import type { PageText } from './pages.js';
 
@@ -83,7 +83,7 @@ function lookup(records: Records): Lookup {
   };
 }
 
-function quickReply(blocks: readonly Uint8Array[]): QuickReply {
+function quickReply(blocks: readonly ReplyBlock[]): QuickReply {
   const text = replyMessage(blocks, blocks.length);
   const order = canonicalOrder(text, cacheMark);
   return { hash: order && sha256Of(inOrder(text, order)).toString('hex'), message: { text, order } };

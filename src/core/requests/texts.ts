@@ -135,9 +135,11 @@ export function openTexts(chain: Chain, file: Uint8Array): Texts {
         if (Buffer.compare(now.text, message.text) === 0) use(range, () => now.place);
         return now.no;
       }
-      const known = db.one<{ no: number }>('SELECT no FROM requestMessage WHERE project = ? AND hash = ?', project, Buffer.from(key, 'hex'));
-      if (known) {
-        if (range) use(range, () => storedPlace(known.no, message.text));
+      const name = Buffer.from(key, 'hex');
+      if (!db.run('INSERT OR IGNORE INTO requestMessage (project, hash, no) VALUES (?, ?, ?)', project, name, next).changes) {
+        const known = db.one<{ no: number }>('SELECT no FROM requestMessage WHERE project = ? AND hash = ?', project, name);
+        if (!known) throw new Error(`message ${hash} is stored and not found`);
+        use(range, () => storedPlace(known.no, message.text));
         return known.no;
       }
       const one: Kept = { no: next, text: message.text, place: undefined };
@@ -172,8 +174,6 @@ export function openTexts(chain: Chain, file: Uint8Array): Texts {
     save(source) {
       for (const { first, count, artifact } of pages)
         db.run('INSERT INTO requestPage (first, project, source, count, artifact) VALUES (?, ?, ?, ?, ?)', first, project, source, count, artifact);
-      for (const [key, { no }] of kept)
-        db.run('INSERT INTO requestMessage (project, hash, no) VALUES (?, ?, ?)', project, Buffer.from(key, 'hex'), no);
     },
   };
 
