@@ -133,7 +133,6 @@ const stages: readonly Stage[] = [
   { name: 'rules', run: () => vitest('rules', ['test/architecture', 'test/spec']) },
   { name: 'unit', run: () => vitest('unit', ['--exclude=test/architecture/**', '--exclude=test/spec/**']) },
   { name: 'faults', run: () => vitest('faults', ['--config=test/faults/vitest.config.ts', '--mode=short']) },
-  { name: 'faults', run: () => vitest('faults', ['--config=test/faults/vitest.config.ts', '--mode=short']) },
   { name: 'build', run: () => script('build', (name) => one(npmRun(name))) },
   { name: 'e2e', run: () => script('test:e2e', (name) => playwright('e2e', name)) },
   {

@@ -9,7 +9,8 @@ import { secondProject } from './projects.js';
 const cards = ['a', 'b', 'c', 'd', 'e'];
 
 type Step =
-  | { readonly do: 'add' | 'delete'; readonly project: 0 | 1; readonly card: string; readonly said: string }
+  | { readonly do: 'add'; readonly project: 0 | 1; readonly card: string; readonly said: string }
+  | { readonly do: 'delete'; readonly project: 0 | 1; readonly card: string; readonly said: string }
   | { readonly do: 'create' | 'append' | 'replace'; readonly project: 0 | 1; readonly box: number; readonly cards: readonly string[] }
   | { readonly do: 'pack'; readonly project: 0 | 1; readonly boxes: readonly number[] };
 
