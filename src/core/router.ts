@@ -11,11 +11,15 @@ import {
   fork,
   graph,
   history,
+  instantiate,
+  listTemplates,
   materialize,
   outlineRows,
+  putTemplate,
   resolve,
   show,
   snapshot,
+  templateOf,
   tips,
   update,
 } from './chain/index.js';
@@ -24,7 +28,7 @@ import { contract, type ImportResult } from './contract/index.js';
 import { exportContext, resumeInClaudeCode } from './export/index.js';
 import * as handover from './handover/index.js';
 import { detect, foundSessions, foundSources, getSource, importPaths, listSources } from './intake/index.js';
-import { checkProject, compactContext, inSteps, projectInfo, projectServices, repairProject, roots, type Session } from './project/index.js';
+import { checkProject, compactContext, inSteps, projectInfo, projectServices, repairProject, roots, type Session, summarizeCommits } from './project/index.js';
 import { diffRequests, getRequest, listRequests } from './requests/index.js';
 import { query } from './search/index.js';
 import { createTicket, discuss, events, giveVerdict, importTickets, listTickets, moveTicket, ticketOf, updateTicket } from './tickets/index.js';
@@ -103,6 +107,15 @@ export const router = os.router({
     gc: os.artifact.gc.handler(({ input, context }) => inSteps(chainOf(context).artifacts.gc({ ...input, roots }))),
     repack: os.artifact.repack.handler(({ context }) => inSteps(chainOf(context).artifacts.repack())),
   },
+  template: {
+    put: os.template.put.handler(({ input, context }) => {
+      if ((input.data === undefined) === (input.text === undefined)) throw badRequest('data', 'a template has its content by one of data and text');
+      const bytes = input.data === undefined ? Buffer.from(input.text ?? '') : Buffer.from(input.data, 'base64');
+      return putTemplate(chainOf(context), { ...input, bytes, contentType: input.contentType ?? 'text/plain' });
+    }),
+    get: os.template.get.handler(({ input, context }) => templateOf(chainOf(context), input.template)),
+    list: os.template.list.handler(({ input, context }) => listTemplates(chainOf(context), input.name)),
+  },
   tier: {
     list: os.tier.list.handler(({ context: { session } }) => session.project().tiers.list()),
     set: os.tier.set.handler(({ input, context: { session } }) => {
@@ -140,6 +153,13 @@ export const router = os.router({
     fork: os.context.fork.handler(({ input, context }) => fork(chainOf(context), input)),
     compact: os.context.compact.handler(({ input, context }) => compact(chainOf(context), input.id, input.summary)),
     snapshot: os.context.snapshot.handler(({ input, context }) => snapshot(chainOf(context), input.id, input.stop)),
+    summarize: os.context.summarize.handler(({ input, context, signal }) =>
+      summarizeCommits(chainOf(context), input, context.session.engine.options.providers ?? [], signal),
+    ),
+    instantiate: os.context.instantiate.handler(({ input, context }) => {
+      const made = instantiate(chainOf(context), input);
+      return { ...made, commits: [...made.commits] };
+    }),
     diff: os.context.diff.handler(({ input, context }) => compareContexts(chainOf(context), input)),
   },
   export: {

@@ -1,4 +1,4 @@
-import { oc } from '@orpc/contract';
+import { eventIterator, oc } from '@orpc/contract';
 import { z } from 'zod';
 import { entry, entryDraft, kinds, roles } from './entry.js';
 import { artifactName, artifactRef, base64, contextId, contextPrefix, count, entryKey, formatName, name, timestamp } from './scalars.js';
@@ -102,6 +102,12 @@ const filter = z.object({
 export const hunk = z.object({ op: z.enum(['same', 'added', 'removed', 'changed']), aStart: count, aCount: count, bStart: count, bCount: count });
 export type Hunk = z.output<typeof hunk>;
 
+const summarizeProgress = z.object({ done: count, total: count, id: contextId.optional() });
+export type SummarizeProgress = z.output<typeof summarizeProgress>;
+/** `skipped`: commits whose content could not be read, or has no words. */
+const summarizeResult = z.object({ summarized: count, skipped: z.array(z.object({ id: contextId, reason: z.string() })) });
+export type SummarizeResult = z.output<typeof summarizeResult>;
+
 export const contextContract = {
   checkpoint: oc
     .input(
@@ -163,6 +169,24 @@ export const contextContract = {
     .output(commit),
   compact: oc.input(z.object({ id: contextPrefix, summary: z.string().min(1).max(1_000_000) })).output(commit),
   snapshot: oc.input(z.object({ id: contextPrefix, stop: stop.optional() })).output(commit),
+  /**
+   * Summaries for these commits, or for all that have none: of their own words, or by a model of the provider. Streams how
+   * far it is; a call that is ended early has done whole commits, and the next goes on.
+   */
+  summarize: oc
+    .input(
+      z
+        .object({
+          ids: z.array(contextPrefix).min(1).max(100_000).optional(),
+          missing: z.literal(true).optional(),
+          provider: name.optional(),
+          model: name.optional(),
+          /** Calls of the model in a minute. */
+          perMinute: z.number().min(0.1).max(100_000).optional(),
+        })
+        .refine(({ ids, missing }) => (ids === undefined) !== (missing === undefined), { path: ['ids'], message: 'either ids or missing: true says which commits' }),
+    )
+    .output(eventIterator(summarizeProgress, summarizeResult)),
   diff: oc.input(z.object({ a: contextPrefix, b: contextPrefix, stop: stop.optional() })).output(
     z.object({
       base: contextId.nullable(),

@@ -8,6 +8,7 @@ import { contextContract, exportContract } from './context.js';
 import { agentContract, handoverContract } from './handover.js';
 import { importContract, libraryContract, sourceContract } from './intake.js';
 import { artifactContract, projectContract } from './project.js';
+import { instantiateContract, templateContract } from './template.js';
 import { tierContract } from './tier.js';
 import { requestContract } from './request.js';
 import { searchContract } from './search.js';
@@ -26,6 +27,7 @@ export * from './intake.js';
 export * from './project.js';
 export * from './request.js';
 export * from './scalars.js';
+export * from './template.js';
 export * from './tier.js';
 export * from './search.js';
 export * from './ticket.js';
@@ -36,7 +38,8 @@ export const contract = {
   project: projectContract,
   artifact: artifactContract,
   tier: tierContract,
-  context: contextContract,
+  template: templateContract,
+  context: { ...contextContract, instantiate: instantiateContract },
   export: exportContract,
   import: importContract,
   source: sourceContract,

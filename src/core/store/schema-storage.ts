@@ -53,3 +53,28 @@ CREATE TABLE tier (
   PRIMARY KEY (project, name)
 ) WITHOUT ROWID;
 `;
+
+export const templates = /* sql */ `
+-- What kind of agent: versions of a name, each with its content.
+CREATE TABLE template (
+  no        INTEGER PRIMARY KEY,
+  project   INTEGER NOT NULL,
+  name      TEXT NOT NULL,
+  version   INTEGER NOT NULL,
+  artifact  INTEGER NOT NULL REFERENCES artifact(no),
+  author    TEXT,
+  createdAt INTEGER NOT NULL
+);
+CREATE UNIQUE INDEX templateVersion ON template(project, name, version);
+
+-- Each time that a template and a context were put together to start an agent.
+CREATE TABLE instantiation (
+  no        INTEGER PRIMARY KEY,
+  project   INTEGER NOT NULL,
+  template  TEXT NOT NULL,
+  context   INTEGER REFERENCES context(seq),
+  principal TEXT,
+  machine   TEXT,
+  at        INTEGER NOT NULL
+);
+`;

@@ -2,7 +2,7 @@ import { cards } from './schema-cards.js';
 import { requests } from './schema-requests.js';
 import { search } from './schema-search.js';
 import { spaces } from './schema-spaces.js';
-import { storage, tiers } from './schema-storage.js';
+import { storage, templates, tiers } from './schema-storage.js';
 import { tickets } from './schema-tickets.js';
 
 /**
@@ -163,4 +163,4 @@ CREATE INDEX sourceSession ON source(project, sessionId);
 `;
 
 /** Never change a step that has been released: add one. */
-export const steps: readonly string[] = [first, requests, spaces, cards, tickets, search, storage, tiers];
+export const steps: readonly string[] = [first, requests, spaces, cards, tickets, search, storage, tiers, templates];

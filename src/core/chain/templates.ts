@@ -1,0 +1,151 @@
+import { refOfHash } from '../artifacts/index.js';
+import { type ArtifactNo, type ArtifactRef, badRequest, type ContextId, inWords, notFound, type Timestamp, timestampOf } from '../base/index.js';
+import type { Stop } from '../contract/index.js';
+import type { Chain, Materialized } from './chain.js';
+import { childrenOf, commitOf } from './find.js';
+import { materialize } from './materialize.js';
+
+/** A version of a template: what kind of agent, as whoever runs it describes that (C16). */
+export interface Template {
+  readonly name: string;
+  readonly version: number;
+  /** `name@version`, as commits carry it. */
+  readonly template: string;
+  readonly artifactRef: ArtifactRef;
+  readonly contentType: string;
+  readonly author?: string;
+  readonly createdAt: Timestamp;
+}
+
+interface TemplateRow {
+  readonly name: string;
+  readonly version: number;
+  readonly artifact: ArtifactNo;
+  readonly author: string | null;
+  readonly createdAt: number;
+}
+
+const columns = 'name, version, artifact, author, createdAt';
+
+/** Keeps content under a name as its next version; the content of the last version again is that version. */
+export function putTemplate(chain: Chain, input: { name: string; bytes: Uint8Array; contentType: string; author?: string | undefined }): Template {
+  if (input.name.includes('@')) throw badRequest('name', `${inWords(input.name)} names a version: versions are counted here, give the name alone`);
+  return chain.artifacts.transaction(() => {
+    const { no } = chain.artifacts.put(input.bytes, { contentType: input.contentType });
+    const last = rowOf(chain, input.name);
+    if (last?.artifact === no) return toTemplate(chain, last);
+    const row: TemplateRow = {
+      name: input.name,
+      version: (last?.version ?? 0) + 1,
+      artifact: no,
+      author: input.author ?? null,
+      createdAt: chain.clock(),
+    };
+    chain.db.run(
+      `INSERT INTO template (project, ${columns}) VALUES (?, ?, ?, ?, ?, ?)`,
+      chain.project,
+      row.name,
+      row.version,
+      row.artifact,
+      row.author,
+      row.createdAt,
+    );
+    return toTemplate(chain, row);
+  });
+}
+
+/** The version that `name@version` names, the last where no version is named. @throws NOT_FOUND */
+export function templateOf(chain: Chain, template: string): Template {
+  const row = find(chain, template);
+  if (!row) throw notFound(template, `no template ${inWords(template)} is in this project`);
+  return toTemplate(chain, row);
+}
+
+/** Every version of every template, or of one, newest first. */
+export const listTemplates = (chain: Chain, name?: string): Template[] =>
+  chain.db
+    .all<TemplateRow>(
+      `SELECT ${columns} FROM template WHERE project = ? AND (? IS NULL OR name = ?) ORDER BY no DESC`,
+      chain.project,
+      name ?? null,
+      name ?? null,
+    )
+    .map((row) => toTemplate(chain, row));
+
+export interface Instantiation {
+  readonly template: string;
+  readonly context: ContextId | null;
+  readonly format?: string | undefined;
+  readonly stop?: Stop | undefined;
+  readonly principal?: string | undefined;
+  readonly machine?: string | undefined;
+}
+
+export interface Instance extends Materialized {
+  /** `name@version` of the record where there is one, else the free string that was given. */
+  readonly template: string;
+  readonly templateRef: ArtifactRef | null;
+  readonly context: ContextId | null;
+  /** What it comes to: no context, the end of a chain, or a commit that others go on from already. */
+  readonly start: 'fresh' | 'resume' | 'fork';
+}
+
+/** Puts what an agent is and what it knows together (seed, "Instantiation"): the same call, whatever the context is. */
+export function instantiate(chain: Chain, input: Instantiation): Instance {
+  return chain.artifacts.transaction(() => {
+    const row = find(chain, input.template);
+    if (!row && input.template.includes('@')) throw notFound(input.template, `no template ${inWords(input.template)} is in this project`);
+    const template = row ? toTemplate(chain, row) : undefined;
+    const commit = input.context === null ? null : commitOf(chain, input.context, 'context');
+    const made = materialize(chain, { id: input.context, format: input.format, stop: input.stop });
+    chain.db.run(
+      'INSERT INTO instantiation (project, template, context, principal, machine, at) VALUES (?, ?, ?, ?, ?, ?)',
+      chain.project,
+      template?.template ?? input.template,
+      commit?.seq ?? null,
+      input.principal ?? null,
+      input.machine ?? null,
+      chain.clock(),
+    );
+    return {
+      ...made,
+      template: template?.template ?? input.template,
+      templateRef: template?.artifactRef ?? null,
+      context: commit?.id ?? null,
+      start: commit === null ? 'fresh' : childrenOf(chain, commit).length > 0 ? 'fork' : 'resume',
+    };
+  });
+}
+
+function find(chain: Chain, template: string): TemplateRow | undefined {
+  const [, name = template, version] = /^(.*)@(\d{1,9})$/.exec(template) ?? [];
+  return rowOf(chain, name, version === undefined ? undefined : Number(version));
+}
+
+const rowOf = (chain: Chain, name: string, version?: number): TemplateRow | undefined =>
+  chain.db.one<TemplateRow>(
+    `SELECT ${columns} FROM template WHERE project = ? AND name = ? AND (? IS NULL OR version = ?) ORDER BY version DESC LIMIT 1`,
+    chain.project,
+    name,
+    version ?? null,
+    version ?? null,
+  );
+
+function toTemplate(chain: Chain, row: TemplateRow): Template {
+  const { hash, contentType } = chain.db.one<{ hash: Buffer; contentType: string }>(
+    'SELECT hash, contentType FROM artifact WHERE no = ?',
+    row.artifact,
+  ) ?? {
+    hash: Buffer.alloc(32),
+    contentType: '',
+  };
+  return {
+    name: row.name,
+    version: row.version,
+    template: `${row.name}@${row.version}`,
+    artifactRef: refOfHash(hash),
+    contentType,
+    ...(row.author !== null && { author: row.author }),
+    createdAt: timestampOf(row.createdAt),
+  };
+}
