@@ -61,17 +61,10 @@ async function askedFor(
   providers: readonly ModelProvider[],
   signal: AbortSignal | undefined,
 ): Promise<string> {
-  const provider = providers.find((each) => each.id === name);
-  if (!provider)
-    throw badRequest('provider', `${inWords(name)} is no provider here; there are ${providers.map((each) => each.id).join(', ') || 'none'}`);
-  const known = await provider.models();
-  const model = given ?? known.models[0];
-  if (model === undefined)
-    throw new StemmaError('UNAVAILABLE', `${provider.title} has no model to ask: ${known.problem ?? 'it names none'}`, { provider: provider.id });
-  const body = requestBody(summaryCall(removed, previousSummary), provider.wire, model) as Record<string, unknown>;
-  let text = '';
-  for await (const piece of provider.stream({ model, body, headers: {} }, signal)) if (piece.kind === 'text') text += piece.delta;
-  if (text.trim() === '' || signal?.aborted)
-    throw new StemmaError('UNAVAILABLE', `${provider.title} gave no summary; nothing was changed`, { provider: provider.id });
-  return text.trim();
+  return askFor(
+    { provider: name, model: given },
+    (wire, model) => requestBody(summaryCall(removed, previousSummary), wire, model) as Record<string, unknown>,
+    providers,
+    signal,
+  );
 }
