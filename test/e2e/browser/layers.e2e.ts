@@ -49,6 +49,16 @@ for (const colorScheme of ['light', 'dark'] as const) {
   });
 }
 
+test('compose: a context is compacted by extracts, on a branch of its own', async ({ page, machine }) => {
+  await selected(page, machine);
+  await page.getByRole('tab', { name: 'Compose' }).click();
+  await page.getByRole('button', { name: 'Compact', exact: true }).click();
+  await page.getByRole('menuitem', { name: 'By extracts, without a model' }).click();
+  await expect(entries(page).getByText(/Extracts of \d+ earlier messages, in order/)).toBeVisible();
+  await page.getByRole('tab', { name: 'Compose' }).click();
+  await expect(page.getByRole('region', { name: 'Messages' }).getByText(/Extracts of \d+ earlier messages/)).toBeVisible();
+});
+
 test("timeline: a context as chat, a space of one's own, who a message starts, and the text that the agent reads", async ({ page, machine }) => {
   const met = complaints(page);
   await selected(page, machine);

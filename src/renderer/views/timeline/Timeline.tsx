@@ -187,7 +187,7 @@ function SpaceShown({ project, space, round, onChange }: { project: string; spac
         ) : (
           <>
             <header className="timeline-head">
-              <label className="compose-field">
+              <label className="timeline-field">
                 <span className="muted">Read by</span>
                 <select className="field" value={reader} onChange={(event) => setReader(event.target.value)}>
                   <optgroup label="If it were called now">
@@ -208,7 +208,7 @@ function SpaceShown({ project, space, round, onChange }: { project: string; spac
                   )}
                 </select>
               </label>
-              <label className="compose-field">
+              <label className="timeline-field">
                 <span className="muted">Window</span>
                 <input
                   className="field timeline-budget"
