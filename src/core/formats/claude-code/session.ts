@@ -25,7 +25,13 @@ const originalsOwn = ['requestRef', 'requestSessionId', 'forkedFrom', 'agentId']
  */
 export function writeSession(delta: Uint8Array, options: SessionOptions): Uint8Array {
   const records = scanLines(delta).pieces.flatMap(({ record, sort }) => (record && sort === 'record' ? [record] : []));
-  const chain = pairCalls(withKept(records.filter(isChained).filter((record) => record.type !== 'progress')), options);
+  const chain = pairCalls(
+    compacted(
+      records.filter(isChained).filter((record) => record.type !== 'progress'),
+      options.newId,
+    ),
+    options,
+  );
   const uuids = new Set(chain.map(uuidOf));
   const loose = records.filter(
     (record) => !isChained(record) && (travels.has(String(record.type)) || (record.type === 'summary' && uuids.has(stringAt(record, 'leafUuid')))),
@@ -41,33 +47,55 @@ export function writeSession(delta: Uint8Array, options: SessionOptions): Uint8A
 }
 
 /**
- * A compaction repeats the messages that it keeps behind its summary. Where the file has them already, the boundary's list of them is
- * enough; where it has not, they stay behind the summary, as the agent's own forks have them. The list names what is kept, no more.
+ * A compaction is a boundary, a summary and the messages that it keeps. Where the file has those already, the boundary names them and
+ * that is enough; where it has not, they stay behind the summary, as the agent's own forks have them. A summary that was written without
+ * a boundary gets one: the agent begins where the last boundary is.
  */
-function withKept(records: readonly JsonObject[]): JsonObject[] {
+function compacted(records: readonly JsonObject[], newId: () => string): JsonObject[] {
   const seen = new Set<string>();
-  const kept: JsonObject[] = [];
-  let compaction: { at: number; listed: ReadonlySet<string>; present: string[] } | undefined;
+  const chain: JsonObject[] = [];
+  let open: Compaction | undefined;
   const settle = (): void => {
-    if (compaction && compaction.present.length < compaction.listed.size)
-      kept[compaction.at] = keeping(kept[compaction.at] as JsonObject, compaction.present);
-    compaction = undefined;
+    if (open) chain[open.at] = keeping(chain[open.at] as JsonObject, open);
+    open = undefined;
   };
   for (const record of records) {
     const uuid = uuidOf(record) as string;
     const part = partOf(record);
-    if (part === 'boundary') {
+    if (part === 'boundary' || (part === 'summary' && !open)) {
       settle();
-      compaction = { at: kept.length, listed: new Set(listedBy(record)), present: [] };
-    } else if (compaction?.listed.has(uuid)) compaction.present.push(uuid);
-    else if (part !== 'summary' && part !== 'quiet') settle();
+      open = { at: chain.length, listed: new Set(listedBy(record)), kept: [], anchor: undefined };
+      if (part === 'summary') chain.push(boundaryFor(record, newId()));
+    }
+    if (part === 'summary' && open) open.anchor = uuid;
+    else if (open && (open.listed.has(uuid) || seen.has(uuid))) open.kept.push(uuid);
+    else if (part !== 'quiet' && part !== 'boundary') settle();
     if (seen.has(uuid)) continue;
     seen.add(uuid);
-    kept.push(record);
+    chain.push(record);
   }
   settle();
-  return kept;
+  return chain;
 }
+
+interface Compaction {
+  readonly at: number;
+  /** The messages that its boundary says it keeps, and those that are there, in order. */
+  readonly listed: ReadonlySet<string>;
+  readonly kept: string[];
+  anchor: string | undefined;
+}
+
+const boundaryFor = (summary: JsonObject, uuid: string): JsonObject => ({
+  type: 'system',
+  subtype: 'compact_boundary',
+  content: 'Conversation compacted',
+  isMeta: false,
+  level: 'info',
+  compactMetadata: { trigger: 'manual', preTokens: 0 },
+  uuid,
+  ...('timestamp' in summary ? { timestamp: summary.timestamp } : {}),
+});
 
 const listedBy = (boundary: JsonObject): readonly string[] => {
   const metadata = isObject(boundary.compactMetadata) ? boundary.compactMetadata.preservedMessages : undefined;
@@ -75,13 +103,15 @@ const listedBy = (boundary: JsonObject): readonly string[] => {
   return Array.isArray(uuids) ? uuids.filter((uuid) => typeof uuid === 'string') : [];
 };
 
-function keeping(boundary: JsonObject, uuids: readonly string[]): JsonObject {
-  const { preservedMessages, preservedSegment, ...metadata } = boundary.compactMetadata as JsonObject;
-  const [first] = uuids;
-  if (first === undefined) return { ...boundary, compactMetadata: metadata };
-  const messages = { ...(preservedMessages as JsonObject), uuids, allUuids: uuids };
-  const segment = isObject(preservedSegment) ? { preservedSegment: { ...preservedSegment, headUuid: first, tailUuid: uuids.at(-1) ?? first } } : {};
-  return { ...boundary, compactMetadata: { ...metadata, ...segment, preservedMessages: messages } as JsonObject };
+/** The boundary with the list of what is kept, no more and no less. */
+function keeping(boundary: JsonObject, { listed, kept, anchor }: Compaction): JsonObject {
+  if (kept.length === listed.size && kept.every((uuid) => listed.has(uuid))) return boundary;
+  const { preservedMessages: _, preservedSegment: __, ...metadata } = isObject(boundary.compactMetadata) ? boundary.compactMetadata : {};
+  const [headUuid] = kept;
+  const tailUuid = kept.at(-1);
+  if (headUuid === undefined || tailUuid === undefined || anchor === undefined) return { ...boundary, compactMetadata: metadata };
+  const preservedMessages = { anchorUuid: anchor, uuids: kept, allUuids: kept };
+  return { ...boundary, compactMetadata: { ...metadata, preservedSegment: { headUuid, anchorUuid: anchor, tailUuid }, preservedMessages } };
 }
 
 /**

@@ -111,7 +111,8 @@ function attachmentOf(group: readonly WrittenBlock[]): object {
   if (entry.kind === 'event') return { attachment: entry.arguments ?? { type: entry.toolName ?? 'note' } };
   const type = isSystemPrompt(group[0] as WrittenBlock) ? systemPromptType : (entry.toolName ?? 'note');
   return {
-    attachment: { type },
+    // The agent says a reminder of tasks only for a list, be it empty.
+    attachment: { type, ...(type === 'task_reminder' ? { content: [], itemCount: 0 } : {}) },
     rendered: inPlace(group, ({ entry: { text = '' } }) => ({ content: text }), { content: '' }),
     renderedRole: entry.role === 'system' ? 'system' : 'user',
   };

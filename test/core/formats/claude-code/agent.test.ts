@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
@@ -88,9 +89,8 @@ function seen({ planned }: History, way: readonly number[], last?: readonly Pars
 
 /** A last turn without an answer is closed by the agent, or grows by the next prompt: then it went with PING. */
 function agree(seenHere: readonly Said[], sent: readonly Said[], about: string): void {
-  const ours = withoutClosing(seenHere);
-  const grew = ours.length === sent.length + 1 && ours.at(-1)?.role === 'user';
-  expect(legible(grew ? ours.slice(0, -1) : ours), about).toBe(legible(sent));
+  const isOpen = seenHere.at(-1)?.role === 'user' && seenHere.length !== sent.length;
+  expect(legible(withoutClosing(isOpen ? seenHere.slice(0, -1) : seenHere)), about).toBe(legible(sent));
 }
 
 function sessionOf(history: History, way: readonly number[], last: readonly Uint8Array[] = []): Uint8Array {
@@ -102,12 +102,20 @@ function sessionOf(history: History, way: readonly number[], last: readonly Uint
   });
 }
 
+/** As edits do it: each delta from its entries. */
+function writtenAgain({ planned }: History, way: readonly number[]): Uint8Array {
+  const options = { newId: () => randomUUID(), now: '2026-03-01T00:00:00.000Z' as Timestamp };
+  const deltas = way.map((at) => claudeCode.write(planned.commits[at]?.entries ?? [], options));
+  return writeSession(claudeCode.concat(deltas), { ...options, sessionId: '22222222-2222-4222-8222-222222222222' });
+}
+
 function checkTip(path: string): void {
   const history = historyOf(path);
   const way = lineage(history.planned, lastTip(history.planned));
   const original = sentFor(path);
   agree(seen(history, way), original, 'what the model saw');
   expect(legible(sentForBytes(sessionOf(history, way))), 'the whole chain, exported').toBe(legible(original));
+  if (wantsAll) expect(legible(sentForBytes(writtenAgain(history, way))), 'every record of it written again').toBe(legible(original));
   const from = way.findLastIndex((at) => history.planned.commits[at]?.type === 'compaction');
   if (wantsAll && from > 0) expect(legible(sentForBytes(sessionOf(history, way.slice(from)))), 'from the last compaction on').toBe(legible(original));
 }

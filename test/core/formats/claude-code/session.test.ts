@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { EntryKey, Timestamp } from '../../../../src/core/base/index.js';
@@ -152,6 +153,28 @@ describe('a session that the agent resumes', () => {
     const deltas = lineage(planned, lastTip(planned)).map((at) => deltaOf(file, planned.commits[at] as (typeof planned.commits)[number]));
     const lines = linesOf(writeSession(claudeCode.concat(deltas), { sessionId, newId: ids(), now }));
     expect(lines.find(({ uuid }) => uuid === 'b1')?.compactMetadata).toMatchObject({ preservedMessages: { uuids: ['a1'], allUuids: ['a1'] } });
+  });
+
+  test('a summary that was written here gets the boundary that the agent looks for, with what it keeps', () => {
+    const before = fileOf(user('u1', null, 'ask'), assistant('a1', 'u1', 'answer'), user('u2', 'a1', 'more'), assistant('a2', 'u2', 'again'));
+    const kept = claudeCode.parse(before).entries.slice(2);
+    const compaction = claudeCode.write([{ role: 'user', kind: 'summary', text: 'In short.' }, ...kept], { newId: ids(), now });
+    const lines = linesOf(
+      writeSession(claudeCode.concat([before, compaction, fileOf(user('u3', 'a2', 'on'))]), { sessionId, newId: randomUUID, now }),
+    );
+    const summaryId = lines[5]?.uuid;
+    expect(lines.map(({ type, subtype, parentUuid }) => [type, subtype, parentUuid]).slice(4)).toEqual([
+      ['system', 'compact_boundary', null],
+      ['user', undefined, lines[4]?.uuid],
+      ['user', undefined, summaryId],
+    ]);
+    expect(lines[4]).toMatchObject({
+      logicalParentUuid: 'a2',
+      compactMetadata: { preservedMessages: { anchorUuid: summaryId, uuids: ['u2', 'a2'] } },
+    });
+    expect(
+      plan(writeSession(claudeCode.concat([before, compaction]), { sessionId, newId: randomUUID, now })).commits.map(({ type }) => type),
+    ).toEqual(['delta', 'delta', 'compaction']);
   });
 
   test('a subagent becomes a session of its own', () => {
