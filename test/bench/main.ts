@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { holds, type Row } from './measure.js';
+import { cardParts } from './rows/cards.js';
 import { commitParts } from './rows/commits.js';
 import { importParts } from './rows/imports.js';
 import { memoryParts } from './rows/memory.js';
@@ -12,7 +13,7 @@ import { wholeParts } from './rows/whole.js';
 
 const [out, ...named] = process.argv.slice(2);
 if (!out) throw new Error('usage: main FOLDER [ROW…]');
-const parts = [...commitParts, ...walkParts, ...storageParts, ...importParts, ...wholeParts, ...memoryParts, ...readingParts].filter(
+const parts = [...commitParts, ...walkParts, ...storageParts, ...importParts, ...wholeParts, ...memoryParts, ...readingParts, ...cardParts].filter(
   (part) => named.length === 0 || part.rows.some((row) => named.includes(row)),
 );
 

@@ -1,7 +1,7 @@
 import { notFound, StemmaError } from '../base/index.js';
 import type { Chain } from '../chain/index.js';
 import type { Box, Packing } from '../contract/index.js';
-import { newCardId } from './card.js';
+import { newCardId, whereIds } from './card.js';
 import { type BoxPlace, boxAt, boxNamed, idsAt } from './places.js';
 import { getBox } from './read.js';
 
@@ -62,13 +62,7 @@ export function appendToBox(chain: Chain, boxId: string, cardIds: readonly strin
         id: boxId,
       });
     const known = new Set(
-      chain.db
-        .all<{ cardId: string }>(
-          'SELECT cardId FROM card WHERE project = ? AND cardId IN (SELECT value FROM json_each(?))',
-          chain.project,
-          JSON.stringify(cardIds),
-        )
-        .map((row) => row.cardId),
+      chain.db.all<{ cardId: string }>(`SELECT cardId FROM card ${whereIds}`, JSON.stringify(cardIds), chain.project).map((row) => row.cardId),
     );
     const missing = cardIds.filter((cardId) => !known.has(cardId));
     if (missing.length)

@@ -3,7 +3,7 @@ import type { Chain } from '../chain/index.js';
 import type { Box, BoxEntry, BoxRow, Card, Packing, Role } from '../contract/index.js';
 import { entriesOfCards, textOfContent } from '../formats/index.js';
 import { rowOf } from './add.js';
-import { type CardRow, projectIdOf, selectCard, toCard } from './card.js';
+import { type CardRow, projectIdOf, selectCard, toCard, whereIds } from './card.js';
 import { lineOfCard } from './lines.js';
 import { boxAt, idsAt } from './places.js';
 
@@ -14,11 +14,7 @@ export const getCard = (chain: Chain, cardId: string): Card => toCard(rowOf(chai
 function cardsById(chain: Chain, cardIds: readonly string[]): Map<string, Card> {
   const projectId = projectIdOf(chain);
   const now = chain.clock();
-  const rows = chain.db.all<CardRow>(
-    `${selectCard} WHERE project = ? AND cardId IN (SELECT value FROM json_each(?))`,
-    chain.project,
-    JSON.stringify(cardIds),
-  );
+  const rows = chain.db.all<CardRow>(`${selectCard} ${whereIds}`, JSON.stringify(cardIds), chain.project);
   return new Map(rows.map((row) => [row.cardId, toCard(row, projectId, now)]));
 }
 

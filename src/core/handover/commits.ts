@@ -1,8 +1,8 @@
 import { type CommitSeq, textOf } from '../base/index.js';
-import { cardLines, cardsInOrder, idsAt } from '../cards/index.js';
+import { cardLines, cardsInOrder, idsAt, seenByModel } from '../cards/index.js';
 import { type Chain, checkpoint, commitAt, commitOf } from '../chain/index.js';
-import type { Checkpoint, CommitType, Packing } from '../contract/index.js';
-import { cardbox } from '../formats/index.js';
+import type { Card, Checkpoint, CommitType, Packing } from '../contract/index.js';
+import { cardbox, textOfContent } from '../formats/index.js';
 import { type AgentRow, agentAt } from './agents.js';
 import { type TurnRow, turnAt } from './turn-rows.js';
 
@@ -13,22 +13,33 @@ interface Link {
   readonly checkpoint: Checkpoint;
   readonly agent: AgentRow;
   readonly turn: Pick<TurnRow, 'agentTurnId' | 'batchId'>;
-  readonly summary?: string;
+  readonly summary?: string | undefined;
+}
+
+const summaryLength = 200;
+
+/** What a commit of cards is about: what was delivered, else the last that was said. */
+function headOf(cards: readonly Card[]): string | undefined {
+  const said = cards.filter((card) => seenByModel(card) && ['task.instruction', 'agent.thought', 'task.deliverable'].includes(card.type));
+  const chosen = said.findLast((card) => card.type === 'task.deliverable') ?? said.at(-1);
+  const line = chosen && textOfContent(chosen.content).trim().split('\n', 1)[0]?.slice(0, summaryLength).toWellFormed();
+  return line || undefined;
 }
 
 /** One commit of cards on an agent's chain, as a `cardbox-v1` delta or snapshot. */
 function addCards(chain: Chain, link: Link): CommitSeq {
+  const cards = cardsInOrder(chain, link.cardIds);
   const { id } = checkpoint(chain, {
     parent: link.parent === null ? null : commitAt(chain, link.parent).id,
     type: link.type,
     format: cardbox.id,
-    text: textOf(cardLines(cardsInOrder(chain, link.cardIds))),
+    text: textOf(cardLines(cards)),
     template: link.agent.displayName,
     principal: link.agent.agentId,
     sessionId: link.agent.agentId,
     threadId: link.turn.batchId ?? link.turn.agentTurnId,
     checkpoint: link.checkpoint,
-    summary: link.summary,
+    summary: link.summary ?? headOf(cards),
   });
   return commitOf(chain, id).seq;
 }

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { whereIds } from '../../../src/core/cards/card.js';
 import type { CardInput, ContextId } from '../../../src/core/contract/index.js';
 import { answer, call, prompt, result } from '../../support/claude-lines.js';
 import { refusalOf, text, world } from '../handover/world.js';
@@ -172,6 +173,12 @@ describe('boxes', () => {
       ['b', 'a'],
       ['zz', 'yy'],
     ]);
+  });
+
+  test('[B11] a batch read finds its cards by their ids, however many the project has', () => {
+    const { chain } = world();
+    const plan = chain.db.all<{ detail: string }>(`EXPLAIN QUERY PLAN SELECT no FROM card ${whereIds}`, '[]', 1);
+    expect(plan.map((step) => step.detail).join('\n')).toMatch(/SEARCH card USING .*cardId/);
   });
 
   test("[B10] two projects in one database see nothing of each other's", async () => {

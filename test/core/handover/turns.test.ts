@@ -182,6 +182,7 @@ describe('turns and chains', () => {
       parent: turn.startCommit,
       checkpoint: 'turn_boundary',
       messageCount: 2,
+      summary: 'two',
     });
     expect(await entryTexts(client, turn.endCommit)).toEqual(['Lead', '{"parent_agent_id": "user"}', 'one', 'two']);
     expect((await client.context.resolve({ principal: agentId, at: commit.createdAt })).id).toBe(commit.id);

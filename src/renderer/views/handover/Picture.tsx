@@ -65,11 +65,13 @@ export function Picture({ map, chosen }: { map: { agents: readonly Agent[]; turn
                 id={`arrow-${item.index}`}
                 role="option"
                 aria-selected={arrow.turn.agentTurnId === chosen}
-                aria-label={inWords(arrow, columns)}
                 className="arrow-row"
                 style={{ height: rowHeight, width, transform: `translateY(${item.start}px)` }}
                 onClick={() => go({ turn: arrow.turn.agentTurnId === chosen ? undefined : arrow.turn.agentTurnId })}
               >
+                <span className="unseen">
+                  {nameOf(columns[arrow.from])} {toolNames[arrow.turn.tool] ?? arrow.turn.tool} {nameOf(columns[arrow.to])}:{' '}
+                </span>
                 <ArrowView arrow={arrow} />
               </div>
             )
@@ -81,8 +83,6 @@ export function Picture({ map, chosen }: { map: { agents: readonly Agent[]; turn
 }
 
 const nameOf = (column: Column | undefined): string => (column ? `${column.name}${column.number === undefined ? '' : ` ${column.number}`}` : '');
-const inWords = ({ turn, from, to }: Arrow, columns: readonly Column[]): string =>
-  `${nameOf(columns[from])} ${toolNames[turn.tool] ?? turn.tool} ${nameOf(columns[to])}: ${turn.instruction ?? ''}, ${say.plural(turn.cards, 'card')}, ${turn.status}`;
 
 function ColumnHead({ column, place }: { column: Column; place: number }) {
   const Glyph = column.agent ? Bot : User;
@@ -106,9 +106,6 @@ function ArrowView({ arrow: { turn, from, to, part } }: { arrow: Arrow }) {
   const way = end >= x ? 1 : -1;
   return (
     <>
-      <time className="arrow-time muted" dateTime={turn.createdAt} title={say.instant(turn.createdAt)}>
-        {say.when(turn.createdAt)}
-      </time>
       <svg className="arrow" aria-hidden width="100%" height={rowHeight} style={{ color: laneOf(from) }}>
         <circle cx={x} cy={line} r={3} fill="currentColor" />
         {itself ? (
@@ -127,6 +124,9 @@ function ArrowView({ arrow: { turn, from, to, part } }: { arrow: Arrow }) {
         <span>·</span>
         <span className={`status-${turn.status}`}>{turn.status}</span>
       </span>
+      <time className="arrow-time muted" dateTime={turn.createdAt} title={say.instant(turn.createdAt)}>
+        {say.when(turn.createdAt)}
+      </time>
     </>
   );
 }

@@ -1,0 +1,141 @@
+import { describe, expect, test } from 'vitest';
+import type { Agent, BoxEntry, ContextId, EntryKey, Timestamp } from '../../src/core/contract/index.js';
+import { blocksOf, familyOfCard, textOfContent } from '../../src/renderer/views/boxes/cards';
+import { freshForm, inputOf } from '../../src/renderer/views/handover/form';
+import { arrowsOf, columnsOf, type MapTurn } from '../../src/renderer/views/handover/picture';
+
+const at = '2026-01-01T00:00:00.000Z' as Timestamp;
+const agent = (agentId: string, displayName: string): Agent => ({ agentId, displayName, status: 'idle', turnEpoch: 0, createdAt: at });
+const turn = (sourceAgentId: string, agentId: string, more: Partial<MapTurn> = {}): MapTurn => ({
+  agentTurnId: `${sourceAgentId}-${agentId}`,
+  agentId,
+  sourceAgentId,
+  status: 'running',
+  turnEpoch: 1,
+  depth: 1,
+  contextBoxId: 'c',
+  outputBoxId: 'o',
+  tool: 'delegate_async',
+  strategy: 'new',
+  createdAt: at,
+  cards: 1,
+  ...more,
+});
+
+describe('the picture of handovers', () => {
+  const agents = [agent('w2', 'Writer'), agent('lead', 'Lead'), agent('w1', 'Writer')];
+  const turns = [
+    turn('user', 'lead'),
+    turn('lead', 'w1', { batchId: 'b', taskIndex: 0 }),
+    turn('lead', 'w2', { batchId: 'b', taskIndex: 1 }),
+    turn('w1', 'w1'),
+  ];
+  const columns = columnsOf(agents, turns);
+
+  test('columns stand as they first appear; who is no agent has one, too; namesakes are numbered', () => {
+    expect(columns.map(({ agentId, name, number }) => [agentId, name, number])).toEqual([
+      ['user', 'user', undefined],
+      ['lead', 'Lead', undefined],
+      ['w1', 'Writer', 1],
+      ['w2', 'Writer', 2],
+    ]);
+    expect(columns[0]?.agent).toBeUndefined();
+  });
+
+  test('arrows lead from source to target, and say their part of what was handed out together', () => {
+    expect(arrowsOf(columns, turns).map(({ from, to, part }) => [from, to, part])).toEqual([
+      [0, 1, undefined],
+      [1, 2, '1 of 2'],
+      [1, 3, '2 of 2'],
+      [2, 2, undefined],
+    ]);
+  });
+});
+
+describe('a pack filled in by hand', () => {
+  test('asks for nothing without a profile, or with a value that is no JSON', () => {
+    expect(inputOf(freshForm)).toHaveProperty('problem');
+    expect(inputOf({ ...freshForm, profile: 'W', args: [{ id: 1, name: 'x', value: '{', as: 'json' }] })).toEqual({
+      problem: 'The value of “x” is no JSON.',
+    });
+  });
+
+  test('becomes the rules in the words of the seed', () => {
+    const form = {
+      ...freshForm,
+      profile: 'Writer',
+      args: [
+        { id: 1, name: ' instruction ', value: 'go', as: 'text' as const },
+        { id: 2, name: 'fields', value: '[{"name":"x"}]', as: 'json' as const },
+        { id: 3, name: '', value: 'lost', as: 'text' as const },
+      ],
+      rules: [{ id: 1, argument: 'fields', type: 'task.result_fields', role: 'system' }],
+      boxes: ['b'],
+      parent: false,
+    };
+    expect(inputOf(form)).toEqual({
+      toolSuffix: 'by_hand',
+      sourceAgentId: 'user',
+      arguments: { instruction: 'go', fields: [{ name: 'x' }], input_box_ids: ['b'] },
+      handover: {
+        target_profile_config: { profile_name: 'Writer' },
+        context_packing_config: {
+          pack_arguments: [{ arg_key: 'fields', as_card_type: 'task.result_fields', card_metadata: { role: 'system' } }],
+          inherit_context: { include_boxes_from_args: ['input_box_ids'], include_parent: false },
+        },
+      },
+    });
+  });
+});
+
+describe('cards in the window', () => {
+  const entry = (kind: BoxEntry['kind'], cardId: string, toolCallId?: string, marks?: string[]): BoxEntry => ({
+    key: `${cardId}.0` as EntryKey,
+    role: kind === 'text' ? 'assistant' : 'tool',
+    kind,
+    cardId,
+    tokens: 1,
+    ...(toolCallId && { toolCallId }),
+    ...(marks && { marks }),
+  });
+
+  test('a call stands with its result, a result without its call by itself, what no model sees nowhere', () => {
+    const blocks = blocksOf([
+      entry('text', 'a'),
+      entry('tool_call', 'b', 'c1'),
+      entry('tool_call', 'hidden', 'c1', ['hidden']),
+      entry('tool_result', 'c', 'c1'),
+      entry('tool_call', 'd', 'c2'),
+      entry('tool_result', 'e', 'c9'),
+    ]);
+    expect(blocks.map(({ cardId, result }) => [cardId, result && result.key])).toEqual([
+      ['a', undefined],
+      ['b', 'c.0'],
+      ['d', null],
+      ['e', undefined],
+    ]);
+    expect(blocks[0]?.entry.source.commit).toBe('' as ContextId);
+  });
+
+  test('a card has the hue of the entry that it would be, and a line of what it says', () => {
+    const family = (type: string, role: 'user' | 'system' = 'user') => familyOfCard({ type, metadata: { type, role } });
+    expect(['tool.call', 'agent.thought', 'sys.profile', 'meta.parent_pointer', 'task.instruction', 'a.b'].map((type) => family(type))).toEqual([
+      'tool',
+      'assistant',
+      'system',
+      'system',
+      'user',
+      'user',
+    ]);
+    expect(family('a.b', 'system')).toBe('system');
+    expect(
+      textOfContent({
+        kind: 'fields',
+        fields: [
+          { name: 'x', description: 'y' },
+          { name: 'z', description: '' },
+        ],
+      }),
+    ).toBe('x: y\nz');
+  });
+});
