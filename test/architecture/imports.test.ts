@@ -85,12 +85,14 @@ const law: readonly Row[] = [
   { folder: 'src/main/providers', folders: [core('project')], packages: ['@orpc/server', 'eventsource-parser'] },
   {
     folder: 'src/main/engine',
-    folders: [contract, core('project'), core('router.ts'), 'src/main/providers'],
-    packages: ['@orpc/client', '@orpc/contract', '@orpc/server', 'electron', 'node:os', 'node:path', 'node:worker_threads'],
+    folders: [core('project'), core('router.ts'), 'src/main/launch', 'src/main/providers'],
+    packages: ['@orpc/client', '@orpc/server', 'electron', 'node:worker_threads'],
   },
+  // What starts an engine never loads one: the shell's Node may be too old for it.
+  { folder: 'src/main/launch', folders: [contract, core('project')], packages: ['@orpc/contract', 'node:os', 'node:path', 'node:worker_threads'] },
   {
     folder: 'src/main/web',
-    folders: [contract, core('project'), core('router.ts'), 'src/main/engine', 'src/main/window'],
+    folders: [contract, 'src/main/launch', 'src/main/window'],
     packages: [
       '@orpc/client',
       '@orpc/contract',
@@ -108,12 +110,12 @@ const law: readonly Row[] = [
   },
   {
     folder: 'src/main/electron',
-    folders: [contract, core('project'), 'src/main/engine', 'src/main/window'],
+    folders: ['src/main/launch', 'src/main/window'],
     packages: ['electron', 'node:child_process', 'node:fs', 'node:path'],
   },
   {
     folder: 'src/main/cli',
-    folders: [contract, core('project'), core('router.ts'), 'src/main/engine', 'src/main/web', 'package.json'],
+    folders: [contract, core('project'), core('router.ts'), 'src/main/engine', 'src/main/launch', 'src/main/web', 'package.json'],
     packages: ['@orpc/contract', '@orpc/server', 'commander', 'node:child_process', 'node:fs', 'node:module', 'node:path'],
   },
   { folder: 'src/main/start', folders: [], packages: ['node:child_process', 'node:fs', 'node:module', 'node:path', 'node:url'] },

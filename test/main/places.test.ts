@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { claudeRootsOf, dataDirOf, engineOptions } from '../../src/main/engine/index.js';
+import { claudeRootsOf, dataDirOf, engineOptions } from '../../src/main/launch/index.js';
 
 describe('places', () => {
   test("Stemma's data lies where it is told, else where the platform keeps such data", () => {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { isContractProcedure } from '@orpc/contract';
 import { contract } from '../../core/contract/index.js';
-import type { ContractClient } from '../engine/index.js';
+import type { ContractClient } from '../launch/index.js';
 import { UsageError } from './output.js';
 
 /** Names of all procedures, as `stemma call` takes them: `context.show`. */

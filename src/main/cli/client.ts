@@ -3,8 +3,9 @@ import { dirname, join, resolve } from 'node:path';
 import { createRouterClient } from '@orpc/server';
 import { createSession } from '../../core/project/index.js';
 import { router } from '../../core/router.js';
-import type { ContractClient } from '../engine/index.js';
-import { engineOptions, startEngine } from '../engine/index.js';
+import { startEngine } from '../engine/index.js';
+import type { ContractClient } from '../launch/index.js';
+import { engineOptions } from '../launch/index.js';
 
 /** The contract in this very process, and the project folder that it works on, where there is one. */
 export interface Connection {

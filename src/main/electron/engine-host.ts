@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process';
 import { MessageChannelMain, type MessagePortMain, utilityProcess } from 'electron';
-import type { EngineOptions } from '../../core/project/index.js';
-import { built, type FromEngine, type ToEngine } from '../engine/index.js';
+import { built, type EngineOptions, type FromEngine, type ToEngine } from '../launch/index.js';
 
 /** A running engine process, as the shell sees it: something that gives out ports, until it ends. */
 export interface EngineHost {

@@ -1,5 +1,5 @@
 import { app, protocol, session, shell } from 'electron';
-import { built } from '../engine/index.js';
+import { built } from '../launch/index.js';
 import { answerFor, plain } from '../window/index.js';
 
 /**

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { app, BrowserWindow, ipcMain, Menu, type MenuItemConstructorOptions } from 'electron';
-import { built, engineOptions } from '../engine/index.js';
+import { built, engineOptions } from '../launch/index.js';
 import { type EngineHost, startNode, startUtility } from './engine-host.js';
 import { isOurPage, origin, secureContents, secureSession } from './security.js';
 import { rememberedState, rememberState } from './window-state.js';

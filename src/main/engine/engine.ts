@@ -1,6 +1,6 @@
 import { type MessagePort, parentPort as workerParent } from 'node:worker_threads';
 import type { MessagePortMain } from 'electron';
-import type { FromEngine, ToEngine } from './protocol.js';
+import type { FromEngine, ToEngine } from '../launch/index.js';
 import { engineBehind } from './serve.js';
 
 /** The engine's entry: finds out who started it and answers there. */

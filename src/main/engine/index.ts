@@ -1,7 +1,4 @@
 // engine: the process that holds the projects and answers the contract. It runs as Electron's utility process,
 // as a plain Node process beside Electron, or as a worker of the web host; never on a thread that draws or listens.
-// This door is for those who start one: where its places are, and how to start and reach it.
-export * from './places.js';
-export type { ContractClient, FromEngine, ToEngine } from './protocol.js';
+// This door loads the engine into the process that comes through it: the command line does, hosts use `launch`.
 export { startEngine } from './start.js';
-export { startWorker, type WorkerEngine } from './worker.js';

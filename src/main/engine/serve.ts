@@ -3,7 +3,7 @@ import type { SupportedMessagePort } from '@orpc/client/message-port';
 import { RPCHandler } from '@orpc/server/message-port';
 import { createSession, type Engine, type EngineOptions } from '../../core/project/index.js';
 import { router } from '../../core/router.js';
-import type { FromEngine, ToEngine } from './protocol.js';
+import type { FromEngine, ToEngine } from '../launch/index.js';
 import { startEngine } from './start.js';
 
 /** A port as each carrier has its own: Electron's, Node's, the browser's. */

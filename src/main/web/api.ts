@@ -8,7 +8,7 @@ import { OpenAPIHandler } from '@orpc/openapi/node';
 import { type AnyRouter, os } from '@orpc/server';
 import { ZodToJsonSchemaConverter } from '@orpc/zod/zod4';
 import { contract } from '../../core/contract/index.js';
-import type { ContractClient } from '../engine/index.js';
+import type { ContractClient } from '../launch/index.js';
 
 /**
  * Every procedure of the contract, answered by the engine behind `client`. Nothing is checked here: the engine checks

@@ -4,8 +4,7 @@ import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { MessagePort } from 'node:worker_threads';
 import { type WebSocket, WebSocketServer } from 'ws';
-import type { EngineOptions } from '../../core/project/index.js';
-import { built, startWorker, type WorkerEngine } from '../engine/index.js';
+import { built, type EngineOptions, startWorker, type WorkerEngine } from '../launch/index.js';
 import { type Answer, answerFor, plain, securityHeaders } from '../window/index.js';
 import { cookieName, type Door, foreign, isKnown, same } from './doorkeeper.js';
 

@@ -1,4 +1,4 @@
-import { engineOptions } from '../engine/index.js';
+import { engineOptions } from '../launch/index.js';
 import { startHost } from './host.js';
 
 export interface ServeOptions {
