@@ -1,8 +1,9 @@
-import { badRequest, type ContextId, inWords, StemmaError } from '../base/index.js';
+import type { ContextId } from '../base/index.js';
 import { type Chain, compact, contextEntries, entries } from '../chain/index.js';
 import { type CompactionPolicy, planCompaction, recordedLayers, requestBody, shortenMemory, summaryCall } from '../composer/index.js';
-import type { Commit, Compaction, MemoryMessage } from '../contract/index.js';
+import type { Commit, Compaction } from '../contract/index.js';
 import type { ModelProvider } from '../turns/index.js';
+import { askFor } from './ask.js';
 
 export interface CompactionRequest {
   readonly id: ContextId;
@@ -42,8 +43,16 @@ export async function compactContext(
     ...(request.budgetTokens !== undefined && { budgetTokens: request.budgetTokens }),
   };
   const { removed } = planCompaction(messages, policy);
-  const isAsked = request.provider !== undefined && removed.length > 0;
-  const summary = isAsked ? await askedFor(request, removed, previousSummary, providers, signal) : request.summary;
+  const { provider, model: named } = request;
+  const summary =
+    provider !== undefined && removed.length > 0
+      ? await askFor(
+          { provider, model: named },
+          (wire, model) => requestBody(summaryCall(removed, previousSummary), wire, model) as Record<string, unknown>,
+          providers,
+          signal,
+        )
+      : request.summary;
 
   const shortened = shortenMemory({ messages, ...policy, ...(previousSummary && { previousSummary }), ...(summary && { summary }) });
   const { historyText: _, patch: __, ...compaction } = shortened;
@@ -54,17 +63,3 @@ export async function compactContext(
   return { commit: compact(chain, id, compaction.summary, kept), compaction };
 }
 
-async function askedFor(
-  { provider: name, model: given }: CompactionRequest,
-  removed: readonly MemoryMessage[],
-  previousSummary: string | undefined,
-  providers: readonly ModelProvider[],
-  signal: AbortSignal | undefined,
-): Promise<string> {
-  return askFor(
-    { provider: name, model: given },
-    (wire, model) => requestBody(summaryCall(removed, previousSummary), wire, model) as Record<string, unknown>,
-    providers,
-    signal,
-  );
-}
