@@ -3,12 +3,12 @@ import { resolve } from 'node:path';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import manifest from '../../../package.json' with { type: 'json' };
 import { exportFormats, type ImportProgress, type ImportResult } from '../../core/contract/index.js';
-import { isLoopback, serveWindow } from '../web/index.js';
 import { call, drain, needsNoProject, procedureNames, readInput } from './call.js';
 import { type Connection, connect, findProject } from './client.js';
 import { entryText, facts } from './describe.js';
 import { drawGraph } from './log.js';
 import { counted, dim, green, printable, printJson, printText, red, refusalOf, say, size, UsageError } from './output.js';
+import { addRequestCommands } from './requests.js';
 
 interface Common {
   project?: string;
@@ -232,6 +232,8 @@ Exit codes: 0 done, 1 refused, 2 wrong usage.`,
       }),
     );
 
+  addRequestCommands(program, (each) => each.exitOverride().addOption(projectOption()).addOption(jsonOption()), within);
+
   projectCommand('fsck', 'check everything that the project stores')
     .option('--repair', 'mend what can be mended without loss')
     .action((options: Common & { repair?: boolean }) =>
@@ -274,6 +276,8 @@ Exit codes: 0 done, 1 refused, 2 wrong usage.`,
     .option('--host <address>', 'the loopback address to listen on', '127.0.0.1')
     .option('--no-open', 'do not open a browser')
     .action(async (paths: string[], options: { port: number; host: string; open: boolean }) => {
+      // Loaded for this command alone: the others run in hooks, many times a day.
+      const { isLoopback, serveWindow } = await import('../web/index.js');
       if (!isLoopback(options.host))
         throw new UsageError(`--host ${options.host} is not a loopback address; Stemma serves on 127.0.0.1, ::1 or localhost only.`);
       await serveWindow({ paths, version: manifest.version, port: options.port, address: options.host, open: options.open });
