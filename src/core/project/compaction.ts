@@ -62,4 +62,3 @@ export async function compactContext(
   const kept = contextEntries(chain, { id }).flatMap(({ key, entry }) => (keys.has(key) ? [entry] : []));
   return { commit: compact(chain, id, compaction.summary, kept), compaction };
 }
-

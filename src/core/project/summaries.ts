@@ -46,9 +46,9 @@ export async function* summarizeCommits(
       if (summary !== undefined) {
         update(chain, id, { summary, author: `summarizer ${input.provider ?? 'extractive'}` });
         summarized += 1;
+        if (input.provider !== undefined) await pause(60_000 / (input.perMinute ?? usualPerMinute), signal);
       }
       done += 1;
-      if (input.provider !== undefined && done < total) await pause(60_000 / (input.perMinute ?? usualPerMinute), signal);
       if (input.provider !== undefined || done % batchSize === 0) yield { done, total, id };
     }
     yield { done, total };
