@@ -108,7 +108,7 @@ describe('cards in the window', () => {
       entry('tool_call', 'd', 'c2'),
       entry('tool_result', 'e', 'c9'),
     ]);
-    expect(blocks.map(({ cardId, result }) => [cardId, result && result.key])).toEqual([
+    expect(blocks.map(({ cardId, result }) => [cardId, result === null ? null : result?.key])).toEqual([
       ['a', undefined],
       ['b', 'c.0'],
       ['d', null],

@@ -14,11 +14,13 @@ export function entriesOfCards(cards: readonly CardLine[]): ParsedEntry[] {
   return cards.flatMap((card) => {
     const type = stringAt(card.metadata, 'type') ?? '';
     const drafts = draftsOf(card, type, carried);
+    const kept = card.metadata.entry_result;
     return drafts.map((draft, index): ParsedEntry => {
       const marks = [...draft.marks, ...marksOf(card.metadata)];
       return {
         key: (card.entryKeys?.[index] ?? `${card.cardId}.${index}`) as EntryKey,
         ...draft.fields,
+        ...(kept !== undefined && index === 0 && { result: kept }),
         ...(card.createdAt !== undefined && { at: card.createdAt as Timestamp }),
         author: card.authorId,
         messageId: card.cardId,
@@ -44,8 +46,10 @@ function draftsOf(card: CardLine, type: string, carried: ReadonlySet<string>): D
     const call = standaloneCall(card);
     return [card.toolCallId !== undefined && carried.has(card.toolCallId) ? { ...call, marks: ['hidden'] } : call];
   }
+  const image = imageOf(card, role);
+  if (image) return [image];
   if (card.toolCallId !== undefined) return [resultOf(card)];
-  return [imageOf(card, role) ?? plain(role, kindOf(card) ?? 'text', textOfContent(card.content))];
+  return [plain(role, kindOf(card) ?? 'text', textOfContent(card.content))];
 }
 
 const plain = (role: Role, kind: Kind, text: string, marks: readonly string[] = []): Draft => ({
@@ -128,7 +132,7 @@ function resultOf(card: CardLine): Draft {
 function errorText(data: unknown): string {
   const error = isObject(data) ? data.error : undefined;
   const message = stringAt(error, 'message');
-  return stringAt(error, 'code') === 'tool_error' && message !== undefined ? message : spacedJson({ error });
+  return stringAt(error, 'code') === 'tool_error' && message !== undefined ? (stringAt(data, 'result') ?? message) : spacedJson({ error });
 }
 
 function imageOf(card: CardLine, role: Role): Draft | undefined {
@@ -136,5 +140,14 @@ function imageOf(card: CardLine, role: Role): Draft | undefined {
   const mediaType = stringAt(card.content.data, 'media_type');
   const data = stringAt(card.content.data, 'data');
   if (mediaType === undefined || data === undefined) return undefined;
-  return { fields: { role, kind: 'image', media: { mediaType, bytes: Buffer.from(data, 'base64') }, tokens: imageTokens }, marks: [] };
+  return {
+    fields: {
+      role,
+      kind: 'image',
+      media: { mediaType, bytes: Buffer.from(data, 'base64') },
+      ...(card.toolCallId !== undefined && { toolCallId: card.toolCallId }),
+      tokens: imageTokens,
+    },
+    marks: [],
+  };
 }

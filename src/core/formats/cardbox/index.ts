@@ -8,7 +8,7 @@ import { cardLinesOf, lineOf, readLines } from './lines.js';
 import { cardsOfEntries } from './write.js';
 
 export { entriesOfCards } from './entries.js';
-export { type CardLine, lineOf, readLines } from './lines.js';
+export { type CardLine, lineOf } from './lines.js';
 export { spacedJson, textOfContent } from './texts.js';
 export { cardsOfEntries } from './write.js';
 

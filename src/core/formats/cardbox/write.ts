@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../base/index.js';
+import type { Json, JsonObject } from '../../base/index.js';
 import type { CardContent, Kind, Role } from '../../contract/index.js';
 import type { WritableEntry, WriteOptions } from '../format.js';
 import type { CardLine } from './lines.js';
@@ -53,17 +53,18 @@ function cardFields(first: WritableEntry, group: readonly WritableEntry[]): Omit
     return {
       content: { kind: 'text', text: first.kind === 'tool_call' ? '' : (first.text ?? '') },
       toolCalls: calls.map(wireCall),
-      metadata: { type: 'agent.thought', role: 'assistant', ...keptKind(first.kind), ...marks },
+      metadata: { type: 'agent.thought', role: 'assistant', ...keptKind(first.kind), ...keptResult(first), ...marks },
       authorId: author,
     };
   const type = typeOf(first);
   return {
     content: contentOf(first),
-    ...(first.toolCallId !== undefined && (first.kind === 'tool_call' || first.kind === 'tool_result') && { toolCallId: first.toolCallId }),
+    ...(first.toolCallId !== undefined && { toolCallId: first.toolCallId }),
     metadata: {
       type,
       role: first.role,
       ...keptKind(first.kind),
+      ...keptResult(first),
       ...(first.kind === 'tool_result' && first.toolName !== undefined && { function_name: first.toolName }),
       ...marks,
     },
@@ -75,6 +76,10 @@ const authorOf: Record<Role, string> = { system: 'system', user: 'user', assista
 
 /** The kind is kept where the type does not say it. */
 const keptKind = (kind: Kind): JsonObject => (['thinking', 'summary', 'image', 'event'].includes(kind) ? { entry_kind: kind } : {});
+
+/** What a runtime keeps beside a text: the signature of a thinking. A tool's result is the card's content. */
+const keptResult = ({ kind, result }: WritableEntry): JsonObject =>
+  kind === 'tool_result' || result === undefined ? {} : { entry_result: result as Json };
 
 const wireCall = (entry: WritableEntry): JsonObject => ({
   ...(entry.toolCallId !== undefined && { id: entry.toolCallId }),
@@ -96,7 +101,7 @@ function contentOf(entry: WritableEntry): CardContent {
     return {
       kind: 'json',
       data: entry.isError
-        ? { status: 'failed', error: { code: 'tool_error', message: entry.text || 'the tool failed and said nothing' } }
+        ? { status: 'failed', result: entry.text ?? '', error: { code: 'tool_error', message: entry.text || 'the tool failed and said nothing' } }
         : { status: 'success', result: entry.result ?? entry.text ?? null },
     };
   if (entry.kind === 'image' && entry.media)
