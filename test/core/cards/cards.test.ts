@@ -122,6 +122,17 @@ describe('cards', () => {
     expect((await refusalOf(client.card.add({ card }))).code).toBe('BAD_REQUEST');
   });
 
+  test('an object that a card names is kept, one that nothing names is not', async () => {
+    const { client, clock } = world();
+    const put = async (words: string) => (await client.artifact.put({ text: words, contentType: 'text/plain' })).ref;
+    const [named, filed, lost] = [await put('a report'), await put('an upload'), await put('nobody asks')];
+    await client.card.add({ card: { ...json('task.deliverable', { files: [{ ref: named }] }), metadata: { uploaded_files: [filed] } } });
+    clock.at += 7_200_000;
+    await client.artifact.gc({});
+    for (const ref of [named, filed]) expect((await client.artifact.stat({ ref })).ref).toBe(ref);
+    expect(await refusalOf(client.artifact.stat({ ref: lost }))).toMatchObject({ code: 'NOT_FOUND' });
+  });
+
   test('cards are listed by type, role, author, time and words', async () => {
     const { client, clock } = world();
     await client.card.add({ card: { ...text('a', '100% sure'), authorId: 'ann' } });
