@@ -190,4 +190,22 @@ test.describe('stemma', () => {
     await sampleProject(machine);
     expect(await machine.run('show', 'ctx-00000000')).toMatchObject({ code: 1, out: '', err: expect.stringMatching(/^stemma: .*ctx-00000000/) });
   });
+
+  test('lists calls with their proofs, shows one, compares two, and gives an imported file back', async ({ machine }) => {
+    await sampleProject(machine);
+    const calls = json(await machine.run('request', 'list', '--json')) as { requestId: string; proof: string }[];
+    expect(calls.length).toBeGreaterThan(4);
+    // The sample holds no request records: its calls are rebuilt from entries, and called no more than that.
+    expect(calls.every((call) => call.proof === 'rebuilt')).toBe(true);
+    const [first, second] = calls.map((call) => call.requestId) as [string, string];
+    const shown = await machine.run('request', 'show', first);
+    expect(JSON.parse(shown.out)).toMatchObject({ messages: expect.any(Array) });
+    expect(shown.err).toContain('not recorded');
+    expect((await machine.run('request', 'diff', first, second)).out).toContain('messages');
+    const [source] = json(await machine.run('source', 'list', '--json')) as { sourceId: string; path: string; bytes: number }[];
+    const file = machine.path('again.jsonl');
+    expect((await machine.run('source', 'get', source?.sourceId ?? '', '-o', file)).code).toBe(0);
+    expect(readFileSync(file).equals(readFileSync(source?.path ?? ''))).toBe(true);
+    expect((await machine.run('source', 'get', source?.sourceId ?? '', '-o', file)).code).toBe(1);
+  });
 });
