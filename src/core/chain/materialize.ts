@@ -1,5 +1,5 @@
 import { sha256Of } from '../artifacts/index.js';
-import { type ArtifactNo, type ContextId, timestampOf } from '../base/index.js';
+import { type ArtifactNo, type ContextId, StemmaError, timestampOf } from '../base/index.js';
 import type { Stop, Tier } from '../contract/index.js';
 import { type Format, formatOf, type WritableEntry } from '../formats/index.js';
 import type { Chain, ContextRow, Materialized } from './chain.js';
@@ -96,7 +96,7 @@ export function remakeSnapshot(chain: Chain, artifact: ArtifactNo): Uint8Array |
 }
 
 function keep(chain: Chain, way: Walk, target: Format): { artifact: ArtifactNo; tier: Tier; messageCount: number; tokenCount: number } {
-  const { bytes, tier } = assemble(chain, way, target);
+  const { bytes, tier } = continued(chain, way, target) ?? assemble(chain, way, target);
   const counts = way.contributing.reduce(
     (sum, step) => ({ messageCount: sum.messageCount + messagesOf(chain, step), tokenCount: sum.tokenCount + step.tokenCount }),
     { messageCount: 0, tokenCount: 0 },
@@ -116,6 +116,35 @@ function keep(chain: Chain, way: Walk, target: Format): { artifact: ArtifactNo; 
     );
     return { artifact: no, tier, ...counts };
   });
+}
+
+/** Walks that are shorter are put together faster than an earlier result is looked for and read. */
+const longWalk = 64;
+/** How far back an earlier result is looked for, in commits. */
+const lookBack = 4_096;
+
+/**
+ * The result that an ancestor had with the same stop and format, and what came after it: the same bytes as the whole walk
+ * gives, since a format's own deltas are set one after the other. Undefined where there is none, or it cannot be read.
+ */
+function continued(chain: Chain, way: Walk, target: Format): { readonly bytes: Uint8Array; readonly tier: Tier } | undefined {
+  const steps = way.contributing;
+  if (steps.length < longWalk || !steps.every((step) => step.format === target.id)) return undefined;
+  const earlier = chain.db.one<{ context: ContextRow['seq']; artifact: ArtifactNo }>(
+    `SELECT context, artifact FROM materialized
+      WHERE context IN (SELECT value FROM json_each(?)) AND stop = ? AND format = ? AND tier = 'native' ORDER BY context DESC LIMIT 1`,
+    JSON.stringify(steps.slice(-lookBack).map((step) => step.seq)),
+    way.stop,
+    target.id,
+  );
+  if (!earlier) return undefined;
+  const rest = steps.slice(steps.findIndex((step) => step.seq === earlier.context) + 1);
+  try {
+    return { bytes: target.concat([chain.artifacts.read(earlier.artifact), ...chain.artifacts.readAll(rest.map((step) => step.artifact))]), tier: 'native' };
+  } catch (error) {
+    if (error instanceof StemmaError && error.code === 'NOT_FOUND') return undefined;
+    throw error;
+  }
 }
 
 /** C6: no commit at all is the empty conversation. */
