@@ -6,7 +6,7 @@ import { addCommit } from './checkpoint.js';
 import { commitOf } from './find.js';
 import { lastRecord } from './fork.js';
 import { assemble, idsOf } from './materialize.js';
-import { outlineOf } from './outline.js';
+import { outlinesOf } from './outline.js';
 import { walk } from './walk.js';
 
 /** An entry that stays beside a summary, with what it costs. */
@@ -66,7 +66,7 @@ export function snapshot(chain: Chain, id: ContextId, stop: Stop = 'compaction')
       messageCount: way.contributing.reduce((sum, step) => sum + step.messageCount, 0),
       tokenCount: way.contributing.reduce((sum, step) => sum + step.tokenCount, 0),
       errors: 0,
-      entries: way.contributing.reduce((sum, step) => sum + outlineOf(chain, step.artifact, step.format).entries.length, 0),
+      entries: outlinesOf(chain, way.contributing).reduce((sum, outline) => sum + outline.entries.length, 0),
       forked: true,
     });
     return toCommit(row);

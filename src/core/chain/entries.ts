@@ -4,7 +4,7 @@ import type { Entry, OutlineRow, Stop } from '../contract/index.js';
 import type { ParsedEntry } from '../formats/index.js';
 import type { Chain } from './chain.js';
 import { commitOf } from './find.js';
-import { elidedTokens, type OutlineEntry, outlineOf, parsedOf } from './outline.js';
+import { elidedTokens, type OutlineEntry, outlinesOf, parsedOf } from './outline.js';
 import { type Step, walk } from './walk.js';
 
 /** An entry of a context by its place: in which commit, and there the how-manieth. */
@@ -27,7 +27,7 @@ export interface ContextQuery {
 /** Every entry of a materialized context, in order, without content. */
 function placesOf(chain: Chain, query: ContextQuery): Place[] {
   const { contributing } = walk(chain, commitOf(chain, query.id), query.stop);
-  const outlines = contributing.map((step) => outlineOf(chain, step.artifact, step.format));
+  const outlines = outlinesOf(chain, contributing);
   const elided = new Map(
     outlines.flatMap((outline) => outline.elisions.flatMap((elision) => elision.toolCallIds.map((id) => [id, elision.text] as const))),
   );

@@ -5,7 +5,7 @@ import { type Chain, type ContextRow, toCommit } from './chain.js';
 import { addCommit } from './checkpoint.js';
 import { childrenOf, commitAt, commitOf, isAncestor } from './find.js';
 import { writable } from './materialize.js';
-import { countsOf, outlineOf, outlineOfParsed, parsedOf, saveOutline } from './outline.js';
+import { countsOf, outlineOf, outlineOfParsed, outlinesOf, parsedOf, saveOutline } from './outline.js';
 import { backwards } from './walk.js';
 
 export interface ForkInput {
@@ -110,6 +110,9 @@ function checkShape(edit: Edit): void {
     throw badRequest('edits', edit.op === 'drop' ? 'a drop brings no entry' : `${inWords(edit.op)} needs the entry that it brings`);
 }
 
+/** Commits whose outlines are looked through together, on the way to an entry. */
+const lookedAtOnce = 512;
+
 /** Finds an entry on the way from the tip to the root, whatever lies between. @throws NOT_FOUND naming the key. */
 function locate(chain: Chain, tip: ContextRow, key: EntryKey, field: string): Found {
   const known = chain.db.one<{ context: ContextRow['seq'] }>(
@@ -118,10 +121,14 @@ function locate(chain: Chain, tip: ContextRow, key: EntryKey, field: string): Fo
     recordOf(key),
   );
   const holder = known && commitAt(chain, known.context);
-  const ways = holder && isAncestor(chain, holder, tip) ? [holder] : backwards(chain, tip);
-  for (const step of ways) {
-    const index = outlineOf(chain, step.artifact, step.format).entries.findIndex((entry) => entry.key === key);
-    if (index >= 0) return { commit: commitAt(chain, step.seq), index };
+  const way = holder && isAncestor(chain, holder, tip) ? [holder] : [...backwards(chain, tip)];
+  for (let from = 0; from < way.length; from += lookedAtOnce) {
+    const steps = way.slice(from, from + lookedAtOnce);
+    for (const [place, outline] of outlinesOf(chain, steps).entries()) {
+      const index = outline.entries.findIndex((entry) => entry.key === key);
+      const step = steps[place];
+      if (index >= 0 && step) return { commit: commitAt(chain, step.seq), index };
+    }
   }
   throw notFound(key, `no entry ${inWords(key)} is in ${tip.id} or before it`, { field });
 }

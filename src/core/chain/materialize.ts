@@ -140,7 +140,10 @@ function continued(chain: Chain, way: Walk, target: Format): { readonly bytes: U
   if (!earlier) return undefined;
   const rest = steps.slice(steps.findIndex((step) => step.seq === earlier.context) + 1);
   try {
-    return { bytes: target.concat([chain.artifacts.read(earlier.artifact), ...chain.artifacts.readAll(rest.map((step) => step.artifact))]), tier: 'native' };
+    return {
+      bytes: target.concat([chain.artifacts.read(earlier.artifact), ...chain.artifacts.readAll(rest.map((step) => step.artifact))]),
+      tier: 'native',
+    };
   } catch (error) {
     if (error instanceof StemmaError && error.code === 'NOT_FOUND') return undefined;
     throw error;

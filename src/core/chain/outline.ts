@@ -83,6 +83,14 @@ export function outlineOf(chain: Chain, artifact: ArtifactNo, format: string): O
   return outline;
 }
 
+/** Outlines of many deltas. Those that are not kept yet are, in one transaction: a sync for each would take longer than all else. */
+export function outlinesOf(chain: Chain, deltas: readonly { readonly artifact: ArtifactNo; readonly format: string }[]): Outline[] {
+  const isKept = ({ artifact, format }: (typeof deltas)[number]): boolean =>
+    chain.outlines.get(`${artifact}:${format}`) !== undefined || storedOutline(chain, artifact, format) !== undefined;
+  const all = (): Outline[] => deltas.map(({ artifact, format }) => outlineOf(chain, artifact, format));
+  return chain.db.readonly || deltas.every(isKept) ? all() : chain.db.transaction(all);
+}
+
 /** The outline that is kept, if this parser made it. */
 export function storedOutline(chain: Chain, artifact: ArtifactNo, format: string): Outline | undefined {
   const stored = chain.db.one<{ data: string }>(
