@@ -43,7 +43,7 @@ test('open, browse, read, fork in the middle of a turn, export, import the expor
 
   // The chain shows it as what it is.
   await page.getByRole('tab', { name: 'Chain' }).click();
-  await expect(page.getByRole('option', { name: /fork made here.*Another way to fix it/ })).toBeVisible();
+  await expect(page.getByRole('option', { name: /^Another way to fix it.*fork made here/ })).toBeVisible();
 
   // Export.
   await page.getByRole('tab', { name: 'Context' }).click();

@@ -315,6 +315,8 @@ const CommitRow = memo(
       >
         <Lanes row={row} width={width} alone={alone} />
         <span className="chain-words ellipsis">
+          {/* Read first, shown after the badges: a commit is named by its words. */}
+          <span className="chain-summary">{words}</span>
           {row.tipOf !== undefined && (
             <span className="tip" style={{ '--tip': laneColor(row.lane) } as React.CSSProperties} title={`Tip: ${row.tipOf}`}>
               <GitBranch size={11} aria-hidden />
@@ -341,7 +343,6 @@ const CommitRow = memo(
               subagent
             </span>
           )}
-          <span className="chain-summary">{words}</span>
         </span>
         {row.errors > 0 && (
           <span className="chain-errors" title={say.plural(row.errors, 'error')}>
