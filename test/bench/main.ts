@@ -7,15 +7,24 @@ import { commitParts } from './rows/commits.js';
 import { importParts } from './rows/imports.js';
 import { memoryParts } from './rows/memory.js';
 import { readingParts } from './rows/reading.js';
+import { requestParts } from './rows/requests.js';
 import { storageParts } from './rows/storage.js';
 import { walkParts } from './rows/walks.js';
 import { wholeParts } from './rows/whole.js';
 
 const [out, ...named] = process.argv.slice(2);
 if (!out) throw new Error('usage: main FOLDER [ROW…]');
-const parts = [...commitParts, ...walkParts, ...storageParts, ...importParts, ...wholeParts, ...memoryParts, ...readingParts, ...cardParts].filter(
-  (part) => named.length === 0 || part.rows.some((row) => named.includes(row)),
-);
+const parts = [
+  ...commitParts,
+  ...walkParts,
+  ...storageParts,
+  ...importParts,
+  ...wholeParts,
+  ...memoryParts,
+  ...readingParts,
+  ...cardParts,
+  ...requestParts,
+].filter((part) => named.length === 0 || part.rows.some((row) => named.includes(row)));
 
 const widths = [11, 64, 9, 9, 9, 6];
 const cells = (texts: readonly string[]): string =>

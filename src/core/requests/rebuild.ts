@@ -143,13 +143,8 @@ export function openRebuilder(chain: Pick<Chain, 'db' | 'project' | 'artifacts'>
       return hash.update('}').digest('hex');
     },
     body({ members, messages, marks }) {
-      const list = messages.map((no, at): Json => {
-        if (no < 0) return null;
-        const { page, index } = reader.at(no);
-        const message = JSON.parse(textOf(page.text(index))) as Json;
-        const marked = marks.get(at);
-        return marked ? (markedMessage(message, marked) ?? message) : message;
-      });
+      const list = parsedMessages(reader, messages);
+      for (const [at, marked] of marks) if (list[at]) list[at] = markedMessage(list[at] as Json, marked) ?? (list[at] as Json);
       const { model, ...others } = Object.fromEntries([...members].map(([name, { value }]) => [name, value])) as JsonObject;
       const { [headerParameter]: _, ...sent } = others;
       return { ...(model !== undefined && { model }), messages: list, ...sent };
@@ -244,6 +239,28 @@ function lostOnMessages(reader: MessageReader, messages: readonly number[], mark
 }
 
 const lostMark = (mark: Mark): string => `its cache mark at ${pathInWords(mark.path) || 'the top'} has no place in the request`;
+
+/** The messages as values, null for one that cannot be had: their texts are joined and parsed as one, which costs half. */
+function parsedMessages(reader: MessageReader, messages: readonly number[]): Json[] {
+  const texts = messages.map((no) => {
+    if (no < 0) return absent;
+    const { page, index } = reader.at(no);
+    return page.text(index);
+  });
+  const joined = Buffer.allocUnsafe(texts.reduce((size, text) => size + text.length + 1, 1) + (texts.length ? 0 : 1));
+  let at = 0;
+  joined[at++] = 0x5b;
+  for (const text of texts) {
+    joined.set(text, at);
+    at += text.length;
+    joined[at++] = 0x2c;
+  }
+  // The last comma makes room for the end of the list.
+  joined[texts.length ? at - 1 : at] = 0x5d;
+  return JSON.parse(joined.toString()) as Json[];
+}
+
+const absent = Buffer.from('null');
 
 const chunkSize = 256 * 1024;
 

@@ -39,12 +39,12 @@ export function rebuiltRows(chain: Chain, commits: readonly CommitSeq[], isRecor
     const { answers, end } = answersOf(chain, row, counts);
     counts.set(seq, end);
     // What a person put together by forking was never sent.
-    if (row.type !== 'delta' || row.forked || !answers.length) return [];
+    const unrecorded = answers.filter(({ key }) => !isRecorded(recordOf(key)));
+    if (row.type !== 'delta' || row.forked || !unrecorded.length) return [];
     const own = new Map(contextEntries(chain, { id: row.id, stop: row.id }).map(({ key, entry }) => [key, entry]));
-    return answers.flatMap(({ key, messagesBefore }): RequestRow[] => {
+    return unrecorded.flatMap(({ key, messagesBefore }): RequestRow[] => {
       const entry = own.get(key);
       if (!entry || entry.author === synthetic) return [];
-      if (isRecorded(recordOf(key))) return [];
       return [
         {
           requestId: idOf(row.id, key),
