@@ -107,6 +107,23 @@ describe.skipIf(!traces)('input and output errors (needs strace)', () => {
   );
 });
 
+describe.skipIf(!traces)('cost (needs strace)', () => {
+  test('[S4] a commit with its small object is one transaction and one sync', async () => {
+    const syncsOf = async (count: number): Promise<number> => {
+      const dir = join(scratch(), 'p.stemma');
+      createProject({ dir }, systemClock).close();
+      const log = join(scratch(), 'strace');
+      const worker = startWorker(['small', dir, String(count)], ['strace', '-f', '-o', log, '-e', 'trace=fsync,fdatasync']);
+      expect(await worker.ended).toBe(0);
+      return (readFileSync(log, 'utf8').match(/\bf(data)?sync\(/g) ?? []).length;
+    };
+    const [few, many] = [await syncsOf(10), await syncsOf(210)];
+    expect(many - few).toBeGreaterThanOrEqual(200);
+    // The log is copied into the database now and then.
+    expect(many - few).toBeLessThanOrEqual(204);
+  });
+});
+
 describe('a flipped byte', () => {
   function made(): { dir: string; ids: ContextId[]; refs: Map<string, Buffer> } {
     const dir = join(scratch(), 'p.stemma');

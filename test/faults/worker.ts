@@ -66,6 +66,19 @@ const works: Record<string, (project: Project) => Promise<void> | void> = {
       say('replicated');
     }
   },
+  /** So many small commits, one after the other. */
+  small({ chain }) {
+    let parent: ContextId | null = null;
+    for (let turn = 0; turn < Number(rest[0]); turn++)
+      parent = checkpoint(chain, {
+        parent,
+        type: 'delta',
+        format: 'claude-code-v1',
+        text: delta(0, 1),
+        template: 'small',
+        checkpoint: 'turn_boundary',
+      }).id;
+  },
   /** Opening did it. */
   open() {},
 };

@@ -4,7 +4,6 @@ import { filesBelow, isNode, isSource, type Node, nodesOf, parseSource, textAt }
 /** Rules that nothing proves yet, each with what it waits for. One that a test proves must go from here. */
 const unproved: Readonly<Record<string, string>> = {
   R5: 'nothing is captured on the wire yet',
-  S4: 'counted by the bench (T2): a test would need strace',
 };
 
 const rules = filesBelow('test/spec', (path) => path.endsWith('.md')).flatMap((path) =>

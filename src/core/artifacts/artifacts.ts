@@ -140,7 +140,7 @@ export function openArtifacts({ db, project, folder, clock, newName, remake, onG
 }
 
 function factsAt(shelf: Shelf, no: ArtifactNo): Facts {
-  const row = shelf.db.one<Facts>(`SELECT ${factColumns} FROM artifact WHERE no = ? AND project = ?`, no, shelf.project);
+  const row = shelf.db.one<Facts>(`SELECT ${factColumns} FROM artifact WHERE no = ? AND project = ? AND key >= 0`, no, shelf.project);
   if (!row) throw notFound(`artifact ${no}`, `no artifact has the number ${no}`);
   return row;
 }

@@ -5,7 +5,7 @@ import { blake3Of, refOfHash } from './hash.js';
 import { type Content, contentColumns, type Shelf } from './shelf.js';
 
 export function contentAt(shelf: Shelf, no: ArtifactNo): Content {
-  const row = shelf.db.one<Content>(`SELECT ${contentColumns} FROM artifact WHERE no = ? AND project = ?`, no, shelf.project);
+  const row = shelf.db.one<Content>(`SELECT ${contentColumns} FROM artifact WHERE no = ? AND project = ? AND key >= 0`, no, shelf.project);
   if (!row) throw notFound(`artifact ${no}`, `no artifact has the number ${no}`);
   return row;
 }

@@ -1,0 +1,81 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import type { ContextId } from '../../../src/core/base/index.js';
+import { checkpoint, entries, fork, materialize, materializedBytes, show } from '../../../src/core/chain/index.js';
+import { getSource, importPaths, listSources } from '../../../src/core/intake/index.js';
+import { atOnce, checkProject, roots } from '../../../src/core/project/index.js';
+import { answer, prompt } from '../../support/claude-lines.js';
+import { root } from '../../support/machine.js';
+import { emptyProject, heldClock } from '../../support/project.js';
+
+const hour = 3_600_000;
+const turn = (n: number): string => prompt(`u${n}`, `question ${n}`) + answer(`a${n}`, `answer ${n}`, { parent: `u${n}` });
+
+describe('what is named stays', () => {
+  test('[S11] nothing of imported sessions is garbage, packed or not, and what a collection leaves is whole', () => {
+    const clock = heldClock(Date.now());
+    const project = emptyProject(clock);
+    const { chain } = project;
+    const sample = join(root, 'resources/sample');
+    const files = readdirSync(sample, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.jsonl'));
+    atOnce(importPaths(chain, { paths: [sample] }));
+    const garbage = chain.artifacts.put(Buffer.from('nobody names this'), { contentType: 'text/plain' });
+    for (const packed of [false, true]) {
+      clock.at += 2 * hour;
+      const { removed, kept } = atOnce(chain.artifacts.gc({ roots }));
+      expect([removed, kept.pinned, kept.young]).toEqual([packed ? 0 : 1, 0, 0]);
+      expect(() => chain.artifacts.read(garbage.no)).toThrow(expect.objectContaining({ code: 'NOT_FOUND' }));
+      expect(atOnce(checkProject(project)).problems).toEqual([]);
+      for (const { sourceId } of listSources(chain)) expect(getSource(chain, sourceId).bytes).toBeGreaterThan(0);
+      atOnce(chain.artifacts.repack());
+    }
+    expect(listSources(chain).length).toBeGreaterThanOrEqual(files.length - 1);
+  });
+
+  test('[S12] a commit outlives its ephemeral content: it is shown, and materializing it says what went and why', () => {
+    const clock = heldClock();
+    const { chain, ...project } = emptyProject(clock);
+    const first = checkpoint(chain, { parent: null, type: 'delta', format: 'claude-code-v1', text: turn(1), template: 't', checkpoint: 'explicit' });
+    const next = checkpoint(chain, {
+      parent: first.id,
+      type: 'delta',
+      format: 'claude-code-v1',
+      text: turn(2),
+      template: 't',
+      checkpoint: 'explicit',
+    });
+    chain.artifacts.setPolicy(chain.artifacts.find(first.artifactRef), 'ephemeral', 60);
+    expect(materializedBytes(chain, { id: next.id }).bytes.length).toBeGreaterThan(0);
+    clock.at += 60_000;
+    // Not even a result that was put together before gives it back.
+    for (const id of [first.id, next.id] as ContextId[])
+      expect(() => materialize(chain, { id })).toThrow(
+        expect.objectContaining({ code: 'NOT_FOUND', data: { id: first.artifactRef, reason: 'expired' } }),
+      );
+    expect(() => entries(chain, { id: next.id })).toThrow(expect.objectContaining({ code: 'NOT_FOUND' }));
+    expect(show(chain, first.id).artifactRef).toBe(first.artifactRef);
+    expect(atOnce(checkProject({ chain, ...project })).problems).toEqual([]);
+  });
+
+  test('[S11] what only a cache held is kept for good when a commit names it', () => {
+    const clock = heldClock();
+    const { chain } = emptyProject(clock);
+    const first = checkpoint(chain, { parent: null, type: 'delta', format: 'claude-code-v1', text: turn(1), template: 't', checkpoint: 'explicit' });
+    const { id: edited } = fork(chain, { id: first.id, edits: [{ op: 'append', entry: { role: 'user', kind: 'text', text: 'more' } }] });
+    const { artifactRef } = materialize(chain, { id: edited });
+    const imported = checkpoint(chain, {
+      parent: null,
+      type: 'snapshot',
+      format: 'claude-code-v1',
+      artifactRef,
+      template: 't',
+      checkpoint: 'explicit',
+    });
+    const before = Buffer.from(materializedBytes(chain, { id: imported.id }).bytes).toString();
+    chain.db.run('DELETE FROM materialized');
+    clock.at += 2 * hour;
+    atOnce(chain.artifacts.gc({ roots, budgetBytes: 0 }));
+    expect(Buffer.from(materializedBytes(chain, { id: imported.id }).bytes).toString()).toBe(before);
+  });
+});
