@@ -8,11 +8,11 @@ import { contextContract, exportContract } from './context.js';
 import { agentContract, handoverContract } from './handover.js';
 import { importContract, libraryContract, sourceContract } from './intake.js';
 import { artifactContract, projectContract } from './project.js';
-import { instantiateContract, templateContract } from './template.js';
-import { tierContract } from './tier.js';
 import { requestContract } from './request.js';
 import { searchContract } from './search.js';
 import { ticketContract } from './ticket.js';
+import { instantiateContract, templateContract } from './template.js';
+import { tierContract } from './tier.js';
 import { runContract, spaceContract, timelineContract } from './timeline.js';
 import { turnContract } from './turn.js';
 
@@ -27,10 +27,10 @@ export * from './intake.js';
 export * from './project.js';
 export * from './request.js';
 export * from './scalars.js';
-export * from './template.js';
-export * from './tier.js';
 export * from './search.js';
 export * from './ticket.js';
+export * from './template.js';
+export * from './tier.js';
 export * from './timeline.js';
 export * from './turn.js';
 
