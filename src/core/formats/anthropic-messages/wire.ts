@@ -45,7 +45,7 @@ export function wireMessages(entries: readonly WritableEntry[]): WireMessage[] {
   return merge(reorder(drafts.flatMap(sendable))).map(({ role, blocks }) => {
     const filled = blocks.length > 1 ? blocks.filter((block) => block.type !== 'text' || block.text !== '') : blocks;
     const [only] = filled;
-    return { role, content: filled.length === 1 && only?.type === 'text' ? only.text || (nothing.text as string) : filled };
+    return { role, content: filled.length === 1 && only?.type === 'text' ? only.text || noContent : filled };
   });
 }
 
@@ -118,7 +118,7 @@ function paired(drafts: readonly Draft[]): Draft[] {
       return fresh;
     });
     // A message of results for calls that are not there stays, as a message of nothing; second results go without a trace.
-    if (blocks.length === 0 && one.role === 'user') return isOrphan ? [{ ...one, blocks: [nothing] }] : [];
+    if (blocks.length === 0 && one.role === 'user') return isOrphan ? [{ ...one, blocks: [nothing()] }] : [];
     return [{ ...one, blocks }];
   });
   const unanswered = open ? open.blocks.filter((block) => block.type === 'tool_use' && !answered.has(block.id as string)) : [];
@@ -127,14 +127,15 @@ function paired(drafts: readonly Draft[]): Draft[] {
 }
 const isResult = (block: WireBlock): boolean => block.type === 'tool_result';
 /** The runtime's stand-in for a message of nothing. */
-const nothing: WireBlock = { type: 'text', text: '(no content)' };
+const noContent = '(no content)';
+const nothing = (): WireBlock => ({ type: 'text', text: noContent });
 
 /** The provider refuses answers of nothing but white space or thinking: they are left out, an empty one is replaced. */
 function sendable(one: Draft): readonly Draft[] {
   if (one.role === 'user') return [one];
   const blocks = one.blocks.filter((block) => block.type !== 'text' || (block.text ?? '').trim() !== '');
   if (blocks.some((block) => block.type !== 'thinking' && block.type !== 'redacted_thinking')) return [{ ...one, blocks }];
-  return one.blocks.length > 0 && one.blocks.every((block) => block.type === 'text' && block.text === '') ? [{ ...one, blocks: [nothing] }] : [];
+  return one.blocks.length > 0 && one.blocks.every((block) => block.type === 'text' && block.text === '') ? [{ ...one, blocks: [nothing()] }] : [];
 }
 
 function blockOf(entry: WritableEntry): WireBlock | undefined {
@@ -192,8 +193,8 @@ function reorder(drafts: readonly Draft[]): Draft[] {
   return ordered;
 }
 
-function merge(drafts: readonly Draft[]): Draft[] {
-  const merged: Draft[] = [];
+function merge(drafts: readonly Draft[]): readonly Draft[] {
+  const merged: Merged[] = [];
   let openAttachment: string | undefined;
   for (const one of drafts) {
     const last = merged.at(-1);
@@ -201,41 +202,53 @@ function merge(drafts: readonly Draft[]): Draft[] {
     const apart = one.attachment && openAttachment !== undefined && one.id === openAttachment;
     if (!last || last.role !== one.role || apart) {
       openAttachment = one.attachment ? one.id : undefined;
-      merged.push({ ...one, blocks: [...one.blocks] });
+      const fresh: Merged = { ...one, blocks: [], results: 0 };
+      add(fresh, one.blocks);
+      merged.push(fresh);
       continue;
     }
     if (!one.attachment || one.id !== openAttachment) openAttachment = undefined;
-    if (one.role === 'assistant') last.blocks.push(...one.blocks);
-    else if (one.attachment) addReminder(last.blocks, one.blocks);
-    else addTurn(last, one);
+    if (one.attachment) addReminder(last, one.blocks);
+    else {
+      if (one.role === 'user' && last.id !== undefined && one.id !== undefined && one.blocks[0]?.type === 'text') endText(last.blocks.at(-1));
+      add(last, one.blocks);
+    }
   }
   return merged;
 }
 
-function addReminder(blocks: WireBlock[], added: readonly WireBlock[]): void {
-  const last = blocks.at(-1);
+interface Merged extends Draft {
+  /** How many of its blocks, the first ones, are results. */
+  results: number;
+}
+
+/** A result comes before whatever else its message says. */
+function add(message: Merged, blocks: readonly WireBlock[]): void {
+  for (const block of blocks) {
+    if (!isResult(block)) message.blocks.push(block);
+    else if (message.results === message.blocks.length) message.results = message.blocks.push(block);
+    else message.blocks.splice(message.results++, 0, block);
+  }
+}
+
+/** The runtime ends a text with a newline where another follows that was not written with it. */
+function endText(block: WireBlock | undefined): void {
+  if (block?.type === 'text') block.text = `${block.text}\n`;
+}
+
+function addReminder(message: Merged, added: readonly WireBlock[]): void {
+  const last = message.blocks.at(-1);
   if (last?.type !== 'tool_result' || !added.every((block) => block.type === 'text')) {
-    blocks.push(...added);
+    add(message, added);
     return;
   }
-  if (Array.isArray(last.content)) {
-    for (const block of added) last.content = [...seamed(last.content), block];
+  if (!Array.isArray(last.content)) {
+    const texts = added.map((block) => (block.text ?? '').trim());
+    last.content = [last.content ?? '', ...texts].filter((text) => text !== '').join('\n\n');
     return;
   }
-  const texts = added.map((block) => (block.text ?? '').trim());
-  last.content = [last.content ?? '', ...texts].filter((text) => text !== '').join('\n\n');
-}
-
-/** Blocks before another text: the runtime ends the last of them with a newline. */
-function seamed(blocks: readonly WireBlock[]): WireBlock[] {
-  const last = blocks.at(-1);
-  return last?.type === 'text' ? [...blocks.slice(0, -1), { ...last, text: `${last.text}\n` }] : [...blocks];
-}
-
-function addTurn(last: Draft, one: Draft): void {
-  const recorded = last.id !== undefined && one.id !== undefined;
-  const before = recorded && one.blocks[0]?.type === 'text' ? seamed(last.blocks) : last.blocks;
-  last.blocks.splice(0, last.blocks.length, ...before, ...one.blocks);
-  // A result comes before whatever else its message says.
-  last.blocks.sort((a, b) => Number(b.type === 'tool_result') - Number(a.type === 'tool_result'));
+  for (const block of added) {
+    endText(last.content.at(-1));
+    last.content.push(block);
+  }
 }

@@ -46,6 +46,19 @@ interface Place {
   readonly keeps?: number;
 }
 
+/** Where in a strand the last record of a sort stands; -1 where there is none. */
+interface Tail {
+  /** Neither result nor bookkeeping. */
+  other: number;
+  /** Nothing that stands beside an answer: a prompt, a summary, a boundary. */
+  turn: number;
+  answer: number;
+  /** An answer of another message than the last. */
+  otherAnswer: number;
+  message: string | undefined;
+  readonly results: Map<string, number>;
+}
+
 /** What the tree needs to know of the world: whether a record is in the project already, and under which id. */
 export interface Surroundings {
   /** The id under which the project holds the record; `parentStored` says that what it hangs on is held too. */
@@ -77,11 +90,14 @@ export function growTree(pieces: readonly Piece[], { storedAs, isTakenIn, isKnow
   const skipped: Problem[] = [];
   const notes: Problem[] = [];
   const waiting = new Map<string, Piece[]>();
+  const tails = new Map<Strand, Tail>();
+  /** How far the round of an answer or a result has been followed. */
+  const rounds = new Map<Node, { last: Node; next: number }>();
   let previous: Node | undefined;
 
   const readAs = chooseRecords();
   for (const piece of pieces) {
-    if (piece.ghost && !byUuid.has(piece.ghost.uuid)) ghosts.set(piece.ghost.uuid, piece.ghost.parentUuid);
+    if (piece.ghost && !byUuid.has(piece.ghost.uuid)) ghosts.set(piece.ghost.uuid, throughGhosts(piece.ghost.parentUuid));
     if (isChainedPiece(piece) && !repeated.has(piece) && !leadsNowhere(piece)) settle(piece, false);
   }
   if (waiting.size > 0) settleCycles();
@@ -189,15 +205,14 @@ export function growTree(pieces: readonly Piece[], { storedAs, isTakenIn, isKnow
     }
   }
 
-  /** The record of that id; through torn lines, the one that they hang on. */
+  /** The record of that id; through a torn line, the one that it hangs on. */
   function lookUp(uuid: string): Node | undefined {
-    let at: string | null | undefined = uuid;
-    for (let steps = 0; typeof at === 'string' && steps <= ghosts.size; steps++) {
-      const node = byUuid.get(at);
-      if (node) return node;
-      at = ghosts.get(at);
-    }
-    return undefined;
+    return byUuid.get(uuid) ?? byUuid.get(ghosts.get(uuid) ?? '');
+  }
+
+  /** A torn line that hangs on torn lines hangs on what they hang on. */
+  function throughGhosts(uuid: string | null): string | null {
+    return uuid !== null && !byUuid.has(uuid) ? (ghosts.get(uuid) ?? uuid) : uuid;
   }
 
   function keepMessages(boundary: Node): void {
@@ -223,7 +238,30 @@ export function growTree(pieces: readonly Piece[], { storedAs, isTakenIn, isKnow
     const strand = strandFor(bare, place, sidechain);
     const node: Node = { ...bare, strand, index: strand.nodes.length };
     strand.nodes.push(node);
+    remember(node);
     return node;
+  }
+
+  /** What the strand ends with, so that no record has to look at all that come after its parent. */
+  function remember({ part, record, strand, index }: Node): void {
+    const tail = tailOf(strand);
+    if (part === 'result') for (const id of resultIdsOf(record)) tail.results.set(id, index);
+    if (part === 'quiet' || part === 'result') return;
+    tail.other = index;
+    if (part === 'assistant') {
+      const message = messageIdOf(record);
+      if (message === undefined || message !== tail.message) tail.otherAnswer = tail.answer;
+      tail.answer = index;
+      tail.message = message;
+    } else if (part !== 'attachment') tail.turn = index;
+  }
+
+  function tailOf(strand: Strand): Tail {
+    const known = tails.get(strand);
+    if (known) return known;
+    const tail: Tail = { other: -1, turn: -1, answer: -1, otherAnswer: -1, message: undefined, results: new Map() };
+    tails.set(strand, tail);
+    return tail;
   }
 
   function strandFor(bare: Omit<Node, 'strand' | 'index'>, { parent, keeps }: Place, sidechain: boolean): Strand {
@@ -240,21 +278,18 @@ export function growTree(pieces: readonly Piece[], { storedAs, isTakenIn, isKnow
   function lastOfRound(parent: Node): Node {
     if (parent.part !== 'assistant' && parent.part !== 'result') return parent;
     const message = parent.part === 'assistant' ? messageIdOf(parent.record) : undefined;
-    let last = parent;
-    for (const node of following(parent)) {
+    const round = rounds.get(parent) ?? { last: parent, next: parent.index + 1 };
+    rounds.set(parent, round);
+    for (let node = parent.strand.nodes[round.next]; node; node = parent.strand.nodes[++round.next]) {
       const same = node.part === 'assistant' && message !== undefined && messageIdOf(node.record) === message;
-      if (node.part === 'result' || same) last = node;
+      if (node.part === 'result' || same) round.last = node;
       else if (node.part !== 'quiet') break;
     }
-    return last;
+    return round.last;
   }
 
   function branchFrom(parent: Node, sidechain: boolean): Strand {
     return parent.index === parent.strand.nodes.length - 1 ? parent.strand : begin({ from: parent, nodes: [], sidechain });
-  }
-
-  function* following({ strand, index }: Node): Generator<Node> {
-    for (let at = index + 1; at < strand.nodes.length; at++) yield strand.nodes[at] as Node;
   }
 
   function begin(strand: Strand): Strand {
@@ -279,20 +314,17 @@ export function growTree(pieces: readonly Piece[], { storedAs, isTakenIn, isKnow
   function goesOn(bare: Omit<Node, 'strand' | 'index'>, parent: Node): Strand | undefined {
     const { strand } = parent;
     if (parent.index === strand.nodes.length - 1) return strand;
-    const { part } = bare;
+    const { part, record } = bare;
     if (part === 'quiet' || part === 'attachment') return strand;
-    const ids = new Set(part === 'result' ? resultIdsOf(bare.record) : []);
-    const message = part === 'assistant' ? messageIdOf(bare.record) : undefined;
-    let isAnsweredAgain = false;
-    let isMovedOn = false;
-    for (const beside of following(parent)) {
-      const sameAnswer = beside.part === 'assistant' && message !== undefined && messageIdOf(beside.record) === message;
-      if (beside.part === 'quiet' || sameAnswer || (part === 'assistant' && beside.part === 'attachment')) continue;
-      if (beside.part === 'result') isAnsweredAgain ||= resultIdsOf(beside.record).some((id) => ids.has(id));
-      else isMovedOn = true;
-      if (isMovedOn && (part !== 'result' || isAnsweredAgain)) return undefined;
+    const tail = tailOf(strand);
+    if (part === 'assistant') {
+      const message = messageIdOf(record);
+      const answer = message !== undefined && message === tail.message ? tail.otherAnswer : tail.answer;
+      return tail.turn > parent.index || answer > parent.index ? undefined : strand;
     }
-    return strand;
+    const isMovedOn = tail.other > parent.index;
+    const isAnsweredAgain = part !== 'result' || resultIdsOf(record).some((id) => (tail.results.get(id) ?? -1) > parent.index);
+    return isMovedOn && isAnsweredAgain ? undefined : strand;
   }
 
   /** The call that started a subagent whose messages stand in this file. */

@@ -58,7 +58,8 @@ function messagesOf(entries: readonly WritableEntry[]): Json[] {
           function: { name: entry.toolName ?? '', arguments: JSON.stringify(entry.arguments ?? {}) },
         };
         const home = before?.role === 'assistant' && last?.role === 'assistant' && (together || last.kind === 'tool_call') ? before : undefined;
-        if (home) home.tool_calls = [...(home.tool_calls ?? []), call];
+        if (home?.tool_calls) home.tool_calls.push(call);
+        else if (home) home.tool_calls = [call];
         else messages.push({ role: 'assistant', content: null, tool_calls: [call] });
         break;
       }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { claudeCode, type ParsedEntry } from '../../../../src/core/formats/index.js';
+import { claudeCode, type ParsedEntry, wireMessages } from '../../../../src/core/formats/index.js';
 import {
   assistant,
   boundary,
@@ -121,6 +121,28 @@ describe('what cannot be read is named and kept aside, and everything around it 
     const planned = plan(file);
     expect(planned.skipped.map(({ line }) => line)).toEqual([3, 4]);
     expect(planned.commits).toHaveLength(2);
+  });
+
+  test('many records on one parent, and torn lines upon torn lines, cost their number, not its square', () => {
+    const many = 20_000;
+    const on = (make: (at: number) => Line | string): Uint8Array =>
+      Buffer.concat([fileOf(user('u1', null, 'ask'), assistant('a1', 'u1', 'answer')), fileOf(...Array.from({ length: many }, (_, at) => make(at)))]);
+    const cases: readonly (readonly [Uint8Array, number])[] = [
+      [on((at) => result(`r${at}`, 'a1', `t${at}`)), 1],
+      [on((at) => assistant(`b${at}`, 'a1', 'more', { id: 'm' })), 1],
+      [on((at) => (at % 2 ? result(`r${at}`, 'a1', `t${at}`) : user(`p${at}`, 'a1', 'again'))), many / 2],
+      [
+        on((at) =>
+          at < many / 2 ? `{"parentUuid":"g${at - 1}","type":"user","uuid":"g${at}","message":"lost\n` : user(`p${at}`, `g${many / 2 - 1}`, 'on'),
+        ),
+        1,
+      ],
+    ];
+    for (const [file, tips] of cases) {
+      const planned = plan(file);
+      expect(planned.tips).toHaveLength(tips);
+      expect(wireMessages(planned.commits.at(-1)?.entries ?? []).length).toBeGreaterThan(0);
+    }
   });
 
   test('lone surrogates are text like any other', () => {
