@@ -1,4 +1,4 @@
-import { canonicalJson, isObject, type Json, stringAt, textOf } from '../base/index.js';
+import { canonicalJson, isObject, type Json, stringAt } from '../base/index.js';
 import type { Chain } from '../chain/index.js';
 import type { Request, RequestChange, RequestDiff } from '../contract/index.js';
 import { align } from '../diff/index.js';
@@ -88,7 +88,7 @@ function placed(reader: MessageReader, no: number): Placed {
     name: String(no),
     role: stringIn(text, membersAt(text, 0, ['role'])?.get('role')) ?? '',
     tokens: tokensOfBytes(text.length),
-    blocks: () => blocksOf(withoutMarks(withBlocks(JSON.parse(textOf(text)) as Json))),
+    blocks: () => blocksOf(withoutMarks(withBlocks(reader.valueAt(no)))),
   };
 }
 

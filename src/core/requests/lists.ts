@@ -10,7 +10,7 @@ export interface ListRow {
 }
 
 /** How long a walk along bases may be, for a list of so many messages: then the list is stored whole once. */
-export const longestWalk = (messages: number): number => 16 + (messages >> 6);
+export const longestWalk = (messages: number): number => 8 + (messages >> 7);
 
 export const listRow = (db: ReadableDb, no: number): ListRow | undefined =>
   db.one<ListRow>('SELECT base, keep, tail, list FROM request WHERE no = ?', no);

@@ -1,4 +1,4 @@
-import type { ArtifactNo } from '../base/index.js';
+import type { ArtifactNo, Json } from '../base/index.js';
 import type { Chain } from '../chain/index.js';
 import { openPage, type Page } from './pages.js';
 
@@ -11,6 +11,8 @@ export interface StoredMessage {
 export interface MessageReader {
   /** @throws CORRUPT where the page is not what was stored. */
   at(no: number): StoredMessage;
+  /** @throws CORRUPT likewise. */
+  valueAt(no: number): Json;
 }
 
 interface OpenPage {
@@ -40,10 +42,16 @@ export function messageReader(chain: Pick<Chain, 'db' | 'project' | 'artifacts'>
     return page;
   };
 
+  const at = (no: number): StoredMessage => {
+    if (!last || no < last.first || no >= last.first + last.count) last = opened(no);
+    return { page: last.page, index: no - last.first };
+  };
+
   return {
-    at(no) {
-      if (!last || no < last.first || no >= last.first + last.count) last = opened(no);
-      return { page: last.page, index: no - last.first };
+    at,
+    valueAt: (no) => {
+      const { page, index } = at(no);
+      return JSON.parse(page.string(index)) as Json;
     },
   };
 }

@@ -14,6 +14,9 @@ export interface PageText {
 export interface Page {
   readonly count: number;
   text(index: number): Uint8Array;
+  /** The text as a string: one call, since a request has thousands. */
+  string(index: number): string;
+  sizeOf(index: number): number;
   /** Where in the page the text begins. */
   startOf(index: number): number;
   /** Copies a message's canonical form to `target` from `at` on and returns where it ends; undefined where it has to be written. */
@@ -66,6 +69,8 @@ export function openPage(bytes: Uint8Array): Page {
   return {
     count,
     text: (index) => buffer.subarray(starts[index], starts[index + 1]),
+    string: (index) => buffer.toString('utf8', starts[index], starts[index + 1]),
+    sizeOf: (index) => (starts[index + 1] as number) - (starts[index] as number),
     startOf: (index) => starts[index] as number,
     copyCanonical(index, target, at) {
       const [first, last] = [firstRange[index] as number, firstRange[index + 1] as number];

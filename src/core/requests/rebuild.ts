@@ -143,8 +143,12 @@ export function openRebuilder(chain: Pick<Chain, 'db' | 'project' | 'artifacts'>
       return hash.update('}').digest('hex');
     },
     body({ members, messages, marks }) {
-      const list = parsedMessages(reader, messages);
-      for (const [at, marked] of marks) if (list[at]) list[at] = markedMessage(list[at] as Json, marked) ?? (list[at] as Json);
+      const list = messages.map((no, at): Json => {
+        if (no < 0) return null;
+        const message = reader.valueAt(no);
+        const marked = marks.get(at);
+        return marked ? (markedMessage(message, marked) ?? message) : message;
+      });
       const { model, ...others } = Object.fromEntries([...members].map(([name, { value }]) => [name, value])) as JsonObject;
       const { [headerParameter]: _, ...sent } = others;
       return { ...(model !== undefined && { model }), messages: list, ...sent };
@@ -233,36 +237,13 @@ function lostOnMessages(reader: MessageReader, messages: readonly number[], mark
     const no = typeof index === 'number' ? messages[index] : undefined;
     if (no === undefined) return true;
     if (no < 0) return false;
-    const stored = reader.at(no);
-    return markedMessage(JSON.parse(textOf(stored.page.text(stored.index))) as Json, [mark]) === undefined;
+    return markedMessage(reader.valueAt(no), [mark]) === undefined;
   });
 }
 
 const lostMark = (mark: Mark): string => `its cache mark at ${pathInWords(mark.path) || 'the top'} has no place in the request`;
 
-/** The messages as values, null for one that cannot be had: their texts are joined and parsed as one, which costs half. */
-function parsedMessages(reader: MessageReader, messages: readonly number[]): Json[] {
-  const texts = messages.map((no) => {
-    if (no < 0) return absent;
-    const { page, index } = reader.at(no);
-    return page.text(index);
-  });
-  const joined = Buffer.allocUnsafe(texts.reduce((size, text) => size + text.length + 1, 1) + (texts.length ? 0 : 1));
-  let at = 0;
-  joined[at++] = 0x5b;
-  for (const text of texts) {
-    joined.set(text, at);
-    at += text.length;
-    joined[at++] = 0x2c;
-  }
-  // The last comma makes room for the end of the list.
-  joined[texts.length ? at - 1 : at] = 0x5d;
-  return JSON.parse(joined.toString()) as Json[];
-}
-
-const absent = Buffer.from('null');
-
-const chunkSize = 256 * 1024;
+const chunkSize = 64 * 1024;
 
 /** Feeds the canonical forms of the messages from `from` on to the hash, and hands out its state before the message `stateAt`. */
 function writeMessages(
@@ -287,7 +268,7 @@ function writeMessages(
     }
     if (at === messages.length) break;
     const { page, index } = reader.at(messages[at] as number);
-    const length = page.text(index).length + 1;
+    const length = page.sizeOf(index) + 1;
     if (size + length > chunk.length) {
       flush();
       if (length > chunk.length) chunk = Buffer.allocUnsafe(length);
@@ -300,7 +281,7 @@ function writeMessages(
       continue;
     }
     flush();
-    const message = JSON.parse(textOf(page.text(index))) as Json;
+    const message = reader.valueAt(messages[at] as number);
     hash.update(canonicalJson(withBlocks(marked ? (markedMessage(message, marked) ?? message) : message)));
   }
   flush();
