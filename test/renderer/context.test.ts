@@ -49,6 +49,12 @@ describe('the list of a context', () => {
     ]);
   });
 
+  test('the chain names a turn before its prompt does, and a summary is called what it is', () => {
+    const summary = [outlineRow('s', 'user', 'summary', { head: 'This session is being continued' })];
+    expect(turnsOf(summary, blocksOf(summary))).toMatchObject([{ head: 'Compaction summary', summary: true }]);
+    expect(turnsOf(rows, blocks, new Map([[commit(1), 'A name given by hand']]))).toMatchObject([{ head: 'A name given by hand' }, { head: 'Bash' }]);
+  });
+
   test('what an agent wraps around a prompt is no prompt', () => {
     expect(promptOf('<command-name>/compact</command-name> <command-message>')).toBe('/compact');
     expect(promptOf('<command-message>review</command-message>')).toBe('/review');

@@ -63,7 +63,12 @@ export function turnsOf(rows: readonly OutlineRow[], blocks: readonly Block[], n
         commit: block.commit,
         firstBlock,
         firstEntry: block.first,
-        head: names.get(block.commit) || sum?.head || promptOf(rows[block.first]?.head) || nameless(rows[block.first]),
+        head:
+          (sum?.summary && 'Compaction summary') ||
+          names.get(block.commit) ||
+          sum?.head ||
+          promptOf(rows[block.first]?.head) ||
+          nameless(rows[block.first]),
         tokens: sum?.tokens ?? 0,
         errors: sum?.errors ?? 0,
         summary: sum?.summary ?? false,

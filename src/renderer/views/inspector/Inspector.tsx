@@ -292,9 +292,7 @@ function Turns({ project, commit, stop, unsent }: { project: string; commit: Con
               }}
             >
               <span className="turn-number muted">{n + 1}</span>
-              <span className={`ellipsis grow${turn.summary ? ' turn-summary' : ''}`}>
-                {turn.summary ? 'Compaction summary' : say.firstLine(turn.head, 90)}
-              </span>
+              <span className={`ellipsis grow${turn.summary ? ' turn-summary' : ''}`}>{say.firstLine(turn.head, 90)}</span>
               {turn.errors > 0 && <span className="chain-errors">{turn.errors}</span>}
               <span className="muted turn-tokens">{say.compact(turn.tokens)}</span>
             </button>
