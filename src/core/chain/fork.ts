@@ -315,8 +315,12 @@ function write(
 
 /** Notes which records stand in a commit; a record that is known already stays with the commit that had it first. */
 export function remember(chain: Chain, row: Pick<ContextRow, 'seq'>, records: Iterable<string>): void {
-  for (const record of records)
-    chain.db.run('INSERT OR IGNORE INTO record (project, record, context) VALUES (?, ?, ?)', chain.project, record, row.seq);
+  chain.db.run(
+    'INSERT OR IGNORE INTO record (project, record, context) SELECT ?, value, ? FROM json_each(?)',
+    chain.project,
+    row.seq,
+    JSON.stringify([...records]),
+  );
 }
 
 /** No runtime takes a result whose call is not there: an edit may not leave one behind. */
