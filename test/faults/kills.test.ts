@@ -13,7 +13,7 @@ import { delta } from './material.js';
 import { startWorker, type Worker } from './workers.js';
 
 const isShort = process.env.STEMMA_FAULTS === 'short';
-const kills = isShort ? 6 : 200;
+const kills = Number(process.env.STEMMA_KILLS ?? (isShort ? 6 : 200));
 
 /** A repeatable source of chance, so that a failing seed can be run again. */
 function chance(seed: number): () => number {

@@ -6,7 +6,7 @@ import type { ContextId, EntryKey, Timestamp } from '../../../src/core/base/inde
 import { checkpoint, compact, contextEntries, fork, materializedBytes, show, snapshot } from '../../../src/core/chain/index.js';
 import type { Commit, CommitType, Role, Stop } from '../../../src/core/contract/index.js';
 import { formatOf } from '../../../src/core/formats/index.js';
-import type { Project } from '../../../src/core/project/index.js';
+import { atOnce, type Project, roots } from '../../../src/core/project/index.js';
 import { emptyProject } from '../../support/project.js';
 
 /** The chain as simply as it can be said: a commit has a parent and entries of its own, and a walk is a loop. */
@@ -57,7 +57,9 @@ type Step =
   | { readonly does: 'compact'; readonly on: number; readonly words: readonly string[] }
   | { readonly does: 'snapshot'; readonly on: number; readonly stop: 'compaction' | 'root' }
   | { readonly does: 'fork'; readonly on: number; readonly at: number }
-  | { readonly does: 'drop caches' };
+  | { readonly does: 'drop caches' }
+  | { readonly does: 'collect garbage' }
+  | { readonly does: 'pack closer' };
 
 const uuid = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\.\d+$/;
 const formats = ['claude-code-v1', 'anthropic-messages-v1', 'openai-chat-v1'];
@@ -76,7 +78,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     arbitrary: fc.record({ does: fc.constant('snapshot' as const), on: pick, stop: fc.constantFrom('compaction' as const, 'root' as const) }),
   },
   { weight: 4, arbitrary: fc.record({ does: fc.constant('fork' as const), on: pick, at: pick }) },
-  { weight: 1, arbitrary: fc.constant({ does: 'drop caches' as const }) },
+  ...(['drop caches', 'collect garbage', 'pack closer'] as const).map((does) => ({ weight: 1, arbitrary: fc.constant({ does } as Step) })),
 );
 
 interface Written {
@@ -85,7 +87,7 @@ interface Written {
 }
 
 /** The project and its model, side by side. */
-function world(project: Project) {
+function world(project: Project, later: () => void) {
   const { chain } = project;
   const known = new Map<ContextId, Model>();
   const at = (number: number): Model | undefined => [...known.values()][number % Math.max(1, known.size)];
@@ -145,6 +147,11 @@ function world(project: Project) {
         for (const file of readdirSync(folder)) rmSync(join(folder, file));
         return;
       }
+      if (does.does === 'pack closer') return void atOnce(chain.artifacts.repack());
+      if (does.does === 'collect garbage') {
+        later();
+        return void atOnce(chain.artifacts.gc({ roots, budgetBytes: 0 }));
+      }
       // One commit in four begins a conversation.
       const on = does.on % 4 === 0 ? undefined : at(does.on);
       if (does.does === 'delta') make(on, 'delta', does);
@@ -187,10 +194,15 @@ describe('against the model', () => {
   test('[C3, C4, C5, C7, C15, C18, C20] whatever is committed, compacted, snapshot and forked, every walk gives what the model says', {
     timeout: 300_000,
   }, () => {
-    const project = emptyProject(Date.now);
+    let ahead = 0;
+    const project = emptyProject(() => Date.now() + ahead);
+    // Everything that nothing names is old enough to go.
+    const later = (): void => {
+      ahead += 7_200_000;
+    };
     fc.assert(
       fc.property(fc.array(step, { minLength: 1, maxLength: 18 }), (steps) => {
-        const both = world(project);
+        const both = world(project, later);
         for (const one of steps) both.run(one);
         both.compare();
       }),
