@@ -7,6 +7,8 @@ import { codeOf, onDisk } from './io.js';
 /** A pack is closed to new objects beyond this many bytes. */
 const fullAt = 512 * 1024 * 1024;
 const ending = '.pack';
+/** Packs that are open for reading at a time. */
+const mostReaders = 64;
 
 export interface PackPlace {
   readonly pack: number;
@@ -46,7 +48,7 @@ interface OpenPack {
 }
 
 export function openPacks(db: WritableDb, folder: string, newName: () => string, now: () => number): Packs {
-  const readers = new Map<number, number>();
+  const readers = new Map<string, number>();
   let current: OpenPack | undefined;
   let unsynced = false;
 
@@ -83,14 +85,17 @@ export function openPacks(db: WritableDb, folder: string, newName: () => string,
 
   const fileOf = (no: number): string | undefined => db.one<{ file: string }>('SELECT file FROM pack WHERE no = ?', no)?.file;
 
+  /** By file, not by number: the number of a pack that is gone may be given to another process's next one. */
   const reader = (no: number): number => {
-    const open = readers.get(no);
-    if (open !== undefined) return open;
     const file = fileOf(no);
     if (file === undefined) throw corrupt(`pack ${no}`, `pack ${no} is named by an object but not known`);
+    const open = readers.get(file);
+    if (open !== undefined) return open;
+    const oldest = readers.size >= mostReaders ? [...readers.keys()].at(0) : undefined;
+    if (oldest !== undefined) closeReader(oldest);
     try {
       const fd = openSync(join(folder, file), 'r');
-      readers.set(no, fd);
+      readers.set(file, fd);
       return fd;
     } catch (error) {
       throw corrupt(
@@ -100,10 +105,15 @@ export function openPacks(db: WritableDb, folder: string, newName: () => string,
     }
   };
 
-  const forget = (no: number): void => {
-    const fd = readers.get(no);
+  const closeReader = (file: string): void => {
+    const fd = readers.get(file);
     if (fd !== undefined) closeSync(fd);
-    readers.delete(no);
+    readers.delete(file);
+  };
+
+  const forget = (no: number): void => {
+    const file = fileOf(no);
+    if (file !== undefined) closeReader(file);
   };
 
   return {
@@ -138,8 +148,8 @@ export function openPacks(db: WritableDb, folder: string, newName: () => string,
       if (current?.no === no) leave();
     },
     drop: (no) => {
-      db.run('DELETE FROM pack WHERE no = ?', no);
       forget(no);
+      db.run('DELETE FROM pack WHERE no = ?', no);
     },
     sweepFiles: () =>
       db.transaction(() => {

@@ -336,6 +336,25 @@ describe('lifecycle', () => {
     expect(project.db.integrity()).toEqual([]);
   });
 
+  test('[S11] a pack of another process with the number of one that is gone is not taken for it when packs are written again', () => {
+    const kept = fresh();
+    const { project, artifacts, clock } = kept;
+    const size = 300_000;
+    const first = put(artifacts, noise(1, size));
+    const other = openProject(project.dir, clock);
+    expect(other.chain.artifacts.read(first)).toHaveLength(size);
+    clock.at += 2 * hour;
+    collect(kept);
+    expect(packsOf(project)).toEqual([]);
+    // The next pack gets the number of the one that went.
+    const nos = [2, 3, 4, 5].map((seed) => put(artifacts, noise(seed, size), seed === 2 ? { policy: 'pin' } : {}));
+    clock.at += 2 * hour;
+    expect(collect({ ...kept, artifacts: other.chain.artifacts })).toMatchObject({ removed: 3, kept: { pinned: 1 } });
+    expect(Buffer.from(artifacts.read(nos[0] as ArtifactNo)).equals(noise(2, size))).toBe(true);
+    expect(Buffer.from(other.chain.artifacts.read(nos[0] as ArtifactNo)).equals(noise(2, size))).toBe(true);
+    other.close();
+  });
+
   test('[S12] an ephemeral object goes when its time is over, in whatever form, and says so', () => {
     const kept = fresh();
     const { artifacts, clock } = kept;
