@@ -1,16 +1,18 @@
 import { Dialog } from '@base-ui/react/dialog';
 import { Command } from 'cmdk';
 import { FileInput, FolderOpen, GitCommitHorizontal, Keyboard, MessagesSquare, Moon, Sparkles, Sun } from 'lucide-react';
-import { Children, type ReactNode, useMemo, useState } from 'react';
+import { Children, type ReactNode, useEffect, useMemo, useState } from 'react';
 import type { ContextId, GraphRow } from '../../core/contract/index.js';
 import { api } from '../client';
-import { type Icon, say } from '../parts';
+import { familyIcons, familyOf, type Icon, say, speaker } from '../parts';
 import { chainOf, dismiss, go, setTheme, show, useNavigation, useOpenDir, useProject, useQuery } from '../state';
 import { commitActions } from '../views/actions';
 import { importPaths, openSample, showProject } from '../views/library';
 import { viewNames } from './views';
 
 const shownCommits = 30;
+const shownHits = 20;
+const searchAfterMs = 150;
 
 /** One box to search, jump and do. */
 export function Palette() {
@@ -36,6 +38,13 @@ export function Palette() {
     return found;
   }, [dir, session, revision, needle]);
 
+  // What was said anywhere in the project; asked for when the typing rests.
+  const rested = useRested(words.trim(), searchAfterMs);
+  const said = useQuery(dir && rested.length >= 3 && /[\p{L}\p{N}]/u.test(rested) ? `${dir} ${revision} ${rested}` : null, (signal) =>
+    api.search.query({ text: rested, limit: shownHits }, { signal }),
+  );
+  const hits = said.status === 'done' ? said.data : undefined;
+
   const shown = commit ? { id: commit, parent: null, format: '' } : undefined;
   const parent = useQuery(commit ? `show ${commit}` : null, () => api.context.show({ id: commit as ContextId }));
   const actions = shown
@@ -49,7 +58,7 @@ export function Palette() {
         <Dialog.Popup className="sheet dialog palette">
           <Dialog.Title className="unseen">Search or jump</Dialog.Title>
           <Command shouldFilter={false} loop label="Search or jump">
-            <Command.Input autoFocus value={words} onValueChange={setWords} placeholder="Search commits, sessions, projects, actions…" />
+            <Command.Input autoFocus value={words} onValueChange={setWords} placeholder="Search entries, commits, sessions, projects, actions…" />
             <Command.List>
               <Command.Empty>Nothing found. Find inside a context with / while it is open.</Command.Empty>
               <Group name="Go to">
@@ -92,6 +101,18 @@ export function Palette() {
                     hint={`${say.shortId(row.commit.id)} · ${say.when(row.commit.createdAt)}`}
                     id={row.commit.id}
                     act={() => go({ view: 'chain', commit: row.commit.id, entry: undefined })}
+                  />
+                ))}
+              </Group>
+              <Group name={hits && hits.total > hits.hits.length ? `Entries (${hits.isExact ? '' : 'over '}${say.exact(hits.total)})` : 'Entries'}>
+                {hits?.hits.map((hit) => (
+                  <Item
+                    key={`${hit.commit} ${hit.entryKey}`}
+                    id={`${hit.commit} ${hit.entryKey}`}
+                    icon={familyIcons[familyOf(hit)]}
+                    name={hit.snippet}
+                    hint={`${speaker(hit)} · ${say.when(hit.at)}`}
+                    act={() => go({ view: 'context', commit: hit.commit, entry: hit.entryKey, stop: undefined })}
                   />
                 ))}
               </Group>
@@ -140,6 +161,16 @@ export function Palette() {
       </Dialog.Portal>
     </Dialog.Root>
   );
+}
+
+/** A value once it has not changed for a while. */
+function useRested<T>(value: T, ms: number): T {
+  const [rested, setRested] = useState(value);
+  useEffect(() => {
+    const timer = setTimeout(() => setRested(value), ms);
+    return () => clearTimeout(timer);
+  }, [value, ms]);
+  return rested;
 }
 
 /** A heading over nothing is not shown. */

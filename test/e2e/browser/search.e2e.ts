@@ -1,0 +1,20 @@
+import { expect, test } from '../../support/e2e.js';
+import { commits, entries, sheet } from '../../support/window.js';
+
+test('words that were said anywhere are found from the palette, and lead to their entry', async ({ page, machine }) => {
+  machine.giveHistory();
+  const { url } = await machine.web();
+  await page.goto(url);
+  await page.getByRole('button', { name: 'Import all' }).click();
+  await expect(commits(page).first()).toBeVisible();
+  await page.keyboard.press('Control+k');
+  await sheet(page).getByRole('combobox').fill('damson midnight');
+  const hit = sheet(page)
+    .getByRole('group', { name: /^Entries/ })
+    .getByRole('option')
+    .first();
+  await expect(hit).toContainText(/damson/i);
+  await hit.click();
+  await expect(entries(page)).toContainText(/damson/i);
+  await expect(page).toHaveURL(/entry=/);
+});
