@@ -56,7 +56,9 @@ async function withTiers<T>(session: Session, call: () => T): Promise<Awaited<T>
   for (;;)
     try {
       const result = await call();
-      session.openProject()?.tiers.wake();
+      const project = session.openProject();
+      project?.tiers.wake();
+      project?.upkeep.wake();
       return result;
     } catch (error) {
       if (!(await session.openProject()?.tiers.fetchFor(error))) throw error;

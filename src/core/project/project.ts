@@ -9,6 +9,7 @@ import { writeNew } from '../intake/index.js';
 import { formatVersion, type OpenDatabase, openDatabase } from '../store/index.js';
 import type { Keys } from './credentials.js';
 import { openTiers, type Tiers } from './tiers.js';
+import { openUpkeep, type Upkeep } from './upkeep.js';
 
 /** An open project folder: its database, its objects, and the chain over both. */
 export interface Project {
@@ -19,6 +20,7 @@ export interface Project {
   readonly db: OpenDatabase;
   readonly chain: Chain;
   readonly tiers: Tiers;
+  readonly upkeep: Upkeep;
   close(): void;
 }
 
@@ -84,6 +86,7 @@ export function openProject(path: string, clock: Clock, keys?: Keys): Project {
   chain = { db, project: artifacts.project, artifacts, clock, newId: randomUUID, outlines, parsed };
   const tiers = openTiers(chain, (tier) => keys?.find(projectId, tier));
   tiers.wake();
+  const upkeep = openUpkeep(chain);
   return {
     dir,
     projectId,
@@ -92,7 +95,9 @@ export function openProject(path: string, clock: Clock, keys?: Keys): Project {
     db,
     chain,
     tiers,
+    upkeep,
     close: () => {
+      upkeep.close();
       tiers.close();
       artifacts.close();
       db.close();

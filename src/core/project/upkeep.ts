@@ -1,0 +1,47 @@
+import type { Chain } from '../chain/index.js';
+
+/** Work on the store that nobody waits for: what was committed a while ago is packed closer when nothing else is going on. */
+export interface Upkeep {
+  /** Something was called: work waits until it has been quiet for a while. */
+  wake(): void;
+  close(): void;
+}
+
+export interface UpkeepTimes {
+  /** Quiet before work begins, and between two steps of it, in milliseconds. */
+  readonly quiet: number;
+  readonly between: number;
+}
+
+const usual: UpkeepTimes = { quiet: 20_000, between: 50 };
+/** Fewer new objects are left as they are: a block of few is hardly smaller. */
+const worthIt = 256;
+/** A turn that is still going on stays loose: its neighbors come soon. */
+const settledMs = 60_000;
+
+export function openUpkeep(chain: Chain, times: UpkeepTimes = usual): Upkeep {
+  let timer: NodeJS.Timeout | undefined;
+  let work: Generator<undefined, unknown> | undefined;
+  const plan = (ms: number, what: () => void): void => {
+    clearTimeout(timer);
+    timer = setTimeout(what, ms);
+    timer.unref();
+  };
+  const begin = (): void => {
+    if (chain.db.readonly || chain.artifacts.countLoose() < worthIt) return;
+    work = chain.artifacts.repack({ olderThanMs: settledMs, shrink: false });
+    step();
+  };
+  const step = (): void => {
+    try {
+      if (work?.next().done === false) return plan(times.between, step);
+    } catch {
+      // A full disk or another's long transaction: nothing is lost, and the next quiet time tries again.
+    }
+    work = undefined;
+  };
+  return {
+    wake: () => plan(times.quiet, work ? step : begin),
+    close: () => clearTimeout(timer),
+  };
+}
