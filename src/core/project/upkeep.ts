@@ -34,11 +34,12 @@ export function openUpkeep(chain: Chain, times: UpkeepTimes = usual): Upkeep {
   };
   const step = (): void => {
     try {
-      if (work?.next().done === false) return plan(times.between, step);
+      if (work?.next().done !== false) work = undefined;
+      else plan(times.between, step);
     } catch {
       // A full disk or another's long transaction: nothing is lost, and the next quiet time tries again.
+      work = undefined;
     }
-    work = undefined;
   };
   return {
     wake: () => plan(times.quiet, work ? step : begin),
