@@ -28,7 +28,17 @@ import { contract, type ImportResult } from './contract/index.js';
 import { exportContext, resumeInClaudeCode } from './export/index.js';
 import * as handover from './handover/index.js';
 import { detect, foundSessions, foundSources, getSource, importPaths, listSources } from './intake/index.js';
-import { checkProject, compactContext, inSteps, projectInfo, projectServices, repairProject, roots, type Session, summarizeCommits } from './project/index.js';
+import {
+  checkProject,
+  compactContext,
+  inSteps,
+  projectInfo,
+  projectServices,
+  repairProject,
+  roots,
+  type Session,
+  summarizeCommits,
+} from './project/index.js';
 import { diffRequests, getRequest, listRequests } from './requests/index.js';
 import { query } from './search/index.js';
 import { createTicket, discuss, events, giveVerdict, importTickets, listTickets, moveTicket, ticketOf, updateTicket } from './tickets/index.js';

@@ -184,7 +184,10 @@ export const contextContract = {
           /** Calls of the model in a minute. */
           perMinute: z.number().min(0.1).max(100_000).optional(),
         })
-        .refine(({ ids, missing }) => (ids === undefined) !== (missing === undefined), { path: ['ids'], message: 'either ids or missing: true says which commits' }),
+        .refine(({ ids, missing }) => (ids === undefined) !== (missing === undefined), {
+          path: ['ids'],
+          message: 'either ids or missing: true says which commits',
+        }),
     )
     .output(eventIterator(summarizeProgress, summarizeResult)),
   diff: oc.input(z.object({ a: contextPrefix, b: contextPrefix, stop: stop.optional() })).output(

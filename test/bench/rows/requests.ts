@@ -30,7 +30,7 @@ function sessionOf(folder: string, prompts: number): Session {
   if (transcript === undefined) throw new Error('the agent left no transcript');
   const requests = join(home, 'requests');
   const bodies = readdirSync(requests)
-    .sort((a, b) => Number.parseInt(a) - Number.parseInt(b))
+    .sort((a, b) => Number.parseInt(a, 10) - Number.parseInt(b, 10))
     .map((file) => join(requests, file));
   return { transcript: join(projects, transcript), bodies };
 }
