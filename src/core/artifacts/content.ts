@@ -113,8 +113,7 @@ function fetch(shelf: Shelf, row: Content): Uint8Array {
         chunkListOf(row).map(({ no }) => no),
       ),
     );
-  const stored = shelf.packs.read({ pack: row.pack ?? 0, start: row.packStart ?? 0 }, row.storedSize);
-  return row.encoding === 1 ? unpacked(stored, row.size) : stored;
+  return shelf.packs.read({ pack: row.pack ?? 0, start: row.packStart ?? 0 }, row.storedSize);
 }
 
 function plainBlock(shelf: Shelf, no: number): Uint8Array {

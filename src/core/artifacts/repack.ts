@@ -85,7 +85,7 @@ function packSome(shelf: Shelf, limits: PackLimits, until: number): Step {
     bytes += row.size;
   }
   if (rows.length === 0) return { rows: 0, objects: 0, before: 0, after: 0 };
-  const loose = rows.filter((row) => row.gone === null && row.expiresAt === null && (row.data !== null || (row.pack !== null && row.encoding === 0)));
+  const loose = rows.filter((row) => row.gone === null && row.expiresAt === null && (row.data !== null || row.pack !== null));
   const before = loose.reduce((sum, row) => sum + row.storedSize, 0);
   let after = 0;
   for (const row of loose.filter(({ size }) => size > limits.wholeBytes)) after += chunk(shelf, row);

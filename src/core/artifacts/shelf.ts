@@ -30,8 +30,6 @@ export interface Content {
   readonly hash: Buffer;
   readonly size: number;
   readonly storedSize: number;
-  /** 0: as it is; 1: zstd, of an object that lies in a pack by itself. */
-  readonly encoding: number;
   readonly pack: number | null;
   readonly packStart: number | null;
   readonly data: Buffer | null;
@@ -42,7 +40,7 @@ export interface Content {
   readonly gone: Gone | null;
 }
 
-export const contentColumns = 'no, hash, size, storedSize, encoding, pack, packStart, data, block, blockStart, chunks, expiresAt, gone';
+export const contentColumns = 'no, hash, size, storedSize, pack, packStart, data, block, blockStart, chunks, expiresAt, gone';
 
 /** The row without its content, and whether there is any. */
 export interface Facts {
