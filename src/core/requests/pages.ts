@@ -1,5 +1,3 @@
-import { varintReader, varintWriter } from './varints.js';
-
 /**
  * A page is the texts of some messages, as they were recorded, one behind the other, and behind them an index: how long
  * each is and in which order its bytes are its canonical form. A request of 2,000 messages is read as a few dozen pages
@@ -26,57 +24,58 @@ export interface Page {
 /** Texts are gathered up to this many bytes: large enough to be read fast, small enough to be read for one message. */
 export const pageLimit = 64 * 1024;
 
-const trailer = 4;
+/** Numbers of the index are four bytes each, little-endian as on every machine that this runs on, and are read as they lie. */
+const word = 4;
 
+/**
+ * The texts, then at the next multiple of four the index: how many texts; where each begins, and where the last ends; the
+ * place of each one's first range, and where the last one's end; the ranges as starts and ends in the page. The last
+ * four bytes say where the index begins.
+ */
 export function writePage(texts: readonly PageText[]): Buffer {
-  const index = varintWriter();
-  index.natural(texts.length);
+  const starts = [0];
+  const firstRanges = [0];
+  const ranges: number[] = [];
   for (const { text, order = [] } of texts) {
-    index.natural(text.length);
-    index.natural(order.length / 2);
-    let before = 0;
-    for (let place = 0; place < order.length; place += 2) {
-      const [start, end] = [order[place] as number, order[place + 1] as number];
-      index.integer(start - before);
-      index.natural(end - start);
-      before = end;
-    }
+    const start = starts.at(-1) as number;
+    for (const place of order) ranges.push(start + place);
+    starts.push(start + text.length);
+    firstRanges.push(ranges.length);
   }
-  const end = Buffer.alloc(trailer);
-  end.writeUInt32LE(texts.reduce((size, { text }) => size + text.length, 0));
-  return Buffer.concat([...texts.map(({ text }) => text), index.bytes(), end]);
+  const size = starts.at(-1) as number;
+  const indexAt = Math.ceil(size / word) * word;
+  const index = Int32Array.from([texts.length, ...starts, ...firstRanges]);
+  const words = Int32Array.from(ranges);
+  const bytesOfWords = (numbers: Int32Array): Uint8Array => new Uint8Array(numbers.buffer, numbers.byteOffset, numbers.byteLength);
+  return Buffer.concat([
+    ...texts.map(({ text }) => text),
+    new Uint8Array(indexAt - size),
+    bytesOfWords(index),
+    bytesOfWords(words),
+    bytesOfWords(Int32Array.of(indexAt)),
+  ]);
 }
 
 export function openPage(bytes: Uint8Array): Page {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const reader = varintReader(buffer, buffer.readUInt32LE(buffer.length - trailer), buffer.length - trailer);
-  const count = reader.natural();
-  const starts = new Int32Array(count + 1);
-  const firstRange = new Int32Array(count + 1);
-  const ranges: number[] = [];
-  for (let index = 0; index < count; index += 1) {
-    const start = starts[index] as number;
-    starts[index + 1] = start + reader.natural();
-    let before = start;
-    for (let left = reader.natural(); left > 0; left -= 1) {
-      before += reader.integer();
-      const end = before + reader.natural();
-      ranges.push(before, end);
-      before = end;
-    }
-    firstRange[index + 1] = ranges.length;
-  }
+  const indexAt = buffer.readUInt32LE(buffer.length - word);
+  // Copied, since words must begin at a multiple of four in memory.
+  const index = new Int32Array(new Uint8Array(buffer.subarray(indexAt, buffer.length - word)).buffer);
+  const count = index[0] as number;
+  const starts = index.subarray(1, count + 2);
+  const firstRange = index.subarray(count + 2, 2 * count + 3);
+  const ranges = index.subarray(2 * count + 3);
   return {
     count,
-    text: (index) => buffer.subarray(starts[index], starts[index + 1]),
-    string: (index) => buffer.toString('utf8', starts[index], starts[index + 1]),
-    sizeOf: (index) => (starts[index + 1] as number) - (starts[index] as number),
-    startOf: (index) => starts[index] as number,
-    copyCanonical(index, target, at) {
-      const [first, last] = [firstRange[index] as number, firstRange[index + 1] as number];
+    text: (place) => buffer.subarray(starts[place], starts[place + 1]),
+    string: (place) => buffer.toString('utf8', starts[place], starts[place + 1]),
+    sizeOf: (place) => (starts[place + 1] as number) - (starts[place] as number),
+    startOf: (place) => starts[place] as number,
+    copyCanonical(place, target, at) {
+      const [first, last] = [firstRange[place] as number, firstRange[place + 1] as number];
       if (first === last) return undefined;
       let end = at;
-      for (let place = first; place < last; place += 2) end = copyRange(buffer, ranges[place] as number, ranges[place + 1] as number, target, end);
+      for (let range = first; range < last; range += 2) end = copyRange(buffer, ranges[range] as number, ranges[range + 1] as number, target, end);
       return end;
     },
   };

@@ -1,72 +1,36 @@
-/** Whole numbers, small ones in few bytes: how lists of messages and places in pages are stored. */
-export interface VarintWriter {
-  /** A number from 0 to 2^53. */
-  natural(value: number): void;
-  /** Any safe integer; small ones of either sign are short. */
-  integer(value: number): void;
-  bytes(): Buffer;
-}
-
-export function varintWriter(): VarintWriter {
-  const out: number[] = [];
-  const natural = (value: number): void => {
-    let rest = value;
-    while (rest >= 0x80) {
-      out.push((rest % 0x80) | 0x80);
-      rest = Math.floor(rest / 0x80);
-    }
-    out.push(rest);
-  };
-  return { natural, integer: (value) => natural(value < 0 ? -2 * value - 1 : 2 * value), bytes: () => Buffer.from(out) };
-}
-
-export interface VarintReader {
-  natural(): number;
-  integer(): number;
-  atEnd(): boolean;
-}
-
-export function varintReader(bytes: Uint8Array, from = 0, to = bytes.length): VarintReader {
-  let at = from;
-  const natural = (): number => {
-    let value = 0;
-    let scale = 1;
-    for (;;) {
-      const byte = bytes[at++];
-      if (byte === undefined || at > to) throw new RangeError('a stored number has no end');
-      value += (byte & 0x7f) * scale;
-      if (byte < 0x80) return value;
-      scale *= 0x80;
-    }
-  };
-  return {
-    natural,
-    integer: () => {
-      const value = natural();
-      return value % 2 ? -(value + 1) / 2 : value / 2;
-    },
-    atEnd: () => at >= to,
-  };
-}
-
-/** Numbers that mostly go up by one, each as its distance from the one before. */
+/**
+ * Whole numbers that mostly go up by one, as lists of messages do: each as its distance from the one before, seven bits
+ * a byte, the sign in the lowest bit. A list of messages costs about a byte a message.
+ */
 export function packNumbers(numbers: readonly number[]): Buffer {
-  const out = varintWriter();
+  const bytes: number[] = [];
   let before = 0;
   for (const number of numbers) {
-    out.integer(number - before);
+    const step = number - before;
     before = number;
+    let rest = step < 0 ? -2 * step - 1 : 2 * step;
+    while (rest >= 0x80) {
+      bytes.push((rest % 0x80) | 0x80);
+      rest = Math.floor(rest / 0x80);
+    }
+    bytes.push(rest);
   }
-  return out.bytes();
+  return Buffer.from(bytes);
 }
 
 export function unpackNumbers(bytes: Uint8Array): number[] {
-  const reader = varintReader(bytes);
   const numbers: number[] = [];
   let before = 0;
-  while (!reader.atEnd()) {
-    before += reader.integer();
+  let value = 0;
+  let scale = 1;
+  for (const byte of bytes) {
+    value += (byte & 0x7f) * scale;
+    scale *= 0x80;
+    if (byte >= 0x80) continue;
+    before += value % 2 ? -(value + 1) / 2 : value / 2;
     numbers.push(before);
+    value = 0;
+    scale = 1;
   }
   return numbers;
 }

@@ -1,0 +1,97 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { canonicalJson, type Json } from '../../../src/core/base/index.js';
+import { inOrder } from '../../../src/core/requests/canonical.js';
+import { canonicalOrder, elementsAt, membersAt } from '../../../src/core/requests/json-ranges.js';
+import { openPage, writePage } from '../../../src/core/requests/pages.js';
+import { packNumbers, unpackNumbers } from '../../../src/core/requests/varints.js';
+
+const bytes = (text: string): Buffer => Buffer.from(text);
+const textAt = (text: Buffer, { start, end }: { start: number; end: number }): string => text.subarray(start, end).toString();
+
+describe('canonical JSON by ranges', () => {
+  test('what is found is the canonical form, whatever the value', () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ noUnicodeString: false, maxDepth: 6 }), (value) => {
+        const text = bytes(JSON.stringify(value));
+        const order = canonicalOrder(text, 'cache_control');
+        expect(order && Buffer.from(inOrder(text, order)).toString()).toBe(canonicalJson(JSON.parse(text.toString()) as Json));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test.each([
+    ['{"b":1,"\\u0061":2}', '{"\\u0061":2,"b":1}'],
+    ['{"é":1,"z":2}', '{"z":2,"é":1}'],
+    ['{"\u{10000}":1,"\uffff":2}', '{"\u{10000}":1,"\uffff":2}'],
+    ['{"10":1,"9":2}', '{"10":1,"9":2}'],
+    ['{"b":"a\\\\","a":"\\""}', '{"a":"\\"","b":"a\\\\"}'],
+  ])('keys of %s are sorted by UTF-16 code unit, as they read', (text, canonical) => {
+    const order = canonicalOrder(bytes(text), 'cache_control');
+    expect(order && Buffer.from(inOrder(bytes(text), order)).toString()).toBe(canonical);
+  });
+
+  test.each([
+    ['{"a": 1}'],
+    ['{"a":1,"a":2}'],
+    ['{"a":1'],
+    ['{"a"}'],
+    ['["a"'],
+    ['"a'],
+    ['{"a":1}x'],
+    ['{"a":nul!}'],
+    [''],
+    ['{"b":1,"a":{"cache_control":1}}'],
+    ['{"b":1,"cache\\u005fcontrol":1}'],
+    [`${'['.repeat(1_000)}${']'.repeat(1_000)}`],
+  ])('of %.40s no form is found by ranges', (text) => {
+    expect(canonicalOrder(bytes(text), 'cache_control')).toBeUndefined();
+  });
+
+  test('members and elements are found where they stand; the last of a key counts', () => {
+    const text = bytes('{"type":"x","list":[1,"]",{"a":[]}],"type":"y"}');
+    const members = membersAt(text, 0);
+    expect(members && [...members].map(([key, range]) => [key, textAt(text, range)])).toEqual([
+      ['type', '"y"'],
+      ['list', '[1,"]",{"a":[]}]'],
+    ]);
+    expect(elementsAt(text, members?.get('list')?.start ?? 0)?.map((range) => textAt(text, range))).toEqual(['1', '"]"', '{"a":[]}']);
+    expect(membersAt(text, 0, ['list'])?.size).toBe(1);
+  });
+});
+
+describe('pages', () => {
+  test('texts and their canonical forms come back, from any place in memory', () => {
+    fc.assert(
+      fc.property(fc.array(fc.jsonValue(), { maxLength: 20 }), fc.nat(7), (values, shift) => {
+        const texts = values.map((value) => {
+          const text = bytes(JSON.stringify(value));
+          return { text, order: canonicalOrder(text, 'cache_control') };
+        });
+        const written = writePage(texts);
+        const moved = Buffer.alloc(written.length + shift).subarray(shift);
+        written.copy(moved);
+        const page = openPage(moved);
+        expect(page.count).toBe(values.length);
+        values.forEach((value, index) => {
+          expect(page.string(index)).toBe(JSON.stringify(value));
+          expect(textAt(moved, { start: page.startOf(index), end: page.startOf(index) + page.sizeOf(index) })).toBe(page.string(index));
+          const target = Buffer.alloc(page.sizeOf(index) + 3);
+          const end = page.copyCanonical(index, target, 3);
+          if (texts[index]?.order) expect(target.subarray(3, end).toString()).toBe(canonicalJson(JSON.parse(page.string(index)) as Json));
+          else expect(end).toBeUndefined();
+        });
+      }),
+    );
+  });
+
+  test('lists of numbers come back, in about a byte each where they go up by one', () => {
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: -(2 ** 40), max: 2 ** 40 })), (numbers) => {
+        expect(unpackNumbers(packNumbers(numbers))).toEqual(numbers);
+      }),
+    );
+    expect(packNumbers(Array.from({ length: 2_000 }, (_, index) => 5_000 + index)).length).toBeLessThan(2_010);
+  });
+});
