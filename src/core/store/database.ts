@@ -54,8 +54,14 @@ export interface OpenOptions {
 /** How long a writer waits for another process's transaction. Imports hold one for a file, so this is generous. */
 const busyMs = 60_000;
 
+/** Kibibytes, as SQLite counts them when negative. */
+const cacheSize = -32_768;
+
 /** Pages of the write-ahead log after which it is copied into the database: fewer copies are fewer syncs. */
 const logPages = 4_000;
+
+/** A connection that has made so many commits will make more: one of the command line or of a hook never comes here. */
+const manyCommits = 64;
 
 /** Less room than this, in bytes, is not given back. */
 const leastShrink = 1024 * 1024;
@@ -71,6 +77,7 @@ export function openDatabase(file: string, options: OpenOptions = {}): OpenDatab
     statements.set(sql, statement);
     return statement;
   };
+  let commits = 0;
   const listeners = { commit: [] as (() => void)[], rollback: [] as (() => void)[] };
   const pragma = (name: string): number => raw.pragma(name, { simple: true }) as number;
   const transaction = <T>(work: () => T): T => {
@@ -81,6 +88,7 @@ export function openDatabase(file: string, options: OpenOptions = {}): OpenDatab
         const result = work();
         for (const listener of listeners.commit) listener();
         prepared('COMMIT').run();
+        if (++commits === manyCommits) growLog(raw);
         return result;
       } catch (error) {
         if (raw.inTransaction) prepared('ROLLBACK').run();
@@ -159,7 +167,7 @@ function connect(file: string, options: OpenOptions): Database.Database {
       raw.pragma('foreign_keys = ON');
       raw.pragma('temp_store = MEMORY');
       raw.pragma('mmap_size = 268435456');
-      raw.pragma('cache_size = -32768');
+      raw.pragma(`cache_size = ${cacheSize}`);
       return raw;
     } catch (error) {
       raw.close();
@@ -200,3 +208,26 @@ function guard<T>(work: () => T): T {
     throw error;
   }
 }
+
+/**
+ * Makes the log as long as it gets, before it is needed: a commit that lengthens the file costs its sync more than one that writes over
+ * what is there. Pages of a transaction that is taken back are spilled into the log and leave it that long; the database is not touched.
+ */
+function growLog(raw: Database.Database): void {
+  const pageSize = raw.pragma('page_size', { simple: true }) as number;
+  try {
+    raw.pragma('cache_size = 16');
+    raw.exec('BEGIN IMMEDIATE; CREATE TABLE logRoom (room BLOB)');
+    const room = raw.prepare('INSERT INTO logRoom VALUES (zeroblob(?))');
+    for (let pages = 0; pages < logPages; pages += roomPages) room.run(roomPages * pageSize);
+  } catch (error) {
+    // A disk without the room is no fault of the commit that came before.
+    if (!(error instanceof Database.SqliteError)) throw error;
+  } finally {
+    if (raw.inTransaction) raw.exec('ROLLBACK');
+    raw.pragma(`cache_size = ${cacheSize}`);
+  }
+}
+
+/** So many pages at once: more than fit into the small cache, so that they are spilled. */
+const roomPages = 32;
