@@ -110,8 +110,21 @@ function checkShape(edit: Edit): void {
     throw badRequest('edits', edit.op === 'drop' ? 'a drop brings no entry' : `${inWords(edit.op)} needs the entry that it brings`);
 }
 
-/** Commits whose outlines are looked through together, on the way to an entry. */
+/** Most commits whose outlines are looked through together, on the way to an entry. */
 const lookedAtOnce = 512;
+
+/** The items in groups, each twice as large as the one before: what is near is found at once, what is far in few groups. */
+function* growing<T>(items: Iterable<T>): Generator<T[]> {
+  let group: T[] = [];
+  let size = 1;
+  for (const item of items) {
+    if (group.push(item) < size) continue;
+    yield group;
+    group = [];
+    size = Math.min(size * 2, lookedAtOnce);
+  }
+  if (group.length) yield group;
+}
 
 /** Finds an entry on the way from the tip to the root, whatever lies between. @throws NOT_FOUND naming the key. */
 function locate(chain: Chain, tip: ContextRow, key: EntryKey, field: string): Found {
@@ -121,9 +134,8 @@ function locate(chain: Chain, tip: ContextRow, key: EntryKey, field: string): Fo
     recordOf(key),
   );
   const holder = known && commitAt(chain, known.context);
-  const way = holder && isAncestor(chain, holder, tip) ? [holder] : [...backwards(chain, tip)];
-  for (let from = 0; from < way.length; from += lookedAtOnce) {
-    const steps = way.slice(from, from + lookedAtOnce);
+  const way = holder && isAncestor(chain, holder, tip) ? [holder] : backwards(chain, tip);
+  for (const steps of growing(way)) {
     for (const [place, outline] of outlinesOf(chain, steps).entries()) {
       const index = outline.entries.findIndex((entry) => entry.key === key);
       const step = steps[place];
