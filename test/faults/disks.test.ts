@@ -77,12 +77,12 @@ describe.skipIf(!mounts)('a disk (needs to mount a tmpfs)', () => {
 
 describe.skipIf(!traces)('input and output errors (needs strace)', () => {
   const faults = [
-    ['fdatasync', 'EIO', 6],
-    ['fdatasync', 'EIO', 7],
+    ['fsync', 'EIO', 1],
+    ['fsync', 'EIO', 7],
     ['pwrite64', 'EIO', 40],
     ['pwrite64', 'ENOSPC', 57],
-    ['pread64', 'EIO', 30],
-    ['fsync', 'EIO', 1],
+    ['pread64', 'EIO', 2],
+    ['fdatasync', 'EIO', 1],
   ] as const;
   test.each(isShort ? faults.slice(1, 3) : faults)(
     '[S7] %s fails with %s: refused by name, and what was acknowledged is there',
@@ -90,15 +90,16 @@ describe.skipIf(!traces)('input and output errors (needs strace)', () => {
       const dir = join(scratch(), 'p.stemma');
       createProject({ dir }, systemClock).close();
       const log = join(scratch(), 'strace');
+      // The disk fails for the database; packs alone are synced without what the file system knows of them.
+      const files = call === 'fdatasync' ? [] : ['stemma.db', 'stemma.db-wal'].flatMap((name) => ['-P', join(dir, name)]);
       const worker = startWorker(
         ['checkpoint', dir, '', '1', '40'],
-        ['strace', '-f', '-o', log, '-e', `trace=${call}`, '-e', `inject=${call}:error=${error}:when=${when}`],
+        ['strace', '-f', '-o', log, ...files, '-e', `trace=${call}`, '-e', `inject=${call}:error=${error}:when=${when}`],
       );
       await worker.ended;
+      expect(readFileSync(log, 'utf8')).toContain('(INJECTED)');
       const { ids, refusal } = lastOf(worker.lines());
-      if (refusal) expect(refusal).toMatch(/^refused (UNAVAILABLE|CORRUPT) /);
-      // A call that was never made the so-manieth time did not fail: then all is done.
-      else expect(worker.lines().at(-1)).toBe('done');
+      expect(refusal).toMatch(/^refused (UNAVAILABLE|CORRUPT) /);
       const project = openProject(dir, systemClock);
       expect(atOnce(checkProject(project)).problems).toEqual([]);
       for (const id of ids) expect(show(project.chain, id).id).toBe(id);

@@ -16,9 +16,6 @@ const say = (line: string): number => writeSync(1, `${line}\n`);
 
 /** Two hours ahead, all that nothing names is garbage. */
 const later = (): number => Date.now() + 7_200_000;
-const project = openProject(dir, work === 'collect' ? later : Date.now);
-say('open');
-
 const works: Record<string, (project: Project) => Promise<void> | void> = {
   /** Commits on top of a commit, `count` times or for ever, a snapshot now and then. */
   checkpoint({ chain }) {
@@ -86,6 +83,8 @@ const works: Record<string, (project: Project) => Promise<void> | void> = {
 const run = works[work];
 if (!run) throw new Error(`no such work: ${work} in ${join(dir)}`);
 try {
+  const project = openProject(dir, work === 'collect' ? later : Date.now);
+  say('open');
   await run(project);
   project.close();
   say('done');
