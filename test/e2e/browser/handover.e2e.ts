@@ -26,6 +26,8 @@ test('from a handover into either agent, a card and what it was before, and a bo
 
   const { url } = await machine.web(dir);
   await page.goto(url);
+  // The window goes to the project that it was started with; a tab chosen before that would be left again.
+  await expect(page).toHaveURL(/project=/);
   await page.getByRole('tab', { name: 'Handover' }).click();
   const handed = page.getByRole('option', { name: 'Lead delegated Writer: Write about the queue' });
   await expect(page.getByRole('option', { name: 'user launched Lead: Write a report' })).toBeVisible();
