@@ -15,13 +15,8 @@ import { type Chain, type ContextRow, toCommit } from './chain.js';
 import { commitAt, commitOf } from './find.js';
 import { countsOf, type Outline, outlineOfParsed, saveOutline } from './outline.js';
 
-export interface CheckpointInput {
-  readonly parent: ContextId | null;
-  readonly type: CommitType;
-  readonly format: string;
-  readonly artifactRef?: string | undefined;
-  readonly data?: string | undefined;
-  readonly text?: string | undefined;
+/** What is said of a commit beside its content, whoever makes it. */
+interface Provenance {
   readonly template: string;
   readonly principal?: string | undefined;
   readonly machine?: string | undefined;
@@ -31,6 +26,15 @@ export interface CheckpointInput {
   readonly threadId?: string | undefined;
   readonly summary?: string | undefined;
   readonly tags?: readonly string[] | undefined;
+}
+
+export interface CheckpointInput extends Provenance {
+  readonly parent: ContextId | null;
+  readonly type: CommitType;
+  readonly format: string;
+  readonly artifactRef?: string | undefined;
+  readonly data?: string | undefined;
+  readonly text?: string | undefined;
   readonly messageCount?: number | undefined;
   readonly tokenCount?: number | undefined;
   readonly createdAt?: Timestamp | undefined;
@@ -87,21 +91,12 @@ function readOutline(chain: Chain, input: CheckpointInput, artifact: ArtifactNo,
 }
 
 /** A commit about to be written: everything known, nothing checked but by the database. */
-export interface NewCommit {
+export interface NewCommit extends Provenance {
   readonly parent: Pick<ContextRow, 'seq' | 'id' | 'line' | 'depth' | 'contextTokens' | 'createdAt'> | null;
   readonly type: CommitType;
   readonly artifact: ArtifactNo;
   readonly ref: ArtifactRef;
   readonly format: string;
-  readonly template: string;
-  readonly principal?: string | undefined;
-  readonly machine?: string | undefined;
-  readonly sessionId?: string | undefined;
-  readonly checkpoint: Checkpoint;
-  readonly ticketId?: string | undefined;
-  readonly threadId?: string | undefined;
-  readonly summary?: string | undefined;
-  readonly tags?: readonly string[] | undefined;
   readonly messageCount: number;
   readonly tokenCount: number;
   readonly errors: number;
