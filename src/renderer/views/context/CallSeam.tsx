@@ -1,12 +1,19 @@
-import { useMemo } from 'react';
+import { useMemo, useRef } from 'react';
 import type { ContextId, RequestRow, Stop } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Proof, say } from '../../parts';
 import { go, useQuery } from '../../state';
 
-/** The calls to a model behind a context, by the entry that each answer begins with. Missing ones leave the context as it is. */
-export function useCalls(project: string, commit: ContextId, stop: Stop): ReadonlyMap<string, RequestRow> {
-  const query = useQuery(`${project} ${commit} ${stop} calls`, (signal) => api.request.list({ id: commit, stop }, { signal }));
+/**
+ * The calls to a model behind a context, by the entry that each answer begins with. Missing ones leave the context as it is.
+ * Asked only once there is something to read (`isRead`): proving hundreds of calls must not stand before the first screen.
+ */
+export function useCalls(project: string, commit: ContextId, stop: Stop, isRead: boolean): ReadonlyMap<string, RequestRow> {
+  const wanted = useRef(false);
+  wanted.current ||= isRead;
+  const query = useQuery(wanted.current ? `${project} ${commit} ${stop} calls` : null, (signal) =>
+    api.request.list({ id: commit, stop }, { signal }),
+  );
   const rows = query.status === 'done' ? query.data : undefined;
   return useMemo(() => new Map((rows ?? []).flatMap((row) => (row.replyKey === null ? [] : [[row.replyKey as string, row] as const]))), [rows]);
 }

@@ -91,7 +91,6 @@ function Reader({ project, commit, stop, unsent, outline }: ReaderProps) {
   );
   const turns = useMemo(() => turnsOf(rows, blocks, facts.summaries), [rows, blocks, facts]);
   const seams = useMemo(() => seamsOf(rows), [rows]);
-  const calls = useCalls(project, commit, stop);
   const scroller = useRef<HTMLDivElement>(null);
   const chosen = useNavigation(({ route }) => route.entry);
   const reading = useReading();
@@ -112,6 +111,7 @@ function Reader({ project, commit, stop, unsent, outline }: ReaderProps) {
   const from = blocks[top]?.first ?? 0;
   const to = (blocks[bottom]?.first ?? 0) + 1;
   useEffect(() => useReading.setState({ from, to }), [from, to]);
+  const calls = useCalls(project, commit, stop, entries.at(from) !== undefined);
 
   const firstItem = items[0]?.index;
   const lastItem = items.at(-1)?.index;
