@@ -43,7 +43,7 @@ import { diffRequests, getRequest, listRequests } from './requests/index.js';
 import { query } from './search/index.js';
 import { createTicket, discuss, events, giveVerdict, importTickets, listTickets, moveTicket, ticketOf, updateTicket } from './tickets/index.js';
 import * as timeline from './timeline/index.js';
-import { compareContexts, compareTurns, listTurns, recordedProvider, reproduceTurn, rerunTurn, stateAt, turnOf } from './turns/index.js';
+import { askContext, compareContexts, compareTurns, listTurns, recordedProvider, reproduceTurn, rerunTurn, stateAt, turnOf } from './turns/index.js';
 
 /** What a door hands to every call: the connection that it came over. */
 export interface RouterContext {
@@ -374,6 +374,9 @@ export const router = os.router({
     }),
     rerun: os.turn.rerun.handler(({ input, context, signal }) =>
       rerunTurn(chainOf(context), input, context.session.engine.options.providers ?? [], signal),
+    ),
+    ask: os.turn.ask.handler(({ input, context, signal }) =>
+      askContext(chainOf(context), input, context.session.engine.options.providers ?? [], signal),
     ),
     compare: os.turn.compare.handler(({ input, context }) => compareTurns(chainOf(context), input.a, input.b)),
   },

@@ -5,7 +5,7 @@ export { type Chain, type ContextRow, type Materialized, type Resolved, toCommit
 export { addCommit, type CheckpointInput, checkpoint, digestOf, type NewCommit } from './checkpoint.js';
 export { compact, snapshot } from './compact.js';
 export { type ContextQuery, contextEntries, entries, find, outlineRows } from './entries.js';
-export { commitAt, commitOf, commonAncestor, isAncestor } from './find.js';
+export { childrenOf, commitAt, commitOf, commonAncestor, isAncestor } from './find.js';
 export { commitEndingAt, type ForkInput, fork, remember } from './fork.js';
 export { graph } from './graph.js';
 export { type LaneRow, type Lanes, layOut, type Node } from './lanes.js';

@@ -126,6 +126,23 @@ export const turnContract = {
       }),
     )
     .output(eventIterator(replyPart, z.object({ commits: z.array(contextId), base: contextId }))),
+  /**
+   * Runs a turn from any context: adds what is said to it, on a branch of its own, and streams what a provider answers.
+   * `base` is the context with the words, `commits` the replies to it; `recorded` answers only what was asked before from
+   * the same context, `from` says where that stands, and where it has no answer it says so and `commits` is empty.
+   */
+  ask: oc
+    .input(
+      z.strictObject({
+        id: contextPrefix.nullable(),
+        text: z.string().min(1).max(1_000_000),
+        provider: name,
+        model: name.optional(),
+        samples: z.number().int().min(1).max(16).optional(),
+        principal: name.optional(),
+      }),
+    )
+    .output(eventIterator(replyPart, z.object({ commits: z.array(contextId), base: contextId, from: contextId.nullable() }))),
   compare: oc
     .input(z.object({ a: contextPrefix, b: contextPrefix }))
     .output(

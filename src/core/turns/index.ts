@@ -1,6 +1,7 @@
 // turns: what a turn of an agent was: its trigger, its input, its output; proved, stepped through, run again, compared.
 // A turn is named by its commit. What a transcript does not say is null, never guessed.
 // Nothing of a transcript is executed here or anywhere: running again asks a model, and answers its calls from the recording.
+export { type Answered, answerContext, askContext } from './answer.js';
 export { compareContexts, compareTurns } from './compare.js';
 export { type ModelProvider, type ModelRequest, type ReplyPiece, recordedProvider } from './providers.js';
 export { reproduceTurn } from './reproduce.js';

@@ -1,3 +1,4 @@
+import { badRequest, inWords } from '../base/index.js';
 import type { Entry } from '../contract/index.js';
 
 /** A call to a model: the body as it would go over the wire to the provider that it is written for. */
@@ -27,6 +28,17 @@ export interface ModelProvider {
 
 /** The embedded default, which needs no key and no network: it says again what was said. */
 export const recordedProvider = { id: 'recorded', title: 'As it was recorded' } as const;
+
+/** The provider with this id; undefined stands for the recording. @throws BAD_REQUEST naming those that there are. */
+export function providerOf(providers: readonly ModelProvider[], id: string): ModelProvider | undefined {
+  const provider = providers.find((each) => each.id === id);
+  if (!provider && id !== recordedProvider.id)
+    throw badRequest(
+      'provider',
+      `${inWords(id)} is no provider here; there are ${[recordedProvider.id, ...providers.map((each) => each.id)].join(', ')}`,
+    );
+  return provider;
+}
 
 /** How a recorded reply arrives: in pieces of about a line, so that what shows it shows how it grew. */
 const pieceLength = 120;

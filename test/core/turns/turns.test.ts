@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { ContextId, EntryKey } from '../../../src/core/base/index.js';
-import { type Chain, checkpoint, compact, entries } from '../../../src/core/chain/index.js';
+import { type Chain, checkpoint, compact, entries, show } from '../../../src/core/chain/index.js';
 import type { Commit, ReplyPart } from '../../../src/core/contract/index.js';
 import {
+  askContext,
   compareTurns,
   listTurns,
   type ModelProvider,
@@ -44,7 +45,7 @@ function working(chain: Chain): { first: Commit; second: Commit } {
   return { first, second };
 }
 
-async function run(generator: AsyncGenerator<ReplyPart, { commits: ContextId[]; base: ContextId }>) {
+async function run<T extends { commits: ContextId[]; base: ContextId }>(generator: AsyncGenerator<ReplyPart, T>) {
   const parts: ReplyPart[] = [];
   for (;;) {
     const step = await generator.next();
@@ -204,5 +205,48 @@ describe('running again', () => {
     };
     await expect(run(rerunTurn(chain, { turnId: second.id, provider: 'local' }, [provider]))).rejects.toThrow('the line is cut');
     await expect(run(rerunTurn(chain, { turnId: second.id, provider: 'nobody' }, [provider]))).rejects.toThrow(/recorded, local/);
+  });
+});
+
+describe('asking from a context', () => {
+  const why = 'what was wrong?';
+
+  test('a model answers with the whole context before it; the words and the reply are two commits on a branch', async () => {
+    const chain = emptyChain();
+    const { second } = working(chain);
+    const provider = scripted(
+      [{ kind: 'tool_call', toolCallId: 'n1', toolName: 'Read', arguments: { file_path: '/q.js' } }],
+      [{ kind: 'text', delta: 'the start' }],
+    );
+    const asked = { id: second.id, text: why, provider: 'local', principal: '@author' };
+    const { parts, commits, base, from } = await run(askContext(chain, asked, [provider]));
+    expect(parts.map((part) => part.kind)).toEqual(['tool_call', 'tool_result', 'text']);
+    expect(texts(chain, base)).toEqual([...texts(chain, second.id), why]);
+    expect(texts(chain, commits[0] as ContextId).slice(-4)).toEqual([why, 'Read', '     1→const n = 1;\n     2→export { n };', 'the start']);
+    expect(JSON.stringify(provider.asked[0]?.body.messages)).toContain('fix it');
+    expect([base, commits[0]].map((id) => show(chain, id as ContextId).principal)).toEqual(['@author', '@me']);
+    expect(from).toBeNull();
+  });
+
+  test('the recording answers what was asked from the same context, in as many turns as it was, and names the place', async () => {
+    const chain = emptyChain();
+    const { second } = working(chain);
+    const told = commit(chain, second, prompt('u3', why, { parent: 'a2' }) + answer('a3', 'it began at 1', { parent: 'u3' }));
+    const further = commit(chain, told, prompt('u4', 'and now?', { parent: 'a3' }) + answer('a4', 'at 2', { parent: 'u4' }));
+    const first = await run(askContext(chain, { id: second.id, text: ` ${why}\n`, provider: 'recorded' }, []));
+    expect([texts(chain, first.commits[0] as ContextId).at(-1), first.from]).toEqual(['it began at 1', told.id]);
+    const next = await run(askContext(chain, { id: first.commits[0] as ContextId, text: 'and now?', provider: 'recorded' }, []));
+    expect([texts(chain, next.commits[0] as ContextId).at(-1), next.from]).toEqual(['at 2', further.id]);
+  });
+
+  test('where nothing was recorded it says so, keeps the words and makes no reply up', async () => {
+    const chain = emptyChain();
+    const { first, second } = working(chain);
+    commit(chain, first, prompt('u9', why, { parent: 'a1' }) + answer('a9', 'said from another context', { parent: 'u9' }));
+    const { parts, commits, base, from } = await run(askContext(chain, { id: second.id, text: why, provider: 'recorded' }, []));
+    expect(parts).toMatchObject([{ kind: 'notice', delta: expect.stringContaining('no answer') }]);
+    expect([commits, from]).toEqual([[], null]);
+    expect(texts(chain, base).at(-1)).toBe(why);
+    await expect(run(askContext(chain, { id: second.id, text: why, provider: 'nobody' }, []))).rejects.toThrow(/recorded/);
   });
 });

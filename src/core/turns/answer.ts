@@ -1,0 +1,117 @@
+import type { ContextId } from '../base/index.js';
+import { type Chain, type ContextRow, commitOf, entries, type ForkInput, fork, lineage } from '../chain/index.js';
+import type { EntryDraft, ReplyPart } from '../contract/index.js';
+import { recordedRequests } from '../requests/index.js';
+import { type ModelProvider, providerOf } from './providers.js';
+import { recordedReply } from './recorded.js';
+import { asked, recordedReplies, type Said } from './reply.js';
+
+export interface Answering {
+  /** The context that is answered: it ends with what was asked. */
+  readonly id: ContextId;
+  readonly provider: string;
+  readonly model?: string | undefined;
+  readonly samples?: number | undefined;
+  /** Whose reply it is and where it belongs, as far as that differs from the context that it answers. */
+  readonly as?: Pick<ForkInput, 'template' | 'principal' | 'ticketId' | 'threadId'> | undefined;
+}
+
+export interface Answered {
+  /** A commit for each reply, on top of the context that it answers. None where nothing was said. */
+  readonly commits: ContextId[];
+  /** Where the reply stands on record; null where a model gave it. */
+  readonly from: ContextId | null;
+}
+
+/** Nothing was recorded for these words: said, so that nobody takes silence for an answer. */
+export const nothingRecorded =
+  'The recording has no answer to this: in this project nobody asked the same from the same context. Choose a model to ask, or leave it for somebody to answer.';
+
+/** How far back a recorded call is looked for, whose system prompt, tools and settings are used again. */
+const nearCalls = 32;
+
+/**
+ * Runs a turn from a context: asks a provider what comes after it, and each reply becomes a commit on top of it. Calls of
+ * tools are answered with what the same call answered earlier in the context; at any other the run stops with the call open.
+ * The recording answers what was asked before from the same context, and says where it has no answer.
+ * @throws BAD_REQUEST for an unknown provider; NOT_FOUND for an unknown context.
+ */
+export async function* answerContext(
+  chain: Chain,
+  input: Answering,
+  providers: readonly ModelProvider[],
+  signal?: AbortSignal,
+): AsyncGenerator<ReplyPart, Answered> {
+  const base = commitOf(chain, input.id);
+  const provider = providerOf(providers, input.provider);
+  const found = provider ? undefined : recordedReply(chain, base);
+  if (!provider && !found) {
+    yield { sample: 0, kind: 'notice', delta: nothingRecorded };
+    return { commits: [], from: null };
+  }
+  const commits: ContextId[] = [];
+  for (let sample = 0; sample < (input.samples ?? 1); sample++) {
+    const said = (part: Said): ReplyPart => ({ sample, ...part });
+    const replies: EntryDraft[] = [];
+    if (provider) yield* asked(chain, { ...questionOf(chain, base, input.model), provider }, replies, said, signal);
+    else yield* recordedReplies(found?.entries ?? [], replies, said, signal);
+    if (replies.length) commits.push(replyOn(chain, base, replies, input));
+  }
+  return { commits, from: found?.commit.id ?? null };
+}
+
+export interface Asked extends Omit<Answering, 'id' | 'as'> {
+  /** The context that is spoken into; null begins a conversation. */
+  readonly id: ContextId | null;
+  readonly text: string;
+  readonly principal?: string | undefined;
+}
+
+/** Says something in a context, on a branch of its own, and has it answered. Who answers is the one whose context it is. */
+export async function* askContext(
+  chain: Chain,
+  { text, principal, ...input }: Asked,
+  providers: readonly ModelProvider[],
+  signal?: AbortSignal,
+): AsyncGenerator<ReplyPart, Answered & { readonly base: ContextId }> {
+  providerOf(providers, input.provider);
+  const of = input.id === null ? undefined : commitOf(chain, input.id);
+  const question = fork(chain, {
+    id: of?.id ?? null,
+    edits: [{ op: 'append', entry: { role: 'user', kind: 'text', text } }],
+    summary: text.slice(0, longestSummary),
+    principal,
+  });
+  const answered = yield* answerContext(
+    chain,
+    { ...input, id: question.id, as: { principal: of?.principal ?? question.template } },
+    providers,
+    signal,
+  );
+  return { ...answered, base: question.id };
+}
+
+function questionOf(chain: Chain, base: ContextRow, model: string | undefined) {
+  const row = lineage(chain, base)
+    .slice(-nearCalls)
+    .findLast((step) => recordedRequests(chain, { turnId: step.id }).length > 0);
+  return {
+    row: row ? commitOf(chain, row.id) : base,
+    base,
+    model,
+    isEdited: true,
+    recording: entries(chain, { id: base.id, stop: 'root' }).entries,
+  };
+}
+
+const longestSummary = 200;
+
+function replyOn(chain: Chain, base: ContextRow, replies: readonly EntryDraft[], input: Answering): ContextId {
+  const words = replies.findLast((entry) => entry.kind === 'text')?.text ?? '';
+  return fork(chain, {
+    id: base.id,
+    edits: replies.map((entry) => ({ op: 'append' as const, entry })),
+    summary: words.trim().slice(0, longestSummary) || `Answered: ${input.provider}`,
+    ...input.as,
+  }).id;
+}

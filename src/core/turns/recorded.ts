@@ -1,0 +1,78 @@
+import { canonicalJson, type Json } from '../base/index.js';
+import { type Chain, type ContextRow, childrenOf, commitAt } from '../chain/index.js';
+import type { Entry } from '../contract/index.js';
+import { deltaEntries } from './turns.js';
+
+/** A reply that is on record, and the commit in which it begins. */
+export interface RecordedReply {
+  readonly commit: ContextRow;
+  readonly entries: Entry[];
+}
+
+/** How far back a branch may leave the context and still be one in which the same was asked. */
+const farthest = 64;
+
+/**
+ * What was answered, on any other branch of the project, to the very words that a context ends with: the same context,
+ * then the same words. Words that were put in by a runtime make no difference. Undefined where nobody asked this here.
+ */
+export function recordedReply(chain: Chain, base: ContextRow): RecordedReply | undefined {
+  let asked: Entry[] = [];
+  for (let at: ContextRow = base, steps = 0; steps < farthest; steps++) {
+    asked = [...typed(chain, at), ...asked];
+    if (at.type !== 'delta' || at.parent === null) return undefined;
+    const parent = commitAt(chain, at.parent);
+    for (const other of childrenOf(chain, parent)) {
+      const found = other.seq === at.seq ? undefined : replyBelow(chain, other, asked);
+      if (found) return found;
+    }
+    at = parent;
+  }
+  return undefined;
+}
+
+/** The reply to `asked` in a commit or below it, where these say the same first. */
+function replyBelow(chain: Chain, row: ContextRow, asked: readonly Entry[]): RecordedReply | undefined {
+  if (row.type !== 'delta') return undefined;
+  const own = typed(chain, row);
+  const shared = Math.min(own.length, asked.length);
+  if (!own.slice(0, shared).every((entry, n) => isSame(entry, asked[n]))) return undefined;
+  if (own.length < asked.length) return firstOf(childrenOf(chain, row), (child) => replyBelow(chain, child, asked.slice(own.length)));
+  const begun = replyIn(own.slice(asked.length));
+  if (begun.length) return { commit: row, entries: [...begun, ...(begun.length === own.length - asked.length ? continued(chain, row) : [])] };
+  return own.length > asked.length ? undefined : firstOf(childrenOf(chain, row), (child) => replyAt(chain, child));
+}
+
+function replyAt(chain: Chain, row: ContextRow): RecordedReply | undefined {
+  const own = row.type === 'delta' ? typed(chain, row) : [];
+  const entries = replyIn(own);
+  if (!entries.length) return undefined;
+  return { commit: row, entries: [...entries, ...(entries.length === own.length ? continued(chain, row) : [])] };
+}
+
+/** A reply that was cut into several commits goes on in the next, until a person speaks. */
+const continued = (chain: Chain, row: ContextRow): Entry[] =>
+  firstOf(childrenOf(chain, row), (child) => (child.template === row.template ? replyAt(chain, child)?.entries : undefined)) ?? [];
+
+/** What a model said and its tools answered, up to the next words of a person. */
+function replyIn(entries: readonly Entry[]): Entry[] {
+  const end = entries.findIndex((entry) => entry.role === 'user' || entry.kind === 'summary');
+  const reply = entries.slice(0, end < 0 ? entries.length : end);
+  return reply.some((entry) => entry.role === 'assistant') ? reply : [];
+}
+
+/** What was said in a commit, without what its runtime put in. */
+const typed = (chain: Chain, row: ContextRow): Entry[] => deltaEntries(chain, row).filter((entry) => !entry.marks?.includes('meta'));
+
+const isSame = (a: Entry, b: Entry | undefined): boolean => b !== undefined && wordsOf(a) === wordsOf(b);
+
+const wordsOf = ({ role, kind, text, toolName, arguments: given }: Entry): string =>
+  canonicalJson([role, kind, text?.trim() ?? '', toolName ?? '', (given ?? null) as Json]);
+
+function firstOf<T, U>(items: readonly T[], find: (item: T) => U | undefined): U | undefined {
+  for (const item of items) {
+    const found = find(item);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
