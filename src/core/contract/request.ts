@@ -5,6 +5,9 @@ import { contextId, contextPrefix, count, entryKey, name, timestamp } from './sc
 
 export const providers = ['anthropic', 'openai', 'gemini'] as const;
 export const proofs = ['digest', 'recorded', 'rebuilt'] as const;
+/** Who wrote down what a call was: a runtime in records of its own or in its conversation, or nobody: then its entries tell. */
+export const callSources = ['claude-code', 'codex', 'gemini', 'pi', 'opencode', 'langgraph', 'entries'] as const;
+export type CallSource = (typeof callSources)[number];
 export type Provider = (typeof providers)[number];
 /** What the body of a call rests on: see `request.get`. */
 export type Proof = (typeof proofs)[number];
@@ -29,8 +32,7 @@ export const requestRow = z.object({
   /** The subagent that called. */
   agentId: z.string().optional(),
   sessionId: z.string().optional(),
-  /** Who wrote down what the call was: a runtime's own record, or the entries of the chain. */
-  source: z.enum(['claude-code', 'entries']),
+  source: z.enum(callSources),
   model: z.string().nullable(),
   messageCount: count,
   tokens: requestTokens,

@@ -138,7 +138,7 @@ function store(chain: Chain, file: FoundFile, bytes: Uint8Array, hash: Buffer, p
     pieces.push(...stored.pieces);
     commits += stored.isNew ? 1 : 0;
   }
-  const requests = takeRecords(chain, { file: bytes, from, source: grown?.no });
+  const requests = takeRecords(chain, { file: bytes, format: plan.format, from, source: grown?.no });
   const { own, others } = splitSide(plan.side, requests?.stored ?? []);
   pieces.push(...own, ...storeSide(chain, bytes, others));
   const tips = plan.tips.flatMap((tip) => ('plan' in tip ? rows[tip.plan] : commitEndingAt(chain, tip.record)) ?? []);

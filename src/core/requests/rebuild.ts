@@ -2,7 +2,7 @@ import { createHash, type Hash } from 'node:crypto';
 import { type ArtifactNo, bytesOf, canonicalJson, isObject, type Json, type JsonObject, parseJson, textOf } from '../base/index.js';
 import type { Chain } from '../chain/index.js';
 import { cacheMark, withBlocks } from './canonical.js';
-import { type CallDetails, callDetails } from './claude-code.js';
+import { type CallDetails, callDetails } from './claude-code/records.js';
 import { listOf, listRow } from './lists.js';
 import { type Mark, markedMessage, marksByMessage, marksOf, pathInWords, putMark } from './marks.js';
 import { type MessageReader, messageReader } from './messages.js';

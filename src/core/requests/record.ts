@@ -3,17 +3,17 @@ import type { ArtifactNo, ByteRange } from '../base/index.js';
 import type { Chain } from '../chain/index.js';
 import {
   agentOf,
-  hasRecords,
   type OpenCall,
   type RecordedCall,
   type RecordedReply,
   type RecordedText,
   type Records,
   readRecords,
-} from './claude-code.js';
+} from './claude-code/records.js';
 import { membersAt, stringIn } from './json-ranges.js';
 import { type ListRow, listOf, listRow, longestWalk } from './lists.js';
 import { openResolver } from './resolve.js';
+import { runtimeOf } from './runtimes.js';
 import { messageKeys, openTexts, type Place, type ShapeRow, type StoredRange, type Texts } from './texts.js';
 import { packNumbers } from './varints.js';
 
@@ -29,6 +29,7 @@ export interface TakenRecords {
 
 export interface RecordsInput {
   readonly file: Uint8Array;
+  readonly format: string;
   /** Lines that begin before it were taken earlier. */
   readonly from: number;
   /** The source's row, where an earlier state of the file was imported. */
@@ -39,8 +40,8 @@ export interface RecordsInput {
  * Takes the request records of a transcript into the store: system prompts, tools and messages once by content, each
  * checked against the hash that names it. Call within the import's transaction. Undefined for a file without records.
  */
-export function takeRecords(chain: Chain, { file, from, source }: RecordsInput): TakenRecords | undefined {
-  if (!hasRecords(file)) return undefined;
+export function takeRecords(chain: Chain, { file, format, from, source }: RecordsInput): TakenRecords | undefined {
+  if (!runtimeOf(format).hasRecords?.(file)) return undefined;
   const open = source === undefined ? new Map<string, OpenRequest>() : openRequests(chain, source);
   const records = readRecords(file, from, file.length, open);
   const texts = openTexts(chain, file);

@@ -1,8 +1,8 @@
 import { type CommitSeq, type ContextId, type EntryKey, notFound, StemmaError, timestampOf } from '../base/index.js';
 import { type Chain, commitOf, lineage, walk } from '../chain/index.js';
 import type { Proof, Request, RequestRow, Stop } from '../contract/index.js';
+import { answerRows, getAnswered, parseAnswerId } from './answers.js';
 import { callColumns, openRebuilder, type Rebuilder, type Rebuilt, type StoredCall } from './rebuild.js';
-import { getRebuilt, parseRebuiltId, rebuiltRows } from './rebuilt.js';
 
 export interface RequestFilter {
   readonly id?: ContextId | undefined;
@@ -50,7 +50,7 @@ export function listRequests(chain: Chain, filter: RequestFilter): RequestRow[] 
   const rows = inOrderSent(rowsOf(chain, filter, commits));
   const recorded = provedRows(chain, rows);
   const replies = new Set(rows.map((row) => row.replyRecord));
-  const rebuilt = rebuiltRows(chain, [...commits], (record) => replies.has(record));
+  const rebuilt = answerRows(chain, [...commits], (record) => replies.has(record));
   return rebuilt.length ? [...rebuilt, ...recorded].sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0)) : recorded;
 }
 
@@ -185,8 +185,8 @@ export function callOf(chain: Chain, requestId: string): Row {
 
 /** One call, rebuilt and proved now, whatever was found before. @throws NOT_FOUND; CORRUPT where its own record is damaged. */
 export function getRequest(chain: Chain, requestId: string): Request {
-  const rebuiltCall = parseRebuiltId(requestId);
-  if (rebuiltCall) return getRebuilt(chain, requestId, rebuiltCall.commit, rebuiltCall.key);
+  const answered = parseAnswerId(requestId);
+  if (answered) return getAnswered(chain, requestId, answered.commit, answered.key);
   const row = callOf(chain, requestId);
   const rebuilder = openRebuilder(chain);
   const rebuilt = rebuilder.rebuild(row);

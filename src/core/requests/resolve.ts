@@ -1,7 +1,7 @@
 import { sha256Of } from '../artifacts/index.js';
 import type { ByteRange } from '../base/index.js';
 import { cacheMark, inOrder, messageHash, orderWithHash } from './canonical.js';
-import { type RecordedText, type Records, type ReplyBlock, readRecords, replyMessage, userMessages } from './claude-code.js';
+import { type RecordedText, type Records, type ReplyBlock, readRecords, replyMessage, userMessages } from './claude-code/records.js';
 import { canonicalOrder } from './json-ranges.js';
 import type { PageText } from './pages.js';
 

@@ -1,7 +1,7 @@
 import { type ArtifactNo, type ByteRange, bytesOf, parseJson, textOf } from '../base/index.js';
 import type { Chain } from '../chain/index.js';
 import { orderWithHash, shapeHash } from './canonical.js';
-import type { RecordedText } from './claude-code.js';
+import type { RecordedText } from './claude-code/records.js';
 import { membersAt } from './json-ranges.js';
 import { openPage, type Page, type PageText, pageLimit, writePage } from './pages.js';
 

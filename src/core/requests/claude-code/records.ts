@@ -1,6 +1,7 @@
-import { type ByteRange, inWords, isObject, type Json, type JsonObject, parseInstant, parseJson, stringAt, textOf } from '../base/index.js';
-import { largestRecord } from './canonical.js';
-import { elementsAt, membersAt, stringIn } from './json-ranges.js';
+import { type ByteRange, inWords, isObject, type Json, type JsonObject, parseInstant, parseJson, stringAt, textOf } from '../../base/index.js';
+import { largestRecord } from '../canonical.js';
+import { elementsAt, membersAt, stringIn } from '../json-ranges.js';
+import type { Usage } from '../runtime.js';
 
 /** One call to a model as a transcript's `api-request` line has it. What it refers to may or may not be there. */
 export interface RecordedCall {
@@ -35,14 +36,6 @@ export interface RecordedReply {
 /** A content block as a line has it: a range of a text that is shared with others. */
 export interface ReplyBlock extends ByteRange {
   readonly text: Uint8Array;
-}
-
-/** Tokens as the provider counted them; null where it did not say. */
-export interface Usage {
-  readonly input: number | null;
-  readonly output: number | null;
-  readonly cacheRead: number | null;
-  readonly cacheWrite: number | null;
 }
 
 /** A text that the file gives under a hash. It may be false: nothing here is checked. */

@@ -90,7 +90,7 @@ describe('calls of a history without records', () => {
   test('an id that names nothing is not found', () => {
     const chain = imported(session);
     const [row] = listRequests(chain, {});
-    for (const id of ['nobody', `rebuilt:${row?.commit}:nothing`, `rebuilt:${row?.commit}:u1.0`, 'rebuilt:ctx-ffffffffffff:a1.0'])
+    for (const id of ['nobody', `call:${row?.commit}:nothing`, `call:${row?.commit}:u1.0`, 'call:ctx-ffffffffffff:a1.0'])
       expect(() => getRequest(chain, id), id).toThrow(expect.objectContaining({ code: 'NOT_FOUND' }));
   });
 });

@@ -1,0 +1,170 @@
+import { type CommitSeq, type ContextId, type EntryKey, notFound, timestampOf } from '../base/index.js';
+import {
+  type Chain,
+  type ContextRow,
+  commitAt,
+  commitOf,
+  contextEntries,
+  lineage,
+  type OutlineEntry,
+  outlineOf,
+  parsedOf,
+  type Step,
+  walk,
+} from '../chain/index.js';
+import type { Request, RequestRow } from '../contract/index.js';
+import { type CallPlace, type Delta, recordOf } from './runtime.js';
+import { runtimeOf } from './runtimes.js';
+
+/**
+ * Calls that no record holds whole: each answer in the chain was one. What was sent is put together by the runtime that
+ * wrote the answer, out of the deltas before it.
+ */
+
+/** The beginning of an answer in a commit's own delta. */
+interface Beginning {
+  readonly key: EntryKey;
+  /** Its number among the entries of the delta. */
+  readonly at: number;
+  readonly messagesBefore: number;
+}
+
+/** Where counting messages stands at the end of a context. */
+interface Count {
+  readonly messages: number;
+  /** The entry that began the last message. */
+  readonly begun: OutlineEntry | undefined;
+  /** The last entry of the assistant. */
+  readonly last: OutlineEntry | undefined;
+  /** The format of all its deltas; undefined where they are of several. */
+  readonly format: string | undefined;
+}
+
+const nothing: Count = { messages: 0, begun: undefined, last: undefined, format: undefined };
+
+const idOf = (commit: ContextId, key: EntryKey): string => `call:${commit}:${key}`;
+
+/** The commit and the answer that the id of such a call names; undefined for ids of other kinds. */
+export function parseAnswerId(requestId: string): { readonly commit: ContextId; readonly key: EntryKey } | undefined {
+  const found = /^call:(ctx-[0-9a-f]+):(.+)$/.exec(requestId);
+  return found ? { commit: found[1] as ContextId, key: found[2] as EntryKey } : undefined;
+}
+
+/** Calls that answers of these commits stand for. `isRecorded` says of an answer's record that its call is known better. */
+export function answerRows(chain: Chain, commits: readonly CommitSeq[], isRecorded: (record: string) => boolean): RequestRow[] {
+  const counts = new Map<CommitSeq, Count>();
+  return commits.flatMap((seq) => {
+    const row = commitAt(chain, seq);
+    const { beginnings, end } = beginningsOf(chain, row, counts);
+    counts.set(seq, end);
+    // What a person put together by forking was never sent.
+    const unrecorded = beginnings.filter(({ key }) => !isRecorded(recordOf(key)));
+    if (row.type !== 'delta' || row.forked || !unrecorded.length) return [];
+    const runtime = runtimeOf(row.format);
+    const delta = deltaOf(chain, row);
+    return unrecorded.flatMap(({ key, at, messagesBefore }): RequestRow[] => {
+      const answer = runtime.answer(delta, at);
+      return answer
+        ? [
+            {
+              requestId: idOf(row.id, key),
+              at: answer.at ?? delta.entries[at]?.at ?? timestampOf(row.createdAt),
+              commit: row.id,
+              replyKey: key,
+              ...(row.sessionId !== null && { sessionId: row.sessionId }),
+              source: runtime.source,
+              model: answer.model,
+              messageCount: messagesBefore,
+              tokens: answer.usage,
+              proof: end.format === row.format ? runtime.proof : 'rebuilt',
+            },
+          ]
+        : [];
+    });
+  });
+}
+
+function beginningsOf(chain: Chain, row: ContextRow, counts: ReadonlyMap<CommitSeq, Count>): { beginnings: Beginning[]; end: Count } {
+  const runtime = runtimeOf(row.format);
+  const beginnings: Beginning[] = [];
+  const before = row.type === 'delta' && row.parent !== null ? (counts.get(row.parent) ?? countTo(chain, row)) : undefined;
+  let { messages, begun, last } = before ?? nothing;
+  outlineOf(chain, row.artifact, row.format).entries.forEach((entry, at) => {
+    if (entry.hidden || !runtime.isListed(entry)) return;
+    const isSpoken = entry.role === 'assistant';
+    if (isSpoken && entry.kind !== 'summary' && runtime.startsAnswer(entry, last))
+      beginnings.push({ key: entry.key, at, messagesBefore: runtime.leadingMessages + messages });
+    if (runtime.startsMessage(entry, begun, last)) {
+      messages += 1;
+      begun = entry;
+    }
+    if (isSpoken) last = entry;
+  });
+  return { beginnings, end: { messages, begun, last, format: before && before.format !== row.format ? undefined : row.format } };
+}
+
+/** The count at the commit before this one, from the beginning of its context on. */
+function countTo(chain: Chain, row: ContextRow): Count {
+  const counts = new Map<CommitSeq, Count>();
+  let count: Count = nothing;
+  for (const step of walk(chain, commitAt(chain, row.parent as CommitSeq)).contributing) {
+    const at = commitAt(chain, step.seq);
+    if (at.parent !== null) counts.set(at.parent, count);
+    count = beginningsOf(chain, at, counts).end;
+  }
+  return count;
+}
+
+function deltaOf(chain: Chain, { id, type, format, artifact }: Pick<Step, 'id' | 'type' | 'format' | 'artifact'>): Delta {
+  const bytes = chain.artifacts.read(artifact);
+  return { commit: id, type, format, bytes, entries: parsedOf(chain, artifact, format).entries, end: bytes.length };
+}
+
+/** One call, put together by the rules of the runtime that wrote its answer. @throws NOT_FOUND. */
+export function getAnswered(chain: Chain, requestId: string, commit: ContextId, key: EntryKey): Request {
+  const row = commitOf(chain, commit, 'requestId');
+  const runtime = runtimeOf(row.format);
+  const own = deltaOf(chain, row);
+  const at = own.entries.findIndex((entry) => entry.key === key);
+  const first = own.entries[at];
+  const answer = first?.role === 'assistant' ? runtime.answer(own, at) : undefined;
+  if (!first || !answer) throw notFound(requestId, `${row.id} has no answer ${key}`);
+  const isPure = walk(chain, row).contributing.every((step) => step.format === row.format);
+  const { provider, body, missing } = runtime.body({
+    commit: row.id,
+    replyKey: key,
+    at: first.at ?? timestampOf(row.createdAt),
+    answer,
+    entries: () => entriesBefore(chain, row, key),
+    deltas: () => deltasOf(chain, row, own, first.raw?.start ?? own.bytes.length),
+    earlier: () => earlierDeltas(chain, row),
+  });
+  return {
+    requestId,
+    provider,
+    body,
+    headers: {},
+    digest: null,
+    recordedDigest: null,
+    proof: isPure ? runtime.proof : 'rebuilt',
+    missing: [...missing],
+  };
+}
+
+function entriesBefore(chain: Chain, row: ContextRow, key: EntryKey): ReturnType<CallPlace['entries']> {
+  const all = contextEntries(chain, { id: row.id });
+  return all
+    .slice(
+      0,
+      all.findIndex((each) => each.key === key),
+    )
+    .map(({ entry }) => entry);
+}
+
+const deltasOf = (chain: Chain, row: ContextRow, own: Delta, end: number): Delta[] =>
+  walk(chain, row).contributing.map((step) => (step.seq === row.seq ? { ...own, end } : deltaOf(chain, step)));
+
+function* earlierDeltas(chain: Chain, row: ContextRow): Generator<Delta> {
+  const [first] = walk(chain, row).contributing;
+  for (const step of lineage(chain, row).toReversed()) if (first && step.depth < first.depth) yield deltaOf(chain, step);
+}

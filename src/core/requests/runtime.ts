@@ -1,0 +1,95 @@
+import type { ContextId, EntryKey, JsonObject, Timestamp } from '../base/index.js';
+import type { OutlineEntry } from '../chain/index.js';
+import type { CallSource, CommitType, Proof, Provider } from '../contract/index.js';
+import type { ParsedEntry } from '../formats/index.js';
+
+/**
+ * The calls of a chain as one runtime wrote them down. A call is known by its answer: the assistant's entries that it
+ * brought. Nothing of it is stored: listing counts in outlines and reads the deltas that hold answers, once each; a body
+ * is made when it is asked for, from the bytes of the deltas before its answer.
+ */
+export interface Runtime {
+  /** The format of the commits whose answers are its calls. */
+  readonly format: string;
+  readonly source: CallSource;
+  /**
+   * `recorded` where all that `missing` does not name was written down as it was sent. Where part of a context is of another
+   * runtime, its calls count as `rebuilt` in any case.
+   */
+  readonly proof: Exclude<Proof, 'digest'>;
+  /**
+   * Whether an entry of the assistant is the first of another call's answer. `last` is the assistant's entry before it,
+   * whatever stands between: blocks of one answer may have results between them.
+   */
+  startsAnswer(entry: OutlineEntry, last: OutlineEntry | undefined): boolean;
+  /** Whether an entry stands in the body's list of messages at all; Anthropic's system prompt, say, does not. */
+  isListed(entry: OutlineEntry): boolean;
+  /**
+   * Whether a listed entry begins a message of the body's list; `begun` is the entry that began the message before, `last`
+   * the assistant's entry before. Counting by it gives `messageCount` without making a body.
+   */
+  startsMessage(entry: OutlineEntry, begun: OutlineEntry | undefined, last: OutlineEntry | undefined): boolean;
+  /** Messages that every body's list begins with and that are no entries, such as base instructions. */
+  readonly leadingMessages: number;
+  /** What the delta says of the call whose answer begins at its entry number `at`; undefined where that was no call. */
+  answer(delta: Delta, at: number): Answer | undefined;
+  /** The body as its provider got it, as far as it was written down. Never throws for what the deltas hold. */
+  body(call: CallPlace): CallBody;
+  /** Whether a file has records of whole calls beside its conversation; they are taken in by `takeRecords`. */
+  readonly hasRecords?: (file: Uint8Array) => boolean;
+}
+
+/** A commit's content as its runtime wrote it, with what its format reads in it. */
+export interface Delta {
+  readonly commit: ContextId;
+  readonly type: CommitType;
+  readonly format: string;
+  readonly bytes: Uint8Array;
+  /** Hidden ones included; `raw` says where in `bytes` each one's record stands. */
+  readonly entries: readonly ParsedEntry[];
+  /** Bytes from here on were written with the call's answer or after it: the length, but for the delta that holds the answer. */
+  readonly end: number;
+}
+
+/** Tokens as the provider counted them; null where the runtime did not write it down. */
+export interface Usage {
+  readonly input: number | null;
+  readonly output: number | null;
+  readonly cacheRead: number | null;
+  readonly cacheWrite: number | null;
+}
+
+export const unknownUsage: Usage = { input: null, output: null, cacheRead: null, cacheWrite: null };
+
+export interface Answer {
+  /** Null where it was not written down. */
+  readonly model: string | null;
+  readonly usage: Usage;
+  /** When the call was made or its answer came; the entry's own time where it is not given. */
+  readonly at?: Timestamp;
+}
+
+/** Where a call stands in its chain. Deltas are read as they are asked for. */
+export interface CallPlace {
+  readonly commit: ContextId;
+  readonly replyKey: EntryKey;
+  readonly at: Timestamp;
+  readonly answer: Answer;
+  /** What the model was sent, by the chain's rules: visible entries before the answer, elided results as what took their place. */
+  entries(): readonly ParsedEntry[];
+  /** The deltas of that context as they were written, oldest first: from the last compaction or snapshot to the answer's own. */
+  deltas(): readonly Delta[];
+  /** The deltas before those, newest first: for what is written once at the beginning. */
+  earlier(): Iterable<Delta>;
+}
+
+/** The record that an entry is a block of. */
+export const recordOf = (key: EntryKey): string => key.replace(/\.\d+$/, '');
+
+export interface CallBody {
+  readonly provider: Provider;
+  /** In the provider's own words, as it was sent. */
+  readonly body: JsonObject;
+  /** Parts of the request that stand nowhere, by their names in the body, or in words. */
+  readonly missing: readonly string[];
+}
