@@ -1,5 +1,6 @@
 // requests/claude-code: model calls as Claude Code's transcripts have them.
-// records.ts reads the lines in which it writes down whole calls; what has none is put together from entries.
+// records.ts reads the lines in which it writes down whole calls, whose bodies are stored and proved.
+// An answer whose call has no such line is put together from entries, with the usage that its own line has.
 import { isObject, parseJson, textOf } from '../../base/index.js';
 import { fromEntries } from '../from-entries.js';
 import type { Answer, Delta, Runtime } from '../runtime.js';
