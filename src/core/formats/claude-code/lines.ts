@@ -1,191 +1,21 @@
-import { isUtf8 } from 'node:buffer';
-import { type ByteRange, isObject, type JsonObject, parseJson } from '../../base/index.js';
-import type { Problem } from '../format.js';
+import type { JsonObject } from '../../base/index.js';
+import { type Dialect, type Piece, type Scan, type ScanOptions, scanJsonl } from '../jsonl.js';
 
-/**
- * One record of a JSONL file: `range` covers the bytes from the end of the record before it to its own end, newline
- * included, so that the ranges of a file have no gaps and no overlaps.
- */
-export interface Piece {
-  readonly line: number;
-  readonly range: ByteRange;
-  /** The record; absent for a blank line, a request record and what could not be read. */
-  readonly record?: JsonObject;
-  readonly sort: 'record' | 'blank' | 'request' | 'torn' | 'half';
-  /** What a torn line still tells of its place in the tree, so that its children find their grandparent. */
-  readonly ghost?: { readonly uuid: string; readonly parentUuid: string | null };
-}
+export { bufferOf, type Piece, type Scan } from '../jsonl.js';
 
-export interface Scan {
-  readonly pieces: readonly Piece[];
-  readonly skipped: readonly Problem[];
-  readonly notes: readonly Problem[];
-  /** Where a half last line begins, else the length of the file. */
-  readonly end: number;
-}
-
-const newline = 0x0a;
-const requestPrefix = Buffer.from('{"type":"api-request');
-/** More fragments than this on one torn line are not looked for: a hostile line must not cost its square. */
-const mostFragments = 64;
-
-/** V8 holds no longer text, so that no longer line can be read. */
-const longestText = 2 ** 29 - 64;
-
-export const bufferOf = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-
-export interface ScanOptions {
-  /** What the last line holds that is no whole record is left alone: its end may come yet. */
-  readonly mayGrow?: boolean;
-  /** What is kept of a record: most of a file's bytes are needed by nobody once they are read. */
-  readonly keep?: (record: JsonObject) => JsonObject;
-}
+const dialect: Dialect = {
+  requestPrefix: Buffer.from('{"type":"api-request'),
+  isRequest: ({ type }) => typeof type === 'string' && type.startsWith('api-request'),
+  beginning: /\{"(?:parentUuid|type|uuid|sessionId|timestamp|isSidechain|logicalParentUuid|message|agentId)":/g,
+  isWhole: (record: JsonObject) => ['sessionId', 'parentUuid', 'leafUuid', 'messageId'].some((key) => Object.hasOwn(record, key)),
+  ghostIn,
+};
 
 /** Splits a file into records; never throws for what the bytes hold. */
-export function scanLines(bytes: Uint8Array, { mayGrow = false, keep = (record) => record }: ScanOptions = {}): Scan {
-  const buffer = bufferOf(bytes);
-  const sound = isUtf8(buffer);
-  const pieces: Piece[] = [];
-  const skipped: Problem[] = [];
-  const notes: Problem[] = [];
-  let start = 0;
-  let end = buffer.length;
-  for (let line = 1; start < buffer.length; line++) {
-    const at = buffer.indexOf(newline, start);
-    const stop = at < 0 ? buffer.length : at + 1;
-    // Nothing but the first line can begin with a byte order mark.
-    const from = start === 0 && buffer[0] === 0xef && buffer[1] === 0xbb && buffer[2] === 0xbf ? 3 : start;
-    const range = { start, end: stop };
-    const request = isRequestRecord(buffer, from, stop);
-    const record = request || (!sound && !isUtf8(buffer.subarray(from, stop))) ? undefined : recordIn(buffer, from, stop);
-    if (record !== undefined) pieces.push({ line, range, record: keep(record), sort: isRequestType(record) ? 'request' : 'record' });
-    else if (request) pieces.push({ line, range, sort: 'request' });
-    else if (isBlank(buffer, from, stop)) pieces.push({ line, range, sort: 'blank' });
-    else if (at < 0 && mayGrow) {
-      pieces.push({ line, range, sort: 'half' });
-      skipped.push({ line, reason: `half a last line of ${stop - start} bytes, without its end: left for the next import` });
-      end = start;
-    } else splitTorn(buffer, line, from, range, pieces, skipped, notes);
-    start = stop;
-  }
-  return { pieces, skipped, notes, end };
-}
+export const scanLines = (bytes: Uint8Array, options?: ScanOptions): Scan => scanJsonl(bytes, dialect, options);
 
-function recordIn(buffer: Buffer, start: number, end: number): JsonObject | undefined {
-  try {
-    const value: unknown = JSON.parse(buffer.toString('utf8', start, end));
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-/** A request record of the usual spelling, told by its first bytes: it is hashed and kept, never read here. */
-function isRequestRecord(buffer: Buffer, start: number, end: number): boolean {
-  if (end - start < requestPrefix.length + 2 || buffer.compare(requestPrefix, 0, requestPrefix.length, start, start + requestPrefix.length) !== 0)
-    return false;
-  let last = end - 1;
-  while (last > start && (buffer[last] === newline || buffer[last] === 0x0d)) last--;
-  // `}{"` cannot stand between two members: either a text holds it, or two records share the line; both are read in full.
-  return buffer[last] === 0x7d && buffer.subarray(start, end).indexOf('}{"') < 0;
-}
-const isRequestType = (record: JsonObject): boolean => typeof record.type === 'string' && record.type.startsWith('api-request');
-
-function isBlank(buffer: Buffer, start: number, end: number): boolean {
-  for (let at = start; at < end; at++) {
-    const byte = buffer[at];
-    if (byte !== 0x20 && byte !== 0x09 && byte !== 0x0d && byte !== newline) return false;
-  }
-  return true;
-}
-
-/** Several records on one line, or parts of them: what is whole is kept, the rest is named. */
-function splitTorn(buffer: Buffer, line: number, from: number, whole: ByteRange, pieces: Piece[], skipped: Problem[], notes: Problem[]): void {
-  if (whole.end - from > longestText) {
-    pieces.push({ line, range: whole, sort: 'torn' });
-    skipped.push({ line, reason: `a line of ${whole.end - from} bytes, more than a text can hold` });
-    return;
-  }
-  // One character a byte: structure is ASCII, so that positions in it are offsets in the file.
-  const text = buffer.toString('latin1', from, whole.end);
-  let done = whole.start;
-  let at = 0;
-  let records = 0;
-  const torn = (end: number): void => {
-    if (end <= done) return;
-    const fragment = buffer.toString('utf8', done, Math.min(end, done + 4_096));
-    const ghost = ghostIn(fragment);
-    pieces.push({ line, range: { start: done, end }, sort: 'torn', ...(ghost ? { ghost } : {}) });
-    skipped.push({ line, reason: reasonFor(buffer.subarray(done, end), fragment) });
-    done = end;
-  };
-  for (let tries = 0; tries < mostFragments && at < text.length; tries++) {
-    const begin = text[at] === '{' ? at : restart(text, at);
-    if (begin < 0) break;
-    const close = firstRecord(text, begin);
-    const found = close < 0 || !isUtf8(buffer.subarray(from + begin, from + close)) ? undefined : recordIn(buffer, from + begin, from + close);
-    const record = found && (begin === 0 || begin === done - from || isWhole(found)) ? found : undefined;
-    if (!record) {
-      at = begin + 1;
-      continue;
-    }
-    if (text.slice(Math.max(done - from, 0), begin).trim() !== '') torn(from + begin);
-    const rest = text.slice(close).trim() === '' ? whole.end : from + close;
-    pieces.push({ line, range: { start: done, end: rest }, record, sort: isRequestType(record) ? 'request' : 'record' });
-    records++;
-    done = rest;
-    at = close;
-  }
-  if (done < whole.end) torn(whole.end);
-  if (records > 1) notes.push({ line, reason: `${records} records on one line: each is read` });
-}
-
-/** A record, and not a part of one that a torn line was cut out of. */
-const isWhole = (record: JsonObject): boolean => ['sessionId', 'parentUuid', 'leafUuid', 'messageId'].some((key) => Object.hasOwn(record, key));
-
-function reasonFor(bytes: Buffer, fragment: string): string {
-  if (bytes.includes(0)) return 'NUL bytes where a record should be';
-  if (!isUtf8(bytes)) return 'not UTF-8';
-  const start = fragment.trimStart();
-  if (!start.startsWith('{'))
-    return parseJson(bytes.length < 1_000_000 ? bytes.toString('utf8') : '') === undefined ? 'not JSON' : 'JSON, but no record';
-  return 'a torn record: its end is missing or overwritten';
-}
-
-/** The end of the record that begins at `start`, or -1 where its brackets do not close. */
-function firstRecord(text: string, start: number): number {
-  let depth = 0;
-  for (let at = start; at < text.length; at++) {
-    const code = text.charCodeAt(at);
-    if (code === 0x22) {
-      at = endOfString(text, at + 1);
-      if (at < 0) return -1;
-    } else if (code === 0x7b || code === 0x5b) depth++;
-    else if (code === 0x7d || code === 0x5d) {
-      depth--;
-      if (depth === 0) return at + 1;
-      if (depth < 0) return -1;
-    }
-  }
-  return -1;
-}
-function endOfString(text: string, start: number): number {
-  for (let at = text.indexOf('"', start); at >= 0; at = text.indexOf('"', at + 1)) {
-    let slashes = 0;
-    while (text.charCodeAt(at - 1 - slashes) === 0x5c) slashes++;
-    if (slashes % 2 === 0) return at;
-  }
-  return -1;
-}
-
-/** Where a record may begin: a bracket and a key that records begin with. */
-function restart(text: string, from: number): number {
-  beginning.lastIndex = from;
-  return beginning.exec(text)?.index ?? -1;
-}
-const beginning = /\{"(?:parentUuid|type|uuid|sessionId|timestamp|isSidechain|logicalParentUuid|message|agentId)":/g;
-
-function ghostIn(fragment: string): { uuid: string; parentUuid: string | null } | undefined {
+/** What a torn line still tells of its place in the tree. */
+function ghostIn(fragment: string): Piece['ghost'] {
   const uuid = /"uuid":"([^"\\]{1,100})"/.exec(fragment)?.[1];
   const parent = /"parentUuid":(?:"([^"\\]{1,100})"|null)/.exec(fragment);
   return uuid !== undefined && parent ? { uuid, parentUuid: parent[1] ?? null } : undefined;

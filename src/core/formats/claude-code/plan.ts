@@ -2,6 +2,7 @@ import type { ByteRange, JsonObject, Timestamp } from '../../base/index.js';
 import { isObject, stringAt } from '../../base/index.js';
 import type { Checkpoint } from '../../contract/index.js';
 import type { Elision, ImportPlan, ParsedEntry, PlanContext, PlannedCommit, Problem } from '../format.js';
+import { addRange } from '../jsonl.js';
 import { elisionsOf, entriesOf } from './entries.js';
 import { type Piece, type Scan, scanLines } from './lines.js';
 import { agentCallsOf, blocksOf, clip, contentOf, firstTextOf, headlineOf, isChained, messageIdOf, partOf, timeOf } from './record.js';
@@ -281,12 +282,6 @@ function inChainOrder({ pieces, nodes }: Segment, tree: Tree): void {
     else groups.at(-1)?.pieces.push(piece);
   }
   pieces.splice(0, pieces.length, ...groups.sort((a, b) => a.index - b.index).flatMap((group) => group.pieces));
-}
-
-function addRange(ranges: ByteRange[], range: ByteRange): void {
-  const last = ranges.at(-1);
-  if (last && last.end === range.start) ranges[ranges.length - 1] = { start: last.start, end: range.end };
-  else ranges.push({ ...range });
 }
 
 function commitsOf(

@@ -1,10 +1,13 @@
 import { badRequest, bytesOf, type EntryKey, type JsonObject } from '../../base/index.js';
 import { systemPromptType } from '../anthropic-messages/index.js';
 import type { WritableEntry, WriteOptions } from '../format.js';
+import { concatLines } from '../jsonl.js';
 import { textParts } from '../parts.js';
 import { blockOfNumber } from './entries.js';
 import { type Piece, scanLines } from './lines.js';
 import { isChained, uuidOf } from './record.js';
+
+export { concatLines };
 
 /** The uuid and the place of the block in its record, as an entry's key names them. */
 export function splitKey(key: string): { readonly uuid: string; readonly block: number } | undefined {
@@ -206,20 +209,6 @@ function otherBlock(entry: WritableEntry): object {
   const { mediaType, bytes } = entry.media;
   const data = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
   return { type: mediaType.startsWith('image/') ? 'image' : 'document', source: { type: 'base64', media_type: mediaType, data } };
-}
-
-/** Deltas one after the other, each ended by a newline: one is added where it is missing, none where it is there (decisions, rule 8). */
-export function concatLines(deltas: readonly Uint8Array[]): Uint8Array {
-  const present = deltas.filter((delta) => delta.length > 0);
-  const size = present.reduce((sum, delta) => sum + delta.length + 1, 0);
-  const whole = Buffer.allocUnsafe(size);
-  let at = 0;
-  present.forEach((delta, index) => {
-    whole.set(delta, at);
-    at += delta.length;
-    if (delta[delta.length - 1] !== 0x0a && index < present.length - 1) whole[at++] = 0x0a;
-  });
-  return whole.subarray(0, at);
 }
 
 /**
