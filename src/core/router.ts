@@ -25,7 +25,7 @@ import {
 } from './chain/index.js';
 import * as composer from './composer/index.js';
 import { contract, type ImportResult } from './contract/index.js';
-import { exportContext, resumeInClaudeCode } from './export/index.js';
+import { exportContext, resumeIn } from './export/index.js';
 import * as handover from './handover/index.js';
 import { detect, foundSessions, foundSources, getSource, importPaths, listSources } from './intake/index.js';
 import {
@@ -179,11 +179,9 @@ export const router = os.router({
       if (input.redact) throw badRequest('redact', 'secrets cannot be taken out of an export yet: export without redact, and look at what it holds');
       return exportContext(chainOf(context), input);
     }),
-    resume: os.export.resume.handler(({ input, context: { session } }) => {
-      const [root] = session.engine.options.claudeRoots;
-      if (root === undefined) throw badRequest('agent', 'no folder of Claude Code is known on this machine');
-      return resumeInClaudeCode(session.project().chain, root, input);
-    }),
+    resume: os.export.resume.handler(({ input, context: { session } }) =>
+      resumeIn(session.project().chain, session.engine.options.agentRoots, input),
+    ),
   },
   import: {
     detect: os.import.detect.handler(({ input }) => detect(input.paths)),
@@ -204,18 +202,19 @@ export const router = os.router({
     get: os.source.get.handler(({ input, context }) => getSource(chainOf(context), input.sourceId, input.path)),
   },
   library: {
-    sources: os.library.sources.handler(({ context: { session } }) => foundSources(session.engine.options.claudeRoots)),
+    sources: os.library.sources.handler(({ context: { session } }) => foundSources(session.engine.options.agentRoots)),
     sessions: os.library.sessions.handler(({ input, context: { session } }) => {
-      const { claudeRoots } = session.engine.options;
-      if (!claudeRoots.includes(input.root))
-        throw badRequest('root', `${input.root} is none of the places that Stemma looks in: ${claudeRoots.join(', ')}`);
+      const { agentRoots } = session.engine.options;
+      const place = agentRoots.find(({ root }) => root === input.root);
+      if (!place)
+        throw badRequest('root', `${input.root} is none of the places that Stemma looks in: ${agentRoots.map(({ root }) => root).join(', ')}`);
       const db = session.openProject()?.chain.db;
       const known = new Set(
         db
           ?.all<{ path: string; size: number }>('SELECT path, size FROM source WHERE project = ?', session.project().chain.project)
           .map((row) => `${row.size} ${row.path}`),
       );
-      return [...foundSessions(input.root, (path, bytes) => known.has(`${bytes} ${path}`))];
+      return [...foundSessions(place, (path, bytes) => known.has(`${bytes} ${path}`))];
     }),
     recent: os.library.recent.handler(({ context: { session } }) => session.engine.recent()),
     sample: os.library.sample.handler(({ context: { session } }) => ({ dir: session.engine.sample() })),

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { claudeRootsOf, dataDirOf, engineOptions } from '../../src/main/launch/index.js';
+import { agentRootsOf, dataDirOf, engineOptions } from '../../src/main/launch/index.js';
 
 describe('places', () => {
   test("Stemma's data lies where it is told, else where the platform keeps such data", () => {
@@ -10,9 +10,13 @@ describe('places', () => {
   });
 
   test("Claude Code's histories are looked for where it is told to keep them, and at home, once each", () => {
-    expect(claudeRootsOf({ CLAUDE_CONFIG_DIR: '/claude' }, '/home/me')).toEqual(['/claude', '/home/me/.claude']);
-    expect(claudeRootsOf({ CLAUDE_CONFIG_DIR: '/home/me/.claude/' }, '/home/me')).toEqual(['/home/me/.claude']);
-    expect(claudeRootsOf({}, '/home/me')).toEqual(['/home/me/.claude']);
+    const claude = (env: Record<string, string>) =>
+      agentRootsOf(env, '/home/me')
+        .filter(({ agent }) => agent === 'claude-code')
+        .map(({ root }) => root);
+    expect(claude({ CLAUDE_CONFIG_DIR: '/claude' })).toEqual(['/claude', '/home/me/.claude']);
+    expect(claude({ CLAUDE_CONFIG_DIR: '/home/me/.claude/' })).toEqual(['/home/me/.claude']);
+    expect(claude({})).toEqual(['/home/me/.claude']);
   });
 
   test('a project among the paths is opened, the others are offered', () => {

@@ -1,7 +1,7 @@
 import { eventIterator, oc } from '@orpc/contract';
 import { z } from 'zod';
 import { entry, entryDraft, kinds, roles } from './entry.js';
-import { artifactName, artifactRef, base64, contextId, contextPrefix, count, entryKey, formatName, name, timestamp } from './scalars.js';
+import { artifactName, artifactRef, base64, contextId, contextPrefix, count, entryKey, formatName, name, runtimes, timestamp } from './scalars.js';
 
 export const commitTypes = ['delta', 'compaction', 'snapshot'] as const;
 export const checkpoints = ['turn_boundary', 'tool_call', 'compaction', 'session_end', 'explicit'] as const;
@@ -212,10 +212,10 @@ export const exportContract = {
     )
     .output(z.object({ path: z.string().optional(), text: z.string().optional(), bytes: count, format: formatName, tier: z.enum(tiers) })),
   /**
-   * Writes the context where the agent that made it looks for its sessions, and says the command that resumes it.
-   * Never overwrites a file.
+   * Writes the context where an agent looks for its sessions, and says the command that resumes it. Without `agent` it is the one that
+   * wrote the context; where none did, Claude Code. Never overwrites a file.
    */
   resume: oc
-    .input(z.object({ id: contextPrefix, agent: z.enum(['claude-code']), cwd: z.string().min(1).optional() }))
-    .output(z.object({ path: z.string(), cwd: z.string(), sessionId: z.string(), command: z.string() })),
+    .input(z.object({ id: contextPrefix, agent: z.enum(runtimes).optional(), cwd: z.string().min(1).optional() }))
+    .output(z.object({ agent: z.enum(runtimes), path: z.string(), cwd: z.string(), sessionId: z.string(), command: z.string() })),
 };

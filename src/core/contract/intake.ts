@@ -1,6 +1,6 @@
 import { eventIterator, oc } from '@orpc/contract';
 import { z } from 'zod';
-import { artifactRef, contextId, count, formatName, timestamp } from './scalars.js';
+import { artifactRef, contextId, count, formatName, runtimes, timestamp } from './scalars.js';
 
 const paths = z.array(z.string().min(1).max(4_096)).min(1).max(100_000);
 
@@ -76,11 +76,14 @@ export const foundSession = z.object({
 export type FoundSession = z.output<typeof foundSession>;
 
 export const foundSource = z.object({
-  agent: z.enum(['claude-code']),
-  /** Where the agent keeps its histories on this machine. */
+  agent: z.enum(runtimes),
+  /** The agent's own folder on this machine. */
   root: z.string(),
+  /** The folders under it that hold histories: what to import for all of them. */
+  folders: z.array(z.string()),
   sessions: count,
-  projects: count,
+  /** Into how many folders the sessions are sorted, where an agent sorts them by project. */
+  projects: count.optional(),
   bytes: count,
   /** Why the place could not be read, where it could not. */
   problem: z.string().optional(),

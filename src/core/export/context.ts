@@ -1,7 +1,7 @@
 import { type ContextId, textOf, timestampOf } from '../base/index.js';
 import { assemble, type Chain, type ContextRow, commitOf, idsOf, lineage, walk } from '../chain/index.js';
 import type { Stop, Tier } from '../contract/index.js';
-import { claudeCode, formatOf, writeSession } from '../formats/index.js';
+import { type Format, formatOf } from '../formats/index.js';
 import { writeNew } from '../intake/index.js';
 
 export interface ExportInput {
@@ -27,9 +27,11 @@ export function exportContext(chain: Chain, input: ExportInput): Exported {
 }
 
 function rendered(chain: Chain, input: ExportInput): { bytes: Uint8Array; tier: Tier } {
-  if (input.format !== claudeCode.id) return assemble(chain, walk(chain, commitOf(chain, input.id), input.stop), formatOf(input.format));
+  const format = formatOf(input.format);
   const tip = commitOf(chain, input.id);
-  return claudeSession(chain, tip, { stop: input.stop, sessionId: chain.newId() });
+  return format.session === undefined
+    ? assemble(chain, walk(chain, tip, input.stop), format)
+    : sessionOf(chain, tip, format, { stop: input.stop, sessionId: chain.newId() });
 }
 
 export interface SessionFile {
@@ -38,24 +40,25 @@ export interface SessionFile {
 }
 
 /**
- * A session file that Claude Code resumes. Without a stop it holds the whole chain, compactions in their places, as the
- * agent's own files do; with one it holds the context as that stop materializes it.
+ * A session file that the format's agent resumes. Without a stop it holds the whole chain, compactions in their places, as the
+ * agents' own files do; with one it holds the context as that stop materializes it.
  */
-export function claudeSession(
+export function sessionOf(
   chain: Chain,
   tip: ContextRow,
+  format: Format,
   how: { stop?: Stop | undefined; sessionId: string; cwd?: string | undefined },
 ): SessionFile {
   const contributing =
     how.stop === undefined
       ? lineage(chain, tip).filter((step) => step.type !== 'snapshot' || step.parent === null)
       : walk(chain, tip, how.stop).contributing;
-  const { bytes, tier } = assemble(chain, { tip, contributing, stop: 'root' }, claudeCode);
-  const session = writeSession(bytes, {
+  const { bytes, tier } = assemble(chain, { tip, contributing, stop: 'root' }, format);
+  const session = format.session?.(bytes, {
     sessionId: how.sessionId,
     newId: idsOf(`${tip.id}\0${how.sessionId}`),
     now: timestampOf(chain.clock()),
     ...(how.cwd !== undefined && { cwd: how.cwd }),
   });
-  return { bytes: session, tier };
+  return { bytes: session ?? bytes, tier };
 }

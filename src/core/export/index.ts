@@ -2,4 +2,4 @@
 // Nothing is ever written over a file, and no export carries what belongs to another context.
 // Formats do the writing; here is what to write and where it goes.
 export { type Exported, exportContext } from './context.js';
-export { type Resumable, resumeInClaudeCode } from './resume.js';
+export { type Resumable, resumeIn } from './resume.js';

@@ -1,11 +1,14 @@
 import { mkdirSync } from 'node:fs';
-import { isAbsolute, join } from 'node:path';
-import { badRequest, type ContextId } from '../base/index.js';
+import { dirname, isAbsolute, join } from 'node:path';
+import { badRequest, type ContextId, inWords, type Timestamp, timestampOf } from '../base/index.js';
 import { type Chain, type ContextRow, commitOf } from '../chain/index.js';
-import { writeNew } from '../intake/index.js';
-import { claudeSession } from './context.js';
+import { type Runtime, runtimes } from '../contract/index.js';
+import { formatOf } from '../formats/index.js';
+import { type AgentRoot, writeNew } from '../intake/index.js';
+import { sessionOf } from './context.js';
 
 export interface Resumable {
+  readonly agent: Runtime;
   readonly path: string;
   readonly cwd: string;
   readonly sessionId: string;
@@ -13,24 +16,56 @@ export interface Resumable {
   readonly command: string;
 }
 
-/**
- * Puts a context where Claude Code looks for its sessions: a new file under a fresh id in the folder of the working
- * directory. @throws BAD_REQUEST where no working directory is known or it is not absolute.
- */
-export function resumeInClaudeCode(chain: Chain, root: string, input: { id: ContextId; cwd?: string | undefined }): Resumable {
-  const tip = commitOf(chain, input.id);
-  const cwd = input.cwd ?? workingDirectoryOf(chain, tip);
-  if (cwd === undefined) throw badRequest('cwd', `${tip.id} does not say in which folder its agent worked: give the folder to resume it in`);
-  if (!isAbsolute(cwd)) throw badRequest('cwd', `${cwd} is no absolute path: give the folder to resume it in`);
-  const sessionId = chain.newId();
-  const folder = join(root, 'projects', folderName(cwd));
-  const path = join(folder, `${sessionId}.jsonl`);
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  writeNew(path, claudeSession(chain, tip, { sessionId, cwd }).bytes);
-  return { path, cwd, sessionId, command: `cd ${quoted(cwd)} && claude --resume ${sessionId}` };
+interface Place {
+  readonly root: string;
+  readonly cwd: string;
+  readonly sessionId: string;
+  readonly now: Timestamp;
 }
 
-/** As the agent names the folder of a working directory: nothing of it but letters and digits is left. */
+/** How one agent takes a session that it did not write: in which format, where its file lies, and which words resume it there. */
+interface Driver {
+  readonly name: string;
+  readonly format: string;
+  path(place: Place): string;
+  command(place: Place, path: string): string;
+}
+
+const drivers: Readonly<Record<Runtime, Driver>> = {
+  'claude-code': {
+    name: 'Claude Code',
+    format: 'claude-code-v1',
+    path: ({ root, cwd, sessionId }) => join(root, 'projects', folderName(cwd), `${sessionId}.jsonl`),
+    command: ({ sessionId }) => `claude --resume ${sessionId}`,
+  },
+};
+
+/**
+ * Puts a context where an agent looks for its sessions: a new file under a fresh id. Without `agent` it is the one that wrote the
+ * context; where none did, Claude Code.
+ * @throws BAD_REQUEST where no working directory is known or it is not absolute, or the agent has no folder on this machine.
+ */
+export function resumeIn(
+  chain: Chain,
+  roots: readonly AgentRoot[],
+  input: { id: ContextId; agent?: Runtime | undefined; cwd?: string | undefined },
+): Resumable {
+  const tip = commitOf(chain, input.id);
+  const agent = input.agent ?? runtimes.find((one) => drivers[one].format === tip.format) ?? 'claude-code';
+  const driver = drivers[agent];
+  const root = roots.find((one) => one.agent === agent)?.root;
+  if (root === undefined) throw badRequest('agent', `no folder of ${driver.name} is known on this machine`);
+  const cwd = input.cwd ?? workingDirectoryOf(chain, tip);
+  if (cwd === undefined) throw badRequest('cwd', `${tip.id} does not say in which folder its agent worked: give the folder to resume it in`);
+  if (!isAbsolute(cwd)) throw badRequest('cwd', `${inWords(cwd)} is no absolute path: give the folder to resume it in`);
+  const place: Place = { root, cwd, sessionId: chain.newId(), now: timestampOf(chain.clock()) };
+  const path = driver.path(place);
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  writeNew(path, sessionOf(chain, tip, formatOf(driver.format), { sessionId: place.sessionId, cwd }).bytes);
+  return { agent, path, cwd, sessionId: place.sessionId, command: `cd ${quoted(cwd)} && ${driver.command(place, path)}` };
+}
+
+/** As Claude Code names the folder of a working directory: nothing of it but letters and digits is left. */
 export const folderName = (cwd: string): string => cwd.replace(/[^a-zA-Z0-9]/g, '-');
 
 function workingDirectoryOf(chain: Chain, row: ContextRow): string | undefined {
@@ -42,7 +77,8 @@ function workingDirectoryOf(chain: Chain, row: ContextRow): string | undefined {
           chain.project,
           row.sessionId,
         );
-  return source?.cwd ?? row.principal?.match(/^claude-code@(.+)$/s)?.[1];
+  // Principals of imported commits are `<agent>@<working directory>`.
+  return source?.cwd ?? row.principal?.match(/^[a-z-]+@(.+)$/s)?.[1];
 }
 
 const quoted = (path: string): string => (/^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`);

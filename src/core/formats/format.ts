@@ -74,6 +74,29 @@ export interface Format {
   concat(deltas: readonly Uint8Array[]): Uint8Array;
   /** The part of a delta up to and including the entry, as a delta: for a fork in its middle. */
   cut(delta: Uint8Array, lastKept: EntryKey): Uint8Array;
+  /** A file that the format's agent resumes, out of the deltas of one context set one after the other. Absent where no agent does. */
+  session?(delta: Uint8Array, options: SessionOptions): Uint8Array;
+}
+
+/** What a session file says of itself. */
+export interface SessionOptions {
+  /** The id of the new session. */
+  readonly sessionId: string;
+  readonly newId: () => string;
+  readonly now: Timestamp;
+  /** The folder in which it will be resumed. */
+  readonly cwd?: string;
+  /** A name for the session, where the records bring none. */
+  readonly title?: string;
+}
+
+/** What a list of sessions shows, read from both ends of a file. */
+export interface Peek {
+  readonly sessionId?: string;
+  readonly cwd?: string;
+  readonly title?: string;
+  readonly firstPrompt?: string;
+  readonly startedAt?: Timestamp;
 }
 
 /** What a writer cannot take from the entries themselves. */
@@ -149,6 +172,8 @@ export interface ImportableFormat extends Format {
    * data (a repeated prefix) or belong to `earlier`, the ranges of this very file that an earlier import stored.
    */
   plan(file: Uint8Array, context: PlanContext): ImportPlan;
+  /** Looks at the first and the last bytes of a file (they may overlap); what is cut in two is passed over. */
+  peek(head: Uint8Array, tail: Uint8Array): Peek;
 }
 
 export interface PlanContext {

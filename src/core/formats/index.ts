@@ -11,7 +11,7 @@ import { openaiChat } from './openai-chat/index.js';
 
 export { anthropicMessages, wireMessages } from './anthropic-messages/index.js';
 export { type CardLine, cardbox, cardsOfEntries, entriesOfCards, lineOf, spacedJson, textOfContent } from './cardbox/index.js';
-export { type AgentMeta, agentIn, claudeCode, type Peek, peek, type SessionOptions, writeSession } from './claude-code/index.js';
+export { type AgentMeta, agentIn, claudeCode } from './claude-code/index.js';
 export type * from './format.js';
 export { markdown } from './markdown/index.js';
 export { openaiChat } from './openai-chat/index.js';

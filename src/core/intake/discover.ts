@@ -1,42 +1,45 @@
-import { readdirSync, statSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { readdirSync } from 'node:fs';
+import { basename, dirname, extname, join } from 'node:path';
 import { timestampOf } from '../base/index.js';
 import type { FoundSession, FoundSource } from '../contract/index.js';
-import { peek } from '../formats/index.js';
 import { ioReason, readEnds } from './files.js';
+import { type AgentRoot, formatOfAgent, historyFolders, sessionFiles, sortsByProject } from './places.js';
 
 /** How much of each end of a transcript is read to name it in a list. */
 const lookLength = 64 * 1024;
 
-interface SessionFile {
-  readonly path: string;
-  readonly bytes: number;
-  readonly modifiedAt: number;
-}
-
-/** Claude Code's histories under each of its configuration folders that is there. */
-export function foundSources(roots: readonly string[]): FoundSource[] {
-  return roots.flatMap((root): FoundSource[] => {
-    const empty = { agent: 'claude-code' as const, root, sessions: 0, projects: 0, bytes: 0 };
+/** The agents' histories under each of their folders that is there. */
+export function foundSources(roots: readonly AgentRoot[]): FoundSource[] {
+  return roots.flatMap((place): FoundSource[] => {
+    const { agent, root } = place;
+    const empty = { agent, root, folders: historyFolders(place), sessions: 0, ...(sortsByProject(agent) && { projects: 0 }), bytes: 0 };
     try {
-      const files = sessionFiles(root);
-      const folders = new Set(files.map((file) => file.path.slice(0, -basename(file.path).length)));
-      return [{ ...empty, sessions: files.length, projects: folders.size, bytes: files.reduce((sum, file) => sum + file.bytes, 0) }];
+      const files = sessionFiles(place);
+      const folders = new Set(files.map((file) => dirname(file.path)));
+      return [
+        {
+          ...empty,
+          sessions: files.length,
+          ...(sortsByProject(agent) && { projects: folders.size }),
+          bytes: files.reduce((sum, file) => sum + file.bytes, 0),
+        },
+      ];
     } catch (error) {
       return (error as NodeJS.ErrnoException).code === 'ENOENT' ? [] : [{ ...empty, problem: ioReason(error) }];
     }
   });
 }
 
-/** Each session under a configuration folder, newest first, named from its ends. `imported` says whether a file is known in this size. */
-export function* foundSessions(root: string, imported: (path: string, bytes: number) => boolean): Generator<FoundSession> {
-  for (const file of sessionFiles(root).sort((a, b) => b.modifiedAt - a.modifiedAt)) {
+/** Each session under an agent's folder, newest first, named from its ends. `imported` says whether a file is known in this size. */
+export function* foundSessions(place: AgentRoot, imported: (path: string, bytes: number) => boolean): Generator<FoundSession> {
+  const format = formatOfAgent(place.agent);
+  for (const file of sessionFiles(place).sort((a, b) => b.modifiedAt - a.modifiedAt)) {
     try {
       const { head, tail } = readEnds(file.path, lookLength);
-      const seen = peek(head, tail);
+      const seen = format?.peek(head, tail) ?? {};
       yield {
         path: file.path,
-        sessionId: seen.sessionId ?? basename(file.path, '.jsonl'),
+        sessionId: seen.sessionId ?? basename(file.path, extname(file.path)),
         ...(seen.cwd !== undefined && { cwd: seen.cwd }),
         ...((seen.title ?? seen.firstPrompt) !== undefined && { title: seen.title ?? seen.firstPrompt }),
         bytes: file.bytes,
@@ -51,22 +54,7 @@ export function* foundSessions(root: string, imported: (path: string, bytes: num
   }
 }
 
-function sessionFiles(root: string): SessionFile[] {
-  const projects = join(root, 'projects');
-  return readdirSync(projects, { withFileTypes: true })
-    .filter((folder) => folder.isDirectory())
-    .flatMap((folder) => {
-      const within = join(projects, folder.name);
-      return readdirSync(within, { withFileTypes: true })
-        .filter((file) => file.isFile() && file.name.endsWith('.jsonl') && !file.name.startsWith('agent-'))
-        .flatMap((file): SessionFile[] => {
-          const path = join(within, file.name);
-          const stat = statSync(path, { throwIfNoEntry: false });
-          return stat ? [{ path, bytes: stat.size, modifiedAt: Math.floor(stat.mtimeMs) }] : [];
-        });
-    });
-}
-
+/** Claude Code keeps a session's subagents in a folder of its name; the others say in their lines which session started them. */
 function subagentsOf(path: string): number {
   try {
     return readdirSync(join(path.replace(/\.jsonl$/, ''), 'subagents')).filter((name) => name.endsWith('.jsonl')).length;

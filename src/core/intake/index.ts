@@ -5,5 +5,6 @@ export { type Detected, detect } from './detect.js';
 export { foundSessions, foundSources } from './discover.js';
 export { type FoundFile, filesUnder } from './files.js';
 export { type ImportEvent, type ImportInput, importPaths } from './import.js';
+export { type AgentRoot, historyFolders } from './places.js';
 export { contentsOnDisk } from './restore.js';
 export { getSource, listSources, proveSource, writeNew } from './sources.js';

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from '
 import { join, resolve } from 'node:path';
 import { badRequest, type Clock, isObject, parseJson, stringAt, systemClock, timestampOf } from '../base/index.js';
 import type { RecentProject } from '../contract/index.js';
-import { importPaths } from '../intake/index.js';
+import { type AgentRoot, importPaths } from '../intake/index.js';
 import type { ModelProvider } from '../turns/index.js';
 import { type Keys, openKeys } from './credentials.js';
 import { createProject, type NewProject, openProject, type Project } from './project.js';
@@ -12,8 +12,8 @@ import { createProject, type NewProject, openProject, type Project } from './pro
 export interface EngineOptions {
   /** Where Stemma keeps what is its own: the list of recent projects, the project that imports go to. */
   readonly dataDir: string;
-  /** Claude Code's configuration folders, `~/.claude` and the like. */
-  readonly claudeRoots: readonly string[];
+  /** The agents' own folders, `~/.claude` and the like: where their histories are found, and where contexts go back to. */
+  readonly agentRoots: readonly AgentRoot[];
   /** The transcripts of the sample project. */
   readonly sampleDir: string;
   readonly startup: { readonly paths: readonly string[]; readonly project: string | null };

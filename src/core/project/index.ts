@@ -2,6 +2,7 @@
 // A session is one connection to the engine; it works in the project that it opened last.
 // Places on the machine come from outside: the engine reads no environment.
 
+export type { AgentRoot } from '../intake/index.js';
 export type { ModelProvider, ModelRequest, ReplyPiece } from '../turns/index.js';
 export { checkProject } from './check.js';
 export { compactContext } from './compaction.js';

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import manifest from '../../../package.json' with { type: 'json' };
-import { exportFormats, type ImportProgress, type ImportResult } from '../../core/contract/index.js';
+import { exportFormats, type ImportProgress, type ImportResult, type Runtime, runtimes } from '../../core/contract/index.js';
 import { call, drain, needsNoProject, procedureNames, readInput } from './call.js';
 import { type Connection, connect, findProject } from './client.js';
 import { entryText, facts } from './describe.js';
@@ -223,11 +223,12 @@ Exit codes: 0 done, 1 refused, 2 wrong usage.`,
       }),
     );
 
-  projectCommand('resume <commit>', 'put a context where Claude Code looks for its sessions, and say the command that goes on from it')
+  projectCommand('resume <commit>', 'put a context where an agent looks for its sessions, and say the command that goes on from it')
+    .addOption(new Option('--agent <name>', 'the agent; else the one that wrote the context').choices([...runtimes]))
     .option('--cwd <dir>', "the session's working directory; else the one that it had")
-    .action((id: string, options: Common & { cwd?: string }) =>
+    .action((id: string, options: Common & { agent?: Runtime; cwd?: string }) =>
       within(options, async ({ client }) => {
-        const result = await client.export.resume({ id: commitName(id), agent: 'claude-code', cwd: options.cwd && resolve(options.cwd) });
+        const result = await client.export.resume({ id: commitName(id), agent: options.agent, cwd: options.cwd && resolve(options.cwd) });
         options.json ? printJson(result) : printText(`Wrote ${result.path}\nGo on with:\n  ${printable(result.command)}`);
       }),
     );
@@ -257,7 +258,7 @@ Exit codes: 0 done, 1 refused, 2 wrong usage.`,
           printText(
             source.problem
               ? `${source.root}: ${source.problem}`
-              : `${source.root}: ${counted(source.sessions, 'session')} in ${counted(source.projects, 'folder')}, ${size(source.bytes)}`,
+              : `${source.root}: ${counted(source.sessions, 'session')}${source.projects === undefined ? '' : ` in ${counted(source.projects, 'folder')}`}, ${size(source.bytes)}`,
           );
         if (sources.length === 0) printText('No histories found in the usual places.');
         for (const project of recent) printText(`${project.dir}${project.missing ? red(' (missing)') : ''} ${dim(project.openedAt)}`);

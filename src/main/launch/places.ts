@@ -1,6 +1,7 @@
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
-import type { EngineOptions } from '../../core/project/index.js';
+import type { Runtime } from '../../core/contract/index.js';
+import type { AgentRoot, EngineOptions } from '../../core/project/index.js';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -18,10 +19,16 @@ export function dataDirOf(env: Environment = process.env, platform: string = pro
   return join(env.XDG_DATA_HOME || join(home, '.local', 'share'), 'stemma');
 }
 
-/** Where Claude Code keeps its histories: `$CLAUDE_CONFIG_DIR` where it is set, and the home folder's `.claude`. */
-export function claudeRootsOf(env: Environment = process.env, home: string = homedir()): string[] {
-  const roots = env.CLAUDE_CONFIG_DIR ? [resolve(env.CLAUDE_CONFIG_DIR)] : [];
-  return [...new Set([...roots, join(home, '.claude')])];
+/** Each agent's own folder: the one that its variable in the environment names, and the one in the home folder. */
+const agentFolders: Readonly<Record<Runtime, (env: Environment, home: string) => readonly (string | undefined)[]>> = {
+  'claude-code': (env, home) => [env.CLAUDE_CONFIG_DIR, join(home, '.claude')],
+};
+
+/** Where agents keep their histories on this machine, whether they are installed or not. */
+export function agentRootsOf(env: Environment = process.env, home: string = homedir()): AgentRoot[] {
+  return Object.entries(agentFolders).flatMap(([agent, folders]) =>
+    [...new Set(folders(env, home).flatMap((folder) => (folder ? [resolve(folder)] : [])))].map((root) => ({ agent: agent as Runtime, root })),
+  );
 }
 
 const isProject = (path: string): boolean => path.endsWith('.stemma');
@@ -34,7 +41,7 @@ export function engineOptions(paths: readonly string[] = [], cwd: string = proce
   const named = paths.map((path) => resolve(cwd, path));
   return {
     dataDir: dataDirOf(env),
-    claudeRoots: claudeRootsOf(env),
+    agentRoots: agentRootsOf(env),
     sampleDir: join(root, 'resources', 'sample'),
     startup: { paths: named.filter((path) => !isProject(path)), project: named.find(isProject) ?? null },
     platform: process.platform,

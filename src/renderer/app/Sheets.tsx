@@ -23,7 +23,7 @@ export function Sheets() {
     case 'export':
       return <ExportSheet commit={sheet.commit} stop={sheet.stop} />;
     case 'resume':
-      return <ResumeSheet commit={sheet.commit} />;
+      return <ResumeSheet commit={sheet.commit} agent={sheet.agent} />;
     case 'link':
       return <LinkSheet href={sheet.href} />;
   }

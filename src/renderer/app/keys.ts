@@ -31,7 +31,7 @@ export const keyGroups: readonly { readonly name: string; readonly keys: readonl
       ['d', 'Diff with the other selected'],
       ['p', 'Compare with parent'],
       ['e', 'Export'],
-      ['r', 'Resume in Claude Code'],
+      ['r', 'Resume in its agent'],
       ['y', 'Copy id'],
     ],
   },

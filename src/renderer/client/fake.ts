@@ -169,7 +169,9 @@ export function fakeCarrier(options: FakeOptions = {}): Carrier {
     'library.sample': () => ({ dir: '/home/me/Stemma/Sample.stemma' }),
     'library.recent': () => (empty ? [] : [{ dir: '/home/me/Stemma/Histories.stemma', name: 'Histories', openedAt: at(900), missing: false }]),
     'library.sources': () =>
-      empty ? [] : [{ agent: 'claude-code', root: '/home/me/.claude/projects', sessions: 24, projects: 3, bytes: 812_000_000 }],
+      empty
+        ? []
+        : [{ agent: 'claude-code', root: '/home/me/.claude', folders: ['/home/me/.claude/projects'], sessions: 24, projects: 3, bytes: 812_000_000 }],
     'library.sessions': () =>
       empty
         ? []
@@ -241,7 +243,8 @@ export function fakeCarrier(options: FakeOptions = {}): Carrier {
       ],
     }),
     'export.context': ({ format }) => ({ text: '{"type":"user"}\n', bytes: 16, format, tier: 'native' }),
-    'export.resume': () => ({
+    'export.resume': ({ agent = 'claude-code' }: { agent?: string }) => ({
+      agent,
       path: '/home/me/.claude/projects/-work-acme-api/1d9c.jsonl',
       cwd: '/work/acme/api',
       sessionId: '1d9c',

@@ -5,6 +5,7 @@ import './controls.css';
 import './entry.css';
 import './bars.css';
 
+export { agentIds, agentOf, agents } from './agents';
 export { Code } from './Code';
 export { Button, Copyable, Facts, type Icon, IconButton, Id, Sheet, Switch } from './controls';
 export { EntryView, ToolView } from './Entry';

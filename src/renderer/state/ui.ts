@@ -1,5 +1,5 @@
 import { create } from 'zustand';
-import type { ContextId, EntryKey, Stop } from '../../core/contract/index.js';
+import type { ContextId, EntryKey, Runtime, Stop } from '../../core/contract/index.js';
 
 export type ThemeChoice = 'system' | 'light' | 'dark';
 
@@ -10,7 +10,7 @@ export type Sheet =
   | { readonly kind: 'imports' }
   | { readonly kind: 'fork'; readonly commit: ContextId; readonly at?: EntryKey | undefined; readonly stop: Stop }
   | { readonly kind: 'export'; readonly commit: ContextId; readonly stop: Stop }
-  | { readonly kind: 'resume'; readonly commit: ContextId }
+  | { readonly kind: 'resume'; readonly commit: ContextId; readonly agent: Runtime }
   | { readonly kind: 'link'; readonly href: string };
 
 interface Ui {

@@ -1,11 +1,12 @@
 import { BookOpen, Copy, Download, GitCompare, GitCompareArrows, GitFork, Play } from 'lucide-react';
 import type { Commit, ContextId } from '../../core/contract/index.js';
-import type { MenuEntry } from '../parts';
+import { agentOf, agents, type MenuEntry } from '../parts';
 import { copy, go, show } from '../state';
 
 /** What can be done with a commit, wherever one is shown: the same words, keys and order everywhere. */
 export function commitActions(commit: Pick<Commit, 'id' | 'parent' | 'format'>, against?: ContextId): readonly MenuEntry[] {
   const { id, parent } = commit;
+  const agent = agentOf(commit.format);
   return [
     { name: 'Open', icon: BookOpen, keys: 'Enter', act: () => go({ view: 'context', commit: id, entry: undefined, stop: undefined }) },
     { name: 'Fork…', icon: GitFork, keys: 'f', act: () => show({ kind: 'fork', commit: id, stop: 'compaction' }) },
@@ -26,7 +27,7 @@ export function commitActions(commit: Pick<Commit, 'id' | 'parent' | 'format'>, 
     },
     'line',
     { name: 'Export…', icon: Download, keys: 'e', act: () => show({ kind: 'export', commit: id, stop: 'compaction' }) },
-    { name: 'Resume in Claude Code…', icon: Play, keys: 'r', act: () => show({ kind: 'resume', commit: id }) },
+    { name: `Resume in ${agents[agent].name}…`, icon: Play, keys: 'r', act: () => show({ kind: 'resume', commit: id, agent }) },
     { name: 'Copy id', icon: Copy, keys: 'y', act: () => void copy(id, 'Copied the id') },
   ];
 }

@@ -28,7 +28,7 @@ function door() {
   });
   const engine = createEngine({
     dataDir: join(folder, 'data'),
-    claudeRoots: [],
+    agentRoots: [],
     sampleDir: folder,
     startup: { paths: [], project: null },
     platform: 'linux',

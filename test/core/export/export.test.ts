@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { entries, materializedBytes, tips } from '../../../src/core/chain/index.js';
 import { exportFormats } from '../../../src/core/contract/index.js';
-import { exportContext, resumeInClaudeCode } from '../../../src/core/export/index.js';
+import { exportContext, resumeIn } from '../../../src/core/export/index.js';
 import { formatOf } from '../../../src/core/formats/index.js';
 import { importPaths } from '../../../src/core/intake/index.js';
 import { prompt } from '../../support/claude-lines.js';
@@ -96,8 +96,8 @@ describe('exports of the sample', () => {
     mkdirSync(join(home, 'projects'));
     const id = all.find((tip) => tip.sessionId)?.id as never;
     const [one, two] = [
-      resumeInClaudeCode(chain, home, { id, cwd: '/home/sam/larder' }),
-      resumeInClaudeCode(chain, home, { id, cwd: '/home/sam/larder' }),
+      resumeIn(chain, [{ agent: 'claude-code', root: home }], { id, cwd: '/home/sam/larder' }),
+      resumeIn(chain, [{ agent: 'claude-code', root: home }], { id, cwd: '/home/sam/larder' }),
     ];
     expect(one.path).not.toBe(two.path);
     expect(existsSync(one.path) && existsSync(two.path)).toBe(true);

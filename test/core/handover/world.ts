@@ -20,7 +20,7 @@ export function world(clock: HeldClock = heldClock()) {
   const folder = scratch();
   const engine = createEngine({
     dataDir: join(folder, 'data'),
-    claudeRoots: [],
+    agentRoots: [],
     sampleDir: folder,
     startup: { paths: [], project: null },
     platform: 'linux',

@@ -22,7 +22,7 @@ async function desk(): Promise<Desk> {
   const clock = heldClock();
   const engine = createEngine({
     dataDir: join(home, 'data'),
-    claudeRoots: [],
+    agentRoots: [],
     sampleDir: home,
     startup: { paths: [], project: null },
     platform: 'linux',

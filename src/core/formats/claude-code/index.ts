@@ -3,14 +3,14 @@
 // entries.ts reads records and write.ts writes them; session.ts makes a file that the agent resumes, peek.ts looks at both ends of one.
 import type { ImportableFormat, ParsedDelta } from '../format.js';
 import { scanLines } from './lines.js';
+import { peek } from './peek.js';
 import { formatId, planImport, readPieces } from './plan.js';
+import { writeSession } from './session.js';
 import { concatLines, cutLines, writeEntries } from './write.js';
 
 export { type AgentMeta, agentIn } from './agents.js';
-export { type Peek, peek } from './peek.js';
-export { type SessionOptions, writeSession } from './session.js';
 
-export const claudeCode: ImportableFormat = {
+export const claudeCode = {
   id: formatId,
   contentType: 'application/jsonl',
   tier: 'translated',
@@ -19,8 +19,10 @@ export const claudeCode: ImportableFormat = {
   write: writeEntries,
   concat: concatLines,
   cut: cutLines,
+  session: writeSession,
   plan: planImport,
-};
+  peek,
+} satisfies ImportableFormat;
 
 function parse(delta: Uint8Array): ParsedDelta {
   const { pieces, skipped } = scanLines(delta);

@@ -1,16 +1,8 @@
-import { stringAt, type Timestamp } from '../../base/index.js';
+import { stringAt } from '../../base/index.js';
+import type { Peek } from '../format.js';
 import { scanLines } from './lines.js';
 import { headlineOf, isChained, partOf, timeOf } from './record.js';
 import { titleIn } from './title.js';
-
-/** What a list of sessions shows, read from both ends of a file. */
-export interface Peek {
-  readonly sessionId?: string;
-  readonly cwd?: string;
-  readonly title?: string;
-  readonly firstPrompt?: string;
-  readonly startedAt?: Timestamp;
-}
 
 /** Looks at the first and the last bytes of a session file (they may overlap); a line cut in two is passed over. */
 export function peek(head: Uint8Array, tail: Uint8Array): Peek {

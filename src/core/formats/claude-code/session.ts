@@ -1,18 +1,8 @@
-import { bytesOf, isObject, type JsonObject, stringAt, type Timestamp } from '../../base/index.js';
+import { bytesOf, isObject, type JsonObject, stringAt } from '../../base/index.js';
 import { interrupted } from '../anthropic-messages/index.js';
+import type { SessionOptions } from '../format.js';
 import { scanLines } from './lines.js';
 import { blocksOf, isChained, messageIdOf, partOf, resultIdsOf, timeOf, uuidOf } from './record.js';
-
-export interface SessionOptions {
-  /** The id of the new session, which its file is named by. */
-  readonly sessionId: string;
-  readonly newId: () => string;
-  readonly now: Timestamp;
-  /** The folder in which it will be resumed, said on each record. */
-  readonly cwd?: string;
-  /** A name for the session, where the records bring none. */
-  readonly title?: string;
-}
 
 /** Records without a place in the tree that belong to a session wherever it goes on; all others are bookkeeping of one process. */
 const travels = new Set(['custom-title', 'ai-title', 'agent-name', 'agent-color', 'agent-setting', 'tag', 'content-replacement']);

@@ -1,9 +1,9 @@
 import { ClipboardCopy, Download, FileOutput } from 'lucide-react';
 import { useState } from 'react';
 // Types only: the contract's schemas stay out of the window's bundle.
-import type { ContextId, exportFormats, Stop } from '../../../core/contract/index.js';
+import type { ContextId, exportFormats, Runtime, Stop } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Button, Copyable, problemOf, Sheet, Switch, say } from '../../parts';
+import { agentIds, agents, Button, Copyable, problemOf, Sheet, Switch, say } from '../../parts';
 import { copy, dismiss } from '../../state';
 
 type Format = (typeof exportFormats)[number];
@@ -160,8 +160,9 @@ function save(text: string, name: string, type: string): void {
   setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }
 
-/** Puts the context where Claude Code looks for its sessions, and says how to go on there. */
-export function ResumeSheet({ commit }: { commit: ContextId }) {
+/** Puts the context where an agent looks for its sessions, and says how to go on there. */
+export function ResumeSheet({ commit, agent: given }: { commit: ContextId; agent: Runtime }) {
+  const [agent, setAgent] = useState(given);
   const [cwd, setCwd] = useState('');
   const [state, setState] = useState<
     { phase: 'asking' | 'writing' } | { phase: 'done'; made: Awaited<ReturnType<typeof api.export.resume>> } | { phase: 'failed'; error: unknown }
@@ -171,7 +172,7 @@ export function ResumeSheet({ commit }: { commit: ContextId }) {
   const make = async () => {
     setState({ phase: 'writing' });
     try {
-      setState({ phase: 'done', made: await api.export.resume({ id: commit, agent: 'claude-code', ...(cwd.trim() && { cwd: cwd.trim() }) }) });
+      setState({ phase: 'done', made: await api.export.resume({ id: commit, agent, ...(cwd.trim() && { cwd: cwd.trim() }) }) });
     } catch (error) {
       setState({ phase: 'failed', error });
     }
@@ -179,7 +180,7 @@ export function ResumeSheet({ commit }: { commit: ContextId }) {
   const done = state.phase === 'done' ? state.made : undefined;
   return (
     <Sheet
-      title="Resume in Claude Code"
+      title={`Resume in ${agents[agent].name}`}
       onClose={dismiss}
       footer={
         done ? (
@@ -201,16 +202,28 @@ export function ResumeSheet({ commit }: { commit: ContextId }) {
     >
       {done ? (
         <div className="export">
-          <p>The session is where Claude Code looks for it. Run this in a terminal:</p>
+          <p>The session is where {agents[agent].name} looks for it. Run this in a terminal:</p>
           <Copyable text={done.command} label="Command" />
           <Copyable text={done.path} label="File" />
         </div>
       ) : (
         <div className="export">
           <p>
-            Writes <b className="mono">{say.shortId(commit)}</b> as a new session into Claude Code’s own folder. The agent then goes on from exactly
-            here. No file is overwritten.
+            Writes <b className="mono">{say.shortId(commit)}</b> as a new session into {agents[agent].name}’s own folder. The agent then goes on from
+            {agent === given ? ' exactly here' : ' here, as far as its own format can hold what was said'}. No file is overwritten.
           </p>
+          {agentIds.length > 1 && (
+            <label className="export-cwd">
+              <span className="muted">Agent</span>
+              <select className="field" value={agent} onChange={(event) => setAgent(event.target.value as Runtime)}>
+                {agentIds.map((id) => (
+                  <option key={id} value={id}>
+                    {agents[id].name}
+                  </option>
+                ))}
+              </select>
+            </label>
+          )}
           <label className="export-cwd">
             <span className="muted">Working directory</span>
             <input

@@ -3,7 +3,23 @@ import { Download, GitFork, Pencil, Play, Plus, Scissors, Trash2, Undo2 } from '
 import { useEffect, useMemo, useRef, useState } from 'react';
 import type { Commit, ContextId, Entry, EntryDraft, EntryKey, OutlineRow, Stop } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, Button, Code, familyIcons, familyOf, IconButton, Id, kindNames, problemOf, Sheet, say, speaker, textOf } from '../../parts';
+import {
+  Answer,
+  agentOf,
+  agents,
+  Button,
+  Code,
+  familyIcons,
+  familyOf,
+  IconButton,
+  Id,
+  kindNames,
+  problemOf,
+  Sheet,
+  say,
+  speaker,
+  textOf,
+} from '../../parts';
 import { dismiss, go, move, type Outline, outlineOf, refreshProject, route, show, useOpenDir, useQuery } from '../../state';
 import { type Changes, noChanges, type Plan, partnerOf, planOf } from './plan';
 
@@ -429,6 +445,7 @@ function DraftForm({
 }
 
 function Made({ fork, unchanged }: { fork: Commit; unchanged: boolean }) {
+  const agent = agentOf(fork.format);
   const open = () => {
     dismiss();
     go({ view: 'context', commit: fork.id, entry: undefined, stop: undefined });
@@ -442,8 +459,8 @@ function Made({ fork, unchanged }: { fork: Commit; unchanged: boolean }) {
           <Button icon={Download} onClick={() => show({ kind: 'export', commit: fork.id, stop: 'compaction' })}>
             Export
           </Button>
-          <Button icon={Play} onClick={() => show({ kind: 'resume', commit: fork.id })}>
-            Resume in Claude Code
+          <Button icon={Play} onClick={() => show({ kind: 'resume', commit: fork.id, agent })}>
+            Resume in {agents[agent].name}
           </Button>
           <Button look="primary" autoFocus onClick={open}>
             Open the fork

@@ -4,6 +4,8 @@ import type { ContextId, Entry, Stop } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import {
   Answer,
+  agentOf,
+  agents,
   Button,
   Empty,
   Facts,
@@ -64,6 +66,7 @@ export function Inspector({ project }: { project: string }) {
 function CommitFacts({ project, commit }: { project: string; commit: ShownCommit }) {
   const { view } = useNavigation(({ route }) => route);
   const children = commit.children;
+  const agent = agentOf(commit.format);
   const startedBy = useChainFacts(
     project,
     useNavigation(({ route }) => route.session),
@@ -96,7 +99,7 @@ function CommitFacts({ project, commit }: { project: string; commit: ShownCommit
             Diff
           </Button>
         )}
-        <Button small icon={Play} title="Resume in Claude Code" onClick={() => show({ kind: 'resume', commit: commit.id })}>
+        <Button small icon={Play} title={`Resume in ${agents[agent].name}`} onClick={() => show({ kind: 'resume', commit: commit.id, agent })}>
           Resume
         </Button>
       </div>

@@ -3,12 +3,10 @@ import { Bot, ChevronRight, FileInput, FolderOpen, FolderPlus, FolderSearch, Imp
 import { useMemo, useRef, useState } from 'react';
 import type { FoundSession, FoundSource } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, Button, Empty, Loading, notifyProblem, problemOf, say } from '../../parts';
+import { Answer, agents, Button, Empty, Loading, notifyProblem, problemOf, say } from '../../parts';
 import { go, useOpenDir, useProject, useQuery } from '../../state';
 import { importPaths, openSample, showProject } from './act';
 import { groupSessions } from './groups';
-
-const agentNames: Record<FoundSource['agent'], string> = { 'claude-code': 'Claude Code' };
 
 /** The first page: histories found on this machine, projects, and the ways in. */
 export function LibraryView() {
@@ -66,9 +64,10 @@ function Found({ sources }: { sources: readonly FoundSource[] }) {
         {sources.map((one) => (
           <div key={one.root} className={`library-source${one.root === root ? ' chosen' : ''}`}>
             <button type="button" className="library-source-name" aria-pressed={one.root === root} onClick={() => setRoot(one.root)} title={one.root}>
-              <b>{agentNames[one.agent]}</b>
+              <b>{agents[one.agent].name}</b>
               <span className="muted">
-                {say.plural(one.sessions, 'session')} · {say.plural(one.projects, 'project')} · {say.bytes(one.bytes)}
+                {say.plural(one.sessions, 'session')}
+                {one.projects !== undefined && ` · ${say.plural(one.projects, 'project')}`} · {say.bytes(one.bytes)}
               </span>
               <span className="muted mono ellipsis">{one.root}</span>
               {one.problem && <span className="problem">{one.problem}</span>}
@@ -77,7 +76,7 @@ function Found({ sources }: { sources: readonly FoundSource[] }) {
               look="primary"
               icon={Import}
               disabled={one.sessions === 0}
-              onClick={() => void importPaths([one.root], true)}
+              onClick={() => void importPaths(one.folders, true)}
               title={`Import everything in ${one.root}`}
             >
               Import all

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Timestamp } from '../../../../src/core/base/index.js';
-import { claudeCode, type ImportPlan, type ParsedEntry, wireMessages, writeSession } from '../../../../src/core/formats/index.js';
+import { claudeCode, type ImportPlan, type ParsedEntry, wireMessages } from '../../../../src/core/formats/index.js';
 import { hasAgent, live, oracle, scenario, transcripts, wantsAll } from './corpus.js';
 import { deltaOf, lastTip, lineage, plan } from './records.js';
 
@@ -95,7 +95,7 @@ function agree(seenHere: readonly Said[], sent: readonly Said[], about: string):
 
 function sessionOf(history: History, way: readonly number[], last: readonly Uint8Array[] = []): Uint8Array {
   let number = 0;
-  return writeSession(claudeCode.concat([...way.map((at) => delta(history, at)), ...last]), {
+  return claudeCode.session(claudeCode.concat([...way.map((at) => delta(history, at)), ...last]), {
     sessionId: '22222222-2222-4222-8222-222222222222',
     newId: () => `33333333-3333-4333-8333-${String(number++).padStart(12, '0')}`,
     now: '2026-03-01T00:00:00.000Z' as Timestamp,
@@ -106,7 +106,7 @@ function sessionOf(history: History, way: readonly number[], last: readonly Uint
 function writtenAgain({ planned }: History, way: readonly number[]): Uint8Array {
   const options = { newId: () => randomUUID(), now: '2026-03-01T00:00:00.000Z' as Timestamp };
   const deltas = way.map((at) => claudeCode.write(planned.commits[at]?.entries ?? [], options));
-  return writeSession(claudeCode.concat(deltas), { ...options, sessionId: '22222222-2222-4222-8222-222222222222' });
+  return claudeCode.session(claudeCode.concat(deltas), { ...options, sessionId: '22222222-2222-4222-8222-222222222222' });
 }
 
 function checkTip(path: string): void {

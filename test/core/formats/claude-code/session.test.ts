@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { EntryKey, Timestamp } from '../../../../src/core/base/index.js';
-import { anthropicMessages, claudeCode, type ParsedEntry, peek, wireMessages, writeSession } from '../../../../src/core/formats/index.js';
+import { anthropicMessages, claudeCode, type ParsedEntry, wireMessages } from '../../../../src/core/formats/index.js';
 import { conversations, facts } from '../conversations.js';
 import {
   assistant,
@@ -35,7 +35,7 @@ const linesOf = (bytes: Uint8Array): Line[] =>
     .split('\n')
     .filter(Boolean)
     .map((line) => JSON.parse(line) as Line);
-const sessionOf = (...lines: readonly (Line | string)[]): Uint8Array => writeSession(fileOf(...lines), { sessionId, newId: ids(), now });
+const sessionOf = (...lines: readonly (Line | string)[]): Uint8Array => claudeCode.session(fileOf(...lines), { sessionId, newId: ids(), now });
 const unhidden = (bytes: Uint8Array) => claudeCode.parse(bytes).entries.filter(({ marks }) => !marks?.includes('hidden'));
 
 describe('a session that the agent resumes', () => {
@@ -74,7 +74,7 @@ describe('a session that the agent resumes', () => {
       reminder('t1', 'a3', 'note'),
     );
     const before = unhidden(file).map(({ key, text, toolCallId }) => [key, text, toolCallId]);
-    expect(unhidden(writeSession(file, { sessionId, newId: ids(), now })).map(({ key, text, toolCallId }) => [key, text, toolCallId])).toEqual(
+    expect(unhidden(claudeCode.session(file, { sessionId, newId: ids(), now })).map(({ key, text, toolCallId }) => [key, text, toolCallId])).toEqual(
       before,
     );
   });
@@ -122,7 +122,7 @@ describe('a session that the agent resumes', () => {
     );
     const planned = plan(file);
     const deltas = lineage(planned, lastTip(planned)).map((at) => deltaOf(file, planned.commits[at] as (typeof planned.commits)[number]));
-    const whole = linesOf(writeSession(claudeCode.concat(deltas), { sessionId, newId: ids(), now }));
+    const whole = linesOf(claudeCode.session(claudeCode.concat(deltas), { sessionId, newId: ids(), now }));
     expect(whole.map(({ uuid, parentUuid, logicalParentUuid }) => [uuid, parentUuid, logicalParentUuid])).toEqual([
       ['u1', null, undefined],
       ['a1', 'u1', undefined],
@@ -130,7 +130,7 @@ describe('a session that the agent resumes', () => {
       ['s1', 'b1', undefined],
       ['u2', 's1', undefined],
     ]);
-    const fromThere = linesOf(writeSession(claudeCode.concat(deltas.slice(1)), { sessionId, newId: ids(), now }));
+    const fromThere = linesOf(claudeCode.session(claudeCode.concat(deltas.slice(1)), { sessionId, newId: ids(), now }));
     expect(fromThere.map(({ uuid, parentUuid }) => [uuid, parentUuid])).toEqual([
       ['b1', null],
       ['s1', 'b1'],
@@ -151,7 +151,7 @@ describe('a session that the agent resumes', () => {
     );
     const planned = plan(file);
     const deltas = lineage(planned, lastTip(planned)).map((at) => deltaOf(file, planned.commits[at] as (typeof planned.commits)[number]));
-    const lines = linesOf(writeSession(claudeCode.concat(deltas), { sessionId, newId: ids(), now }));
+    const lines = linesOf(claudeCode.session(claudeCode.concat(deltas), { sessionId, newId: ids(), now }));
     expect(lines.find(({ uuid }) => uuid === 'b1')?.compactMetadata).toMatchObject({ preservedMessages: { uuids: ['a1'], allUuids: ['a1'] } });
   });
 
@@ -160,7 +160,7 @@ describe('a session that the agent resumes', () => {
     const kept = claudeCode.parse(before).entries.slice(2);
     const compaction = claudeCode.write([{ role: 'user', kind: 'summary', text: 'In short.' }, ...kept], { newId: ids(), now });
     const lines = linesOf(
-      writeSession(claudeCode.concat([before, compaction, fileOf(user('u3', 'a2', 'on'))]), { sessionId, newId: randomUUID, now }),
+      claudeCode.session(claudeCode.concat([before, compaction, fileOf(user('u3', 'a2', 'on'))]), { sessionId, newId: randomUUID, now }),
     );
     const summaryId = lines[5]?.uuid;
     expect(lines.map(({ type, subtype, parentUuid }) => [type, subtype, parentUuid]).slice(4)).toEqual([
@@ -173,7 +173,7 @@ describe('a session that the agent resumes', () => {
       compactMetadata: { preservedMessages: { anchorUuid: summaryId, uuids: ['u2', 'a2'] } },
     });
     expect(
-      plan(writeSession(claudeCode.concat([before, compaction]), { sessionId, newId: randomUUID, now })).commits.map(({ type }) => type),
+      plan(claudeCode.session(claudeCode.concat([before, compaction]), { sessionId, newId: randomUUID, now })).commits.map(({ type }) => type),
     ).toEqual(['delta', 'delta', 'compaction']);
   });
 
@@ -250,7 +250,7 @@ describe('writing', () => {
         const twice = claudeCode.parse(claudeCode.write(once, { newId: ids(), now, sessionId })).entries;
         expect(twice.map(({ key }) => key)).toEqual(once.map(({ key }) => key));
         expect(wireMessages(twice)).toEqual(wireMessages(once));
-        const session = writeSession(claudeCode.write(once, { newId: ids(), now }), { sessionId, newId: ids(), now });
+        const session = claudeCode.session(claudeCode.write(once, { newId: ids(), now }), { sessionId, newId: ids(), now });
         expect(wireMessages(claudeCode.parse(session).entries)).toEqual(wireMessages(once));
       }),
       { numRuns: 100 },
@@ -291,12 +291,12 @@ test('a look at both ends of a file names it', () => {
     assistant('a1', 'u2', 'ok'),
     { type: 'custom-title', customTitle: 'The queue' },
   );
-  expect(peek(file.subarray(0, 1_500), file.subarray(file.length - 300))).toEqual({
+  expect(claudeCode.peek(file.subarray(0, 1_500), file.subarray(file.length - 300))).toEqual({
     sessionId: '11111111-1111-4111-8111-111111111111',
     cwd: '/work',
     title: 'The queue',
     firstPrompt: 'Fix the',
     startedAt: '2026-01-01T00:00:01.000Z',
   });
-  expect(peek(Buffer.from('garbage'), Buffer.from(''))).toEqual({});
+  expect(claudeCode.peek(Buffer.from('garbage'), Buffer.from(''))).toEqual({});
 });
