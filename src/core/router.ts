@@ -43,7 +43,19 @@ import { diffRequests, getRequest, listRequests } from './requests/index.js';
 import { query } from './search/index.js';
 import { createTicket, discuss, events, giveVerdict, importTickets, listTickets, moveTicket, ticketOf, updateTicket } from './tickets/index.js';
 import * as timeline from './timeline/index.js';
-import { askContext, compareContexts, compareTurns, listTurns, recordedProvider, reproduceTurn, rerunTurn, stateAt, turnOf } from './turns/index.js';
+import {
+  askContext,
+  compareContexts,
+  compareTurns,
+  fileAt,
+  listTurns,
+  recordedProvider,
+  replaySteps,
+  reproduceTurn,
+  rerunTurn,
+  stateAt,
+  turnOf,
+} from './turns/index.js';
 
 /** What a door hands to every call: the connection that it came over. */
 export interface RouterContext {
@@ -363,7 +375,9 @@ export const router = os.router({
   turn: {
     list: os.turn.list.handler(({ input, context }) => listTurns(chainOf(context), input)),
     get: os.turn.get.handler(({ input, context }) => turnOf(chainOf(context), input.turnId)),
+    steps: os.turn.steps.handler(({ input, context }) => replaySteps(chainOf(context), input.id)),
     state: os.turn.state.handler(({ input, context }) => stateAt(chainOf(context), input)),
+    file: os.turn.file.handler(({ input, context }) => fileAt(chainOf(context), input)),
     reproduce: os.turn.reproduce.handler(({ input, context }) => reproduceTurn(chainOf(context), input.turnId)),
     providers: os.turn.providers.handler(async ({ context: { session } }) => {
       const others = await Promise.all(

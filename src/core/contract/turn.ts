@@ -1,6 +1,6 @@
 import { eventIterator, oc } from '@orpc/contract';
 import { z } from 'zod';
-import { edit, hunk } from './context.js';
+import { edit, hunk, outlineRow } from './context.js';
 import { entry, kinds } from './entry.js';
 import { requestTokens } from './request.js';
 import { contextId, contextPrefix, count, entryKey, name, timestamp } from './scalars.js';
@@ -18,10 +18,14 @@ export const turnRow = z.object({
   entries: count,
   tokens: count,
   errors: count,
+  /** How many steps of the chain's replay come before its first. */
+  first: count,
   startedAt: timestamp.nullable(),
   endedAt: timestamp.nullable(),
 });
 export type TurnRow = z.output<typeof turnRow>;
+
+const tokensByKind = z.array(z.object({ kind: z.enum(kinds), tokens: count }));
 
 /** A call of a tool within a turn; null is "not recorded". */
 export const turnCall = z.object({
@@ -42,7 +46,7 @@ export const turn = turnRow.extend({
     parent: contextId.nullable(),
     entries: count,
     tokens: count,
-    byKind: z.array(z.object({ kind: z.enum(kinds), tokens: count })),
+    byKind: tokensByKind,
     keys: z.array(entryKey),
     /** Calls to the model within the turn, whose bodies `request.get` gives. */
     requests: z.array(z.object({ requestId: name, proof: z.enum(['digest', 'recorded', 'rebuilt']) })),
@@ -58,21 +62,37 @@ export const turn = turnRow.extend({
 });
 export type Turn = z.output<typeof turn>;
 
-/** A file as the conversation knows it: from what was read, written and changed so far, never from the disk. */
-export const knownFile = z.object({
-  path: z.string(),
-  /** `whole`: written or read to its end. `part`: only a stretch was read. `unknown`: touched, content not seen. */
-  known: z.enum(['whole', 'part', 'unknown']),
-  content: z.string().nullable(),
-  touches: z.array(z.object({ key: entryKey, how: z.enum(['read', 'written', 'changed']) })),
+/** One step of a chain's replay: an entry that a model was sent, in the order in which it came, through every compaction. */
+export const replayStep = outlineRow.omit({ hidden: true }).extend({
+  at: timestamp.optional(),
+  /** Tokens of the context window after it. */
+  window: count,
+  /** Only at a compaction's first entry: what it took out of the window. */
+  dropped: z.object({ entries: count, tokens: count }).optional(),
 });
+export type ReplayStep = z.output<typeof replayStep>;
+
+/** `whole`: written or read to its end. `part`: only a stretch was read. `unknown`: touched, content not seen. */
+const known = z.enum(['whole', 'part', 'unknown']);
+const touch = z.object({ key: entryKey, how: z.enum(['read', 'written', 'changed']), step: count });
+
+/** A file as the conversation knows it: from what was read, written and changed so far, never from the disk. */
+export const knownFile = z.object({ path: z.string(), known, content: z.string().nullable(), touches: z.array(touch) });
 export type KnownFile = z.output<typeof knownFile>;
 
 export const momentState = z.object({
+  /** How many steps the moment comes after, of how many. */
+  step: count,
+  steps: count,
+  /** The latest entry, and the latest time that the runtime wrote down. */
   entry: entryKey.nullable(),
-  window: z.object({ entries: count, tokens: count, byKind: z.array(z.object({ kind: z.enum(kinds), tokens: count })) }),
+  at: timestamp.nullable(),
+  window: z.object({ entries: count, tokens: count, byKind: tokensByKind }),
+  /** What the compaction that came at this very step took out of the window. */
+  dropped: z.object({ commit: contextId, entries: count, tokens: count, byKind: tokensByKind }).nullable(),
   openCalls: z.array(z.object({ key: entryKey, toolCallId: z.string(), toolName: z.string().nullable() })),
-  files: z.array(knownFile),
+  /** Without content, which `turn.file` gives. */
+  files: z.array(z.object({ path: z.string(), known, touches: count, last: touch })),
   todos: z.array(z.object({ text: z.string(), status: z.string() })),
 });
 export type MomentState = z.output<typeof momentState>;
@@ -86,6 +106,9 @@ export const replyPart = z.object({
 });
 export type ReplyPart = z.output<typeof replyPart>;
 
+/** After `entry`, after so many steps, or at the end of the chain. */
+const moment = { id: contextPrefix, entry: entryKey.optional(), step: count.optional() };
+
 const side = z.object({
   turnId: contextId,
   model: z.string().nullable(),
@@ -98,8 +121,12 @@ const side = z.object({
 export const turnContract = {
   list: oc.input(z.object({ id: contextPrefix.optional(), agentId: name.optional() })).output(z.array(turnRow)),
   get: oc.input(z.object({ turnId: contextPrefix })).output(turn),
-  /** The state at a moment of a chain: after `entry`, or at the end of the context. */
-  state: oc.input(z.object({ id: contextPrefix, entry: entryKey.optional() })).output(momentState),
+  /** Every entry of a chain as a step, with what the window weighed after it: what a player plays. */
+  steps: oc.input(z.object({ id: contextPrefix })).output(z.object({ steps: z.array(replayStep) })),
+  /** The state at a moment of a chain. */
+  state: oc.input(z.object(moment)).output(momentState),
+  /** A file as the conversation knew it at a moment of a chain. */
+  file: oc.input(z.object({ ...moment, path: z.string().min(1).max(10_000) })).output(knownFile),
   /** Builds the turn's calls again and holds each against what was recorded. */
   reproduce: oc.input(z.object({ turnId: contextPrefix })).output(
     z.object({

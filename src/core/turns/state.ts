@@ -1,107 +1,43 @@
-import { type ContextId, type EntryKey, isObject, notFound, stringAt } from '../base/index.js';
-import { type Chain, entries } from '../chain/index.js';
-import type { Entry, KnownFile, MomentState } from '../contract/index.js';
-import { tokensByKind } from './turns.js';
+import { badRequest, type ContextId, type EntryKey, notFound } from '../base/index.js';
+import { type Chain, commitOf } from '../chain/index.js';
+import type { KnownFile, MomentState, ReplayStep } from '../contract/index.js';
+import { type Recording, recordingOf } from './recording.js';
 
-/** What the agent had in front of it at a moment: the window, open calls, files as it knew them, its list of tasks. */
-export function stateAt(chain: Chain, query: { id: ContextId; entry?: EntryKey | undefined }): MomentState {
-  // What a compaction took out of the window is still known of the files.
-  const history = entries(chain, { id: query.id, stop: 'root' }).entries;
-  const window = entries(chain, { id: query.id }).entries;
-  const [known, seen] = [upTo(history, query.entry), upTo(window, query.entry)];
-  if (!known && !seen) throw notFound(query.entry ?? '', `no entry ${query.entry} is in ${query.id} or before it`);
-  return momentOf(known ?? history, seen ?? []);
+/** A moment of a chain: after an entry, after so many steps, or at its end. */
+export interface Moment {
+  readonly id: ContextId;
+  readonly entry?: EntryKey | undefined;
+  readonly step?: number | undefined;
 }
 
-/** The list up to and including the entry; undefined where it is not in the list. */
-function upTo(list: readonly Entry[], key: EntryKey | undefined): readonly Entry[] | undefined {
-  if (key === undefined) return list;
-  const at = list.findIndex((entry) => entry.key === key);
-  return at < 0 ? undefined : list.slice(0, at + 1);
+/** Every entry of a chain in the order in which it came, through every compaction. @throws NOT_FOUND */
+export const replaySteps = (chain: Chain, id: ContextId): { steps: ReplayStep[] } => ({
+  steps: [...recordingOf(chain, commitOf(chain, id)).steps],
+});
+
+/**
+ * What the agent had in front of it at a moment: the window, open calls, files as it knew them, its list of tasks.
+ * What a compaction took out of the window is still known of the files.
+ * @throws NOT_FOUND where the chain has no such entry; BAD_REQUEST for a step that it does not have.
+ */
+export function stateAt(chain: Chain, moment: Moment): MomentState {
+  const recording = recordingOf(chain, commitOf(chain, moment.id));
+  return recording.stateAfter(stepsUpTo(recording, moment));
 }
 
-/** The state after a list of entries: a pure function of what they say. */
-export function momentOf(history: readonly Entry[], window: readonly Entry[]): MomentState {
-  const results = new Map(
-    history.flatMap((entry) => (entry.kind === 'tool_result' && entry.toolCallId !== undefined ? [[entry.toolCallId, entry] as const] : [])),
-  );
-  const calls = history.filter((entry) => entry.kind === 'tool_call' && entry.toolCallId !== undefined);
-  const files = new Map<string, KnownFile>();
-  for (const call of calls) {
-    const result = results.get(call.toolCallId ?? '');
-    if (result && !result.isError) touch(files, call, result);
-  }
-  return {
-    entry: history.at(-1)?.key ?? null,
-    window: { entries: window.length, tokens: window.reduce((sum, entry) => sum + entry.tokens, 0), byKind: tokensByKind(window) },
-    openCalls: calls
-      .filter((call) => !results.has(call.toolCallId ?? ''))
-      .map((call) => ({ key: call.key, toolCallId: call.toolCallId ?? '', toolName: call.toolName ?? null })),
-    files: [...files.values()],
-    todos: todosIn(calls),
-  };
+/** One file as the conversation knew it at a moment. @throws NOT_FOUND where nothing had touched it by then. */
+export function fileAt(chain: Chain, moment: Moment & { readonly path: string }): KnownFile {
+  const recording = recordingOf(chain, commitOf(chain, moment.id));
+  const file = recording.fileAfter(stepsUpTo(recording, moment), moment.path);
+  if (!file) throw notFound(moment.path, `nothing in ${moment.id} had read or written ${moment.path} by then`);
+  return file;
 }
 
-type Touch = (known: KnownFile, call: Entry, result: Entry) => Pick<KnownFile, 'known' | 'content'>;
-
-/** What each tool that touches a file says of its content; runtimes name the same tools differently. */
-const touches: Readonly<Record<string, { readonly how: KnownFile['touches'][number]['how']; readonly apply: Touch }>> = {
-  read: { how: 'read', apply: (known, call, result) => readPart(known, call, result) },
-  write: { how: 'written', apply: (_, call) => ({ known: 'whole', content: stringAt(call.arguments, 'content') ?? null }) },
-  edit: { how: 'changed', apply: (known, call) => changed(known, [call.arguments]) },
-  multiedit: {
-    how: 'changed',
-    apply: (known, call) => changed(known, isObject(call.arguments) && Array.isArray(call.arguments.edits) ? call.arguments.edits : []),
-  },
-};
-
-const sameTool: Readonly<Record<string, keyof typeof touches>> = {
-  read_file: 'read',
-  write_file: 'write',
-  create_file: 'write',
-  replace: 'edit',
-  str_replace: 'edit',
-  multi_edit: 'multiedit',
-};
-
-function touch(files: Map<string, KnownFile>, call: Entry, result: Entry): void {
-  const name = (call.toolName ?? '').toLowerCase();
-  const tool = touches[sameTool[name] ?? name];
-  const path = stringAt(call.arguments, 'file_path') ?? stringAt(call.arguments, 'filePath') ?? stringAt(call.arguments, 'path');
-  if (!tool || path === undefined) return;
-  const before = files.get(path) ?? { path, known: 'unknown', content: null, touches: [] };
-  files.set(path, { ...before, ...tool.apply(before, call, result), touches: [...before.touches, { key: call.key, how: tool.how }] });
-}
-
-/** Lines as readers number them: `   12→text` or `12\ttext`. */
-const numbered = /^\s*\d+(?:→|\t)/;
-
-function readPart(known: KnownFile, call: Entry, result: Entry): Pick<KnownFile, 'known' | 'content'> {
-  const lines = (result.text ?? '').split('\n').filter((line) => numbered.test(line));
-  const content = lines.length ? lines.map((line) => line.replace(numbered, '')).join('\n') : (result.text ?? null);
-  const isPart = isObject(call.arguments) && (call.arguments.offset !== undefined || call.arguments.limit !== undefined);
-  if (isPart && known.known === 'whole') return { known: 'whole', content: known.content };
-  return { known: isPart ? 'part' : 'whole', content };
-}
-
-/** The content after edits that replace one text by another; unknown again where an edit does not fit what is known. */
-function changed(known: KnownFile, edits: readonly unknown[]): Pick<KnownFile, 'known' | 'content'> {
-  let { content } = known;
-  for (const edit of edits) {
-    const [from, to] = [stringAt(edit, 'old_string') ?? stringAt(edit, 'oldString'), stringAt(edit, 'new_string') ?? stringAt(edit, 'newString')];
-    if (from === undefined || to === undefined) return { known: known.known, content };
-    if (content === null || (from !== '' && !content.includes(from))) return { known: 'unknown', content: null };
-    const isAll = isObject(edit) && (edit.replace_all === true || edit.replaceAll === true);
-    content = from === '' ? to : isAll ? content.replaceAll(from, () => to) : content.replace(from, () => to);
-  }
-  return { known: known.known === 'unknown' ? 'part' : known.known, content };
-}
-
-function todosIn(calls: readonly Entry[]): MomentState['todos'] {
-  const last = calls.findLast((call) => isObject(call.arguments) && Array.isArray(call.arguments.todos));
-  const todos = isObject(last?.arguments) && Array.isArray(last.arguments.todos) ? last.arguments.todos : [];
-  return todos.flatMap((todo) => {
-    const text = stringAt(todo, 'content') ?? stringAt(todo, 'text') ?? stringAt(todo, 'description');
-    return text === undefined ? [] : [{ text, status: stringAt(todo, 'status') ?? 'pending' }];
-  });
+function stepsUpTo(recording: Recording, { id, entry, step }: Moment): number {
+  const { length } = recording.steps;
+  if (step !== undefined && step > length) throw badRequest('step', `${id} has ${length} steps: there is no step ${step}`);
+  if (entry === undefined) return step ?? length;
+  const number = recording.stepOf(entry);
+  if (number === undefined) throw notFound(entry, `no entry ${entry} is in ${id} or before it`);
+  return number + 1;
 }

@@ -1,14 +1,17 @@
-import { badRequest, type ContextId, isObject, type Json, notFound, type Timestamp, timestampOf } from '../base/index.js';
-import { type Chain, type ContextRow, commitAt, commitOf, entries, lineage, outlineOf, outlineRows, resolve, type Step } from '../chain/index.js';
-import { type Entry, kinds, type Turn, type TurnCall, type TurnRow } from '../contract/index.js';
+import { badRequest, type CommitSeq, type ContextId, isObject, type Json, notFound, timestampOf } from '../base/index.js';
+import { type Chain, type ContextRow, commitOf, entries, outlineRows, resolve } from '../chain/index.js';
+import { type Entry, kinds, type ReplayStep, type Turn, type TurnCall, type TurnRow } from '../contract/index.js';
 import { getRequest, recordedRequests } from '../requests/index.js';
+import { type RecordedTurn, recordingOf } from './recording.js';
 
 /** The turns of a chain from its beginning to a commit, or to the newest commit of an agent. @throws NOT_FOUND */
 export function listTurns(chain: Chain, query: { id?: ContextId | undefined; agentId?: string | undefined }): TurnRow[] {
-  const tip = tipOf(chain, query);
-  return lineage(chain, tip)
-    .filter(isTurn)
-    .map((step, at) => rowOf(chain, commitAt(chain, step.seq), at + 1));
+  const { turns, steps } = recordingOf(chain, tipOf(chain, query));
+  const names = namesOf(
+    chain,
+    turns.map((turn) => turn.seq),
+  );
+  return turns.map((turn, at) => rowOf(turn, at + 1, turn.count ? steps[turn.first] : undefined, names.get(turn.seq)));
 }
 
 function tipOf(chain: Chain, { id, agentId }: { id?: ContextId | undefined; agentId?: string | undefined }): ContextRow {
@@ -19,39 +22,43 @@ function tipOf(chain: Chain, { id, agentId }: { id?: ContextId | undefined; agen
   return commitOf(chain, newest);
 }
 
-/** A snapshot repeats turns, it is none. */
-const isTurn = (step: Pick<Step, 'type' | 'parent'>): boolean => step.type !== 'snapshot' || step.parent === null;
+/** What may change of a commit, and so is in no recording: whose it is called and what it is called. */
+interface Named {
+  readonly seq: CommitSeq;
+  readonly agentId: string;
+  readonly summary: string | null;
+}
 
-const agentOf = (row: ContextRow): string => row.principal ?? row.template;
+const namesOf = (chain: Chain, seqs: readonly CommitSeq[]): ReadonlyMap<CommitSeq, Named> =>
+  new Map(
+    chain.db
+      .all<Named>(
+        'SELECT seq, COALESCE(principal, template) AS agentId, summary FROM context WHERE seq IN (SELECT value FROM json_each(?))',
+        JSON.stringify(seqs),
+      )
+      .map((row) => [row.seq, row] as const),
+  );
 
-function rowOf(chain: Chain, row: ContextRow, number: number): TurnRow {
-  const { entries: all } = outlineOf(chain, row.artifact, row.format);
-  const seen = all.filter((entry) => !entry.hidden);
-  const [first] = seen;
+function rowOf(turn: RecordedTurn, number: number, first: ReplayStep | undefined, named: Named | undefined): TurnRow {
+  const { turnId, count: entryCount, tokens, errors, startedAt, endedAt } = turn;
   const isPrompt = first?.role === 'user' && first.kind !== 'summary';
-  const kind = row.type === 'compaction' ? 'compaction' : isPrompt ? 'prompt' : 'continuation';
-  const times = timesOf(chain, row);
+  const kind = turn.type === 'compaction' ? 'compaction' : isPrompt ? 'prompt' : 'continuation';
   return {
-    turnId: row.id,
-    agentId: agentOf(row),
+    turnId,
+    agentId: named?.agentId ?? '',
     number,
     trigger: {
       kind,
       key: kind === 'continuation' ? null : (first?.key ?? null),
-      text: kind === 'continuation' ? null : (row.summary ?? first?.head ?? null),
+      text: kind === 'continuation' ? null : (named?.summary ?? first?.head ?? null),
     },
-    entries: seen.length,
-    tokens: row.tokenCount,
-    errors: row.errors,
-    startedAt: times.startedAt,
-    endedAt: times.endedAt,
+    entries: entryCount,
+    tokens,
+    errors,
+    first: turn.first,
+    startedAt,
+    endedAt,
   };
-}
-
-/** The first and the last time that the runtime wrote down within the turn. */
-function timesOf(chain: Chain, row: ContextRow): { startedAt: Timestamp | null; endedAt: Timestamp | null } {
-  const times = deltaEntries(chain, row).flatMap((entry) => entry.at ?? []);
-  return { startedAt: times[0] ?? null, endedAt: times.at(-1) ?? null };
 }
 
 /** The entries of the commit itself, as its context shows them. */
@@ -60,7 +67,8 @@ export const deltaEntries = (chain: Chain, row: ContextRow): Entry[] => entries(
 /** A turn whole: what went in, what came out, how its tools went, and what it cost, as far as that is known. */
 export function turnOf(chain: Chain, turnId: ContextId): Turn {
   const row = commitOf(chain, turnId, 'turnId');
-  const number = lineage(chain, row).filter(isTurn).length;
+  const listed = listTurns(chain, { id: row.id }).at(-1);
+  if (listed?.turnId !== row.id) throw badRequest('turnId', `${row.id} is a snapshot: it repeats turns and is none`);
   const own = deltaEntries(chain, row);
   const given = ownInput(own);
   const before = row.parentId === null ? undefined : outlineRows(chain, { id: row.parentId });
@@ -68,7 +76,7 @@ export function turnOf(chain: Chain, turnId: ContextId): Turn {
   const input = [...(row.type === 'compaction' ? [] : (before?.rows ?? [])), ...given];
   const last = requests.at(-1);
   return {
-    ...rowOf(chain, row, number),
+    ...listed,
     input: {
       parent: row.parentId,
       entries: input.length,

@@ -5,6 +5,7 @@ import type { Commit, ReplyPart } from '../../../src/core/contract/index.js';
 import {
   askContext,
   compareTurns,
+  fileAt,
   listTurns,
   type ModelProvider,
   type ModelRequest,
@@ -115,12 +116,16 @@ describe('a moment', () => {
   test('files are known as the conversation knew them, before and after a change', () => {
     const chain = emptyChain();
     const { second } = working(chain);
-    expect(stateAt(chain, { id: second.id, entry: 'r1.0' as EntryKey }).files).toMatchObject([
-      { path: '/q.js', known: 'whole', content: 'const n = 1;\nexport { n };' },
-    ]);
-    expect(stateAt(chain, { id: second.id }).files).toMatchObject([
-      { known: 'whole', content: 'const n = 2;\nexport { n };', touches: [{ how: 'read' }, { how: 'changed' }] },
-    ]);
+    const before = { id: second.id, entry: 'r1.0' as EntryKey };
+    expect(stateAt(chain, before).files).toMatchObject([{ path: '/q.js', known: 'whole', touches: 1, last: { how: 'read', step: 5 } }]);
+    expect(fileAt(chain, { ...before, path: '/q.js' })).toMatchObject({ known: 'whole', content: 'const n = 1;\nexport { n };' });
+    expect(stateAt(chain, { id: second.id }).files).toMatchObject([{ path: '/q.js', known: 'whole', touches: 2 }]);
+    expect(fileAt(chain, { id: second.id, path: '/q.js' })).toMatchObject({
+      known: 'whole',
+      content: 'const n = 2;\nexport { n };',
+      touches: [{ how: 'read' }, { how: 'changed' }],
+    });
+    expect(() => fileAt(chain, { id: second.id, step: 4, path: '/q.js' })).toThrow(/by then/);
   });
 
   test('calls are open until their result is there', () => {

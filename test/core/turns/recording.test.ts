@@ -1,0 +1,87 @@
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import type { ContextId } from '../../../src/core/base/index.js';
+import { type Chain, checkpoint, commitOf, compact, lineage, outlineRows, snapshot, tips } from '../../../src/core/chain/index.js';
+import type { Commit } from '../../../src/core/contract/index.js';
+import { importPaths } from '../../../src/core/intake/index.js';
+import { fileAt, listTurns, replaySteps, stateAt } from '../../../src/core/turns/index.js';
+import { answer, call, prompt, result } from '../../support/claude-lines.js';
+import { root } from '../../support/machine.js';
+import { emptyChain } from '../../support/project.js';
+
+function sample(): Chain {
+  const chain = emptyChain();
+  for (const _ of importPaths(chain, { paths: [join(root, 'resources', 'sample')] }));
+  return chain;
+}
+
+const grown = (chain: Chain, parent: Commit | null, text: string): Commit =>
+  checkpoint(chain, { parent: parent?.id ?? null, type: 'delta', format: 'claude-code-v1', text, template: 'coder', checkpoint: 'turn_boundary' });
+
+const wrote = (n: number, path: string, content: string, parent: string): string =>
+  prompt(`u${n}`, `write ${n}`, { parent }) +
+  call(`c${n}`, `t${n}`, 'Write', { file_path: path, content }, { parent: `u${n}` }) +
+  result(`r${n}`, `t${n}`, 'written', { parent: `c${n}` }) +
+  answer(`a${n}`, `done ${n}`, { parent: `r${n}` });
+
+describe('a recording', () => {
+  test('the window after each turn of the sample weighs what the context of that commit weighs', () => {
+    const chain = sample();
+    for (const tip of tips(chain, {})) {
+      const { steps } = replaySteps(chain, tip.id);
+      for (const turn of listTurns(chain, { id: tip.id })) {
+        const context = outlineRows(chain, { id: turn.turnId });
+        const state = stateAt(chain, { id: tip.id, step: turn.first + turn.entries });
+        expect(state.window).toMatchObject({ entries: context.total, tokens: context.tokens });
+        expect(state.window.byKind.reduce((sum, { tokens }) => sum + tokens, 0)).toBe(context.tokens);
+      }
+      expect(steps.map((step) => step.key)).toEqual(
+        lineage(chain, commitOf(chain, tip.id)).flatMap((step) => outlineRows(chain, { id: step.id, stop: step.id }).rows.map((row) => row.key)),
+      );
+    }
+  });
+
+  test('a compaction says at its step what it took out of the window', () => {
+    const chain = sample();
+    const compacted = tips(chain, {})
+      .map((tip) => replaySteps(chain, tip.id).steps)
+      .find((steps) => steps.some((step) => step.dropped));
+    const at = compacted?.findIndex((step) => step.dropped) ?? -1;
+    expect(at).toBeGreaterThan(0);
+    expect(compacted?.[at]?.dropped?.tokens).toBe(compacted?.[at - 1]?.window);
+    expect(compacted?.[at]?.window).toBe(compacted?.[at]?.tokens);
+  });
+
+  test('a chain that grows says the same as one that was there whole, and its older tips still say their own', () => {
+    const build = (look: (chain: Chain, id: ContextId) => void) => {
+      const chain = emptyChain();
+      let tip = grown(chain, null, prompt('u0', 'hello') + answer('a0', 'hi', { parent: 'u0' }));
+      for (let n = 1; n < 6; n++) {
+        look(chain, tip.id);
+        tip = grown(chain, tip, wrote(n, `/f${n % 2}`, `version ${n}`, `a${n - 1}`));
+        if (n === 3) tip = compact(chain, tip.id, 'what was done');
+        if (n === 4) tip = snapshot(chain, tip.id);
+      }
+      return { chain, tip };
+    };
+    const seen: string[] = [];
+    const live = build((chain, id) => seen.push(JSON.stringify(stateAt(chain, { id }))));
+    const late = build(() => {});
+    const whole = (chain: Chain, id: ContextId) => ({
+      steps: replaySteps(chain, id).steps.map(({ commit: _, at: __, key: ___, ...step }) => step),
+      states: replaySteps(chain, id).steps.map((_, step) => stateAt(chain, { id, step: step + 1 }).files),
+    });
+    expect(whole(live.chain, live.tip.id)).toEqual(whole(late.chain, late.tip.id));
+    const first = lineage(live.chain, commitOf(live.chain, live.tip.id))[0]?.id as ContextId;
+    expect(JSON.stringify(stateAt(live.chain, { id: first }))).toBe(seen[0]);
+    expect(fileAt(live.chain, { id: live.tip.id, path: '/f1' }).content).toBe('version 5');
+    expect(fileAt(live.chain, { id: live.tip.id, path: '/f1', step: 12 }).content).toBe('version 1');
+  });
+
+  test('a step that the chain does not have is refused', () => {
+    const chain = emptyChain();
+    const tip = grown(chain, null, prompt('u0', 'hello'));
+    expect(stateAt(chain, { id: tip.id, step: 0 })).toMatchObject({ step: 0, steps: 1, entry: null, window: { entries: 0, tokens: 0 }, files: [] });
+    expect(() => stateAt(chain, { id: tip.id, step: 2 })).toThrow(/has 1 steps/);
+  });
+});
