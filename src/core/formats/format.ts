@@ -132,6 +132,10 @@ export interface PlannedCommit {
   readonly records: readonly string[];
   /** The tool call that started this chain, for a subagent's first commit. */
   readonly startedBy?: { readonly toolCallId: string };
+  /**
+   * What the delta holds. A planner may read it from the file only when it is asked for (a getter): who stores commits asks for one
+   * commit at a time, and keeps none.
+   */
   readonly entries: readonly ParsedEntry[];
   readonly elisions: readonly Elision[];
 }
@@ -165,6 +169,15 @@ export interface KnownRecords {
   has(record: string): boolean;
 }
 
+/**
+ * The bytes of a file, a part at a time: a file need not fit into memory. A Uint8Array is one. What `subarray` gives is not to be
+ * changed and may be let go of as soon as it is read.
+ */
+export interface FileBytes {
+  readonly length: number;
+  subarray(start: number, end: number): Uint8Array;
+}
+
 /** A format whose files Stemma can import. */
 export interface ImportableFormat extends Format {
   /**
@@ -174,6 +187,11 @@ export interface ImportableFormat extends Format {
   plan(file: Uint8Array, context: PlanContext): ImportPlan;
   /** Looks at the first and the last bytes of a file (they may overlap); what is cut in two is passed over. */
   peek(head: Uint8Array, tail: Uint8Array): Peek;
+  /**
+   * The same plan of a file that is read a part at a time and never held whole, for formats whose files grow large: it keeps of each
+   * record what the plan is made of, and reads `entries` when they are asked for. Files of a format without it are read whole.
+   */
+  planParts?(file: FileBytes, context: PlanContext): ImportPlan;
 }
 
 export interface PlanContext {

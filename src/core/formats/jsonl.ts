@@ -1,7 +1,7 @@
 // Files of one JSON record a line, whichever runtime wrote them: records with their byte ranges, torn lines split, half a last line left.
 import { isUtf8 } from 'node:buffer';
 import { type ByteRange, isObject, type JsonObject, parseJson } from '../base/index.js';
-import type { Problem } from './format.js';
+import type { FileBytes, Problem } from './format.js';
 
 /**
  * One record of a JSONL file: `range` covers the bytes from the end of the record before it to its own end, newline
@@ -12,6 +12,8 @@ export interface Piece {
   readonly range: ByteRange;
   /** The record; absent for a blank line, a request record and what could not be read. */
   readonly record?: JsonObject;
+  /** `record` is an outline of what stands there: its texts are read again where they are wanted. */
+  readonly brief?: true;
   readonly sort: 'record' | 'blank' | 'request' | 'torn' | 'half';
   /** What a torn line still tells of its place in the tree, so that its children find their grandparent. */
   readonly ghost?: { readonly uuid: string; readonly parentUuid: string | null };
@@ -49,38 +51,77 @@ export const bufferOf = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer,
 export interface ScanOptions {
   /** What the last line holds that is no whole record is left alone: its end may come yet. */
   readonly mayGrow?: boolean;
-  /** What is kept of a record: most of a file's bytes are needed by nobody once they are read. */
-  readonly keep?: (record: JsonObject) => JsonObject;
+  /** What is kept of a record whose piece ends at `end`: most of a file's bytes are needed by nobody once they are read. */
+  readonly keep?: (record: JsonObject, end: number) => Pick<Piece, 'record' | 'brief'>;
+  /** So many bytes of a file that is not in memory are looked at together; a longer line is taken whole. */
+  readonly part?: number;
 }
 
+const usualPart = 4 * 1024 * 1024;
+
 /** Splits a file into records; never throws for what the bytes hold. */
-export function scanJsonl(bytes: Uint8Array, dialect: Dialect, { mayGrow = false, keep = (record) => record }: ScanOptions = {}): Scan {
-  const buffer = bufferOf(bytes);
-  const sound = isUtf8(buffer);
+export function scanJsonl(
+  file: FileBytes,
+  dialect: Dialect,
+  { mayGrow = false, keep = (record) => ({ record }), part = usualPart }: ScanOptions = {},
+): Scan {
   const pieces: Piece[] = [];
   const skipped: Problem[] = [];
   const notes: Problem[] = [];
-  let start = 0;
-  let end = buffer.length;
-  for (let line = 1; start < buffer.length; line++) {
-    const at = buffer.indexOf(newline, start);
-    const stop = at < 0 ? buffer.length : at + 1;
-    // Nothing but the first line can begin with a byte order mark.
-    const from = start === 0 && buffer[0] === 0xef && buffer[1] === 0xbb && buffer[2] === 0xbf ? 3 : start;
-    const range = { start, end: stop };
-    const request = isRequestRecord(buffer, from, stop, dialect);
-    const record = request || (!sound && !isUtf8(buffer.subarray(from, stop))) ? undefined : recordIn(buffer, from, stop);
-    if (record !== undefined) pieces.push({ line, range, record: keep(record), sort: dialect.isRequest?.(record) ? 'request' : 'record' });
-    else if (request) pieces.push({ line, range, sort: 'request' });
-    else if (isBlank(buffer, from, stop)) pieces.push({ line, range, sort: 'blank' });
-    else if (at < 0 && mayGrow) {
-      pieces.push({ line, range, sort: 'half' });
-      skipped.push({ line, reason: `half a last line of ${stop - start} bytes, without its end: left for the next import` });
-      end = start;
-    } else splitTorn(buffer, line, from, range, dialect, { pieces, skipped, notes });
-    start = stop;
+  let line = 0;
+  let end = file.length;
+  for (const { buffer, base } of wholeLines(file, part)) {
+    const sound = isUtf8(buffer);
+    for (let start = 0; start < buffer.length; ) {
+      line++;
+      const at = buffer.indexOf(newline, start);
+      const stop = at < 0 ? buffer.length : at + 1;
+      // Nothing but the first line can begin with a byte order mark.
+      const from = base + start === 0 && buffer[0] === 0xef && buffer[1] === 0xbb && buffer[2] === 0xbf ? 3 : start;
+      const range = { start: base + start, end: base + stop };
+      const request = isRequestRecord(buffer, from, stop, dialect);
+      const record = request || (!sound && !isUtf8(buffer.subarray(from, stop))) ? undefined : recordIn(buffer, from, stop);
+      if (record !== undefined) pieces.push({ line, range, ...keep(record, range.end), sort: dialect.isRequest?.(record) ? 'request' : 'record' });
+      else if (request) pieces.push({ line, range, sort: 'request' });
+      else if (isBlank(buffer, from, stop)) pieces.push({ line, range, sort: 'blank' });
+      else if (at < 0 && mayGrow) {
+        pieces.push({ line, range, sort: 'half' });
+        skipped.push({ line, reason: `half a last line of ${stop - start} bytes, without its end: left for the next import` });
+        end = range.start;
+      } else {
+        const torn = splitTorn(buffer, line, from, { start, end: stop }, dialect);
+        for (const piece of torn.pieces) {
+          const place = { start: base + piece.range.start, end: base + piece.range.end };
+          pieces.push({ ...piece, range: place, ...(piece.record ? keep(piece.record, place.end) : {}) });
+        }
+        skipped.push(...torn.skipped);
+        notes.push(...torn.notes);
+      }
+      start = stop;
+    }
   }
   return { pieces, skipped, notes, end };
+}
+
+/** The record of a piece that was found in a scan of the same file. @throws where the file is not what it was. */
+export function recordOf(file: FileBytes, { start, end }: ByteRange, dialect: Dialect): JsonObject {
+  const found = scanJsonl(file.subarray(start, end), dialect).pieces.find(({ record }) => record !== undefined);
+  if (!found?.record) throw new Error(`the file has changed while it was read: no record stands at ${start} any more`);
+  return found.record;
+}
+
+/** The file in stretches of whole lines of about so many bytes; bytes that are in memory anyway are one stretch. */
+function* wholeLines(file: FileBytes, part: number): Generator<{ readonly buffer: Buffer; readonly base: number }> {
+  if (file instanceof Uint8Array) return yield { buffer: bufferOf(file), base: 0 };
+  let length = part;
+  for (let base = 0; base < file.length; ) {
+    const buffer = bufferOf(file.subarray(base, Math.min(base + length, file.length)));
+    const isLast = base + buffer.length === file.length;
+    const end = isLast ? buffer.length : buffer.lastIndexOf(newline) + 1;
+    length = end > 0 ? part : length * 2;
+    if (end > 0) yield { buffer: buffer.subarray(0, end), base };
+    base += end;
+  }
 }
 
 function recordIn(buffer: Buffer, start: number, end: number): JsonObject | undefined {
@@ -115,20 +156,16 @@ function isBlank(buffer: Buffer, start: number, end: number): boolean {
 }
 
 /** Several records on one line, or parts of them: what is whole is kept, the rest is named. */
-function splitTorn(
-  buffer: Buffer,
-  line: number,
-  from: number,
-  whole: ByteRange,
-  dialect: Dialect,
-  { pieces, skipped, notes }: { pieces: Piece[]; skipped: Problem[]; notes: Problem[] },
-): void {
+function splitTorn(buffer: Buffer, line: number, from: number, whole: ByteRange, dialect: Dialect): Omit<Scan, 'end'> {
+  const pieces: Piece[] = [];
+  const skipped: Problem[] = [];
+  const notes: Problem[] = [];
   if (whole.end - from > longestText) {
     pieces.push({ line, range: whole, sort: 'torn' });
     skipped.push({ line, reason: `a line of ${whole.end - from} bytes, more than a text can hold` });
-    return;
+    return { pieces, skipped, notes };
   }
-  // One character a byte: structure is ASCII, so that positions in it are offsets in the file.
+  // One character a byte: structure is ASCII, so that positions in it are offsets in the buffer.
   const text = buffer.toString('latin1', from, whole.end);
   let done = whole.start;
   let at = 0;
@@ -160,6 +197,7 @@ function splitTorn(
   }
   if (done < whole.end) torn(whole.end);
   if (records > 1) notes.push({ line, reason: `${records} records on one line: each is read` });
+  return { pieces, skipped, notes };
 }
 
 function reasonFor(bytes: Buffer, fragment: string): string {

@@ -1,6 +1,6 @@
 // claude-code: the histories of Claude Code, JSONL files in which each record names the one before it.
-// lines.ts finds records in bytes, record.ts says what one is, tree.ts how they hang together, plan.ts cuts the tree into commits,
-// entries.ts reads records and write.ts writes them; session.ts makes a file that the agent resumes, peek.ts looks at both ends of one.
+// lines.ts finds records in bytes, record.ts says what one is, tree.ts how they hang together, brief.ts what is kept of them,
+// plan.ts cuts the tree into commits, entries.ts reads records and write.ts writes them; session.ts makes a file that the agent resumes.
 import type { ImportableFormat, ParsedDelta } from '../format.js';
 import { scanLines } from './lines.js';
 import { peek } from './peek.js';
@@ -21,12 +21,13 @@ export const claudeCode = {
   cut: cutLines,
   session: writeSession,
   plan: planImport,
+  planParts: planImport,
   peek,
 } satisfies ImportableFormat;
 
 function parse(delta: Uint8Array): ParsedDelta {
   const { pieces, skipped } = scanLines(delta);
-  return { ...readPieces(pieces), problems: skipped };
+  return { ...readPieces(pieces, delta), problems: skipped };
 }
 
 /** Certain when records of this kind open the file; the name alone says little. */

@@ -1,5 +1,6 @@
-import type { JsonObject } from '../../base/index.js';
-import { type Dialect, type Piece, type Scan, type ScanOptions, scanJsonl } from '../jsonl.js';
+import type { ByteRange, JsonObject } from '../../base/index.js';
+import type { FileBytes } from '../format.js';
+import { type Dialect, type Piece, recordOf, type Scan, type ScanOptions, scanJsonl } from '../jsonl.js';
 
 export { bufferOf, type Piece, type Scan } from '../jsonl.js';
 
@@ -12,7 +13,10 @@ const dialect: Dialect = {
 };
 
 /** Splits a file into records; never throws for what the bytes hold. */
-export const scanLines = (bytes: Uint8Array, options?: ScanOptions): Scan => scanJsonl(bytes, dialect, options);
+export const scanLines = (file: FileBytes, options?: ScanOptions): Scan => scanJsonl(file, dialect, options);
+
+/** The record of a piece that was found in a scan of the same file. @throws where the file is not what it was. */
+export const recordAt = (file: FileBytes, range: ByteRange): JsonObject => recordOf(file, range, dialect);
 
 /** What a torn line still tells of its place in the tree. */
 function ghostIn(fragment: string): Piece['ghost'] {

@@ -1,11 +1,24 @@
 import type { ByteRange, JsonObject, Timestamp } from '../../base/index.js';
 import { isObject, stringAt } from '../../base/index.js';
 import type { Checkpoint } from '../../contract/index.js';
-import type { Elision, ImportPlan, ParsedEntry, PlanContext, PlannedCommit, Problem } from '../format.js';
+import type { Elision, FileBytes, ImportPlan, ParsedEntry, PlanContext, PlannedCommit, Problem } from '../format.js';
 import { addRange } from '../jsonl.js';
+import { keeper } from './brief.js';
 import { elisionsOf, entriesOf } from './entries.js';
-import { type Piece, type Scan, scanLines } from './lines.js';
-import { agentCallsOf, blocksOf, clip, contentOf, firstTextOf, headlineOf, isChained, messageIdOf, partOf, timeOf } from './record.js';
+import { type Piece, recordAt, type Scan, scanLines } from './lines.js';
+import {
+  agentCallsOf,
+  blocksOf,
+  clip,
+  contentOf,
+  firstTextOf,
+  headlineOf,
+  isChained,
+  messageIdOf,
+  partOf,
+  syntheticModel,
+  timeOf,
+} from './record.js';
 import { titleIn } from './title.js';
 import { growTree, type Node, type Strand, type Tree } from './tree.js';
 
@@ -22,9 +35,19 @@ interface Segment {
   readonly after?: Node;
 }
 
-/** Plans the import of a file: a pure function of its bytes, its name and what the project knows. */
-export function planImport(file: Uint8Array, context: PlanContext): ImportPlan {
-  const scan = withoutOpenCompaction(scanLines(file, { mayGrow: true, keep: whatIsRead }));
+/** How a file is read that need not fit into memory, in bytes. */
+export interface ReadingLimits {
+  /** Records up to here are kept as they are: reading most files once is enough. What stands behind is read again for its entries. */
+  readonly whole: number;
+  /** So much is looked at together; a longer line is taken whole. */
+  readonly part: number;
+}
+
+const usualLimits: ReadingLimits = { whole: 16 * 1024 * 1024, part: 4 * 1024 * 1024 };
+
+/** Plans the import of a file: a pure function of its bytes, its name and what the project knows; the same whatever the limits. */
+export function planImport(file: FileBytes, context: PlanContext, { whole, part }: ReadingLimits = usualLimits): ImportPlan {
+  const scan = withoutOpenCompaction(scanLines(file, { mayGrow: true, keep: keeper(whole), part }));
   const chained = scan.pieces.flatMap(({ record, sort }) => (record && sort === 'record' && isChained(record) ? [record] : []));
   const first = chained[0];
   const wholeIsSidechain = first !== undefined && chained.every((record) => record.isSidechain === true);
@@ -52,7 +75,7 @@ export function planImport(file: Uint8Array, context: PlanContext): ImportPlan {
     ...(sessionId === undefined ? {} : { sessionId }),
     ...(wholeIsSidechain && stringAt(context.meta, 'toolUseId') !== undefined ? { startedBy: stringAt(context.meta, 'toolUseId') } : {}),
   };
-  const { commits, numbers } = commitsOf(runs, tree, about, (record) => context.known.has(record));
+  const { commits, numbers } = commitsOf(runs, tree, about, { read: reader(file), isKnown: (record) => context.known.has(record) });
   const freshFrom = scan.pieces.find((piece) => piece.range.start >= context.resumeAt)?.line ?? Number.POSITIVE_INFINITY;
   const fresh = (problems: readonly Problem[]): Problem[] => problems.filter(({ line }) => line >= freshFrom).sort((a, b) => a.line - b.line);
   const title = titleIn(scan.pieces.flatMap(({ record }) => (record ? [record] : [])));
@@ -68,14 +91,6 @@ export function planImport(file: Uint8Array, context: PlanContext): ImportPlan {
     tips: tipsOf(runs, tree, numbers),
     end: scan.end,
   };
-}
-
-/** Records that say nothing to a reader are let go of but for their place; the bytes stay where they are. */
-function whatIsRead(record: JsonObject): JsonObject {
-  if (record.type === 'file-history-snapshot' || record.type === 'queue-operation') return isChained(record) ? record : { type: record.type };
-  if (record.type !== 'progress' || record.parentUuid === undefined) return record;
-  const { type, uuid = null, parentUuid, isSidechain = false, timestamp = null, cwd = null, sessionId = null, parentToolUseID = null } = record;
-  return { type, uuid, parentUuid, isSidechain, timestamp, cwd, sessionId, parentToolUseID };
 }
 
 /** A compaction at the end of a file whose summary is not written yet is left for the next import, like half a line. */
@@ -192,7 +207,7 @@ const takesIn = (before: Segment, [first]: readonly Node[], branchedAt: Readonly
 
 /** What the agent puts in place of an answer that nobody waits for any more. */
 const isClosingWord = (record: JsonObject): boolean =>
-  stringAt(record.message, 'model') === '<synthetic>' && firstTextOf(contentOf(record)) === 'No response requested.';
+  stringAt(record.message, 'model') === syntheticModel && firstTextOf(contentOf(record)) === 'No response requested.';
 
 /** A prompt that is written as several records, one a block. */
 const isOnePrompt = (before: Node | undefined, node: Node): boolean =>
@@ -288,7 +303,7 @@ function commitsOf(
   { segments, home }: Runs,
   tree: Tree,
   about: About,
-  isKnown: (record: string) => boolean,
+  { read, isKnown }: { readonly read: Read; readonly isKnown: (record: string) => boolean },
 ): { commits: readonly PlannedCommit[]; numbers: ReadonlyMap<Segment, number> } {
   const commits: PlannedCommit[] = [];
   const planOf = new Map<Segment, number>();
@@ -344,7 +359,12 @@ function commitsOf(
       ranges: [],
       kept: rangesOf(again),
       records: [],
-      ...readPieces(again),
+      get entries() {
+        return read(again).entries;
+      },
+      get elisions() {
+        return read(again).elisions;
+      },
     });
     return commits.length - 1;
   }
@@ -352,13 +372,19 @@ function commitsOf(
   function commitOf(segment: Segment, parent: PlannedCommit['parent'], first: boolean): PlannedCommit {
     const boundary = segment.type === 'compaction' ? segment.nodes.find((node) => node.part === 'boundary') : undefined;
     const kept = ((boundary && tree.kept.get(boundary)) ?? segment.nodes.flatMap((node) => copies.get(node) ?? [])).map((node) => node.piece);
+    const pieces = kept.length > 0 ? [...segment.pieces, ...kept] : segment.pieces;
     return {
       ...headOf(segment, first),
       parent,
       ranges: rangesOf(segment.pieces),
       ...(kept.length > 0 ? { kept: rangesOf(kept) } : {}),
       records: segment.nodes.flatMap((node) => [node.uuid, ...agentCallsOf(node.record).map(({ id }) => `call:${id}`)]),
-      ...readPieces([...segment.pieces, ...kept]),
+      get entries() {
+        return read(pieces).entries;
+      },
+      get elisions() {
+        return read(pieces).elisions;
+      },
     };
   }
 
@@ -420,15 +446,32 @@ function rangesOf(pieces: readonly Piece[]): readonly ByteRange[] {
   return ranges;
 }
 
-/** Entries and elisions of records that stand one after the other in a delta. */
-export function readPieces(pieces: readonly Piece[]): { entries: readonly ParsedEntry[]; elisions: readonly Elision[] } {
+interface Content {
+  readonly entries: readonly ParsedEntry[];
+  readonly elisions: readonly Elision[];
+}
+
+type Read = (pieces: readonly Piece[]) => Content;
+
+/** What commits hold, read when it is asked for; one of them is remembered at a time. */
+function reader(file: FileBytes): Read {
+  let latest: { readonly pieces: readonly Piece[]; readonly content: Content } | undefined;
+  return (pieces) => {
+    if (latest?.pieces !== pieces) latest = { pieces, content: readPieces(pieces, file) };
+    return latest.content;
+  };
+}
+
+/** Entries and elisions of records that stand one after the other in a delta; `file` is where the pieces were found. */
+export function readPieces(pieces: readonly Piece[], file: FileBytes): Content {
   const entries: ParsedEntry[] = [];
   const elisions: Elision[] = [];
   let at = 0;
-  for (const { record, range, sort } of pieces) {
+  for (const { record: kept, brief, range, sort } of pieces) {
     const raw = { start: at, end: at + range.end - range.start };
     at = raw.end;
-    if (!record || sort !== 'record') continue;
+    if (!kept || sort !== 'record') continue;
+    const record = brief ? recordAt(file, range) : kept;
     for (const entry of entriesOf(record, raw)) entries.push(entry);
     for (const elision of elisionsOf(record)) elisions.push(elision);
   }

@@ -62,8 +62,13 @@ export function firstTextOf(content: unknown): string {
   if (typeof content === 'string') return content;
   if (!Array.isArray(content)) return '';
   const texts = content.flatMap((block) => (isObject(block) && block.type === 'text' && typeof block.text === 'string' ? [block.text] : []));
-  return texts.find((text) => !/^\s*<(ide_|system-reminder)/.test(text)) ?? texts[0] ?? '';
+  return texts.find((text) => !isFrame(text)) ?? texts[0] ?? '';
 }
+
+export const isFrame = (text: string): boolean => /^\s*<(ide_|system-reminder)/.test(text);
+
+/** Whom the agent names as the author of answers that it made up itself. */
+export const syntheticModel = '<synthetic>';
 
 /** One line for people: what was asked, without the runtime's tags. */
 export function headlineOf(record: JsonObject): string | undefined {

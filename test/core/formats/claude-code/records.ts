@@ -1,3 +1,5 @@
+import { expect } from 'vitest';
+import { planImport } from '../../../../src/core/formats/claude-code/plan.js';
 import type { ImportPlan, PlanContext, PlannedCommit } from '../../../../src/core/formats/index.js';
 import { claudeCode } from '../../../../src/core/formats/index.js';
 
@@ -59,8 +61,14 @@ export function fileOf(...lines: readonly (Line | string)[]): Uint8Array {
 
 export const path = '/home/someone/.claude/projects/-work/11111111-1111-4111-8111-111111111111.jsonl';
 
-export const plan = (file: Uint8Array, context: Partial<PlanContext> = {}): ImportPlan =>
-  claudeCode.plan(file, { path, known: { has: () => false }, resumeAt: 0, granularity: 'turn_boundary', ...context });
+/** The plan of a file; each that a test asks for is also made of small parts of the file, of which nothing is held, and is the same. */
+export function plan(file: Uint8Array, context: Partial<PlanContext> = {}): ImportPlan {
+  const all: PlanContext = { path, known: { has: () => false }, resumeAt: 0, granularity: 'turn_boundary', ...context };
+  const inParts = { length: file.length, subarray: (start: number, end: number) => file.slice(start, end) };
+  const planned = claudeCode.plan(file, all);
+  expect(planImport(inParts, all, { whole: 0, part: 300 })).toEqual(planned);
+  return planned;
+}
 
 /** The bytes of a planned commit's delta. */
 export const deltaOf = (file: Uint8Array, { ranges, kept = [] }: PlannedCommit): Uint8Array =>
