@@ -39,7 +39,7 @@ import {
   type Session,
   summarizeCommits,
 } from './project/index.js';
-import { diffRequests, getRequest, listRequests } from './requests/index.js';
+import { diffRequests, getRequest, listRequests, requestSeries } from './requests/index.js';
 import { query } from './search/index.js';
 import { createTicket, discuss, events, giveVerdict, importTickets, listTickets, moveTicket, ticketOf, updateTicket } from './tickets/index.js';
 import * as timeline from './timeline/index.js';
@@ -369,6 +369,7 @@ export const router = os.router({
   },
   request: {
     list: os.request.list.handler(({ input, context }) => listRequests(chainOf(context), input)),
+    series: os.request.series.handler(({ input, context }) => requestSeries(chainOf(context), input)),
     get: os.request.get.handler(({ input, context }) => getRequest(chainOf(context), input.requestId)),
     diff: os.request.diff.handler(({ input, context }) => diffRequests(chainOf(context), input.a, input.b)),
   },

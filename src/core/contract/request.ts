@@ -87,14 +87,40 @@ export const requestDiff = z.object({
 });
 export type RequestDiff = z.output<typeof requestDiff>;
 
+/** What fills a window. `files`: results of tools that read files, files that the agent put in, images. `talk`: prompts, answers, calls of tools. */
+export const causes = ['system', 'tools', 'summary', 'reminders', 'files', 'results', 'talk'] as const;
+export type Cause = (typeof causes)[number];
+
+/** One call of a series. */
+export const requestPoint = z.object({
+  requestId: name,
+  at: timestamp,
+  agentId: z.string().optional(),
+  model: z.string().nullable(),
+  messageCount: count,
+  /** Tokens that the provider counted as read, cached or not; null where not recorded. */
+  counted: count.nullable(),
+  output: count.nullable(),
+  /** Approximate tokens of the body by cause. */
+  causes: z.record(z.enum(causes), count),
+});
+export type RequestPoint = z.output<typeof requestPoint>;
+
+const requestFilter = z.object({
+  id: contextPrefix.optional(),
+  stop: stop.optional(),
+  turnId: contextPrefix.optional(),
+  sessionId: name.optional(),
+});
+
 export const requestContract = {
   /**
    * Calls in the order sent: those whose reply a commit holds (with `stop`, those of its whole walk), those of a session
    * with its subagents, or all of the project. A turn is named by its commit.
    */
-  list: oc
-    .input(z.object({ id: contextPrefix.optional(), stop: stop.optional(), turnId: contextPrefix.optional(), sessionId: name.optional() }))
-    .output(z.array(requestRow)),
+  list: oc.input(requestFilter).output(z.array(requestRow)),
+  /** What filled the window, call by call, in the order sent, of the calls that `list` gives for the same input. Proves nothing. */
+  series: oc.input(requestFilter).output(z.array(requestPoint)),
   get: oc.input(z.object({ requestId: name })).output(request),
   /** What changed from call `a` to call `b`, both request ids. */
   diff: oc.input(z.object({ a: name, b: name })).output(requestDiff),

@@ -1,4 +1,4 @@
-import { type CommitSeq, type ContextId, type EntryKey, notFound, timestampOf } from '../base/index.js';
+import { type CommitSeq, type ContextId, type EntryKey, notFound, type Timestamp, timestampOf } from '../base/index.js';
 import {
   type Chain,
   type ContextRow,
@@ -12,8 +12,9 @@ import {
   type Step,
   walk,
 } from '../chain/index.js';
-import type { Request, RequestRow } from '../contract/index.js';
-import { type CallPlace, type Delta, recordOf } from './runtime.js';
+import type { Request, RequestPoint, RequestRow } from '../contract/index.js';
+import { addTo, byCause, type CauseSums, causeOfEntry, noCauses } from './causes.js';
+import { type Answer, type CallPlace, type Delta, type Runtime, recordOf, windowOf } from './runtime.js';
 import { runtimeOf } from './runtimes.js';
 
 /**
@@ -27,6 +28,8 @@ interface Beginning {
   /** Its number among the entries of the delta. */
   readonly at: number;
   readonly messagesBefore: number;
+  /** Tokens of all that was before it. */
+  readonly causes: CauseSums;
 }
 
 /** Where counting messages stands at the end of a context. */
@@ -38,9 +41,11 @@ interface Count {
   readonly last: OutlineEntry | undefined;
   /** The format of all its deltas; undefined where they are of several. */
   readonly format: string | undefined;
+  readonly causes: CauseSums;
+  readonly tools: Map<string, string>;
 }
 
-const nothing: Count = { messages: 0, begun: undefined, last: undefined, format: undefined };
+const nothing = (): Count => ({ messages: 0, begun: undefined, last: undefined, format: undefined, causes: noCauses(), tools: new Map() });
 
 const idOf = (commit: ContextId, key: EntryKey): string => `call:${commit}:${key}`;
 
@@ -51,7 +56,43 @@ export function parseAnswerId(requestId: string): { readonly commit: ContextId; 
 }
 
 /** Calls that answers of these commits stand for. `isRecorded` says of an answer's record that its call is known better. */
-export function answerRows(chain: Chain, commits: readonly CommitSeq[], isRecorded: (record: string) => boolean): RequestRow[] {
+export const answerRows = (chain: Chain, commits: readonly CommitSeq[], isRecorded: (record: string) => boolean): RequestRow[] =>
+  answersIn(chain, commits, isRecorded).map(({ row, runtime, beginning, answer, at, isPure }) => ({
+    requestId: idOf(row.id, beginning.key),
+    at,
+    commit: row.id,
+    replyKey: beginning.key,
+    ...(row.sessionId !== null && { sessionId: row.sessionId }),
+    source: runtime.source,
+    model: answer.model,
+    messageCount: beginning.messagesBefore,
+    tokens: answer.usage,
+    proof: isPure ? runtime.proof : 'rebuilt',
+  }));
+
+/** What filled the windows of the same calls. */
+export const answerPoints = (chain: Chain, commits: readonly CommitSeq[], isRecorded: (record: string) => boolean): RequestPoint[] =>
+  answersIn(chain, commits, isRecorded).map(({ row, beginning, answer, at }) => ({
+    requestId: idOf(row.id, beginning.key),
+    at,
+    model: answer.model,
+    messageCount: beginning.messagesBefore,
+    counted: windowOf(answer.usage),
+    output: answer.usage.output,
+    causes: byCause(beginning.causes),
+  }));
+
+interface Found {
+  readonly row: ContextRow;
+  readonly runtime: Runtime;
+  readonly beginning: Beginning;
+  readonly answer: Answer;
+  readonly at: Timestamp;
+  /** The whole context is of this runtime. */
+  readonly isPure: boolean;
+}
+
+function answersIn(chain: Chain, commits: readonly CommitSeq[], isRecorded: (record: string) => boolean): Found[] {
   const counts = new Map<CommitSeq, Count>();
   return commits.flatMap((seq) => {
     const row = commitAt(chain, seq);
@@ -62,24 +103,10 @@ export function answerRows(chain: Chain, commits: readonly CommitSeq[], isRecord
     if (row.type !== 'delta' || row.forked || !unrecorded.length) return [];
     const runtime = runtimeOf(row.format);
     const delta = deltaOf(chain, row);
-    return unrecorded.flatMap(({ key, at, messagesBefore }): RequestRow[] => {
-      const answer = runtime.answer(delta, at);
-      return answer
-        ? [
-            {
-              requestId: idOf(row.id, key),
-              at: answer.at ?? delta.entries[at]?.at ?? timestampOf(row.createdAt),
-              commit: row.id,
-              replyKey: key,
-              ...(row.sessionId !== null && { sessionId: row.sessionId }),
-              source: runtime.source,
-              model: answer.model,
-              messageCount: messagesBefore,
-              tokens: answer.usage,
-              proof: end.format === row.format ? runtime.proof : 'rebuilt',
-            },
-          ]
-        : [];
+    return unrecorded.flatMap((beginning): Found[] => {
+      const answer = runtime.answer(delta, beginning.at);
+      const at = answer?.at ?? delta.entries[beginning.at]?.at ?? timestampOf(row.createdAt);
+      return answer ? [{ row, runtime, beginning, answer, at, isPure: end.format === row.format }] : [];
     });
   });
 }
@@ -88,25 +115,28 @@ function beginningsOf(chain: Chain, row: ContextRow, counts: ReadonlyMap<CommitS
   const runtime = runtimeOf(row.format);
   const beginnings: Beginning[] = [];
   const before = row.type === 'delta' && row.parent !== null ? (counts.get(row.parent) ?? countTo(chain, row)) : undefined;
-  let { messages, begun, last } = before ?? nothing;
+  const { causes, tools, ...start } = before ?? nothing();
+  let { messages, begun, last } = start;
+  const sums = [...causes];
   outlineOf(chain, row.artifact, row.format).entries.forEach((entry, at) => {
-    if (entry.hidden || !runtime.isListed(entry)) return;
+    if (entry.hidden) return;
     const isSpoken = entry.role === 'assistant';
     if (isSpoken && entry.kind !== 'summary' && runtime.startsAnswer(entry, last))
-      beginnings.push({ key: entry.key, at, messagesBefore: runtime.leadingMessages + messages });
-    if (runtime.startsMessage(entry, begun, last)) {
+      beginnings.push({ key: entry.key, at, messagesBefore: runtime.leadingMessages + messages, causes: [...sums] });
+    if (runtime.isListed(entry) && runtime.startsMessage(entry, begun, last)) {
       messages += 1;
       begun = entry;
     }
     if (isSpoken) last = entry;
+    addTo(sums, causeOfEntry(entry, tools), entry.tokens);
   });
-  return { beginnings, end: { messages, begun, last, format: before && before.format !== row.format ? undefined : row.format } };
+  return { beginnings, end: { messages, begun, last, causes: sums, tools, format: before && before.format !== row.format ? undefined : row.format } };
 }
 
 /** The count at the commit before this one, from the beginning of its context on. */
 function countTo(chain: Chain, row: ContextRow): Count {
   const counts = new Map<CommitSeq, Count>();
-  let count: Count = nothing;
+  let count = nothing();
   for (const step of walk(chain, commitAt(chain, row.parent as CommitSeq)).contributing) {
     const at = commitAt(chain, step.seq);
     if (at.parent !== null) counts.set(at.parent, count);

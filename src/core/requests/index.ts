@@ -4,4 +4,5 @@
 export { diffRequests } from './diff.js';
 export { type RecordsInput, type TakenRecords, takeRecords } from './record.js';
 export { getRequest, listRequests, type RequestFilter, recordedRequests } from './requests.js';
+export { requestSeries } from './series.js';
 export type { StoredRange } from './texts.js';

@@ -11,7 +11,8 @@ export interface RequestFilter {
   readonly sessionId?: string | undefined;
 }
 
-interface Row extends StoredCall {
+/** A stored call with what a list says of it. */
+export interface Row extends StoredCall {
   readonly requestId: string;
   readonly at: number;
   readonly model: string | null;
@@ -46,17 +47,21 @@ SELECT ${callColumns
  * @throws NOT_FOUND for a commit that is not there.
  */
 export function listRequests(chain: Chain, filter: RequestFilter): RequestRow[] {
-  const commits = commitsOf(chain, filter);
-  const rows = inOrderSent(rowsOf(chain, filter, commits));
+  const { commits, rows } = rowsInOrder(chain, filter);
   const recorded = provedRows(chain, rows);
   const replies = new Set(rows.map((row) => row.replyRecord));
   const rebuilt = answerRows(chain, [...commits], (record) => replies.has(record));
   return rebuilt.length ? [...rebuilt, ...recorded].sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0)) : recorded;
 }
 
+/** The commits that a filter asks about, and the calls of them that are stored. */
+export function rowsInOrder(chain: Chain, filter: RequestFilter): { readonly commits: ReadonlySet<CommitSeq>; readonly rows: readonly Row[] } {
+  const commits = commitsOf(chain, filter);
+  return { commits, rows: inOrderSent(rowsOf(chain, filter, commits)) };
+}
+
 /** Those of them that a runtime wrote down. */
-export const recordedRequests = (chain: Chain, filter: RequestFilter): RequestRow[] =>
-  provedRows(chain, inOrderSent(rowsOf(chain, filter, commitsOf(chain, filter))));
+export const recordedRequests = (chain: Chain, filter: RequestFilter): RequestRow[] => provedRows(chain, rowsInOrder(chain, filter).rows);
 
 function provedRows(chain: Chain, rows: readonly Row[]): RequestRow[] {
   const unproved = rows.filter((row) => row.proved === null);

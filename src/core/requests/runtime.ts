@@ -61,6 +61,10 @@ export interface Usage {
 
 export const unknownUsage: Usage = { input: null, output: null, cacheRead: null, cacheWrite: null };
 
+/** All that the model read, cached or not; null where the provider's count was not recorded. */
+export const windowOf = ({ input, cacheRead, cacheWrite }: Usage): number | null =>
+  input === null && cacheRead === null && cacheWrite === null ? null : (input ?? 0) + (cacheRead ?? 0) + (cacheWrite ?? 0);
+
 export interface Answer {
   /** Null where it was not written down. */
   readonly model: string | null;

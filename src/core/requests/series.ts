@@ -1,0 +1,82 @@
+import { type ArtifactNo, textOf, timestampOf } from '../base/index.js';
+import type { Chain } from '../chain/index.js';
+import type { RequestPoint } from '../contract/index.js';
+import { countTokens } from '../formats/index.js';
+import { answerPoints } from './answers.js';
+import { addAll, addTo, byCause, type CauseSums, causesOfMessage, noCauses } from './causes.js';
+import { listOf, listRow } from './lists.js';
+import { messageReader } from './messages.js';
+import { type RequestFilter, type Row, rowsInOrder } from './requests.js';
+import { windowOf } from './runtime.js';
+import { unpackNumbers } from './varints.js';
+
+/**
+ * What filled the window, call by call, in the order sent: tokens by cause, approximate, beside what the provider counted.
+ * Each message is read once, however many calls were sent it. @throws NOT_FOUND for a commit that is not there.
+ */
+export function requestSeries(chain: Chain, filter: RequestFilter): RequestPoint[] {
+  const { commits, rows } = rowsInOrder(chain, filter);
+  const replies = new Set(rows.map((row) => row.replyRecord));
+  const sums = summing(chain);
+  const recorded = rows.map(
+    (row): RequestPoint => ({
+      requestId: row.requestId,
+      at: timestampOf(row.at),
+      ...(row.agentId !== '' && { agentId: row.agentId }),
+      model: row.model,
+      messageCount: row.messageCount,
+      counted: windowOf(row),
+      output: row.output,
+      causes: byCause(sums(row)),
+    }),
+  );
+  const answered = answerPoints(chain, [...commits], (record) => replies.has(record));
+  return answered.length ? [...answered, ...recorded].sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0)) : recorded;
+}
+
+/** Sums the messages of calls. A call that goes on from the whole of another costs what it adds. */
+function summing(chain: Chain): (row: Row) => CauseSums {
+  const { db } = chain;
+  const costOf = costs(chain);
+  const fixedOf = fixedCosts(chain);
+  const known = new Map<number, { readonly sums: CauseSums; readonly messageCount: number }>();
+  return (row) => {
+    const base = row.base === null ? undefined : known.get(row.base);
+    const goesOn = base !== undefined && base.messageCount === row.keep;
+    const added = goesOn ? unpackNumbers(row.tail) : listOf((no) => listRow(db, no), row.no);
+    const sums = goesOn ? [...base.sums] : noCauses();
+    for (const no of added) if (no > 0) addAll(sums, costOf(no));
+    known.set(row.no, { sums, messageCount: row.messageCount });
+    const all = [...sums];
+    if (row.shape !== null) addAll(all, fixedOf(row.shape));
+    return all;
+  };
+}
+
+function costs(chain: Chain): (message: number) => CauseSums {
+  const reader = messageReader(chain);
+  const tools = new Map<string, string>();
+  const known = new Map<number, CauseSums>();
+  return (no) => {
+    const cost = known.get(no) ?? causesOfMessage(reader.valueAt(no), tools);
+    known.set(no, cost);
+    return cost;
+  };
+}
+
+/** What system prompt and tools of a shape cost. */
+function fixedCosts({ db, artifacts }: Chain): (shape: number) => CauseSums {
+  const known = new Map<number, CauseSums>();
+  return (shape) => {
+    const before = known.get(shape);
+    if (before) return before;
+    const sums = noCauses();
+    const row = db.one<{ system: ArtifactNo | null; tools: ArtifactNo | null }>('SELECT system, tools FROM requestShape WHERE no = ?', shape);
+    for (const part of ['system', 'tools'] as const) {
+      const artifact = row?.[part];
+      if (artifact) addTo(sums, part, countTokens(textOf(artifacts.read(artifact))));
+    }
+    known.set(shape, sums);
+    return sums;
+  };
+}
