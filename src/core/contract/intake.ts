@@ -50,6 +50,12 @@ export const source = z.object({
   importedAt: timestamp,
   title: z.string().optional(),
   sessionId: z.string().optional(),
+  /** The working directory, as the file says it. */
+  cwd: z.string().optional(),
+  /** What the project holds of the session; subagents that bear its id are counted in. */
+  holds: z
+    .object({ commits: count, messages: count, compactions: count, errors: count, startedAt: timestamp, endedAt: timestamp })
+    .optional(),
 });
 export type Source = z.output<typeof source>;
 

@@ -93,21 +93,44 @@ export function saveSource(chain: Chain, source: NewSource): number {
 export const allSources = (chain: Chain): SourceRow[] =>
   chain.db.all<Stored>('SELECT * FROM source WHERE project = ? ORDER BY no DESC', chain.project).map(fromStored);
 
-/** The imported files, latest first. */
+/** The imported files, latest first. How they are put together stays unread: it is the largest part of a row. */
 export function listSources(chain: Chain): Source[] {
-  return allSources(chain).map((row) => {
+  const rows = chain.db.all<ListedRow>(
+    `SELECT sourceId, path, format, size, hash, sessionId, title, cwd, tips, importedAt FROM source WHERE project = ? ORDER BY no DESC`,
+    chain.project,
+  );
+  const sessions = heldBySession(chain);
+  return rows.map((row) => {
+    const holds = row.sessionId === null ? undefined : sessions.get(row.sessionId);
     return {
       sourceId: row.sourceId,
       path: row.path,
       format: row.format,
       bytes: row.size,
       hash: refOfHash(row.hash),
-      tips: row.tips.map((seq) => commitAt(chain, seq).id),
+      tips: (JSON.parse(row.tips) as CommitSeq[]).map((seq) => commitAt(chain, seq).id),
       importedAt: timestampOf(row.importedAt),
       ...(row.title !== null && { title: row.title }),
       ...(row.sessionId !== null && { sessionId: row.sessionId }),
+      ...(row.cwd !== null && { cwd: row.cwd }),
+      ...(holds && { holds }),
     };
   });
+}
+
+type ListedRow = Omit<Stored, 'no' | 'resumeAt' | 'resumeHash' | 'pieces'>;
+
+/** What the project holds of each session, in one pass over the commits. */
+function heldBySession(chain: Chain): ReadonlyMap<string, NonNullable<Source['holds']>> {
+  const rows = chain.db.all<{ sessionId: string; commits: number; messages: number; compactions: number; errors: number; first: number; last: number }>(
+    `SELECT sessionId, COUNT(*) AS commits, SUM(messageCount) AS messages, SUM(type = 'compaction') AS compactions, SUM(errors) AS errors,
+            MIN(createdAt) AS first, MAX(createdAt) AS last
+       FROM context WHERE project = ? AND sessionId IS NOT NULL GROUP BY sessionId`,
+    chain.project,
+  );
+  return new Map(
+    rows.map(({ sessionId, first, last, ...counts }) => [sessionId, { ...counts, startedAt: timestampOf(first), endedAt: timestampOf(last) }]),
+  );
 }
 
 /**

@@ -34,6 +34,7 @@ import {
   useProject,
   useQuery,
   useUi,
+  type ViewName,
 } from '../state';
 import { ChainView } from '../views/chain';
 import { ContextView } from '../views/context';
@@ -43,7 +44,7 @@ import { Boundary } from './Boundary';
 import { useKeys, useTitle } from './keys';
 import { Sheets } from './Sheets';
 import { StatusBar } from './StatusBar';
-import { viewNames } from './views';
+import { Tabs } from './Tabs';
 
 // The comparison brings its own engine for words; it is loaded when it is first asked for.
 const DiffView = lazy(() => import('../views/diff').then(({ DiffView: view }) => ({ default: view })));
@@ -265,32 +266,7 @@ function Center() {
   const route = useNavigation((state) => state.route);
   return (
     <section className="center" aria-label="View">
-      <div className="tabs" role="tablist" aria-label="Views">
-        {viewNames.map(([view, name, Glyph, keys]) => (
-          <button
-            key={view}
-            type="button"
-            role="tab"
-            id={`tab-${view}`}
-            aria-selected={route.view === view}
-            aria-controls="view"
-            tabIndex={route.view === view ? 0 : -1}
-            title={`${name} (${keys})`}
-            onClick={() => go({ view })}
-            onKeyDown={(event) => {
-              const step = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0;
-              if (!step) return;
-              event.preventDefault();
-              const names = viewNames.map(([one]) => one);
-              const next = names[(names.indexOf(view) + step + names.length) % names.length];
-              if (next) document.getElementById(`tab-${next}`)?.focus();
-            }}
-          >
-            <Glyph size={14} aria-hidden />
-            {name}
-          </button>
-        ))}
-      </div>
+      <Tabs />
       <div className="view" id="view" role="tabpanel" aria-labelledby={`tab-${route.view}`}>
         <Boundary key={route.view} what="This view cannot be shown">
           <Suspense fallback={<Loading what="Loading the view" />}>
@@ -305,6 +281,7 @@ function Center() {
 /** A view of a project, or what stands in its place while there is none. */
 function InProject({ route }: { route: Route }) {
   const { state } = useProject();
+  useNewestCommit(state.phase === 'open' && viewsOfCommits.has(route.view) && !route.commit ? state.dir : undefined, route.session);
   switch (state.phase) {
     case 'none':
       return route.project ? <Loading what="Opening the project" /> : <NoProject />;
@@ -342,6 +319,23 @@ function InProject({ route }: { route: Route }) {
           return <HandoverView project={state.dir} />;
       }
   }
+}
+
+const viewsOfCommits: ReadonlySet<ViewName> = new Set(['chain', 'context', 'request', 'compose']);
+
+/** Where a view shows a commit and the address names none, it is the newest: nobody starts at an empty page. */
+function useNewestCommit(dir: string | undefined, session: string | undefined): void {
+  useEffect(() => {
+    if (dir === undefined) return;
+    let stale = false;
+    api.context.graph({ offset: 0, limit: 1, ...(session && { filter: { sessionId: session } }) }).then(({ rows }) => {
+      const [newest] = rows;
+      if (newest && !stale) move({ commit: newest.commit.id });
+    }, notifyProblem);
+    return () => {
+      stale = true;
+    };
+  }, [dir, session]);
 }
 
 const NoProject = () => (

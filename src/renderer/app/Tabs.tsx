@@ -1,0 +1,69 @@
+import { ChevronDown } from 'lucide-react';
+import { useEffect, useRef, useState } from 'react';
+import { MenuButton } from '../parts';
+import { go, useNavigation } from '../state';
+import { viewNames } from './views';
+
+/** The views as tabs. Where they do not all fit, the strip scrolls and a menu at its end names every one. */
+export function Tabs() {
+  const chosen = useNavigation(({ route }) => route.view);
+  const strip = useRef<HTMLDivElement>(null);
+  const overflows = useOverflow(strip);
+  useEffect(() => document.getElementById(`tab-${chosen}`)?.scrollIntoView({ block: 'nearest', inline: 'nearest' }), [chosen]);
+  return (
+    <div className="tab-row">
+      <div ref={strip} className={`tabs${overflows ? ' overflowing' : ''}`} role="tablist" aria-label="Views">
+        {viewNames.map(([view, name, Glyph, keys], place) => (
+          <button
+            key={view}
+            type="button"
+            role="tab"
+            id={`tab-${view}`}
+            aria-selected={chosen === view}
+            aria-controls="view"
+            tabIndex={chosen === view ? 0 : -1}
+            title={`${name} (${keys})`}
+            onClick={() => go({ view })}
+            onKeyDown={(event) => {
+              const step = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0;
+              if (!step) return;
+              event.preventDefault();
+              const next = viewNames[(place + step + viewNames.length) % viewNames.length];
+              if (next) document.getElementById(`tab-${next[0]}`)?.focus();
+            }}
+          >
+            <Glyph size={14} aria-hidden />
+            {name}
+          </button>
+        ))}
+      </div>
+      {overflows && (
+        <MenuButton
+          label="All views"
+          button={
+            <button type="button" className="button plain all-views" aria-label="All views" title="All views">
+              <ChevronDown size={14} aria-hidden />
+            </button>
+          }
+          items={viewNames.map(([view, name, icon, keys]) => ({ name, icon, keys, act: () => go({ view }) }))}
+        />
+      )}
+    </div>
+  );
+}
+
+/** Whether an element's content is wider than the element, now and after every change of its width. */
+function useOverflow(element: React.RefObject<HTMLElement | null>): boolean {
+  const [over, setOver] = useState(false);
+  useEffect(() => {
+    const watched = element.current;
+    if (!watched) return;
+    // The menu's button takes room itself: measured against the row, it does not flicker at the edge.
+    const row = watched.parentElement ?? watched;
+    const measure = () => setOver(watched.scrollWidth > row.clientWidth);
+    const observer = new ResizeObserver(measure);
+    observer.observe(row);
+    return () => observer.disconnect();
+  }, [element]);
+  return over;
+}
