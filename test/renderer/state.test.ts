@@ -1,9 +1,9 @@
 import './page.js';
 import { describe, expect, test, vi } from 'vitest';
-import type { FoundSession } from '../../src/core/contract/index.js';
+import type { FoundSession, Source } from '../../src/core/contract/index.js';
 import { api, type Client, connect, type Line, onNewLine, useConnection } from '../../src/renderer/client/index.js';
 import { createRanges } from '../../src/renderer/state/ranges.js';
-import { groupSessions, groupSkips } from '../../src/renderer/views/library/groups.js';
+import { groupSessions, groupSkips, sessionsOf } from '../../src/renderer/views/library/groups.js';
 
 describe('a long list of the engine', () => {
   test('is read in pages, each once, and only as far as it goes', async () => {
@@ -114,6 +114,23 @@ describe('sessions found on this machine', () => {
     expect(told('', new Set(['/work/web', '/work/api']))).not.toContain('/b');
     expect(told('flaky', new Set(['/work/web']))).toEqual(['/work/web', '/work/web 1 Mar 2024', '/b']);
   });
+});
+
+test('a subagent’s file counts with its session, and stands alone where that is not imported', () => {
+  const source = (path: string): Source => ({
+    sourceId: path,
+    path,
+    format: 'claude-code-v1',
+    bytes: 10,
+    hash: '',
+    tips: [],
+    importedAt: '2024-01-02T10:00:00.000Z' as Source['importedAt'],
+  });
+  const listed = sessionsOf([source('/a.jsonl'), source('/a/subagents/agent-1.jsonl'), source('/b/subagents/agent-2.jsonl')]);
+  expect(listed.map(({ path, subagents }) => [path, subagents])).toEqual([
+    ['/a.jsonl', 1],
+    ['/b/subagents/agent-2.jsonl', 0],
+  ]);
 });
 
 test('lines left out for one reason are said once, with all their numbers', () => {

@@ -53,9 +53,7 @@ export const source = z.object({
   /** The working directory, as the file says it. */
   cwd: z.string().optional(),
   /** What the project holds of the session; subagents that bear its id are counted in. */
-  holds: z
-    .object({ commits: count, messages: count, compactions: count, errors: count, startedAt: timestamp, endedAt: timestamp })
-    .optional(),
+  holds: z.object({ commits: count, messages: count, compactions: count, errors: count, startedAt: timestamp, endedAt: timestamp }).optional(),
 });
 export type Source = z.output<typeof source>;
 

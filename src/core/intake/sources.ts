@@ -122,7 +122,15 @@ type ListedRow = Omit<Stored, 'no' | 'resumeAt' | 'resumeHash' | 'pieces'>;
 
 /** What the project holds of each session, in one pass over the commits. */
 function heldBySession(chain: Chain): ReadonlyMap<string, NonNullable<Source['holds']>> {
-  const rows = chain.db.all<{ sessionId: string; commits: number; messages: number; compactions: number; errors: number; first: number; last: number }>(
+  const rows = chain.db.all<{
+    sessionId: string;
+    commits: number;
+    messages: number;
+    compactions: number;
+    errors: number;
+    first: number;
+    last: number;
+  }>(
     `SELECT sessionId, COUNT(*) AS commits, SUM(messageCount) AS messages, SUM(type = 'compaction') AS compactions, SUM(errors) AS errors,
             MIN(createdAt) AS first, MAX(createdAt) AS last
        FROM context WHERE project = ? AND sessionId IS NOT NULL GROUP BY sessionId`,

@@ -9,7 +9,9 @@ export function Tabs() {
   const chosen = useNavigation(({ route }) => route.view);
   const strip = useRef<HTMLDivElement>(null);
   const overflows = useOverflow(strip);
-  useEffect(() => document.getElementById(`tab-${chosen}`)?.scrollIntoView({ block: 'nearest', inline: 'nearest' }), [chosen]);
+  useEffect(() => {
+    document.getElementById(`tab-${chosen}`)?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+  }, [chosen]);
   return (
     <div className="tab-row">
       <div ref={strip} className={`tabs${overflows ? ' overflowing' : ''}`} role="tablist" aria-label="Views">

@@ -114,3 +114,20 @@ test('back, forward, reload and a copied address lead to the same place', async 
   await other.goto(address);
   await expect(entries(other).getByText('Fix it, please. Test first.').first()).toBeVisible();
 });
+
+test('nobody starts at an empty page: a view without a commit shows the newest, and the library knows what is imported', async ({
+  page,
+  machine,
+}) => {
+  machine.giveHistory();
+  const { url } = await machine.web();
+  await page.goto(url);
+  await page.getByRole('button', { name: 'Import all' }).click();
+  await expect(commits(page).first()).toHaveAttribute('aria-selected', 'true');
+  await page.getByRole('tab', { name: 'Library' }).click();
+  await page.getByRole('button', { name: /files? imported/ }).click();
+  const held = page.getByRole('tree', { name: 'Sessions of the open project' });
+  await held.getByRole('button', { name: 'Open' }).first().click();
+  await expect(commits(page).first()).toBeVisible();
+  expect(await barriers(page), 'chain from the library').toEqual([]);
+});

@@ -1,18 +1,33 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { Bot, ChevronRight, FileInput, FolderOpen, FolderPlus, FolderSearch, Import, Sparkles } from 'lucide-react';
+import {
+  Bot,
+  ChevronRight,
+  FileInput,
+  FolderOpen,
+  FolderPlus,
+  FolderSearch,
+  GitBranch,
+  GitGraph,
+  Import,
+  Scissors,
+  Sparkles,
+  TriangleAlert,
+} from 'lucide-react';
 import { useMemo, useRef, useState } from 'react';
-import type { FoundSession, FoundSource } from '../../../core/contract/index.js';
+import type { FoundSource, Source } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Answer, agents, Button, Empty, Loading, notifyProblem, problemOf, say } from '../../parts';
-import { go, useOpenDir, useProject, useQuery } from '../../state';
-import { importPaths, openSample, showProject } from './act';
-import { groupSessions } from './groups';
+import { useOpenDir, useProject, useQuery } from '../../state';
+import { importPaths, openSample, showProject, showSession } from './act';
+import { groupSessions, type ListedSession, sessionsOf } from './groups';
 
 /** The first page: histories found on this machine, projects, and the ways in. */
 export function LibraryView() {
   const dir = useOpenDir();
   const revision = useProject((state) => state.revision);
-  const sources = useQuery('sources', () => api.library.sources({}));
+  const found = useQuery('found', () => api.library.sources({}));
+  const held = useQuery(dir ? `sources ${revision}` : null, () => api.source.list({}));
+  const sources = held.status === 'done' ? held.data : [];
   return (
     <section className="library" aria-label="Library">
       <div className="library-side">
@@ -21,13 +36,17 @@ export function LibraryView() {
       </div>
       <div className="library-main">
         <Answer
-          query={sources}
+          query={found}
           what="The histories on this machine cannot be listed"
           loading="Looking for histories"
           stillWorks="You can still type a path, drop files, or open a project."
         >
-          {(found) =>
-            found.some((source) => source.sessions > 0) ? <Found sources={found} key={`${dir} ${revision}`} /> : <NothingFound sources={found} />
+          {(places) =>
+            places.some((place) => place.sessions > 0) || sources.length > 0 ? (
+              <Places found={places} held={sources} key={dir} revision={revision} />
+            ) : (
+              <NothingFound sources={places} />
+            )
           }
         </Answer>
       </div>
@@ -54,16 +73,29 @@ function NothingFound({ sources }: { sources: readonly FoundSource[] }) {
   );
 }
 
-function Found({ sources }: { sources: readonly FoundSource[] }) {
-  const [root, setRoot] = useState(sources.find((source) => source.sessions > 0)?.root ?? '');
-  const source = sources.find((one) => one.root === root);
-  const sessions = useQuery(root ? `sessions ${root}` : null, () => api.library.sessions({ root }));
+interface PlacesProps {
+  readonly found: readonly FoundSource[];
+  readonly held: readonly Source[];
+  readonly revision: number;
+}
+
+/** Where sessions are: places of agents on this machine, and the open project; and the sessions of the chosen one. */
+function Places({ found, held, revision }: PlacesProps) {
+  const firstFull = found.find((source) => source.sessions > 0)?.root;
+  const [chosen, setChosen] = useState<string | null | undefined>(undefined);
+  const root = chosen === undefined ? (firstFull ?? null) : chosen;
   return (
     <>
       <header className="library-sources">
-        {sources.map((one) => (
+        {found.map((one) => (
           <div key={one.root} className={`library-source${one.root === root ? ' chosen' : ''}`}>
-            <button type="button" className="library-source-name" aria-pressed={one.root === root} onClick={() => setRoot(one.root)} title={one.root}>
+            <button
+              type="button"
+              className="library-source-name"
+              aria-pressed={one.root === root}
+              onClick={() => setChosen(one.root)}
+              title={one.root}
+            >
               <b>{agents[one.agent].name}</b>
               <span className="muted">
                 {say.plural(one.sessions, 'session')}
@@ -83,18 +115,65 @@ function Found({ sources }: { sources: readonly FoundSource[] }) {
             </Button>
           </div>
         ))}
+        {held.length > 0 && <HeldPlace held={held} chosen={root === null} onChoose={() => setChosen(null)} />}
       </header>
-      <Answer query={sessions} what={`The sessions in ${source?.root ?? root} cannot be listed`} loading="Reading the list of sessions" lines={12}>
-        {(list) => <Sessions sessions={list} />}
-      </Answer>
+      {root === null ? <HeldSessions held={held} /> : <FoundSessions key={`${root} ${revision}`} root={root} />}
     </>
+  );
+}
+
+function HeldPlace({ held, chosen, onChoose }: { held: readonly Source[]; chosen: boolean; onChoose: () => void }) {
+  const name = useProject(({ state }) => (state.phase === 'open' ? state.info.name : ''));
+  return (
+    <div className={`library-source${chosen ? ' chosen' : ''}`}>
+      <button type="button" className="library-source-name" aria-pressed={chosen} onClick={onChoose}>
+        <b>{name}</b>
+        <span className="muted">
+          {say.plural(held.length, 'file')} imported · {say.bytes(held.reduce((sum, source) => sum + source.bytes, 0))}
+        </span>
+      </button>
+      <Button icon={GitGraph} onClick={() => showSession(undefined)}>
+        Open the chain
+      </Button>
+    </div>
+  );
+}
+
+function HeldSessions({ held }: { held: readonly Source[] }) {
+  const sessions = useMemo(() => sessionsOf(held), [held]);
+  return (
+    <Sessions label="Sessions of the open project" sessions={sessions} onOpen={(path) => showSession(held.find((source) => source.path === path))} />
+  );
+}
+
+function FoundSessions({ root }: { root: string }) {
+  const sessions = useQuery(`sessions ${root}`, () => api.library.sessions({ root }));
+  return (
+    <Answer query={sessions} what={`The sessions in ${root} cannot be listed`} loading="Reading the list of sessions" lines={12}>
+      {(list) => (
+        <Sessions
+          label="Sessions found on this machine"
+          sessions={list}
+          onOpen={(path) => void importPaths([path], true)}
+          onImport={(paths) => void importPaths(paths, true)}
+        />
+      )}
+    </Answer>
   );
 }
 
 const folderHeight = 32;
 const rowHeight = 28;
 
-function Sessions({ sessions }: { sessions: readonly FoundSession[] }) {
+interface SessionsProps {
+  readonly label: string;
+  readonly sessions: readonly ListedSession[];
+  readonly onOpen: (path: string) => void;
+  /** Where several can be taken in at once; without it the list has nothing to choose. */
+  readonly onImport?: (paths: readonly string[]) => void;
+}
+
+function Sessions({ label, sessions, onOpen, onImport }: SessionsProps) {
   const [words, setWords] = useState('');
   const [closed, setClosed] = useState<ReadonlySet<string>>(new Set());
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
@@ -113,7 +192,7 @@ function Sessions({ sessions }: { sessions: readonly FoundSession[] }) {
   const open = (n: number) => {
     const row = rows[n];
     if (row?.kind === 'folder') toggleFolder(row.cwd);
-    if (row?.kind === 'session') void importPaths([row.session.path], true);
+    if (row?.kind === 'session') onOpen(row.session.path);
   };
   const onKeyDown = (event: React.KeyboardEvent) => {
     if (event.target !== event.currentTarget || event.ctrlKey || event.metaKey || event.altKey) return;
@@ -124,7 +203,7 @@ function Sessions({ sessions }: { sessions: readonly FoundSession[] }) {
       setAt(next);
       virtual.scrollToIndex(next, { align: 'auto' });
     } else if (event.key === 'Enter') open(at);
-    else if (event.key === ' ' && row?.kind === 'session') toggleChosen(row.session.path);
+    else if (event.key === ' ' && row?.kind === 'session' && onImport) toggleChosen(row.session.path);
     else return;
     event.preventDefault();
   };
@@ -147,7 +226,7 @@ function Sessions({ sessions }: { sessions: readonly FoundSession[] }) {
             if (event.key === 'Enter' || event.key === 'ArrowDown') scroller.current?.focus();
           }}
         />
-        {chosen.size > 0 && (
+        {onImport && chosen.size > 0 && (
           <>
             <Button small look="plain" onClick={() => setChosen(new Set())}>
               Clear
@@ -157,7 +236,7 @@ function Sessions({ sessions }: { sessions: readonly FoundSession[] }) {
               look="primary"
               icon={Import}
               onClick={() => {
-                void importPaths([...chosen], true);
+                onImport([...chosen]);
                 setChosen(new Set());
               }}
             >
@@ -174,8 +253,8 @@ function Sessions({ sessions }: { sessions: readonly FoundSession[] }) {
           data-list
           className="library-list"
           role="tree"
-          aria-label="Sessions found on this machine"
-          aria-multiselectable
+          aria-label={label}
+          aria-multiselectable={onImport !== undefined}
           tabIndex={0}
           onKeyDown={onKeyDown}
           aria-activedescendant={at >= 0 ? `found-${at}` : undefined}
@@ -227,7 +306,7 @@ function Sessions({ sessions }: { sessions: readonly FoundSession[] }) {
                       place={place}
                       active={item.index === at}
                       chosen={chosen.has(row.session.path)}
-                      onChoose={() => toggleChosen(row.session.path)}
+                      onChoose={onImport && (() => toggleChosen(row.session.path))}
                       onOpen={() => open(item.index)}
                     />
                   );
@@ -242,11 +321,11 @@ function Sessions({ sessions }: { sessions: readonly FoundSession[] }) {
 
 interface SessionRowProps {
   readonly id: string;
-  readonly session: FoundSession;
+  readonly session: ListedSession;
   readonly place: React.CSSProperties;
   readonly active: boolean;
   readonly chosen: boolean;
-  readonly onChoose: () => void;
+  readonly onChoose?: (() => void) | undefined;
   readonly onOpen: () => void;
 }
 
@@ -262,11 +341,11 @@ function SessionRow({ id, session, place, active, chosen, onChoose, onOpen }: Se
       className={`library-session${active ? ' active' : ''}${chosen ? ' chosen' : ''}`}
       style={place}
       title={session.path}
-      onClick={onChoose}
-      onDoubleClick={onOpen}
+      onClick={onChoose ?? onOpen}
+      onDoubleClick={onChoose && onOpen}
       onKeyDown={() => {}}
     >
-      <input type="checkbox" tabIndex={-1} checked={chosen} readOnly aria-hidden />
+      {onChoose && <input type="checkbox" tabIndex={-1} checked={chosen} readOnly aria-hidden />}
       <i className={`mark${session.imported ? ' imported' : ''}`} title={session.imported ? 'In the open project' : 'Not imported'}>
         <span className="unseen">{session.imported ? 'In the open project: ' : ''}</span>
       </i>
@@ -276,6 +355,7 @@ function SessionRow({ id, session, place, active, chosen, onChoose, onOpen }: Se
           <Bot size={12} aria-hidden /> {session.subagents}
         </span>
       )}
+      {session.holds && <HeldMarks branches={session.branches ?? 1} holds={session.holds} />}
       <span className="muted library-size">{say.bytes(session.bytes)}</span>
       <time className="muted library-time" dateTime={session.modifiedAt} title={say.instant(session.modifiedAt)}>
         {say.when(session.modifiedAt)}
@@ -292,6 +372,30 @@ function SessionRow({ id, session, place, active, chosen, onChoose, onOpen }: Se
         {session.imported ? 'Open' : 'Import'}
       </Button>
     </div>
+  );
+}
+
+/** What a session went through, as small marks: only what happened shows. */
+function HeldMarks({ branches, holds }: { branches: number; holds: NonNullable<ListedSession['holds']> }) {
+  return (
+    <span className="muted library-marks">
+      <span title={`${say.plural(holds.commits, 'commit')}, ${say.plural(holds.messages, 'message')}`}>{say.plural(holds.commits, 'commit')}</span>
+      {branches > 1 && (
+        <span title={say.plural(branches, 'branch', 'branches')}>
+          <GitBranch size={12} aria-hidden /> {branches}
+        </span>
+      )}
+      {holds.compactions > 0 && (
+        <span title={say.plural(holds.compactions, 'compaction')}>
+          <Scissors size={12} aria-hidden /> {holds.compactions}
+        </span>
+      )}
+      {holds.errors > 0 && (
+        <span className="problem" title={say.plural(holds.errors, 'error')}>
+          <TriangleAlert size={12} aria-hidden /> {holds.errors}
+        </span>
+      )}
+    </span>
   );
 }
 
@@ -419,9 +523,6 @@ function OpenPath() {
         </Button>
       </form>
       <p className="muted">A session, a folder of sessions, or a .stemma project. Files can be dropped anywhere.</p>
-      <button type="button" className="link-button" onClick={() => go({ view: 'chain' })} hidden={!useOpenDir()}>
-        Back to the chain
-      </button>
     </section>
   );
 }

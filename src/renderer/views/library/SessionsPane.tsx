@@ -4,6 +4,7 @@ import type { Source } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Button, Loading, problemOf, say } from '../../parts';
 import { go, useNavigation, useProject, useQuery } from '../../state';
+import { sessionOfSubagent } from './groups';
 import { Projects } from './Library';
 
 /** The left pane: the sessions of the open project, and the other projects. */
@@ -14,7 +15,8 @@ export function SessionsPane() {
   const query = useQuery(`sources ${revision}`, () => api.source.list({}));
   const needle = words.trim().toLowerCase();
   const all = query.status === 'done' ? query.data : [];
-  const sources = all.filter((source) => !isSubagentOf(source, all));
+  const paths = new Set(all.map((source) => source.path));
+  const sources = all.filter(({ path }) => !paths.has(sessionOfSubagent(path) ?? ''));
   const shown = needle ? sources.filter((source) => `${source.title ?? ''}\n${source.path}`.toLowerCase().includes(needle)) : sources;
   return (
     <div className="sessions-pane">
@@ -63,12 +65,6 @@ export function SessionsPane() {
     </div>
   );
 }
-
-/** A subagent's file lies in a folder named as its session's file, and its chain shows beside that session's. */
-const isSubagentOf = (source: Source, all: readonly Source[]): boolean => {
-  const folder = source.path.search(/[\\/]subagents[\\/]/);
-  return folder > 0 && all.some((other) => other.path === `${source.path.slice(0, folder)}.jsonl`);
-};
 
 function SessionButton({ source, chosen }: { source: Source; chosen: boolean }) {
   const tip = source.tips.at(-1);

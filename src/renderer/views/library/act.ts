@@ -1,3 +1,4 @@
+import type { Source } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { notifyProblem } from '../../parts';
 import { followAddress, go, notify, route, runImport, show, useProject } from '../../state';
@@ -36,9 +37,12 @@ export async function importPaths(paths: readonly string[], thenShow: boolean): 
 /** Leads to what was imported: the end of the one session that was named, else the whole chain. */
 async function showImported(paths: readonly string[]): Promise<void> {
   const [path] = paths;
-  const source = paths.length === 1 ? (await api.source.list({})).find((one) => one.path === path) : undefined;
-  go({ view: 'chain', session: source?.sessionId, commit: source?.tips.at(-1), against: undefined, entry: undefined, stop: undefined });
+  showSession(paths.length === 1 ? (await api.source.list({})).find((one) => one.path === path) : undefined);
 }
+
+/** The chain of a session at its end, or of all where none is given. */
+export const showSession = (source: Pick<Source, 'sessionId' | 'tips'> | undefined): void =>
+  go({ view: 'chain', session: source?.sessionId, commit: source?.tips.at(-1), against: undefined, entry: undefined, stop: undefined });
 
 export async function openSample(): Promise<void> {
   try {
