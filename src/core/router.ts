@@ -39,7 +39,7 @@ import {
   type Session,
   summarizeCommits,
 } from './project/index.js';
-import { diffRequests, getRequest, listRequests, requestSeries } from './requests/index.js';
+import { diffParts, diffRequests, getPart, getRequest, listParts, listRequests, requestSeries } from './requests/index.js';
 import { query } from './search/index.js';
 import { createTicket, discuss, events, giveVerdict, importTickets, listTickets, moveTicket, ticketOf, updateTicket } from './tickets/index.js';
 import * as timeline from './timeline/index.js';
@@ -372,6 +372,9 @@ export const router = os.router({
     series: os.request.series.handler(({ input, context }) => requestSeries(chainOf(context), input)),
     get: os.request.get.handler(({ input, context }) => getRequest(chainOf(context), input.requestId)),
     diff: os.request.diff.handler(({ input, context }) => diffRequests(chainOf(context), input.a, input.b)),
+    parts: os.request.parts.handler(({ context }) => listParts(chainOf(context))),
+    part: os.request.part.handler(({ input, context }) => getPart(chainOf(context), input.partId)),
+    partDiff: os.request.partDiff.handler(({ input, context }) => diffParts(chainOf(context), input.a, input.b)),
   },
   turn: {
     list: os.turn.list.handler(({ input, context }) => listTurns(chainOf(context), input)),

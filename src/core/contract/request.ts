@@ -106,6 +106,44 @@ export const requestPoint = z.object({
 });
 export type RequestPoint = z.output<typeof requestPoint>;
 
+/** A system prompt or a set of tools that calls of the project were sent with. */
+export const requestPartRow = z.object({
+  /** Of its content: the same in every project. */
+  partId: name,
+  kind: z.enum(['system', 'tools']),
+  /** Who called with it, in the runtime's words, such as `sdk` or `agent:builtin:general-purpose`. */
+  agents: z.array(z.string()),
+  versions: z.array(z.string()),
+  first: timestamp,
+  last: timestamp,
+  /** Approximate. */
+  tokens: count,
+  calls: count,
+  sessions: count,
+  sections: count,
+  head: z.string(),
+});
+export type RequestPartRow = z.output<typeof requestPartRow>;
+
+/** A block of a system prompt, or one tool. */
+const partSection = z.object({ name: z.string(), text: z.string(), tokens: count });
+export type PartSection = z.output<typeof partSection>;
+export const requestPart = requestPartRow.extend({ sections: z.array(partSection) });
+export type RequestPart = z.output<typeof requestPart>;
+
+const partLine = z.object({ op: z.enum(['same', 'added', 'removed']), text: z.string() });
+export type PartLine = z.output<typeof partLine>;
+export const partDiff = z.object({
+  a: requestPartRow,
+  b: requestPartRow,
+  same: z.boolean(),
+  /** What both have stands in another order. */
+  reordered: z.boolean(),
+  /** Lines are of sections that differ; those of `a` that are gone, and those of `b` that are new, among the ones that stayed. */
+  sections: z.array(z.object({ name: z.string(), op: z.enum(['same', 'added', 'removed', 'changed']), lines: z.array(partLine) })),
+});
+export type PartDiff = z.output<typeof partDiff>;
+
 const requestFilter = z.object({
   id: contextPrefix.optional(),
   stop: stop.optional(),
@@ -124,4 +162,9 @@ export const requestContract = {
   get: oc.input(z.object({ requestId: name })).output(request),
   /** What changed from call `a` to call `b`, both request ids. */
   diff: oc.input(z.object({ a: name, b: name })).output(requestDiff),
+  /** The distinct system prompts and tool sets of the project's calls, the latest used first. */
+  parts: oc.input(z.object({})).output(z.array(requestPartRow)),
+  part: oc.input(z.object({ partId: name })).output(requestPart),
+  /** What changed from part `a` to part `b`. */
+  partDiff: oc.input(z.object({ a: name, b: name })).output(partDiff),
 };

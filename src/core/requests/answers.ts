@@ -1,4 +1,4 @@
-import { type CommitSeq, type ContextId, type EntryKey, notFound, type Timestamp, timestampOf } from '../base/index.js';
+import { type CommitSeq, type ContextId, type EntryKey, type Json, notFound, type Timestamp, timestampOf } from '../base/index.js';
 import {
   type Chain,
   type ContextRow,
@@ -14,8 +14,9 @@ import {
 } from '../chain/index.js';
 import type { Request, RequestPoint, RequestRow } from '../contract/index.js';
 import { addTo, byCause, type CauseSums, causeOfEntry, noCauses } from './causes.js';
+import { once } from './once.js';
 import { type Answer, type CallPlace, type Delta, type Runtime, recordOf, windowOf } from './runtime.js';
-import { runtimeOf } from './runtimes.js';
+import { runtimeOf, runtimes } from './runtimes.js';
 
 /**
  * Calls that no record holds whole: each answer in the chain was one. What was sent is put together by the runtime that
@@ -145,9 +146,76 @@ function countTo(chain: Chain, row: ContextRow): Count {
   return count;
 }
 
-function deltaOf(chain: Chain, { id, type, format, artifact }: Pick<Step, 'id' | 'type' | 'format' | 'artifact'>): Delta {
-  const bytes = chain.artifacts.read(artifact);
-  return { commit: id, type, format, bytes, entries: parsedOf(chain, artifact, format).entries, end: bytes.length };
+/** Read and parsed when it is looked at. */
+function deltaOf(chain: Chain, { id, type, format, artifact }: Pick<Step, 'id' | 'type' | 'format' | 'artifact'>, end?: number): Delta {
+  const bytes = once(() => chain.artifacts.read(artifact));
+  const entries = once(() => parsedOf(chain, artifact, format).entries);
+  return {
+    commit: id,
+    type,
+    format,
+    get bytes() {
+      return bytes();
+    },
+    get entries() {
+      return entries();
+    },
+    get end() {
+      return end ?? chain.artifacts.stat(artifact).size;
+    },
+  };
+}
+
+/** What commits state of system prompts and tools, each with the calls of its session from there on to the next such commit. */
+export function* statedParts(chain: Chain): Generator<StatedPart> {
+  for (const { format, source, stated } of runtimes) {
+    if (!stated) continue;
+    const rows = chain.db.all<{ seq: CommitSeq }>('SELECT seq FROM context WHERE project = ? AND format = ? ORDER BY seq', chain.project, format);
+    /** By session, what was stated last. */
+    const current = new Map<string, StatedPart[]>();
+    const counts = new Map<CommitSeq, Count>();
+    for (const { seq } of rows) {
+      const row = commitAt(chain, seq);
+      const session = row.sessionId ?? row.id;
+      const { system, tools, version } = stated(deltaOf(chain, row)) ?? {};
+      const before = current.get(session) ?? [];
+      const now = Object.entries({ system, tools }).flatMap(([kind, value]): StatedPart[] =>
+        value === undefined
+          ? before.filter((part) => part.kind === kind)
+          : [
+              {
+                kind: kind as StatedPart['kind'],
+                value,
+                agent: source,
+                versions: version === undefined ? [] : [version],
+                session,
+                calls: 0,
+                first: row.createdAt,
+                last: row.createdAt,
+              },
+            ],
+      );
+      yield* before.filter((part) => !now.includes(part));
+      const { beginnings, end } = beginningsOf(chain, row, counts);
+      counts.set(seq, end);
+      current.set(
+        session,
+        now.map((part) => ({ ...part, calls: part.calls + beginnings.length, last: Math.max(part.last, row.createdAt) })),
+      );
+    }
+    for (const parts of current.values()) yield* parts;
+  }
+}
+
+export interface StatedPart {
+  readonly kind: 'system' | 'tools';
+  readonly value: Json;
+  readonly agent: string;
+  readonly versions: readonly string[];
+  readonly session: string;
+  readonly calls: number;
+  readonly first: number;
+  readonly last: number;
 }
 
 /** One call, put together by the rules of the runtime that wrote its answer. @throws NOT_FOUND. */
@@ -166,7 +234,7 @@ export function getAnswered(chain: Chain, requestId: string, commit: ContextId, 
     at: first.at ?? timestampOf(row.createdAt),
     answer,
     entries: () => entriesBefore(chain, row, key),
-    deltas: () => deltasOf(chain, row, own, first.raw?.start ?? own.bytes.length),
+    deltas: () => deltasOf(chain, row, first.raw?.start),
     earlier: () => earlierDeltas(chain, row),
   });
   return {
@@ -191,8 +259,8 @@ function entriesBefore(chain: Chain, row: ContextRow, key: EntryKey): ReturnType
     .map(({ entry }) => entry);
 }
 
-const deltasOf = (chain: Chain, row: ContextRow, own: Delta, end: number): Delta[] =>
-  walk(chain, row).contributing.map((step) => (step.seq === row.seq ? { ...own, end } : deltaOf(chain, step)));
+const deltasOf = (chain: Chain, row: ContextRow, end: number | undefined): Delta[] =>
+  walk(chain, row).contributing.map((step) => deltaOf(chain, step, step.seq === row.seq ? end : undefined));
 
 function* earlierDeltas(chain: Chain, row: ContextRow): Generator<Delta> {
   const [first] = walk(chain, row).contributing;

@@ -2,6 +2,7 @@
 // A runtime is one value of the interface in runtime.ts: its folder here and a word in runtimes.ts, by the format of its commits.
 // Rules R1 to R5 of test/spec/requests.md live here; a digest is checked on this machine.
 export { diffRequests } from './diff.js';
+export { diffParts, getPart, listParts } from './library.js';
 export { type RecordsInput, type TakenRecords, takeRecords } from './record.js';
 export { getRequest, listRequests, type RequestFilter, recordedRequests } from './requests.js';
 export { requestSeries } from './series.js';

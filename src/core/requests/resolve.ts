@@ -3,6 +3,7 @@ import type { ByteRange } from '../base/index.js';
 import { cacheMark, inOrder, messageHash, orderWithHash } from './canonical.js';
 import { type RecordedText, type Records, type ReplyBlock, readRecords, replyMessage, userMessages } from './claude-code/records.js';
 import { canonicalOrder } from './json-ranges.js';
+import { once } from './once.js';
 import type { PageText } from './pages.js';
 
 /** A message that the file has under a hash, checked against it; or why it has none. */
@@ -111,12 +112,4 @@ function checked(texts: readonly RecordedText[], hash: string): Found {
 function hashed(text: Uint8Array): [string, PageText][] {
   const hash = messageHash(text);
   return hash ? [[hash.toString('hex'), { text, order: orderWithHash(text, hash) }]] : [];
-}
-
-function once<T>(make: () => T): () => T {
-  let made: { readonly value: T } | undefined;
-  return () => {
-    made ??= { value: make() };
-    return made.value;
-  };
 }

@@ -1,4 +1,4 @@
-import type { ContextId, EntryKey, JsonObject, Timestamp } from '../base/index.js';
+import type { ContextId, EntryKey, Json, JsonObject, Timestamp } from '../base/index.js';
 import type { OutlineEntry } from '../chain/index.js';
 import type { CallSource, CommitType, Proof, Provider } from '../contract/index.js';
 import type { ParsedEntry } from '../formats/index.js';
@@ -35,8 +35,18 @@ export interface Runtime {
   answer(delta: Delta, at: number): Answer | undefined;
   /** The body as its provider got it, as far as it was written down. Never throws for what the deltas hold. */
   body(call: CallPlace): CallBody;
+  /** System prompt and tools as this delta states them, for the library of them; left out by runtimes that write neither down. */
+  readonly stated?: (delta: Delta) => Stated | undefined;
   /** Whether a file has records of whole calls beside its conversation; they are taken in by `takeRecords`. */
   readonly hasRecords?: (file: Uint8Array) => boolean;
+}
+
+/** In the provider's words, as a body has them. */
+export interface Stated {
+  readonly system?: Json;
+  readonly tools?: Json;
+  /** Of the runtime. */
+  readonly version?: string;
 }
 
 /** A commit's content as its runtime wrote it, with what its format reads in it. */
