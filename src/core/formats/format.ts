@@ -109,6 +109,8 @@ export interface WriteOptions {
   readonly model?: string;
   /** The record that the first written one goes on from, in formats that link records. */
   readonly parentRecord?: string;
+  /** The most that an account may take, in tokens; formats that hold turns hold them all. */
+  readonly maxTokens?: number;
 }
 
 /** One commit that an import wants: `ranges` of the file, in file order, and then `kept` are its delta. */

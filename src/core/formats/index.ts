@@ -7,6 +7,7 @@ import { cardbox } from './cardbox/index.js';
 import { claudeCode } from './claude-code/index.js';
 import type { Format, ImportableFormat } from './format.js';
 import { markdown } from './markdown/index.js';
+import { narrative } from './narrative/index.js';
 import { openaiChat } from './openai-chat/index.js';
 
 export { anthropicMessages, wireMessages } from './anthropic-messages/index.js';
@@ -14,11 +15,12 @@ export { type CardLine, cardbox, cardsOfEntries, entriesOfCards, lineOf, spacedJ
 export { type AgentMeta, agentIn, claudeCode } from './claude-code/index.js';
 export type * from './format.js';
 export { markdown } from './markdown/index.js';
+export { narrative, tell } from './narrative/index.js';
 export { openaiChat } from './openai-chat/index.js';
 export { countTokens, imageTokens, tokenizer } from './tokens.js';
 
 export const importableFormats: readonly ImportableFormat[] = [claudeCode];
-const formats: readonly Format[] = [claudeCode, anthropicMessages, openaiChat, markdown, cardbox];
+const formats: readonly Format[] = [claudeCode, anthropicMessages, openaiChat, markdown, narrative, cardbox];
 const registry: ReadonlyMap<string, Format> = new Map(formats.map((format) => [format.id, format]));
 
 /** The format of that name, or undefined: a chain may hold formats of which only the bytes are known. */
