@@ -163,7 +163,7 @@ export const router = os.router({
     checkpoint: os.context.checkpoint.handler(({ input, context }) => checkpoint(chainOf(context), input)),
     materialize: os.context.materialize.handler(({ input, context }) => {
       const made = materialize(chainOf(context), input);
-      return { ...made, commits: [...made.commits] };
+      return { ...made, commits: [...made.commits], losses: [...made.losses], lossCounts: [...made.lossCounts] };
     }),
     resolve: os.context.resolve.handler(({ input, context }) => resolve(chainOf(context), input.principal, input.at)),
     show: os.context.show.handler(({ input, context }) => show(chainOf(context), input.id)),
@@ -189,7 +189,8 @@ export const router = os.router({
   export: {
     context: os.export.context.handler(({ input, context }) => {
       if (input.redact) throw badRequest('redact', 'secrets cannot be taken out of an export yet: export without redact, and look at what it holds');
-      return exportContext(chainOf(context), input);
+      const made = exportContext(chainOf(context), input);
+      return { ...made, losses: [...made.losses], lossCounts: [...made.lossCounts] };
     }),
     resume: os.export.resume.handler(({ input, context: { session } }) =>
       resumeIn(session.project().chain, session.engine.options.agentRoots, input),

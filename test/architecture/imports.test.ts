@@ -47,7 +47,7 @@ const corePackages: Partial<Record<(typeof flow)[number], readonly string[]>> = 
   contract: ['@orpc/contract', 'zod'],
   store: ['better-sqlite3', 'node:fs'],
   artifacts: ['@aws-sdk/client-s3', '@napi-rs/blake-hash', 'node:crypto', 'node:fs', 'node:fs/promises', 'node:path', 'node:zlib'],
-  formats: ['node:buffer', 'node:crypto'],
+  formats: ['cbor-x', 'node:buffer', 'node:crypto'],
   requests: ['node:crypto'],
   intake: ['node:fs', 'node:path'],
   export: ['node:fs', 'node:path'],

@@ -2,7 +2,7 @@ import { type Artifacts, refOfHash } from '../artifacts/index.js';
 import type { ArtifactNo, ArtifactRef, CommitSeq, ContextId, Timestamp } from '../base/index.js';
 import { type Clock, type Recent, timestampOf } from '../base/index.js';
 import type { Checkpoint, Commit, CommitType, Tier } from '../contract/index.js';
-import type { ParsedDelta } from '../formats/index.js';
+import type { Losses, ParsedDelta } from '../formats/index.js';
 import type { WritableDb } from '../store/index.js';
 import type { Outline } from './outline.js';
 
@@ -95,6 +95,11 @@ export interface Materialized {
   readonly tokenCount: number;
   readonly cached: boolean;
   readonly commits: readonly ContextId[];
+  /** What the format could not take along: the first of it by entry, and how much of each in all. */
+  readonly losses: Losses['losses'];
+  readonly lossCounts: Losses['lossCounts'];
+  /** Of a raw result: what is known of its format. */
+  readonly description?: string;
 }
 
 export interface Resolved {

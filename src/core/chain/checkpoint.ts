@@ -10,7 +10,7 @@ import {
   timestampOf,
 } from '../base/index.js';
 import type { Checkpoint, Commit, CommitType } from '../contract/index.js';
-import { formatOf } from '../formats/index.js';
+import { formatOf, readerOf } from '../formats/index.js';
 import { type Chain, type ContextRow, toCommit } from './chain.js';
 import { commitAt, commitOf } from './find.js';
 import { countsOf, type Outline, outlineOfParsed, saveOutline } from './outline.js';
@@ -43,17 +43,19 @@ export interface CheckpointInput extends Provenance {
 /**
  * Makes a commit of content that is stored, or is stored with it in the same transaction (seed, "Checkpoint").
  * The same parent, content, time and template again give the commit that there is (C1).
+ * A format that is not known here is taken where its counts are given: they cannot be found out.
  * @throws BAD_REQUEST for a type, format or count that does not fit; NOT_FOUND for an unknown parent or artifact.
  */
 export function checkpoint(chain: Chain, input: CheckpointInput): Commit {
-  const format = formatOf(input.format);
+  const isCounted = input.messageCount !== undefined && input.tokenCount !== undefined;
+  const format = isCounted ? readerOf(input.format) : formatOf(input.format);
   const given = [input.artifactRef, input.data, input.text].filter((each) => each !== undefined).length;
   if (given !== 1) throw badRequest('artifactRef', `a commit has its content by one of artifactRef, data and text; ${given} were given`);
   return chain.artifacts.transaction(() => {
     const parent = input.parent === null ? null : commitOf(chain, input.parent, 'parent');
     const bytes = input.data !== undefined ? Buffer.from(input.data, 'base64') : input.text !== undefined ? Buffer.from(input.text) : undefined;
     const { no: artifact, ref } = bytes ? chain.artifacts.put(bytes, { contentType: format.contentType }) : stored(chain, input.artifactRef ?? '');
-    const outline = input.messageCount === undefined || input.tokenCount === undefined ? readOutline(chain, input, artifact, bytes) : undefined;
+    const outline = !isCounted ? readOutline(chain, input, artifact, bytes) : undefined;
     const counts = outline ? countsOf(outline) : { messages: 0, tokens: 0, errors: 0, entries: 0 };
     const row = addCommit(chain, {
       ...input,

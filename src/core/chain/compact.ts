@@ -1,6 +1,6 @@
 import { badRequest, type ContextId, timestampOf } from '../base/index.js';
 import type { Commit, Stop } from '../contract/index.js';
-import { countTokens, formatOf, type WritableEntry } from '../formats/index.js';
+import { countTokens, readerOf, type WritableEntry } from '../formats/index.js';
 import { type Chain, toCommit } from './chain.js';
 import { addCommit } from './checkpoint.js';
 import { commitOf } from './find.js';
@@ -20,7 +20,7 @@ export function compact(chain: Chain, id: ContextId, summary: string, kept: read
   if (summary.trim() === '') throw badRequest('summary', 'a compaction needs a summary that says something: it stands for everything before it');
   return chain.artifacts.transaction(() => {
     const parent = commitOf(chain, id);
-    const format = formatOf(parent.format);
+    const format = readerOf(parent.format);
     const createdAt = timestampOf(Math.max(chain.clock(), parent.createdAt));
     const bytes = format.write([{ role: 'user', kind: 'summary', text: summary }, ...kept.map(({ tokens: _, ...entry }) => entry)], {
       newId: idsOf(`${parent.id}\0${createdAt}\0${summary}`),
@@ -52,7 +52,7 @@ export function compact(chain: Chain, id: ContextId, summary: string, kept: read
 export function snapshot(chain: Chain, id: ContextId, stop: Stop = 'compaction'): Commit {
   return chain.artifacts.transaction(() => {
     const parent = commitOf(chain, id);
-    const format = formatOf(parent.format);
+    const format = readerOf(parent.format);
     const way = walk(chain, parent, stop);
     const { no, ref } = chain.artifacts.put(assemble(chain, way, format).bytes, { contentType: format.contentType });
     const row = addCommit(chain, {

@@ -26,14 +26,17 @@ export interface ContextQuery {
 
 /** Every entry of a materialized context, in order, without content. */
 function placesOf(chain: Chain, query: ContextQuery): Place[] {
-  const { contributing } = walk(chain, commitOf(chain, query.id), query.stop);
+  return placesAlong(chain, walk(chain, commitOf(chain, query.id), query.stop).contributing, query.hidden);
+}
+
+function placesAlong(chain: Chain, contributing: readonly Step[], hidden = false): Place[] {
   const outlines = outlinesOf(chain, contributing);
   const elided = new Map(
     outlines.flatMap((outline) => outline.elisions.flatMap((elision) => elision.toolCallIds.map((id) => [id, elision.text] as const))),
   );
   return contributing.flatMap((step, at) =>
     (outlines[at]?.entries ?? []).flatMap((outline, index): Place[] => {
-      if (outline.hidden && !query.hidden) return [];
+      if (outline.hidden && !hidden) return [];
       const text = outline.kind === 'tool_result' && outline.toolCallId !== undefined ? elided.get(outline.toolCallId) : undefined;
       return [{ step, index, outline, ...(text !== undefined && { elided: text }) }];
     }),
@@ -129,7 +132,16 @@ export function contextEntries(
   chain: Chain,
   query: ContextQuery,
 ): { readonly commit: ContextId; readonly key: EntryKey; readonly entry: ParsedEntry }[] {
-  const places = placesOf(chain, query);
+  return withContent(chain, placesOf(chain, query));
+}
+
+/** Every entry that the commits hold, hidden ones too, commit by commit: what is translated, and what a translation leaves behind. */
+export function entriesAlong(chain: Chain, steps: readonly Step[]): ReadonlyMap<Step, readonly ParsedEntry[]> {
+  const byId = Map.groupBy(withContent(chain, placesAlong(chain, steps, true)), ({ commit }) => commit);
+  return new Map(steps.map((step) => [step, (byId.get(step.id) ?? []).map(({ entry }) => entry)]));
+}
+
+function withContent(chain: Chain, places: readonly Place[]): { readonly commit: ContextId; readonly key: EntryKey; readonly entry: ParsedEntry }[] {
   const toolNames = toolNamesOf(places);
   return places.map((place) => {
     const parsed = parsedEntryAt(chain, place);

@@ -1,11 +1,11 @@
 import { badRequest, type ContextId, type EntryKey, inWords, notFound, timestampOf } from '../base/index.js';
 import type { Commit, Edit } from '../contract/index.js';
-import { type Format, formatOf, type ParsedDelta, type ParsedEntry, type WritableEntry } from '../formats/index.js';
+import { type Format, formatOf, type ParsedDelta, type ParsedEntry, readerOf, type WritableEntry } from '../formats/index.js';
 import { type Chain, type ContextRow, toCommit } from './chain.js';
 import { addCommit } from './checkpoint.js';
 import { childrenOf, commitAt, commitOf, isAncestor } from './find.js';
 import { writable } from './materialize.js';
-import { countsOf, outlineOf, outlineOfParsed, outlinesOf, parsedOf, saveOutline } from './outline.js';
+import { countsOf, outlineOf, outlineOfParsed, outlinesOf, parsedOf, recordOf, saveOutline } from './outline.js';
 import { backwards } from './walk.js';
 
 export interface ForkInput {
@@ -88,9 +88,6 @@ export function lastRecord(chain: Chain, row: ContextRow): string | undefined {
   return undefined;
 }
 
-/** Entries are named by their record and a number in it. */
-export const recordOf = (key: EntryKey): string => key.replace(/\.\d+$/, '');
-
 function endsWith(chain: Chain, row: ContextRow, key: EntryKey): boolean {
   const { entries } = outlineOf(chain, row.artifact, row.format);
   return entries.findLast((entry) => !entry.hidden)?.key === key;
@@ -171,7 +168,7 @@ interface Change {
 
 /** Makes a commit again on another parent, with what changes in it. A part that only ends earlier stays as it was written. */
 function again(chain: Chain, original: ContextRow, parent: ContextRow | null, change: Change, input: ForkInput): ContextRow {
-  const format = formatOf(original.format);
+  const format = readerOf(original.format);
   const parsed = parsedOf(chain, original.artifact, original.format);
   const kept = parsed.entries.slice(0, change.end + 1);
   const isEdited = kept.some((entry) => change.keyed.has(entry.key));
@@ -210,7 +207,7 @@ const writing = (chain: Chain, near: ContextRow, parentRecord: string | undefine
 });
 
 function onTop(chain: Chain, base: ContextRow, appended: readonly WritableEntry[], input: ForkInput): ContextRow {
-  const format = formatOf(base.format);
+  const format = readerOf(base.format);
   return store(chain, { ...base, type: 'delta' }, base, format.write(appended, writing(chain, base, lastRecord(chain, base))), format, input);
 }
 
@@ -270,7 +267,7 @@ function cutCommit(
   parent: ContextRow | null,
   how: { forked: boolean; createdAt?: ReturnType<typeof timestampOf> },
 ): ContextRow {
-  const format = formatOf(holder.format);
+  const format = readerOf(holder.format);
   const bytes = format.cut(chain.artifacts.read(holder.artifact), key);
   return write(chain, holder, parent, bytes, format, format.parse(bytes), {
     ...how,

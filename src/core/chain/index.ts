@@ -9,7 +9,7 @@ export { childrenOf, commitAt, commitOf, commonAncestor, isAncestor } from './fi
 export { commitEndingAt, type ForkInput, fork, remember } from './fork.js';
 export { graph } from './graph.js';
 export { type LaneRow, type Lanes, layOut, type Node } from './lanes.js';
-export { assemble, idsOf, materialize, materializedBytes, remakeSnapshot, writable } from './materialize.js';
+export { type Assembled, type AssembleOptions, assemble, idsOf, materialize, materializedBytes, remakeSnapshot, writable } from './materialize.js';
 export { countsOf, type Outline, type OutlineEntry, outlineOf, outlineOfParsed, parsedOf, saveOutline, storedOutline } from './outline.js';
 export { history, resolve, show, type TipFilter, tips, update } from './read.js';
 export { type Instance, type Instantiation, instantiate, listTemplates, putTemplate, type Template, templateOf } from './templates.js';

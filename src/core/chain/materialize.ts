@@ -1,17 +1,35 @@
 import { sha256Of } from '../artifacts/index.js';
-import { type ArtifactNo, type ContextId, StemmaError, timestampOf } from '../base/index.js';
+import { type ArtifactNo, badRequest, type ContextId, StemmaError, textOf, timestampOf } from '../base/index.js';
 import type { Stop, Tier } from '../contract/index.js';
-import { type Format, formatOf, type WritableEntry } from '../formats/index.js';
+import {
+  countTokens,
+  describeRaw,
+  type Format,
+  findFormat,
+  formatOf,
+  joinLosses,
+  type Losses,
+  lossesOf,
+  narrative,
+  noLosses,
+  type ParsedEntry,
+  readerOf,
+  tierOf,
+  type WritableEntry,
+  type WriteOptions,
+} from '../formats/index.js';
 import type { Chain, ContextRow, Materialized } from './chain.js';
-import { contextEntries } from './entries.js';
+import { entriesAlong } from './entries.js';
 import { commitAt, commitOf } from './find.js';
-import { countsOf, outlineOf, parsedOf } from './outline.js';
+import { countsOf, isHidden, outlineOf, recordOf } from './outline.js';
 import { type Step, type Walk, walk } from './walk.js';
 
 export interface MaterializeInput {
   readonly id: ContextId | null;
   readonly format?: string | undefined;
   readonly stop?: Stop | undefined;
+  /** The most that an account (`narrative`) may take. */
+  readonly maxTokens?: number | undefined;
 }
 
 /** The format of an empty conversation where none is asked for. */
@@ -25,16 +43,20 @@ export function materialize(chain: Chain, input: MaterializeInput): Materialized
   if (input.id === null) return materializeNothing(chain, formatOf(input.format ?? emptyFormat));
   chain.artifacts.expire();
   const tip = commitOf(chain, input.id);
-  const target = formatOf(input.format ?? tip.format);
+  const target = targetOf(tip, input);
   const way = walk(chain, tip, input.stop);
-  const kept = chain.db.one<{ artifact: ArtifactNo; tier: Tier; messageCount: number; tokenCount: number }>(
-    'SELECT artifact, tier, messageCount, tokenCount FROM materialized WHERE context = ? AND stop = ? AND format = ?',
+  const recipe = recipeOf(target, input);
+  const kept = chain.db.one<Kept & { losses: string | null }>(
+    'SELECT artifact, tier, messageCount, tokenCount, losses FROM materialized WHERE context = ? AND stop = ? AND format = ?',
     tip.seq,
     way.stop,
-    target.id,
+    recipe,
   );
-  const commits = way.contributing.map((step) => step.id);
-  const result = kept ?? keep(chain, way, target);
+  // What was kept before losses were counted is made again, unless it can have none.
+  const isWhole = kept && (kept.losses !== null || kept.tier === 'native');
+  const result = isWhole
+    ? { ...kept, about: kept.losses === null ? noLosses : (JSON.parse(kept.losses) as About) }
+    : keep(chain, way, target, recipe);
   return {
     artifactRef: chain.artifacts.stat(result.artifact).ref,
     format: target.id,
@@ -42,10 +64,34 @@ export function materialize(chain: Chain, input: MaterializeInput): Materialized
     tier: result.tier,
     messageCount: result.messageCount,
     tokenCount: result.tokenCount,
-    cached: kept !== undefined,
-    commits,
+    cached: isWhole === true,
+    commits: way.contributing.map((step) => step.id),
+    ...result.about,
   };
 }
+
+/** A format by name; without one, or by the commit's own, whatever that is. */
+function targetOf(tip: ContextRow, { format = tip.format, maxTokens }: MaterializeInput): Format {
+  const target = format === tip.format ? readerOf(format) : formatOf(format);
+  if (maxTokens !== undefined && target.id !== narrative.id)
+    throw badRequest('maxTokens', `only a ${narrative.id} fits a budget: ${target.id} holds every turn`);
+  return target;
+}
+
+/** What a kept result is one of: a format, and the budget where there is one. */
+const recipeOf = (target: Format, { maxTokens }: MaterializeInput): string => (maxTokens === undefined ? target.id : `${target.id}@${maxTokens}`);
+const readRecipe = (recipe: string): { format: string; options: AssembleOptions } => {
+  const [format = '', budget] = recipe.split('@');
+  return { format, options: budget === undefined ? {} : { maxTokens: Number(budget) } };
+};
+
+interface Kept {
+  readonly artifact: ArtifactNo;
+  readonly tier: Tier;
+  readonly messageCount: number;
+  readonly tokenCount: number;
+}
+type About = Omit<Assembled, 'bytes' | 'tier'>;
 
 /** The bytes of a materialized conversation, from the cache where it is there and sound. */
 export function materializedBytes(
@@ -53,28 +99,87 @@ export function materializedBytes(
   input: MaterializeInput,
 ): { readonly bytes: Uint8Array; readonly tier: Tier; readonly format: Format } {
   const { artifactRef, tier, format } = materialize(chain, input);
-  return { bytes: chain.artifacts.read(chain.artifacts.find(artifactRef)), tier, format: formatOf(format) };
+  return { bytes: chain.artifacts.read(chain.artifacts.find(artifactRef)), tier, format: readerOf(format) };
 }
 
-/** Puts together without keeping: what a cache is compared with, and what an exporter reads once. */
-export function assemble(chain: Chain, way: Walk, target: Format): { readonly bytes: Uint8Array; readonly tier: Tier } {
-  const native = (step: Step): boolean => step.format === target.id;
-  if (way.contributing.every(native))
-    return { bytes: target.concat(chain.artifacts.readAll(way.contributing.map((step) => step.artifact))), tier: 'native' };
-  const options = { newId: idsOf(way.tip.id), now: timestampOf(way.tip.createdAt) };
-  if (!way.contributing.some(native)) {
-    const all = contextEntries(chain, { id: way.tip.id, stop: way.stop }).map(({ entry }) => writable(entry));
-    return { bytes: target.write(all, options), tier: target.tier };
+/** A conversation put together: how well it could be had, and what it could not take along. */
+export interface Assembled extends Losses {
+  readonly bytes: Uint8Array;
+  readonly tier: Tier;
+  /** Of a raw result: what is known of its format. */
+  readonly description?: string;
+}
+
+/**
+ * Puts together without keeping: what a cache is compared with, and what an exporter reads once. Each delta is had as well as it can be
+ * (C7): what is in the asked format stays as it was written, an older version of it is mapped field by field, all else is written anew.
+ */
+export function assemble(chain: Chain, way: Walk, target: Format, options: AssembleOptions = {}): Assembled {
+  const { contributing } = way;
+  const tiers = contributing.map((step) => tierOf(step.format, target));
+  const tier = tiers.reduce((worst, one) => (tierRanks.indexOf(one) > tierRanks.indexOf(worst) ? one : worst), 'native' as Tier);
+  if (tier === 'native') {
+    const bytes = target.concat(chain.artifacts.readAll(contributing.map((step) => step.artifact)));
+    const isUnknown = findFormat(target.id) === undefined;
+    return { bytes, ...noLosses, ...(isUnknown ? { tier: 'raw', description: describeRaw(target.id, bytes) } : { tier }) };
   }
-  // C7: in a mixed chain what is in the asked format already stays as it was written.
-  const deltas = way.contributing.map((step) =>
-    native(step) ? chain.artifacts.read(step.artifact) : target.write(parsedOf(chain, step.artifact, step.format).entries.map(writable), options),
-  );
-  return { bytes: target.concat(deltas), tier: target.tier };
+  const writing = { newId: idsOf(way.tip.id), now: timestampOf(way.tip.createdAt), ...options };
+  const all = entriesAlong(chain, contributing);
+  const pieces: Uint8Array[] = [];
+  const lost: Losses[] = [];
+  for (const { how, steps } of runsOf(contributing, target)) {
+    if (how.kept) pieces.push(...chain.artifacts.readAll(steps.map((step) => step.artifact)).map(how.kept));
+    else {
+      const entries = steps.flatMap((step) => (all.get(step) ?? []).map((entry) => introduced(entry, step.format, target)));
+      lost.push(lossesOf(entries, target));
+      const parentRecord = endOf(pieces.at(-1), target);
+      const shown = entries.filter((entry) => !isHidden(entry)).map(writable);
+      pieces.push(target.write(shown, { ...writing, ...(parentRecord !== undefined && { parentRecord }) }));
+    }
+  }
+  const [only] = pieces;
+  return { bytes: pieces.length === 1 && only ? only : target.concat(pieces), tier, ...joinLosses(lost) };
+}
+export type AssembleOptions = Pick<WriteOptions, 'maxTokens'>;
+
+/** From the best to the worst. */
+const tierRanks: readonly Tier[] = ['native', 'translated', 'rendered', 'raw'];
+
+interface Run {
+  /** Kept as bytes, as they are or from an older version; else written from entries. */
+  readonly how: { readonly kept?: (delta: Uint8Array) => Uint8Array };
+  readonly steps: Step[];
+}
+
+/** Commits that are had in one way and follow each other: what is written anew is written together, so that calls find their results. */
+function runsOf(contributing: readonly Step[], target: Format): readonly Run[] {
+  const runs: Run[] = [];
+  for (const step of contributing) {
+    const upgrade = target.older?.find(({ id }) => id === step.format)?.upgrade;
+    const kept = step.format === target.id ? asItIs : upgrade;
+    const last = runs.at(-1);
+    if (last && last.how.kept === kept) last.steps.push(step);
+    else runs.push({ how: kept ? { kept } : {}, steps: [step] });
+  }
+  return runs;
+}
+const asItIs = (delta: Uint8Array): Uint8Array => delta;
+
+/** Documents and what nobody here can read become no turns: they are told as what a previous session knew. */
+function introduced(entry: ParsedEntry, stored: string, target: Format): ParsedEntry {
+  const reader = findFormat(stored);
+  if (reader?.tier !== 'rendered' || target.tier === 'rendered' || entry.text === undefined) return entry;
+  return { ...entry, text: `What the previous session knew:\n\n${entry.text}`, marks: [...(entry.marks ?? []), 'meta'] };
+}
+
+/** The record that what is written next goes on from. */
+function endOf(piece: Uint8Array | undefined, target: Format): string | undefined {
+  const last = piece && target.parse(piece).entries.at(-1);
+  return last && recordOf(last.key);
 }
 
 /** A parsed entry as writers take it. */
-export const writable = ({ tokens: _, raw: __, ...entry }: ReturnType<typeof parsedOf>['entries'][number]): WritableEntry => entry;
+export const writable = ({ tokens: _, raw: __, ...entry }: ParsedEntry): WritableEntry => entry;
 
 /** UUIDs that are a function of a name, so that a materialization is one of its chain alone. */
 export function idsOf(name: string): () => string {
@@ -92,29 +197,31 @@ export function remakeSnapshot(chain: Chain, artifact: ArtifactNo): Uint8Array |
     artifact,
   );
   if (!recipe) return undefined;
-  return assemble(chain, walk(chain, commitAt(chain, recipe.context), recipe.stop), formatOf(recipe.format)).bytes;
+  const { format, options } = readRecipe(recipe.format);
+  return assemble(chain, walk(chain, commitAt(chain, recipe.context), recipe.stop), readerOf(format), options).bytes;
 }
 
-function keep(chain: Chain, way: Walk, target: Format): { artifact: ArtifactNo; tier: Tier; messageCount: number; tokenCount: number } {
-  const { bytes, tier } = continued(chain, way, target) ?? assemble(chain, way, target);
-  const counts = way.contributing.reduce(
-    (sum, step) => ({ messageCount: sum.messageCount + messagesOf(chain, step), tokenCount: sum.tokenCount + step.tokenCount }),
-    { messageCount: 0, tokenCount: 0 },
-  );
+function keep(chain: Chain, way: Walk, target: Format, recipe: string): Kept & { readonly about: About } {
+  const { bytes, tier, ...about } = continued(chain, way, target) ?? assemble(chain, way, target, readRecipe(recipe).options);
+  const messageCount = way.contributing.reduce((sum, step) => sum + messagesOf(chain, step), 0);
+  const tokenCount =
+    findFormat(target.id)?.tier === 'rendered' ? countTokens(textOf(bytes)) : way.contributing.reduce((sum, step) => sum + step.tokenCount, 0);
   return chain.artifacts.transaction(() => {
     const { no } = chain.artifacts.putCache(bytes, target.contentType);
     chain.db.run(
-      'INSERT OR REPLACE INTO materialized (context, stop, format, project, artifact, tier, messageCount, tokenCount) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
+      `INSERT OR REPLACE INTO materialized (context, stop, format, project, artifact, tier, messageCount, tokenCount, losses)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       way.tip.seq,
       way.stop,
-      target.id,
+      recipe,
       chain.project,
       no,
       tier,
-      counts.messageCount,
-      counts.tokenCount,
+      messageCount,
+      tokenCount,
+      tier === 'native' ? null : JSON.stringify(about),
     );
-    return { artifact: no, tier, ...counts };
+    return { artifact: no, tier, messageCount, tokenCount, about };
   });
 }
 
@@ -127,9 +234,9 @@ const lookBack = 4_096;
  * The result that an ancestor had with the same stop and format, and what came after it: the same bytes as the whole walk
  * gives, since a format's own deltas are set one after the other. Undefined where there is none, or it cannot be read.
  */
-function continued(chain: Chain, way: Walk, target: Format): { readonly bytes: Uint8Array; readonly tier: Tier } | undefined {
+function continued(chain: Chain, way: Walk, target: Format): Assembled | undefined {
   const steps = way.contributing;
-  if (steps.length < longWalk || !steps.every((step) => step.format === target.id)) return undefined;
+  if (steps.length < longWalk || !steps.every((step) => step.format === target.id) || !findFormat(target.id)) return undefined;
   const earlier = chain.db.one<{ context: ContextRow['seq']; artifact: ArtifactNo }>(
     `SELECT context, artifact FROM materialized
       WHERE context IN (SELECT value FROM json_each(?)) AND stop = ? AND format = ? AND tier = 'native' ORDER BY context DESC LIMIT 1`,
@@ -143,6 +250,7 @@ function continued(chain: Chain, way: Walk, target: Format): { readonly bytes: U
     return {
       bytes: target.concat([chain.artifacts.read(earlier.artifact), ...chain.artifacts.readAll(rest.map((step) => step.artifact))]),
       tier: 'native',
+      ...noLosses,
     };
   } catch (error) {
     if (error instanceof StemmaError && error.code === 'NOT_FOUND') return undefined;
@@ -162,6 +270,7 @@ function materializeNothing(chain: Chain, target: Format): Materialized {
     tokenCount: 0,
     cached: false,
     commits: [],
+    ...noLosses,
   };
 }
 

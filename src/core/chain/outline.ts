@@ -1,6 +1,6 @@
 import type { ArtifactNo, EntryKey } from '../base/index.js';
 import { type Kind, kinds, type Role, roles } from '../contract/index.js';
-import { countTokens, type Elision, findFormat, type ParsedDelta, type ParsedEntry } from '../formats/index.js';
+import { countTokens, type Elision, type ParsedDelta, type ParsedEntry, readerOf } from '../formats/index.js';
 import type { Chain } from './chain.js';
 
 /** One entry without its content: enough for counts, bars and finding a place. */
@@ -112,16 +112,19 @@ export function saveOutline(chain: Chain, artifact: ArtifactNo, format: string, 
   );
 }
 
-/** A stored delta as its format reads it; a format that is not known gives no entries. */
+/** A stored delta as its format reads it; one of a format that is not known is one text that says so. */
 export function parsedOf(chain: Chain, artifact: ArtifactNo, format: string): ParsedDelta {
   const name = `${artifact}:${format}`;
   const recent = chain.parsed.get(name);
   if (recent) return recent;
   const bytes = chain.artifacts.read(artifact);
-  const parsed = findFormat(format)?.parse(bytes) ?? { entries: [], elisions: [], problems: [] };
+  const parsed = readerOf(format).parse(bytes);
   chain.parsed.set(name, parsed, bytes.length);
   return parsed;
 }
+
+/** Entries are named by their record and a number in it. */
+export const recordOf = (key: EntryKey): string => key.replace(/\.\d+$/, '');
 
 /** What a model is sent counts; runs of entries of one wire message are one message. */
 export function countsOf(outline: Outline): { messages: number; tokens: number; errors: number; entries: number } {

@@ -41,6 +41,12 @@ export type Commit = z.output<typeof commit>;
 export const stop = z.union([z.enum(['compaction', 'root']), contextPrefix]);
 export type Stop = z.output<typeof stop>;
 
+/** What the asked format could not take along: the first thousand by entry, most telling first, and how much of each in all. */
+export const lost = {
+  losses: z.array(z.object({ entry: entryKey, what: z.string() })),
+  lossCounts: z.array(z.object({ what: z.string(), count })),
+};
+
 export const edit = z.object({
   op: z.enum(['drop', 'replace', 'insert', 'append']),
   /** The entry that is dropped or replaced; for `insert` the entry before which it goes; `append` has none. */
@@ -128,18 +134,31 @@ export const contextContract = {
       }),
     )
     .output(commit),
-  materialize: oc.input(z.object({ id: contextPrefix.nullable(), format: formatName.optional(), stop: stop.optional() })).output(
-    z.object({
-      artifactRef,
-      format: formatName,
-      contentType: z.string(),
-      tier: z.enum(tiers),
-      messageCount: count,
-      tokenCount: count,
-      cached: z.boolean(),
-      commits: z.array(contextId),
-    }),
-  ),
+  materialize: oc
+    .input(
+      z.object({
+        id: contextPrefix.nullable(),
+        format: formatName.optional(),
+        stop: stop.optional(),
+        /** Only for `narrative`: the most that the account may take. */
+        maxTokens: z.number().int().min(1).max(100_000_000).optional(),
+      }),
+    )
+    .output(
+      z.object({
+        artifactRef,
+        format: formatName,
+        contentType: z.string(),
+        tier: z.enum(tiers),
+        messageCount: count,
+        tokenCount: count,
+        cached: z.boolean(),
+        commits: z.array(contextId),
+        ...lost,
+        /** Of tier `raw` in the stored format: what can be said of content that is not read here. */
+        description: z.string().optional(),
+      }),
+    ),
   resolve: oc.input(z.object({ principal: name, at: timestamp })).output(z.object({ id: contextId.nullable(), at: timestamp.nullable() })),
   show: oc.input(z.object({ id: contextPrefix })).output(commit.extend({ children: z.array(contextId), depth: count })),
   history: oc.input(z.object({ id: contextPrefix, depth: count.optional() })).output(z.array(commit)),
@@ -210,7 +229,7 @@ export const exportContract = {
     .input(
       z.object({ id: contextPrefix, stop: stop.optional(), format: formatName, path: z.string().min(1).optional(), redact: z.boolean().optional() }),
     )
-    .output(z.object({ path: z.string().optional(), text: z.string().optional(), bytes: count, format: formatName, tier: z.enum(tiers) })),
+    .output(z.object({ path: z.string().optional(), text: z.string().optional(), bytes: count, format: formatName, tier: z.enum(tiers), ...lost })),
   /**
    * Writes the context where an agent looks for its sessions, and says the command that resumes it. Without `agent` it is the one that
    * wrote the context; where none did, Claude Code. Never overwrites a file.

@@ -1,7 +1,7 @@
 import { type ContextId, textOf, timestampOf } from '../base/index.js';
-import { assemble, type Chain, type ContextRow, commitOf, idsOf, lineage, walk } from '../chain/index.js';
+import { type Assembled, assemble, type Chain, type ContextRow, commitOf, idsOf, lineage, walk } from '../chain/index.js';
 import type { Stop, Tier } from '../contract/index.js';
-import { type Format, formatOf } from '../formats/index.js';
+import { type Format, formatOf, type Losses } from '../formats/index.js';
 import { writeNew } from '../intake/index.js';
 
 export interface ExportInput {
@@ -11,7 +11,7 @@ export interface ExportInput {
   readonly path?: string | undefined;
 }
 
-export interface Exported {
+export interface Exported extends Losses {
   readonly path?: string;
   readonly text?: string;
   readonly bytes: number;
@@ -21,22 +21,18 @@ export interface Exported {
 
 /** A context in another system's form: returned as text, or written to a path where nothing is yet. */
 export function exportContext(chain: Chain, input: ExportInput): Exported {
-  const { bytes, tier } = rendered(chain, input);
+  const { bytes, tier, losses, lossCounts } = rendered(chain, input);
   if (input.path !== undefined) writeNew(input.path, bytes);
-  return { ...(input.path === undefined ? { text: textOf(bytes) } : { path: input.path }), bytes: bytes.length, format: input.format, tier };
+  const where = input.path === undefined ? { text: textOf(bytes) } : { path: input.path };
+  return { ...where, bytes: bytes.length, format: input.format, tier, losses, lossCounts };
 }
 
-function rendered(chain: Chain, input: ExportInput): { bytes: Uint8Array; tier: Tier } {
+function rendered(chain: Chain, input: ExportInput): Assembled {
   const format = formatOf(input.format);
   const tip = commitOf(chain, input.id);
   return format.session === undefined
     ? assemble(chain, walk(chain, tip, input.stop), format)
     : sessionOf(chain, tip, format, { stop: input.stop, sessionId: chain.newId() });
-}
-
-export interface SessionFile {
-  readonly bytes: Uint8Array;
-  readonly tier: Tier;
 }
 
 /**
@@ -48,17 +44,17 @@ export function sessionOf(
   tip: ContextRow,
   format: Format,
   how: { stop?: Stop | undefined; sessionId: string; cwd?: string | undefined },
-): SessionFile {
+): Assembled {
   const contributing =
     how.stop === undefined
       ? lineage(chain, tip).filter((step) => step.type !== 'snapshot' || step.parent === null)
       : walk(chain, tip, how.stop).contributing;
-  const { bytes, tier } = assemble(chain, { tip, contributing, stop: 'root' }, format);
-  const session = format.session?.(bytes, {
+  const assembled = assemble(chain, { tip, contributing, stop: 'root' }, format);
+  const session = format.session?.(assembled.bytes, {
     sessionId: how.sessionId,
     newId: idsOf(`${tip.id}\0${how.sessionId}`),
     now: timestampOf(chain.clock()),
     ...(how.cwd !== undefined && { cwd: how.cwd }),
   });
-  return { bytes: session ?? bytes, tier };
+  return { ...assembled, bytes: session ?? assembled.bytes };
 }

@@ -58,12 +58,51 @@ export type WritableEntry = EntryDraft & {
   readonly messageId?: string;
 };
 
+/**
+ * What an entry may say beside its text, its call and its result. A format that has no place for one of these loses it, and each loss is
+ * reported (losses.ts). Most telling first: reports begin with what is missed most.
+ */
+export const facts = [
+  'thinking',
+  'unsignedThinking',
+  'sealedThinking',
+  'signature',
+  'image',
+  'resultImage',
+  'linkedImage',
+  'block',
+  'error',
+  'blank',
+  'summary',
+  'system',
+  'event',
+  'serverTool',
+  'injected',
+  'resultData',
+  'model',
+  'author',
+  'time',
+] as const;
+export type Fact = (typeof facts)[number];
+
+/** An older version of a format: stored deltas keep their bytes, and are mapped field by field when they are read or materialized. */
+export interface OlderVersion {
+  readonly id: string;
+  /** The delta in the newer version; one that is in the newer version already comes back as it is. */
+  upgrade(delta: Uint8Array): Uint8Array;
+  concat(deltas: readonly Uint8Array[]): Uint8Array;
+}
+
 /** One stored form of a conversation: pure, values in and values out. The registry lists them all. */
 export interface Format {
   readonly id: string;
   readonly contentType: string;
   /** What a conversation of another format becomes when it is written in this one: turns again, or an account of them. */
   readonly tier: 'translated' | 'rendered';
+  /** What it has a place for; texts, calls and results all formats have. Tests hold it to its word (test/core/formats/losses.test.ts). */
+  readonly holds: readonly Fact[];
+  /** What it was before, and how that becomes this. */
+  readonly older?: readonly OlderVersion[];
   /** 0 (not mine) to 1 (certain), from the beginning of a file and its name. */
   recognize(head: Uint8Array, path: string): number;
   /** Entries of one delta. Never throws for what the bytes hold: what it cannot read stands in `problems`. */

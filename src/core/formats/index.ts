@@ -2,6 +2,7 @@
 // Pure: bytes and values in, bytes and values out; no file, clock, randomness or store.
 // The registry below is the only list: a new format is its folder and a line here.
 import { badRequest, inWords } from '../base/index.js';
+import type { Tier } from '../contract/index.js';
 import { anthropicMessages } from './anthropic-messages/index.js';
 import { cardbox } from './cardbox/index.js';
 import { claudeCode } from './claude-code/index.js';
@@ -9,26 +10,55 @@ import type { Format, ImportableFormat } from './format.js';
 import { markdown } from './markdown/index.js';
 import { narrative } from './narrative/index.js';
 import { openaiChat } from './openai-chat/index.js';
+import { unknownFormat } from './unknown.js';
 
 export { anthropicMessages, wireMessages } from './anthropic-messages/index.js';
 export { type CardLine, cardbox, cardsOfEntries, entriesOfCards, lineOf, spacedJson, textOfContent } from './cardbox/index.js';
 export { type AgentMeta, agentIn, claudeCode } from './claude-code/index.js';
 export type * from './format.js';
+export { facts } from './format.js';
+export { factsOf, joinLosses, type Losses, lossesOf, lostBy, noLosses } from './losses.js';
 export { markdown } from './markdown/index.js';
 export { narrative, tell } from './narrative/index.js';
 export { openaiChat } from './openai-chat/index.js';
 export { countTokens, imageTokens, tokenizer } from './tokens.js';
+export { describeRaw } from './unknown.js';
 
 export const importableFormats: readonly ImportableFormat[] = [claudeCode];
-const formats: readonly Format[] = [claudeCode, anthropicMessages, openaiChat, markdown, narrative, cardbox];
-const registry: ReadonlyMap<string, Format> = new Map(formats.map((format) => [format.id, format]));
+/** The formats that there are: each is read and written. */
+export const formats: readonly Format[] = [claudeCode, anthropicMessages, openaiChat, markdown, narrative, cardbox];
+const registry: ReadonlyMap<string, Format> = new Map(formats.flatMap((format) => [format, ...olderVersionsOf(format)]).map((one) => [one.id, one]));
 
 /** The format of that name, or undefined: a chain may hold formats of which only the bytes are known. */
 export const findFormat = (id: string): Format | undefined => registry.get(id);
 
+/** What reads content of that name: where it is not known, as bytes with a description. */
+export const readerOf = (id: string): Format => findFormat(id) ?? unknownFormat(id);
+
 /** @throws BAD_REQUEST naming the formats that there are. */
 export function formatOf(id: string): Format {
   const format = findFormat(id);
-  if (!format) throw badRequest('format', `${inWords(id)} is no format that Stemma writes; there are ${[...registry.keys()].join(', ')}`);
+  if (!format) throw badRequest('format', `${inWords(id)} is no format that Stemma writes; there are ${formats.map((one) => one.id).join(', ')}`);
   return format;
+}
+
+/** Older versions as formats of their own: read through what they became, and given back as they are. */
+function olderVersionsOf(format: Format): readonly Format[] {
+  return (format.older ?? []).map(({ id, upgrade, concat }) => ({
+    ...format,
+    id,
+    concat,
+    recognize: () => 0,
+    parse: (delta) => format.parse(upgrade(delta)),
+    cut: (delta, lastKept) => format.cut(upgrade(delta), lastKept),
+  }));
+}
+
+/** How well a stored delta can be had in the asked format (seed, "Format Versioning and Translation"), best first. */
+export function tierOf(stored: string, asked: Format): Tier {
+  if (stored === asked.id) return 'native';
+  const reader = findFormat(stored);
+  if (!reader) return 'raw';
+  if (asked.older?.some(({ id }) => id === stored)) return 'translated';
+  return reader.tier === 'rendered' || asked.tier === 'rendered' ? 'rendered' : 'translated';
 }

@@ -162,5 +162,10 @@ CREATE INDEX sourcePath ON source(project, path);
 CREATE INDEX sourceSession ON source(project, sessionId);
 `;
 
+/** What a materialization could not take along; null where it was kept before that was counted. */
+const losses = /* sql */ `
+ALTER TABLE materialized ADD COLUMN losses TEXT;
+`;
+
 /** Never change a step that has been released: add one. */
-export const steps: readonly string[] = [first, requests, spaces, cards, tickets, search, storage, tiers, templates];
+export const steps: readonly string[] = [first, requests, spaces, cards, tickets, search, storage, tiers, templates, losses];

@@ -10,6 +10,7 @@ export const anthropicMessages: Format = {
   id: 'anthropic-messages-v1',
   contentType: 'application/json',
   tier: 'translated',
+  holds: ['thinking', 'sealedThinking', 'signature', 'image', 'resultImage', 'linkedImage', 'block', 'error', 'system', 'serverTool'],
   recognize: recognizeDocument,
   parse: parseDocument,
   write: writeDocument,

@@ -2,7 +2,7 @@
 // A turn's output cards are a delta of this format.
 // Cards become entries as a worker turns them into messages; entries of other formats become cards.
 import { bytesOf, type EntryKey } from '../../base/index.js';
-import type { Format } from '../format.js';
+import { type Format, facts } from '../format.js';
 import { entriesOfCards } from './entries.js';
 import { cardLinesOf, lineOf, readLines } from './lines.js';
 import { cardsOfEntries } from './write.js';
@@ -16,6 +16,7 @@ export const cardbox: Format = {
   id: 'cardbox-v1',
   contentType: 'application/x-ndjson',
   tier: 'translated',
+  holds: facts,
   recognize: (head) => {
     const { cards, problems } = readLines(head);
     // The end of a head may be a torn line.

@@ -10,6 +10,7 @@ export const markdown: Format = {
   id: 'markdown',
   contentType: 'text/markdown',
   tier: 'rendered',
+  holds: ['thinking', 'unsignedThinking', 'error', 'summary', 'system', 'event', 'injected'],
   recognize: (_, path) => (/\.(md|markdown)$/i.test(path) ? 0.2 : 0),
   parse,
   write: (entries) =>

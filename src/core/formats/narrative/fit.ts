@@ -27,13 +27,16 @@ export function fitted(opening: string, pieces: readonly Piece[], maxTokens = Nu
   shorten((piece) => isOld(piece) && piece.sort === 'result', folded);
   shorten(isOld, folded);
   shorten(isOld, brief);
-  shorten((piece) => isOld(piece) && piece.sort !== 'summary', () => '');
+  shorten(
+    (piece) => isOld(piece) && piece.sort !== 'summary',
+    () => '',
+  );
   shorten(({ sort }) => sort === 'result', folded);
   shorten(() => true, folded);
   shorten(() => true, brief);
-  const gone = new Set(pieces.flatMap(({ turn }, at) => (shown[at] === '' ? [turn] : [])));
-  pieces.forEach(({ turn }, at) => shown[at] !== '' && gone.delete(turn));
-  const note = gone.size === 0 ? '' : `(${gone.size} earlier ${gone.size === 1 ? 'turn is' : 'turns are'} left out.)\n\n`;
+  const told = new Set(pieces.filter((_, at) => shown[at] !== '').map(({ turn }) => turn));
+  const gone = new Set(pieces.map(({ turn }) => turn)).size - told.size;
+  const note = gone === 0 ? '' : `(${gone} earlier ${gone === 1 ? 'turn is' : 'turns are'} left out.)\n\n`;
   return cutTo(`${opening}${note}${shown.join('')}`, maxTokens);
 }
 

@@ -12,6 +12,7 @@ export const narrative: Format = {
   id: 'narrative',
   contentType: 'text/markdown',
   tier: 'rendered',
+  holds: ['thinking', 'unsignedThinking', 'error', 'summary', 'system', 'event', 'injected', 'author'],
   recognize: (head) => (textOf(head).startsWith(heading) ? 0.9 : 0),
   parse,
   write: (entries, options) => bytesOf(tell(entries, options)),

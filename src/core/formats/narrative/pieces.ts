@@ -50,7 +50,8 @@ function pieceOf(entry: WritableEntry, toolName = 'a tool'): Omit<Piece, 'turn'>
     }
     case 'tool_result': {
       const effect = `\`${toolName}\` ${entry.isError ? 'failed' : 'gave'}`;
-      if (text === '') return { sort: 'result', forms: [`${effect}${entry.isError ? '' : ' nothing'}\n\n`, `${effect}${entry.isError ? '' : ' nothing'}\n\n`, ''] };
+      if (text === '')
+        return { sort: 'result', forms: [`${effect}${entry.isError ? '' : ' nothing'}\n\n`, `${effect}${entry.isError ? '' : ' nothing'}\n\n`, ''] };
       const folded = `${effect}: ${firstWords(text, 160)} (folded: ${text.length} characters)\n\n`;
       return { sort: 'result', forms: shrinking(`${effect}:\n${quoted(text)}\n\n`, folded, entry.isError ? `${effect}\n\n` : '') };
     }

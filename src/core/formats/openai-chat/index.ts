@@ -21,6 +21,7 @@ export const openaiChat: Format = {
   id: 'openai-chat-v1',
   contentType: 'application/json',
   tier: 'translated',
+  holds: ['image', 'blank', 'system'],
   recognize,
   parse,
   write: (entries) => stored(messagesOf(entries)),

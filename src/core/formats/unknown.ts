@@ -1,0 +1,86 @@
+import { createHash } from 'node:crypto';
+import { Decoder } from 'cbor-x';
+import { badRequest, concatBytes, type EntryKey, inWords, isObject, parseJson, textOf } from '../base/index.js';
+import type { Format } from './format.js';
+import { countTokens } from './tokens.js';
+
+/**
+ * A format that nobody here can read (seed, "Raw fallback"): its deltas are kept and given back as they are, one after the other. Where
+ * another format is asked for, each stands as one text with a description, from which a model gets what it can.
+ */
+export const unknownFormat = (id: string): Format => ({
+  id,
+  contentType: 'application/octet-stream',
+  tier: 'rendered',
+  holds: [],
+  recognize: () => 0,
+  parse: (delta) => {
+    const text = rawText(id, delta);
+    const key = `raw-${createHash('sha256').update(delta).digest('hex').slice(0, 16)}.0` as EntryKey;
+    return {
+      entries:
+        delta.length === 0
+          ? []
+          : [{ key, role: 'user', kind: 'text', text, tokens: countTokens(text), marks: ['meta', 'raw'], raw: { start: 0, end: delta.length } }],
+      elisions: [],
+      problems: [],
+    };
+  },
+  write: () => {
+    throw badRequest('format', `${inWords(id)} is no format that Stemma writes: what is stored in it can be read and handed on, not changed`);
+  },
+  concat: concatBytes,
+  cut: (delta) => delta,
+});
+
+/** The delta for a model that reads what we cannot. */
+function rawText(id: string, delta: Uint8Array): string {
+  const { words, text } = describe(delta);
+  return `What the previous session knew is recorded in the format ${id}, which is not read here. ${words}\n\n${text}`;
+}
+
+/** What can be said of such content without knowing it. */
+export const describeRaw = (id: string, delta: Uint8Array): string => `The format ${id} is not read here. ${describe(delta).words}`;
+
+function describe(bytes: Uint8Array): { readonly words: string; readonly text: string } {
+  const text = textOf(bytes);
+  const isText = !text.includes('\u0000') && !text.includes('\ufffd');
+  if (isText) {
+    const whole = parseJson(text);
+    if (whole !== undefined) return { words: `It is one JSON document: ${shapeOf(whole)}.`, text };
+    const lines = text.split('\n').filter((line) => line.trim() !== '');
+    const objects = lines.flatMap((line) => {
+      const value = parseJson(line);
+      return isObject(value) ? [value] : [];
+    });
+    if (objects.length > 0 && objects.length * 2 > lines.length)
+      return { words: `It is JSON Lines, ${lines.length} of them: ${shapeOf(objects)}.`, text };
+    return { words: `It is plain text, ${lines.length} lines.`, text };
+  }
+  const decoded = asCbor(bytes);
+  if (decoded !== undefined) return { words: `It is CBOR, shown as JSON: ${shapeOf(decoded.value)}.`, text: decoded.json };
+  return { words: `It is binary data of ${bytes.length} bytes, shown in base64.`, text: Buffer.from(bytes).toString('base64') };
+}
+
+/** Arrays and maps only: nearly any byte is a legal CBOR number. */
+function asCbor(bytes: Uint8Array): { readonly value: unknown; readonly json: string } | undefined {
+  const major = (bytes[0] ?? 0) >> 5;
+  if (major !== 4 && major !== 5 && major !== 6) return undefined;
+  try {
+    const value: unknown = new Decoder({ mapsAsObjects: true, useRecords: false }).decode(bytes);
+    return { value, json: JSON.stringify(value, (_, member: unknown) => readable(member)) };
+  } catch {
+    return undefined;
+  }
+}
+const readable = (member: unknown): unknown =>
+  member instanceof Uint8Array ? Buffer.from(member).toString('base64') : typeof member === 'bigint' ? member.toString() : member;
+
+function shapeOf(value: unknown): string {
+  if (Array.isArray(value)) {
+    const keys = [...new Set(value.slice(0, 200).flatMap((one: unknown) => (isObject(one) ? Object.keys(one) : [])))];
+    return `${value.length} ${value.length === 1 ? 'item' : 'items'}${keys.length > 0 ? ` with the keys ${listed(keys)}` : ''}`;
+  }
+  return isObject(value) ? `an object with the keys ${listed(Object.keys(value))}` : `a ${typeof value}`;
+}
+const listed = (keys: readonly string[]): string => inWords(keys.slice(0, 24).join(', '), 400);

@@ -1,0 +1,114 @@
+import { describe, expect, test } from 'vitest';
+import { type ContextId, type StemmaError, textOf } from '../../../src/core/base/index.js';
+import { checkpoint, entries, fork, materialize, materializedBytes } from '../../../src/core/chain/index.js';
+import { answer, call, prompt, result } from '../../support/claude-lines.js';
+import { emptyChain } from '../../support/project.js';
+
+const base = { type: 'delta', template: 't', checkpoint: 'explicit' } as const;
+const counts = { messageCount: 1, tokenCount: 5 };
+const refusal = (act: () => unknown): StemmaError => {
+  try {
+    act();
+  } catch (error) {
+    return error as StemmaError;
+  }
+  throw new Error('it was not refused');
+};
+
+/** A call in one format, its result in another, an answer in a third, and a delta of no known form. */
+function mixed() {
+  const chain = emptyChain();
+  const a = checkpoint(chain, {
+    ...base,
+    parent: null,
+    format: 'claude-code-v1',
+    text: prompt('u1', 'look') + call('a1', 'c1', 'Read', { path: 'x' }, { parent: 'u1' }),
+  });
+  const b = checkpoint(chain, { ...base, parent: a.id, format: 'claude-code-v1', text: result('r1', 'c1', 'content', { parent: 'a1' }) });
+  const c = checkpoint(chain, {
+    ...base,
+    parent: b.id,
+    format: 'openai-chat-v1',
+    text: JSON.stringify({ messages: [{ role: 'assistant', content: 'It says content.' }] }),
+  });
+  const d = checkpoint(chain, { ...base, ...counts, parent: c.id, format: 'tracer-v3', text: '{"step":1,"note":"the gate was open"}\n{"step":2}\n' });
+  return { chain, a, b, c, d };
+}
+const bytesIn = (chain: ReturnType<typeof emptyChain>, id: ContextId, format: string): string =>
+  textOf(materializedBytes(chain, { id, format }).bytes);
+
+describe('tiers', () => {
+  test('[C7] [F20] each delta is had as well as it can be, and the worst way is the one that is named', () => {
+    const { chain, b, c, d } = mixed();
+    expect(materialize(chain, { id: b.id }).tier).toBe('native');
+    expect(materialize(chain, { id: c.id, format: 'claude-code-v1' }).tier).toBe('translated');
+    expect(materialize(chain, { id: c.id, format: 'markdown' }).tier).toBe('rendered');
+    expect(materialize(chain, { id: d.id, format: 'claude-code-v1' }).tier).toBe('raw');
+  });
+
+  test('[C7] what is in the asked format stays byte for byte, and what is written beside it hangs on it', () => {
+    const { chain, b, c } = mixed();
+    const whole = bytesIn(chain, c.id, 'claude-code-v1');
+    const kept = bytesIn(chain, b.id, 'claude-code-v1');
+    expect(whole.startsWith(kept)).toBe(true);
+    expect(JSON.parse(whole.slice(kept.length))).toMatchObject({ parentUuid: 'r1', message: { content: [{ text: 'It says content.' }] } });
+  });
+
+  test('[C7] [F19] a call of one delta keeps the result that another holds', () => {
+    const { chain, c } = mixed();
+    const { messages } = JSON.parse(bytesIn(chain, c.id, 'openai-chat-v1')) as { messages: unknown[] };
+    expect(messages).toMatchObject([
+      { role: 'user', content: 'look' },
+      { role: 'assistant', tool_calls: [{ id: 'c1' }] },
+      { role: 'tool', tool_call_id: 'c1', content: 'content' },
+      { role: 'assistant', content: 'It says content.' },
+    ]);
+  });
+
+  test('[F25] what a format cannot take along is named by entry and counted, again from the cache', () => {
+    const { chain, b } = mixed();
+    const first = materialize(chain, { id: b.id, format: 'openai-chat-v1' });
+    expect(first.lossCounts).toEqual([
+      { what: 'which model answered', count: 1 },
+      { what: 'time', count: 3 },
+    ]);
+    expect(first.losses[0]).toEqual({ entry: 'a1.0', what: 'which model answered' });
+    const again = materialize(chain, { id: b.id, format: 'openai-chat-v1' });
+    expect(again).toEqual({ ...first, cached: true });
+    expect(materialize(chain, { id: b.id }).losses).toEqual([]);
+  });
+
+  test('[F26] content of no known format is given back as it is, described, and read as one text', () => {
+    const { chain, d } = mixed();
+    const own = checkpoint(chain, { ...base, ...counts, parent: null, format: 'tracer-v3', data: Buffer.from([0x82, 1, 2]).toString('base64') });
+    const raw = materialize(chain, { id: own.id });
+    expect(raw).toMatchObject({ tier: 'raw', format: 'tracer-v3', contentType: 'application/octet-stream', ...counts });
+    expect(raw.description).toBe('The format tracer-v3 is not read here. It is CBOR, shown as JSON: 2 items.');
+    expect([...materializedBytes(chain, { id: own.id }).bytes]).toEqual([0x82, 1, 2]);
+    const { entries: all } = entries(chain, { id: d.id });
+    expect(all.at(-1)).toMatchObject({ role: 'user', kind: 'text', marks: ['meta', 'raw'] });
+    expect(bytesIn(chain, d.id, 'openai-chat-v1')).toContain('JSON Lines, 2 of them: 2 items with the keys \\"step, note\\"');
+    expect(bytesIn(chain, d.id, 'narrative')).toContain('the gate was open');
+  });
+
+  test('[F26] [C21] an unknown format is refused where nothing says what it holds, and cannot be changed', () => {
+    const { chain, d } = mixed();
+    expect(refusal(() => checkpoint(chain, { ...base, parent: null, format: 'tracer-v3', text: 'x' })).data).toMatchObject({ field: 'format' });
+    expect(refusal(() => materialize(chain, { id: d.id, format: 'tracer-v4' })).data).toMatchObject({ field: 'format' });
+    expect(refusal(() => fork(chain, { id: d.id, edits: [{ op: 'append', entry: { role: 'user', kind: 'text', text: 'x' } }] })).message).toMatch(
+      /tracer-v3.*not changed/,
+    );
+  });
+
+  test('[F24] a narrative within a budget is kept for that budget, and only a narrative has one', () => {
+    const { chain, c } = mixed();
+    const small = materialize(chain, { id: c.id, format: 'narrative', maxTokens: 40 });
+    expect(small).toMatchObject({ tier: 'rendered', cached: false });
+    expect(small.tokenCount).toBeLessThanOrEqual(40);
+    expect(materialize(chain, { id: c.id, format: 'narrative', maxTokens: 40 })).toEqual({ ...small, cached: true });
+    const whole = materialize(chain, { id: c.id, format: 'narrative' });
+    expect(whole.cached).toBe(false);
+    expect(whole.tokenCount).toBeGreaterThan(40);
+    expect(refusal(() => materialize(chain, { id: c.id, format: 'openai-chat-v1', maxTokens: 40 })).data).toMatchObject({ field: 'maxTokens' });
+  });
+});
