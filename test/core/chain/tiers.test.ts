@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { type ContextId, type StemmaError, textOf } from '../../../src/core/base/index.js';
 import { checkpoint, entries, fork, materialize, materializedBytes } from '../../../src/core/chain/index.js';
-import { answer, call, prompt, result } from '../../support/claude-lines.js';
+import { call, prompt, result } from '../../support/claude-lines.js';
 import { emptyChain } from '../../support/project.js';
 
 const base = { type: 'delta', template: 't', checkpoint: 'explicit' } as const;
