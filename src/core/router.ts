@@ -54,6 +54,7 @@ import {
   reproduceTurn,
   rerunTurn,
   stateAt,
+  stepEntries,
   turnOf,
 } from './turns/index.js';
 
@@ -382,6 +383,7 @@ export const router = os.router({
     get: os.turn.get.handler(({ input, context }) => turnOf(chainOf(context), input.turnId)),
     steps: os.turn.steps.handler(({ input, context }) => replaySteps(chainOf(context), input.id)),
     state: os.turn.state.handler(({ input, context }) => stateAt(chainOf(context), input)),
+    entries: os.turn.entries.handler(({ input, context }) => stepEntries(chainOf(context), input)),
     file: os.turn.file.handler(({ input, context }) => fileAt(chainOf(context), input)),
     reproduce: os.turn.reproduce.handler(({ input, context }) => reproduceTurn(chainOf(context), input.turnId)),
     providers: os.turn.providers.handler(async ({ context: { session } }) => {

@@ -69,6 +69,7 @@ const views: Readonly<Record<string, readonly string[]>> = {
   context: ['@tanstack/react-virtual', 'lucide-react', 'react'],
   diff: ['@codemirror/merge', '@tanstack/react-virtual', 'lucide-react', 'react'],
   fork: ['@tanstack/react-virtual', 'lucide-react', 'react'],
+  replay: ['@tanstack/react-virtual', 'lucide-react', 'react'],
   export: ['lucide-react', 'react'],
   inspector: ['lucide-react', 'react'],
   compose: ['@tanstack/react-virtual', 'lucide-react', 'react'],

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { blockOfEntry, blocksOf, promptOf, seamsOf, turnsOf } from '../../src/renderer/views/context/blocks.js';
+import { blockOfEntry, blocksOf } from '../../src/renderer/parts/blocks.js';
+import { promptOf, seamsOf, turnsOf } from '../../src/renderer/views/context/blocks.js';
 import { call, commit, outlineRow, result } from './make.js';
 
 describe('the list of a context', () => {

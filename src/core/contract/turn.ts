@@ -123,6 +123,10 @@ export const turnContract = {
   get: oc.input(z.object({ turnId: contextPrefix })).output(turn),
   /** Every entry of a chain as a step, with what the window weighed after it: what a player plays. */
   steps: oc.input(z.object({ id: contextPrefix })).output(z.object({ steps: z.array(replayStep) })),
+  /** The steps of a range with their content, as it was when they came: what a later delta took out is still there. */
+  entries: oc
+    .input(z.object({ id: contextPrefix, offset: count.optional(), limit: z.number().int().min(1).max(10_000).optional() }))
+    .output(z.object({ total: count, entries: z.array(entry) })),
   /** The state at a moment of a chain. */
   state: oc.input(z.object(moment)).output(momentState),
   /** A file as the conversation knew it at a moment of a chain. */
@@ -133,7 +137,10 @@ export const turnContract = {
       identical: z.boolean(),
       requestHash: z.string().nullable(),
       recordedHash: z.string().nullable(),
-      differences: z.array(z.object({ requestId: name, reason: z.string() })),
+      /** By call; `path` names the part of its body that differs, where that can be told. */
+      differences: z.array(z.object({ requestId: name, path: z.string().optional(), reason: z.string() })),
+      /** Parts of the calls that nobody recorded. */
+      missing: z.array(z.string()),
       calls: count,
     }),
   ),

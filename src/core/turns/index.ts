@@ -6,5 +6,5 @@ export { compareContexts, compareTurns } from './compare.js';
 export { type ModelProvider, type ModelRequest, type ReplyPiece, recordedProvider } from './providers.js';
 export { reproduceTurn } from './reproduce.js';
 export { type Rerun, rerunTurn } from './rerun.js';
-export { fileAt, replaySteps, stateAt } from './state.js';
+export { fileAt, replaySteps, stateAt, stepEntries } from './state.js';
 export { listTurns, turnOf } from './turns.js';

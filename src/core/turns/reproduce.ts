@@ -6,7 +6,9 @@ export interface Reproduced {
   readonly identical: boolean;
   readonly requestHash: string | null;
   readonly recordedHash: string | null;
-  readonly differences: { requestId: string; reason: string }[];
+  readonly differences: { requestId: string; path?: string; reason: string }[];
+  /** Parts of the calls that nobody recorded. */
+  readonly missing: string[];
   readonly calls: number;
 }
 
@@ -28,6 +30,7 @@ export function reproduceTurn(chain: Chain, turnId: ContextId): Reproduced {
     requestHash: last?.digest ?? null,
     recordedHash: last?.recordedDigest ?? null,
     differences,
+    missing: [...new Set(calls.flatMap((call) => call.missing))],
     calls: calls.length,
   };
 }

@@ -1,7 +1,8 @@
 import { badRequest, type ContextId, type EntryKey, notFound } from '../base/index.js';
 import { type Chain, commitOf } from '../chain/index.js';
-import type { KnownFile, MomentState, ReplayStep } from '../contract/index.js';
+import type { Entry, KnownFile, MomentState, ReplayStep } from '../contract/index.js';
 import { type Recording, recordingOf } from './recording.js';
+import { deltaEntries } from './turns.js';
 
 /** A moment of a chain: after an entry, after so many steps, or at its end. */
 export interface Moment {
@@ -14,6 +15,21 @@ export interface Moment {
 export const replaySteps = (chain: Chain, id: ContextId): { steps: ReplayStep[] } => ({
   steps: [...recordingOf(chain, commitOf(chain, id)).steps],
 });
+
+/** A range of the steps with their content: only the turns that the range touches are read. @throws NOT_FOUND */
+export function stepEntries(
+  chain: Chain,
+  query: { readonly id: ContextId; readonly offset?: number | undefined; readonly limit?: number | undefined },
+): { total: number; entries: Entry[] } {
+  const { steps, turns } = recordingOf(chain, commitOf(chain, query.id));
+  const from = query.offset ?? 0;
+  const to = Math.min(steps.length, from + (query.limit ?? steps.length));
+  const touched = turns.filter((turn) => turn.first < to && turn.first + turn.count > from);
+  const found = touched.flatMap(({ turnId, first, count }) =>
+    deltaEntries(chain, commitOf(chain, turnId)).slice(Math.max(0, from - first), Math.min(count, to - first)),
+  );
+  return { total: steps.length, entries: found };
+}
 
 /**
  * What the agent had in front of it at a moment: the window, open calls, files as it knew them, its list of tasks.

@@ -49,6 +49,7 @@ import { Tabs } from './Tabs';
 // The comparison brings its own engine for words; it is loaded when it is first asked for.
 const DiffView = lazy(() => import('../views/diff').then(({ DiffView: view }) => ({ default: view })));
 
+const ReplayView = lazy(() => import('../views/replay').then(({ ReplayView: view }) => ({ default: view })));
 const RequestView = lazy(() => import('../views/request').then(({ RequestView: view }) => ({ default: view })));
 const ComposeView = lazy(() => import('../views/compose').then(({ ComposeView: view }) => ({ default: view })));
 const TimelineView = lazy(() => import('../views/timeline').then(({ TimelineView: view }) => ({ default: view })));
@@ -309,6 +310,8 @@ function InProject({ route }: { route: Route }) {
           return <RequestView project={state.dir} />;
         case 'diff':
           return <DiffView project={state.dir} />;
+        case 'replay':
+          return <ReplayView project={state.dir} />;
         case 'compose':
           return <ComposeView project={state.dir} />;
         case 'timeline':

@@ -9,7 +9,7 @@ export const keyGroups: readonly { readonly name: string; readonly keys: readonl
       ['Ctrl/Cmd K', 'Search or jump'],
       ['?', 'This list'],
       ['/', 'Filter or find'],
-      ['g then l c x q d o t b h', 'Library, chain, context, request, diff, compose, timeline, boxes, handover'],
+      ['g then l c x q d r o t b h', 'Library, chain, context, request, diff, replay, compose, timeline, boxes, handover'],
       ['Ctrl/Cmd B', 'Hide or show the left pane'],
       ['Ctrl/Cmd J', 'Hide or show the inspector'],
       ['Alt ←  Alt →', 'Back, forward'],
@@ -44,6 +44,16 @@ export const keyGroups: readonly { readonly name: string; readonly keys: readonl
       ['y', 'Copy the key of the chosen entry'],
     ],
   },
+  {
+    name: 'Replay',
+    keys: [
+      ['Space', 'Play, pause'],
+      ['← →  , .', 'Previous, next step'],
+      ['Shift ← →  [ ]', 'Previous, next turn'],
+      ['< >', 'Slower, faster'],
+      ['Home End', 'First, last step'],
+    ],
+  },
 ];
 
 const viewKeys: Record<string, ViewName> = {
@@ -52,6 +62,7 @@ const viewKeys: Record<string, ViewName> = {
   x: 'context',
   q: 'request',
   d: 'diff',
+  r: 'replay',
   o: 'compose',
   t: 'timeline',
   b: 'boxes',

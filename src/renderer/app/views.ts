@@ -1,4 +1,4 @@
-import { ArrowRightLeft, BookOpen, Boxes, GitCompare, GitGraph, Layers, Library, MessagesSquare, Radio } from 'lucide-react';
+import { ArrowRightLeft, BookOpen, Boxes, CirclePlay, GitCompare, GitGraph, Layers, Library, MessagesSquare, Radio } from 'lucide-react';
 import type { Icon } from '../parts';
 import type { ViewName } from '../state';
 
@@ -9,6 +9,7 @@ export const viewNames: readonly (readonly [view: ViewName, name: string, icon: 
   ['context', 'Context', BookOpen, 'g x'],
   ['request', 'Request', Radio, 'g q'],
   ['diff', 'Diff', GitCompare, 'g d'],
+  ['replay', 'Replay', CirclePlay, 'g r'],
   ['compose', 'Compose', Layers, 'g o'],
   ['timeline', 'Timeline', MessagesSquare, 'g t'],
   ['boxes', 'Boxes', Boxes, 'g b'],

@@ -104,8 +104,17 @@ export const EntryView = memo(function EntryView({ entry, actions }: { entry: En
   );
 });
 
-/** A tool call and what came of it, as one block. `result` is missing while it loads, null where there is none. */
-export const ToolView = memo(function ToolView({ call, result, actions }: { call: Entry; result: Entry | null | undefined; actions?: ReactNode }) {
+interface ToolViewProps {
+  readonly call: Entry;
+  /** Missing while it loads, null where there is none. */
+  readonly result: Entry | null | undefined;
+  /** What is said where there is none. */
+  readonly noResult?: string;
+  readonly actions?: ReactNode;
+}
+
+/** A tool call and what came of it, as one block. */
+export const ToolView = memo(function ToolView({ call, result, noResult, actions }: ToolViewProps) {
   const error = result?.isError ?? false;
   const tool = call.toolName ?? 'Tool';
   const lead = leadOf(tool, call.arguments);
@@ -120,7 +129,7 @@ export const ToolView = memo(function ToolView({ call, result, actions }: { call
         {result === undefined ? (
           <div className="output-frame" />
         ) : result === null ? (
-          <p className="no-result">No result: the conversation ends before the tool answered.</p>
+          <p className="no-result">{noResult ?? 'No result: the conversation ends before the tool answered.'}</p>
         ) : (
           <Output entry={result} />
         )}

@@ -6,10 +6,12 @@ import './entry.css';
 import './bars.css';
 
 export { agentIds, agentOf, agents } from './agents';
+export { type Block, blockOfEntry, blocksOf, guessHeight } from './blocks';
 export { Code } from './Code';
 export { Button, Copyable, Facts, type Icon, IconButton, Id, Sheet, Switch } from './controls';
 export { EntryView, ToolView } from './Entry';
 export { Fold, Sought } from './Fold';
+export { languageOfPath } from './highlight';
 export * from './kinds';
 export { Markdown } from './Markdown';
 export { MenuButton, type MenuEntry, WithContextMenu } from './Menu';

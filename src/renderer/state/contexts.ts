@@ -53,3 +53,12 @@ export const entriesOf = (project: string, id: ContextId, stop: Stop, unsent = f
       return { total, items: entries };
     }),
   );
+
+/** The steps of a chain's replay with their content, in pages. */
+export const stepEntriesOf = (project: string, id: ContextId): Ranges<Entry> =>
+  entryLists.get(`${project}\n${id}\nsteps`, () =>
+    createRanges<Entry>(pageSize, async (offset, limit) => {
+      const { total, entries } = await api.turn.entries({ id, offset, limit });
+      return { total, items: entries };
+    }),
+  );

@@ -2,7 +2,7 @@
 // Commits never change, so their outlines and entries are cached without a thought; lists are read again by revision.
 // Views read from here and call functions from here; nothing here knows a component.
 export { chainOf, readOn, useChainFacts, wholeChainLimit } from './chain';
-export { entriesOf, type Outline, outlineOf, type ShownCommit } from './contexts';
+export { entriesOf, type Outline, outlineOf, type ShownCommit, stepEntriesOf } from './contexts';
 export { type ImportJob, runImport, useImports } from './imports';
 export { go, move, route, useNavigation } from './navigation';
 export { followAddress, noticeChanges, refreshProject, useOpenDir, useProject } from './project';

@@ -1,6 +1,6 @@
 import type { ContextId, EntryKey, Stop } from '../../core/contract/index.js';
 
-export const views = ['library', 'chain', 'context', 'request', 'diff', 'compose', 'timeline', 'boxes', 'handover'] as const;
+export const views = ['library', 'chain', 'context', 'request', 'diff', 'replay', 'compose', 'timeline', 'boxes', 'handover'] as const;
 export type ViewName = (typeof views)[number];
 
 /** Where the person is. Stands in the address in full, so that back, forward, reload and a copied link lead to the same place. */

@@ -1,4 +1,4 @@
-import { BookOpen, Copy, Download, GitCompare, GitCompareArrows, GitFork, Play } from 'lucide-react';
+import { BookOpen, CirclePlay, Copy, Download, GitCompare, GitCompareArrows, GitFork, Play } from 'lucide-react';
 import type { Commit, ContextId } from '../../core/contract/index.js';
 import { agentOf, agents, type MenuEntry } from '../parts';
 import { copy, go, show } from '../state';
@@ -9,6 +9,7 @@ export function commitActions(commit: Pick<Commit, 'id' | 'parent' | 'format'>, 
   const agent = agentOf(commit.format);
   return [
     { name: 'Open', icon: BookOpen, keys: 'Enter', act: () => go({ view: 'context', commit: id, entry: undefined, stop: undefined }) },
+    { name: 'Replay', icon: CirclePlay, keys: 'r', act: () => go({ view: 'replay', commit: id, entry: undefined }) },
     { name: 'Fork…', icon: GitFork, keys: 'f', act: () => show({ kind: 'fork', commit: id, stop: 'compaction' }) },
     'line',
     {
@@ -27,7 +28,7 @@ export function commitActions(commit: Pick<Commit, 'id' | 'parent' | 'format'>, 
     },
     'line',
     { name: 'Export…', icon: Download, keys: 'e', act: () => show({ kind: 'export', commit: id, stop: 'compaction' }) },
-    { name: `Resume in ${agents[agent].name}…`, icon: Play, keys: 'r', act: () => show({ kind: 'resume', commit: id, agent }) },
+    { name: `Resume in ${agents[agent].name}…`, icon: Play, keys: 'R', act: () => show({ kind: 'resume', commit: id, agent }) },
     { name: 'Copy id', icon: Copy, keys: 'y', act: () => void copy(id, 'Copied the id') },
   ];
 }

@@ -4,7 +4,7 @@ import type { ContextId } from '../../../src/core/base/index.js';
 import { type Chain, checkpoint, commitOf, compact, lineage, outlineRows, snapshot, tips } from '../../../src/core/chain/index.js';
 import type { Commit } from '../../../src/core/contract/index.js';
 import { importPaths } from '../../../src/core/intake/index.js';
-import { fileAt, listTurns, replaySteps, stateAt } from '../../../src/core/turns/index.js';
+import { fileAt, listTurns, replaySteps, stateAt, stepEntries } from '../../../src/core/turns/index.js';
 import { answer, call, prompt, result } from '../../support/claude-lines.js';
 import { root } from '../../support/machine.js';
 import { emptyChain } from '../../support/project.js';
@@ -76,6 +76,21 @@ describe('a recording', () => {
     expect(JSON.stringify(stateAt(live.chain, { id: first }))).toBe(seen[0]);
     expect(fileAt(live.chain, { id: live.tip.id, path: '/f1' }).content).toBe('version 5');
     expect(fileAt(live.chain, { id: live.tip.id, path: '/f1', step: 12 }).content).toBe('version 1');
+  });
+
+  test('steps have their content in any range, compactions included', () => {
+    const chain = sample();
+    for (const tip of tips(chain, {})) {
+      const { steps } = replaySteps(chain, tip.id);
+      for (const [offset, limit] of [
+        [0, 10_000],
+        [3, 9],
+        [steps.length - 2, 5],
+      ] as const)
+        expect(stepEntries(chain, { id: tip.id, offset, limit }).entries.map((entry) => entry.key)).toEqual(
+          steps.slice(offset, offset + limit).map((step) => step.key),
+        );
+    }
   });
 
   test('a step that the chain does not have is refused', () => {

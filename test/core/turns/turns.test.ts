@@ -107,6 +107,7 @@ describe('what a turn was', () => {
       requestHash: null,
       recordedHash: null,
       differences: [],
+      missing: [],
       calls: 0,
     });
   });

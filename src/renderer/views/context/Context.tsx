@@ -5,9 +5,13 @@ import type { ContextId, Entry, RequestRow, Stop } from '../../../core/contract/
 import { api } from '../../client';
 import {
   Answer,
+  type Block,
   Button,
+  blockOfEntry,
+  blocksOf,
   Empty,
   EntryView,
+  guessHeight,
   IconButton,
   MenuButton,
   problemOf,
@@ -35,7 +39,7 @@ import {
   useRanges,
   useReading,
 } from '../../state';
-import { type Block, blockOfEntry, blocksOf, guessHeight, seamsOf, turnsOf } from './blocks';
+import { seamsOf, turnsOf } from './blocks';
 import { CallSeam, useCalls } from './CallSeam';
 import { clearFound, paintFound } from './find';
 

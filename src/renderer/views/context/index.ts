@@ -3,5 +3,5 @@
 // The token bar, the outline of turns and find all meet in one number: the place of an entry in the context.
 import './context.css';
 
-export { blocksOf, seamsOf, turnsOf } from './blocks';
+export { seamsOf, turnsOf } from './blocks';
 export { ContextView } from './Context';

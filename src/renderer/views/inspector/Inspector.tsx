@@ -7,6 +7,7 @@ import {
   agentOf,
   agents,
   Button,
+  blocksOf,
   Empty,
   Facts,
   familyOf,
@@ -38,7 +39,7 @@ import {
   useReading,
 } from '../../state';
 import { commitActions } from '../actions';
-import { blocksOf, seamsOf, turnsOf } from '../context';
+import { seamsOf, turnsOf } from '../context';
 
 /** Everything about what is selected: a commit, and in the context view also the entry and the turns around it. */
 export function Inspector({ project }: { project: string }) {

@@ -1,0 +1,67 @@
+import type { ContextId, OutlineRow } from '../../core/contract/index.js';
+
+/** As much of an entry as its block is known by. */
+export type Outlined = Pick<OutlineRow, 'role' | 'kind' | 'tokens' | 'commit' | 'toolCallId'>;
+
+/** What the list shows as one: an entry, or a tool call with what came of it. Numbers are places in the context. */
+export interface Block {
+  readonly first: number;
+  /** The result of the call at `first`, null where the context holds none, undefined where `first` is no call. */
+  readonly result: number | null | undefined;
+  readonly commit: ContextId;
+  /** The first block of its commit. */
+  readonly opens: boolean;
+}
+
+/** The list of a context: in order, each result drawn up to its call. */
+export function blocksOf(rows: readonly Outlined[]): readonly Block[] {
+  const calls = new Map<string, number>();
+  const resultOfCall = new Map<number, number>();
+  rows.forEach((row, index) => {
+    if (!row.toolCallId) return;
+    if (row.kind === 'tool_call') calls.set(row.toolCallId, index);
+    if (row.kind !== 'tool_result') return;
+    const call = calls.get(row.toolCallId);
+    // A second result for one call stays where it stands.
+    if (call !== undefined && !resultOfCall.has(call)) resultOfCall.set(call, index);
+  });
+  const drawn = new Set(resultOfCall.values());
+  const blocks: Block[] = [];
+  let commit: ContextId | undefined;
+  rows.forEach((row, first) => {
+    if (drawn.has(first)) return;
+    const result = row.kind === 'tool_call' ? (resultOfCall.get(first) ?? null) : undefined;
+    blocks.push({ first, result, commit: row.commit, opens: row.commit !== commit });
+    commit = row.commit;
+  });
+  return blocks;
+}
+
+/** The block that shows an entry, by the entry's place. */
+export function blockOfEntry(blocks: readonly Block[], entry: number): number {
+  let low = 0;
+  let high = blocks.length - 1;
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if ((blocks[middle]?.first ?? 0) <= entry) low = middle;
+    else high = middle - 1;
+  }
+  // A result is drawn at its call, which stands before it.
+  for (let at = low; at >= 0 && at > low - 400; at--) if (blocks[at]?.result === entry) return at;
+  return Math.max(0, low);
+}
+
+/** A first guess of a block's height in pixels, before it is measured. */
+export function guessHeight(rows: readonly Outlined[], block: Block): number {
+  const row = rows[block.first];
+  if (!row) return 60;
+  const turn = block.opens ? 37 : 0;
+  const lines = (tokens: number) => Math.ceil((tokens * 3.8) / 110);
+  if (block.result !== undefined) {
+    const result = block.result === null ? 0 : (rows[block.result]?.tokens ?? 0);
+    return turn + 48 + 18 * Math.min(20, lines(result) + 1);
+  }
+  if (row.kind === 'thinking') return turn + 58;
+  if (row.kind === 'image') return turn + 240;
+  return turn + 40 + 20 * Math.min(row.kind === 'text' ? 400 : 20, lines(row.tokens) + 1);
+}

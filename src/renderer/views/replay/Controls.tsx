@@ -1,0 +1,67 @@
+import { ChevronLeft, ChevronRight, Pause, Play, SkipBack, SkipForward } from 'lucide-react';
+import type { ContextId, ReplayStep, TurnRow } from '../../../core/contract/index.js';
+import { Button, IconButton, say } from '../../parts';
+import { go } from '../../state';
+import { type Axis, speeds } from './axis';
+import type { Player } from './usePlayer';
+
+interface ControlsProps {
+  readonly steps: readonly ReplayStep[];
+  readonly turns: readonly TurnRow[];
+  readonly turnIndex: number;
+  readonly player: Player;
+  readonly axis: Axis;
+  readonly onTurn: (by: 1 | -1) => void;
+  readonly actions: { readonly commit: ContextId; readonly turn: ContextId } | undefined;
+}
+
+/** Where one is, and the buttons of a player. */
+export function Controls({ steps, turns, turnIndex, player, axis, onTurn, actions }: ControlsProps) {
+  const { place, playing, speed, go: goTo, toggle, setSpeed } = player;
+  const step = steps[place];
+  const turn = turns[turnIndex];
+  const waited = axis.gaps.find((gap) => gap.step === place);
+  return (
+    <div className="replay-controls">
+      <span className="replay-buttons">
+        <IconButton icon={SkipBack} label="Previous turn" keys="Shift ←" onClick={() => onTurn(-1)} disabled={place === 0} />
+        <IconButton icon={ChevronLeft} label="Previous step" keys="←" onClick={() => goTo(place - 1)} disabled={place === 0} />
+        <Button look="primary" icon={playing ? Pause : Play} onClick={toggle} title={playing ? 'Pause (Space)' : 'Play (Space)'}>
+          {playing ? 'Pause' : 'Play'}
+        </Button>
+        <IconButton icon={ChevronRight} label="Next step" keys="→" onClick={() => goTo(place + 1)} disabled={place >= steps.length - 1} />
+        <IconButton icon={SkipForward} label="Next turn" keys="Shift →" onClick={() => onTurn(1)} disabled={place >= steps.length - 1} />
+      </span>
+      <label className="replay-speed" title="Slower, faster (< >)">
+        <span className="unseen">Speed</span>
+        <select className="field" value={speed} onChange={(event) => setSpeed(Number(event.target.value))}>
+          {speeds.map((each) => (
+            <option key={each} value={each}>
+              {each}×
+            </option>
+          ))}
+        </select>
+      </label>
+      <span className="replay-where">
+        <span className="muted">
+          Step {say.exact(place + 1)} of {say.exact(steps.length)} · turn {turnIndex + 1} of {turns.length}
+        </span>
+        <span className="ellipsis" title={turn?.trigger.text ?? undefined}>
+          {turn?.trigger.kind === 'compaction' ? 'Compaction' : say.firstLine(turn?.trigger.text ?? 'The turn before goes on')}
+        </span>
+      </span>
+      <span className="grow" />
+      {waited && <span className="badge replay-waited">after {say.duration(waited.ms)} of quiet</span>}
+      {step?.at && (
+        <time className="muted replay-time" dateTime={step.at} title={say.instant(step.at)}>
+          {say.instant(step.at)}
+        </time>
+      )}
+      {actions && (
+        <Button small onClick={() => go({ view: 'context', commit: actions.turn, entry: step?.key, stop: undefined })}>
+          Open in Context
+        </Button>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,155 @@
+import { useEffect, useMemo, useRef, useState } from 'react';
+import type { ReplayStep, TurnRow } from '../../../core/contract/index.js';
+import { say, speaker } from '../../parts';
+import { useUi } from '../../state';
+import { type Axis, placeAt } from './axis';
+
+interface TrackProps {
+  readonly steps: readonly ReplayStep[];
+  readonly turns: readonly TurnRow[];
+  readonly axis: Axis;
+  readonly place: number;
+  readonly onGo: (place: number) => void;
+}
+
+/** The time of the chain as one line: how full the window was, where turns begin, where it was compacted, where nobody worked. */
+export function Track({ steps, turns, axis, place, onGo }: TrackProps) {
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const theme = useUi((ui) => ui.theme);
+  const [width, setWidth] = useState(0);
+  const [pointed, setPointed] = useState<{ place: number; x: number }>();
+  const most = useMemo(() => steps.reduce((max, step) => Math.max(max, step.window), 1), [steps]);
+
+  useEffect(() => {
+    const element = canvas.current;
+    if (!element) return;
+    const observer = new ResizeObserver(() => setWidth(element.clientWidth));
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, []);
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the theme changes the colors that are read from the page
+  useEffect(() => {
+    const element = canvas.current;
+    if (element && width > 0) draw(element, width, { steps, turns, axis, most });
+  }, [steps, turns, axis, most, width, theme]);
+
+  const length = axis.length || 1;
+  const at = ((axis.times[place] ?? 0) / length) * 100;
+  const pointAt = (clientX: number): number => {
+    const box = canvas.current?.getBoundingClientRect();
+    return box ? placeAt(axis, Math.max(0, Math.min(1, (clientX - box.left) / box.width)) * length) : 0;
+  };
+  const step = pointed && steps[pointed.place];
+  const gap = pointed && axis.gaps.find((each) => each.step === pointed.place);
+  return (
+    <div className="track">
+      <canvas
+        ref={canvas}
+        role="slider"
+        tabIndex={0}
+        data-list
+        aria-label="Moment of the replay"
+        aria-valuemin={1}
+        aria-valuemax={steps.length}
+        aria-valuenow={place + 1}
+        aria-valuetext={`Step ${place + 1} of ${steps.length}`}
+        onPointerDown={(event) => {
+          event.currentTarget.setPointerCapture(event.pointerId);
+          onGo(pointAt(event.clientX));
+        }}
+        onPointerMove={(event) => {
+          const to = pointAt(event.clientX);
+          setPointed({ place: to, x: event.nativeEvent.offsetX });
+          if (event.buttons & 1) onGo(to);
+        }}
+        onPointerLeave={() => setPointed(undefined)}
+      />
+      <div className="track-past" style={{ width: `${at}%` }} />
+      <div className="track-head" style={{ left: `${at}%` }} />
+      {step && (
+        <div className="token-tip track-tip" style={{ left: Math.min(Math.max(0, (pointed?.x ?? 0) - 120), Math.max(0, width - 260)) }}>
+          <strong>{speaker(step)}</strong> step {say.exact((pointed?.place ?? 0) + 1)} · {say.tokens(step.window)} in the window
+          {step.at && <span>{say.instant(step.at)}</span>}
+          {gap && <span>nothing happened for {say.duration(gap.ms)}</span>}
+          {step.dropped && <span>compaction: {say.tokens(step.dropped.tokens)} went</span>}
+          {step.head && <span className="ellipsis">{step.head}</span>}
+        </div>
+      )}
+    </div>
+  );
+}
+
+interface Drawn {
+  readonly steps: readonly ReplayStep[];
+  readonly turns: readonly TurnRow[];
+  readonly axis: Axis;
+  readonly most: number;
+}
+
+const foot = 6;
+
+function draw(element: HTMLCanvasElement, width: number, { steps, turns, axis, most }: Drawn): void {
+  const context = element.getContext('2d');
+  if (!context) return;
+  const ratio = devicePixelRatio || 1;
+  const height = element.clientHeight;
+  element.width = Math.round(width * ratio);
+  element.height = Math.round(height * ratio);
+  context.scale(ratio, ratio);
+  const style = getComputedStyle(element);
+  const color = (name: string): string => style.getPropertyValue(`--${name}`);
+  const length = axis.length || 1;
+  const xOf = (place: number): number => ((axis.times[place] ?? 0) / length) * width;
+  const ground = height - foot;
+  const yOf = (tokens: number): number => ground - (tokens / most) * (ground - 4);
+
+  // Where nobody worked, the line is hatched: time was left out there.
+  context.strokeStyle = color('line-strong');
+  context.lineWidth = 1;
+  for (const gap of axis.gaps) {
+    const [from, to] = [xOf(Math.max(0, gap.step - 1)), xOf(gap.step)];
+    for (let x = from + 2; x < to; x += 4) {
+      context.beginPath();
+      context.moveTo(x, ground);
+      context.lineTo(x + 3, 3);
+      context.stroke();
+    }
+  }
+
+  // How full the window was: one point a column of pixels is enough.
+  context.beginPath();
+  context.moveTo(0, ground);
+  let drawn = -1;
+  let level = 0;
+  steps.forEach((step, place) => {
+    const x = xOf(place);
+    if (step.dropped || x - drawn >= 0.5) {
+      context.lineTo(x, yOf(level));
+      context.lineTo(x, yOf(step.window));
+      drawn = x;
+    }
+    level = step.window;
+  });
+  context.lineTo(width, yOf(level));
+  context.lineTo(width, ground);
+  context.closePath();
+  context.globalAlpha = 0.22;
+  context.fillStyle = color('accent');
+  context.fill();
+  context.globalAlpha = 1;
+
+  context.fillStyle = color('line-strong');
+  context.fillRect(0, ground, width, 1);
+  context.fillStyle = color('faint');
+  for (const turn of turns) if (turn.entries) context.fillRect(Math.round(xOf(turn.first)), ground, 1, foot);
+  context.fillStyle = color('danger');
+  steps.forEach((step, place) => {
+    if (step.isError) context.fillRect(Math.round(xOf(place)) - 1, ground + 2, 3, foot - 2);
+  });
+  context.fillStyle = color('text');
+  steps.forEach((step, place) => {
+    if (!step.dropped) return;
+    for (let y = 0; y < ground; y += 4) context.fillRect(Math.round(xOf(place)), y, 1, 2);
+  });
+}
