@@ -41,7 +41,7 @@ import {
 } from './project/index.js';
 import { diffParts, diffRequests, getPart, getRequest, listParts, listRequests, requestSeries } from './requests/index.js';
 import { query } from './search/index.js';
-import { createTicket, discuss, events, giveVerdict, importTickets, listTickets, moveTicket, ticketOf, updateTicket } from './tickets/index.js';
+import * as tickets from './tickets/index.js';
 import * as timeline from './timeline/index.js';
 import {
   askContext,
@@ -239,15 +239,23 @@ export const router = os.router({
     }),
   },
   ticket: {
-    create: os.ticket.create.handler(({ input, context }) => createTicket(chainOf(context), input)),
-    update: os.ticket.update.handler(({ input, context }) => updateTicket(chainOf(context), input)),
-    get: os.ticket.get.handler(({ input, context }) => ticketOf(chainOf(context), input.ticketId)),
-    list: os.ticket.list.handler(({ input, context }) => listTickets(chainOf(context), input)),
-    transition: os.ticket.transition.handler(({ input, context }) => moveTicket(chainOf(context), input)),
-    verdict: os.ticket.verdict.handler(({ input, context }) => giveVerdict(chainOf(context), input)),
-    discuss: os.ticket.discuss.handler(({ input, context }) => discuss(chainOf(context), input)),
-    events: os.ticket.events.handler(({ input, context }) => events(chainOf(context), input.after)),
-    import: os.ticket.import.handler(({ input, context }) => importTickets(chainOf(context), input.text, input.kind)),
+    create: os.ticket.create.handler(({ input, context }) => tickets.createTicket(chainOf(context), input)),
+    update: os.ticket.update.handler(({ input, context }) => tickets.updateTicket(chainOf(context), input)),
+    get: os.ticket.get.handler(({ input, context }) => tickets.ticketOf(chainOf(context), input.ticketId)),
+    list: os.ticket.list.handler(({ input, context }) => tickets.listTickets(chainOf(context), input)),
+    overview: os.ticket.overview.handler(({ input, context }) => tickets.overview(chainOf(context), input)),
+    transition: os.ticket.transition.handler(({ input, context }) => tickets.moveTicket(chainOf(context), input)),
+    verdict: os.ticket.verdict.handler(({ input, context }) => tickets.giveVerdict(chainOf(context), input)),
+    discuss: os.ticket.discuss.handler(({ input, context }) => tickets.discuss(chainOf(context), input)),
+    answer: os.ticket.answer.handler(({ input, context, signal }) =>
+      tickets.answer(chainOf(context), input, context.session.engine.options.providers ?? [], signal),
+    ),
+    thread: os.ticket.thread.handler(({ input, context }) => tickets.thread(chainOf(context), input.ticketId)),
+    startFrom: os.ticket.startFrom.handler(({ input, context }) => tickets.startFrom(chainOf(context), input)),
+    ofContexts: os.ticket.ofContexts.handler(({ input, context }) => tickets.ticketsOfContexts(chainOf(context), input)),
+    events: os.ticket.events.handler(({ input, context }) => tickets.events(chainOf(context), input)),
+    acknowledge: os.ticket.acknowledge.handler(({ input, context }) => tickets.acknowledge(chainOf(context), input)),
+    import: os.ticket.import.handler(({ input, context }) => tickets.importTickets(chainOf(context), input)),
   },
   timeline: {
     block: os.timeline.block.handler(({ input }) => ({ text: timeline.renderBlock(input) })),

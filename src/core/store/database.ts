@@ -3,7 +3,9 @@ import Database from 'better-sqlite3';
 import { corrupt, StemmaError } from '../base/index.js';
 import { migrate } from './migrations.js';
 
-type Parameter = string | number | bigint | Uint8Array | null;
+type Value = string | number | bigint | Uint8Array | null;
+/** A value for each `?` in order, or one object with a value for each `:name`. */
+type Parameter = Value | { readonly [name: string]: Value };
 
 /** Reads only: what is handed this cannot write, and does not compile if it tries. */
 export interface ReadableDb {

@@ -3,7 +3,7 @@ import { requests } from './schema-requests.js';
 import { search } from './schema-search.js';
 import { spaces } from './schema-spaces.js';
 import { storage, templates, tiers } from './schema-storage.js';
-import { tickets } from './schema-tickets.js';
+import { ticketStarts, tickets } from './schema-tickets.js';
 
 /**
  * The tables, as the steps that make them. Numbers of rows (`no`, `seq`) are local and never shown; ids and hashes are
@@ -168,4 +168,4 @@ ALTER TABLE materialized ADD COLUMN losses TEXT;
 `;
 
 /** Never change a step that has been released: add one. */
-export const steps: readonly string[] = [first, requests, spaces, cards, tickets, search, storage, tiers, templates, losses];
+export const steps: readonly string[] = [first, requests, spaces, cards, tickets, search, storage, tiers, templates, losses, ticketStarts];

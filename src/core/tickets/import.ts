@@ -1,23 +1,10 @@
-import { badRequest, isObject, type Json, parseInstant, parseJson, stringAt } from '../base/index.js';
+import { badRequest, parseInstant, parseJson, type Timestamp } from '../base/index.js';
 import type { Chain } from '../chain/index.js';
 import type { Ticket } from '../contract/index.js';
-import { createTicket, listTickets, moveTicket, type NewTicket, updateTicket } from './tickets.js';
-
-/** A ticket as another system has it. */
-interface Foreign {
-  readonly title: string;
-  readonly body: string;
-  readonly type: string;
-  readonly labels: readonly string[];
-  readonly author: string | undefined;
-  readonly assignee: string | undefined;
-  readonly closed: boolean;
-  readonly at: number | undefined;
-  /** What makes it the same ticket when it is brought in again. */
-  readonly origin: string;
-  /** The origin of the ticket that it stands under. */
-  readonly under: string | undefined;
-}
+import { type Foreign, type ForeignReview, fromGitHub, fromMarkdown } from './foreign.js';
+import { type Occasion, understoodBy } from './rows.js';
+import { createTicket, finding, ticketOf } from './tickets.js';
+import { giveVerdict, moveTicket } from './transition.js';
 
 export interface ImportedTickets {
   readonly created: string[];
@@ -25,143 +12,103 @@ export interface ImportedTickets {
 }
 
 /**
- * Brings in tickets from GitHub's JSON (issues, pull requests, their reviews and review comments) or from a Markdown
- * task list. Each is linked to the commit that was current when it was made. One that was brought in before stays as it is.
+ * Brings in tickets from GitHub's JSON (issues, pull requests, their reviews and review comments) or from a Markdown task
+ * list, which says no times: it was written at `at`, else now. Each is linked to the commit that was current when it was
+ * made, and says that this was found. What was brought in before stays as it is.
  * @throws BAD_REQUEST where the text is neither.
  */
-export function importTickets(chain: Chain, text: string, kind?: 'github' | 'markdown'): ImportedTickets {
-  const foreign = kind === 'markdown' || (kind === undefined && parseJson(text) === undefined) ? fromMarkdown(text) : fromGitHub(parseJson(text));
-  if (!foreign.length)
+export function importTickets(
+  chain: Chain,
+  input: { text: string; kind?: 'github' | 'markdown' | undefined; at?: Timestamp | undefined },
+): ImportedTickets {
+  const json = input.kind === 'markdown' ? undefined : parseJson(input.text);
+  const found = input.kind === 'markdown' || (input.kind === undefined && json === undefined) ? fromMarkdown(input.text) : fromGitHub(json);
+  if (!found.tickets.length)
     throw badRequest('text', 'there is no issue, review or task in the text: it is JSON of GitHub issues, or a list with [ ] and [x]');
+  const written = parseInstant(input.at ?? '') ?? chain.clock();
   return chain.db.transaction(() => {
-    const byOrigin = new Map(
-      listTickets(chain, {}).flatMap((ticket) =>
-        ticket.labels.filter((label) => label.startsWith(originLabel)).map((label) => [label.slice(originLabel.length), ticket.ticketId] as const),
-      ),
-    );
-    const created: string[] = [];
-    for (const each of foreign) {
-      if (byOrigin.has(each.origin)) continue;
-      const { ticketId } = bring(chain, each, each.under === undefined ? undefined : byOrigin.get(each.under));
-      byOrigin.set(each.origin, ticketId);
-      created.push(ticketId);
+    const known = knownOrigins(chain);
+    const created: { foreign: Foreign; ticketId: string }[] = [];
+    for (const foreign of found.tickets) {
+      if (known.has(foreign.origin)) continue;
+      const ticket = bring(chain, foreign, foreign.under === undefined ? undefined : known.get(foreign.under), written);
+      known.set(foreign.origin, ticket.ticketId);
+      created.push({ foreign, ticketId: ticket.ticketId });
     }
-    return { created, known: foreign.length - created.length };
+    for (const { foreign, ticketId } of created) review(chain, foreign, ticketId, found.reviews, written);
+    // What stands under another is closed before it: a closed ticket has no open findings.
+    const over = new Set(found.tickets.flatMap(({ closed, origin }) => (closed ? origin : [])));
+    const isOver = ({ closed, type, under = '' }: Foreign): boolean =>
+      closed || (type === finding && (over.has(under) || isClosed(chain, known.get(under))));
+    for (const { foreign, ticketId } of created.toReversed()) if (isOver(foreign)) close(chain, foreign, ticketId, written);
+    return { created: created.map(({ ticketId }) => ticketId), known: found.tickets.length - created.length };
   });
 }
 
 const originLabel = 'from:';
 
-function bring(chain: Chain, foreign: Foreign, parent: string | undefined): Ticket {
-  const contextId = currentAt(chain, foreign.at);
-  const input: NewTicket = {
+const knownOrigins = (chain: Chain): Map<string, string> =>
+  new Map(
+    chain.db
+      .all<{ label: string; ticketId: string }>(
+        'SELECT l.value AS label, t.ticketId FROM ticket t, json_each(t.labels) l WHERE t.project = ? AND l.value >= ? AND l.value < ?',
+        chain.project,
+        originLabel,
+        `${originLabel.slice(0, -1)};`,
+      )
+      .map(({ label, ticketId }) => [label.slice(originLabel.length), ticketId]),
+  );
+
+function bring(chain: Chain, foreign: Foreign, parent: string | undefined, written: number): Ticket {
+  return createTicket(chain, {
     title: foreign.title,
     body: foreign.body,
-    type: parent === undefined && foreign.type === 'review_finding' ? 'review' : foreign.type,
+    type: parent === undefined && foreign.type === finding ? 'review' : foreign.type,
     labels: [...foreign.labels, `${originLabel}${foreign.origin}`],
     parent,
     assignee: foreign.assignee,
-    by: foreign.author,
-    at: foreign.at,
-    ...(contextId !== undefined && { contextId }),
-  };
-  const made = createTicket(chain, input);
-  if (!foreign.closed) return made;
-  if (made.type === 'review_finding') updateTicket(chain, { ticketId: made.ticketId, resolution: 'Closed where it came from', at: foreign.at });
-  return moveTicket(chain, { ticketId: made.ticketId, to: 'closed', reason: 'closed where it came from', at: foreign.at });
-}
-
-/** The newest commit of the project at the instant. */
-const currentAt = (chain: Chain, at: number | undefined): string | undefined =>
-  at === undefined
-    ? undefined
-    : chain.db.one<{ id: string }>(
-        'SELECT id FROM context WHERE project = ? AND createdAt <= ? ORDER BY createdAt DESC, seq DESC LIMIT 1',
-        chain.project,
-        at,
-      )?.id;
-
-function fromMarkdown(text: string): Foreign[] {
-  const parents: { indent: number; origin: string }[] = [];
-  return text.split('\n').flatMap((line, number): Foreign[] => {
-    const match = /^(\s*)[-*+]\s+\[([ xX])\]\s+(.+)$/.exec(line);
-    const [, space = '', mark = '', title = ''] = match ?? [];
-    if (!match) return [];
-    const indent = space.replaceAll('\t', '    ').length;
-    while ((parents.at(-1)?.indent ?? -1) >= indent) parents.pop();
-    const under = parents.at(-1)?.origin;
-    const origin = `markdown:${under === undefined ? '' : `${under}/`}${title.trim()}#${number}`;
-    parents.push({ indent, origin });
-    return [
-      {
-        title: title.trim(),
-        body: '',
-        type: 'task',
-        labels: [],
-        author: undefined,
-        assignee: undefined,
-        closed: mark !== ' ',
-        at: undefined,
-        origin,
-        under,
-      },
-    ];
+    ...then(chain, foreign.author, foreign.at ?? written),
   });
 }
 
-function fromGitHub(value: Json | undefined): Foreign[] {
-  const items: readonly Json[] = Array.isArray(value) ? value : isObject(value) ? [value] : [];
-  return items.flatMap((item) => (isObject(item) ? [...issueOf(item), ...nested(item)] : []));
+/** A pull request that somebody was asked to review, or did, is in review with what they said. */
+function review(chain: Chain, foreign: Foreign, ticketId: string, all: readonly ForeignReview[], written: number): void {
+  const reviews = all
+    .filter((each) => each.under === foreign.origin && each.reviewer !== foreign.author)
+    .toSorted((a, b) => (a.at ?? written) - (b.at ?? written));
+  const reviewers = [...new Set([...reviews.map((each) => each.reviewer), ...foreign.awaited])];
+  if (foreign.type !== 'review' || reviewers.length === 0) return;
+  moveTicket(chain, { ticketId, to: 'review', reviewers, ...then(chain, foreign.author, foreign.at ?? written) });
+  for (const { reviewer, verdict, words, at } of reviews)
+    giveVerdict(chain, { ...then(chain, reviewer, at ?? written), ticketId, reviewer, verdict, reason: words });
 }
 
-function nested(item: { readonly [key: string]: Json }): Foreign[] {
-  const under = stringAt(item, 'html_url') ?? stringAt(item, 'url');
-  return ['reviews', 'comments', 'review_comments'].flatMap((key) => {
-    const list = item[key];
-    return Array.isArray(list) ? list.flatMap((each) => (isObject(each) ? reviewOf(each, under) : [])) : [];
+const isClosed = (chain: Chain, ticketId: string | undefined): boolean => ticketId !== undefined && ticketOf(chain, ticketId).status === 'closed';
+
+function close(chain: Chain, foreign: Foreign, ticketId: string, written: number): void {
+  const isFinding = ticketOf(chain, ticketId).type === finding;
+  moveTicket(chain, {
+    ticketId,
+    to: 'closed',
+    reason: 'closed where it came from',
+    ...(isFinding && { resolution: 'Closed where it came from' }),
+    ...then(chain, undefined, foreign.closedAt ?? foreign.at ?? written),
   });
 }
 
-function issueOf(item: { readonly [key: string]: Json }): Foreign[] {
-  const title = stringAt(item, 'title');
-  if (title === undefined) return reviewOf(item, stringAt(item, 'pull_request_url'));
-  const labels = Array.isArray(item.labels)
-    ? item.labels.flatMap((label) => (typeof label === 'string' ? [label] : (stringAt(label, 'name') ?? [])))
-    : [];
-  const isPull = isObject(item.pull_request) || item.merged_at !== undefined;
-  const type = isPull
-    ? 'review'
-    : (['bug', 'feature', 'question'].find((each) => labels.some((label) => label.toLowerCase().includes(each))) ?? 'task');
-  const state = stringAt(item, 'state')?.toLowerCase();
-  return [
-    { ...foreignOf(item), title, type, labels, assignee: loginOf(item.assignee), closed: state === 'closed' || state === 'merged', under: undefined },
-  ];
+/**
+ * Who wrote then, with the commit that was current: theirs, where a principal of that name had one, else the newest of the
+ * project. Nothing where there was none yet.
+ */
+function then(chain: Chain, by: string | undefined, at: number): Occasion {
+  const own = by === undefined ? null : understoodBy(chain, by, at);
+  const contextId = own ?? newestAt(chain, at);
+  return { by, at, ...(contextId !== undefined && { contextId, isFound: true }) };
 }
 
-/** A review or one of its comments: a finding under the request that it was made on. */
-function reviewOf(item: { readonly [key: string]: Json }, under: string | undefined): Foreign[] {
-  const body = stringAt(item, 'body')?.trim();
-  const place = stringAt(item, 'path');
-  if (!body || (place === undefined && stringAt(item, 'state') === undefined)) return [];
-  const [first = ''] = body.split('\n');
-  return [
-    {
-      ...foreignOf(item),
-      title: `${place === undefined ? '' : `${place}: `}${first}`.slice(0, 300),
-      type: 'review_finding',
-      labels: [],
-      assignee: undefined,
-      closed: false,
-      under,
-    },
-  ];
-}
-
-const foreignOf = (item: { readonly [key: string]: Json }): Pick<Foreign, 'body' | 'author' | 'at' | 'origin'> => ({
-  body: stringAt(item, 'body') ?? '',
-  author: loginOf(item.user) ?? loginOf(item.author),
-  at: parseInstant(stringAt(item, 'created_at') ?? stringAt(item, 'createdAt') ?? stringAt(item, 'submitted_at') ?? ''),
-  origin: stringAt(item, 'html_url') ?? stringAt(item, 'url') ?? `github:${String(item.id ?? item.number ?? stringAt(item, 'title') ?? '')}`,
-});
-
-const loginOf = (user: Json | undefined): string | undefined => stringAt(user, 'login');
+const newestAt = (chain: Chain, at: number): string | undefined =>
+  chain.db.one<{ id: string }>(
+    'SELECT id FROM context WHERE project = ? AND createdAt <= ? ORDER BY createdAt DESC, seq DESC LIMIT 1',
+    chain.project,
+    at,
+  )?.id;

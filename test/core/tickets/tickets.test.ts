@@ -17,15 +17,7 @@ import {
 } from '../../../src/core/tickets/index.js';
 import { answer, prompt } from '../../support/claude-lines.js';
 import { emptyChain, heldClock } from '../../support/project.js';
-
-const refusal = (work: () => unknown): { code: string; message: string; data: Record<string, unknown> } => {
-  try {
-    work();
-  } catch (error) {
-    return error as { code: string; message: string; data: Record<string, unknown> };
-  }
-  throw new Error('nothing was refused');
-};
+import { refusal } from '../../support/refusal.js';
 
 const task = (chain: Chain, more: Partial<Parameters<typeof createTicket>[1]> = {}): Ticket =>
   createTicket(chain, { title: 'Fix the queue', type: 'task', ...more });
@@ -234,7 +226,7 @@ describe('who waits for what', () => {
       ['@rev', 'verify_resolution', 'ctx-review'],
       ['@rev', 'review', 'ctx-review'],
     ]);
-    expect(events(chain, asked[3]?.event)).toEqual(asked.slice(4));
+    expect(events(chain, { after: asked[3]?.event })).toEqual(asked.slice(4));
   });
 });
 
@@ -272,21 +264,132 @@ describe('from elsewhere', () => {
         labels: ['bug'],
       },
     ]);
-    const made = importTickets(chain, text);
+    const made = importTickets(chain, { text });
     expect(made).toMatchObject({ created: [expect.any(String), expect.any(String), expect.any(String)], known: 0 });
     const [pull, comment, issue] = made.created.map((id) => ticketOf(chain, id)) as [Ticket, Ticket, Ticket];
-    expect(pull).toMatchObject({ type: 'review', contextId: then.id, createdAt: '2026-01-20T10:00:00.000Z' });
+    expect(pull).toMatchObject({ type: 'review', contextId: then.id, contextFound: 'resolved', createdAt: '2026-01-20T10:00:00.000Z' });
     expect(comment).toMatchObject({ type: 'review_finding', parent: pull.ticketId, title: 'q.js: Off by one' });
     expect(issue).toMatchObject({ type: 'bug', status: 'closed' });
-    expect(importTickets(chain, text)).toEqual({ created: [], known: 3 });
+    expect(importTickets(chain, { text })).toEqual({ created: [], known: 3 });
   });
 
   test('[K7] a task list keeps its nesting and what is done', () => {
     const chain = emptyChain();
-    const { created } = importTickets(chain, '# Plan\n- [ ] one\n  - [x] one and a half\n- [ ] two\n');
+    const { created } = importTickets(chain, { text: '# Plan\n- [ ] one\n  - [x] one and a half\n- [ ] two\n' });
     const [one, half, two] = created.map((id) => ticketOf(chain, id)) as [Ticket, Ticket, Ticket];
     expect([one.status, half.status, two.status]).toEqual(['open', 'closed', 'open']);
     expect(half.parent).toBe(one.ticketId);
-    expect(refusal(() => importTickets(chain, 'nothing to do')).code).toBe('BAD_REQUEST');
+    expect(refusal(() => importTickets(chain, { text: 'nothing to do' })).code).toBe('BAD_REQUEST');
+  });
+
+  test('[K7] a pull request in the words of gh is in review with what its reviewers said; answers belong to what they answer', () => {
+    const chain = emptyChain();
+    const own = understood(chain, 'u1', { principal: 'bo', createdAt: '2026-01-05T00:00:00.000Z' as Timestamp });
+    const newest = understood(chain, 'u2', { createdAt: '2026-01-06T00:00:00.000Z' as Timestamp });
+    const url = 'https://forge.example/o/r/pull/7';
+    const pull = {
+      url,
+      title: 'Retry the queue',
+      body: 'why',
+      state: 'OPEN',
+      author: { login: 'ann' },
+      createdAt: '2026-01-20T10:00:00Z',
+      reviewRequests: [{ login: 'cy' }],
+      comments: [{ author: { login: 'di' }, body: 'Which queue?', createdAt: '2026-01-20T11:00:00Z' }],
+      reviews: [
+        { id: 1, author: { login: 'bo' }, state: 'CHANGES_REQUESTED', body: 'A test is missing', submittedAt: '2026-01-21T10:00:00Z' },
+        { id: 2, author: { login: 'ann' }, state: 'COMMENTED', body: '', submittedAt: '2026-01-21T11:00:00Z' },
+      ],
+    };
+    const lines = [
+      {
+        id: 11,
+        pull_request_url: url,
+        html_url: `${url}#11`,
+        path: 'q.js',
+        line: 4,
+        diff_hunk: '@@ -1 +1 @@',
+        body: 'Off by one',
+        user: { login: 'bo' },
+        created_at: '2026-01-21T10:00:00Z',
+      },
+      {
+        id: 12,
+        pull_request_url: url,
+        html_url: `${url}#12`,
+        path: 'q.js',
+        in_reply_to_id: 11,
+        body: 'Fixed',
+        user: { login: 'ann' },
+        created_at: '2026-01-22T10:00:00Z',
+      },
+    ];
+    const { created } = importTickets(chain, { text: JSON.stringify([pull, ...lines]) });
+    const [ticket, asked, line] = created.map((id) => ticketOf(chain, id)) as [Ticket, Ticket, Ticket];
+    expect(ticket).toMatchObject({
+      status: 'review',
+      assignee: 'ann',
+      body: expect.stringMatching(/^why\n\n\*\*di\*\*.*Which queue\?$/s),
+      reviewers: [
+        { name: 'bo', verdict: 'changes_requested' },
+        { name: 'cy', verdict: 'pending' },
+      ],
+    });
+    expect(ticket.versions.map(({ at, by, contextId, contextFound }) => [at, by, contextId, contextFound])).toEqual([
+      ['2026-01-20T10:00:00.000Z', 'ann', newest.id, 'resolved'],
+      ['2026-01-20T10:00:00.000Z', 'ann', newest.id, 'resolved'],
+      ['2026-01-21T10:00:00.000Z', 'bo', own.id, 'resolved'],
+    ]);
+    expect(ticket.versions[2]?.reason).toBe('A test is missing');
+    expect(asked).toMatchObject({ title: 'A test is missing', type: 'review_finding', parent: ticket.ticketId, contextId: own.id });
+    expect(line).toMatchObject({
+      title: 'q.js: Off by one',
+      body: expect.stringMatching(/^`q.js` line 4\n\nOff by one.*diff.*\*\*ann\*\*.*Fixed$/s),
+    });
+    expect(events(chain, { state: 'waiting' }).map(({ who, task }) => [who, task])).toEqual([['cy', 'review']]);
+  });
+
+  test('[K7] what is merged is closed with its findings, also those that come later, and asks nobody to start', () => {
+    const chain = emptyChain();
+    const url = 'https://forge.example/o/r/pull/8';
+    const pull = {
+      url,
+      title: 'Done',
+      state: 'MERGED',
+      mergedAt: '2026-01-03T00:00:00Z',
+      author: { login: 'ann' },
+      createdAt: '2026-01-02T00:00:00Z',
+    };
+    const comment = (n: number) => ({
+      id: n,
+      html_url: `${url}#${n}`,
+      pull_request_url: 'https://api.forge.example/repos/o/r/pulls/8',
+      path: 'a',
+      body: `Remark ${n}`,
+      user: { login: 'bo' },
+      created_at: '2026-01-02T10:00:00Z',
+    });
+    importTickets(chain, { text: JSON.stringify([pull, comment(1)]) });
+    importTickets(chain, { text: JSON.stringify([comment(1), comment(2)]) });
+    const [ticket, ...findings] = listTickets(chain, {});
+    expect(ticket).toMatchObject({ status: 'closed', children: findings.map((each) => each.ticketId) });
+    expect(findings.map(({ title, status, resolution }) => [title, status, resolution])).toEqual([
+      ['a: Remark 1', 'closed', 'Closed where it came from'],
+      ['a: Remark 2', 'closed', 'Closed where it came from'],
+    ]);
+    expect(events(chain)).toEqual([]);
+  });
+
+  test('[K7] a task list is written at a time, and a line above changes nothing of what is known', () => {
+    const chain = emptyChain();
+    const then = understood(chain, 'u1', { createdAt: '2026-01-05T00:00:00.000Z' as Timestamp });
+    understood(chain, 'u2', { createdAt: '2026-02-05T00:00:00.000Z' as Timestamp });
+    const at = '2026-01-10T00:00:00.000Z' as Timestamp;
+    const { created } = importTickets(chain, { text: '# Plan\n1. [ ] one\n2. [ ] one\n', at });
+    expect(created.map((id) => ticketOf(chain, id).contextId)).toEqual([then.id, then.id]);
+    expect(importTickets(chain, { text: 'Preface\n\n# Plan\n1. [x] one\n2. [ ] one\n3. [ ] two\n' })).toMatchObject({
+      known: 2,
+      created: [expect.any(String)],
+    });
   });
 });

@@ -1,0 +1,195 @@
+import { isObject, type Json, parseInstant, stringAt } from '../base/index.js';
+import type { Verdict } from '../contract/index.js';
+
+/** A ticket as another system has it. */
+export interface Foreign {
+  readonly title: string;
+  readonly body: string;
+  readonly type: string;
+  readonly labels: readonly string[];
+  readonly author: string | undefined;
+  readonly assignee: string | undefined;
+  /** Milliseconds since 1970; undefined where the other system does not say. */
+  readonly at: number | undefined;
+  readonly closed: boolean;
+  readonly closedAt: number | undefined;
+  /** What makes it the same ticket when it is brought in again. */
+  readonly origin: string;
+  /** The origin of the ticket that it stands under. */
+  readonly under: string | undefined;
+  /** Who was asked to review it and said nothing yet. */
+  readonly awaited: readonly string[];
+}
+
+/** What a reviewer said of a pull request as a whole. */
+export interface ForeignReview {
+  readonly under: string | undefined;
+  readonly reviewer: string;
+  readonly verdict: Exclude<Verdict, 'pending'>;
+  readonly words: string | undefined;
+  readonly at: number | undefined;
+}
+
+/** Words that answer what another item says: they belong to its text. */
+interface Reply {
+  readonly under: string;
+  readonly author: string | undefined;
+  readonly at: string | undefined;
+  readonly body: string;
+}
+
+export interface Found {
+  readonly tickets: readonly Foreign[];
+  readonly reviews: readonly ForeignReview[];
+}
+
+const longestTitle = 300;
+
+/** The items of a task list: each knows the heading and the item that it stands under, so that a line above changes nothing. */
+export function fromMarkdown(text: string): Found {
+  const parents: { indent: number; origin: string }[] = [];
+  const times = new Map<string, number>();
+  let heading = '';
+  const tickets = text.split('\n').flatMap((line): Foreign[] => {
+    heading = /^#{1,6}\s+(.+?)\s*#*$/.exec(line)?.[1] ?? heading;
+    const [, space = '', mark = '', title = ''] = /^(\s*)(?:[-*+]|\d{1,9}[.)])\s+\[([ xX])\]\s+(.+)$/.exec(line) ?? [];
+    if (title === '') return [];
+    const indent = space.replaceAll('\t', '    ').length;
+    while ((parents.at(-1)?.indent ?? -1) >= indent) parents.pop();
+    const under = parents.at(-1)?.origin;
+    const name = `markdown:${under === undefined ? heading : under.slice('markdown:'.length)}/${title.trim()}`;
+    const time = times.get(name) ?? 0;
+    times.set(name, time + 1);
+    const origin = time === 0 ? name : `${name} (${time + 1})`;
+    parents.push({ indent, origin });
+    return [{ ...nothingSaid, title: title.trim().slice(0, longestTitle), type: 'task', closed: mark !== ' ', origin, under }];
+  });
+  return { tickets, reviews: [] };
+}
+
+const nothingSaid = {
+  body: '',
+  labels: [],
+  author: undefined,
+  assignee: undefined,
+  at: undefined,
+  closedAt: undefined,
+  awaited: [],
+} as const;
+
+type Item = { readonly [key: string]: Json };
+
+/** GitHub's JSON, of its REST interface or of `gh --json`: issues, pull requests, reviews and their comments, alone, in lists or nested. */
+export function fromGitHub(value: Json | undefined): Found {
+  const items = (Array.isArray(value) ? value : [value]).flatMap((item): Item[] => (isObject(item) ? [item] : []));
+  const all = items.flatMap((item) => [{ item, under: addressOf(stringAt(item, 'pull_request_url')) }, ...nestedIn(item, originOf(item))]);
+  const replies = all.flatMap(({ item, under }) => replyOf(item, under, all));
+  const tickets = all
+    .flatMap(({ item, under }) => issueOf(item) ?? findingOf(item, under) ?? [])
+    .map((ticket) => ({
+      ...ticket,
+      body: [ticket.body, ...replies.filter((reply) => reply.under === ticket.origin).map(asText)].join('\n\n').trim(),
+    }));
+  return { tickets, reviews: all.flatMap(({ item, under }) => reviewOf(item, under) ?? []) };
+}
+
+interface Placed {
+  readonly item: Item;
+  readonly under: string | undefined;
+}
+
+function nestedIn(item: Item, under: string): Placed[] {
+  return ['reviews', 'comments', 'review_comments', 'reviewThreads'].flatMap((key) => {
+    const list = item[key];
+    return Array.isArray(list) ? list.flatMap((each): Placed[] => (isObject(each) ? [{ item: each, under }, ...nestedIn(each, under)] : [])) : [];
+  });
+}
+
+function issueOf(item: Item): Foreign | undefined {
+  const title = stringAt(item, 'title');
+  if (title === undefined) return undefined;
+  const labels = list(item.labels).flatMap((label) => (typeof label === 'string' ? [label] : (stringAt(label, 'name') ?? [])));
+  const isPull =
+    isObject(item.pull_request) || ['merged_at', 'mergedAt', 'reviews', 'requested_reviewers', 'reviewRequests', 'head'].some((key) => key in item);
+  const type = isPull
+    ? 'review'
+    : (['bug', 'feature', 'question'].find((each) => labels.some((label) => label.toLowerCase().includes(each))) ?? 'task');
+  const state = stringAt(item, 'state')?.toLowerCase();
+  const author = authorOf(item);
+  return {
+    title: title.slice(0, longestTitle),
+    body: stringAt(item, 'body') ?? '',
+    type,
+    labels,
+    author,
+    assignee: loginOf(item.assignee) ?? list(item.assignees).flatMap((each) => loginOf(each) ?? [])[0] ?? (isPull ? author : undefined),
+    at: timeIn(item, 'created_at', 'createdAt'),
+    closed: state === 'closed' || state === 'merged',
+    closedAt: timeIn(item, 'closed_at', 'closedAt', 'merged_at', 'mergedAt'),
+    origin: originOf(item),
+    under: undefined,
+    awaited: [...list(item.requested_reviewers), ...list(item.reviewRequests)].flatMap((each) => loginOf(each) ?? []),
+  };
+}
+
+/** A comment on a line, or a review that asks for something: a finding under the request that it was made on. */
+function findingOf(item: Item, under: string | undefined): Foreign | undefined {
+  const body = stringAt(item, 'body')?.trim();
+  const path = stringAt(item, 'path');
+  const state = stringAt(item, 'state')?.toLowerCase();
+  const asks =
+    path !== undefined ? !('in_reply_to_id' in item && item.in_reply_to_id !== null) : state === 'changes_requested' || state === 'commented';
+  if (!body || !asks) return undefined;
+  const line = [item.line, item.original_line, item.position].find((each) => typeof each === 'number');
+  const hunk = stringAt(item, 'diff_hunk');
+  const place = path === undefined ? '' : `\`${path}\`${line === undefined ? '' : ` line ${String(line)}`}`;
+  return {
+    ...nothingSaid,
+    title: `${path === undefined ? '' : `${path}: `}${body.split('\n')[0] ?? ''}`.slice(0, longestTitle),
+    body: [place, body, hunk === undefined ? '' : `\`\`\`diff\n${hunk}\n\`\`\``].filter((part) => part !== '').join('\n\n'),
+    type: 'review_finding',
+    author: authorOf(item),
+    at: timeIn(item, 'created_at', 'createdAt', 'submitted_at', 'submittedAt'),
+    closed: item.isResolved === true,
+    origin: originOf(item),
+    under,
+  };
+}
+
+const verdictOf: Readonly<Record<string, ForeignReview['verdict']>> = {
+  approved: 'approved',
+  changes_requested: 'changes_requested',
+  commented: 'commented',
+};
+
+function reviewOf(item: Item, under: string | undefined): ForeignReview | undefined {
+  const verdict = verdictOf[stringAt(item, 'state')?.toLowerCase() ?? ''];
+  const reviewer = authorOf(item);
+  if (!verdict || reviewer === undefined || stringAt(item, 'title') !== undefined || stringAt(item, 'path') !== undefined) return undefined;
+  const words = stringAt(item, 'body')?.trim();
+  return { under, reviewer, verdict, words: words || undefined, at: timeIn(item, 'submitted_at', 'submittedAt', 'created_at', 'createdAt') };
+}
+
+/** A comment without a place of its own belongs to what it comments on; an answer in a thread to what began it. */
+function replyOf(item: Item, under: string | undefined, all: readonly Placed[]): Reply[] {
+  const body = stringAt(item, 'body')?.trim();
+  if (!body || stringAt(item, 'title') !== undefined) return [];
+  const answered = item.in_reply_to_id;
+  const begun = answered === undefined || answered === null ? undefined : all.find((each) => each.item.id === answered);
+  const to = begun ? originOf(begun.item) : stringAt(item, 'path') === undefined && stringAt(item, 'state') === undefined ? under : undefined;
+  return to === undefined ? [] : [{ under: to, author: authorOf(item), at: stringAt(item, 'created_at') ?? stringAt(item, 'createdAt'), body }];
+}
+
+const asText = ({ author, at, body }: Reply): string => `**${author ?? 'somebody'}**${at === undefined ? '' : `, ${at}`}:\n\n${body}`;
+
+const originOf = (item: Item): string =>
+  addressOf(stringAt(item, 'html_url') ?? stringAt(item, 'url')) ?? `github:${String(item.id ?? item.number ?? stringAt(item, 'title') ?? '')}`;
+
+/** The same pull request has an address for people and one for programs. */
+const addressOf = (url: string | undefined): string | undefined =>
+  url?.replace(/^https:\/\/api\.([^/]+)\/repos\/([^/]+\/[^/]+)\/pulls\/(\d+)$/, 'https://$1/$2/pull/$3');
+
+const list = (value: Json | undefined): readonly Json[] => (Array.isArray(value) ? value : []);
+const loginOf = (user: Json | undefined): string | undefined => stringAt(user, 'login');
+const authorOf = (item: Item): string | undefined => loginOf(item.user) ?? loginOf(item.author);
+const timeIn = (item: Item, ...names: string[]): number | undefined => names.flatMap((name) => parseInstant(stringAt(item, name) ?? '') ?? [])[0];

@@ -1,0 +1,196 @@
+import { type ContextId, notFound, timestampOf } from '../base/index.js';
+import type { Chain } from '../chain/index.js';
+import type { Ticket, TicketStatus, TicketVersion } from '../contract/index.js';
+
+export type Reviewer = Ticket['reviewers'][number];
+type ContextFound = Ticket['contextFound'];
+
+export interface TicketRecord {
+  readonly no: number;
+  readonly ticketId: string;
+  readonly title: string;
+  readonly body: string;
+  readonly type: string;
+  readonly status: TicketStatus;
+  readonly assignee: string | null;
+  readonly reviewers: readonly Reviewer[];
+  readonly labels: readonly string[];
+  readonly parent: number | null;
+  readonly contextId: string | null;
+  readonly contextFound: ContextFound;
+  readonly resolution: string | null;
+  readonly threadId: string | null;
+  readonly createdAt: number;
+}
+
+export type Stored = Omit<TicketRecord, 'reviewers' | 'labels'> & { readonly reviewers: string; readonly labels: string };
+
+/** What of a ticket may be changed by a write; a member that is absent stays. */
+export type Change = Partial<Omit<TicketRecord, 'no' | 'ticketId' | 'createdAt'>> & { readonly dependsOn?: readonly number[] };
+
+/** Who writes, from which understanding, and why. */
+export interface Occasion {
+  readonly by?: string | undefined;
+  readonly contextId?: string | undefined;
+  readonly reason?: string | undefined;
+  /** When it happened, where that was not now: for what is brought in from elsewhere. */
+  readonly at?: number | undefined;
+  /** The context was looked for, not given by whoever writes. */
+  readonly isFound?: boolean | undefined;
+  /** Words around the ticket, which leave the understanding that it carries as it is. */
+  readonly isAside?: boolean | undefined;
+}
+
+/** @throws NOT_FOUND */
+export function recordOf(chain: Chain, ticketId: string): TicketRecord {
+  const stored = chain.db.one<Stored>('SELECT * FROM ticket WHERE project = ? AND ticketId = ?', chain.project, ticketId);
+  if (!stored) throw notFound(ticketId, `no ticket ${ticketId} is in this project`);
+  return fromStored(stored);
+}
+
+export const recordAt = (chain: Chain, no: number): TicketRecord =>
+  fromStored(chain.db.one<Stored>('SELECT * FROM ticket WHERE no = ? AND project = ?', no, chain.project) as Stored);
+
+export const fromStored = (row: Stored): TicketRecord => ({
+  ...row,
+  reviewers: JSON.parse(row.reviewers) as Reviewer[],
+  labels: JSON.parse(row.labels) as string[],
+});
+
+export function toTicket(chain: Chain, row: TicketRecord): Ticket {
+  const waitsFor = idsOf(chain, `${dependencies.replace(' ORDER', " AND t.status <> 'closed' ORDER")}`, row.no);
+  return {
+    ticketId: row.ticketId,
+    title: row.title,
+    body: row.body,
+    type: row.type,
+    status: row.status,
+    assignee: row.assignee,
+    reviewers: [...row.reviewers],
+    labels: [...row.labels],
+    parent: ticketIdAt(chain, row.parent),
+    children: idsOf(chain, 'SELECT ticketId FROM ticket WHERE parent = ? AND project = ? ORDER BY no', row.no),
+    dependsOn: idsOf(chain, dependencies, row.no),
+    contextId: row.contextId,
+    contextFound: row.contextFound,
+    resolution: row.resolution,
+    threadId: row.threadId,
+    ready: row.status === 'open' && waitsFor.length === 0,
+    createdAt: timestampOf(row.createdAt),
+    versions: versionsOf(chain, row),
+  };
+}
+
+const ticketIdAt = (chain: Chain, no: number | null): string | null => (no === null ? null : recordAt(chain, no).ticketId);
+
+const idsOf = (chain: Chain, sql: string, no: number): string[] =>
+  chain.db.all<{ ticketId: string }>(sql, no, chain.project).map((row) => row.ticketId);
+
+const dependencies =
+  'SELECT t.ticketId FROM ticketDependency d JOIN ticket t ON t.no = d.dependsOn WHERE d.ticket = ? AND t.project = ? ORDER BY t.no';
+
+function versionsOf(chain: Chain, row: TicketRecord): TicketVersion[] {
+  type Version = { at: number; by: string | null; changes: string; reason: string | null; contextId: string | null; contextFound: ContextFound };
+  return chain.db
+    .all<Version>(
+      'SELECT at, by, changes, reason, contextId, contextFound FROM ticketVersion WHERE ticket = ? AND project = ? ORDER BY no',
+      row.no,
+      chain.project,
+    )
+    .map((version) => ({
+      at: timestampOf(version.at),
+      by: version.by,
+      changes: JSON.parse(version.changes) as TicketVersion['changes'],
+      ...(version.reason !== null && { reason: version.reason }),
+      contextId: version.contextId,
+      contextFound: version.contextFound,
+    }));
+}
+
+/** K4: every write makes a version, with the context of the moment as it was given or is found. */
+export function write(chain: Chain, row: TicketRecord, change: Change, occasion: Occasion): TicketRecord {
+  const at = occasion.at ?? chain.clock();
+  const context = contextOf(chain, occasion, at);
+  const { dependsOn, ...columns } = change;
+  const next: TicketRecord = { ...row, ...columns, ...(context.contextId !== null && !occasion.isAside && context) };
+  chain.db.run(
+    `UPDATE ticket SET title = ?, body = ?, type = ?, status = ?, assignee = ?, reviewers = ?, labels = ?, parent = ?, contextId = ?, contextFound = ?, resolution = ?,
+       threadId = ?, updatedAt = ? WHERE no = ?`,
+    next.title,
+    next.body,
+    next.type,
+    next.status,
+    next.assignee,
+    JSON.stringify(next.reviewers),
+    JSON.stringify(next.labels),
+    next.parent,
+    next.contextId,
+    next.contextFound,
+    next.resolution,
+    next.threadId,
+    at,
+    row.no,
+  );
+  const before = dependsOn && idsOf(chain, dependencies, row.no);
+  if (dependsOn) {
+    chain.db.run('DELETE FROM ticketDependency WHERE ticket = ?', row.no);
+    for (const other of new Set(dependsOn)) chain.db.run('INSERT INTO ticketDependency (ticket, dependsOn) VALUES (?, ?)', row.no, other);
+  }
+  const changes = differences(chain, row, next, before && { from: before, to: idsOf(chain, dependencies, row.no) });
+  chain.db.run(
+    'INSERT INTO ticketVersion (project, ticket, at, by, changes, reason, contextId, contextFound) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
+    chain.project,
+    row.no,
+    at,
+    occasion.by ?? null,
+    JSON.stringify(changes),
+    occasion.reason ?? null,
+    context.contextId,
+    context.contextFound,
+  );
+  return next;
+}
+
+function contextOf(chain: Chain, occasion: Occasion, at: number): { contextId: string | null; contextFound: ContextFound } {
+  if (occasion.contextId !== undefined) return { contextId: occasion.contextId, contextFound: occasion.isFound ? 'resolved' : 'given' };
+  const found = occasion.by === undefined ? null : understoodBy(chain, occasion.by, at);
+  return found === null ? { contextId: null, contextFound: null } : { contextId: found, contextFound: 'resolved' };
+}
+
+/** Who answers in a ticket's thread: who made the finding; of other tickets who holds it, else who made it. */
+const answererOf = /* sql */ `(SELECT COALESCE(CASE WHEN t.type <> 'review_finding' THEN t.assignee END, v.by)
+  FROM ticketVersion v WHERE v.ticket = t.no ORDER BY v.no LIMIT 1)`;
+
+export const whoAnswers = (chain: Chain, row: TicketRecord): string | null =>
+  chain.db.one<{ who: string | null }>(`SELECT ${answererOf} AS who FROM ticket t WHERE t.no = ? AND t.project = ?`, row.no, chain.project)?.who ??
+  null;
+
+/**
+ * `resolve` for a ticket's writes: the newest commit of a principal at an instant. What they asked in a thread stands in
+ * the context of the one who answers there: it is not what they understood, and is passed over.
+ */
+export const understoodBy = (chain: Chain, principal: string, at: number): ContextId | null =>
+  chain.db.one<{ id: ContextId }>(
+    `SELECT c.id FROM context c WHERE c.project = ? AND c.principal = ? AND c.createdAt <= ?
+       AND NOT EXISTS (SELECT 1 FROM ticket t WHERE t.threadId = c.threadId AND t.project = c.project AND ${answererOf} IS NOT c.principal)
+      ORDER BY c.createdAt DESC, c.seq DESC LIMIT 1`,
+    chain.project,
+    principal,
+    at,
+  )?.id ?? null;
+
+const tracked = ['title', 'body', 'type', 'status', 'assignee', 'reviewers', 'labels', 'contextId', 'resolution', 'threadId'] as const;
+
+function differences(
+  chain: Chain,
+  before: TicketRecord,
+  after: TicketRecord,
+  dependsOn: { from: string[]; to: string[] } | undefined,
+): TicketVersion['changes'] {
+  const changed = tracked.filter((field) => JSON.stringify(before[field]) !== JSON.stringify(after[field]));
+  return Object.fromEntries([
+    ...changed.map((field) => [field, { from: before[field], to: after[field] }] as const),
+    ...(before.parent === after.parent ? [] : [['parent', { from: ticketIdAt(chain, before.parent), to: ticketIdAt(chain, after.parent) }] as const]),
+    ...(dependsOn && JSON.stringify(dependsOn.from) !== JSON.stringify(dependsOn.to) ? [['dependsOn', dependsOn] as const] : []),
+  ]);
+}

@@ -1,0 +1,182 @@
+import { badRequest, inWords, StemmaError } from '../base/index.js';
+import type { Chain } from '../chain/index.js';
+import type { Ticket, TicketStatus, Verdict } from '../contract/index.js';
+import { ask } from './events.js';
+import { moveOf, movesFrom } from './moves.js';
+import { type Occasion, type Reviewer, recordAt, recordOf, type TicketRecord, toTicket, write } from './rows.js';
+import { finding, startOf } from './tickets.js';
+import { discussionTip, makerOf, standpoint } from './understood.js';
+
+export interface Move extends Occasion {
+  readonly ticketId: string;
+  readonly to: TicketStatus;
+  readonly assignee?: string | undefined;
+  readonly reviewers?: readonly string[] | undefined;
+  readonly resolution?: string | undefined;
+}
+
+/** Moves a ticket to another status (K1 to K3). @throws CONFLICT for a move that there is not, or a closing too early. */
+export function moveTicket(chain: Chain, input: Move): Ticket {
+  return chain.db.transaction(() => {
+    const row = recordOf(chain, input.ticketId);
+    const holder = moveOf(row.status, input.to);
+    if (holder === undefined) throw noSuchMove(row, input.to);
+    // Work that goes on has somebody who does it: where nobody is named, who takes it up.
+    const takesUp = input.to === 'in_progress' && holder === 'kept' ? (input.by ?? null) : null;
+    const assignee = input.assignee ?? (holder === 'cleared' ? null : (row.assignee ?? takesUp));
+    if (holder === 'needed' && assignee === null)
+      throw badRequest('assignee', `${row.ticketId} goes to in_progress with the one who does it: name an assignee`);
+    const reviewers = reviewersAfter(row, input);
+    if (input.to === 'review' && reviewers.length === 0)
+      throw badRequest('reviewers', `${row.ticketId} goes to review with at least one reviewer: name them`);
+    if (input.to === 'closed') refuseEarlyClosing(chain, row, input);
+    if (row.status === 'closed') refuseEarlyOpening(chain, row);
+    const moved = write(
+      chain,
+      row,
+      {
+        status: input.to,
+        assignee,
+        reviewers,
+        ...(input.resolution !== undefined && { resolution: input.resolution }),
+        // What is open again is not resolved.
+        ...(row.status === 'closed' && { resolution: null }),
+      },
+      input,
+    );
+    // What was over elsewhere asks nobody to start.
+    if (input.at === undefined || moved.status !== 'closed') askFor(chain, row, moved, input.by);
+    return toTicket(chain, moved);
+  });
+}
+
+export interface GivenVerdict {
+  readonly ticketId: string;
+  readonly reviewer: string;
+  readonly verdict: Verdict;
+  readonly reason?: string | undefined;
+  readonly contextId?: string | undefined;
+  readonly at?: number | undefined;
+  readonly isFound?: boolean | undefined;
+}
+
+/** K2: a listed reviewer says what they think, while the ticket is in review. When all have, who holds it is asked to decide. */
+export function giveVerdict(chain: Chain, input: GivenVerdict): Ticket {
+  return chain.db.transaction(() => {
+    const row = recordOf(chain, input.ticketId);
+    if (input.verdict === 'pending')
+      throw badRequest('verdict', 'pending is what a verdict is before it is given: approved, changes_requested and commented can be given');
+    if (row.status !== 'review')
+      throw new StemmaError('CONFLICT', `${row.ticketId} is ${row.status}; verdicts are given while a ticket is in review`, { status: row.status });
+    const names = row.reviewers.map((reviewer) => reviewer.name);
+    if (!names.includes(input.reviewer))
+      throw badRequest('reviewer', `${inWords(input.reviewer)} does not review ${row.ticketId}; ${names.join(', ')} do`);
+    const reviewers = row.reviewers.map((reviewer) => (reviewer.name === input.reviewer ? { ...reviewer, verdict: input.verdict } : reviewer));
+    const written = write(chain, row, { reviewers }, { ...input, by: input.reviewer });
+    const isPending = ({ verdict }: Reviewer): boolean => verdict === 'pending';
+    if (row.assignee !== null && row.reviewers.some(isPending) && !reviewers.some(isPending))
+      ask(chain, row.no, { who: row.assignee, task: 'decide', contextId: startOf(chain, written, row.assignee), by: input.reviewer });
+    return toTicket(chain, written);
+  });
+}
+
+function reviewersAfter(row: TicketRecord, input: Move): readonly Reviewer[] {
+  if (input.to !== 'review') return row.reviewers;
+  // Each review begins anew: a verdict on what was there before says nothing of what is there now.
+  const names = input.reviewers ?? row.reviewers.map((reviewer) => reviewer.name);
+  return [...new Set(names)].map((name) => ({ name, verdict: 'pending' as const }));
+}
+
+function noSuchMove(row: TicketRecord, to: TicketStatus): StemmaError {
+  const isHeld = row.status === to && (to === 'in_progress' || to === 'review');
+  const holders = (to === 'review' ? row.reviewers.map((reviewer) => reviewer.name).join(', ') : row.assignee) ?? 'nobody by name';
+  const message = isHeld
+    ? `${row.ticketId} is ${to} already, held by ${holders}: whoever claims first has it`
+    : `${row.ticketId} is ${row.status} and cannot go to ${to}; it can go to ${movesFrom(row.status).join(', ')}`;
+  return new StemmaError('CONFLICT', message, { from: row.status, to, ...(isHeld && { holder: holders }) });
+}
+
+/** K3: findings are addressed and reviewers content before work is over, unless a reason says why not. */
+function refuseEarlyClosing(chain: Chain, row: TicketRecord, input: Move): void {
+  if (row.type === finding && (input.resolution ?? row.resolution) === null)
+    throw badRequest('resolution', `${row.ticketId} is a finding: it is closed with a text that says how it was resolved`);
+  if (input.reason !== undefined) return;
+  const open = openFindings(chain, row);
+  if (open.length)
+    throw new StemmaError('CONFLICT', `${row.ticketId} has open findings (${open.join(', ')}): close them first, or give a reason`, {
+      findings: open,
+    });
+  const waiting = row.status === 'review' ? row.reviewers.filter((reviewer) => reviewer.verdict !== 'approved') : [];
+  if (waiting.length)
+    throw new StemmaError(
+      'CONFLICT',
+      `${waiting.map((reviewer) => reviewer.name).join(', ')} did not approve ${row.ticketId}: wait, or give a reason`,
+      { reviewers: waiting },
+    );
+}
+
+/** K3 from the other side: what is closed gets no open finding back. */
+function refuseEarlyOpening(chain: Chain, row: TicketRecord): void {
+  const parent = row.type === finding && row.parent !== null ? recordAt(chain, row.parent) : undefined;
+  if (parent?.status === 'closed')
+    throw new StemmaError('CONFLICT', `${parent.ticketId} is closed, and a closed ticket has no open findings: open it again first`, {
+      status: parent.status,
+    });
+}
+
+const openFindings = (chain: Chain, row: TicketRecord): string[] =>
+  chain.db
+    .all<{ ticketId: string }>(
+      'SELECT ticketId FROM ticket WHERE parent = ? AND project = ? AND type = ? AND status <> ?',
+      row.no,
+      chain.project,
+      finding,
+      'closed',
+    )
+    .map(({ ticketId }) => ticketId);
+
+/** What a move asks others to begin with (K5; seed, "Event-Driven Lifecycle"). */
+function askFor(chain: Chain, before: TicketRecord, after: TicketRecord, by: string | undefined): void {
+  const move = { from: before.status, to: after.status };
+  if (after.status === 'review')
+    for (const { name } of after.reviewers) ask(chain, after.no, { who: name, task: 'review', contextId: startOf(chain, after, name), by, move });
+  if (after.status === 'in_progress' && after.assignee !== null)
+    ask(chain, after.no, {
+      who: after.assignee,
+      task: before.status === 'review' ? 'address_findings' : 'work',
+      contextId: startOf(chain, after, after.assignee),
+      by,
+      move,
+    });
+  if (after.status !== 'closed') return;
+  const maker = after.type === finding ? makerOf(chain, after) : null;
+  if (maker !== null)
+    ask(chain, after.no, {
+      who: maker,
+      task: 'verify_resolution',
+      contextId: discussionTip(chain, after) ?? standpoint(chain, after),
+      by,
+      move,
+    });
+  for (const ready of madeReady(chain, after))
+    ask(chain, ready.no, {
+      who: ready.assignee,
+      task: 'work',
+      contextId: ready.assignee === null ? null : startOf(chain, ready, ready.assignee),
+      by,
+    });
+}
+
+/** Open tickets that waited for this one last. */
+function madeReady(chain: Chain, closed: TicketRecord): TicketRecord[] {
+  return chain.db
+    .all<{ no: number }>(
+      `SELECT t.no FROM ticketDependency d JOIN ticket t ON t.no = d.ticket
+        WHERE d.dependsOn = ? AND t.project = ? AND t.status = 'open'
+          AND NOT EXISTS (SELECT 1 FROM ticketDependency o JOIN ticket u ON u.no = o.dependsOn WHERE o.ticket = t.no AND u.status <> 'closed')
+        ORDER BY t.no`,
+      closed.no,
+      chain.project,
+    )
+    .map(({ no }) => recordAt(chain, no));
+}

@@ -1,0 +1,337 @@
+import { array, assert, boolean, constantFrom, nat, property, record } from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { ContextId } from '../../../src/core/base/index.js';
+import { type Chain, checkpoint, entries, history, show } from '../../../src/core/chain/index.js';
+import { type Commit, type ReplyPart, type Ticket, ticketStatuses } from '../../../src/core/contract/index.js';
+import {
+  acknowledge,
+  answer,
+  createTicket,
+  discuss,
+  events,
+  giveVerdict,
+  moveTicket,
+  overview,
+  startFrom,
+  thread,
+  ticketOf,
+  ticketsOfContexts,
+  updateTicket,
+} from '../../../src/core/tickets/index.js';
+import type { ModelProvider } from '../../../src/core/turns/index.js';
+import { prompt, answer as said } from '../../support/claude-lines.js';
+import { emptyChain, heldClock } from '../../support/project.js';
+import { refusal } from '../../support/refusal.js';
+
+const understood = (chain: Chain, who: string, parent: Commit | null, asked: string, told: string): Commit => {
+  const id = `${who}-${asked.length}-${asked.slice(0, 12)}`;
+  return checkpoint(chain, {
+    parent: parent?.id ?? null,
+    type: 'delta',
+    format: 'claude-code-v1',
+    text: prompt(id, asked) + said(`${id}-a`, told, { parent: id }),
+    template: who === '@rev' ? 'reviewer' : 'coder',
+    principal: who,
+    checkpoint: 'turn_boundary',
+  });
+};
+
+/** A ticket in review with two findings, both written with what the reviewer understood at one moment. */
+function reviewed(chain: Chain) {
+  const work = understood(chain, '@author', null, 'make retries work', 'I changed retry.js');
+  const { ticketId } = createTicket(chain, { title: 'Retries', type: 'task', by: '@pm' });
+  moveTicket(chain, { ticketId, to: 'in_progress', assignee: '@author', by: '@author', contextId: work.id });
+  moveTicket(chain, { ticketId, to: 'review', reviewers: ['@rev'], by: '@author', contextId: work.id });
+  const review = understood(chain, '@rev', null, 'review retry.js', 'two things are wrong');
+  const [one, two] = ['Retries the first attempt twice', 'No test for zero'].map((title) =>
+    createTicket(chain, { title, type: 'review_finding', parent: ticketId, by: '@rev', contextId: review.id }),
+  ) as [Ticket, Ticket];
+  return { ticketId, work, review, one, two };
+}
+
+async function answered(generator: ReturnType<typeof answer>) {
+  const parts: ReplyPart[] = [];
+  for (;;) {
+    const step = await generator.next();
+    if (step.done) return { parts, ...step.value };
+    parts.push(step.value);
+  }
+}
+
+const saying = (words: string): ModelProvider & { asked: unknown[] } => {
+  const asked: unknown[] = [];
+  return {
+    id: 'local',
+    title: 'A script',
+    wire: 'anthropic',
+    asked,
+    models: async () => ({ models: ['m'] }),
+    async *stream(request) {
+      asked.push(structuredClone(request.body.messages));
+      yield { kind: 'text', delta: words };
+    },
+  };
+};
+
+const texts = (chain: Chain, id: ContextId | null) => entries(chain, { id: id as ContextId }).entries.map((entry) => entry.text);
+
+describe('a thread that is answered', () => {
+  test('[K6] the reviewer answers from the finding, on its branch, and never sees the other thread', async () => {
+    const chain = emptyChain();
+    const { review, one, two } = reviewed(chain);
+    for (const { ticketId } of [one, two]) discuss(chain, { ticketId, text: `About ${ticketId}?`, principal: '@author' });
+    const provider = saying('The count begins at one.');
+    const first = await answered(answer(chain, { ticketId: one.ticketId, provider: 'local' }, [provider]));
+    expect(JSON.stringify(provider.asked)).toContain('two things are wrong');
+    expect(JSON.stringify(provider.asked)).not.toContain(two.ticketId);
+    expect(texts(chain, first.commit)).toEqual(['review retry.js', 'two things are wrong', `About ${one.ticketId}?`, 'The count begins at one.']);
+    expect(show(chain, first.commit as ContextId)).toMatchObject({
+      template: 'reviewer',
+      principal: '@rev',
+      ticketId: one.ticketId,
+      threadId: first.threadId,
+    });
+    expect(thread(chain, one.ticketId)).toMatchObject({
+      from: review.id,
+      tip: first.commit,
+      answers: '@rev',
+      messages: [
+        { by: '@author', role: 'user', text: `About ${one.ticketId}?`, current: true },
+        { by: '@rev', role: 'assistant', text: 'The count begins at one.' },
+      ],
+    });
+    expect(thread(chain, two.ticketId).messages).toHaveLength(1);
+    expect(history(chain, first.commit as ContextId).map(({ id }) => id)).toContain(review.id);
+  });
+
+  test('[K6] the recording answers what was asked in the review, says where; where nobody asked it says so and the question stays', async () => {
+    const chain = emptyChain();
+    const { review, one, two } = reviewed(chain);
+    const told = understood(chain, '@rev', review, 'How would it show?', 'A limit of one asks twice.');
+    discuss(chain, { ticketId: one.ticketId, text: 'How would it show?', principal: '@author' });
+    const found = await answered(answer(chain, { ticketId: one.ticketId, provider: 'recorded' }, []));
+    expect([texts(chain, found.commit).at(-1), found.from]).toEqual(['A limit of one asks twice.', told.id]);
+    const asked = discuss(chain, { ticketId: two.ticketId, text: 'Zero of what?', principal: '@author' });
+    const silent = await answered(answer(chain, { ticketId: two.ticketId, provider: 'recorded' }, []));
+    expect(silent).toMatchObject({ commit: null, from: null, parts: [{ kind: 'notice' }] });
+    expect(thread(chain, two.ticketId).tip).toBe(asked.commit.id);
+  });
+
+  test('[K6] what the reviewer says themselves is the answer; an answer is not answered, and silence neither', async () => {
+    const chain = emptyChain();
+    const { one, two } = reviewed(chain);
+    discuss(chain, { ticketId: one.ticketId, text: 'What do you mean?', principal: '@author' });
+    discuss(chain, { ticketId: one.ticketId, text: 'Look at line 4.', principal: '@rev' });
+    expect(thread(chain, one.ticketId).messages.map(({ role }) => role)).toEqual(['user', 'assistant']);
+    await expect(answered(answer(chain, { ticketId: one.ticketId, provider: 'recorded' }, []))).rejects.toMatchObject({ code: 'CONFLICT' });
+    await expect(answered(answer(chain, { ticketId: two.ticketId, provider: 'recorded' }, []))).rejects.toMatchObject({ code: 'BAD_REQUEST' });
+  });
+});
+
+describe('from which understanding', () => {
+  test('[K8] a finding is discussed from what its maker understood, whoever wrote of it since', () => {
+    const chain = emptyChain();
+    const { review, work, one } = reviewed(chain);
+    const asked = discuss(chain, { ticketId: one.ticketId, text: 'Why?', principal: '@author' });
+    expect(asked.commit.parent).toBe(review.id);
+    expect(ticketOf(chain, one.ticketId)).toMatchObject({ contextId: review.id, contextFound: 'given' });
+    const closed = moveTicket(chain, { ticketId: one.ticketId, to: 'closed', resolution: 'begins at zero', by: '@author' });
+    expect(closed).toMatchObject({ contextId: work.id, contextFound: 'resolved' });
+    expect(startFrom(chain, { ticketId: one.ticketId, who: '@rev' })).toMatchObject({
+      task: 'verify_resolution',
+      reason: 'discussion',
+      contextId: asked.commit.id,
+      template: 'reviewer',
+      choices: expect.arrayContaining([expect.objectContaining({ reason: 'finding', contextId: review.id, known: true })]),
+    });
+  });
+
+  test('[K8] a reviewer starts fresh, then from their earlier review; the author from their own work and not from the review', () => {
+    const clock = heldClock();
+    const chain = emptyChain(clock);
+    const work = understood(chain, '@author', null, 'make retries work', 'done');
+    const { ticketId } = createTicket(chain, { title: 'Retries', type: 'task' });
+    moveTicket(chain, { ticketId, to: 'in_progress', assignee: '@author', by: '@author', contextId: work.id });
+    moveTicket(chain, { ticketId, to: 'review', reviewers: ['@rev'], by: '@author' });
+    expect(startFrom(chain, { ticketId, who: '@rev' })).toMatchObject({ task: 'review', contextId: null, reason: 'fresh', template: null });
+    const review = understood(chain, '@rev', null, 'review', 'no');
+    giveVerdict(chain, { ticketId, reviewer: '@rev', verdict: 'changes_requested', contextId: review.id });
+    moveTicket(chain, { ticketId, to: 'in_progress' });
+    expect(startFrom(chain, { ticketId, who: '@author' })).toMatchObject({ task: 'address_findings', reason: 'own_work', contextId: work.id });
+    expect(startFrom(chain, { ticketId, who: '@other' })).toMatchObject({ task: null, reason: 'fresh' });
+    updateTicket(chain, { ticketId, assignee: '@other', by: '@pm' });
+    expect(startFrom(chain, { ticketId, who: '@other' })).toMatchObject({ reason: 'handed_over', contextId: work.id });
+    moveTicket(chain, { ticketId, to: 'review' });
+    expect(startFrom(chain, { ticketId, who: '@rev' })).toMatchObject({ reason: 'earlier_review', contextId: review.id, template: 'reviewer' });
+  });
+
+  test('[K4] the tickets of a commit are found by it', () => {
+    const chain = emptyChain();
+    const { review, one, two, ticketId, work } = reviewed(chain);
+    const { commit } = discuss(chain, { ticketId: one.ticketId, text: 'Why?', principal: '@author' });
+    expect(ticketsOfContexts(chain, { id: review.id }).map((each) => [each.ticketId, each.how])).toEqual([
+      [one.ticketId, 'written'],
+      [two.ticketId, 'written'],
+    ]);
+    expect(ticketsOfContexts(chain, { id: commit.id })).toMatchObject([{ ticketId: one.ticketId, how: 'discussed' }]);
+    expect(ticketsOfContexts(chain, { id: work.id }).map((each) => each.ticketId)).toEqual([ticketId, one.ticketId]);
+    expect(ticketsOfContexts(chain)).toHaveLength(5);
+  });
+});
+
+describe('starts that are asked for', () => {
+  const open = (chain: Chain) => events(chain, { state: 'waiting' }).map(({ who, task }) => `${who} ${task}`);
+
+  test('[K5] they wait, are done by what the ticket shows, and are overtaken by what goes on without them', async () => {
+    const chain = emptyChain();
+    const { ticketId, one, two } = reviewed(chain);
+    expect(open(chain)).toEqual(['@rev review']);
+    expect(events(chain, { ticketId })[0]).toMatchObject({
+      who: '@author',
+      task: 'work',
+      move: { from: 'open', to: 'in_progress' },
+      state: 'done',
+    });
+    discuss(chain, { ticketId: one.ticketId, text: 'Why?', principal: '@author' });
+    expect(open(chain)).toEqual(['@rev review', '@rev answer']);
+    await answered(answer(chain, { ticketId: one.ticketId, provider: 'local' }, [saying('Because.')]));
+    giveVerdict(chain, { ticketId, reviewer: '@rev', verdict: 'changes_requested', reason: 'see the findings' });
+    expect(open(chain)).toEqual(['@author decide']);
+    moveTicket(chain, { ticketId, to: 'in_progress', by: '@author' });
+    expect(open(chain)).toEqual(['@author address_findings']);
+    for (const each of [one, two]) moveTicket(chain, { ticketId: each.ticketId, to: 'closed', resolution: 'done', by: '@author' });
+    expect(open(chain)).toEqual(['@author address_findings', '@rev verify_resolution', '@rev verify_resolution']);
+    moveTicket(chain, { ticketId, to: 'review' });
+    expect(open(chain)).toEqual(['@rev verify_resolution', '@rev verify_resolution', '@rev review']);
+    giveVerdict(chain, { ticketId, reviewer: '@rev', verdict: 'approved' });
+    expect(moveTicket(chain, { ticketId, to: 'closed', by: '@author' }).status).toBe('closed');
+    for (const { event } of events(chain, { state: 'waiting' })) acknowledge(chain, { event, by: '@rev', as: 'done' });
+    expect(open(chain)).toEqual([]);
+  });
+
+  test('[K5] whoever takes a start first has it; what waits no more cannot be taken', () => {
+    const chain = emptyChain();
+    reviewed(chain);
+    const [waiting] = events(chain, { state: 'waiting' });
+    const [over] = events(chain, { state: 'done' });
+    const take = (event: number | undefined, by: string, as: 'taken' | 'done' = 'taken') => acknowledge(chain, { event: event ?? 0, by, as });
+    expect(take(waiting?.event, '@runner')).toMatchObject({ state: 'taken', answeredBy: '@runner' });
+    expect(refusal(() => take(waiting?.event, '@other'))).toMatchObject({ code: 'CONFLICT', data: { holder: '@runner' } });
+    expect(take(waiting?.event, '@runner', 'done').state).toBe('done');
+    expect(refusal(() => take(waiting?.event, '@runner')).code).toBe('CONFLICT');
+    expect(refusal(() => take(over?.event, '@runner')).code).toBe('CONFLICT');
+    expect(refusal(() => take(99_999, '@runner')).code).toBe('NOT_FOUND');
+  });
+
+  test('[K5] closing the last that a ticket waits for asks whoever has it, or anybody, to begin', () => {
+    const chain = emptyChain();
+    const [a, b] = ['a', 'b'].map((title) => createTicket(chain, { title, type: 'task' })) as [Ticket, Ticket];
+    const after = createTicket(chain, { title: 'after', type: 'task', dependsOn: [a.ticketId, b.ticketId] });
+    moveTicket(chain, { ticketId: a.ticketId, to: 'closed' });
+    expect(events(chain)).toEqual([]);
+    moveTicket(chain, { ticketId: b.ticketId, to: 'closed' });
+    expect(events(chain, { who: '@anyone' })).toMatchObject([{ ticketId: after.ticketId, who: null, task: 'work', state: 'waiting' }]);
+    moveTicket(chain, { ticketId: after.ticketId, to: 'in_progress', assignee: '@me' });
+    expect(events(chain).map(({ state }) => state)).toEqual(['done', 'waiting']);
+  });
+
+  test('[K2] a reviewer who is named later is asked too, and the others keep their verdicts', () => {
+    const chain = emptyChain();
+    const { ticketId } = reviewed(chain);
+    giveVerdict(chain, { ticketId, reviewer: '@rev', verdict: 'approved' });
+    expect(updateTicket(chain, { ticketId, reviewers: ['@rev', '@second'] }).reviewers).toEqual([
+      { name: '@rev', verdict: 'approved' },
+      { name: '@second', verdict: 'pending' },
+    ]);
+    expect(open(chain)).toEqual(['@second review']);
+    expect(refusal(() => updateTicket(chain, { ticketId, reviewers: [] })).data).toMatchObject({ field: 'reviewers' });
+    moveTicket(chain, { ticketId, to: 'in_progress' });
+    expect(refusal(() => updateTicket(chain, { ticketId, reviewers: ['@third'] })).code).toBe('CONFLICT');
+  });
+});
+
+describe('whatever is done to tickets', () => {
+  /** What may be done to one of three tickets: a task, and two findings of it. */
+  const step = record({
+    what: constantFrom('move', 'verdict', 'retype', 'put elsewhere', 'find', 'discuss'),
+    on: nat(5),
+    to: constantFrom(...ticketStatuses),
+    resolved: boolean(),
+  });
+
+  test('[K3] [K4] no sequence of writes leaves a closed ticket with open findings, and its versions tell its whole story', () => {
+    assert(
+      property(array(step, { maxLength: 40 }), (steps) => {
+        const chain = emptyChain();
+        const made = createTicket(chain, { title: 'a', type: 'task' });
+        const elsewhere = createTicket(chain, { title: 'b', type: 'task' });
+        const all = [made.ticketId, elsewhere.ticketId];
+        const writes = new Map(all.map((id) => [id, 1]));
+        const find = (): void => {
+          const { ticketId } = createTicket(chain, { title: 'f', type: 'review_finding', parent: made.ticketId });
+          all.push(ticketId);
+          writes.set(ticketId, 1);
+        };
+        find();
+        for (const { what, on, to, resolved } of steps) {
+          const ticketId = all[on % all.length] as string;
+          const before = ticketOf(chain, ticketId);
+          try {
+            if (what === 'find') {
+              find();
+              continue;
+            }
+            if (what === 'discuss') discuss(chain, { ticketId, text: 'why?' });
+            if (what === 'verdict') giveVerdict(chain, { ticketId, reviewer: '@rev', verdict: 'approved' });
+            if (what === 'retype') updateTicket(chain, { ticketId, type: 'task' });
+            if (what === 'put elsewhere') updateTicket(chain, { ticketId, parent: elsewhere.ticketId });
+            if (what === 'move') moveTicket(chain, { ticketId, to, assignee: '@me', reviewers: ['@rev'], ...(resolved && { resolution: 'fixed' }) });
+            if (what !== 'discuss' || before.threadId === null) writes.set(ticketId, (writes.get(ticketId) ?? 0) + 1);
+          } catch (error) {
+            expect((error as { code: string }).code).toMatch(/CONFLICT|BAD_REQUEST/);
+            expect(ticketOf(chain, ticketId)).toEqual(before);
+          }
+        }
+        for (const id of all) {
+          const now = ticketOf(chain, id);
+          const findings = now.children.map((child) => ticketOf(chain, child)).filter((child) => child.type === 'review_finding');
+          if (now.status === 'closed') expect(findings.filter((child) => child.status !== 'closed')).toEqual([]);
+          if (now.status === 'closed' && now.type === 'review_finding') expect(now.resolution).not.toBeNull();
+          expect(now.versions).toHaveLength(writes.get(id) ?? 0);
+          expect(storyOf(now)).toMatchObject({ status: now.status, type: now.type, parent: now.parent, reviewers: now.reviewers });
+        }
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  /** What the versions make of a ticket: each goes on exactly from the one before. */
+  function storyOf(ticket: Ticket): Record<string, unknown> {
+    const state: Record<string, unknown> = { status: 'open', parent: null, reviewers: [], type: '' };
+    for (const { changes } of ticket.versions)
+      for (const [field, { from, to }] of Object.entries(changes)) {
+        if (field in state) expect(from).toEqual(state[field]);
+        state[field] = to;
+      }
+    return state;
+  }
+});
+
+describe('a list of many', () => {
+  test('filters, counts and pages are of what fits; facets are of all', () => {
+    const chain = emptyChain();
+    const { ticketId } = reviewed(chain);
+    for (let n = 0; n < 30; n++) createTicket(chain, { title: `Task ${n}`, type: 'task', labels: [n % 2 ? 'odd' : 'even'], assignee: '@pm' });
+    const odd = overview(chain, { label: 'odd', limit: 4, offset: 2 });
+    expect([odd.total, odd.rows.length, odd.counts.open, odd.counts.review]).toEqual([15, 4, 15, 0]);
+    expect(odd.facets).toEqual({
+      types: ['review_finding', 'task'],
+      assignees: ['@author', '@pm'],
+      labels: ['even', 'odd'],
+      people: ['@author', '@pm', '@rev'],
+    });
+    expect(overview(chain, { status: 'review' }).rows).toMatchObject([{ ticketId, findings: { open: 2, total: 2 }, ready: false }]);
+    expect(overview(chain, { text: 'tAsK 17', ready: true }).rows.map(({ title }) => title)).toEqual(['Task 17']);
+    expect(overview(chain, { type: 'review_finding' }).rows.map(({ parent }) => parent)).toEqual([ticketId, ticketId]);
+  });
+});
