@@ -9,7 +9,7 @@ import { blake3Of, hashOfRef, refOfHash } from './hash.js';
 import { openPacks } from './packs.js';
 import { expire, keep, setPolicy } from './policy.js';
 import { known, type Put, type PutOptions, put, putCache, restore } from './put.js';
-import { countLoose, type Repacked, type RepackOptions, repack } from './repack.js';
+import { type Loose, looseOf, type Repacked, type RepackOptions, repack } from './repack.js';
 import { chunkType, type Facts, factColumns, type Gone, isStoredSql, type Shelf } from './shelf.js';
 import { type Copies, copiesIn } from './tiers/copies.js';
 
@@ -63,7 +63,7 @@ export interface Artifacts {
   /** Packs what is stored closer, in steps between which others may work. */
   repack(options?: RepackOptions): Generator<undefined, Repacked>;
   /** Objects that were put since they were last packed closer. */
-  countLoose(): number;
+  loose(): Loose;
   /** Which backing stores hold which objects. */
   readonly copies: Copies;
   /** The database's: objects that are put in it are on disk before it commits. */
@@ -135,7 +135,7 @@ export function openArtifacts({ db, project, folder, clock, newName, remake, onG
     expire: () => void expire(shelf),
     gc: (options) => gc(shelf, options),
     repack: (options = {}) => repack(shelf, options),
-    countLoose: () => countLoose(shelf),
+    loose: () => looseOf(shelf),
     copies: copiesIn(shelf),
     transaction,
     close: () => shelf.packs.close(),

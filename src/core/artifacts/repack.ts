@@ -12,13 +12,24 @@ export interface RepackOptions {
   /** Objects that are younger stay as they are for now. */
   readonly olderThanMs?: number | undefined;
   readonly limits?: PackLimits;
-  /** Whether room that packing frees is given back to the disk at the end, for which the database is written again. True where it is not said. */
+  /**
+   * Whether the database's free pages are given back to the disk at the end, for which it is written again in one go. True where
+   * it is not said. Packs that hold little are always let go of, a step at a time.
+   */
   readonly shrink?: boolean;
 }
 
-/** Objects that were put since the last run. */
-export const countLoose = (shelf: Shelf): number =>
-  Math.max(0, (shelf.db.one<{ last: number | null }>('SELECT MAX(no) AS last FROM artifact')?.last ?? 0) - progressOf(shelf, 'repack'));
+export interface Loose {
+  readonly objects: number;
+  readonly bytes: number;
+}
+
+/** What was put since the last run. */
+export const looseOf = (shelf: Shelf): Loose =>
+  shelf.db.one<Loose>('SELECT COUNT(*) AS objects, IFNULL(SUM(size), 0) AS bytes FROM artifact WHERE no > ?', progressOf(shelf, 'repack')) ?? {
+    objects: 0,
+    bytes: 0,
+  };
 
 /** What goes together, in objects and bytes. */
 export interface PackLimits {
@@ -60,7 +71,7 @@ export function* repack(shelf: Shelf, { olderThanMs = 0, limits = packLimits, sh
     total = { objects: total.objects + step.objects, before: total.before + step.before, after: total.after + step.after };
     yield;
   }
-  if (shrink && total.after < total.before) yield* tidy(shelf);
+  if (total.after < total.before) yield* tidy(shelf, shrink);
   return total;
 }
 
@@ -74,12 +85,13 @@ function packSome(shelf: Shelf, limits: PackLimits, until: number): Step {
   let bytes = 0;
   let last = from;
   const rows: Content[] = [];
-  for (const row of db.each<Content & { createdAt: number }>(
-    `SELECT ${contentColumns}, createdAt FROM artifact WHERE no > ? AND project = ? ORDER BY no LIMIT ${rowsAtOnce}`,
+  for (const row of db.each<Content & { createdAt: number; contentType: string }>(
+    `SELECT ${contentColumns}, createdAt, contentType FROM artifact WHERE no > ? AND project = ? ORDER BY no LIMIT ${rowsAtOnce}`,
     from,
     project,
   )) {
-    if (row.createdAt > until || bytes > bytesAtOnce) break;
+    // A chunk was made by a step before this one, of an object that is old enough.
+    if ((row.createdAt > until && row.contentType !== chunkType) || bytes > bytesAtOnce) break;
     last = row.no;
     rows.push(row);
     bytes += row.size;

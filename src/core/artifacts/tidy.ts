@@ -8,12 +8,12 @@ const bytesAtOnce = 32 * 1024 * 1024;
 /** A block or pack is written again when less than this part of it is in use. */
 const worthKeeping = 0.6;
 
-/** Writes blocks and packs again that hold mostly what nobody names, and gives free pages back. */
-export function* tidy(shelf: Shelf): Generator<undefined, void> {
+/** Writes blocks and packs again that hold mostly what nobody names; with `shrink` the database gives free pages back too. */
+export function* tidy(shelf: Shelf, shrink = true): Generator<undefined, void> {
   while (looseBlocks(shelf)) yield;
   for (const { no } of shelf.db.all<{ no: number }>('SELECT no FROM pack ORDER BY no')) while (emptyPack(shelf, no)) yield;
   shelf.packs.sweepFiles();
-  if (shelf.db.shrink(progressOf(shelf, 'hollow'))) setProgress(shelf, 'hollow', 0);
+  if (shrink && shelf.db.shrink(progressOf(shelf, 'hollow'))) setProgress(shelf, 'hollow', 0);
 }
 
 /** Takes what is left of a few sparse blocks out of them; true where there may be more. */

@@ -14,8 +14,8 @@ export interface UpkeepTimes {
 }
 
 const usual: UpkeepTimes = { quiet: 20_000, between: 50 };
-/** Fewer new objects are left as they are: a block of few is hardly smaller. */
-const worthIt = 256;
+/** Less that is new is left as it is: a block of few small objects is hardly smaller. */
+const worthIt = { objects: 256, bytes: 4_000_000 };
 /** A turn that is still going on stays loose: its neighbors come soon. */
 const settledMs = 60_000;
 
@@ -27,15 +27,23 @@ export function openUpkeep(chain: Chain, times: UpkeepTimes = usual): Upkeep {
     timer = setTimeout(what, ms);
     timer.unref();
   };
+  const isWorthIt = (): boolean => {
+    const { objects, bytes } = chain.artifacts.loose();
+    return objects >= worthIt.objects || bytes >= worthIt.bytes;
+  };
   const begin = (): void => {
-    if (chain.db.readonly || chain.artifacts.countLoose() < worthIt) return;
+    if (chain.db.readonly || !isWorthIt()) return;
     work = chain.artifacts.repack({ olderThanMs: settledMs, shrink: false });
     step();
   };
   const step = (): void => {
     try {
-      if (work?.next().done !== false) work = undefined;
-      else plan(times.between, step);
+      if (work?.next().done === false) plan(times.between, step);
+      else {
+        work = undefined;
+        // What is left was too young, and is looked at once more when it is not.
+        if (isWorthIt()) plan(settledMs, begin);
+      }
     } catch {
       // A full disk or another's long transaction: nothing is lost, and the next quiet time tries again.
       work = undefined;

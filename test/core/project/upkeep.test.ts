@@ -40,6 +40,36 @@ test('a few new objects are not worth it, and nothing runs while nothing is call
   upkeep.close();
 });
 
+test('a few large objects are worth it, and the pack that they leave is let go of', () => {
+  const clock = heldClock();
+  const { chain } = emptyProject(clock);
+  for (let at = 0; at < 6; at++)
+    chain.artifacts.put(Buffer.from(`${'one line of a long transcript\n'.repeat(40_000)}${at}`), { contentType: 'text/plain' });
+  clock.at += 120_000;
+  const before = chain.artifacts.totals().stored;
+  const upkeep = openUpkeep(chain, times);
+  upkeep.wake();
+  vi.advanceTimersByTime(60_000);
+  expect(chain.artifacts.totals().stored).toBeLessThan(before / 10);
+  expect(chain.db.all('SELECT no FROM pack')).toHaveLength(1);
+  upkeep.close();
+});
+
+test('what was too young when it became quiet is packed when it has settled', () => {
+  const clock = heldClock();
+  const { chain } = emptyProject(clock);
+  for (let at = 0; at < 6; at++)
+    chain.artifacts.put(Buffer.from(`${'one line of a long transcript\n'.repeat(40_000)}${at}`), { contentType: 'text/plain' });
+  const upkeep = openUpkeep(chain, times);
+  upkeep.wake();
+  vi.advanceTimersByTime(30_000);
+  expect(chain.artifacts.loose().objects).toBe(6);
+  clock.at += 120_000;
+  vi.advanceTimersByTime(60_000);
+  expect([chain.artifacts.loose().objects, vi.getTimerCount()]).toEqual([0, 0]);
+  upkeep.close();
+});
+
 test('a project that is closed is left alone', () => {
   const { chain, packed } = filled(600);
   const upkeep = openUpkeep(chain, times);
