@@ -63,7 +63,7 @@ const below = [contract, 'src/renderer/client', 'src/renderer/state', 'src/rende
 
 /** The views, and what each needs of the registry. */
 const views: Readonly<Record<string, readonly string[]>> = {
-  request: ['@tanstack/react-virtual', 'lucide-react', 'react'],
+  request: ['@tanstack/react-virtual', 'lucide-react', 'react', 'uplot'],
   library: ['@tanstack/react-virtual', 'lucide-react', 'react'],
   chain: ['@tanstack/react-virtual', 'lucide-react', 'react'],
   context: ['@tanstack/react-virtual', 'lucide-react', 'react'],

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
-import type { ContextId, RequestDiff, RequestRow } from '../../core/contract/index.js';
+import type { ContextId, PartDiff, RequestDiff, RequestPartRow, RequestRow } from '../../core/contract/index.js';
 import type { Connection } from './client.js';
 import { dim, green, printable, printJson, printText, red, size, yellow } from './output.js';
 
@@ -48,6 +48,26 @@ export function addRequestCommands(program: Command, ofProject: OfProject, withi
       }),
   );
 
+  ofProject(
+    request.command('prompts [part] [other]').description('the system prompts and tool sets of all calls; one of them; what changed to another'),
+  ).action((part: string | undefined, other: string | undefined, options: Common) =>
+    within(options, async ({ client }) => {
+      if (part === undefined) {
+        const rows = await client.request.parts({});
+        if (options.json) return printJson(rows);
+        for (const row of rows) printText(partLine(row));
+      } else if (other === undefined) {
+        const whole = await client.request.part({ partId: part });
+        if (options.json) return printJson(whole);
+        for (const { name, text, tokens } of whole.sections) printText(`${dim(`# ${printable(name)} (≈${tokens} tok)`)}\n${printable(text)}\n`);
+      } else {
+        const diff = await client.request.partDiff({ a: part, b: other });
+        if (options.json) return printJson(diff);
+        for (const line of partDiffLines(diff)) printText(line);
+      }
+    }),
+  );
+
   const source = program.command('source').description('imported files').exitOverride();
   ofProject(source.command('list').description('what was imported, the latest first')).action((options: Common) =>
     within(options, async ({ client }) => {
@@ -78,6 +98,27 @@ function callLine(row: RequestRow): string {
     .filter((part) => part !== false)
     .join(', ');
   return `${proofWords[row.proof](proofSigns[row.proof])} ${row.requestId}  ${row.at}  ${row.commit ?? 'no commit'}  ${row.model ?? 'model not recorded'}  ${row.messageCount} messages${usage && `  ${usage}`}${row.agentId ? dim(`  subagent ${row.agentId}`) : ''}`;
+}
+
+const partLine = (row: RequestPartRow): string =>
+  `${row.partId}  ${row.first.slice(0, 10)} to ${row.last.slice(0, 10)}  ≈${row.tokens} tok  ${row.calls} calls in ${row.sessions} sessions  ${printable([...row.agents, ...row.versions].join(' '))}  ${dim(printable(row.head))}`;
+
+function partDiffLines({ sections, same, reordered }: PartDiff): string[] {
+  if (same && !reordered) return [dim('the same')];
+  const moved = reordered ? ['what both have stands in another order'] : [];
+  const signs = {
+    same: (text: string) => dim(`  ${text}`),
+    added: (text: string) => green(`+ ${text}`),
+    removed: (text: string) => red(`- ${text}`),
+  };
+  return [
+    ...moved,
+    ...sections.flatMap(({ name, op, lines }) =>
+      op === 'same'
+        ? []
+        : [`${op} ${printable(name)}`, ...lines.filter((line) => line.op !== 'same').map((line) => signs[line.op](printable(line.text)))],
+    ),
+  ];
 }
 
 function diffLines({ system, tools, params, messages, cache }: RequestDiff): string[] {

@@ -25,6 +25,8 @@ export interface Route {
   readonly turn?: string | undefined;
   /** The call to a model that is looked at. */
   readonly call?: string | undefined;
+  /** The system prompt or tool set that is looked at; any other word stands for the latest. */
+  readonly part?: string | undefined;
 }
 
 const contextId = /^ctx-[0-9a-f]{1,64}$/;
@@ -52,6 +54,7 @@ export function parseRoute(hash: string): Route {
     card: text('card'),
     turn: text('turn'),
     call: text('call'),
+    part: text('part'),
     unsent: text('unsent') === 'yes' ? 'yes' : undefined,
     stop: stop === 'root' || stop === 'compaction' ? stop : commit('stop'),
   };
@@ -59,7 +62,21 @@ export function parseRoute(hash: string): Route {
 
 export function formatRoute(route: Route): string {
   const params = new URLSearchParams();
-  for (const name of ['project', 'session', 'commit', 'against', 'entry', 'stop', 'unsent', 'space', 'box', 'card', 'turn', 'call'] as const) {
+  for (const name of [
+    'project',
+    'session',
+    'commit',
+    'against',
+    'entry',
+    'stop',
+    'unsent',
+    'space',
+    'box',
+    'card',
+    'turn',
+    'call',
+    'part',
+  ] as const) {
     const value = route[name];
     if (value) params.set(name, value);
   }

@@ -31,6 +31,14 @@ test('a call between the entries of a context opens as the request that was sent
   await expect(requests.getByRole('region', { name: 'Messages' })).toContainText('damson jam');
   await expect(requests.getByRole('region', { name: 'What changed' })).toContainText(/The cached beginning (holds|broke)/);
 
+  // What filled the window, by cause; a click steps into a call.
+  const fill = requests.getByRole('region', { name: 'What filled the window' });
+  await expect(fill).toContainText(/Call \d+/);
+  await expect(fill).toContainText(/Tool results [\d.]+/);
+  await fill.getByRole('img').click({ position: { x: 64, y: 100 } });
+  await expect(requests.getByRole('heading', { name: 'Call 1', exact: true })).toBeVisible();
+  await page.goBack();
+
   // From call to call by keyboard; the address follows.
   const before = page.url();
   await page.getByRole('listbox', { name: 'Calls in the order sent' }).press('ArrowUp');
@@ -41,6 +49,11 @@ test('a call between the entries of a context opens as the request that was sent
   const command = await page.evaluate(() => navigator.clipboard.readText());
   expect(command).toContain('$ANTHROPIC_API_KEY');
   expect(command).toContain('/v1/messages');
+
+  // The sample's sessions wrote no system prompt down: that is said, and not an error.
+  await page.getByRole('radio', { name: 'Prompts and tools' }).click();
+  await expect(page.getByText('No system prompt is written down yet')).toBeVisible();
+  await page.getByRole('radio', { name: 'Calls' }).click();
 
   // And back to where the answer stands.
   await page.getByRole('button', { name: 'its answer in the context' }).click();

@@ -2,35 +2,60 @@ import { Braces, Radio, Terminal } from 'lucide-react';
 import { useMemo, useState } from 'react';
 import type { ContextId, Request, RequestRow } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, Button, Empty, Fold, Proof, say } from '../../parts';
+import { Answer, Button, Empty, Fold, Proof, Switch, say } from '../../parts';
 import { copy, go, useNavigation, useQuery } from '../../state';
 import { curlOf, type Part, type ShownMessage, shownBody } from './body';
 import { Calls } from './Calls';
 import { Changes } from './Changes';
+import { Fill } from './Fill';
+import { Parts } from './Parts';
 
-/** The calls behind a commit, and one of them whole. */
+const modes = [
+  { value: 'calls', name: 'Calls', hint: 'The calls behind a commit' },
+  { value: 'parts', name: 'Prompts and tools', hint: 'The system prompts and tool sets of the whole project' },
+] as const;
+
+/** The calls behind a commit, one of them whole; or the system prompts and tool sets of the project's calls. */
 export function RequestView({ project }: { project: string }) {
-  const commit = useNavigation(({ route }) => route.commit);
-  if (!commit) {
-    return (
-      <Empty
-        title="Every answer had a request"
-        picture={<Radio size={48} strokeWidth={1} />}
-        actions={
-          <Button look="primary" onClick={() => go({ view: 'chain' })}>
-            Choose a commit in the chain
-          </Button>
-        }
-      >
-        System prompt, tools and messages as they went over the wire, with the proof of it.
-      </Empty>
-    );
-  }
-  return <OfCommit key={`${project} ${commit}`} project={project} commit={commit} />;
+  const { commit, part } = useNavigation(({ route }) => route);
+  return (
+    <div className="request-view">
+      <div className="request-modes">
+        <Switch
+          label="What of the requests"
+          value={part === undefined ? 'calls' : 'parts'}
+          options={modes}
+          onChange={(mode) => go({ part: mode === 'parts' ? 'latest' : undefined })}
+        />
+      </div>
+      {part !== undefined ? (
+        <Parts project={project} />
+      ) : commit ? (
+        <OfCommit key={`${project} ${commit}`} project={project} commit={commit} />
+      ) : (
+        <NoCommit />
+      )}
+    </div>
+  );
 }
+
+const NoCommit = () => (
+  <Empty
+    title="Every answer had a request"
+    picture={<Radio size={48} strokeWidth={1} />}
+    actions={
+      <Button look="primary" onClick={() => go({ view: 'chain' })}>
+        Choose a commit in the chain
+      </Button>
+    }
+  >
+    System prompt, tools and messages as they went over the wire, with the proof of it.
+  </Empty>
+);
 
 function OfCommit({ project, commit }: { project: string; commit: ContextId }) {
   const chosen = useNavigation(({ route }) => route.call);
+  const series = useQuery(`${project} ${commit} series`, (signal) => api.request.series({ id: commit, stop: 'root' }, { signal }));
   const calls = useQuery(`${project} ${commit} calls`, (signal) => api.request.list({ id: commit, stop: 'root' }, { signal }));
   return (
     <Answer
@@ -52,6 +77,7 @@ function OfCommit({ project, commit }: { project: string; commit: ContextId }) {
           );
         return (
           <section className="request" aria-label="Requests">
+            {series.status === 'done' && <Fill series={series.data} chosen={row} onChoose={(call) => go({ call })} />}
             <Calls rows={rows} place={place} onChoose={(call) => go({ call })} />
             <OneCall key={row.requestId} project={project} row={row} number={place + 1} rows={rows} before={rows[place - 1]} />
           </section>

@@ -1,0 +1,254 @@
+import { ScrollText } from 'lucide-react';
+import { useState } from 'react';
+import type { PartDiff, PartLine, RequestPart, RequestPartRow } from '../../../core/contract/index.js';
+import { api } from '../../client';
+import { Answer, Button, Empty, say } from '../../parts';
+import { copy, go, move, useNavigation, useProject, useQuery } from '../../state';
+import { type Stretch, stretchesOf } from './lines';
+
+/** The distinct system prompts and tool sets of the project, and what changed between any two. */
+export function Parts({ project }: { project: string }) {
+  const revision = useProject((state) => state.revision);
+  const chosen = useNavigation(({ route }) => route.part);
+  const query = useQuery(`${project} ${revision} parts`, (signal) => api.request.parts({}, { signal }));
+  return (
+    <Answer
+      query={query}
+      what="The system prompts cannot be listed"
+      loading="Looking through the calls"
+      stillWorks="Single calls can be looked at."
+      lines={10}
+    >
+      {(rows) => {
+        const row = rows.find(({ partId }) => partId === chosen) ?? rows.find(({ kind }) => kind === 'system') ?? rows[0];
+        return row ? (
+          <section className="request request-parts" aria-label="System prompts and tool sets">
+            <List rows={rows} chosen={row} />
+            <One key={row.partId} row={row} rows={rows} />
+          </section>
+        ) : (
+          <Empty
+            title="No system prompt is written down yet"
+            picture={<ScrollText size={48} strokeWidth={1} />}
+            actions={
+              <Button look="primary" onClick={() => go({ view: 'library' })}>
+                Import sessions
+              </Button>
+            }
+          >
+            Sessions of Claude Code 2.1.282 or later bring theirs, and so do calls that go through <code>stemma proxy</code>.
+          </Empty>
+        );
+      }}
+    </Answer>
+  );
+}
+
+const groups = [
+  ['system', 'System prompts'],
+  ['tools', 'Tool sets'],
+] as const;
+
+function List({ rows, chosen }: { rows: readonly RequestPartRow[]; chosen: RequestPartRow }) {
+  const [words, setWords] = useState('');
+  const wanted = words.trim().toLowerCase();
+  const ordered = groups.flatMap(([kind]) =>
+    rows.filter((row) => row.kind === kind && `${row.head} ${row.agents.join(' ')} ${row.versions.join(' ')}`.toLowerCase().includes(wanted)),
+  );
+  const step = (by: number) => {
+    const at = ordered.findIndex(({ partId }) => partId === chosen.partId);
+    const next = ordered[Math.min(ordered.length - 1, Math.max(0, at + by))];
+    if (next) move({ part: next.partId });
+  };
+  return (
+    <div className="calls">
+      <div className="calls-sum">
+        <input
+          className="field"
+          type="search"
+          aria-label="Filter system prompts and tool sets"
+          placeholder="Filter"
+          value={words}
+          onChange={(event) => setWords(event.target.value)}
+        />
+      </div>
+      <div
+        className="calls-scroll"
+        role="listbox"
+        aria-label="System prompts and tool sets, the latest first"
+        tabIndex={0}
+        onKeyDown={(event) => {
+          const by = event.key === 'ArrowDown' || event.key === 'j' ? 1 : event.key === 'ArrowUp' || event.key === 'k' ? -1 : 0;
+          if (!by) return;
+          event.preventDefault();
+          event.stopPropagation();
+          step(by);
+        }}
+      >
+        {groups.map(([kind, name]) => {
+          const own = ordered.filter((row) => row.kind === kind);
+          return (
+            own.length > 0 && (
+              // biome-ignore lint/a11y/useSemanticElements: a group of options, not of fields
+              <div key={kind} role="group" aria-label={name}>
+                <p className="part-group muted">
+                  {name} ({say.exact(own.length)})
+                </p>
+                {own.map((row) => (
+                  // biome-ignore lint/a11y/useKeyWithClickEvents: the list has the keys
+                  <div
+                    key={row.partId}
+                    className="part-row"
+                    role="option"
+                    aria-selected={row.partId === chosen.partId}
+                    tabIndex={-1}
+                    onClick={() => move({ part: row.partId })}
+                  >
+                    <span className="call-line">
+                      <b className="ellipsis grow">{row.agents.join(', ') || 'agent not recorded'}</b>
+                      <span className="muted">{say.when(row.last)}</span>
+                    </span>
+                    <span className="part-head">{row.head || 'empty'}</span>
+                    <span className="muted">
+                      {[row.versions.at(-1), say.tokens(row.tokens), say.plural(row.calls, 'call'), say.plural(row.sessions, 'session')]
+                        .filter(Boolean)
+                        .join(' · ')}
+                    </span>
+                  </div>
+                ))}
+              </div>
+            )
+          );
+        })}
+        {ordered.length === 0 && <p className="part-group muted">Nothing holds these words.</p>}
+      </div>
+    </div>
+  );
+}
+
+function One({ row, rows }: { row: RequestPartRow; rows: readonly RequestPartRow[] }) {
+  const others = rows.filter((each) => each.kind === row.kind && each.partId !== row.partId);
+  const before = others.find((each) => each.first < row.first && each.agents.some((agent) => row.agents.includes(agent)));
+  const [against, setAgainst] = useState(before?.partId);
+  const part = useQuery(against === undefined ? row.partId : null, (signal) => api.request.part({ partId: row.partId }, { signal }));
+  const diff = useQuery(against === undefined ? null : `${against} ${row.partId}`, (signal) =>
+    api.request.partDiff({ a: against ?? '', b: row.partId }, { signal }),
+  );
+  return (
+    <div className="request-one">
+      <header className="request-head">
+        <h2>{row.kind === 'system' ? 'System prompt' : `${say.plural(row.sections, 'tool')}`}</h2>
+        <span className="muted">{say.tokens(row.tokens)}</span>
+        <span className="grow" />
+        {part.status === 'done' && (
+          <Button small onClick={() => void copy(part.data.sections.map(({ text }) => text).join('\n\n'), 'Copied the text')}>
+            Copy
+          </Button>
+        )}
+      </header>
+      <p className="request-facts muted">
+        {say.plural(row.calls, 'call')} in {say.plural(row.sessions, 'session')} · first {say.instant(row.first)} · last {say.instant(row.last)}
+        {row.versions.length > 0 && ` · version ${row.versions.join(', ')}`}
+      </p>
+      {row.agents.length > 0 && (
+        <p className="request-facts muted">
+          Sent by <span className="mono">{row.agents.join(', ')}</span>
+        </p>
+      )}
+      <div className="request-tools">
+        <label className="part-against">
+          Show{' '}
+          <select className="field" value={against ?? ''} onChange={(event) => setAgainst(event.target.value || undefined)}>
+            <option value="">its whole text</option>
+            {others.map((each) => (
+              <option key={each.partId} value={each.partId}>
+                what changed since {each === before ? 'the one before' : (each.agents[0] ?? 'another')} (
+                {[each.versions.at(-1), say.when(each.last), say.tokens(each.tokens)].filter(Boolean).join(', ')})
+              </option>
+            ))}
+          </select>
+        </label>
+      </div>
+      {against === undefined ? (
+        <Answer query={part} what="This part cannot be read" loading="Reading" lines={12}>
+          {(whole) => <Sections part={whole} />}
+        </Answer>
+      ) : (
+        <Answer query={diff} what="The two cannot be compared" loading="Comparing" lines={12}>
+          {(changes) => <Difference diff={changes} />}
+        </Answer>
+      )}
+    </div>
+  );
+}
+
+const Sections = ({ part }: { part: RequestPart }) => (
+  <>
+    {part.sections.map(({ name, text, tokens }, at) => (
+      // biome-ignore lint/suspicious/noArrayIndexKey: sections of a part that does not change
+      <details key={at} className={`request-part kind-${part.kind === 'system' ? 'system' : 'tool'}`} open={part.kind === 'system'}>
+        <summary>
+          <span className="ellipsis grow">{name}</span>
+          <span className="muted">{say.tokens(tokens)}</span>
+        </summary>
+        <pre className="verbatim">{text}</pre>
+      </details>
+    ))}
+  </>
+);
+
+function Difference({ diff }: { diff: PartDiff }) {
+  const changed = diff.sections.filter(({ op }) => op !== 'same');
+  const same = diff.sections.length - changed.length;
+  const grown = diff.b.tokens - diff.a.tokens;
+  return (
+    <>
+      <p className="request-facts">
+        {diff.same
+          ? diff.reordered
+            ? 'The same, in another order: a cache does not forgive that.'
+            : 'The two are the same.'
+          : `${say.plural(changed.length, 'part')} differ${changed.length === 1 ? 's' : ''}, ${say.exact(same)} the same; ${grown >= 0 ? '+' : '−'}${say.compact(Math.abs(grown))} tokens.${diff.reordered ? ' What both have stands in another order.' : ''}`}
+      </p>
+      {changed.map(({ name, op, lines }, at) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: sections of two parts that do not change
+        <details key={at} className="request-part" open>
+          <summary>
+            <span className={`change-op ${op}`}>{op}</span>
+            <span className="ellipsis grow">{name}</span>
+          </summary>
+          <Lines lines={lines} />
+        </details>
+      ))}
+    </>
+  );
+}
+
+const Lines = ({ lines }: { lines: readonly PartLine[] }) => (
+  <div className="part-lines">
+    {stretchesOf(lines).map((stretch, at) => (
+      // biome-ignore lint/suspicious/noArrayIndexKey: lines that do not change
+      <StretchView key={at} stretch={stretch} />
+    ))}
+  </div>
+);
+
+const signs = { same: ' ', added: '+', removed: '−' } as const;
+
+function StretchView({ stretch }: { stretch: Stretch }) {
+  const [open, setOpen] = useState(false);
+  if (stretch.folded && !open)
+    return (
+      <button type="button" className="part-fold muted" onClick={() => setOpen(true)}>
+        {say.plural(stretch.lines.length, 'line')} the same
+      </button>
+    );
+  return stretch.lines.map(({ op, text }, at) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: lines that do not change
+    <pre key={at} className={`part-line ${op}`}>
+      <span aria-hidden>{signs[op]} </span>
+      {op !== 'same' && <span className="unseen">{op}: </span>}
+      {text || ' '}
+    </pre>
+  ));
+}
