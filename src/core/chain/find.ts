@@ -66,7 +66,7 @@ export function commonAncestor(chain: Chain, a: ContextRow, b: ContextRow): Cont
 }
 
 /** For each line on the way to the root, the commit at which the way enters it. */
-function placesTowardsRoot(chain: Chain, row: ContextRow): { line: number; depth: number }[] {
+export function placesTowardsRoot(chain: Chain, row: ContextRow): { line: number; depth: number }[] {
   const places: { line: number; depth: number }[] = [];
   for (let at: { line: number; depth: number } | undefined = row; at; at = originOf(chain, at.line)) places.push(at);
   return places;

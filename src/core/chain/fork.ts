@@ -1,9 +1,9 @@
 import { badRequest, type ContextId, type EntryKey, inWords, notFound, timestampOf } from '../base/index.js';
 import type { Commit, Edit } from '../contract/index.js';
 import { type Format, formatOf, type ParsedDelta, type ParsedEntry, readerOf, type WritableEntry } from '../formats/index.js';
-import { type Chain, type ContextRow, toCommit } from './chain.js';
+import { type Chain, type ContextRow, selectContext, toCommit } from './chain.js';
 import { addCommit } from './checkpoint.js';
-import { childrenOf, commitAt, commitOf, isAncestor } from './find.js';
+import { childrenOf, commitAt, commitOf, isAncestor, placesTowardsRoot } from './find.js';
 import { writable } from './materialize.js';
 import { countsOf, outlineOf, outlineOfParsed, outlinesOf, parsedOf, recordOf, saveOutline } from './outline.js';
 import { backwards } from './walk.js';
@@ -68,6 +68,8 @@ export function commitEndingAt(chain: Chain, record: string): ContextRow | undef
   const known = chain.db.one<{ context: ContextRow['seq'] }>('SELECT context FROM record WHERE project = ? AND record = ?', chain.project, record);
   if (!known) return undefined;
   const holder = commitAt(chain, known.context);
+  // What a compaction keeps comes after its own record, and is part of it.
+  if (holder.type === 'compaction') return holder;
   const { entries } = outlineOf(chain, holder.artifact, holder.format);
   const index = entries.findLastIndex((entry) => recordOf(entry.key) === record);
   const key = entries[index]?.key;
@@ -123,7 +125,10 @@ function* growing<T>(items: Iterable<T>): Generator<T[]> {
   if (group.length) yield group;
 }
 
-/** Finds an entry on the way from the tip to the root, whatever lies between. @throws NOT_FOUND naming the key. */
+/**
+ * Finds an entry on the way from the tip to the root, whatever lies between: where a compaction keeps it, there, since that is what the
+ * model saw last. @throws NOT_FOUND naming the key.
+ */
 function locate(chain: Chain, tip: ContextRow, key: EntryKey, field: string): Found {
   const known = chain.db.one<{ context: ContextRow['seq'] }>(
     'SELECT context FROM record WHERE project = ? AND record = ?',
@@ -131,7 +136,7 @@ function locate(chain: Chain, tip: ContextRow, key: EntryKey, field: string): Fo
     recordOf(key),
   );
   const holder = known && commitAt(chain, known.context);
-  const way = holder && isAncestor(chain, holder, tip) ? [holder] : backwards(chain, tip);
+  const way = holder && isAncestor(chain, holder, tip) ? [...compactionsSince(chain, holder, tip), holder] : backwards(chain, tip);
   for (const steps of growing(way)) {
     for (const [place, outline] of outlinesOf(chain, steps).entries()) {
       const index = outline.entries.findIndex((entry) => entry.key === key);
@@ -140,6 +145,18 @@ function locate(chain: Chain, tip: ContextRow, key: EntryKey, field: string): Fo
     }
   }
   throw notFound(key, `no entry ${inWords(key)} is in ${tip.id} or before it`, { field });
+}
+
+/** Compactions between a commit and a later one of its chain, the latest first. */
+function compactionsSince(chain: Chain, from: ContextRow, tip: ContextRow): ContextRow[] {
+  return placesTowardsRoot(chain, tip).flatMap(({ line, depth }) =>
+    chain.db.all<ContextRow>(
+      `${selectContext} WHERE c.line = ? AND c.depth <= ? AND c.depth > ? AND c.type = 'compaction' ORDER BY c.depth DESC`,
+      line,
+      depth,
+      from.depth,
+    ),
+  );
 }
 
 const parentOf = (chain: Chain, row: ContextRow): ContextRow | null => (row.parent === null ? null : commitAt(chain, row.parent));

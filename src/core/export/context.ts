@@ -45,11 +45,12 @@ export function sessionOf(
   format: Format,
   how: { stop?: Stop | undefined; sessionId: string; cwd?: string | undefined },
 ): Assembled {
-  const contributing =
-    how.stop === undefined
-      ? lineage(chain, tip).filter((step) => step.type !== 'snapshot' || step.parent === null)
-      : walk(chain, tip, how.stop).contributing;
-  const assembled = assemble(chain, { tip, contributing, stop: 'root' }, format);
+  const materialized = walk(chain, tip, how.stop);
+  const whole =
+    how.stop === undefined ? lineage(chain, tip).filter((step) => step.type !== 'snapshot' || step.parent === null) : materialized.contributing;
+  // Compactions keep their places in their own runtime's files alone: for another one what counts is the context that they leave.
+  const way = whole.every((step) => step.format === format.id) ? { tip, contributing: whole, stop: 'root' as const } : materialized;
+  const assembled = assemble(chain, way, format);
   const session = format.session?.(assembled.bytes, {
     sessionId: how.sessionId,
     newId: idsOf(`${tip.id}\0${how.sessionId}`),

@@ -10,6 +10,7 @@ import type { Format, ImportableFormat } from './format.js';
 import { markdown } from './markdown/index.js';
 import { narrative } from './narrative/index.js';
 import { openaiChat } from './openai-chat/index.js';
+import { pi } from './pi/index.js';
 import { unknownFormat } from './unknown.js';
 
 export { anthropicMessages, wireMessages } from './anthropic-messages/index.js';
@@ -24,9 +25,9 @@ export { openaiChat } from './openai-chat/index.js';
 export { countTokens, imageTokens, tokenizer } from './tokens.js';
 export { describeRaw } from './unknown.js';
 
-export const importableFormats: readonly ImportableFormat[] = [claudeCode];
+export const importableFormats: readonly ImportableFormat[] = [claudeCode, pi];
 /** The formats that there are: each is read and written. */
-export const formats: readonly Format[] = [claudeCode, anthropicMessages, openaiChat, markdown, narrative, cardbox];
+export const formats: readonly Format[] = [claudeCode, pi, anthropicMessages, openaiChat, markdown, narrative, cardbox];
 const registry: ReadonlyMap<string, Format> = new Map(formats.flatMap((format) => [format, ...olderVersionsOf(format)]).map((one) => [one.id, one]));
 
 /** The format of that name, or undefined: a chain may hold formats of which only the bytes are known. */

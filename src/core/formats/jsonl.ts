@@ -1,6 +1,6 @@
 // Files of one JSON record a line, whichever runtime wrote them: records with their byte ranges, torn lines split, half a last line left.
 import { isUtf8 } from 'node:buffer';
-import { type ByteRange, isObject, type JsonObject, parseJson } from '../base/index.js';
+import { type ByteRange, isObject, type JsonObject, parseInstant, parseJson, type Timestamp, timestampOf } from '../base/index.js';
 import type { FileBytes, Problem } from './format.js';
 
 /**
@@ -259,4 +259,16 @@ export function addRange(ranges: ByteRange[], range: ByteRange): void {
   const last = ranges.at(-1);
   if (last && last.end === range.start) ranges[ranges.length - 1] = { start: last.start, end: range.end };
   else ranges.push({ ...range });
+}
+
+const usualTime = /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|1\d|2[0-8])T([01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/;
+
+/** When the record says it was written, in the one form; undefined where it says nothing sensible. */
+export function timeOf(record: JsonObject): Timestamp | undefined {
+  const text = record.timestamp;
+  if (typeof text !== 'string') return undefined;
+  // The usual spelling is the one form already; a day that every month has needs no second look.
+  if (usualTime.test(text)) return text as Timestamp;
+  const ms = parseInstant(text);
+  return ms === undefined ? undefined : timestampOf(ms);
 }

@@ -1,5 +1,9 @@
-import { isObject, type JsonObject, parseInstant, stringAt, type Timestamp, timestampOf } from '../../base/index.js';
+import { isObject, type JsonObject, stringAt } from '../../base/index.js';
+import { clip } from '../headline.js';
+import { timeOf } from '../jsonl.js';
 import { renderedOf } from './attachments.js';
+
+export { clip, timeOf };
 
 /**
  * What a chained record is to the tree:
@@ -82,26 +86,6 @@ export function headlineOf(record: JsonObject): string | undefined {
   if (shell !== undefined) return clip(`! ${shell}`);
   const notification = /^\s*<task-notification>/.test(text) ? tag('summary') : undefined;
   return clip(notification ?? text.replace(/<(system-reminder|ide_[a-z_]+)>[\s\S]*?<\/\1>/g, ''));
-}
-
-const longestHeadline = 200;
-export function clip(text: string): string | undefined {
-  const line = /\S[^\r\n]*/.exec(text)?.[0].replace(/\s+/g, ' ').trim();
-  if (line === undefined || line === '') return undefined;
-  if (line.length <= longestHeadline) return line;
-  return `${line.slice(0, longestHeadline - 1).replace(/[\ud800-\udbff]$/, '')}…`;
-}
-
-const usualTime = /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|1\d|2[0-8])T([01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/;
-
-/** When the record says it was written, in the one form; undefined where it says nothing sensible. */
-export function timeOf(record: JsonObject): Timestamp | undefined {
-  const text = record.timestamp;
-  if (typeof text !== 'string') return undefined;
-  // The usual spelling is the one form already; a day that every month has needs no second look.
-  if (usualTime.test(text)) return text as Timestamp;
-  const ms = parseInstant(text);
-  return ms === undefined ? undefined : timestampOf(ms);
 }
 
 /** The ids of tool calls that may start a subagent, with the prompt that they give it. */

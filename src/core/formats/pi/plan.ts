@@ -1,0 +1,94 @@
+import { isObject, type JsonObject, stringAt } from '../../base/index.js';
+import type { Elision, ImportPlan, ParsedDelta, ParsedEntry, PlanContext, Problem } from '../format.js';
+import { clip } from '../headline.js';
+import type { Piece } from '../jsonl.js';
+import { planStrands, type TreeRecord } from '../strands.js';
+import { type ContentEdit, entriesOf } from './entries.js';
+import { bytesIn, headlineOf, idOf, isChained, isHeader, nameOf, roleOf, scanLines } from './record.js';
+import { growTree } from './tree.js';
+
+export const formatId = 'pi-v1';
+const template = 'pi';
+const longestName = 400;
+
+/** Plans the import of a session: a pure function of its bytes, its name and what the project knows. */
+export function planImport(file: Uint8Array, context: PlanContext): ImportPlan {
+  const scan = scanLines(file, { mayGrow: true });
+  const header = scan.pieces.find(({ record, sort }) => sort === 'record' && record && isHeader(record))?.record;
+  const cwd = stringAt(header, 'cwd');
+  const sessionId = stringAt(header, 'id')?.slice(0, longestName);
+  const tree = growTree(file, scan.pieces, context);
+  const planned = planStrands(tree, context, {
+    template,
+    ...(cwd === undefined || cwd === '' ? {} : { principal: `${template}@${cwd}`.slice(0, longestName) }),
+    ...(sessionId === undefined ? {} : { sessionId }),
+    read: (pieces) => readPieces(file, pieces),
+    summary: summaryOf,
+  });
+  const title = titleIn(scan.pieces);
+  const freshFrom = scan.pieces.find(({ range }) => range.start >= context.resumeAt)?.line ?? Number.POSITIVE_INFINITY;
+  const fresh = (problems: readonly Problem[]): Problem[] => problems.filter(({ line }) => line >= freshFrom).sort((a, b) => a.line - b.line);
+  return {
+    format: formatId,
+    ...(sessionId === undefined ? {} : { sessionId }),
+    ...(title === undefined ? {} : { title }),
+    ...(cwd === undefined ? {} : { cwd }),
+    ...planned,
+    skipped: fresh([...scan.skipped, ...tree.skipped]),
+    notes: fresh([...scan.notes, ...tree.notes]),
+    end: scan.end,
+  };
+}
+
+/** Entries of records that stand one after the other in a delta, as its context edits leave them. */
+export function readPieces(file: Uint8Array, pieces: readonly Piece[]): { entries: readonly ParsedEntry[]; elisions: readonly Elision[] } {
+  const edits = new Map<string, ContentEdit | null>();
+  for (const { record } of pieces) {
+    const target = record?.type === 'context_edit' ? stringAt(record, 'targetId') : undefined;
+    if (target === undefined) continue;
+    const replacement = record?.replacement;
+    edits.set(target, isObject(replacement) ? { content: replacement.content ?? [] } : null);
+  }
+  const entries: ParsedEntry[] = [];
+  let at = 0;
+  for (const piece of pieces) {
+    const { record, range, sort } = piece;
+    const raw = { start: at, end: at + range.end - range.start };
+    at = raw.end;
+    if (!record || sort !== 'record' || !isChained(record)) continue;
+    const edit = edits.get(idOf(record) ?? '');
+    for (const entry of entriesOf(record, nameOf(record, bytesIn(file, piece)), raw, edit)) entries.push(entry);
+  }
+  return { entries, elisions: [] };
+}
+
+export function parse(delta: Uint8Array): ParsedDelta {
+  const { pieces, skipped } = scanLines(delta);
+  return { ...readPieces(delta, pieces), problems: skipped };
+}
+
+function summaryOf(records: readonly TreeRecord[]): string | undefined {
+  const of = (record: TreeRecord): JsonObject => record.piece.record as JsonObject;
+  if (records[0]?.part === 'compaction') return 'Compaction';
+  const asked = records.find((record) => record.part === 'prompt');
+  const headline = asked && headlineOf(of(asked));
+  if (headline !== undefined) return headline;
+  const answers = records.filter((record) => roleOf(of(record)) === 'assistant');
+  const said = answers.map((record) => headlineOf(of(record))).find((text) => text !== undefined);
+  if (said !== undefined) return said;
+  const tools = new Set(answers.flatMap((record) => callNames(of(record))));
+  return tools.size > 0 ? clip([...tools].join(', ')) : undefined;
+}
+
+function callNames(record: JsonObject): readonly string[] {
+  const content = isObject(record.message) ? record.message.content : undefined;
+  return Array.isArray(content)
+    ? content.flatMap((block) => (isObject(block) && block.type === 'toolCall' ? (stringAt(block, 'name') ?? []) : []))
+    : [];
+}
+
+/** The name that the session was given last; an empty one takes it away. */
+export function titleIn(pieces: readonly Piece[]): string | undefined {
+  const named = pieces.findLast(({ record }) => record?.type === 'session_info')?.record;
+  return clip(stringAt(named, 'name') ?? '');
+}

@@ -1,0 +1,253 @@
+import { badRequest, bytesOf, type EntryKey, isObject, type Json, type JsonObject, timestampOf } from '../../base/index.js';
+import type { WritableEntry, WriteOptions } from '../format.js';
+import { concatLines } from '../jsonl.js';
+import { textParts } from '../parts.js';
+import { bytesIn, idIn, idOf, isChained, messageOf, nameOf, scanLines } from './record.js';
+import { systemText, unframed } from './texts.js';
+
+/** The record and the place in it that an entry's key names. */
+function splitKey(key: string): { readonly name: string; readonly block: number } | undefined {
+  const match = /^(.+)\.(\d+)$/.exec(key);
+  return match ? { name: match[1] as string, block: Number(match[2]) } : undefined;
+}
+
+interface Block {
+  readonly entry: WritableEntry;
+  readonly name: string | undefined;
+  readonly number: number;
+}
+
+type Sort = 'answer' | 'result' | 'prompt' | 'injected' | 'branch' | 'summary' | 'system' | 'note';
+
+/**
+ * A delta of records that holds the entries, each hanging on the one before it. Entries of one message, by key or by the runtime's own
+ * id, stay together; a record keeps its id where one is named and has not been used yet.
+ */
+export function writeEntries(entries: readonly WritableEntry[], options: WriteOptions): Uint8Array {
+  const lines: string[] = [];
+  const used = new Set<string>();
+  let parentId: string | null = options.parentRecord === undefined ? null : idIn(options.parentRecord);
+  for (const group of groupsOf(entries)) {
+    const [first] = group as [Block];
+    const isFree = first.name !== undefined && !used.has(first.name);
+    const name = isFree ? (first.name as string) : options.newId();
+    used.add(name);
+    const id = idIn(name);
+    const timestamp = timeIn(name) ?? first.entry.at ?? options.now;
+    lines.push(`${JSON.stringify(recordOf(group, { id, parentId, timestamp }, options))}\n`);
+    parentId = id;
+  }
+  return bytesOf(lines.join(''));
+}
+
+/** The time is a part of a short id's name. */
+function timeIn(name: string): string | undefined {
+  const ms = name === idIn(name) ? undefined : Number.parseInt(name.slice(name.indexOf('-') + 1), 36);
+  return ms !== undefined && ms <= latestTime ? timestampOf(ms) : undefined;
+}
+const latestTime = 8.64e15;
+
+function groupsOf(entries: readonly WritableEntry[]): Block[][] {
+  const groups: Block[][] = [];
+  for (const entry of entries) {
+    const key = entry.key === undefined ? undefined : splitKey(entry.key);
+    const block: Block = { entry, name: key?.name, number: key?.block ?? 0 };
+    const group = groups.at(-1);
+    if (group && belongs(group, block)) group.push(block);
+    else groups.push([block]);
+  }
+  return groups;
+}
+
+function belongs(group: readonly Block[], { entry, name, number }: Block): boolean {
+  const first = group[0] as Block;
+  const last = group.at(-1) as Block;
+  const sort = sortOf(first.entry);
+  if (entry.role === 'tool' && entry.kind !== 'tool_result') return sort === 'result' && first.entry.toolCallId === entry.toolCallId;
+  const together = name !== undefined && name === first.name ? number > last.number : sameMessage(first.entry, entry);
+  // A compaction carries the system prompt that holds from then on; a system message its tools.
+  if (sort === 'system') return name !== undefined && name === first.name && (isTools(entry) || (entry.kind === 'summary' && number === 0));
+  return together && sort === sortOf(entry) && (sort === 'answer' || sort === 'prompt' || sort === 'injected');
+}
+
+const sameMessage = (a: WritableEntry, b: WritableEntry): boolean =>
+  a.messageId !== undefined && a.messageId === b.messageId && a.role === 'assistant';
+const isTools = (entry: WritableEntry): boolean => entry.kind === 'event' && entry.toolName === 'tools';
+
+function sortOf(entry: WritableEntry): Sort {
+  if (entry.role === 'assistant') return 'answer';
+  if (entry.role === 'tool') return 'result';
+  if (isTools(entry)) return 'system';
+  if (entry.kind === 'event' && entry.marks?.includes('hidden')) return 'note';
+  if (entry.role === 'system') return 'system';
+  if (entry.kind === 'summary') return 'summary';
+  if (entry.marks?.includes('branch-summary')) return 'branch';
+  return entry.marks?.includes('meta') ? 'injected' : 'prompt';
+}
+
+interface Envelope {
+  readonly id: string;
+  readonly parentId: string | null;
+  readonly timestamp: string;
+}
+
+function recordOf(group: readonly Block[], envelope: Envelope, options: WriteOptions): object {
+  const { entry } = group[0] as Block;
+  const ms = Date.parse(envelope.timestamp);
+  const message = (body: object): object => ({ type: 'message', ...envelope, message: { ...body, timestamp: ms } });
+  const summary = group.find((block) => block.entry.kind === 'summary')?.entry;
+  if (summary)
+    return {
+      type: 'compaction',
+      ...envelope,
+      summary: unframed('compaction', summary.text ?? ''),
+      firstKeptEntryId: envelope.id,
+      tokensBefore: 0,
+      ...(group.length > 1 ? { systemMessage: { ...systemMessage(group), timestamp: ms } } : {}),
+    };
+  switch (sortOf(entry)) {
+    case 'answer':
+      return message(answerMessage(group, options));
+    case 'result':
+      return message(resultMessage(group));
+    case 'system':
+      return message(systemMessage(group));
+    case 'branch':
+      return { type: 'branch_summary', ...envelope, fromId: 'root', summary: unframed('branch', entry.text ?? '') };
+    case 'injected':
+      return { type: 'custom_message', ...envelope, customType: entry.toolName ?? 'note', content: blocksOf(group), display: false };
+    case 'note':
+      return noteRecord(entry, envelope);
+    default:
+      return message(isShellLine(entry) ? (entry.result as object) : { role: 'user', content: blocksOf(group) });
+  }
+}
+
+/** Records that pi writes for itself, and reads again. */
+const notes = new Set(['model_change', 'thinking_level_change', 'label', 'session_info', 'usage', 'custom', 'context_edit']);
+
+function noteRecord({ toolName = 'note', result, text }: WritableEntry, envelope: Envelope): object {
+  if (notes.has(toolName) && isObject(result)) return { type: toolName, ...envelope, ...result };
+  return { type: 'custom', ...envelope, customType: toolName, data: result ?? text ?? null };
+}
+
+const isShellLine = (entry: WritableEntry): boolean =>
+  isObject(entry.result) && entry.result.role === 'bashExecution' && entry.marks?.includes('command') === true;
+
+/** A text of nothing holds the place of a block that was taken out: pi sends none, and the others keep their keys. */
+const gap = { type: 'text', text: '' };
+const mostGaps = 1_000;
+
+function inPlace(group: readonly Block[], write: (entry: WritableEntry) => object): object[] {
+  const list: object[] = [];
+  for (const { entry, number, name } of group) {
+    for (let place = list.length; name !== undefined && place < Math.min(number, mostGaps); place++) list.push(gap);
+    list.push(write(entry));
+  }
+  return list;
+}
+
+const blocksOf = (group: readonly Block[]): object[] => inPlace(group, contentBlock);
+
+function contentBlock(entry: WritableEntry): object {
+  if (!entry.media) return entry.kind === 'event' && isObject(entry.result) ? entry.result : { type: 'text', text: entry.text ?? '' };
+  const { mediaType, bytes } = entry.media;
+  return { type: 'image', data: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64'), mimeType: mediaType };
+}
+
+function systemMessage(group: readonly Block[]): object {
+  const prompt = group.find(({ entry }) => entry.role === 'system' && entry.kind !== 'event')?.entry;
+  const tools = group.find(({ entry }) => isTools(entry))?.entry.result;
+  const sections = isObject(prompt?.result) && isObject(prompt.result.sections) ? prompt.result.sections : undefined;
+  const asSections = sections !== undefined && systemText({ sections }) === prompt?.text;
+  return {
+    role: 'system',
+    content: asSections ? '' : (prompt?.text ?? ''),
+    ...(asSections ? { sections } : {}),
+    ...(isObject(tools) && Array.isArray(tools.toolsAdded) ? { toolsAdded: tools.toolsAdded } : {}),
+    ...(isObject(tools) && Array.isArray(tools.toolsRemoved) ? { toolsRemoved: tools.toolsRemoved } : {}),
+  };
+}
+
+function answerMessage(group: readonly Block[], options: WriteOptions): object {
+  const { entry } = group[0] as Block;
+  const [api = '', provider = ''] = (entry.marks?.find((mark) => mark.startsWith('via:'))?.slice(4) ?? 'anthropic-messages/anthropic').split('/');
+  const fault = group.find(({ entry: one }) => one.marks?.includes('api-error'));
+  const broken = group.some(({ entry: one }) => one.marks?.includes('aborted')) || fault?.entry.text === 'aborted';
+  const hasCalls = group.some(({ entry: one }) => one.kind === 'tool_call');
+  return {
+    role: 'assistant',
+    content: inPlace(
+      group.filter((block) => block !== fault),
+      answerBlock,
+    ),
+    api,
+    provider,
+    model: entry.author ?? options.model ?? 'unknown',
+    usage: noUsage,
+    stopReason: broken ? 'aborted' : fault ? 'error' : hasCalls ? 'toolUse' : 'stop',
+    ...(fault?.entry.text ? { errorMessage: fault.entry.text } : {}),
+  };
+}
+
+const noUsage = {
+  input: 0,
+  output: 0,
+  cacheRead: 0,
+  cacheWrite: 0,
+  totalTokens: 0,
+  cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 },
+};
+
+function answerBlock(entry: WritableEntry): object {
+  const sealed = isObject(entry.result) ? entry.result : {};
+  switch (entry.kind) {
+    case 'thinking':
+      return entry.marks?.includes('redacted')
+        ? { type: 'thinking', thinking: '', thinkingSignature: sealed.data ?? '', redacted: true }
+        : { type: 'thinking', thinking: entry.text ?? '', ...('signature' in sealed ? { thinkingSignature: sealed.signature } : {}) };
+    case 'tool_call':
+      return { type: 'toolCall', id: entry.toolCallId ?? '', name: entry.toolName ?? '', arguments: entry.arguments ?? {} };
+    default:
+      return contentBlock(entry);
+  }
+}
+
+function resultMessage(group: readonly Block[]): object {
+  const { entry } = group[0] as Block;
+  const waiting = group.slice(1).map((block) => contentBlock(block.entry));
+  const parts = textParts(entry) ?? (entry.text === undefined || (entry.text === '' && waiting.length > 0) ? [] : [entry.text]);
+  const content = parts.flatMap((part): Json | object => (part === null ? (waiting.shift() ?? []) : { type: 'text', text: part }));
+  return {
+    role: 'toolResult',
+    toolCallId: entry.toolCallId ?? '',
+    toolName: entry.toolName ?? '',
+    content: [content, waiting].flat(),
+    ...(entry.result === undefined ? {} : { details: entry.result }),
+    isError: entry.isError ?? false,
+  };
+}
+
+/**
+ * The delta up to and including the entry. A record that holds more blocks than are kept is written again with the kept ones: all other
+ * bytes stay as they are.
+ * @throws BAD_REQUEST when the delta has no such entry.
+ */
+export function cutLines(delta: Uint8Array, lastKept: EntryKey): Uint8Array {
+  const key = splitKey(lastKept);
+  const found = scanLines(delta).pieces.find(
+    (piece) => piece.sort === 'record' && piece.record && isChained(piece.record) && nameOf(piece.record, bytesIn(delta, piece)) === key?.name,
+  );
+  if (!key || !found?.record) throw badRequest('at', `at is ${lastKept}, which is no entry of this delta`);
+  const shorter = shorten(found.record, key);
+  return shorter === undefined
+    ? delta.slice(0, found.range.end)
+    : concatLines([delta.slice(0, found.range.start), bytesOf(`${JSON.stringify(shorter)}\n`)]);
+}
+
+/** A record with its first blocks only. One without an id is named by its bytes, which change here: its name becomes its id. */
+function shorten(record: JsonObject, { name, block }: NonNullable<ReturnType<typeof splitKey>>): JsonObject | undefined {
+  const { content, role } = messageOf(record);
+  if (!Array.isArray(content) || block >= content.length - 1 || (role !== 'user' && role !== 'assistant')) return undefined;
+  return { ...record, id: idOf(record) ?? name, message: { ...messageOf(record), content: content.slice(0, block + 1) } };
+}

@@ -1,0 +1,264 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { blake3Of } from '../../../../src/core/artifacts/index.js';
+import type { ContextId, EntryKey } from '../../../../src/core/base/index.js';
+import { type Chain, entries, fork, graph, materializedBytes, tips } from '../../../../src/core/chain/index.js';
+import { exportContext } from '../../../../src/core/export/index.js';
+import { pi } from '../../../../src/core/formats/pi/index.js';
+import { getSource, importPaths, listSources } from '../../../../src/core/intake/index.js';
+import { emptyChain, scratch } from '../../../support/project.js';
+import { root } from '../../../support/source.js';
+
+const fixture = (name: string): string => join(root, 'test/fixtures/pi', name);
+const tour = fixture('tour.jsonl');
+const tourFork = fixture('tour-fork.jsonl');
+
+function importInto(chain: Chain, ...paths: string[]) {
+  const steps = importPaths(chain, { paths });
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+  }
+}
+
+/** What the model would see, in words. */
+const said = (chain: Chain, id: ContextId, stop?: 'root'): string[] =>
+  entries(chain, { id, ...(stop && { stop }) }).entries.map(
+    ({ role, kind, text, toolName }) => `${role} ${kind} ${toolName ?? ''} ${(text ?? '').split('\n')[0]?.slice(0, 40)}`,
+  );
+
+describe('the tour', () => {
+  test('[F4] branches become lanes that share what they share, and the file comes back byte for byte', () => {
+    const chain = emptyChain();
+    const result = importInto(chain, tour);
+    expect({ skipped: result.skipped, notes: result.notes }).toEqual({ skipped: [], notes: [] });
+    const lastWords = tips(chain, {}).map(({ id }) => said(chain, id).at(-2));
+    expect(lastWords.sort()).toEqual(['user text  After the compaction, go on', 'user text  And a third way', 'user text  Try another way']);
+    const [source] = listSources(chain);
+    const { artifactRef } = getSource(chain, source?.sourceId ?? '');
+    expect(Buffer.from(chain.artifacts.read(chain.artifacts.find(artifactRef as never)))).toEqual(readFileSync(tour));
+    expect(source).toMatchObject({ format: 'pi-v1', sessionId: '01a1fd5a-c72e-73c4-b0d7-9acbf78e526c', title: 'Fix the queue retry' });
+  });
+
+  test('[C9] a compaction is its system prompt, its summary and what it keeps', () => {
+    const chain = emptyChain();
+    const {
+      tips: [first],
+    } = importInto(chain, tour) as { tips: ContextId[] };
+    expect(said(chain, first as ContextId)).toEqual([
+      'system text  You are a coding assistant running insid',
+      'user summary  SUMMARY OF WORK',
+      'user text  Now explain it',
+      'assistant text  It doubles, then one is added.',
+      'user text  After the compaction, go on',
+      'assistant text  OK',
+    ]);
+    expect(said(chain, first as ContextId, 'root').length).toBe(15);
+  });
+
+  test('a fork adds only what is new, in either order of import', () => {
+    const chain = emptyChain();
+    importInto(chain, tour);
+    const before = chain.db.one<{ n: number }>('SELECT COUNT(*) AS n FROM context')?.n;
+    const result = importInto(chain, tourFork);
+    expect(result.commits).toBe(1);
+    expect(said(chain, result.tips.at(-1) as ContextId).slice(-2)).toEqual(['user text  In a fork', 'assistant text  OK']);
+    const other = emptyChain();
+    importInto(other, tourFork);
+    expect(importInto(other, tour).commits).toBe(0);
+    expect(other.db.one<{ n: number }>('SELECT COUNT(*) AS n FROM context')?.n).toBe((before ?? 0) + 1);
+    for (const one of [chain, other])
+      for (const { sourceId, path } of listSources(one)) {
+        const { artifactRef } = getSource(one, sourceId);
+        expect(Buffer.from(one.artifacts.read(one.artifacts.find(artifactRef as never)))).toEqual(readFileSync(path));
+      }
+  });
+
+  test('the root walk of a session without branches is its file', () => {
+    const chain = emptyChain();
+    const path = join(scratch(), 'one.jsonl');
+    const lines = readFileSync(tour, 'utf8').split('\n').slice(0, 13);
+    writeFileSync(path, `${lines.join('\n')}\n`);
+    const {
+      tips: [tip],
+    } = importInto(chain, path) as { tips: ContextId[] };
+    expect(Buffer.from(materializedBytes(chain, { id: tip as ContextId, stop: 'root' }).bytes)).toEqual(readFileSync(path));
+    expect(graph(chain, { offset: 0, limit: 10 }).total).toBe(2);
+  });
+
+  test('[F9] at every length that a growing file can have, nothing is lost and nothing is there twice', () => {
+    const whole = readFileSync(tour);
+    const direct = emptyChain();
+    importInto(direct, tour);
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: 0, max: whole.length }), { maxLength: 4 }), (cuts) => {
+        const chain = emptyChain();
+        const path = join(scratch(), 'grows.jsonl');
+        for (const end of [...cuts.sort((a, b) => a - b), whole.length]) {
+          writeFileSync(path, whole.subarray(0, end));
+          importInto(chain, path);
+        }
+        const ends = (one: Chain): string[] => tips(one, {}).map(({ id }) => JSON.stringify(entries(one, { id }).entries.map(({ key }) => key)));
+        expect(new Set(ends(chain))).toEqual(new Set(ends(direct)));
+        const { artifactRef } = getSource(chain, listSources(chain)[0]?.sourceId ?? '');
+        expect(blake3Of(chain.artifacts.read(chain.artifacts.find(artifactRef as never)))).toEqual(blake3Of(whole));
+      }),
+      { numRuns: 12 },
+    );
+  });
+});
+
+describe('exports', () => {
+  const everyTip = (chain: Chain): ContextId[] => tips(chain, {}).map(({ id }) => id);
+
+  test('[F14] what is exported imports again with the same keys, and each record goes on from the one before it', () => {
+    const chain = emptyChain();
+    importInto(chain, tour);
+    for (const id of everyTip(chain)) {
+      const path = join(scratch(), 'again.jsonl');
+      exportContext(chain, { id, format: 'pi-v1', path });
+      const again = emptyChain();
+      const {
+        tips: [tip],
+        skipped,
+        notes,
+      } = importInto(again, path);
+      expect({ skipped, notes }).toEqual({ skipped: [], notes: [] });
+      const keys = (one: Chain, at: ContextId): EntryKey[] => entries(one, { id: at, hidden: true }).entries.map(({ key }) => key);
+      expect(keys(again, tip as ContextId)).toEqual(keys(chain, id));
+    }
+  });
+
+  test('[F5] a fork cut after any entry holds exactly the entries up to there, and so does its file', () => {
+    const chain = emptyChain();
+    const { tips: all } = importInto(chain, tour);
+    const tip = all[0] as ContextId;
+    const visible = entries(chain, { id: tip }).entries;
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: visible.length - 1 }), (at) => {
+        const key = visible[at]?.key as EntryKey;
+        const cut = fork(chain, { id: tip, at: key });
+        const kept = entries(chain, { id: cut.id }).entries.map((entry) => entry.key);
+        expect(kept).toEqual(visible.slice(0, at + 1).map((entry) => entry.key));
+        const path = join(scratch(), 'cut.jsonl');
+        exportContext(chain, { id: cut.id, format: 'pi-v1', path });
+        const again = emptyChain();
+        const result = importInto(again, path);
+        expect(said(again, result.tips.at(-1) as ContextId)).toEqual(said(chain, cut.id));
+      }),
+      { numRuns: 20 },
+    );
+  });
+
+  test('what another agent said becomes a session of pi', () => {
+    const chain = emptyChain();
+    importInto(chain, join(root, 'resources/sample/larder'));
+    for (const id of everyTip(chain)) {
+      const path = join(scratch(), 'foreign.jsonl');
+      exportContext(chain, { id, format: 'pi-v1', path, stop: 'compaction' });
+      const again = emptyChain();
+      const result = importInto(again, path);
+      expect(result.skipped).toEqual([]);
+      const words = (one: Chain, at: ContextId): string[] =>
+        entries(one, { id: at })
+          .entries.filter(({ kind }) => kind !== 'summary' && kind !== 'event' && kind !== 'image')
+          .map(({ kind, text, toolCallId }) => `${kind} ${text ?? ''} ${toolCallId ?? ''}`);
+      expect(words(again, result.tips.at(-1) as ContextId)).toEqual(words(chain, id));
+    }
+  });
+});
+
+describe('what can be wrong with a session', () => {
+  const line = (value: object): string => `${JSON.stringify(value)}\n`;
+  const header = line({ type: 'session', version: 3, id: 's', timestamp: '2026-01-01T00:00:00.000Z', cwd: '/w' });
+  const user = (id: string, parentId: string | null, text = id): string =>
+    line({ type: 'message', id, parentId, timestamp: `2026-01-01T00:00:0${id.length}.000Z`, message: { role: 'user', content: text } });
+  const planned = (text: string) =>
+    pi.plan(Buffer.from(text), { path: '/s.jsonl', known: { has: () => false }, resumeAt: 0, granularity: 'turn_boundary' });
+
+  test('a torn line, a repeated id, a cycle and a parent that is not there are named, and every byte has a place', () => {
+    const text = `${header}${user('a', null)}{"type":"message","id":"b","par${user('c', 'd')}${user('d', 'c')}${user('a', null, 'again')}${user('e', 'nowhere')}`;
+    const plan = planned(text);
+    expect(plan.skipped.map(({ reason }) => reason)).toEqual(expect.arrayContaining([expect.stringMatching(/torn/), expect.stringMatching(/id a/)]));
+    expect(plan.notes.map(({ reason }) => reason).join()).toMatch(/nowhere/);
+    const covered = [...plan.commits.flatMap((commit) => commit.ranges), ...plan.side].reduce((sum, { start, end }) => sum + end - start, 0);
+    expect(covered).toBe(Buffer.byteLength(text));
+  });
+
+  test('any bytes at all are planned, each in one place', () => {
+    const source = readFileSync(tour);
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: source.length }), fc.uint8Array({ maxLength: 40 }), fc.nat(80), (at, put, gone) => {
+        const file = Buffer.concat([source.subarray(0, at), put, source.subarray(Math.min(source.length, at + gone))]);
+        const plan = pi.plan(file, { path: '/s.jsonl', known: { has: () => false }, resumeAt: 0, granularity: 'tool_call' });
+        const ranges = [...plan.commits.flatMap((commit) => commit.ranges), ...plan.side].sort((a, b) => a.start - b.start);
+        let end = 0;
+        for (const range of ranges) {
+          expect(range.start).toBe(end);
+          end = range.end;
+        }
+        expect(end).toBe(file.length);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  test('an answer that failed, and one that an edit took out, are not what the model saw', () => {
+    const answer = (id: string, parentId: string, more: object): string =>
+      line({ type: 'message', id, parentId, timestamp: '2026-01-01T00:00:09.000Z', message: { role: 'assistant', model: 'm', ...more } });
+    const text = [
+      header,
+      user('a', null),
+      answer('b', 'a', { content: [], stopReason: 'error', errorMessage: '529 overloaded' }),
+      line({ type: 'context_edit', id: 'x', parentId: 'b', timestamp: '2026-01-01T00:00:09.000Z', targetId: 'b', replacement: null }),
+      answer('c', 'x', { content: [{ type: 'text', text: 'long' }], stopReason: 'stop' }),
+      line({ type: 'context_edit', id: 'y', parentId: 'c', timestamp: '2026-01-01T00:00:09.000Z', targetId: 'c', replacement: { content: 'short' } }),
+    ].join('');
+    const { entries: all } = pi.parse(Buffer.from(text));
+    expect(all.filter(({ marks }) => !marks?.includes('hidden')).map((entry) => entry.text)).toEqual(['a', 'short']);
+    expect(all.find(({ isError }) => isError)?.text).toBe('529 overloaded');
+  });
+});
+
+const shared = join(root, '../shared');
+const oracle = join(shared, 'tools/resume-oracle');
+const corpus = join(shared, 'transcripts/pi/pi_before-compaction.jsonl');
+const hasPi = existsSync(oracle) && existsSync('/opt/resume-oracle/pi/package');
+
+describe.skipIf(!hasPi)('the real pi (skipped where it is not installed by ../shared/tools/resume-oracle)', () => {
+  const sentFor = (path: string): unknown[] => {
+    const out = join(scratch(), 'messages.json');
+    const ran = spawnSync(oracle, ['pi', path, '--out', out], { encoding: 'utf8' });
+    expect(JSON.parse(ran.stdout), ran.stderr).toMatchObject({ accepted: true });
+    return JSON.parse(readFileSync(out, 'utf8')) as unknown[];
+  };
+
+  test.each([tour, tourFork, corpus].filter(existsSync))(
+    '[F15] resumes our export of %s as it does the original',
+    (path) => {
+      const chain = emptyChain();
+      const { tips: all } = importInto(chain, path);
+      const exported = join(scratch(), 'export.jsonl');
+      exportContext(chain, { id: all.at(-1) as ContextId, format: 'pi-v1', path: exported });
+      expect(sentFor(exported)).toEqual(sentFor(path));
+    },
+    60_000,
+  );
+
+  test('a fork in the middle of what a compaction keeps is resumed with just that', () => {
+    const chain = emptyChain();
+    const { tips: all } = importInto(chain, tour);
+    const visible = entries(chain, { id: all[0] as ContextId }).entries;
+    const cut = fork(chain, { id: all[0] as ContextId, at: visible[2]?.key as EntryKey });
+    const exported = join(scratch(), 'cut.jsonl');
+    exportContext(chain, { id: cut.id, format: 'pi-v1', path: exported });
+    const words = JSON.stringify(sentFor(exported));
+    expect(words).toContain('SUMMARY OF WORK');
+    expect(words).toContain('Now explain it');
+    expect(words).not.toContain('It doubles');
+    expect(words).not.toContain('Fix the queue');
+  }, 60_000);
+});
