@@ -38,6 +38,14 @@ const drivers: Readonly<Record<Runtime, Driver>> = {
     path: ({ root, cwd, sessionId }) => join(root, 'projects', folderName(cwd), `${sessionId}.jsonl`),
     command: ({ sessionId }) => `claude --resume ${sessionId}`,
   },
+  pi: {
+    name: 'pi',
+    format: 'pi-v1',
+    // The agent (1.5.2) finds a session by the header inside, in the folder that it makes of the working directory.
+    path: ({ root, cwd, sessionId, now }) =>
+      join(root, 'sessions', `--${cwd.replace(/^[/\\]/, '').replace(/[/\\:]/g, '-')}--`, `${now.replace(/[:.]/g, '-')}_${sessionId}.jsonl`),
+    command: ({ sessionId }) => `pi --session ${sessionId}`,
+  },
 };
 
 /**

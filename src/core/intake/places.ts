@@ -23,6 +23,7 @@ interface Place {
 
 const places: Readonly<Record<Runtime, Place>> = {
   'claude-code': { format: 'claude-code-v1', folders: ['projects'], session: /^[^/]+\/(?!agent-)[^/]+\.jsonl$/, depth: 1, byProject: true },
+  pi: { format: 'pi-v1', folders: ['sessions'], session: /^[^/]+\/[^/]+\.jsonl$/, depth: 1, byProject: true },
 };
 
 /** The folders under an agent's own that hold its histories: what to import, and what to watch. */

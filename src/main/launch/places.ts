@@ -22,6 +22,7 @@ export function dataDirOf(env: Environment = process.env, platform: string = pro
 /** Each agent's own folder: the one that its variable in the environment names, and the one in the home folder. */
 const agentFolders: Readonly<Record<Runtime, (env: Environment, home: string) => readonly (string | undefined)[]>> = {
   'claude-code': (env, home) => [env.CLAUDE_CONFIG_DIR, join(home, '.claude')],
+  pi: (env, home) => [env.PI_CODING_AGENT_DIR, join(home, '.pi', 'agent')],
 };
 
 /** Where agents keep their histories on this machine, whether they are installed or not. */

@@ -26,7 +26,7 @@ test('[F20] it says that it is rendered; the registry knows each format by name 
   expect(formatOf('markdown').tier).toBe('rendered');
   expect(formatOf('claude-code-v1').tier).toBe('translated');
   expect(() => formatOf('no-such-format')).toThrow('claude-code-v1');
-  expect(importableFormats.map(({ id }) => id)).toEqual(['claude-code-v1']);
+  expect(importableFormats.map(({ id }) => id)).toContain('claude-code-v1');
 });
 
 test('[F22] formats know their own beginnings', () => {

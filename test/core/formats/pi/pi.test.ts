@@ -1,14 +1,14 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { blake3Of } from '../../../../src/core/artifacts/index.js';
 import type { ContextId, EntryKey } from '../../../../src/core/base/index.js';
 import { type Chain, entries, fork, graph, materializedBytes, tips } from '../../../../src/core/chain/index.js';
-import { exportContext } from '../../../../src/core/export/index.js';
+import { exportContext, resumeIn } from '../../../../src/core/export/index.js';
 import { pi } from '../../../../src/core/formats/pi/index.js';
-import { getSource, importPaths, listSources } from '../../../../src/core/intake/index.js';
+import { detect, foundSessions, foundSources, getSource, importPaths, listSources } from '../../../../src/core/intake/index.js';
 import { emptyChain, scratch } from '../../../support/project.js';
 import { root } from '../../../support/source.js';
 
@@ -109,6 +109,26 @@ describe('the tour', () => {
       { numRuns: 12 },
     );
   });
+});
+
+test("pi's sessions are found in its own folder, named, and go back there", () => {
+  const home = scratch();
+  const folder = join(home, 'sessions/--home-ada-demo-project--');
+  mkdirSync(folder, { recursive: true });
+  const path = join(folder, '2026-11-21T09-05-47-311Z_01a1fd5a-c72e-73c4-b0d7-9acbf78e526c.jsonl');
+  copyFileSync(tour, path);
+  const place = { agent: 'pi' as const, root: home };
+  expect(detect([folder])).toMatchObject([{ path, format: 'pi-v1', sessions: 1, confidence: 1 }]);
+  expect(foundSources([place])).toMatchObject([{ agent: 'pi', sessions: 1, projects: 1 }]);
+  expect([...foundSessions(place, () => false)]).toMatchObject([
+    { path, sessionId: '01a1fd5a-c72e-73c4-b0d7-9acbf78e526c', cwd: '/home/ada/demo/project', title: 'Fix the queue retry' },
+  ]);
+  const chain = emptyChain();
+  const { tips: all } = importInto(chain, path);
+  const back = resumeIn(chain, [place], { id: all.at(-1) as ContextId });
+  expect(back).toMatchObject({ agent: 'pi', cwd: '/home/ada/demo/project', command: `cd /home/ada/demo/project && pi --session ${back.sessionId}` });
+  expect(dirname(back.path)).toBe(folder);
+  expect([...foundSessions(place, () => false)].map(({ sessionId }) => sessionId).sort()).toContain(back.sessionId);
 });
 
 describe('exports', () => {
