@@ -13,6 +13,8 @@ const widestColumn = 48;
 /** What filled the window, call by call, by cause: point to read it, click to step into the call. */
 export function Fill({ series, chosen, onChoose }: { series: readonly RequestPoint[]; chosen: RequestRow; onChoose: (requestId: string) => void }) {
   const stack = useMemo(() => stackOf(series, chosen.agentId), [series, chosen.agentId]);
+  // What no call of the conversation holds is not known to be nothing: older records have no system prompt and no tools.
+  const filled = useMemo(() => layers.filter(({ cause }) => stack.points.some((point) => point.causes[cause] > 0)), [stack]);
   const [pointed, setPointed] = useState<number>();
   const at = stack.points.findIndex((point) => point.requestId === chosen.requestId);
   const shown = stack.points[pointed ?? at];
@@ -31,7 +33,7 @@ export function Fill({ series, chosen, onChoose }: { series: readonly RequestPoi
       {shown && (
         <p className="shares-words fill-words" aria-live="off">
           <b>Call {number}</b>
-          {layers.map(({ cause, name, color }) => (
+          {filled.map(({ cause, name, color }) => (
             <span key={cause} className={shown.causes[cause] ? '' : 'faint'}>
               <i className="dot" style={{ background: `var(${color})` }} /> {name} {say.compact(shown.causes[cause])}
             </span>

@@ -162,16 +162,15 @@ function Body({ request }: { request: Request }) {
     .map((message, at) => ({ message, at, parts: message.parts.filter(holds) }))
     .filter(({ parts }) => parts.length > 0 || wanted === '');
   const { tokens } = body;
-  const total = tokens.system + tokens.tools + tokens.messages;
+  const recorded = (part: 'system' | 'tools') => (request.missing.includes(part) ? null : tokens[part]);
   return (
     <>
       <Shares
         shares={[
-          ['System prompt', tokens.system, 'system'],
-          ['Tools', tokens.tools, 'tool'],
+          ['System prompt', recorded('system'), 'system'],
+          ['Tools', recorded('tools'), 'tool'],
           ['Messages', tokens.messages, 'user'],
         ]}
-        total={total}
       />
       <div className="request-tools">
         <input
@@ -311,17 +310,21 @@ function Section(props: { name: string; tokens: number; parts: readonly Part[]; 
   );
 }
 
-/** Where the tokens of the request went, as a bar and in words. */
-function Shares({ shares, total }: { shares: readonly (readonly [name: string, tokens: number, hue: string])[]; total: number }) {
+/** Where the tokens of the request went, as a bar and in words; null is "not recorded". */
+function Shares({ shares }: { shares: readonly (readonly [name: string, tokens: number | null, hue: string])[] }) {
+  const total = shares.reduce((sum, [, tokens]) => sum + (tokens ?? 0), 0);
+  const words = (tokens: number | null) => (tokens === null ? 'not recorded' : say.tokens(tokens));
   return (
-    <div className="shares" role="img" aria-label={shares.map(([name, tokens]) => `${name} ${say.tokens(tokens)}`).join(', ')}>
+    <div className="shares" role="img" aria-label={shares.map(([name, tokens]) => `${name} ${words(tokens)}`).join(', ')}>
       <div className="shares-bar" aria-hidden>
-        {shares.map(([name, tokens, hue]) => total > 0 && <i key={name} className={`kind-${hue}`} style={{ width: `${(tokens / total) * 100}%` }} />)}
+        {shares.map(
+          ([name, tokens, hue]) => total > 0 && tokens && <i key={name} className={`kind-${hue}`} style={{ width: `${(tokens / total) * 100}%` }} />,
+        )}
       </div>
       <p className="shares-words" aria-hidden>
         {shares.map(([name, tokens, hue]) => (
-          <span key={name} className={`kind-${hue}`}>
-            <i className="dot" /> {name} {say.tokens(tokens)}
+          <span key={name} className={tokens === null ? 'faint' : `kind-${hue}`}>
+            <i className="dot" /> {name} {words(tokens)}
           </span>
         ))}
       </p>
