@@ -27,8 +27,10 @@ import * as composer from './composer/index.js';
 import { contract, type ImportResult } from './contract/index.js';
 import { exportContext, resumeIn } from './export/index.js';
 import * as handover from './handover/index.js';
-import { detect, foundSessions, foundSources, getSource, importPaths, listSources } from './intake/index.js';
+import { detect, foundSessions, foundSources, getSource, importPaths, listSources, takeIn } from './intake/index.js';
 import {
+  captureStatus,
+  changes,
   checkProject,
   compactContext,
   inSteps,
@@ -37,7 +39,9 @@ import {
   repairProject,
   roots,
   type Session,
+  stopWatching,
   summarizeCommits,
+  watchAgents,
 } from './project/index.js';
 import { diffParts, diffRequests, getPart, getRequest, listParts, listRequests, requestSeries } from './requests/index.js';
 import { query } from './search/index.js';
@@ -100,6 +104,7 @@ export const router = os.router({
     create: os.project.create.handler(({ input, context: { session } }) => projectInfo(session.use(session.engine.create(input)))),
     open: os.project.open.handler(({ input, context: { session } }) => projectInfo(session.use(session.engine.open(input.dir)))),
     info: os.project.info.handler(({ context }) => projectInfo(context.session.project())),
+    changes: os.project.changes.handler(({ input, context, signal }) => changes(chainOf(context), input.after, signal)),
     check: os.project.check.handler(({ input, context: { session } }) =>
       inSteps(input.repair ? repairProject(session.project()) : checkProject(session.project())),
     ),
@@ -209,6 +214,15 @@ export const router = os.router({
         await new Promise((resolve) => setImmediate(resolve));
         signal?.throwIfAborted();
       }
+    }),
+  },
+  capture: {
+    watch: os.capture.watch.handler(({ input, context: { session } }) => watchAgents(session.engine, session.project(), input)),
+    status: os.capture.status.handler(({ context: { session } }) => captureStatus(session.engine, session.project())),
+    stop: os.capture.stop.handler(({ input, context: { session } }) => stopWatching(session.engine, session.project(), input)),
+    checkpoint: os.capture.checkpoint.handler(({ input, context }) => {
+      const { rests: _, ended: __, ...taken } = takeIn(chainOf(context), input.path, { what: 'settled', granularity: 'turn_boundary', ...input });
+      return { ...taken, skipped: [...taken.skipped] };
     }),
   },
   source: {

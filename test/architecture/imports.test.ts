@@ -49,7 +49,7 @@ const corePackages: Partial<Record<(typeof flow)[number], readonly string[]>> = 
   artifacts: ['@aws-sdk/client-s3', '@napi-rs/blake-hash', 'node:crypto', 'node:fs', 'node:fs/promises', 'node:path', 'node:zlib'],
   formats: ['cbor-x', 'node:buffer', 'node:crypto'],
   requests: ['node:crypto'],
-  intake: ['node:fs', 'node:path'],
+  intake: ['chokidar', 'node:fs', 'node:path'],
   export: ['node:fs', 'node:path'],
   project: ['node:crypto', 'node:fs', 'node:path'],
   'router.ts': ['@orpc/server'],
@@ -87,7 +87,7 @@ const law: readonly Row[] = [
   {
     folder: 'src/main/engine',
     folders: [core('project'), core('router.ts'), 'src/main/launch', 'src/main/providers'],
-    packages: ['@orpc/client', '@orpc/server', 'electron', 'node:worker_threads'],
+    packages: ['@orpc/client', '@orpc/server', 'electron', 'node:fs', 'node:worker_threads'],
   },
   // What starts an engine never loads one: the shell's Node may be too old for it.
   { folder: 'src/main/launch', folders: [contract, core('project')], packages: ['@orpc/contract', 'node:os', 'node:path', 'node:worker_threads'] },

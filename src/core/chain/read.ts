@@ -17,6 +17,13 @@ export function history(chain: Chain, id: ContextId, depth = Number.MAX_SAFE_INT
   return commits;
 }
 
+/** The commits that were made after the one with this running number, in that order, each with its own. */
+export function commitsAfter(chain: Chain, seq: number, limit: number): { readonly seq: number; readonly commit: Commit }[] {
+  return chain.db
+    .all<ContextRow>(`${selectContext} WHERE c.seq > ? AND c.project = ? ORDER BY c.seq LIMIT ?`, seq, chain.project, limit)
+    .map((row) => ({ seq: row.seq, commit: toCommit(row) }));
+}
+
 /** The newest commit of a principal at or before an instant (C11). */
 export function resolve(chain: Chain, principal: string, at: Timestamp): Resolved {
   const row = chain.db.one<{ id: ContextId; createdAt: number }>(

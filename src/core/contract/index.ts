@@ -2,6 +2,7 @@
 // Five doors lead to it and add nothing: message port, WebSocket, HTTP, command line, MCP.
 // No Node and no I/O: the only part of the engine that the window may import.
 
+import { captureContract } from './capture.js';
 import { boxContract, cardContract, profileContract, readsContract } from './card.js';
 import { composeContract } from './compose.js';
 import { contextContract, exportContract } from './context.js';
@@ -18,6 +19,7 @@ import { turnContract } from './turn.js';
 
 export type { ArtifactRef, ContextId, EntryKey, ErrorCode, Timestamp } from '../base/index.js';
 export { errorCodes } from '../base/index.js';
+export * from './capture.js';
 export * from './card.js';
 export * from './compose.js';
 export * from './context.js';
@@ -42,6 +44,7 @@ export const contract = {
   context: { ...contextContract, instantiate: instantiateContract },
   export: exportContract,
   import: importContract,
+  capture: captureContract,
   source: sourceContract,
   library: libraryContract,
   ticket: ticketContract,

@@ -1,5 +1,6 @@
-import { oc } from '@orpc/contract';
+import { eventIterator, oc } from '@orpc/contract';
 import { z } from 'zod';
+import { commit } from './context.js';
 import { artifactName, artifactRef, base64, count, timestamp } from './scalars.js';
 
 export const projectInfo = z.object({
@@ -13,6 +14,19 @@ export const projectInfo = z.object({
 });
 export type ProjectInfo = z.output<typeof projectInfo>;
 
+/** Of what a project holds, what a list that is shown may have to be read again for. */
+export const areas = ['commits', 'tickets', 'cards', 'boxes', 'messages', 'turns'] as const;
+export type Area = (typeof areas)[number];
+
+export const projectChange = z.object({
+  /** Where to go on from: the running number of the latest commit. */
+  cursor: count,
+  /** In the order in which they were made; more than 200 come in several events. */
+  commits: z.array(commit),
+  changed: z.array(z.enum(areas)),
+});
+export type ProjectChange = z.output<typeof projectChange>;
+
 const dir = z.string().min(1).max(4_096);
 
 export const projectContract = {
@@ -21,6 +35,11 @@ export const projectContract = {
     .output(projectInfo),
   open: oc.input(z.object({ dir })).output(projectInfo),
   info: oc.input(z.object({})).output(projectInfo),
+  /**
+   * What is new, as it comes, whoever made it: this engine, a hook, the command line. Begins with an event that says where things
+   * stand; with `after`, a cursor of before, that brings the commits since then. Goes on until it is ended.
+   */
+  changes: oc.input(z.object({ after: count.optional() })).output(eventIterator(projectChange)),
   check: oc.input(z.object({ repair: z.boolean().optional() })).output(
     z.object({
       ok: z.boolean(),

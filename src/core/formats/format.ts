@@ -233,6 +233,23 @@ export interface ImportableFormat extends Format {
    * record what the plan is made of, and reads `entries` when they are asked for. Files of a format without it are read whole.
    */
   planParts?(file: FileBytes, context: PlanContext): ImportPlan;
+  /**
+   * How far a file has come whose agent is still at work, from the bytes behind what was taken in before. Absent: whatever is there
+   * is taken in as soon as the file has been quiet for a moment.
+   */
+  progress?(fresh: Uint8Array, granularity: PlanContext['granularity']): Progress;
+}
+
+/** Places in the bytes behind what was taken in before: 0 is their beginning. */
+export interface Progress {
+  /** Where the last turn ends that is over. */
+  readonly settled: number;
+  /** Where a turn ends that looks over, though its agent does not say so: it is, where nothing follows for a moment. */
+  readonly resting: number;
+  /** A turn goes on behind `settled`, or looks over; what stands there otherwise is bookkeeping. */
+  readonly open: boolean;
+  /** The agent has left the session. */
+  readonly ended: boolean;
 }
 
 export interface PlanContext {

@@ -10,6 +10,8 @@ export interface FoundFile {
 }
 
 const transcriptEndings = new Set(['.jsonl', '.json']);
+/** Whether a file that nobody named may be a transcript, by its name. */
+export const mayBeTranscript = (path: string): boolean => transcriptEndings.has(extname(path)) && !isSideFile(path);
 /** What stands beside transcripts and is none: it is read with the transcript that it describes. */
 const isSideFile = (path: string): boolean => path.endsWith('.meta.json') || basename(dirname(path)) === 'tool-results';
 const deepestFolder = 32;
@@ -33,8 +35,7 @@ export function filesUnder(paths: readonly string[]): { readonly files: FoundFil
         return;
       }
       if (!stat.isFile()) skipped.push({ path, line: 0, reason: 'it is neither a file nor a folder' });
-      else if (named || (transcriptEndings.has(extname(path)) && !isSideFile(path)))
-        files.set(path, { path, bytes: stat.size, modifiedAt: Math.floor(stat.mtimeMs) });
+      else if (named || mayBeTranscript(path)) files.set(path, { path, bytes: stat.size, modifiedAt: Math.floor(stat.mtimeMs) });
     } catch (error) {
       skip(path, error);
     }
@@ -56,6 +57,16 @@ export function readEnds(path: string, length: number): { readonly head: Uint8Ar
       tail: size > length ? readAt(fd, Math.max(length, size - length), size) : new Uint8Array(),
       bytes: size,
     };
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** The bytes from an offset on, to its end or to another offset; fewer where the file is shorter. */
+export function readRange(path: string, start: number, end?: number): Uint8Array {
+  const fd = openSync(path, 'r');
+  try {
+    return readAt(fd, start, end ?? fstatSync(fd).size);
   } finally {
     closeSync(fd);
   }

@@ -79,11 +79,39 @@ export function* importPaths(chain: Chain, input: ImportInput): Generator<Import
 
 const nothing: FileResult = { commits: 0, entries: 0, tips: [], isSession: false, skipped: [], notes: [] };
 
-function importFile(chain: Chain, file: FoundFile, asked: ImportableFormat | undefined, granularity: 'turn_boundary' | 'tool_call'): FileResult {
+/** How much of a file is taken in, and as what; without it, all that is there. */
+export interface Portion {
+  /** So many bytes: what stands behind them is left for the next time. */
+  readonly upTo?: number;
+  /** The agent is gone: the last commit is the session's end. */
+  readonly ended?: boolean;
+}
+
+export function importFile(
+  chain: Chain,
+  file: FoundFile,
+  asked: ImportableFormat | undefined,
+  granularity: 'turn_boundary' | 'tool_call',
+  portion: Portion = {},
+): FileResult {
+  for (;;) {
+    const result = tryImport(chain, file, asked, granularity, portion);
+    if (result) return result;
+  }
+}
+
+/** Undefined where another process took the file in while it was read: then it is looked at again, so that nothing is stored twice. */
+function tryImport(
+  chain: Chain,
+  file: FoundFile,
+  asked: ImportableFormat | undefined,
+  granularity: 'turn_boundary' | 'tool_call',
+  { upTo, ended = false }: Portion,
+): FileResult | undefined {
   const refused = (reason: string): FileResult => ({ ...nothing, skipped: [{ path: file.path, line: 0, reason }] });
   let bytes: Uint8Array;
   try {
-    bytes = readWhole(file.path);
+    bytes = readWhole(file.path).subarray(0, upTo);
   } catch (error) {
     return refused(ioReason(error));
   }
@@ -101,7 +129,21 @@ function importFile(chain: Chain, file: FoundFile, asked: ImportableFormat | und
     granularity,
     meta: metaBeside(file.path),
   });
-  return chain.artifacts.transaction(() => store(chain, file, bytes, hash, plan, grown));
+  return chain.artifacts.transaction(() => {
+    const now = latestSource(chain, file.path);
+    const isSame = now?.no === before?.no && (now === undefined || (before !== undefined && now.hash.equals(before.hash)));
+    return isSame ? store(chain, file, bytes, hash, ended ? asEnd(plan) : plan, grown) : undefined;
+  });
+}
+
+/** The commit that the agent would resume is the session's end, where this file brings it. */
+function asEnd(plan: ImportPlan): ImportPlan {
+  const tip = plan.tips.at(-1);
+  const last = tip && 'plan' in tip ? tip.plan : undefined;
+  return {
+    ...plan,
+    commits: plan.commits.map((commit, n) => (n === last && commit.type === 'delta' ? { ...commit, checkpoint: 'session_end' } : commit)),
+  };
 }
 
 export const knownRecords = (chain: Chain): KnownRecords => ({

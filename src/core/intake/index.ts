@@ -4,7 +4,9 @@
 export { type Detected, detect } from './detect.js';
 export { foundSessions, foundSources } from './discover.js';
 export { type FoundFile, filesUnder } from './files.js';
+export { type Taken, type Taking, takeIn } from './grown.js';
 export { type ImportEvent, type ImportInput, importPaths } from './import.js';
+export { follow, type Live, type LiveOptions, type LiveStatus, type LiveTimes, type WatchedPlace } from './live.js';
 export { type AgentRoot, historyFolders } from './places.js';
 export { contentsOnDisk } from './restore.js';
 export { getSource, listSources, proveSource, writeNew } from './sources.js';

@@ -5,6 +5,7 @@ import { badRequest, type Clock, isObject, parseJson, stringAt, systemClock, tim
 import type { RecentProject } from '../contract/index.js';
 import { type AgentRoot, importPaths } from '../intake/index.js';
 import type { ModelProvider } from '../turns/index.js';
+import { openWanted, type Wanted } from './capture.js';
 import { type Keys, openKeys } from './credentials.js';
 import { createProject, type NewProject, openProject, type Project } from './project.js';
 
@@ -20,6 +21,8 @@ export interface EngineOptions {
   readonly platform: string;
   /** Who answers when a turn is run again, beside the recording. */
   readonly providers?: readonly ModelProvider[];
+  /** Whether an agent that writes the format is at work in the directory; undefined where that cannot be known. */
+  readonly isRunning?: (format: string, cwd: string) => boolean | undefined;
   readonly clock?: Clock;
 }
 
@@ -29,6 +32,8 @@ export interface Engine {
   readonly clock: Clock;
   /** Who may use the backing stores of this machine's projects. */
   readonly keys: Keys;
+  /** Which projects follow this machine's agents whenever they are open. */
+  readonly captured: Wanted;
   open(dir: string): Project;
   create(input: NewProject): Project;
   /** An open project by its id. */
@@ -69,6 +74,7 @@ export function createEngine(options: EngineOptions): Engine {
     options,
     clock,
     keys,
+    captured: openWanted(options.dataDir),
     open: (dir) => hold(find(dir) ?? openProject(dir, clock, keys)),
     create: (input) => hold(createProject(input, clock, keys)),
     withId: (projectId) => [...open.values()].find((project) => project.projectId === projectId),

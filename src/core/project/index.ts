@@ -4,6 +4,8 @@
 
 export type { AgentRoot } from '../intake/index.js';
 export type { ModelProvider, ModelRequest, ReplyPiece } from '../turns/index.js';
+export { type Capture, captureStatus, openCapture, stopWatching, watchAgents } from './capture.js';
+export { changes } from './changes.js';
 export { checkProject } from './check.js';
 export { compactContext } from './compaction.js';
 export { createEngine, createSession, type Engine, type EngineOptions, type Session } from './engine.js';

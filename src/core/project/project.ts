@@ -7,6 +7,7 @@ import { type Chain, remakeSnapshot } from '../chain/index.js';
 import type { ProjectInfo } from '../contract/index.js';
 import { writeNew } from '../intake/index.js';
 import { formatVersion, type OpenDatabase, openDatabase } from '../store/index.js';
+import { type Capture, openCapture } from './capture.js';
 import type { Keys } from './credentials.js';
 import { openTiers, type Tiers } from './tiers.js';
 import { openUpkeep, type Upkeep } from './upkeep.js';
@@ -21,6 +22,7 @@ export interface Project {
   readonly chain: Chain;
   readonly tiers: Tiers;
   readonly upkeep: Upkeep;
+  readonly capture: Capture;
   close(): void;
 }
 
@@ -87,6 +89,7 @@ export function openProject(path: string, clock: Clock, keys?: Keys): Project {
   const tiers = openTiers(chain, (tier) => keys?.find(projectId, tier));
   tiers.wake();
   const upkeep = openUpkeep(chain);
+  const capture = openCapture(chain);
   return {
     dir,
     projectId,
@@ -96,7 +99,9 @@ export function openProject(path: string, clock: Clock, keys?: Keys): Project {
     chain,
     tiers,
     upkeep,
+    capture,
     close: () => {
+      capture.close();
       upkeep.close();
       tiers.close();
       artifacts.close();

@@ -1,10 +1,12 @@
 // claude-code: the histories of Claude Code, JSONL files in which each record names the one before it.
 // lines.ts finds records in bytes, record.ts says what one is, tree.ts how they hang together, brief.ts what is kept of them,
-// plan.ts cuts the tree into commits, entries.ts reads records and write.ts writes them; session.ts makes a file that the agent resumes.
+// plan.ts cuts the tree into commits, entries.ts reads records and write.ts writes them; session.ts makes a file that the agent resumes,
+// progress.ts says how far one has come that is still written.
 import type { ImportableFormat, ParsedDelta } from '../format.js';
 import { scanLines } from './lines.js';
 import { peek } from './peek.js';
 import { formatId, planImport, readPieces } from './plan.js';
+import { progress } from './progress.js';
 import { writeSession } from './session.js';
 import { concatLines, cutLines, writeEntries } from './write.js';
 
@@ -43,6 +45,7 @@ export const claudeCode = {
   plan: planImport,
   planParts: planImport,
   peek,
+  progress,
 } satisfies ImportableFormat;
 
 function parse(delta: Uint8Array): ParsedDelta {

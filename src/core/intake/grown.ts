@@ -1,0 +1,103 @@
+import { statSync } from 'node:fs';
+import { blake3Of } from '../artifacts/index.js';
+import type { ContextId } from '../base/index.js';
+import type { Chain } from '../chain/index.js';
+import type { Skip } from '../contract/index.js';
+import { type ImportableFormat, importableFormats, type PlanContext, type Progress } from '../formats/index.js';
+import { recognized } from './detect.js';
+import { ioReason, readEnds, readRange } from './files.js';
+import { importFile } from './import.js';
+import { latestSource, type SourceRow } from './sources.js';
+
+export interface Taking {
+  /**
+   * `settled`: the turns that are over. `resting`: also one that looks over, where nothing followed for a moment. `all`: whatever is
+   * there. `end`: the same, as the end of the session.
+   */
+  readonly what: 'settled' | 'resting' | 'all' | 'end';
+  readonly granularity: PlanContext['granularity'];
+  /** What the last look said of where it ended; without it, all that was taken in before is read and compared. */
+  readonly seam?: Seam | undefined;
+}
+
+/** The last bytes that were taken in, and where they end: while they stand there, the file has only grown. */
+export interface Seam {
+  readonly at: number;
+  readonly bytes: Uint8Array;
+}
+
+/** What one look at a transcript brought, and what it left. */
+export interface Taken {
+  readonly format?: string;
+  readonly commits: number;
+  readonly entries: number;
+  /** Where the session stands now, as far as it was taken in. */
+  readonly tip?: ContextId;
+  readonly seam?: Seam;
+  readonly skipped: readonly Skip[];
+  /** The size that the file had. */
+  readonly bytes: number;
+  /** Bytes that were left. */
+  readonly pending: number;
+  /** A turn goes on in what was left. */
+  readonly open: boolean;
+  /** What was left holds a turn that looks over. */
+  readonly rests: boolean;
+  /** The agent has left the session. */
+  readonly ended: boolean;
+}
+
+const headLength = 64 * 1024;
+const seamLength = 256;
+const untold = (length: number): Progress => ({ settled: 0, resting: length, open: length > 0, ended: false });
+
+/**
+ * Looks at a transcript that may still be written and takes in what is new of it, by whole turns. Where no turn is over, only what
+ * is new is read. A file that is not there or not to be read says so in `skipped`.
+ */
+export function takeIn(chain: Chain, path: string, { what, granularity, seam }: Taking): Taken {
+  const nothing = { commits: 0, entries: 0, skipped: [], bytes: 0, pending: 0, open: false, rests: false, ended: false };
+  try {
+    const stat = statSync(path);
+    const before = latestSource(chain, path);
+    const from = before && stat.size >= before.resumeAt && goesOn(path, before, seam) ? before.resumeAt : 0;
+    const format = importable(before?.format) ?? recognized(readEnds(path, headLength).head, path)?.format;
+    if (!format) return { ...nothing, bytes: stat.size, pending: stat.size };
+    const fresh = readRange(path, from);
+    const { settled, resting, open, ended } = format.progress?.(fresh, granularity) ?? untold(fresh.length);
+    const whole = what === 'all' || what === 'end';
+    const taken = whole ? fresh.length : what === 'resting' ? Math.max(settled, resting) : settled;
+    const left = {
+      format: format.id,
+      bytes: from + fresh.length,
+      pending: fresh.length - taken,
+      open: open && taken < fresh.length,
+      rests: resting > taken,
+      ended,
+    };
+    if (taken === 0) return { ...nothing, ...left, ...(before && from > 0 && { seam: seam ?? seamAt(path, from) }) };
+    const file = { path, bytes: from + taken, modifiedAt: Math.floor(stat.mtimeMs) };
+    const result = importFile(chain, file, format, granularity, { upTo: from + taken, ended: what === 'end' || ended });
+    const tip = result.tips.at(-1);
+    return {
+      ...nothing,
+      ...left,
+      commits: result.commits,
+      entries: result.entries,
+      skipped: result.skipped,
+      ...(tip && { tip }),
+      seam: seamAt(path, latestSource(chain, path)?.resumeAt ?? 0),
+    };
+  } catch (error) {
+    return { ...nothing, skipped: [{ path, line: 0, reason: ioReason(error) }] };
+  }
+}
+
+function goesOn(path: string, before: SourceRow, seam: Seam | undefined): boolean {
+  if (seam?.at === before.resumeAt) return Buffer.compare(seamAt(path, seam.at).bytes, seam.bytes) === 0;
+  return blake3Of(readRange(path, 0, before.resumeAt)).equals(before.resumeHash);
+}
+
+const seamAt = (path: string, at: number): Seam => ({ at, bytes: readRange(path, Math.max(0, at - seamLength), at) });
+
+const importable = (id: string | undefined): ImportableFormat | undefined => importableFormats.find((format) => format.id === id);

@@ -1,0 +1,305 @@
+import { existsSync, statSync } from 'node:fs';
+import { resolve, sep } from 'node:path';
+import { watch } from 'chokidar';
+import { type ContextId, type Timestamp, timestampOf } from '../base/index.js';
+import type { Chain } from '../chain/index.js';
+import type { CapturedFile, CaptureStatus, Skip } from '../contract/index.js';
+import { importableFormats, type PlanContext } from '../formats/index.js';
+import { ioReason, mayBeTranscript, readEnds } from './files.js';
+import { type Seam, type Taken, takeIn } from './grown.js';
+
+/** A folder or file that is followed. */
+export interface WatchedPlace {
+  readonly path: string;
+  /** Whose folder it is, where it is an agent's own. */
+  readonly agent?: string | undefined;
+}
+
+export interface LiveOptions {
+  readonly places: readonly WatchedPlace[];
+  /** `beginning`: what is there already is taken in first. `now`: only what changes from now on, and what grew of imported files. */
+  readonly from: 'beginning' | 'now';
+  /** Only sessions of this working directory, and of those below it. */
+  readonly cwd?: string | undefined;
+  readonly granularity: PlanContext['granularity'];
+  /** Whether an agent of the format is at work in the directory; undefined where that cannot be known. */
+  readonly isRunning?: ((format: string, cwd: string) => boolean | undefined) | undefined;
+  readonly times?: LiveTimes;
+}
+
+/** All in milliseconds. */
+export interface LiveTimes {
+  /** After a change, before the file is looked at; and the longest that changes which go on put that off. */
+  readonly settle: number;
+  readonly most: number;
+  /** Quiet after which a turn that looks over is. */
+  readonly rest: number;
+  /** Quiet after which it is asked whether the agent is still there; and where nobody knows, for how long it is believed to be. */
+  readonly quiet: number;
+  readonly patience: number;
+}
+
+const usual: LiveTimes = { settle: 150, most: 700, rest: 1_200, quiet: 20_000, patience: 5 * 60_000 };
+const longestPause = 2 * 60_000;
+
+/** Transcripts that are taken in as their agents write them. */
+export interface Live {
+  status(): LiveStatus;
+  /** Looks at once at everything that is due. With `end`, all that is there of the files that changed is taken as their sessions' end. */
+  flush(end: boolean): void;
+  close(): Promise<void>;
+}
+
+interface Followed {
+  readonly path: string;
+  /** Of the first change that was not looked at yet, and of the last one, in milliseconds since 1970. */
+  since: number;
+  changedAt: number;
+  timer: NodeJS.Timeout | undefined;
+  seam: Seam | undefined;
+  bytes: number;
+  pending: number;
+  open: boolean;
+  /** How long the next question for its agent waits. */
+  pause: number;
+  format: string | undefined;
+  cwd: string | undefined;
+  tip: ContextId | undefined;
+  capturedAt: Timestamp | undefined;
+}
+
+export type LiveStatus = Omit<CaptureStatus, 'wanted'>;
+
+const listed = 50;
+const problemsKept = 100;
+
+/**
+ * Follows transcripts: resolves once everything is watched. A change is looked at within a second; turns that are over are taken in
+ * then, one file at a time, so that other calls of the engine come in between. What goes wrong with a place or a file stands in the
+ * status, and the others go on. Nothing runs while nothing changes.
+ */
+export async function follow(chain: Chain, options: LiveOptions): Promise<Live> {
+  const { granularity, times = usual } = options;
+  const startedAt = chain.clock();
+  const files = new Map<string, Followed>();
+  const due = new Set<Followed>();
+  const problems: Skip[] = [];
+  let checkpoints = 0;
+  let last: LiveStatus['last'] = null;
+  let pumping: NodeJS.Immediate | undefined;
+  let closed = false;
+
+  const note = (path: string, reason: string, line = 0): void => {
+    if (problems.some((known) => known.path === path && known.reason === reason && known.line === line)) return;
+    problems.push({ path, line, reason });
+    problems.splice(0, problems.length - problemsKept);
+  };
+  const at = (file: Followed, time: number): void => {
+    clearTimeout(file.timer);
+    file.timer = setTimeout(() => plan(file), Math.max(0, time - chain.clock()));
+    file.timer.unref();
+  };
+  const plan = (file: Followed): void => {
+    due.add(file);
+    pumping ??= setImmediate(pump);
+  };
+  const pump = (): void => {
+    pumping = undefined;
+    const [file] = due;
+    if (!file || closed) return;
+    due.delete(file);
+    look(file, 'settled');
+    if (due.size > 0) pumping ??= setImmediate(pump);
+  };
+
+  const changed = (path: string, when = chain.clock()): void => {
+    if (closed || !mayBeTranscript(path)) return;
+    const file = files.get(path) ?? newFile(path, when);
+    files.set(path, file);
+    file.changedAt = when;
+    file.pause = times.quiet;
+    if (file.since === 0) file.since = when;
+    at(file, Math.min(when + times.settle, file.since + times.most));
+  };
+
+  const look = (file: Followed, what: 'settled' | 'end'): void => {
+    file.since = 0;
+    try {
+      if (!isOurs(file)) return;
+      const quietFor = chain.clock() - file.changedAt;
+      const rested = quietFor >= times.rest;
+      const isOld = quietFor >= times.patience && file.tip === undefined;
+      taken(
+        file,
+        takeIn(chain, file.path, {
+          what: what === 'end' ? 'end' : isOld ? 'all' : rested ? 'resting' : 'settled',
+          granularity,
+          seam: file.seam,
+        }),
+      );
+    } catch (error) {
+      // A database that is busy or a disk that is full: what the file holds is still there for the next look.
+      note(file.path, error instanceof Error ? error.message : String(error));
+      at(file, chain.clock() + times.quiet);
+    }
+  };
+
+  const taken = (file: Followed, result: Taken): void => {
+    for (const { path, line, reason } of result.skipped) note(path, reason, line);
+    if (result.skipped.length > 0 && result.bytes === 0) return forget(file);
+    Object.assign(file, { bytes: result.bytes, pending: result.pending, open: result.open, format: result.format ?? file.format, seam: result.seam });
+    if (result.tip !== undefined) file.tip = result.tip;
+    if (result.commits > 0) {
+      file.capturedAt = timestampOf(chain.clock());
+      checkpoints += result.commits;
+      last = { at: file.capturedAt, path: file.path, commit: result.tip ?? null };
+    }
+    if (file.pending === 0 || result.format === undefined) return;
+    if (result.rests && chain.clock() - file.changedAt < times.rest) return at(file, file.changedAt + times.rest);
+    waitForAgent(file);
+  };
+
+  /** A file that stays as it is with something left: its agent is at work or waits, or is gone and this was its last word. */
+  const waitForAgent = (file: Followed): void => {
+    const now = chain.clock();
+    const quietFor = now - file.changedAt;
+    if (quietFor < times.quiet) return at(file, file.changedAt + times.quiet);
+    const running = file.cwd === undefined || file.format === undefined ? undefined : options.isRunning?.(file.format, file.cwd);
+    if (running === false || (running === undefined && file.open && quietFor >= times.patience)) {
+      const result = takeIn(chain, file.path, { what: 'end', granularity, seam: file.seam });
+      // Nothing may be left by what takes all: else it would be asked for again, and again.
+      return taken(file, { ...result, pending: 0 });
+    }
+    if (running === undefined) {
+      if (file.open) at(file, file.changedAt + times.patience);
+      return;
+    }
+    at(file, now + file.pause);
+    file.pause = Math.min(file.pause * 2, longestPause);
+  };
+
+  /** Whether the session is one of those that are followed: its working directory is read once, as soon as its file says it. */
+  const isOurs = (file: Followed): boolean => {
+    if (!existsSync(file.path)) {
+      forget(file);
+      return false;
+    }
+    file.cwd ??= cwdOf(file.path);
+    return options.cwd === undefined || (file.cwd !== undefined && isWithin(file.cwd, options.cwd));
+  };
+
+  const forget = (file: Followed): void => {
+    clearTimeout(file.timer);
+    due.delete(file);
+    files.delete(file.path);
+  };
+
+  const places = options.places.map((place) => ({ ...place, path: resolve(place.path) }));
+  const watcher = watch(
+    places.map(({ path }) => path),
+    {
+      ignoreInitial: options.from === 'now',
+      followSymlinks: false,
+      atomic: false,
+      ignored: (path, stats) => stats?.isFile() === true && !mayBeTranscript(path),
+    },
+  );
+  watcher
+    .on('add', (path, stats) => changed(path, stats && !ready ? Math.floor(stats.mtimeMs) : undefined))
+    .on('change', (path) => changed(path))
+    .on('unlink', (path) => {
+      const file = files.get(path);
+      if (file) forget(file);
+    })
+    .on('error', (error) => {
+      const { path, code } = error as NodeJS.ErrnoException;
+      note(
+        path ?? places[0]?.path ?? '',
+        code === 'ENOSPC' ? 'the system watches no more folders: its limit is reached (fs.inotify.max_user_watches)' : ioReason(error),
+      );
+    });
+  let ready = false;
+  await new Promise<void>((settle) => void watcher.once('ready', settle));
+  ready = true;
+  if (options.from === 'now') for (const path of grownFiles(chain, places)) changed(path);
+
+  return {
+    status: () => ({
+      watching: !closed,
+      since: timestampOf(startedAt),
+      places: places.map(({ path, agent }) => ({ path, ...(agent !== undefined && { agent }), there: existsSync(path) })),
+      files: [...files.values()]
+        .filter((file) => file.capturedAt !== undefined || file.pending > 0)
+        .sort((a, b) => b.changedAt - a.changedAt)
+        .slice(0, listed)
+        .map(toCaptured),
+      checkpoints,
+      last,
+      problems: [...problems],
+    }),
+    flush: (end) => {
+      for (const file of files.values()) if (end || file.since > 0) look(file, end ? 'end' : 'settled');
+    },
+    close: async () => {
+      closed = true;
+      clearImmediate(pumping);
+      for (const file of files.values()) clearTimeout(file.timer);
+      await watcher.close();
+    },
+  };
+
+  function newFile(path: string, when: number): Followed {
+    return {
+      path,
+      since: 0,
+      changedAt: when,
+      timer: undefined,
+      seam: undefined,
+      bytes: 0,
+      pending: 0,
+      open: false,
+      pause: times.quiet,
+      format: undefined,
+      cwd: undefined,
+      tip: undefined,
+      capturedAt: undefined,
+    };
+  }
+}
+
+const toCaptured = (file: Followed): CapturedFile => ({
+  path: file.path,
+  bytes: file.bytes,
+  pending: file.pending,
+  open: file.open,
+  changedAt: timestampOf(file.changedAt),
+  ...(file.cwd !== undefined && { cwd: file.cwd }),
+  ...(file.tip !== undefined && { tip: file.tip }),
+  ...(file.capturedAt !== undefined && { capturedAt: file.capturedAt }),
+});
+
+/** Imported files below the places whose size is not what it was: they grew while nobody watched. */
+function grownFiles(chain: Chain, places: readonly WatchedPlace[]): string[] {
+  const latest = new Map(
+    chain.db
+      .all<{ path: string; size: number }>('SELECT path, size FROM source WHERE project = ? ORDER BY no', chain.project)
+      .map(({ path, size }) => [path, size] as const),
+  );
+  return [...latest].flatMap(([path, size]) => {
+    if (!places.some((place) => isWithin(path, place.path))) return [];
+    const now = statSync(path, { throwIfNoEntry: false })?.size;
+    return now !== undefined && now !== size ? [path] : [];
+  });
+}
+
+const isWithin = (path: string, folder: string): boolean => path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
+
+function cwdOf(path: string): string | undefined {
+  try {
+    const { head, tail } = readEnds(path, 64 * 1024);
+    return importableFormats.map((format) => format.peek(head, tail).cwd).find((cwd) => cwd !== undefined);
+  } catch (error) {
+    ioReason(error);
+    return undefined;
+  }
+}

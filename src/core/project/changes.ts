@@ -1,0 +1,57 @@
+import { type Chain, commitsAfter } from '../chain/index.js';
+import { type Area, areas, type ProjectChange } from '../contract/index.js';
+
+/** How long a change may take until it is said, in milliseconds: a look costs some microseconds. */
+const lookMs = 300;
+const mostAtOnce = 200;
+
+/** The running number of an area's latest row. */
+const latest: Readonly<Record<Area, string>> = {
+  commits: 'SELECT seq AS no FROM context WHERE project = ? ORDER BY seq DESC LIMIT 1',
+  tickets: 'SELECT no AS no FROM ticketVersion WHERE project = ? ORDER BY no DESC LIMIT 1',
+  cards: 'SELECT no AS no FROM card WHERE project = ? ORDER BY no DESC LIMIT 1',
+  boxes: 'SELECT no AS no FROM box WHERE project = ? ORDER BY no DESC LIMIT 1',
+  messages: 'SELECT no AS no FROM spaceMessage WHERE project = ? ORDER BY no DESC LIMIT 1',
+  turns: 'SELECT no AS no FROM agentTurn WHERE project = ? ORDER BY no DESC LIMIT 1',
+};
+type Marks = Readonly<Record<Area, number>>;
+
+/**
+ * What is new in a project, by whatever process it was made (contract, `project.changes`). Ends with the signal. Between two looks
+ * nothing is kept open, so that writers wait for nobody.
+ */
+export async function* changes(chain: Chain, after: number | undefined, signal: AbortSignal | undefined): AsyncGenerator<ProjectChange> {
+  let state = stateOf(chain);
+  let marks = marksOf(chain);
+  let cursor = after ?? marks.commits;
+  let first = true;
+  while (!signal?.aborted) {
+    const commits = commitsAfter(chain, cursor, mostAtOnce);
+    cursor = commits.at(-1)?.seq ?? cursor;
+    const now = marksOf(chain);
+    const changed = areas.filter((area) => now[area] !== marks[area] || (area === 'commits' && commits.length > 0));
+    marks = now;
+    if (first || changed.length > 0) yield { cursor, commits: commits.map(({ commit }) => commit), changed };
+    first = false;
+    if (commits.length === mostAtOnce) continue;
+    while (!signal?.aborted && state === stateOf(chain)) await pause(lookMs, signal);
+    state = stateOf(chain);
+  }
+}
+
+/** Changes with each commit to the database: `data_version` with those of other connections, `total_changes` with our own. */
+const stateOf = (chain: Chain): string => `${chain.db.version()} ${chain.db.one<{ n: number }>('SELECT total_changes() AS n')?.n}`;
+
+const marksOf = (chain: Chain): Marks =>
+  Object.fromEntries(areas.map((area) => [area, chain.db.one<{ no: number }>(latest[area], chain.project)?.no ?? 0])) as unknown as Marks;
+
+const pause = (ms: number, signal: AbortSignal | undefined): Promise<void> =>
+  new Promise((resume) => {
+    const timer = setTimeout(done, ms);
+    function done(): void {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', done);
+      resume();
+    }
+    signal?.addEventListener('abort', done);
+  });
