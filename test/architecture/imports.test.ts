@@ -117,7 +117,7 @@ const law: readonly Row[] = [
   {
     folder: 'src/main/cli',
     folders: [contract, core('project'), core('router.ts'), 'src/main/engine', 'src/main/launch', 'src/main/web', 'package.json'],
-    packages: ['@orpc/contract', '@orpc/server', 'commander', 'node:child_process', 'node:fs', 'node:module', 'node:path'],
+    packages: ['@orpc/contract', '@orpc/server', 'commander', 'node:child_process', 'node:fs', 'node:module', 'node:os', 'node:path'],
   },
   { folder: 'src/main/start', folders: [], packages: ['node:child_process', 'node:fs', 'node:module', 'node:path', 'node:url'] },
 

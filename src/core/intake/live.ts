@@ -146,7 +146,10 @@ export async function follow(chain: Chain, options: LiveOptions): Promise<Live> 
 
   const taken = (file: Followed, result: Taken): void => {
     for (const { path, line, reason } of result.skipped) note(path, reason, line);
-    if (result.skipped.length > 0 && result.bytes === 0) return forget(file);
+    if (result.skipped.length > 0 && result.bytes === 0) {
+      forget(file);
+      return;
+    }
     Object.assign(file, { bytes: result.bytes, pending: result.pending, open: result.open, format: result.format ?? file.format, seam: result.seam });
     if (result.tip !== undefined) file.tip = result.tip;
     if (result.commits > 0) {
@@ -155,27 +158,27 @@ export async function follow(chain: Chain, options: LiveOptions): Promise<Live> 
       last = { at: file.capturedAt, path: file.path, commit: result.tip ?? null };
     }
     if (file.pending === 0 || result.format === undefined) return;
-    if (result.rests && chain.clock() - file.changedAt < times.rest) return at(file, file.changedAt + times.rest);
-    waitForAgent(file);
+    if (result.rests && chain.clock() - file.changedAt < times.rest) at(file, file.changedAt + times.rest);
+    else waitForAgent(file);
   };
 
   /** A file that stays as it is with something left: its agent is at work or waits, or is gone and this was its last word. */
   const waitForAgent = (file: Followed): void => {
     const now = chain.clock();
     const quietFor = now - file.changedAt;
-    if (quietFor < times.quiet) return at(file, file.changedAt + times.quiet);
+    if (quietFor < times.quiet) {
+      at(file, file.changedAt + times.quiet);
+      return;
+    }
     const running = file.cwd === undefined || file.format === undefined ? undefined : options.isRunning?.(file.format, file.cwd);
     if (running === false || (running === undefined && file.open && quietFor >= times.patience)) {
       const result = takeIn(chain, file.path, { what: 'end', granularity, seam: file.seam });
       // Nothing may be left by what takes all: else it would be asked for again, and again.
-      return taken(file, { ...result, pending: 0 });
-    }
-    if (running === undefined) {
-      if (file.open) at(file, file.changedAt + times.patience);
-      return;
-    }
-    at(file, now + file.pause);
-    file.pause = Math.min(file.pause * 2, longestPause);
+      taken(file, { ...result, pending: 0 });
+    } else if (running) {
+      at(file, now + file.pause);
+      file.pause = Math.min(file.pause * 2, longestPause);
+    } else if (file.open) at(file, file.changedAt + times.patience);
   };
 
   /** Whether the session is one of those that are followed: its working directory is read once, as soon as its file says it. */

@@ -34,6 +34,17 @@ export function findProject(named: string | undefined, cwd = process.cwd(), env 
   }
 }
 
+/**
+ * Opens the project that what is read of agents goes to: the one that a command works on, which is made where it is named and not
+ * there, else the person's own for histories.
+ */
+export async function openWhereItGoes(client: ContractClient, named: string | undefined): Promise<{ dir: string; made: boolean }> {
+  const dir = findProject(named) ?? (await client.library.home({})).dir;
+  const made = !existsSync(dir);
+  await (made ? client.project.create({ dir }) : client.project.open({ dir }));
+  return { dir, made };
+}
+
 function projectsIn(dir: string): string[] {
   try {
     return readdirSync(dir)

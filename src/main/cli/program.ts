@@ -1,11 +1,11 @@
-import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import manifest from '../../../package.json' with { type: 'json' };
 import { exportFormats, type ImportProgress, type ImportResult, type Runtime, runtimes } from '../../core/contract/index.js';
 import { call, drain, needsNoProject, procedureNames, readInput } from './call.js';
-import { type Connection, connect, findProject } from './client.js';
+import { type Connection, connect, findProject, openWhereItGoes } from './client.js';
 import { entryText, facts } from './describe.js';
+import { addLiveCommands } from './live.js';
 import { drawGraph } from './log.js';
 import { counted, dim, green, printable, printJson, printText, red, refusalOf, say, size, UsageError } from './output.js';
 import { addRequestCommands } from './requests.js';
@@ -54,11 +54,11 @@ async function withEngine<T>(work: (connection: Connection & { signal: AbortSign
   const connection = connect();
   const stopper = new AbortController();
   const stop = (): void => stopper.abort();
-  process.once('SIGINT', stop);
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, stop);
   try {
     return await work({ ...connection, signal: stopper.signal });
   } finally {
-    process.off('SIGINT', stop);
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.off(signal, stop);
     connection.close();
   }
 }
@@ -90,6 +90,8 @@ function build(): Command {
     .description('See, prove and change what an agent understood: agent histories as branching chains of context.')
     .version(manifest.version)
     .exitOverride()
+    // What follows the command of `stemma run` is the command's own.
+    .enablePositionalOptions()
     .showHelpAfterError('(--help says how it is used)')
     .showSuggestionAfterError()
     .addHelpText(
@@ -98,6 +100,8 @@ function build(): Command {
 From a history to a fork:
   stemma init work.stemma                          make a project here
   stemma import ~/.claude/projects/*/*.jsonl       read histories into it
+  stemma capture                                   follow the agents of this machine
+  stemma run -- claude                             or one, while it runs
   stemma log                                       see its branches
   stemma show ctx-3f9a12c4                         read what a turn added
   stemma fork ctx-3f9a12c4 --at KEY                go on from there differently
@@ -233,6 +237,7 @@ Exit codes: 0 done, 1 refused, 2 wrong usage.`,
       }),
     );
 
+  addLiveCommands(program, (each) => each.exitOverride().addOption(projectOption()).addOption(jsonOption()), withEngine);
   addRequestCommands(program, (each) => each.exitOverride().addOption(projectOption()).addOption(jsonOption()), within);
 
   projectCommand('fsck', 'check everything that the project stores')
@@ -301,10 +306,8 @@ async function callProcedure(procedure: string, options: Common & { input?: stri
 /** Imports into the project that is there, makes the one that is named, or goes to the person's home project. */
 async function importPaths(paths: string[], options: Common & { format?: string; granularity?: 'turn_boundary' | 'tool_call' }): Promise<void> {
   await withEngine(async ({ client, signal }) => {
-    const dir = findProject(options.project) ?? (await client.library.home({})).dir;
-    const there = existsSync(dir);
-    await (there ? client.project.open({ dir }) : client.project.create({ dir }));
-    say(dim(`${there ? 'Into' : 'Made'} ${dir}`));
+    const { dir, made } = await openWhereItGoes(client, options.project);
+    say(dim(`${made ? 'Made' : 'Into'} ${dir}`));
     const { format, granularity } = options;
     const stream = await client.import.run({ paths: paths.map((path) => resolve(path)), format, granularity }, { signal });
     const result = (await drain(stream, (event) => showProgress(event as ImportProgress))) as ImportResult;

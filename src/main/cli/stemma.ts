@@ -15,12 +15,17 @@ if (enough) {
   const newer = bundledNode();
   if (newer) {
     const child = spawn(newer, process.argv.slice(1), { stdio: 'inherit' });
-    for (const signal of ['SIGTERM', 'SIGHUP', 'SIGINT'] as const)
+    const signals = ['SIGTERM', 'SIGHUP', 'SIGINT', 'SIGQUIT'] as const;
+    for (const signal of signals)
       process.on(signal, () => {
         // A terminal sends Ctrl+C to both of us.
-        if (signal !== 'SIGINT' || !process.stdin.isTTY) child.kill(signal);
+        if (signal === 'SIGTERM' || signal === 'SIGHUP' || !process.stdin.isTTY) child.kill(signal);
       });
-    child.on('exit', (code) => process.exit(code ?? 1));
+    child.on('exit', (code, signal) => {
+      if (signal === null) process.exit(code ?? 1);
+      for (const each of signals) process.removeAllListeners(each);
+      process.kill(process.pid, signal);
+    });
   } else {
     console.error(`stemma needs Node 22 or newer; this is ${process.version}, and no newer one is in node_modules.`);
     process.exitCode = 2;

@@ -1,0 +1,80 @@
+import { resolve } from 'node:path';
+import { type Command, Option } from 'commander';
+import { type CaptureStatus, type Commit, type Runtime, runtimes } from '../../core/contract/index.js';
+import { type Connection, openWhereItGoes } from './client.js';
+import { timeOf } from './log.js';
+import { counted, dim, firstLine, magenta, printable, printJson, printText, red, say, yellow } from './output.js';
+import { endLike, runCaptured } from './run.js';
+
+interface Common {
+  project?: string;
+  json?: boolean;
+}
+interface CaptureOptions extends Common {
+  granularity?: 'turn_boundary' | 'tool_call';
+}
+type WithEngine = (work: (connection: Connection & { signal: AbortSignal }) => Promise<void>) => Promise<void>;
+/** Adds the options that every command of a project has. */
+type OfProject = (command: Command) => Command;
+
+const granularityOption = (): Option => new Option('--granularity <unit>', 'one commit per').choices(['turn_boundary', 'tool_call']);
+
+/** `stemma capture` and `stemma run`: what agents write becomes commits while they write it. */
+export function addLiveCommands(program: Command, ofProject: OfProject, withEngine: WithEngine): void {
+  ofProject(program.command('capture [path...]').description('follow agents at work: each turn that is over becomes a commit, and a line here'))
+    .addOption(granularityOption())
+    .addHelpText('after', '\nWithout paths, the agents of this machine are followed from now on. Named files and folders are read first.')
+    .action((paths: string[], options: CaptureOptions) => withEngine((connection) => capture(connection, paths, options)));
+
+  program
+    .command('run')
+    .description('run an agent, and take in what it writes while it runs: stemma run -- claude')
+    .exitOverride()
+    .passThroughOptions()
+    .argument('<command...>', 'the command and its words')
+    .addOption(new Option('-p, --project <dir>', 'the project folder (else STEMMA_PROJECT, else the nearest *.stemma here or above)'))
+    .addOption(new Option('--agent <name>', 'which agent the command starts, where its name does not say it').choices([...runtimes]))
+    .addOption(granularityOption())
+    .action(async (command: string[], options: { project?: string; agent?: Runtime; granularity?: 'turn_boundary' | 'tool_call' }) =>
+      endLike(await runCaptured(command, options)),
+    );
+}
+
+/** Goes on until it is ended; what stands there of turns that go on is left for the next time. */
+async function capture(
+  { client, signal }: Parameters<Parameters<WithEngine>[0]>[0],
+  paths: readonly string[],
+  options: CaptureOptions,
+): Promise<void> {
+  const { dir } = await openWhereItGoes(client, options.project);
+  const changes = await client.project.changes({}, { signal });
+  const status = await client.capture.watch({
+    ...(paths.length > 0 && { paths: paths.map((path) => resolve(path)) }),
+    granularity: options.granularity,
+  });
+  say(dim(`${placesIn(status)} into ${dir}. Ctrl+C ends it.`));
+  for await (const { commits } of changes) for (const commit of commits) options.json ? printJson(commit) : printText(commitLine(commit));
+  const { checkpoints, problems } = await client.capture.stop({});
+  for (const { path, line, reason } of problems) say(`${red('problem')} ${printable(path)}:${line}: ${printable(reason)}`);
+  say(dim(counted(checkpoints, 'checkpoint')));
+}
+
+function placesIn({ places }: CaptureStatus): string {
+  if (places.length === 0) return 'No agent that Stemma knows has a folder on this machine: following nothing';
+  const missing = places.filter((place) => !place.there).length;
+  return `Following ${places.map((place) => place.path).join(', ')}${missing > 0 ? ` (${missing} not there yet)` : ''}`;
+}
+
+const words: Readonly<Record<Commit['checkpoint'], string>> = {
+  turn_boundary: 'turn',
+  tool_call: 'tools',
+  compaction: 'compaction',
+  session_end: 'end',
+  explicit: 'explicit',
+};
+
+function commitLine(commit: Commit): string {
+  const kind =
+    commit.type === 'compaction' || commit.checkpoint !== 'turn_boundary' ? magenta(words[commit.checkpoint].padEnd(10)) : dim('turn      ');
+  return `${dim(timeOf(commit.createdAt, new Date()))}  ${yellow(commit.id)}  ${kind}  ${firstLine(commit.summary ?? commit.template, 80)} ${dim(`≈${commit.tokenCount.toLocaleString('en-US')} tok`)}`;
+}

@@ -1,0 +1,115 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Commit } from '../../../src/core/contract/index.js';
+import { expect, test } from '../../support/e2e.js';
+import { built, type Machine, root } from '../../support/machine.js';
+
+const node = join(root, 'node_modules', '.bin', 'node');
+const agent = join(root, 'test', 'support', 'agent.mjs');
+
+/** A command of `stemma` that goes on, with what it has said so far. */
+function begun(
+  machine: Machine,
+  ...words: string[]
+): { process: ChildProcess; out(): string; err(): string; ended: Promise<[number | null, string | null]> } {
+  const child = spawn(node, [built('cli', 'stemma.js'), ...words], { cwd: machine.cwd, env: machine.env });
+  const said = { out: '', err: '' };
+  child.stdout.on('data', (data: Buffer) => (said.out += data));
+  child.stderr.on('data', (data: Buffer) => (said.err += data));
+  const ended = new Promise<[number | null, string | null]>((resolve) => child.on('close', (code, signal) => resolve([code, signal])));
+  return { process: child, out: () => said.out, err: () => said.err, ended };
+}
+
+const runAgent = (machine: Machine, ...steps: string[]) => begun(machine, 'run', '--agent', 'claude-code', '--', node, agent, ...steps);
+
+async function commits(machine: Machine): Promise<Commit[]> {
+  const ran = await machine.run('call', 'context.graph', '--input', '{"offset":0,"limit":100}');
+  return (JSON.parse(ran.out) as { rows: { commit: Commit }[] }).rows.map((row) => row.commit);
+}
+
+test.beforeEach(({ machine }) => machine.run('init', machine.path('work', 'live.stemma')));
+
+test.describe('stemma run', () => {
+  test('[L10] hands streams through untouched and ends with the code of its command; the session is in the project', async ({ machine }) => {
+    const run = runAgent(machine, 'turn', 'wait', 'turn', 'open', 'exit:7');
+    run.process.stdin?.end('päper\n');
+    expect(await run.ended).toEqual([7, null]);
+    expect(run.out()).toBe('heard päper\n');
+    expect(run.err()).toBe('did turn\ndid wait\ndid turn\ndid open\n');
+    expect((await commits(machine)).map(({ summary, checkpoint }) => [summary, checkpoint])).toEqual([
+      ['question 3', 'session_end'],
+      ['question 2', 'turn_boundary'],
+      ['question 1', 'turn_boundary'],
+    ]);
+  });
+
+  test('[L5, L10] a command that a signal ends: it ends by the same, and its last words are a checkpoint', async ({ machine }) => {
+    const run = runAgent(machine, 'turn', 'open', 'hang');
+    await expect.poll(run.err).toContain('did open');
+    run.process.kill('SIGTERM');
+    expect(await run.ended).toEqual([null, 'SIGTERM']);
+    expect((await commits(machine)).map(({ checkpoint }) => checkpoint)).toEqual(['session_end', 'turn_boundary']);
+  });
+
+  test('[L10] a capture that cannot be leaves the command alone', async ({ machine }) => {
+    writeFileSync(machine.path('file'), 'no folder');
+    machine.env.STEMMA_PROJECT = machine.path('file', 'x.stemma');
+    const run = runAgent(machine, 'turn', 'exit:3');
+    expect(await run.ended).toEqual([3, null]);
+    expect(run.err()).toContain('this run is not captured: ');
+    expect(run.err()).toContain('did turn');
+  });
+
+  test('[L10] a command that is not there is said as a shell says it', async ({ machine }) => {
+    expect(await machine.run('run', '--', 'no-such-agent')).toMatchObject({ code: 127, out: '' });
+  });
+
+  test('other sessions of the same agent are left alone', async ({ machine }) => {
+    const run = runAgent(machine, 'wait', 'turn');
+    await expect.poll(async () => (await machine.run('source', 'list', '--json')).code).toBe(0);
+    const elsewhere = join(machine.claude, 'projects', '-elsewhere');
+    mkdirSync(elsewhere);
+    const sample = readFileSync(join(root, 'resources', 'sample', 'larder', '4b9013ed-af4c-4d72-987c-ac3ad36a4dba.jsonl'));
+    writeFileSync(join(elsewhere, '4b9013ed-af4c-4d72-987c-ac3ad36a4dba.jsonl'), sample);
+    run.process.stdin?.end('go\n');
+    expect(await run.ended).toEqual([0, null]);
+    expect((await commits(machine)).map(({ summary }) => summary)).toEqual(['question 1']);
+  });
+});
+
+test.describe('stemma capture', () => {
+  test('[L1, L7] says one line for each checkpoint, whoever makes it, and ends with an interrupt', async ({ machine }) => {
+    const capture = begun(machine, 'capture');
+    await expect.poll(capture.err).toContain('Following');
+    const run = begun(machine, 'call', 'capture.status');
+    await run.ended;
+    const file = join(machine.claude, 'projects', '-work', '5e551011-2222-4111-8111-111111111111.jsonl');
+    mkdirSync(join(machine.claude, 'projects', '-work'));
+    writeFileSync(file, '');
+    const line = (type: string, uuid: string, parentUuid: string | null, message: object): string =>
+      `${JSON.stringify({ parentUuid, isSidechain: false, cwd: '/work', sessionId: 's', type, message, uuid, timestamp: new Date().toISOString() })}\n`;
+    appendFileSync(file, line('user', 'u1', null, { role: 'user', content: 'first question' }));
+    appendFileSync(
+      file,
+      line('assistant', 'a1', 'u1', { id: 'm1', role: 'assistant', model: 'm', stop_reason: 'end_turn', content: [{ type: 'text', text: 'yes' }] }),
+    );
+    await expect.poll(capture.out).toContain('first question');
+    const data = Buffer.from(line('user', 'u9', null, { role: 'user', content: 'by hand' })).toString('base64');
+    const checkpoint = {
+      parent: null,
+      type: 'delta',
+      format: 'claude-code-v1',
+      data,
+      template: 't',
+      checkpoint: 'explicit',
+      summary: 'made by hand',
+    };
+    expect((await machine.run('call', 'context.checkpoint', '--input', JSON.stringify(checkpoint))).code).toBe(0);
+    await expect.poll(capture.out).toContain('made by hand');
+    expect(capture.out().trim().split('\n')).toHaveLength(2);
+    capture.process.kill('SIGINT');
+    expect(await capture.ended).toEqual([0, null]);
+    expect(capture.err()).toContain('1 checkpoint');
+  });
+});
