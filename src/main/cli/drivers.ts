@@ -4,14 +4,14 @@ import { type Runtime, runtimes } from '../../core/contract/index.js';
 /** What `stemma run` knows of an agent: how its command is recognized. Where it writes, `launch` knows for all. */
 export interface Driver {
   readonly agent: Runtime;
-  readonly title: string;
   /** Names of its command, and of the packages that bring it. */
   readonly commands: readonly string[];
   readonly packages: readonly string[];
 }
 
 export const drivers: Readonly<Record<Runtime, Driver>> = {
-  'claude-code': { agent: 'claude-code', title: 'Claude Code', commands: ['claude'], packages: ['@anthropic-ai/claude-code'] },
+  'claude-code': { agent: 'claude-code', commands: ['claude'], packages: ['@anthropic-ai/claude-code'] },
+  pi: { agent: 'pi', commands: ['pi'], packages: ['@earendil-works/pi-coding-agent', '@mariozechner/pi-coding-agent'] },
 };
 
 /** Commands that run another: the agent is named by their first word that is no option. */
