@@ -14,7 +14,7 @@ const rules = filesBelow('test/spec', (path) => path.endsWith('.md')).flatMap((p
 );
 
 /** Numbers that names of tests carry: `[C4]`, `[C4, C5] …`. */
-const carried = filesBelow('test', (path) => isSource(path) && /\.(test|spec)\.tsx?$/.test(path))
+const carried = filesBelow('test', (path) => isSource(path) && /\.(test|spec|e2e)\.tsx?$/.test(path))
   .map((path) => parseSource(path))
   .flatMap((source) => nodesOf(source.program).flatMap(testNames).flatMap(numbersIn));
 

@@ -1,7 +1,6 @@
 // claude-code: the histories of Claude Code, JSONL files in which each record names the one before it.
-// lines.ts finds records in bytes, record.ts says what one is, tree.ts how they hang together, brief.ts what is kept of them,
-// plan.ts cuts the tree into commits, entries.ts reads records and write.ts writes them; session.ts makes a file that the agent resumes,
-// progress.ts says how far one has come that is still written.
+// lines.ts finds records in bytes, record.ts says what one is, tree.ts how they hang together, brief.ts what is kept of them, plan.ts
+// cuts the tree into commits; entries.ts reads, write.ts and session.ts write, progress.ts says how far a file that grows has come.
 import type { ImportableFormat, ParsedDelta } from '../format.js';
 import { scanLines } from './lines.js';
 import { peek } from './peek.js';
