@@ -210,12 +210,10 @@ export interface KnownRecords {
   has(record: string): boolean;
 }
 
-/**
- * The bytes of a file, a part at a time: a file need not fit into memory. A Uint8Array is one. What `subarray` gives is not to be
- * changed and may be let go of as soon as it is read.
- */
+/** The bytes of a file, a part at a time: a file need not fit into memory. A Uint8Array is one. */
 export interface FileBytes {
   readonly length: number;
+  /** Good until it is called again, and not to be changed: what is kept of it is copied. */
   subarray(start: number, end: number): Uint8Array;
 }
 

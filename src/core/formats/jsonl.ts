@@ -81,7 +81,7 @@ export function scanJsonl(
       const range = { start: base + start, end: base + stop };
       const request = isRequestRecord(buffer, from, stop, dialect);
       const record = request || (!sound && !isUtf8(buffer.subarray(from, stop))) ? undefined : recordIn(buffer, from, stop);
-      if (record !== undefined) pieces.push({ line, range, ...keep(record, range.end), sort: dialect.isRequest?.(record) ? 'request' : 'record' });
+      if (record !== undefined) pieces.push({ ...keep(record, range.end), line, range, sort: dialect.isRequest?.(record) ? 'request' : 'record' });
       else if (request) pieces.push({ line, range, sort: 'request' });
       else if (isBlank(buffer, from, stop)) pieces.push({ line, range, sort: 'blank' });
       else if (at < 0 && mayGrow) {
@@ -105,9 +105,10 @@ export function scanJsonl(
 
 /** The record of a piece that was found in a scan of the same file. @throws where the file is not what it was. */
 export function recordOf(file: FileBytes, { start, end }: ByteRange, dialect: Dialect): JsonObject {
-  const found = scanJsonl(file.subarray(start, end), dialect).pieces.find(({ record }) => record !== undefined);
-  if (!found?.record) throw new Error(`the file has changed while it was read: no record stands at ${start} any more`);
-  return found.record;
+  const bytes = bufferOf(file.subarray(start, end));
+  const record = recordIn(bytes, 0, bytes.length) ?? scanJsonl(bytes, dialect).pieces.find((piece) => piece.record !== undefined)?.record;
+  if (!record) throw new Error(`the file has changed while it was read: no record stands at ${start} any more`);
+  return record;
 }
 
 /** The file in stretches of whole lines of about so many bytes; bytes that are in memory anyway are one stretch. */

@@ -1,6 +1,8 @@
 import { closeSync, fstatSync, openSync, readdirSync, readFileSync, readSync, statSync } from 'node:fs';
 import { basename, dirname, extname, join, resolve } from 'node:path';
+import { blake3OfParts } from '../artifacts/index.js';
 import type { Skip } from '../contract/index.js';
+import type { FileBytes } from '../formats/index.js';
 
 export interface FoundFile {
   readonly path: string;
@@ -47,6 +49,98 @@ export function filesUnder(paths: readonly string[]): { readonly files: FoundFil
 /** A file's bytes. Short or gone while it is read is an error to say, not a crash. */
 export const readWhole = (path: string): Uint8Array => readFileSync(path);
 
+/** Why a file cannot be taken in, in words; others can. */
+export class Unreadable extends Error {}
+
+/** A file, or its first `upTo` bytes, as it was when it was opened: what is appended later is not looked at. */
+export interface OpenFile {
+  /** Held in memory where the file is small, else read a part at a time. */
+  readonly bytes: FileBytes;
+  /** All of it in memory, for what cannot do with less. */
+  whole(): Uint8Array;
+  /** BLAKE3 of the bytes before `end`. */
+  hash(end?: number): Buffer;
+  /** Whether what has been read can have come from two states of the file: `hash` is that of the first. */
+  hasChanged(hash: Buffer): boolean;
+  close(): void;
+}
+
+/** Files of up to so many bytes are read at once. */
+const usuallyHeld = 16 * 1024 * 1024;
+/** So much is read where less is asked for: what is asked for next stands behind it, as a rule. */
+const readAhead = 1024 * 1024;
+const hashedAtOnce = 4 * 1024 * 1024;
+
+/** @throws Unreadable, here and where its bytes are asked for. */
+export function openFile(path: string, { upTo, held = usuallyHeld }: { readonly upTo?: number; readonly held?: number } = {}): OpenFile {
+  const fd = readable(() => openSync(path, 'r'));
+  try {
+    const stat = fstatSync(fd);
+    const { mtimeMs } = stat;
+    const size = Math.min(stat.size, upTo ?? stat.size);
+    const bytes = size <= held ? readFully(fd, 0, size) : inParts(fd, size);
+    const hash = (end = size): Buffer => (bytes instanceof Uint8Array && end === size ? blake3OfParts([bytes]) : blake3OfParts(partsOf(bytes, end)));
+    return {
+      bytes,
+      whole: () => (bytes instanceof Uint8Array ? bytes : readFully(fd, 0, size)),
+      hash,
+      hasChanged: (before) =>
+        !(bytes instanceof Uint8Array) && fstatSync(fd).mtimeMs !== mtimeMs && !blake3OfParts(partsOf(inParts(fd, size), size)).equals(before),
+      close: () => closeSync(fd),
+    };
+  } catch (error) {
+    closeSync(fd);
+    throw error;
+  }
+}
+
+function* partsOf(bytes: FileBytes, end: number): Generator<Uint8Array> {
+  for (let at = 0; at < end; at += hashedAtOnce) yield bytes.subarray(at, Math.min(at + hashedAtOnce, end));
+}
+
+/** Bytes of an open file, in a room that is used again and again. Whoever reads small ranges one after the other reads the disk seldom. */
+function inParts(fd: number, length: number): FileBytes {
+  let room = Buffer.allocUnsafe(hashedAtOnce);
+  let held = { start: 0, end: 0 };
+  return {
+    length,
+    subarray(start, end) {
+      if (start < held.start || end > held.end) {
+        const until = Math.min(Math.max(end, start + readAhead), length);
+        if (until - start > room.length) room = Buffer.allocUnsafe(until - start);
+        held = { start: 0, end: 0 };
+        fill(fd, room.subarray(0, until - start), start);
+        held = { start, end: until };
+      }
+      return room.subarray(start - held.start, end - held.start);
+    },
+  };
+}
+
+function readFully(fd: number, start: number, end: number): Uint8Array {
+  const bytes = Buffer.allocUnsafe(end - start);
+  fill(fd, bytes, start);
+  return bytes;
+}
+
+function fill(fd: number, bytes: Uint8Array, start: number): void {
+  readable(() => {
+    for (let done = 0; done < bytes.length; ) {
+      const read = readSync(fd, bytes, done, bytes.length - done, start + done);
+      if (read === 0) throw new Unreadable('it became shorter while it was read');
+      done += read;
+    }
+  });
+}
+
+function readable<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    throw error instanceof Unreadable ? error : new Unreadable(ioReason(error));
+  }
+}
+
 /** The first and the last bytes of a file, for what only needs a look at it. */
 export function readEnds(path: string, length: number): { readonly head: Uint8Array; readonly tail: Uint8Array; readonly bytes: number } {
   const fd = openSync(path, 'r');
@@ -85,6 +179,7 @@ const reasons: Readonly<Record<string, string>> = {
   EISDIR: 'it is a folder',
   ENOTDIR: 'it is not there: a part of its path is a file',
   EMFILE: 'too many files are open',
+  ERR_OUT_OF_RANGE: 'it is larger than one file may be to be read at once',
   ERR_FS_FILE_TOO_LARGE: 'it is larger than one file may be to be read at once',
 };
 

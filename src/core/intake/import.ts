@@ -1,5 +1,4 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { blake3Of } from '../artifacts/index.js';
 import { type ArtifactNo, type ByteRange, badRequest, type ContextId, inWords, parseJson, timestampOf } from '../base/index.js';
 import {
   addCommit,
@@ -15,16 +14,18 @@ import {
 import type { ImportProgress, ImportResult, Skip } from '../contract/index.js';
 import {
   agentIn,
+  type FileBytes,
   formatOf,
   type ImportableFormat,
   type ImportPlan,
   importableFormats,
   type KnownRecords,
+  type PlanContext,
   type PlannedCommit,
 } from '../formats/index.js';
 import { type StoredRange, takeRecords } from '../requests/index.js';
 import { recognized } from './detect.js';
-import { type FoundFile, filesUnder, ioReason, readWhole } from './files.js';
+import { type FoundFile, filesUnder, ioReason, type OpenFile, openFile, readWhole, Unreadable } from './files.js';
 import { latestSource, type Piece, type SourceRow, saveSource } from './sources.js';
 
 export interface ImportInput {
@@ -89,51 +90,69 @@ export interface Portion {
 
 export function importFile(
   chain: Chain,
-  file: FoundFile,
+  found: FoundFile,
   asked: ImportableFormat | undefined,
   granularity: 'turn_boundary' | 'tool_call',
   portion: Portion = {},
 ): FileResult {
   for (;;) {
-    const result = tryImport(chain, file, asked, granularity, portion);
+    const result = tryImport(chain, found, { format: asked, granularity, ...portion });
     if (result) return result;
   }
 }
 
+interface Ask extends Portion {
+  readonly format: ImportableFormat | undefined;
+  readonly granularity: 'turn_boundary' | 'tool_call';
+}
+
+const refused = (path: string, reason: string): FileResult => ({ ...nothing, skipped: [{ path, line: 0, reason }] });
+
 /** Undefined where another process took the file in while it was read: then it is looked at again, so that nothing is stored twice. */
-function tryImport(
-  chain: Chain,
-  file: FoundFile,
-  asked: ImportableFormat | undefined,
-  granularity: 'turn_boundary' | 'tool_call',
-  { upTo, ended = false }: Portion,
-): FileResult | undefined {
-  const refused = (reason: string): FileResult => ({ ...nothing, skipped: [{ path: file.path, line: 0, reason }] });
-  let bytes: Uint8Array;
+function tryImport(chain: Chain, found: FoundFile, asked: Ask): FileResult | undefined {
+  let file: OpenFile | undefined;
   try {
-    bytes = readWhole(file.path).subarray(0, upTo);
+    file = openFile(found.path, asked);
+    return importOpen(chain, found, file, asked);
   } catch (error) {
-    return refused(ioReason(error));
+    if (error instanceof Unreadable) return refused(found.path, error.message);
+    throw error;
+  } finally {
+    file?.close();
   }
-  const format = asked ?? recognized(bytes.subarray(0, 64 * 1024), file.path)?.format;
-  if (!format) return refused(bytes.length === 0 ? 'it is empty' : 'it is in no format that Stemma imports');
-  const hash = blake3Of(bytes);
-  const before = latestSource(chain, file.path);
+}
+
+function importOpen(chain: Chain, found: FoundFile, file: OpenFile, asked: Ask): FileResult | undefined {
+  const { path } = found;
+  const { bytes } = file;
+  const format = asked.format ?? recognized(bytes.subarray(0, Math.min(64 * 1024, bytes.length)), path)?.format;
+  if (!format) return refused(path, bytes.length === 0 ? 'it is empty' : 'it is in no format that Stemma imports');
+  const hash = file.hash();
+  const before = latestSource(chain, path);
   if (before?.hash.equals(hash)) return { ...nothing, isSession: true, tips: tipIds(chain, before) };
-  const grown =
-    before && bytes.length >= before.resumeAt && blake3Of(bytes.subarray(0, before.resumeAt)).equals(before.resumeHash) ? before : undefined;
-  const plan = format.plan(bytes, {
-    path: file.path,
+  const grown = before && bytes.length >= before.resumeAt && file.hash(before.resumeAt).equals(before.resumeHash) ? before : undefined;
+  const context: PlanContext = {
+    path,
     known: knownRecords(chain),
     resumeAt: grown?.resumeAt ?? 0,
-    granularity,
-    meta: metaBeside(file.path),
-  });
-  return chain.artifacts.transaction(() => {
-    const now = latestSource(chain, file.path);
-    const isSame = now?.no === before?.no && (now === undefined || (before !== undefined && now.hash.equals(before.hash)));
-    return isSame ? store(chain, file, bytes, hash, ended ? asEnd(plan) : plan, grown) : undefined;
-  });
+    granularity: asked.granularity,
+    meta: metaBeside(path),
+  };
+  const changed = (): Unreadable => new Unreadable('it was changed while it was read: import it again');
+  try {
+    const all = format.planParts?.(bytes, context) ?? format.plan(file.whole(), context);
+    const plan = asked.ended ? asEnd(all) : all;
+    return chain.artifacts.transaction(() => {
+      const now = latestSource(chain, path);
+      const isSame = now?.no === before?.no && (now === undefined || (before !== undefined && now.hash.equals(before.hash)));
+      if (!isSame) return undefined;
+      const result = store(chain, { found, file, hash, plan, grown });
+      if (file.hasChanged(hash)) throw changed();
+      return result;
+    });
+  } catch (error) {
+    throw !(error instanceof Unreadable) && file.hasChanged(hash) ? changed() : error;
+  }
 }
 
 /** The commit that the agent would resume is the session's end, where this file brings it. */
@@ -169,18 +188,31 @@ function metaInSession(path: string): unknown {
   return agentId !== undefined && existsSync(file) ? agentIn(readWhole(file), agentId) : undefined;
 }
 
-function store(chain: Chain, file: FoundFile, bytes: Uint8Array, hash: Buffer, plan: ImportPlan, grown: SourceRow | undefined): FileResult {
+interface Planned {
+  readonly found: FoundFile;
+  readonly file: OpenFile;
+  readonly hash: Buffer;
+  readonly plan: ImportPlan;
+  readonly grown: SourceRow | undefined;
+}
+
+function store(chain: Chain, { found, file, hash, plan, grown }: Planned): FileResult {
+  const { bytes } = file;
   const from = grown?.resumeAt ?? 0;
   const rows: ContextRow[] = [];
   const pieces: PlacedPiece[] = [];
   let commits = 0;
+  let entries = 0;
   for (const planned of plan.commits) {
-    const stored = storeCommit(chain, file, bytes, plan.format, planned, rows);
+    const stored = storeCommit(chain, found, bytes, plan.format, planned, rows);
     rows.push(stored.row);
     pieces.push(...stored.pieces);
     commits += stored.isNew ? 1 : 0;
+    entries += stored.entries;
   }
-  const requests = takeRecords(chain, { file: bytes, format: plan.format, from, source: grown?.no });
+  // Request records are side data: a new file without any has none of them.
+  const hasSide = plan.side.length > 0 || grown !== undefined;
+  const requests = hasSide ? takeRecords(chain, { file: file.whole(), format: plan.format, from, source: grown?.no }) : undefined;
   const { own, others } = splitSide(plan.side, requests?.stored ?? []);
   pieces.push(...own, ...storeSide(chain, bytes, others));
   const tips = plan.tips.flatMap((tip) => ('plan' in tip ? rows[tip.plan] : commitEndingAt(chain, tip.record)) ?? []);
@@ -189,12 +221,12 @@ function store(chain: Chain, file: FoundFile, bytes: Uint8Array, hash: Buffer, p
   const resumeAt = plan.end;
   const source = saveSource(chain, {
     replaces: grown?.no,
-    path: file.path,
+    path: found.path,
     format: plan.format,
     size: bytes.length,
     hash,
     resumeAt,
-    resumeHash: resumeAt === bytes.length ? hash : blake3Of(bytes.subarray(0, resumeAt)),
+    resumeHash: resumeAt === bytes.length ? hash : file.hash(resumeAt),
     sessionId: plan.sessionId ?? grown?.sessionId ?? null,
     title: plan.title ?? grown?.title ?? plan.commits.find((commit) => commit.type === 'delta')?.summary ?? null,
     cwd: plan.cwd ?? grown?.cwd ?? null,
@@ -202,10 +234,10 @@ function store(chain: Chain, file: FoundFile, bytes: Uint8Array, hash: Buffer, p
     pieces: [...kept, ...laidOut.pieces],
   });
   requests?.save(source);
-  const place = (problem: { line: number; reason: string }): Skip => ({ path: file.path, line: problem.line, reason: problem.reason });
+  const place = (problem: { line: number; reason: string }): Skip => ({ path: found.path, line: problem.line, reason: problem.reason });
   return {
     commits,
-    entries: plan.commits.reduce((sum, planned) => sum + planned.entries.length, 0),
+    entries,
     tips: tips.map((row) => row.id),
     isSession: true,
     skipped: [...plan.skipped, ...(requests?.problems ?? [])].map(place),
@@ -221,11 +253,11 @@ interface PlacedPiece extends Piece {
 function storeCommit(
   chain: Chain,
   file: FoundFile,
-  bytes: Uint8Array,
+  bytes: FileBytes,
   format: string,
   planned: PlannedCommit,
   rows: readonly ContextRow[],
-): { row: ContextRow; pieces: PlacedPiece[]; isNew: boolean } {
+): { row: ContextRow; pieces: PlacedPiece[]; isNew: boolean; entries: number } {
   const parent = parentOf(chain, planned, rows);
   const delta = joined(bytes, [...planned.ranges, ...(planned.kept ?? [])]);
   const { no, ref } = chain.artifacts.put(delta, { contentType: formatOf(format).contentType, bulk: true });
@@ -260,7 +292,7 @@ function storeCommit(
       chain.project,
       planned.startedBy.toolCallId,
     );
-  return { row, pieces: piecesIn(no, planned.ranges), isNew: row.seq > highest };
+  return { row, pieces: piecesIn(no, planned.ranges), isNew: row.seq > highest, entries: outline.entries.length };
 }
 
 function parentOf(chain: Chain, planned: PlannedCommit, rows: readonly ContextRow[]): ContextRow | null {
@@ -273,11 +305,32 @@ function parentOf(chain: Chain, planned: PlannedCommit, rows: readonly ContextRo
   return commitEndingAt(chain, planned.parent.record) ?? null;
 }
 
-/** Side data of a file is one object, whatever places it stands in. */
-function storeSide(chain: Chain, bytes: Uint8Array, side: readonly ByteRange[]): PlacedPiece[] {
-  if (!side.length) return [];
-  const { no } = chain.artifacts.put(joined(bytes, side), { contentType: 'application/octet-stream', bulk: true });
-  return piecesIn(no, side);
+/** Side data of a file is one object, whatever places it stands in; so much of it that it would fill memory is several. */
+function storeSide(chain: Chain, bytes: FileBytes, side: readonly ByteRange[]): PlacedPiece[] {
+  return sideObjects(side).flatMap((ranges) => {
+    const { no } = chain.artifacts.put(joined(bytes, ranges), { contentType: 'application/octet-stream', bulk: true });
+    return piecesIn(no, ranges);
+  });
+}
+
+const largestSide = 16 * 1024 * 1024;
+
+/** The ranges that go into one object each. */
+export function sideObjects(side: readonly ByteRange[]): ByteRange[][] {
+  const objects: ByteRange[][] = [];
+  let size = largestSide;
+  for (const range of side)
+    for (let { start } = range; start < range.end; ) {
+      if (size >= largestSide) {
+        objects.push([]);
+        size = 0;
+      }
+      const end = Math.min(range.end, start + largestSide - size);
+      objects.at(-1)?.push({ start, end });
+      size += end - start;
+      start = end;
+    }
+  return objects;
 }
 
 /** Side data that model calls are stored with already, and the rest of it. */
@@ -300,11 +353,17 @@ function splitSide(side: readonly ByteRange[], stored: readonly StoredRange[]): 
 }
 
 /** The ranges' bytes, one after the other. */
-export function joined(bytes: Uint8Array, ranges: readonly ByteRange[]): Uint8Array {
+export function joined(bytes: FileBytes, ranges: readonly ByteRange[]): Uint8Array {
   const [first, ...others] = ranges;
   if (!first) return new Uint8Array();
   if (!others.length) return bytes.subarray(first.start, first.end);
-  return Buffer.concat(ranges.map(({ start, end }) => bytes.subarray(start, end)));
+  const whole = Buffer.allocUnsafe(ranges.reduce((size, { start, end }) => size + end - start, 0));
+  let at = 0;
+  for (const { start, end } of ranges) {
+    whole.set(bytes.subarray(start, end), at);
+    at += end - start;
+  }
+  return whole;
 }
 
 function piecesIn(artifact: ArtifactNo, ranges: readonly ByteRange[]): PlacedPiece[] {
@@ -322,7 +381,7 @@ function piecesIn(artifact: ArtifactNo, ranges: readonly ByteRange[]): PlacedPie
  */
 function layOut(
   chain: Chain,
-  bytes: Uint8Array,
+  bytes: FileBytes,
   pieces: readonly PlacedPiece[],
   from: number,
 ): { pieces: Piece[]; notes: { line: number; reason: string }[] } {

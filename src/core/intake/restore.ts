@@ -1,9 +1,9 @@
 import type { Artifacts } from '../artifacts/index.js';
 import type { ArtifactNo } from '../base/index.js';
 import type { Chain } from '../chain/index.js';
-import { importableFormats, type KnownRecords } from '../formats/index.js';
-import { ioReason, readWhole } from './files.js';
-import { joined, knownRecords, metaBeside } from './import.js';
+import { type FileBytes, importableFormats, type KnownRecords, type PlanContext } from '../formats/index.js';
+import { type OpenFile, openFile, Unreadable } from './files.js';
+import { joined, knownRecords, metaBeside, sideObjects } from './import.js';
 import { allSources, type Piece, type SourceRow } from './sources.js';
 
 /**
@@ -12,30 +12,29 @@ import { allSources, type Piece, type SourceRow } from './sources.js';
  */
 export function* contentsOnDisk(chain: Chain, wanted: ReadonlySet<ArtifactNo>): Generator<Uint8Array> {
   for (const source of allSources(chain)) {
-    const bytes = fileOf(source);
-    if (!bytes) continue;
-    yield* fromPieces(chain.artifacts, source.pieces, bytes, wanted);
-    yield* fromPlan(chain, source, bytes);
-  }
-}
-
-function fileOf(source: SourceRow): Uint8Array | undefined {
-  try {
-    return readWhole(source.path);
-  } catch (error) {
-    ioReason(error);
-    return undefined;
+    let file: OpenFile | undefined;
+    try {
+      file = openFile(source.path);
+      yield* fromPieces(chain.artifacts, source.pieces, file.bytes, wanted);
+      yield* fromPlan(chain, source, file);
+    } catch (error) {
+      if (!(error instanceof Unreadable)) throw error;
+    } finally {
+      file?.close();
+    }
   }
 }
 
 /** Objects whose every byte stands in the file, by the list of pieces that the file is put together from. */
-function* fromPieces(artifacts: Artifacts, pieces: readonly Piece[], bytes: Uint8Array, wanted: ReadonlySet<ArtifactNo>): Generator<Uint8Array> {
+function* fromPieces(artifacts: Artifacts, pieces: readonly Piece[], bytes: FileBytes, wanted: ReadonlySet<ArtifactNo>): Generator<Uint8Array> {
   const found = new Map<ArtifactNo, Buffer>();
   let at = 0;
   for (const { artifact, start, length } of pieces) {
     if (wanted.has(artifact)) {
       const content = found.get(artifact) ?? Buffer.alloc(artifacts.stat(artifact).size);
-      content.set(bytes.subarray(at, at + length).subarray(0, Math.max(0, content.length - start)), start);
+      // The file may be another by now, and shorter.
+      const end = Math.min(at + Math.min(length, Math.max(0, content.length - start)), bytes.length);
+      if (end > at) content.set(bytes.subarray(at, end), start);
       found.set(artifact, content);
     }
     at += length;
@@ -44,12 +43,13 @@ function* fromPieces(artifacts: Artifacts, pieces: readonly Piece[], bytes: Uint
 }
 
 /** Deltas as a plan of the file makes them, as if nothing was known before and as if everything was. */
-function* fromPlan(chain: Chain, source: SourceRow, bytes: Uint8Array): Generator<Uint8Array> {
+function* fromPlan(chain: Chain, source: SourceRow, file: OpenFile): Generator<Uint8Array> {
   const format = importableFormats.find(({ id }) => id === source.format);
   const nothing: KnownRecords = { has: () => false };
   for (const known of format ? [nothing, knownRecords(chain)] : []) {
-    const plan = format?.plan(bytes, { path: source.path, known, resumeAt: 0, granularity: 'turn_boundary', meta: metaBeside(source.path) });
-    for (const planned of plan?.commits ?? []) yield joined(bytes, [...planned.ranges, ...(planned.kept ?? [])]);
-    if (plan) yield joined(bytes, plan.side);
+    const context: PlanContext = { path: source.path, known, resumeAt: 0, granularity: 'turn_boundary', meta: metaBeside(source.path) };
+    const plan = format?.planParts?.(file.bytes, context) ?? format?.plan(file.whole(), context);
+    for (const planned of plan?.commits ?? []) yield joined(file.bytes, [...planned.ranges, ...(planned.kept ?? [])]);
+    for (const ranges of sideObjects(plan?.side ?? [])) yield joined(file.bytes, ranges);
   }
 }

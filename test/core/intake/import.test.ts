@@ -46,6 +46,21 @@ describe('one file', () => {
     expect(sourceText(chain, path)).toBe(text);
   });
 
+  test('[F1, F21] a file too large to be held at once is read in parts, and comes back byte for byte', () => {
+    const chain = emptyChain();
+    const filler = 'x'.repeat(60_000);
+    const text = Array.from({ length: 300 }, (_, n) => turn(n + 1).replace('answer', `answer ${filler}`)).join('');
+    expect(text.length).toBeGreaterThan(17 * 1024 * 1024);
+    const path = written(text);
+    const { tips: made, skipped, commits, entries: count } = imported(chain, [path]);
+    expect({ skipped, commits, count }).toEqual({ skipped: [], commits: 300, count: 600 });
+    expect(Buffer.from(materializedBytes(chain, { id: made[0] as never, stop: 'root' }).bytes).equals(Buffer.from(text))).toBe(true);
+    expect(entries(chain, { id: made[0] as never }).entries.at(-1)?.text).toBe(`answer ${filler} 300`);
+    appendFileSync(path, turn(301));
+    expect(imported(chain, [path])).toMatchObject({ commits: 1, entries: 2 });
+    expect(sourceText(chain, path) === readFileSync(path, 'utf8')).toBe(true);
+  });
+
   test('[F8] the same bytes again add nothing', () => {
     const chain = emptyChain();
     const path = written(turn(1) + turn(2));

@@ -1,0 +1,59 @@
+import { appendFileSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { blake3Of } from '../../../src/core/artifacts/index.js';
+import { openFile, Unreadable } from '../../../src/core/intake/files.js';
+import { scratch } from '../../support/project.js';
+
+const content = Buffer.from(Array.from({ length: 3_000_000 }, (_, at) => (at * 7) % 251));
+
+function written(): string {
+  const path = join(scratch(), 'a.jsonl');
+  writeFileSync(path, content);
+  return path;
+}
+
+/** A change within a clock's tick of the writing is seen by no time of the file. */
+const touch = (path: string): void => utimesSync(path, new Date(), new Date(Date.now() + 5_000));
+
+describe('[F8] a file that is read a part at a time', () => {
+  test('gives the ranges of a file that is in memory, whatever their order and length', () => {
+    const file = openFile(written(), { held: 0 });
+    const ranges = [
+      [0, 10],
+      [5, 1_200_000],
+      [1_199_990, 1_200_010],
+      [2_999_990, 3_000_000],
+      [0, 3_000_000],
+      [17, 17],
+    ] as const;
+    for (const [start, end] of ranges) expect(Buffer.compare(file.bytes.subarray(start, end), content.subarray(start, end))).toBe(0);
+    expect(file.hash()).toEqual(blake3Of(content));
+    expect(file.hash(1_234)).toEqual(blake3Of(content.subarray(0, 1_234)));
+    expect(Buffer.compare(file.whole(), content)).toBe(0);
+    file.close();
+  });
+
+  test('is the same file when something was appended, another when something was written over', () => {
+    const path = written();
+    const file = openFile(path, { held: 0 });
+    const hash = file.hash();
+    expect(file.hasChanged(hash)).toBe(false);
+    appendFileSync(path, 'more');
+    touch(path);
+    expect(file.hasChanged(hash)).toBe(false);
+    writeFileSync(path, Buffer.concat([Buffer.from('other'), content.subarray(5)]));
+    touch(path);
+    expect(file.hasChanged(hash)).toBe(true);
+    file.close();
+  });
+
+  test('that is cut off meanwhile, or was never there, is refused in words', () => {
+    const path = written();
+    const file = openFile(path, { held: 0 });
+    truncateSync(path, 100);
+    expect(() => file.bytes.subarray(0, 200)).toThrow(Unreadable);
+    file.close();
+    expect(() => openFile(`${path}.not`)).toThrow(new Unreadable('it is not there any more'));
+  });
+});
