@@ -1,5 +1,6 @@
 import { useEffect } from 'react';
 import { go, route, show, togglePane, useUi, type ViewName } from '../state';
+import { viewNames } from './views';
 
 /** The list that `?` shows; the keys themselves are answered where their thing is. */
 export const keyGroups: readonly { readonly name: string; readonly keys: readonly (readonly [keys: string, what: string])[] }[] = [
@@ -9,13 +10,13 @@ export const keyGroups: readonly { readonly name: string; readonly keys: readonl
       ['Ctrl/Cmd K', 'Search or jump'],
       ['?', 'This list'],
       ['/', 'Filter or find'],
-      ['g then l c x q d r o t b h', 'Library, chain, context, request, diff, replay, compose, timeline, boxes, handover'],
       ['Ctrl/Cmd B', 'Hide or show the left pane'],
       ['Ctrl/Cmd J', 'Hide or show the inspector'],
       ['Alt ←  Alt →', 'Back, forward'],
       ['Esc', 'Close what floats'],
     ],
   },
+  { name: 'Views', keys: viewNames.map(([, name, , keys]) => [keys.replace(' ', '  '), name]) },
   {
     name: 'Lists',
     keys: [
@@ -56,18 +57,8 @@ export const keyGroups: readonly { readonly name: string; readonly keys: readonl
   },
 ];
 
-const viewKeys: Record<string, ViewName> = {
-  l: 'library',
-  c: 'chain',
-  x: 'context',
-  q: 'request',
-  d: 'diff',
-  r: 'replay',
-  o: 'compose',
-  t: 'timeline',
-  b: 'boxes',
-  h: 'handover',
-};
+/** What follows `g`, by the list of the tabs. */
+const viewKeys: ReadonlyMap<string, ViewName> = new Map(viewNames.map(([view, , , keys]) => [keys.slice(-1), view]));
 
 const isTyping = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement && (target.isContentEditable || ['INPUT', 'TEXTAREA', 'SELECT'].includes(target.tagName));
@@ -92,7 +83,7 @@ export function useKeys(): void {
       if (command || event.altKey || sheet || isTyping(event.target)) return;
       if (performance.now() - goPressed < 1_000) {
         goPressed = 0;
-        const view = viewKeys[key];
+        const view = viewKeys.get(key);
         if (view) return done(() => go({ view }));
       }
       if (key === 'g') return done(() => (goPressed = performance.now()));

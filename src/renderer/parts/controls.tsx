@@ -120,7 +120,10 @@ export function Sheet(props: {
               <X size={16} aria-hidden />
             </Dialog.Close>
           </div>
-          <div className="sheet-body">{children}</div>
+          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what is longer than the sheet is scrolled by keys too */}
+          <div className="sheet-body" tabIndex={0}>
+            {children}
+          </div>
           {footer && <div className="sheet-foot">{footer}</div>}
         </Dialog.Popup>
       </Dialog.Portal>

@@ -6,7 +6,7 @@ export { entriesOf, type Outline, outlineOf, type ShownCommit, stepEntriesOf } f
 export { type ImportJob, runImport, useImports } from './imports';
 export { go, move, route, useNavigation } from './navigation';
 export { followAddress, noticeChanges, refreshProject, useOpenDir, useProject } from './project';
-export { type Query, useQuery } from './query';
+export { type Query, useKept, useQuery } from './query';
 export { type Ranges, useRanges } from './ranges';
 export { jumpTo, useReading } from './reading';
 export type { Route, ViewName } from './route';

@@ -40,3 +40,10 @@ export function useQuery<T>(key: string | null, ask: (signal: AbortSignal) => Pr
   // Until the effect has run for a new key, the old answer must not show under it.
   return state.key === key ? state.query : { status: 'loading', since: Date.now(), cancel: () => {} };
 }
+
+/** The last answer, for as long as the next one is on its way: a list that is read again while one looks at it does not blink. */
+export function useKept<T>(query: Query<T>): Query<T> {
+  const last = useRef(query);
+  if (query.status !== 'loading' || last.current.status !== 'done') last.current = query;
+  return last.current;
+}
