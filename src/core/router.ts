@@ -60,6 +60,7 @@ import {
   stateAt,
   stepEntries,
   turnOf,
+  turnRequest,
 } from './turns/index.js';
 
 /** What a door hands to every call: the connection that it came over. */
@@ -415,7 +416,14 @@ export const router = os.router({
       return [{ ...recordedProvider, models: [] }, ...others.map((provider) => ({ ...provider, models: [...provider.models] }))];
     }),
     rerun: os.turn.rerun.handler(({ input, context, signal }) =>
-      rerunTurn(chainOf(context), input, context.session.engine.options.providers ?? [], signal),
+      rerunTurn(chainOf(context), input, context.session.engine.options.providers ?? [], signal, context.session.engine.questions),
+    ),
+    answer: os.turn.answer.handler(({ input: { questionId, text, isError }, context: { session } }) => {
+      session.engine.questions.answer(questionId, text === undefined ? undefined : { text, isError: isError ?? false });
+      return {};
+    }),
+    request: os.turn.request.handler(({ input, context }) =>
+      turnRequest(chainOf(context), commitOf(chainOf(context), input.turnId, 'turnId'), input.wire ?? 'anthropic'),
     ),
     ask: os.turn.ask.handler(({ input, context, signal }) =>
       askContext(chainOf(context), input, context.session.engine.options.providers ?? [], signal),

@@ -5,8 +5,8 @@ import { contextId, contextPrefix, count, entryKey, name, timestamp } from './sc
 
 export const providers = ['anthropic', 'openai', 'gemini'] as const;
 export const proofs = ['digest', 'recorded', 'rebuilt'] as const;
-/** Who wrote down what a call was: a runtime in records of its own or in its conversation, or nobody: then its entries tell. */
-export const callSources = ['claude-code', 'codex', 'gemini', 'pi', 'opencode', 'langgraph', 'entries'] as const;
+/** Who wrote down what a call was: a runtime in records of its own or in its conversation, Stemma where it called itself, or nobody: then its entries tell. */
+export const callSources = ['claude-code', 'codex', 'gemini', 'pi', 'opencode', 'langgraph', 'stemma', 'entries'] as const;
 export type CallSource = (typeof callSources)[number];
 export type Provider = (typeof providers)[number];
 /** What the body of a call rests on: see `request.get`. */

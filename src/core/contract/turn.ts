@@ -97,12 +97,44 @@ export const momentState = z.object({
 });
 export type MomentState = z.output<typeof momentState>;
 
+/** What of a turn's request is other than it was: what is left out stays as recorded. */
+export const requestEdits = z.strictObject({
+  /** The texts of the system prompt, one a block. */
+  system: z.array(z.string().max(10_000_000)).max(100).optional(),
+  /** Definitions of tools as the Messages API has them, whichever provider is asked. */
+  tools: z.array(z.record(z.string(), z.unknown())).max(1_000).optional(),
+  /** All other members of the body, such as `max_tokens` and `temperature`. */
+  settings: z.record(z.string().max(200), z.unknown()).optional(),
+});
+export type RequestEdits = z.output<typeof requestEdits>;
+
+export const turnRequest = z.object({
+  /** The recorded call that the rest is of; null where none is known. */
+  requestId: name.nullable(),
+  model: z.string().nullable(),
+  system: z.array(z.string()),
+  tools: z.array(z.unknown()),
+  settings: z.record(z.string(), z.unknown()),
+});
+export type TurnRequest = z.output<typeof turnRequest>;
+
+/**
+ * What arrives of a reply. `question`: a tool call that only a person can answer, by `turn.answer`. `waiting`: the provider
+ * said to come back in `ms`. `usage`: what a call took. `failed`: this sample ended with an error, in words; it leaves
+ * no branch. `commit`: the branch of this sample, in `delta`.
+ */
 export const replyPart = z.object({
   sample: count,
-  kind: z.enum(['text', 'thinking', 'tool_call', 'tool_result', 'notice']),
-  /** What is new of the part; a tool call comes whole. */
+  kind: z.enum(['text', 'thinking', 'tool_call', 'tool_result', 'notice', 'question', 'waiting', 'usage', 'failed', 'commit']),
+  /** What is new of the part; a tool call comes whole, as the JSON of its arguments. */
   delta: z.string(),
   toolName: z.string().optional(),
+  /** Who answered a tool call. */
+  from: z.enum(['recording', 'person']).optional(),
+  questionId: name.optional(),
+  ms: count.optional(),
+  tokens: requestTokens.optional(),
+  cost: z.number().optional(),
 });
 export type ReplyPart = z.output<typeof replyPart>;
 
@@ -144,10 +176,13 @@ export const turnContract = {
       calls: count,
     }),
   ),
+  /** What can be changed of the turn's request before it is run again, for a provider of this wire. */
+  request: oc.input(z.object({ turnId: contextPrefix, wire: z.enum(['anthropic', 'openai']).optional() })).output(turnRequest),
   providers: oc.input(z.object({})).output(z.array(z.object({ id: name, title: z.string(), models: z.array(name), problem: z.string().optional() }))),
   /**
    * Runs the turn again, with edits: streams the replies, and gives a branch from the turn's parent for each sample.
-   * Nothing of a transcript is executed: calls that the recording answers are answered from it, at any other the run stops.
+   * Nothing of a transcript is executed: calls that the recording answers are answered from it, at any other the run
+   * stops, or waits for a person. Ending the stream stops the run; what was not whole by then leaves no branch.
    */
   rerun: oc
     .input(
@@ -156,10 +191,17 @@ export const turnContract = {
         provider: name,
         model: name.optional(),
         edits: z.array(edit).max(10_000).optional(),
+        request: requestEdits.optional(),
         samples: z.number().int().min(1).max(16).optional(),
+        /** What happens at a tool call that the recording has no answer to. */
+        unanswered: z.enum(['stop', 'ask']).optional(),
       }),
     )
     .output(eventIterator(replyPart, z.object({ commits: z.array(contextId), base: contextId }))),
+  /** Answers a `question` of a run: what the tool would have said, or without `text` that the run ends there. */
+  answer: oc
+    .input(z.strictObject({ questionId: name, text: z.string().max(10_000_000).optional(), isError: z.boolean().optional() }))
+    .output(z.object({})),
   /**
    * Runs a turn from any context: adds what is said to it, on a branch of its own, and streams what a provider answers.
    * `base` is the context with the words, `commits` the replies to it; `recorded` answers only what was asked before from

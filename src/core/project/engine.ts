@@ -6,6 +6,7 @@ import type { RecentProject } from '../contract/index.js';
 import { type AgentRoot, importPaths } from '../intake/index.js';
 import type { ModelProvider } from '../turns/index.js';
 import { openWanted, type Wanted } from './capture.js';
+import { type ModelProvider, openQuestions, type Questions } from '../turns/index.js';
 import { type Keys, openKeys } from './credentials.js';
 import { createProject, type NewProject, openProject, type Project } from './project.js';
 
@@ -34,6 +35,8 @@ export interface Engine {
   readonly keys: Keys;
   /** Which projects follow this machine's agents whenever they are open. */
   readonly captured: Wanted;
+  /** Tool calls of runs that wait for a person. */
+  readonly questions: Questions;
   open(dir: string): Project;
   create(input: NewProject): Project;
   /** An open project by its id. */
@@ -75,6 +78,7 @@ export function createEngine(options: EngineOptions): Engine {
     clock,
     keys,
     captured: openWanted(options.dataDir),
+    questions: openQuestions(randomUUID),
     open: (dir) => hold(find(dir) ?? openProject(dir, clock, keys)),
     create: (input) => hold(createProject(input, clock, keys)),
     withId: (projectId) => [...open.values()].find((project) => project.projectId === projectId),

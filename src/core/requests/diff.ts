@@ -7,13 +7,14 @@ import { parseAnswerId } from './answers.js';
 import { withBlocks, withoutMarks } from './canonical.js';
 import { membersAt, stringIn } from './json-ranges.js';
 import type { MessageReader } from './messages.js';
+import { parseOwnId } from './own.js';
 import { openRebuilder, type Rebuilt } from './rebuild.js';
 import { callOf, getRequest } from './requests.js';
 
 /** What changed from one call to another, and how much of the first a provider's cache can use again. @throws NOT_FOUND. */
 export function diffRequests(chain: Chain, a: string, b: string): RequestDiff {
   // Recorded messages are compared by their numbers; with a call put together from entries, by what they say.
-  const isRecorded = [a, b].every((id) => parseAnswerId(id) === undefined);
+  const isRecorded = [a, b].every((id) => parseAnswerId(id) === undefined && parseOwnId(id) === undefined);
   const rebuilder = openRebuilder(chain);
   const sideOf = (id: string): Side =>
     isRecorded ? recordedSide(rebuilder.rebuild(callOf(chain, id)), rebuilder.reader) : bodySide(getRequest(chain, id));

@@ -3,7 +3,8 @@
 // Rules R1 to R5 of test/spec/requests.md live here; a digest is checked on this machine.
 export { diffRequests } from './diff.js';
 export { diffParts, getPart, listParts } from './library.js';
+export { type OwnCall, type OwnQuestion, type OwnRun, ownBody, printOf, recordOwnRun } from './own.js';
 export { type RecordsInput, type TakenRecords, takeRecords } from './record.js';
-export { getRequest, listRequests, type RequestFilter, recordedRequests } from './requests.js';
+export { getRequest, listRequests, ownRun, type RequestFilter, recordedRequests } from './requests.js';
 export { requestSeries } from './series.js';
 export type { StoredRange } from './texts.js';

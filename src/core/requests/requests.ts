@@ -1,7 +1,8 @@
-import { type CommitSeq, type ContextId, type EntryKey, notFound, StemmaError, timestampOf } from '../base/index.js';
+import { type CommitSeq, type ContextId, type EntryKey, type Json, notFound, StemmaError, timestampOf } from '../base/index.js';
 import { type Chain, commitOf, lineage, walk } from '../chain/index.js';
 import type { Proof, Request, RequestRow, Stop } from '../contract/index.js';
 import { answerRows, getAnswered, parseAnswerId } from './answers.js';
+import { getOwn, type OwnRun, ownRows, ownRunOf, parseOwnId } from './own.js';
 import { callColumns, openRebuilder, type Rebuilder, type Rebuilt, type StoredCall } from './rebuild.js';
 
 export interface RequestFilter {
@@ -51,8 +52,20 @@ export function listRequests(chain: Chain, filter: RequestFilter): RequestRow[] 
   const recorded = provedRows(chain, rows);
   const replies = new Set(rows.map((row) => row.replyRecord));
   const rebuilt = answerRows(chain, [...commits], (record) => replies.has(record));
-  return rebuilt.length ? [...rebuilt, ...recorded].sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0)) : recorded;
+  const others = [...rebuilt, ...ownRows(chain, commits, sentIn(chain))];
+  return others.length ? [...others, ...recorded].sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0)) : recorded;
 }
+
+/** The messages of another call, as its body has them. */
+const sentIn =
+  (chain: Chain) =>
+  (requestId: string): readonly Json[] => {
+    const { messages } = getRequest(chain, requestId).body;
+    return Array.isArray(messages) ? (messages as Json[]) : [];
+  };
+
+/** How the reply that a commit holds came about; undefined where Stemma did not ask for it. @throws NOT_FOUND */
+export const ownRun = (chain: Chain, commit: ContextId): OwnRun | undefined => ownRunOf(chain, commitOf(chain, commit), sentIn(chain));
 
 /** The commits that a filter asks about, and the calls of them that are stored. */
 export function rowsInOrder(chain: Chain, filter: RequestFilter): { readonly commits: ReadonlySet<CommitSeq>; readonly rows: readonly Row[] } {
@@ -192,6 +205,8 @@ export function callOf(chain: Chain, requestId: string): Row {
 export function getRequest(chain: Chain, requestId: string): Request {
   const answered = parseAnswerId(requestId);
   if (answered) return getAnswered(chain, requestId, answered.commit, answered.key);
+  const own = parseOwnId(requestId);
+  if (own) return getOwn(chain, requestId, own, sentIn(chain));
   const row = callOf(chain, requestId);
   const rebuilder = openRebuilder(chain);
   const rebuilt = rebuilder.rebuild(row);

@@ -1,10 +1,11 @@
 import type { ContextId } from '../base/index.js';
 import { type Chain, type ContextRow, commitOf, entries, type ForkInput, fork, lineage } from '../chain/index.js';
-import type { EntryDraft, ReplyPart } from '../contract/index.js';
+import type { ReplyPart } from '../contract/index.js';
 import { recordedRequests } from '../requests/index.js';
 import { type ModelProvider, providerOf } from './providers.js';
 import { recordedReply } from './recorded.js';
-import { asked, recordedReplies, type Said } from './reply.js';
+import { asked, type Reply, recordedReplies, type Said } from './reply.js';
+import { keepReply } from './rerun.js';
 
 export interface Answering {
   /** The context that is answered: it ends with what was asked. */
@@ -52,10 +53,11 @@ export async function* answerContext(
   const commits: ContextId[] = [];
   for (let sample = 0; sample < (input.samples ?? 1); sample++) {
     const said = (part: Said): ReplyPart => ({ sample, ...part });
-    const replies: EntryDraft[] = [];
-    if (provider) yield* asked(chain, { ...questionOf(chain, base, input.model), provider }, replies, said, signal);
-    else yield* recordedReplies(found?.entries ?? [], replies, said, signal);
-    if (replies.length) commits.push(replyOn(chain, base, replies, input));
+    const question = questionOf(chain, base, input.model);
+    const reply = yield* provider
+      ? asked(chain, { ...question, provider }, said, signal)
+      : recordedReplies(chain, question, found?.entries ?? [], said, signal);
+    if (reply.entries.length && !reply.isStopped) commits.push(replyOn(chain, base, reply, input));
   }
   return { commits, from: found?.commit.id ?? null };
 }
@@ -106,12 +108,13 @@ function questionOf(chain: Chain, base: ContextRow, model: string | undefined) {
 
 const longestSummary = 200;
 
-function replyOn(chain: Chain, base: ContextRow, replies: readonly EntryDraft[], input: Answering): ContextId {
-  const words = replies.findLast((entry) => entry.kind === 'text')?.text ?? '';
-  return fork(chain, {
-    id: base.id,
-    edits: replies.map((entry) => ({ op: 'append' as const, entry })),
+function replyOn(chain: Chain, base: ContextRow, reply: Reply, input: Answering): ContextId {
+  const words = reply.entries.findLast((entry) => entry.kind === 'text')?.text ?? '';
+  return keepReply(chain, reply, {
+    turn: null,
+    base,
+    provider: input.provider,
     summary: words.trim().slice(0, longestSummary) || `Answered: ${input.provider}`,
     ...input.as,
-  }).id;
+  });
 }

@@ -4,7 +4,9 @@
 export { type Answered, answerContext, askContext } from './answer.js';
 export { compareContexts, compareTurns } from './compare.js';
 export { type ModelProvider, type ModelRequest, type ReplyPiece, recordedProvider } from './providers.js';
+export { openQuestions, type Questions } from './questions.js';
 export { reproduceTurn } from './reproduce.js';
+export { turnRequest } from './request.js';
 export { type Rerun, rerunTurn } from './rerun.js';
 export { fileAt, replaySteps, stateAt, stepEntries } from './state.js';
 export { listTurns, turnOf } from './turns.js';

@@ -1,5 +1,5 @@
 import { badRequest, inWords } from '../base/index.js';
-import type { Entry } from '../contract/index.js';
+import type { Entry, RequestTokens } from '../contract/index.js';
 
 /** A call to a model: the body as it would go over the wire to the provider that it is written for. */
 export interface ModelRequest {
@@ -12,7 +12,13 @@ export interface ModelRequest {
 export type ReplyPiece =
   | { readonly kind: 'text' | 'thinking'; readonly delta: string }
   | { readonly kind: 'signature'; readonly signature: string }
-  | { readonly kind: 'tool_call'; readonly toolCallId: string; readonly toolName: string; readonly arguments: unknown };
+  | { readonly kind: 'tool_call'; readonly toolCallId: string; readonly toolName: string; readonly arguments: unknown }
+  /** The provider said to come back later, and is asked again after so many milliseconds. */
+  | { readonly kind: 'waiting'; readonly ms: number; readonly reason: string }
+  /** What the provider counted so far, as far as it says it; in US dollars what it costs. */
+  | { readonly kind: 'usage'; readonly tokens: Partial<RequestTokens>; readonly cost?: number }
+  /** Why the reply ended, in the provider's word. */
+  | { readonly kind: 'end'; readonly reason: string };
 
 /** Who answers a request. Outside of core: keys and networks are the business of the process that has them. */
 export interface ModelProvider {
@@ -44,7 +50,7 @@ export function providerOf(providers: readonly ModelProvider[], id: string): Mod
 const pieceLength = 120;
 
 /** A recorded entry of the model as it would have arrived. */
-export function* recordedPieces(entry: Entry): Generator<Exclude<ReplyPiece, { kind: 'signature' }>> {
+export function* recordedPieces(entry: Entry): Generator<ReplyPiece> {
   if (entry.role !== 'assistant') return;
   if (entry.kind === 'tool_call')
     yield { kind: 'tool_call', toolCallId: entry.toolCallId ?? entry.key, toolName: entry.toolName ?? '', arguments: entry.arguments ?? {} };

@@ -1,105 +1,194 @@
 import { canonicalJson, type Json } from '../base/index.js';
 import type { Chain } from '../chain/index.js';
-import type { Entry, EntryDraft, ReplyPart } from '../contract/index.js';
+import type { Entry, EntryDraft, ReplyPart, RequestTokens } from '../contract/index.js';
+import { type OwnCall, ownBody, printOf } from '../requests/index.js';
 import { type ModelProvider, type ReplyPiece, recordedPieces } from './providers.js';
-import { type Question, requestOf } from './request.js';
+import type { Questions } from './questions.js';
+import { type Question, questionOf } from './request.js';
 
 /** A piece of a reply as a person sees it arrive, before it is known which sample it is of. */
 export type Said = Omit<ReplyPart, 'sample'>;
 
+/** A reply as far as it came: what was said, and the calls that brought it. */
+export interface Reply {
+  readonly entries: readonly EntryDraft[];
+  readonly question: ReturnType<typeof questionOf> | undefined;
+  readonly calls: readonly OwnCall[];
+  /** Somebody stopped it before it was whole. */
+  readonly isStopped: boolean;
+}
+
 export interface Asking extends Omit<Question, 'wire'> {
-  /** What tools answered before: the only answers that calls get here. */
+  /** What tools answered before: the only answers that calls get without a person. */
   readonly recording: readonly Entry[];
   readonly provider: ModelProvider;
+  /** Where calls wait that the recording has no answer to; without it the run stops at them. */
+  readonly person?: Questions | undefined;
 }
 
 /** A model that calls tools without end is stopped. */
 const mostCalls = 50;
 
-/** Says again what was recorded, piece by piece. */
+/** Says again what was recorded, piece by piece. What would have been sent for it is remembered as if it had been. */
 export function* recordedReplies(
+  chain: Chain,
+  question: Omit<Question, 'wire'>,
   recording: readonly Entry[],
-  replies: EntryDraft[],
   said: (part: Said) => ReplyPart,
   signal: AbortSignal | undefined,
-): Generator<ReplyPart> {
+): Generator<ReplyPart, Reply> {
+  const entries: EntryDraft[] = [];
+  const asked = questionOf(chain, { ...question, wire: 'anthropic' });
+  const at = chain.clock();
   for (const entry of recording) {
-    if (signal?.aborted) return;
+    if (signal?.aborted) return { entries, question: asked, calls: [], isStopped: true };
     if (entry.kind === 'tool_result')
       yield said({ kind: 'tool_result', delta: entry.text ?? '', ...(entry.toolName !== undefined && { toolName: entry.toolName }) });
-    for (const piece of recordedPieces(entry)) yield said(shown(piece));
-    replies.push(draftOf(entry));
+    for (const piece of recordedPieces(entry)) yield* shown(piece, said);
+    entries.push(draftOf(entry));
   }
+  const call = { ...printOf(ownBody(chain, asked, [])), replies: 0, at, ms: 0, tokens: noTokens, cost: null, stop: null };
+  return { entries, question: asked, calls: entries.length ? [call] : [], isStopped: false };
 }
 
+const noTokens: RequestTokens = { input: null, output: null, cacheRead: null, cacheWrite: null };
+
 /**
- * Asks a provider until it has answered: tool calls are answered from the recording, at any other the run stops with
- * the call open. What it said is in `replies`, also when it breaks off.
+ * Asks a provider until it has answered: tool calls are answered from the recording, others by a person, and where there
+ * is none the run stops with the call open.
  */
 export async function* asked(
   chain: Chain,
-  question: Asking,
-  replies: EntryDraft[],
+  asking: Asking,
   said: (part: Said) => ReplyPart,
   signal: AbortSignal | undefined,
-): AsyncGenerator<ReplyPart> {
-  const answers = answersIn(question.recording);
-  for (let call = 0; call < mostCalls; call++) {
-    const calls: EntryDraft[] = [];
-    for await (const piece of question.provider.stream(requestOf(chain, { ...question, wire: question.provider.wire }, replies), signal)) {
-      take(replies, piece);
-      if (piece.kind === 'tool_call') calls.push(replies.at(-1) as EntryDraft);
-      if (piece.kind !== 'signature') yield said(shown(piece));
+): AsyncGenerator<ReplyPart, Reply> {
+  const { provider } = asking;
+  const question = questionOf(chain, { ...asking, wire: provider.wire });
+  const answers = answersIn(asking.recording);
+  const entries: EntryDraft[] = [];
+  const calls: OwnCall[] = [];
+  const ended = (isStopped: boolean): Reply => ({ entries, question, calls, isStopped });
+  for (let turn = 0; turn < mostCalls; turn++) {
+    const body = ownBody(chain, question, entries);
+    const open: EntryDraft[] = [];
+    const at = chain.clock();
+    const noted = { ...printOf(body), replies: entries.length, at, tokens: noTokens, cost: null as number | null, stop: null as string | null };
+    for await (const piece of provider.stream({ model: question.model, body, headers: question.headers }, signal)) {
+      take(entries, piece);
+      if (piece.kind === 'tool_call') open.push(entries.at(-1) as EntryDraft);
+      if (piece.kind === 'usage')
+        Object.assign(noted, { tokens: merged(noted.tokens, piece.tokens), ...(piece.cost !== undefined && { cost: piece.cost }) });
+      if (piece.kind === 'end') noted.stop = piece.reason;
+      yield* shown(piece, said);
     }
-    if (!calls.length || signal?.aborted) return;
-    for (const each of calls) {
-      const answer = answers.get(callName(each));
+    if (signal?.aborted) return ended(true);
+    calls.push({ ...noted, ms: Math.max(0, chain.clock() - at) });
+    yield said({ kind: 'usage', delta: '', tokens: noted.tokens, ...(noted.cost !== null && { cost: noted.cost }) });
+    if (!open.length) return ended(false);
+    for (const call of open) {
+      const known = answers.get(callName(call));
+      const answer = known ? { text: known.text ?? '', isError: known.isError ?? false } : yield* askedOfPerson(call, asking.person, said, signal);
+      if (signal?.aborted) return ended(true);
       if (!answer) {
         yield said({
           kind: 'notice',
-          delta: 'The recording has no answer to this call: the run stops here, with the call open.',
-          ...(each.toolName !== undefined && { toolName: each.toolName }),
+          delta: asking.person
+            ? 'The run was stopped at this call, which stays open.'
+            : 'The recording has no answer to this call: the run stops here, with the call open.',
+          ...(call.toolName !== undefined && { toolName: call.toolName }),
         });
-        return;
+        return ended(false);
       }
-      replies.push({
+      entries.push({
         role: 'tool',
         kind: 'tool_result',
-        text: answer.text ?? '',
-        toolCallId: each.toolCallId,
+        text: answer.text,
+        toolCallId: call.toolCallId,
         ...(answer.isError && { isError: true }),
       });
-      yield said({ kind: 'tool_result', delta: answer.text ?? '', ...(each.toolName !== undefined && { toolName: each.toolName }) });
+      yield said({
+        kind: 'tool_result',
+        delta: answer.text,
+        from: known ? 'recording' : 'person',
+        ...(call.toolName !== undefined && { toolName: call.toolName }),
+      });
     }
   }
   yield said({ kind: 'notice', delta: `The model called tools ${mostCalls} times in a row and was stopped.` });
+  return ended(false);
 }
 
+async function* askedOfPerson(
+  call: EntryDraft,
+  person: Questions | undefined,
+  said: (part: Said) => ReplyPart,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<ReplyPart, Awaited<ReturnType<Questions['ask']>['answer']>> {
+  if (!person) return undefined;
+  const { questionId, answer } = person.ask(signal);
+  yield said({
+    kind: 'question',
+    delta: JSON.stringify(call.arguments ?? {}),
+    questionId,
+    ...(call.toolName !== undefined && { toolName: call.toolName }),
+  });
+  return await answer;
+}
+
+/** A provider says what it counted in parts: each number as soon as it is known. */
+const merged = (known: RequestTokens, said: Partial<RequestTokens>): RequestTokens => ({
+  input: said.input ?? known.input,
+  output: said.output ?? known.output,
+  cacheRead: said.cacheRead ?? known.cacheRead,
+  cacheWrite: said.cacheWrite ?? known.cacheWrite,
+});
+
 /** Adds a piece of a reply to the entries so far: text goes on in the entry that it began. */
-function take(replies: EntryDraft[], piece: ReplyPiece): void {
-  const last = replies.at(-1);
+function take(entries: EntryDraft[], piece: ReplyPiece): void {
+  const last = entries.at(-1);
   switch (piece.kind) {
     case 'text':
     case 'thinking':
-      if (last?.role === 'assistant' && last.kind === piece.kind) replies[replies.length - 1] = { ...last, text: (last.text ?? '') + piece.delta };
-      else replies.push({ role: 'assistant', kind: piece.kind, text: piece.delta });
+      if (last?.role === 'assistant' && last.kind === piece.kind && last.result === undefined)
+        entries[entries.length - 1] = { ...last, text: (last.text ?? '') + piece.delta };
+      else entries.push({ role: 'assistant', kind: piece.kind, text: piece.delta });
       return;
     case 'signature':
-      if (last?.kind === 'thinking') replies[replies.length - 1] = { ...last, result: { signature: piece.signature } };
+      if (last?.kind === 'thinking') entries[entries.length - 1] = { ...last, result: { signature: piece.signature } };
       return;
     case 'tool_call':
-      replies.push({ role: 'assistant', kind: 'tool_call', toolName: piece.toolName, toolCallId: piece.toolCallId, arguments: piece.arguments });
+      entries.push({ role: 'assistant', kind: 'tool_call', toolName: piece.toolName, toolCallId: piece.toolCallId, arguments: piece.arguments });
+      return;
+    case 'waiting':
+    case 'usage':
+    case 'end':
+      return;
   }
 }
 
-/** What a person sees of a piece; a signature is for the provider alone. */
-function shown(piece: Exclude<ReplyPiece, { kind: 'signature' }>): Said {
-  if (piece.kind === 'tool_call') return { kind: 'tool_call', delta: JSON.stringify(piece.arguments ?? {}), toolName: piece.toolName };
-  return { kind: piece.kind, delta: piece.delta };
+/** What a person sees of a piece: a signature is for the provider alone, counts are said at the end. */
+function* shown(piece: ReplyPiece, said: (part: Said) => ReplyPart): Generator<ReplyPart> {
+  switch (piece.kind) {
+    case 'text':
+    case 'thinking':
+      yield said({ kind: piece.kind, delta: piece.delta });
+      return;
+    case 'tool_call':
+      yield said({ kind: 'tool_call', delta: JSON.stringify(piece.arguments ?? {}), toolName: piece.toolName });
+      return;
+    case 'waiting':
+      yield said({ kind: 'waiting', delta: piece.reason, ms: piece.ms });
+      return;
+    case 'signature':
+    case 'usage':
+    case 'end':
+      return;
+  }
 }
 
 /** The same tool with the same arguments is the same question. */
-const callName = (call: Pick<EntryDraft, 'toolName' | 'arguments'>): string =>
+export const callName = (call: Pick<EntryDraft, 'toolName' | 'arguments'>): string =>
   `${call.toolName ?? ''} ${canonicalJson((call.arguments ?? {}) as Json)}`;
 
 /** What the turn's tools answered, by what they were asked. */

@@ -1,6 +1,6 @@
 import type { ContextId } from '../base/index.js';
 import { type Chain, commitOf } from '../chain/index.js';
-import { getRequest, recordedRequests } from '../requests/index.js';
+import { getRequest, listRequests } from '../requests/index.js';
 
 export interface Reproduced {
   readonly identical: boolean;
@@ -17,7 +17,9 @@ export interface Reproduced {
  * a turn without recorded calls has nothing to be held against and is not called identical.
  */
 export function reproduceTurn(chain: Chain, turnId: ContextId): Reproduced {
-  const calls = recordedRequests(chain, { turnId: commitOf(chain, turnId, 'turnId').id }).map((row) => getRequest(chain, row.requestId));
+  const calls = listRequests(chain, { turnId: commitOf(chain, turnId, 'turnId').id })
+    .filter((row) => row.proof !== 'rebuilt')
+    .map((row) => getRequest(chain, row.requestId));
   const last = calls.at(-1);
   const differences = calls
     .filter((call) => call.proof !== 'digest')

@@ -1,8 +1,11 @@
 import { badRequest, type ContextId } from '../base/index.js';
-import { type Chain, type ContextRow, commitOf, fork } from '../chain/index.js';
-import type { Edit, Entry, EntryDraft, ReplyPart } from '../contract/index.js';
+import { type Chain, type ContextRow, commitOf, type ForkInput, fork } from '../chain/index.js';
+import type { Edit, Entry, ReplyPart, RequestEdits } from '../contract/index.js';
+import { recordOwnRun } from '../requests/index.js';
 import { type ModelProvider, providerOf } from './providers.js';
-import { asked, recordedReplies, type Said } from './reply.js';
+import type { Questions } from './questions.js';
+import { asked, type Reply, recordedReplies, type Said } from './reply.js';
+import { together } from './together.js';
 import { deltaEntries, ownInput } from './turns.js';
 
 export interface Rerun {
@@ -10,7 +13,11 @@ export interface Rerun {
   readonly provider: string;
   readonly model?: string | undefined;
   readonly edits?: readonly Edit[] | undefined;
+  /** What of system prompt, tools and settings is other than it was. */
+  readonly request?: RequestEdits | undefined;
   readonly samples?: number | undefined;
+  /** Tool calls that the recording has no answer to: the run stops at them, or a person is asked. */
+  readonly unanswered?: 'stop' | 'ask' | undefined;
 }
 
 export interface Reran {
@@ -20,34 +27,115 @@ export interface Reran {
   readonly base: ContextId;
 }
 
+/** Providers limit how many calls they take at once. */
+const atOnce = 4;
+
 /**
  * Runs a turn again: its input, edited, is asked of a provider, and each reply becomes a branch. Tool calls that the
- * turn made as well are answered from its recording; at any other the run stops with the call open, for a person to answer.
- * @throws BAD_REQUEST for an unknown provider, or for edits that are asked of the recording.
+ * turn made as well are answered from its recording; at any other a person is asked, or the run stops with the call open.
+ * A sample that fails says so and leaves no branch; one that is stopped leaves none either.
+ * @throws BAD_REQUEST for an unknown provider, or for edits that are asked of the recording; where every sample failed, as the first did.
  */
 export async function* rerunTurn(
   chain: Chain,
   input: Rerun,
   providers: readonly ModelProvider[],
   signal?: AbortSignal,
+  questions?: Questions,
 ): AsyncGenerator<ReplyPart, Reran> {
   const row = commitOf(chain, input.turnId, 'turnId');
   const own = deltaEntries(chain, row);
   const given = ownInput(own);
   const provider = providerOf(providers, input.provider);
-  if (!provider && input.edits?.length)
-    throw badRequest('edits', 'the recording answers what was asked, not what was changed: choose a model to ask');
+  const isChanged = Boolean(input.edits?.length) || input.request !== undefined;
+  if (!provider && isChanged)
+    throw badRequest(input.edits?.length ? 'edits' : 'request', 'the recording answers what was asked, not what was changed: choose a model to ask');
   const base = baseOf(chain, row, given, input.edits ?? []);
+  const question = { row, base, model: input.model, isEdited: Boolean(input.edits?.length), request: input.request };
   const recording = own.slice(given.length);
-  const commits: ContextId[] = [];
-  for (let sample = 0; sample < (input.samples ?? 1); sample++) {
-    const said = (part: Said): ReplyPart => ({ sample, ...part });
-    const replies: EntryDraft[] = [];
-    const question = { row, base, model: input.model, isEdited: Boolean(input.edits?.length) };
-    yield* provider ? asked(chain, { ...question, recording, provider }, replies, said, signal) : recordedReplies(recording, replies, said, signal);
-    if (replies.length) commits.push(answerOn(chain, base, replies, `${input.provider}${input.model ? ` (${input.model})` : ''}`));
+  const person = input.unanswered === 'ask' ? questions : undefined;
+  const run = stopping(signal);
+  try {
+    const samples = Array.from({ length: input.samples ?? 1 }, (_, sample) => {
+      const said = (part: Said): ReplyPart => ({ sample, ...part });
+      return oneSample(
+        chain,
+        provider
+          ? asked(chain, { ...question, recording, provider, person }, said, run.signal)
+          : recordedReplies(chain, question, recording, said, run.signal),
+        { turn: row.id, base, provider: input.provider },
+        said,
+      );
+    });
+    const made = yield* together(samples, atOnce);
+    const failed = made.find((each) => each.error !== undefined);
+    if (failed && made.every((each) => each.error !== undefined)) throw failed.error;
+    return { commits: made.flatMap((each) => each.commit ?? []), base: base.id };
+  } finally {
+    run.stop();
   }
-  return { commits, base: base.id };
+}
+
+/** A signal that ends with another, or when nobody reads the run any more. */
+function stopping(signal: AbortSignal | undefined): { readonly signal: AbortSignal; readonly stop: () => void } {
+  const controller = new AbortController();
+  const stop = (): void => controller.abort();
+  signal?.addEventListener('abort', stop);
+  if (signal?.aborted) stop();
+  return {
+    signal: controller.signal,
+    stop: () => {
+      signal?.removeEventListener('abort', stop);
+      stop();
+    },
+  };
+}
+
+interface Sampled {
+  readonly commit?: ContextId;
+  readonly error?: unknown;
+}
+
+/** A reply to its end, and its commit. What goes wrong in it is its own. */
+export async function* oneSample(
+  chain: Chain,
+  stream: AsyncGenerator<ReplyPart, Reply> | Generator<ReplyPart, Reply>,
+  how: Kept,
+  said: (part: Said) => ReplyPart,
+): AsyncGenerator<ReplyPart, Sampled> {
+  try {
+    const reply = yield* stream;
+    if (reply.isStopped || !reply.entries.length) return {};
+    const commit = keepReply(chain, reply, how);
+    yield said({ kind: 'commit', delta: commit });
+    return { commit };
+  } catch (error) {
+    yield said({ kind: 'failed', delta: reasonOf(error) });
+    return { error };
+  }
+}
+
+const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+interface Kept extends Pick<ForkInput, 'summary' | 'template' | 'principal' | 'ticketId' | 'threadId'> {
+  readonly turn: ContextId | null;
+  readonly base: ContextRow;
+  readonly provider: string;
+}
+
+/** A reply as a commit on the context that it answers, with what it takes to prove how it came about. */
+export function keepReply(chain: Chain, reply: Reply, { turn, base, provider, ...signed }: Kept): ContextId {
+  const { question, calls, entries } = reply;
+  return chain.artifacts.transaction(() => {
+    const { id } = fork(chain, {
+      id: base.id,
+      edits: entries.map((entry) => ({ op: 'append' as const, entry })),
+      summary: `Run again: ${provider}${question && provider !== 'recorded' ? ` (${question.model})` : ''}`,
+      ...signed,
+    });
+    if (question && calls.length) recordOwnRun(chain, id, { turn, provider, model: question.model, question, calls });
+    return id;
+  });
 }
 
 /** The input of the turn as a commit: the turn cut before its reply, with the edits; or what it stands on, where it had no input of its own. */
@@ -57,6 +145,3 @@ function baseOf(chain: Chain, row: ContextRow, given: readonly Entry[], edits: r
   const made = last ? fork(chain, { id: row.id, at: last.key, edits }) : fork(chain, { id: row.parentId, edits });
   return commitOf(chain, made.id);
 }
-
-const answerOn = (chain: Chain, base: ContextRow, replies: readonly EntryDraft[], who: string): ContextId =>
-  fork(chain, { id: base.id, edits: replies.map((entry) => ({ op: 'append' as const, entry })), summary: `Run again: ${who}` }).id;

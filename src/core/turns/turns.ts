@@ -1,7 +1,7 @@
 import { badRequest, type CommitSeq, type ContextId, isObject, type Json, notFound, timestampOf } from '../base/index.js';
 import { type Chain, type ContextRow, commitOf, entries, outlineRows, resolve } from '../chain/index.js';
 import { type Entry, kinds, type ReplayStep, type Turn, type TurnCall, type TurnRow } from '../contract/index.js';
-import { getRequest, recordedRequests } from '../requests/index.js';
+import { getRequest, listRequests, type OwnRun, ownRun } from '../requests/index.js';
 import { type RecordedTurn, recordingOf } from './recording.js';
 
 /** The turns of a chain from its beginning to a commit, or to the newest commit of an agent. @throws NOT_FOUND */
@@ -72,7 +72,8 @@ export function turnOf(chain: Chain, turnId: ContextId): Turn {
   const own = deltaEntries(chain, row);
   const given = ownInput(own);
   const before = row.parentId === null ? undefined : outlineRows(chain, { id: row.parentId });
-  const requests = recordedRequests(chain, { turnId: row.id });
+  const requests = listRequests(chain, { turnId: row.id });
+  const ran = ownRun(chain, row.id);
   const input = [...(row.type === 'compaction' ? [] : (before?.rows ?? [])), ...given];
   const last = requests.at(-1);
   return {
@@ -90,7 +91,8 @@ export function turnOf(chain: Chain, turnId: ContextId): Turn {
     model: last?.model ?? null,
     settings: last ? settingsOf(getRequest(chain, last.requestId).body) : null,
     usage: usageOf(requests),
-    cost: null,
+    cost: ran ? sumOf(ran.calls.map((call) => call.cost)) : null,
+    ...(ran && timesOf(ran)),
   };
 }
 
@@ -135,12 +137,20 @@ const bulky = new Set(['messages', 'system', 'tools', 'input', 'contents', 'inst
 export const settingsOf = (body: unknown): Record<string, Json> | null =>
   isObject(body) ? Object.fromEntries(Object.entries(body).filter(([key]) => !bulky.has(key))) : null;
 
+/** When Stemma asked, and when it was answered: the entries of a reply that it got have no times of their own. */
+function timesOf({ calls }: OwnRun): Pick<Turn, 'startedAt' | 'endedAt'> {
+  const [first, last] = [calls[0], calls.at(-1)];
+  return { startedAt: first ? timestampOf(first.at) : null, endedAt: last ? timestampOf(last.at + last.ms) : null };
+}
+
+const sumOf = (numbers: readonly (number | null)[]): number | null => {
+  const known = numbers.flatMap((each) => each ?? []);
+  return known.length ? known.reduce((total, each) => total + each, 0) : null;
+};
+
 /** Sums over the calls of a turn; what no call recorded stays null. */
 function usageOf(requests: readonly { tokens: NonNullable<Turn['usage']> }[]): Turn['usage'] {
   if (!requests.length) return null;
-  const sum = (part: keyof NonNullable<Turn['usage']>): number | null => {
-    const known = requests.flatMap(({ tokens }) => tokens[part] ?? []);
-    return known.length ? known.reduce((total, each) => total + each, 0) : null;
-  };
+  const sum = (part: keyof NonNullable<Turn['usage']>): number | null => sumOf(requests.map(({ tokens }) => tokens[part]));
   return { input: sum('input'), output: sum('output'), cacheRead: sum('cacheRead'), cacheWrite: sum('cacheWrite') };
 }

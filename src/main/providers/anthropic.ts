@@ -1,5 +1,5 @@
 import type { ModelProvider, ReplyPiece } from '../../core/project/index.js';
-import { type Endpoint, events, modelsOf, unavailable } from './line.js';
+import { type Endpoint, events, type Key, keyOf, modelsOf, unavailable } from './line.js';
 
 const listTimeoutMs = 5_000;
 
@@ -11,37 +11,68 @@ interface Block {
   json: string;
 }
 
+/** Where the Messages API is for everybody: with it, a key is all that is needed. The only host that stands in a source. */
+export const anthropicUrl = 'https://api.anthropic.com';
+
+interface AnthropicOptions {
+  readonly url: string;
+  readonly key: Key;
+  readonly id?: string;
+  readonly title?: string;
+}
+
 /** The Messages API, asked with the very body that it is given. */
-export function anthropicProvider({
-  url,
-  key,
-  id = 'anthropic',
-  title = 'Anthropic',
-}: {
-  url: string;
-  key: string;
-  id?: string;
-  title?: string;
-}): ModelProvider {
-  const endpoint: Endpoint = { url: url.replace(/\/$/, ''), headers: { 'x-api-key': key, 'anthropic-version': '2023-06-01' }, name: title };
+export function anthropicProvider({ url, key, id = 'anthropic', title = 'Anthropic' }: AnthropicOptions): ModelProvider {
+  const headers = async () => ({ 'x-api-key': await keyOf(key, title), 'anthropic-version': '2023-06-01' });
+  const endpoint: Endpoint = { url: url.replace(/\/$/, ''), headers, name: title };
   return {
     id,
     title,
     wire: 'anthropic',
     models: () => modelsOf(endpoint, '/v1/models?limit=100', listTimeoutMs),
-    async *stream({ body, headers }, signal) {
-      const own = { ...endpoint, headers: { ...headers, ...endpoint.headers } };
+    async *stream({ body, headers: more }, signal) {
+      const own = { ...endpoint, headers: async () => ({ ...more, ...(await headers()) }) };
       const blocks = new Map<number, Block>();
       let isWhole = false;
-      for await (const event of events(own, '/v1/messages', { ...body, stream: true }, signal)) {
+      for await (const incoming of events(own, '/v1/messages', { ...body, stream: true }, signal)) {
+        if (incoming.kind === 'waiting') {
+          yield incoming;
+          continue;
+        }
+        const event = incoming.value;
         if (event.type === 'error')
           throw unavailable(endpoint, String((event.error as { message?: unknown } | undefined)?.message ?? 'it broke off with an error'));
         if (event.type === 'message_stop') isWhole = true;
+        yield* countsOf(event);
         yield* piecesOf(event, blocks);
       }
       if (!isWhole && !signal?.aborted) throw unavailable(endpoint, 'its reply ended before it was whole');
     },
   };
+}
+
+interface Counted {
+  readonly input_tokens?: number;
+  readonly output_tokens?: number;
+  readonly cache_read_input_tokens?: number | null;
+  readonly cache_creation_input_tokens?: number | null;
+}
+
+/** What the provider counts: the input when it begins, the output when it ends, and why it ended. */
+function* countsOf(event: Record<string, unknown>): Generator<ReplyPiece> {
+  const { usage } = (event.type === 'message_start' ? event.message : event) as { usage?: Counted };
+  if (usage)
+    yield {
+      kind: 'usage',
+      tokens: {
+        ...(usage.input_tokens !== undefined && { input: usage.input_tokens }),
+        ...(usage.output_tokens !== undefined && { output: usage.output_tokens }),
+        ...(usage.cache_read_input_tokens != null && { cacheRead: usage.cache_read_input_tokens }),
+        ...(usage.cache_creation_input_tokens != null && { cacheWrite: usage.cache_creation_input_tokens }),
+      },
+    };
+  const { stop_reason: reason } = (event.type === 'message_delta' ? event.delta : {}) as { stop_reason?: string | null };
+  if (reason) yield { kind: 'end', reason };
 }
 
 function* piecesOf(event: Record<string, unknown>, blocks: Map<number, Block>): Generator<ReplyPiece> {

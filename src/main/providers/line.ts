@@ -1,34 +1,47 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { ORPCError } from '@orpc/server';
 import { EventSourceParserStream } from 'eventsource-parser/stream';
 
 /** Where a provider is, and what opens it. */
 export interface Endpoint {
   readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
+  /** Asked for with each call: a key may have been changed since the last. */
+  readonly headers: () => Promise<Readonly<Record<string, string>>>;
   /** How the provider is called in what a person reads. */
   readonly name: string;
 }
 
+/** A key, or where it is fetched from each time that it is needed. */
+export type Key = string | (() => Promise<string | undefined>);
+
+/** @throws UNAVAILABLE where there is none. */
+export async function keyOf(key: Key, name: string): Promise<string> {
+  const found = typeof key === 'string' ? key : await key();
+  if (!found) throw unavailable({ name }, 'it has no key: give it one in the settings, or in the environment of the process');
+  return found;
+}
+
 const attempts = 3;
-const longestWaitMs = 30_000;
+/** A provider that asks for more is not waited for: the person is told when to come back. */
+const longestWaitMs = 60_000;
 const usualWaitMs = 1_000;
 /** Answers that say "later": limits, and a provider that is overloaded or out of order. */
 const later = new Set([408, 409, 429, 500, 502, 503, 504, 529]);
 
-/** Posts a body and gives the events of the answer as JSON values; asks again where the provider says later. */
-export async function* events(
-  endpoint: Endpoint,
-  path: string,
-  body: unknown,
-  signal: AbortSignal | undefined,
-): AsyncGenerator<Record<string, unknown>> {
-  const response = await posted(endpoint, path, body, signal);
-  if (!response.body) throw unavailable(endpoint, 'it answered with nothing');
-  const stream = response.body.pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream());
+/** What comes of a call: an event of the answer as a JSON value, or that the provider is asked again after a while. */
+export type Incoming =
+  | { readonly kind: 'event'; readonly value: Record<string, unknown> }
+  | { readonly kind: 'waiting'; readonly ms: number; readonly reason: string };
+
+/** Posts a body and gives the events of the answer; asks again where the provider says later. Ends quietly when it is to stop. */
+export async function* events(endpoint: Endpoint, path: string, body: unknown, signal: AbortSignal | undefined): AsyncGenerator<Incoming> {
   try {
+    const response = yield* posted(endpoint, path, body, signal);
+    if (!response.body) throw unavailable(endpoint, 'it answered with nothing');
+    const stream = response.body.pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream());
     for await (const { data } of stream) {
       if (data === '[DONE]') return;
-      yield eventIn(endpoint, data);
+      yield { kind: 'event', value: eventIn(endpoint, data) };
     }
   } catch (error) {
     if (signal?.aborted) return;
@@ -36,22 +49,31 @@ export async function* events(
   }
 }
 
-async function posted(endpoint: Endpoint, path: string, body: unknown, signal: AbortSignal | undefined): Promise<Response> {
+async function* posted(endpoint: Endpoint, path: string, body: unknown, signal: AbortSignal | undefined): AsyncGenerator<Incoming, Response> {
   for (let attempt = 1; ; attempt++) {
     const response = await reached(endpoint, path, body, signal);
     if (response.ok) return response;
     const said = (await response.text().catch(() => '')).slice(0, 2_000);
-    if (attempt >= attempts || !later.has(response.status))
-      throw unavailable(endpoint, `it answered ${response.status}: ${reasonIn(said)}`, { status: response.status });
-    await pause(waitOf(response, attempt), signal);
+    const reason = `it answered ${response.status}: ${reasonIn(said)}`;
+    if (!later.has(response.status)) throw unavailable(endpoint, reason, { status: response.status });
+    const ms = waitOf(response, attempt);
+    if (ms > longestWaitMs)
+      throw unavailable(endpoint, `${reason}. It asks to come back in ${Math.ceil(ms / 60_000)} minutes`, {
+        status: response.status,
+        retryAfterMs: ms,
+      });
+    if (attempt >= attempts) throw unavailable(endpoint, `${reason} (${attempts} times)`, { status: response.status, retryAfterMs: ms });
+    yield { kind: 'waiting', ms, reason: `${endpoint.name}: ${reason}` };
+    await pause(ms, signal);
   }
 }
 
 async function reached(endpoint: Endpoint, path: string, body: unknown, signal: AbortSignal | undefined): Promise<Response> {
+  const headers = await endpoint.headers();
   try {
     return await fetch(endpoint.url + path, {
       method: 'POST',
-      headers: { 'content-type': 'application/json', ...endpoint.headers },
+      headers: { 'content-type': 'application/json', ...headers },
       body: JSON.stringify(body),
       redirect: 'error',
       ...(signal && { signal }),
@@ -61,20 +83,14 @@ async function reached(endpoint: Endpoint, path: string, body: unknown, signal: 
   }
 }
 
-/** A provider's own word on when to come back, within reason. */
+/** A provider's own word on when to come back: in seconds, or as a date. */
 function waitOf(response: Response, attempt: number): number {
-  const seconds = Number(response.headers.get('retry-after'));
-  return Math.min(longestWaitMs, Number.isFinite(seconds) && seconds > 0 ? seconds * 1_000 : usualWaitMs * 2 ** (attempt - 1));
+  const said = response.headers.get('retry-after') ?? '';
+  const ms = Number(said) * 1_000 || Date.parse(said) - Date.now();
+  return Number.isFinite(ms) && ms > 0 ? ms : usualWaitMs * 2 ** (attempt - 1);
 }
 
-const pause = (ms: number, signal: AbortSignal | undefined): Promise<void> =>
-  new Promise((resolve, reject) => {
-    const timer = setTimeout(resolve, ms);
-    signal?.addEventListener('abort', () => {
-      clearTimeout(timer);
-      reject(signal.reason);
-    });
-  });
+const pause = (ms: number, signal: AbortSignal | undefined): Promise<void> => wait(ms, undefined, { ...(signal && { signal }) });
 
 function eventIn(endpoint: Endpoint, data: string): Record<string, unknown> {
   try {
@@ -108,7 +124,11 @@ export const unavailable = (endpoint: Pick<Endpoint, 'name'>, what: string, data
 /** The names of the models that an endpoint lists, in the form that both wires share. */
 export async function modelsOf(endpoint: Endpoint, path: string, timeoutMs: number): Promise<{ models: string[]; problem?: string }> {
   try {
-    const response = await fetch(endpoint.url + path, { headers: endpoint.headers, redirect: 'error', signal: AbortSignal.timeout(timeoutMs) });
+    const response = await fetch(endpoint.url + path, {
+      headers: await endpoint.headers(),
+      redirect: 'error',
+      signal: AbortSignal.timeout(timeoutMs),
+    });
     if (!response.ok) return { models: [], problem: `it answered ${response.status} when asked for its models` };
     const { data } = (await response.json()) as { data?: { id?: unknown }[] };
     return { models: (data ?? []).flatMap(({ id }) => (typeof id === 'string' ? [id] : [])) };

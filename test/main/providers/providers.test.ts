@@ -1,43 +1,14 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { ServerResponse } from 'node:http';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { ModelProvider, ModelRequest, ReplyPiece } from '../../../src/core/project/index.js';
 import { anthropicProvider, openaiProvider } from '../../../src/main/providers/index.js';
+import { type Answer, completionEvents, type ModelServer, messageEvents, modelServer, stream } from '../../support/model-server.js';
 
-interface Asked {
-  readonly path: string | undefined;
-  readonly headers: IncomingMessage['headers'];
-  readonly body: Record<string, unknown>;
+async function serving(...answers: Answer[]): Promise<ModelServer> {
+  const server = await modelServer(...answers);
+  onTestFinished(() => server.close());
+  return server;
 }
-
-type Answer = (response: ServerResponse, asked: Asked) => void;
-
-/** A server on loopback that gives each answer in turn, and the last one again and again. */
-async function serving(...answers: Answer[]): Promise<{ url: string; asked: Asked[] }> {
-  const asked: Asked[] = [];
-  const server = createServer((request, response) => {
-    let text = '';
-    request.on('data', (part) => {
-      text += part;
-    });
-    request.on('end', () => {
-      asked.push({ path: request.url, headers: request.headers, body: JSON.parse(text || '{}') as Record<string, unknown> });
-      (answers[asked.length - 1] ?? answers.at(-1))?.(response, asked.at(-1) as Asked);
-    });
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked };
-}
-
-const stream = (response: ServerResponse, values: readonly unknown[], end = true): void => {
-  response.writeHead(200, { 'content-type': 'text/event-stream' });
-  for (const value of values) response.write(`data: ${typeof value === 'string' ? value : JSON.stringify(value)}\n\n`);
-  if (end) response.end();
-};
 
 async function replyOf(provider: ModelProvider, request: Partial<ModelRequest> = {}, signal?: AbortSignal): Promise<ReplyPiece[]> {
   const pieces: ReplyPiece[] = [];
@@ -74,6 +45,7 @@ describe('the Messages API', () => {
       { kind: 'signature', signature: 'sig' },
       { kind: 'text', delta: 'Grüße' },
       { kind: 'tool_call', toolCallId: 't1', toolName: 'Read', arguments: { path: '/q' } },
+      { kind: 'end', reason: 'tool_use' },
     ]);
     expect(asked[0]).toMatchObject({
       path: '/v1/messages',
@@ -88,8 +60,49 @@ describe('the Messages API', () => {
       (response) => response.writeHead(529, { 'retry-after': '0.01' }).end(),
       (response) => stream(response, anthropicEvents),
     );
-    expect(await replyOf(anthropicProvider({ url, key: 'k' }))).toHaveLength(4);
+    const pieces = await replyOf(anthropicProvider({ url, key: 'k' }));
+    expect(pieces.slice(0, 2)).toMatchObject([
+      { kind: 'waiting', ms: 10, reason: expect.stringContaining('429: slow down') },
+      { kind: 'waiting', ms: 10, reason: expect.stringContaining('529') },
+    ]);
+    expect(pieces).toHaveLength(7);
     expect(asked).toHaveLength(3);
+  });
+
+  test('a limit that is far off is not waited for: when to come back is said', async () => {
+    const { url, asked } = await serving((response) => response.writeHead(429, { 'retry-after': '600' }).end('{"error":{"message":"slow down"}}'));
+    await expect(replyOf(anthropicProvider({ url, key: 'k' }))).rejects.toMatchObject({
+      message: expect.stringContaining('come back in 10 minutes'),
+      data: { status: 429, retryAfterMs: 600_000 },
+    });
+    expect(asked).toHaveLength(1);
+  });
+
+  test('a date to come back at is understood, and a stop ends the wait at once, without an error', async () => {
+    const stop = new AbortController();
+    const { url } = await serving((response) => response.writeHead(503, { 'retry-after': new Date(Date.now() + 50_000).toUTCString() }).end());
+    const pieces: ReplyPiece[] = [];
+    for await (const piece of anthropicProvider({ url, key: 'k' }).stream({ model: 'm', body: {}, headers: {} }, stop.signal)) {
+      pieces.push(piece);
+      stop.abort();
+    }
+    expect(pieces).toMatchObject([{ kind: 'waiting', reason: expect.stringContaining('503') }]);
+    expect((pieces[0] as { ms: number }).ms).toBeGreaterThan(30_000);
+  });
+
+  test('what the provider counts and why it ended comes with the reply', async () => {
+    const { url } = await serving((response) => stream(response, messageEvents({ text: 'one two' })));
+    expect((await replyOf(anthropicProvider({ url, key: 'k' }))).filter(({ kind }) => kind === 'usage' || kind === 'end')).toEqual([
+      { kind: 'usage', tokens: { input: 100, output: 1, cacheRead: 20 } },
+      { kind: 'usage', tokens: { output: 42 } },
+      { kind: 'end', reason: 'end_turn' },
+    ]);
+  });
+
+  test('without a key nothing is asked, and what is missing is said', async () => {
+    const { url, asked } = await serving();
+    await expect(replyOf(anthropicProvider({ url, key: async () => undefined }))).rejects.toThrow(/has no key/);
+    expect(asked).toEqual([]);
   });
 
   test('what a provider refuses is said in its own words, and the key is in none of them', async () => {
@@ -158,6 +171,7 @@ describe('chat completions', () => {
       { kind: 'thinking', delta: 'hm' },
       { kind: 'text', delta: 'Let me ' },
       { kind: 'text', delta: 'look.' },
+      { kind: 'end', reason: 'tool_calls' },
       { kind: 'tool_call', toolCallId: 'c1', toolName: 'Read', arguments: { path: '/q' } },
     ]);
     expect(asked[0]).toMatchObject({ path: '/v1/chat/completions', headers: { authorization: 'Bearer k' }, body: { stream: true } });
@@ -167,5 +181,37 @@ describe('chat completions', () => {
     const { url } = await serving((response) => response.writeHead(200).end('{"data":[{"id":"qwen3"},{"id":"llama"}]}'));
     expect(await provider(url).models()).toEqual({ models: ['qwen3', 'llama'] });
     expect(await provider('http://127.0.0.1:1').models()).toMatchObject({ models: [], problem: expect.stringContaining('cannot be reached') });
+  });
+
+  test('counts come after the last word, what was read from the cache apart', async () => {
+    const { url, asked } = await serving((response) => stream(response, completionEvents('all good')));
+    const pieces = await replyOf(provider(url));
+    expect(pieces.filter(({ kind }) => kind !== 'text')).toEqual([
+      { kind: 'end', reason: 'stop' },
+      { kind: 'usage', tokens: { input: 60, output: 9, cacheRead: 30 } },
+    ]);
+    expect(asked[0]?.body).toMatchObject({ stream_options: { include_usage: true } });
+  });
+
+  test.each([
+    [
+      'an error in the middle',
+      (response: ServerResponse) => stream(response, [chunk({ content: 'a' }), { error: { message: 'out of memory' } }]),
+      /out of memory/,
+    ],
+    ['a stream that only ends', (response: ServerResponse) => stream(response, [chunk({ content: 'a' })]), /before it was whole/],
+    ['events that are no JSON', (response: ServerResponse) => stream(response, ['{"choices": broken']), /cannot be read/],
+    ['a model that is not there', (response: ServerResponse) => response.writeHead(404).end('{"error":{"message":"no model m"}}'), /404: no model m/],
+    [
+      'a line that is cut',
+      (response: ServerResponse) => {
+        stream(response, [chunk({ content: 'a' })], false);
+        setTimeout(() => response.destroy(), 20);
+      },
+      /broke off/,
+    ],
+  ] as const)('%s is an error that says so', async (_, answer, message) => {
+    const { url } = await serving(answer as Answer);
+    await expect(replyOf(provider(url))).rejects.toThrow(message);
   });
 });

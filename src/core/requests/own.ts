@@ -1,0 +1,237 @@
+import { sha256Of } from '../artifacts/index.js';
+import {
+  type ArtifactNo,
+  type CommitSeq,
+  type ContextId,
+  canonicalJson,
+  isObject,
+  type Json,
+  type JsonObject,
+  notFound,
+  parseJson,
+  textOf,
+  timestampOf,
+} from '../base/index.js';
+import { type Chain, type ContextRow, commitAt, commitOf, contextEntries, idsOf } from '../chain/index.js';
+import type { Request, RequestRow, RequestTokens } from '../contract/index.js';
+import { formatOf, type WritableEntry, wireMessages } from '../formats/index.js';
+
+/** What stays the same over the calls of a run that Stemma makes: everything but what the model answers in it. */
+export interface OwnQuestion {
+  /** The context that is answered. */
+  readonly base: Pick<ContextRow, 'id' | 'createdAt'>;
+  readonly wire: 'anthropic' | 'openai';
+  /** All of the body but its messages. */
+  readonly body: JsonObject;
+  /** Messages before those of the context: the system prompt, where it is a message. */
+  readonly before: readonly Json[];
+  readonly headers: Readonly<Record<string, string>>;
+  /** Messages that were sent in the context's place: those of a recorded call, as they went over the wire. */
+  readonly sent?: { readonly requestId: string; readonly messages: readonly Json[] } | undefined;
+}
+
+/** One call of a run, as it is remembered. */
+export interface OwnCall {
+  /** SHA-256 of the body's canonical JSON, in hex. */
+  readonly digest: string;
+  /** How many entries of the reply were there before it. */
+  readonly replies: number;
+  /** The beginnings of the digests of its messages: they tell which one differs. */
+  readonly messages: readonly string[];
+  readonly at: number;
+  readonly ms: number;
+  readonly tokens: RequestTokens;
+  /** In US dollars, where the provider said it. */
+  readonly cost: number | null;
+  /** Why the reply ended, in the provider's word. */
+  readonly stop: string | null;
+}
+
+export interface OwnRun {
+  readonly turn: ContextId | null;
+  readonly base: ContextId;
+  readonly provider: string;
+  readonly model: string;
+  readonly question: OwnQuestion;
+  readonly calls: readonly OwnCall[];
+}
+
+/** The body of a call: the question's own around the context and what was answered so far. */
+export function ownBody(chain: Chain, question: OwnQuestion, replies: readonly WritableEntry[]): JsonObject {
+  const { base, wire, sent, before, body } = question;
+  const context = (): WritableEntry[] => contextEntries(chain, { id: base.id }).map(({ entry }) => entry);
+  const said = replies.map(spoken);
+  const messages =
+    wire === 'openai'
+      ? [...before, ...chatMessages(base, [...context(), ...said])]
+      : sent
+        ? [...sent.messages, ...wireMessages(said)]
+        : wireMessages([...context(), ...said]);
+  return { ...body, messages: messages as readonly Json[] };
+}
+
+function chatMessages(base: OwnQuestion['base'], entries: readonly WritableEntry[]): Json[] {
+  const document = parseJson(textOf(formatOf('openai-chat-v1').write(entries, { newId: idsOf(base.id), now: timestampOf(base.createdAt) })));
+  return isObject(document) && Array.isArray(document.messages) ? [...document.messages] : [];
+}
+
+/** What is remembered of a body so that it can be proved later. */
+export const printOf = (body: JsonObject): Pick<OwnCall, 'digest' | 'messages'> => ({
+  digest: sha256Of(canonicalJson(body)).toString('hex'),
+  messages: messagesIn(body).map((message) => sha256Of(canonicalJson(message)).toString('hex').slice(0, printLength)),
+});
+
+const printLength = 10;
+const messagesIn = (body: JsonObject): readonly Json[] => (Array.isArray(body.messages) ? body.messages : []);
+
+/** Remembers how a reply came about. Call inside the transaction that makes its commit. */
+export function recordOwnRun(chain: Chain, commit: ContextId, run: Omit<OwnRun, 'base'>): void {
+  const { question } = run;
+  const { body, before, headers } = question;
+  const shape = chain.artifacts.put(Buffer.from(canonicalJson({ body, before, headers })), { contentType: 'application/json' }).no;
+  chain.db.run(
+    'INSERT OR REPLACE INTO modelRun (context, project, base, turn, provider, wire, model, likeCall, shape, calls) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
+    commitOf(chain, commit).seq,
+    chain.project,
+    commitOf(chain, question.base.id).seq,
+    run.turn === null ? null : commitOf(chain, run.turn).seq,
+    run.provider,
+    question.wire,
+    run.model,
+    question.sent?.requestId ?? null,
+    shape,
+    JSON.stringify(run.calls),
+  );
+}
+
+interface StoredRun {
+  readonly context: CommitSeq;
+  readonly base: CommitSeq;
+  readonly turn: CommitSeq | null;
+  readonly provider: string;
+  readonly wire: OwnQuestion['wire'];
+  readonly model: string;
+  readonly likeCall: string | null;
+  readonly shape: ArtifactNo;
+  readonly calls: string;
+}
+
+const columns = 'context, base, turn, provider, wire, model, likeCall, shape, calls';
+
+/** How the reply that a commit holds came about; undefined where Stemma did not ask for it. */
+export function ownRunOf(chain: Chain, commit: Pick<ContextRow, 'seq'>, messagesOf: (requestId: string) => readonly Json[]): OwnRun | undefined {
+  const stored = chain.db.one<StoredRun>(`SELECT ${columns} FROM modelRun WHERE context = ?`, commit.seq);
+  return stored && runOf(chain, stored, messagesOf);
+}
+
+function runOf(chain: Chain, stored: StoredRun, messagesOf: (requestId: string) => readonly Json[]): OwnRun {
+  const base = commitAt(chain, stored.base);
+  const shape = parseJson(textOf(chain.artifacts.read(stored.shape))) as Pick<OwnQuestion, 'body' | 'before' | 'headers'>;
+  return {
+    turn: stored.turn === null ? null : commitAt(chain, stored.turn).id,
+    base: base.id,
+    provider: stored.provider,
+    model: stored.model,
+    question: {
+      ...shape,
+      base,
+      wire: stored.wire,
+      sent: stored.likeCall === null ? undefined : { requestId: stored.likeCall, messages: messagesOf(stored.likeCall) },
+    },
+    calls: JSON.parse(stored.calls) as OwnCall[],
+  };
+}
+
+/** Calls that Stemma made for the replies in these commits, each built again and held against what was sent. */
+export function ownRows(chain: Chain, commits: Iterable<CommitSeq>, messagesOf: (requestId: string) => readonly Json[]): RequestRow[] {
+  const stored = chain.db.all<StoredRun>(
+    `SELECT ${columns} FROM modelRun WHERE project = ? AND context IN (SELECT value FROM json_each(?)) ORDER BY context`,
+    chain.project,
+    JSON.stringify([...commits]),
+  );
+  return stored.flatMap((row) => {
+    const commit = commitAt(chain, row.context);
+    const run = runOf(chain, row, messagesOf);
+    const replies = repliesIn(chain, commit);
+    return run.calls.map((call, number): RequestRow => {
+      const { isSame, problem } = held(chain, run.question, call, replies);
+      return {
+        requestId: ownId(commit.id, number),
+        at: timestampOf(call.at),
+        commit: commit.id,
+        replyKey: replies[call.replies]?.key ?? null,
+        ...(commit.sessionId !== null && { sessionId: commit.sessionId }),
+        source: 'stemma',
+        model: run.model,
+        messageCount: call.messages.length,
+        tokens: call.tokens,
+        proof: isSame ? 'digest' : 'recorded',
+        ...(problem !== undefined && { problem }),
+      };
+    });
+  });
+}
+
+const ownId = (commit: ContextId, number: number): string => `own:${commit}:${number}`;
+
+/** The commit and the number of a call that Stemma made; undefined for ids of other kinds. */
+export function parseOwnId(requestId: string): { readonly commit: ContextId; readonly number: number } | undefined {
+  const found = /^own:(ctx-[0-9a-f]+):(\d+)$/.exec(requestId);
+  return found ? { commit: found[1] as ContextId, number: Number(found[2]) } : undefined;
+}
+
+/** @throws NOT_FOUND */
+export function getOwn(
+  chain: Chain,
+  requestId: string,
+  { commit, number }: { commit: ContextId; number: number },
+  messagesOf: (requestId: string) => readonly Json[],
+): Request {
+  const row = commitOf(chain, commit, 'requestId');
+  const run = ownRunOf(chain, row, messagesOf);
+  const call = run?.calls[number];
+  if (!run || !call) throw notFound(requestId, `Stemma made no call ${number} for ${commit}`);
+  const { body, digest, isSame, problem } = held(chain, run.question, call, repliesIn(chain, row));
+  return {
+    requestId,
+    provider: run.question.wire,
+    body,
+    headers: { ...run.question.headers },
+    digest,
+    recordedDigest: call.digest,
+    proof: isSame ? 'digest' : 'recorded',
+    missing: [],
+    ...(problem !== undefined && { problem }),
+  };
+}
+
+/** A call built again, against what was remembered of it. */
+function held(chain: Chain, question: OwnQuestion, call: OwnCall, replies: readonly WritableEntry[]) {
+  const body = ownBody(chain, question, replies.slice(0, call.replies));
+  const { digest, messages } = printOf(body);
+  const isSame = digest === call.digest;
+  const differing = call.messages.findIndex((print, at) => messages[at] !== print);
+  const problem = isSame
+    ? undefined
+    : differing >= 0
+      ? `message ${differing + 1} of ${call.messages.length} is not as it was sent`
+      : messages.length === call.messages.length
+        ? 'system prompt, tools or settings are not as they were sent'
+        : `${messages.length} messages instead of ${call.messages.length}`;
+  return { body, digest, isSame, problem };
+}
+
+const repliesIn = (chain: Chain, row: ContextRow): WritableEntry[] => contextEntries(chain, { id: row.id, stop: row.id }).map(({ entry }) => entry);
+
+/** An entry of a reply as it goes back to the model: the same before it is stored and after, when it has names and marks. */
+const spoken = ({ role, kind, text, toolName, toolCallId, arguments: given, result, isError }: WritableEntry): WritableEntry => ({
+  role,
+  kind,
+  ...(text !== undefined && { text }),
+  ...(toolName !== undefined && { toolName }),
+  ...(toolCallId !== undefined && { toolCallId }),
+  ...(given !== undefined && { arguments: given }),
+  // A thinking's signature is all that is said beside its words.
+  ...(kind === 'thinking' && result !== undefined && { result }),
+  ...(isError && { isError }),
+});

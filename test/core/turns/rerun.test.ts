@@ -1,0 +1,257 @@
+import { describe, expect, test } from 'vitest';
+import type { ContextId, EntryKey } from '../../../src/core/base/index.js';
+import { type Chain, checkpoint, entries, tips } from '../../../src/core/chain/index.js';
+import type { Commit, ReplyPart } from '../../../src/core/contract/index.js';
+import { getRequest, listRequests } from '../../../src/core/requests/index.js';
+import {
+  compareTurns,
+  type ModelProvider,
+  type ModelRequest,
+  openQuestions,
+  type ReplyPiece,
+  reproduceTurn,
+  rerunTurn,
+  turnOf,
+  turnRequest,
+} from '../../../src/core/turns/index.js';
+import { answer, call, prompt, result } from '../../support/claude-lines.js';
+import { emptyChain, heldClock } from '../../support/project.js';
+
+const turn = (chain: Chain, text: string): Commit =>
+  checkpoint(chain, { parent: null, type: 'delta', format: 'claude-code-v1', text, template: 'coder', checkpoint: 'turn_boundary' });
+
+const reading = (chain: Chain): Commit =>
+  turn(
+    chain,
+    prompt('u1', 'fix it') +
+      call('c1', 't1', 'Read', { file_path: '/q.js' }, { parent: 'u1' }) +
+      result('r1', 't1', 'const n = 1;', { parent: 'c1' }) +
+      answer('a1', 'done', { parent: 'r1' }),
+  );
+
+/** A model that says what a script says, in either wire. */
+function scripted(wire: ModelProvider['wire'], ...replies: (ReplyPiece[] | Error)[]): ModelProvider & { asked: ModelRequest[] } {
+  const asked: ModelRequest[] = [];
+  return {
+    id: wire,
+    title: `A script over ${wire}`,
+    wire,
+    asked,
+    models: async () => ({ models: ['m'] }),
+    async *stream(request) {
+      asked.push(structuredClone(request));
+      const reply = replies[asked.length - 1] ?? [];
+      if (reply instanceof Error) throw reply;
+      yield* reply;
+    },
+  };
+}
+
+async function run<T>(generator: AsyncGenerator<ReplyPart, T>, seen: (part: ReplyPart) => void = () => {}) {
+  const parts: ReplyPart[] = [];
+  for (;;) {
+    const step = await generator.next();
+    if (step.done) return { parts, result: step.value };
+    parts.push(step.value);
+    seen(step.value);
+  }
+}
+
+const text = (delta: string): ReplyPiece => ({ kind: 'text', delta });
+const reads = (id: string, path = '/q.js'): ReplyPiece => ({ kind: 'tool_call', toolCallId: id, toolName: 'Read', arguments: { file_path: path } });
+const usage: ReplyPiece = { kind: 'usage', tokens: { input: 10, output: 5, cacheRead: 2 }, cost: 0.25 };
+
+describe('what Stemma recorded itself', () => {
+  test('every turn that it ran is identical when it is built again: with tools, thinking, edits, on either wire, from the recording', async () => {
+    const chain = emptyChain();
+    const { id: turnId } = reading(chain);
+    const replies = (): ReplyPiece[][] => [
+      [
+        { kind: 'thinking', delta: 'let me ' },
+        { kind: 'thinking', delta: 'look' },
+        { kind: 'signature', signature: 'sig' },
+        text('I look. '),
+        reads('n1'),
+        usage,
+      ],
+      [text('Grüße, it was 1'), { kind: 'end', reason: 'end_turn' }, usage],
+    ];
+    const edits = [{ op: 'replace' as const, key: 'u1.0' as EntryKey, entry: { role: 'user' as const, kind: 'text' as const, text: 'look only' } }];
+    const request = { system: ['Be short.'], tools: [{ name: 'Read', input_schema: { type: 'object' } }], settings: { max_tokens: 99 } };
+    for (const wire of ['anthropic', 'openai'] as const)
+      for (const changed of [{}, { edits }, { request }, { edits, request }]) {
+        const { result: ran } = await run(rerunTurn(chain, { turnId, provider: wire, ...changed }, [scripted(wire, ...replies())]));
+        const proof = reproduceTurn(chain, ran.commits[0] as ContextId);
+        expect(proof).toMatchObject({ identical: true, calls: 2, differences: [], missing: [] });
+        expect(proof.requestHash).toBe(proof.recordedHash);
+      }
+    const { result: said } = await run(rerunTurn(chain, { turnId, provider: 'recorded' }, []));
+    expect(reproduceTurn(chain, said.commits[0] as ContextId)).toMatchObject({ identical: true, calls: 1 });
+  });
+
+  test('a body that was sent and cannot be built again the same is not called identical, and the part is named', async () => {
+    const chain = emptyChain();
+    const { result: ran } = await run(rerunTurn(chain, { turnId: reading(chain).id, provider: 'anthropic' }, [scripted('anthropic', [text('hi')])]));
+    const id = ran.commits[0] as ContextId;
+    const stored = chain.db.one<{ calls: string }>('SELECT calls FROM modelRun')?.calls ?? '';
+    chain.db.run(
+      'UPDATE modelRun SET calls = ?',
+      stored.replace(/"messages":\["..../, '"messages":["0000').replace(/"digest":"..../, '"digest":"0000'),
+    );
+    expect(reproduceTurn(chain, id)).toMatchObject({ identical: false, differences: [{ reason: expect.stringContaining('message 1 of 1') }] });
+  });
+
+  test('its calls are listed with the others: what was sent, what it took, and the turn knows model, time and cost', async () => {
+    const clock = heldClock();
+    const chain = emptyChain(clock);
+    const provider = scripted('anthropic', [reads('n1'), usage], [text('it was 1'), usage]);
+    const slow: ModelProvider = {
+      ...provider,
+      async *stream(asked, signal) {
+        clock.at += 1_500;
+        yield* provider.stream(asked, signal);
+      },
+    };
+    const { parts, result: ran } = await run(rerunTurn(chain, { turnId: reading(chain).id, provider: 'anthropic', model: 'm2' }, [slow]));
+    const id = ran.commits[0] as ContextId;
+    const rows = listRequests(chain, { turnId: id });
+    expect(rows).toMatchObject([
+      { source: 'stemma', model: 'm2', messageCount: 1, proof: 'digest', tokens: { input: 10, output: 5, cacheRead: 2, cacheWrite: null } },
+      { source: 'stemma', messageCount: 3, proof: 'digest' },
+    ]);
+    expect(getRequest(chain, rows[1]?.requestId ?? '').body).toEqual(provider.asked[1]?.body);
+    expect(turnOf(chain, id)).toMatchObject({ model: 'm2', usage: { input: 20, output: 10 }, cost: 0.5 });
+    expect(compareTurns(chain, ran.base, id).b).toMatchObject({ ms: 3_000, cost: 0.5 });
+    expect(parts.filter((part) => part.kind === 'usage')).toHaveLength(2);
+    expect(parts.at(-1)).toEqual({ sample: 0, kind: 'commit', delta: id });
+  });
+});
+
+describe('a request that is changed', () => {
+  test('system prompt, tools and settings go out as they were written, in the words of each wire', async () => {
+    const chain = emptyChain();
+    const { id: turnId } = reading(chain);
+    const request = {
+      system: ['Be short.', 'Be kind.'],
+      tools: [{ name: 'Read', description: 'reads', input_schema: { type: 'object' } }],
+      settings: { temperature: 0.3, max_tokens: 50 },
+    };
+    const [anthropic, openai] = [scripted('anthropic', [text('a')]), scripted('openai', [text('b')])];
+    await run(rerunTurn(chain, { turnId, provider: 'anthropic', model: 'x', request }, [anthropic]));
+    await run(rerunTurn(chain, { turnId, provider: 'openai', model: 'y', request }, [openai]));
+    expect(anthropic.asked[0]?.body).toMatchObject({
+      model: 'x',
+      system: [{ text: 'Be short.' }, { text: 'Be kind.' }],
+      tools: request.tools,
+      temperature: 0.3,
+      max_tokens: 50,
+    });
+    expect(openai.asked[0]?.body).toMatchObject({
+      model: 'y',
+      temperature: 0.3,
+      messages: [{ role: 'system', content: 'Be short.\n\nBe kind.' }, { role: 'user' }],
+      tools: [{ type: 'function', function: { name: 'Read', description: 'reads', parameters: { type: 'object' } } }],
+    });
+    await expect(run(rerunTurn(chain, { turnId, provider: 'recorded', request }, []))).rejects.toThrow(/choose a model/);
+  });
+
+  test('what can be changed is what the turn was run with before', async () => {
+    const chain = emptyChain();
+    const request = {
+      system: ['Be short.'],
+      tools: [{ name: 'Read', input_schema: { type: 'object' } }],
+      settings: { max_tokens: 7, thinking: { type: 'disabled' } },
+    };
+    const { result: ran } = await run(
+      rerunTurn(chain, { turnId: reading(chain).id, provider: 'anthropic', model: 'x', request }, [scripted('anthropic', [text('a')])]),
+    );
+    const row = { id: ran.commits[0] as ContextId };
+    expect(turnRequest(chain, row, 'anthropic')).toMatchObject({ model: 'x', ...request });
+    expect(turnRequest(chain, row, 'openai').settings).toEqual({ max_tokens: 7 });
+  });
+});
+
+describe('calls that the recording has no answer to', () => {
+  test('wait for a person, whose answer goes back to the model and into the branch', async () => {
+    const chain = emptyChain();
+    const questions = openQuestions(() => 'q1');
+    const provider = scripted('anthropic', [reads('n1', '/other')], [text('thanks')]);
+    const { parts, result: ran } = await run(
+      rerunTurn(chain, { turnId: reading(chain).id, provider: 'anthropic', unanswered: 'ask' }, [provider], undefined, questions),
+      (part) => part.kind === 'question' && questions.answer(part.questionId ?? '', { text: 'let me = 2', isError: false }),
+    );
+    expect(parts.find((part) => part.kind === 'question')).toMatchObject({ toolName: 'Read', delta: '{"file_path":"/other"}' });
+    expect(parts.find((part) => part.kind === 'tool_result')).toMatchObject({ from: 'person', delta: 'let me = 2' });
+    expect(JSON.stringify(provider.asked[1]?.body.messages)).toContain('let me = 2');
+    expect(entries(chain, { id: ran.commits[0] as ContextId }).entries.map((entry) => entry.text ?? entry.toolName)).toEqual([
+      'fix it',
+      'Read',
+      'let me = 2',
+      'thanks',
+    ]);
+    expect(() => questions.answer('q1', undefined)).toThrow(/no run waits/);
+  });
+
+  test('end the run where the person says so, with the call open', async () => {
+    const chain = emptyChain();
+    const questions = openQuestions(() => 'q1');
+    const { parts, result: ran } = await run(
+      rerunTurn(
+        chain,
+        { turnId: reading(chain).id, provider: 'anthropic', unanswered: 'ask' },
+        [scripted('anthropic', [reads('n1', '/x')])],
+        undefined,
+        questions,
+      ),
+      (part) => part.kind === 'question' && questions.answer(part.questionId ?? '', undefined),
+    );
+    expect(parts.at(-2)).toMatchObject({ kind: 'notice', delta: expect.stringContaining('stays open') });
+    expect(ran.commits).toHaveLength(1);
+  });
+});
+
+describe('samples', () => {
+  test('run side by side; one that fails says why and the others go on', async () => {
+    const chain = emptyChain();
+    const provider = scripted('anthropic', [text('one')], new Error('the line is cut'), [text('three')]);
+    const { parts, result: ran } = await run(rerunTurn(chain, { turnId: reading(chain).id, provider: 'anthropic', samples: 3 }, [provider]));
+    expect(ran.commits).toHaveLength(2);
+    expect(parts.filter((part) => part.kind === 'failed')).toEqual([{ sample: 1, kind: 'failed', delta: 'the line is cut' }]);
+  });
+
+  test('a stop ends all of them, and what was not whole leaves no branch', async () => {
+    const chain = emptyChain();
+    const stop = new AbortController();
+    const { id: turnId } = reading(chain);
+    const before = tips(chain, {}).length;
+    const provider: ModelProvider = {
+      ...scripted('anthropic'),
+      async *stream(_, signal) {
+        yield text('a ');
+        if (!signal?.aborted) await new Promise((resolve) => signal?.addEventListener('abort', resolve));
+      },
+    };
+    const { result: ran } = await run(rerunTurn(chain, { turnId, provider: 'anthropic', samples: 4 }, [provider], stop.signal), () => stop.abort());
+    expect(ran.commits).toEqual([]);
+    expect(tips(chain, {}).length - before).toBeLessThanOrEqual(1);
+  });
+
+  test('nobody who reads on stops the model too', async () => {
+    const chain = emptyChain();
+    let isStopped = false;
+    const provider: ModelProvider = {
+      ...scripted('anthropic'),
+      async *stream(_, signal) {
+        signal?.addEventListener('abort', () => {
+          isStopped = true;
+        });
+        yield text('a ');
+        yield text('b ');
+      },
+    };
+    const running = rerunTurn(chain, { turnId: reading(chain).id, provider: 'anthropic' }, [provider]);
+    await running.next();
+    await running.return(undefined as never);
+    expect(isStopped).toBe(true);
+  });
+});
