@@ -4,9 +4,8 @@ import { join, resolve } from 'node:path';
 import { badRequest, type Clock, isObject, parseJson, stringAt, systemClock, timestampOf } from '../base/index.js';
 import type { RecentProject } from '../contract/index.js';
 import { type AgentRoot, importPaths } from '../intake/index.js';
-import type { ModelProvider } from '../turns/index.js';
-import { openWanted, type Wanted } from './capture.js';
 import { type ModelProvider, openQuestions, type Questions } from '../turns/index.js';
+import { openWanted, type Wanted } from './capture.js';
 import { type Keys, openKeys } from './credentials.js';
 import { createProject, type NewProject, openProject, type Project } from './project.js';
 
