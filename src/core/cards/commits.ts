@@ -1,8 +1,8 @@
 import { sha256Of } from '../artifacts/index.js';
-import { bytesOf, type ContextId, canonicalJson, type EntryKey, type Json, timestampOf } from '../base/index.js';
+import { type ContextId, canonicalJson, type EntryKey, type Json, timestampOf } from '../base/index.js';
 import { type Chain, checkpoint, contextEntries, writable } from '../chain/index.js';
 import type { Box, Card, Commit, CommitType, Stop } from '../contract/index.js';
-import { cardbox, cardsOfEntries, entriesOfCards, lineOf } from '../formats/index.js';
+import { cardbox, cardsOfEntries, encodeCards, entriesOfCards } from '../formats/index.js';
 import { addCard } from './add.js';
 import { insertBox } from './boxes.js';
 import { projectIdOf, selectCard } from './card.js';
@@ -11,13 +11,7 @@ import { boxAt, idsAt } from './places.js';
 import { cardsInOrder, getBox, seenByModel } from './read.js';
 
 /** Cards as a `cardbox-v1` delta: what a model sees of them. */
-export const cardLines = (cards: readonly Card[]): Uint8Array =>
-  bytesOf(
-    cards
-      .filter(seenByModel)
-      .map((card) => lineOf(lineOfCard(card)))
-      .join(''),
-  );
+export const cardsDelta = (cards: readonly Card[]): Uint8Array => encodeCards(cards.filter(seenByModel).map(lineOfCard));
 
 /** A commit of what a model would see of a box (B12). @throws NOT_FOUND */
 export function commitBox(
@@ -36,7 +30,7 @@ export function commitBox(
     parent: input.parent,
     type: input.type ?? 'delta',
     format: cardbox.id,
-    text: new TextDecoder().decode(cardLines(cards)),
+    data: Buffer.from(cardsDelta(cards)).toString('base64'),
     template: input.template ?? 'cardbox',
     principal: input.principal,
     summary: input.summary,

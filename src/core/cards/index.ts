@@ -4,7 +4,7 @@
 export { addCard, addCards, cardHistory, deleteCard } from './add.js';
 export { appendToBox, createBox, ensureBox, holdBox, insertBox, releaseBox, replaceBox } from './boxes.js';
 export { type NewCard, newCardId, projectIdOf } from './card.js';
-export { boxFromContext, cardLines, commitBox } from './commits.js';
+export { boxFromContext, cardsDelta, commitBox } from './commits.js';
 export { type BoxPlace, boxAt, boxNamed, idsAt } from './places.js';
 export { findProfile, listProfiles, type Profile, profileInBox, profileNamed, putProfile } from './profiles.js';
 export {

@@ -14,6 +14,8 @@ export interface ExportInput {
 export interface Exported extends Losses {
   readonly path?: string;
   readonly text?: string;
+  /** In base64, where the format is no text. */
+  readonly data?: string;
   readonly bytes: number;
   readonly format: string;
   readonly tier: Tier;
@@ -23,7 +25,9 @@ export interface Exported extends Losses {
 export function exportContext(chain: Chain, input: ExportInput): Exported {
   const { bytes, tier, losses, lossCounts } = rendered(chain, input);
   if (input.path !== undefined) writeNew(input.path, bytes);
-  const where = input.path === undefined ? { text: textOf(bytes) } : { path: input.path };
+  const isText = !formatOf(input.format).contentType.endsWith('cbor');
+  const content = isText ? { text: textOf(bytes) } : { data: Buffer.from(bytes).toString('base64') };
+  const where = input.path === undefined ? content : { path: input.path };
   return { ...where, bytes: bytes.length, format: input.format, tier, losses, lossCounts };
 }
 

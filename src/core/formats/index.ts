@@ -4,8 +4,10 @@
 import { badRequest, inWords } from '../base/index.js';
 import type { Tier } from '../contract/index.js';
 import { anthropicMessages } from './anthropic-messages/index.js';
+import { bureauAgent } from './bureau-agent/index.js';
 import { cardbox } from './cardbox/index.js';
 import { claudeCode } from './claude-code/index.js';
+import { events } from './events/index.js';
 import type { Format, ImportableFormat } from './format.js';
 import { markdown } from './markdown/index.js';
 import { narrative } from './narrative/index.js';
@@ -14,8 +16,10 @@ import { pi } from './pi/index.js';
 import { unknownFormat } from './unknown.js';
 
 export { anthropicMessages, wireMessages } from './anthropic-messages/index.js';
-export { type CardLine, cardbox, cardsOfEntries, entriesOfCards, lineOf, spacedJson, textOfContent } from './cardbox/index.js';
+export { bureauAgent } from './bureau-agent/index.js';
+export { type CardLine, cardbox, cardsOfEntries, encodeCards, entriesOfCards, spacedJson, textOfContent } from './cardbox/index.js';
 export { type AgentMeta, agentIn, claudeCode } from './claude-code/index.js';
+export { events } from './events/index.js';
 export type * from './format.js';
 export { facts } from './format.js';
 export { factsOf, joinLosses, type Losses, lossesOf, lostBy, noLosses } from './losses.js';
@@ -27,7 +31,7 @@ export { describeRaw } from './unknown.js';
 
 export const importableFormats: readonly ImportableFormat[] = [claudeCode, pi];
 /** The formats that there are: each is read and written. */
-export const formats: readonly Format[] = [claudeCode, pi, anthropicMessages, openaiChat, markdown, narrative, cardbox];
+export const formats: readonly Format[] = [claudeCode, pi, anthropicMessages, openaiChat, bureauAgent, events, markdown, narrative, cardbox];
 const registry: ReadonlyMap<string, Format> = new Map(formats.flatMap((format) => [format, ...olderVersionsOf(format)]).map((one) => [one.id, one]));
 
 /** The format of that name, or undefined: a chain may hold formats of which only the bytes are known. */

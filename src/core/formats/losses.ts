@@ -28,7 +28,7 @@ export const factNames: Readonly<Record<Fact, string>> = {
   linkedImage: 'image that is only linked',
   block: "a provider's own block",
   error: 'that the tool failed',
-  blank: 'an answer of nothing but white space',
+  blank: 'an answer of nothing but white space or thinking',
   summary: 'that it is a summary',
   system: 'that the system said it',
   event: "the runtime's note",
@@ -44,10 +44,14 @@ const neverSeen = 'what the runtime recorded and the model never saw';
 /** What these entries say that the format has no place for, most telling first. Hidden entries are never translated. */
 export function lossesOf(entries: readonly (WritableEntry & { readonly key: EntryKey })[], { holds }: Pick<Format, 'holds'>): Losses {
   const held = new Set<Fact>(holds);
+  const saying = new Set(entries.flatMap(({ kind, messageId }) => (kind !== 'thinking' && messageId !== undefined ? [messageId] : [])));
+  const isAlone = ({ kind, messageId }: WritableEntry): boolean => kind === 'thinking' && messageId !== undefined && !saying.has(messageId);
   const found = new Map<string, EntryKey[]>([...facts.map((fact) => [factNames[fact], []] as [string, EntryKey[]]), [neverSeen, []]]);
   for (const entry of entries) {
     if (entry.marks?.includes('hidden')) found.get(neverSeen)?.push(entry.key);
-    else for (const fact of factsOf(entry)) if (!held.has(fact)) found.get(factNames[fact])?.push(entry.key);
+    else
+      for (const fact of [...factsOf(entry), ...(isAlone(entry) ? (['blank'] as const) : [])])
+        if (!held.has(fact)) found.get(factNames[fact])?.push(entry.key);
   }
   const lost = [...found].filter(([, keys]) => keys.length > 0);
   return {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { Decoder } from 'cbor-x';
 import { badRequest, concatBytes, type EntryKey, inWords, isObject, parseJson, textOf } from '../base/index.js';
+import { decodeCbor, jsonOf } from './cbor.js';
 import type { Format } from './format.js';
 import { countTokens } from './tokens.js';
 
@@ -65,16 +65,11 @@ function describe(bytes: Uint8Array): { readonly words: string; readonly text: s
 /** Arrays and maps only: nearly any byte is a legal CBOR number. */
 function asCbor(bytes: Uint8Array): { readonly value: unknown; readonly json: string } | undefined {
   const major = (bytes[0] ?? 0) >> 5;
-  if (major !== 4 && major !== 5 && major !== 6) return undefined;
-  try {
-    const value: unknown = new Decoder({ mapsAsObjects: true, useRecords: false }).decode(bytes);
-    return { value, json: JSON.stringify(value, (_, member: unknown) => readable(member)) };
-  } catch {
-    return undefined;
-  }
+  const value = major === 4 || major === 5 ? decodeCbor(bytes) : undefined;
+  if (value === undefined) return undefined;
+  const readable = jsonOf(value);
+  return { value: readable, json: JSON.stringify(readable) };
 }
-const readable = (member: unknown): unknown =>
-  member instanceof Uint8Array ? Buffer.from(member).toString('base64') : typeof member === 'bigint' ? member.toString() : member;
 
 function shapeOf(value: unknown): string {
   if (Array.isArray(value)) {

@@ -1,5 +1,5 @@
-import { type CommitSeq, textOf } from '../base/index.js';
-import { cardLines, cardsInOrder, idsAt, seenByModel } from '../cards/index.js';
+import type { CommitSeq } from '../base/index.js';
+import { cardsDelta, cardsInOrder, idsAt, seenByModel } from '../cards/index.js';
 import { type Chain, checkpoint, commitAt, commitOf } from '../chain/index.js';
 import type { Card, Checkpoint, CommitType, Packing } from '../contract/index.js';
 import { cardbox, textOfContent } from '../formats/index.js';
@@ -33,7 +33,7 @@ function addCards(chain: Chain, link: Link): CommitSeq {
     parent: link.parent === null ? null : commitAt(chain, link.parent).id,
     type: link.type,
     format: cardbox.id,
-    text: textOf(cardLines(cards)),
+    data: Buffer.from(cardsDelta(cards)).toString('base64'),
     template: link.agent.displayName,
     principal: link.agent.agentId,
     sessionId: link.agent.agentId,

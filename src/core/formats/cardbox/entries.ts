@@ -23,7 +23,7 @@ export function entriesOfCards(cards: readonly CardLine[]): ParsedEntry[] {
         ...(kept !== undefined && index === 0 && { result: kept }),
         ...(card.createdAt !== undefined && { at: card.createdAt as Timestamp }),
         author: card.authorId,
-        messageId: card.cardId,
+        messageId: stringAt(card.metadata, 'message_id') ?? card.cardId,
         ...(marks.length > 0 && { marks }),
       };
     });

@@ -1,49 +1,46 @@
-// cardbox-v1: cards as lines of JSON, one a line, in the order of their box.
-// A turn's output cards are a delta of this format.
+// cardbox-v1: cards as a CBOR array, in the order of their box; a turn's output cards are a delta of this format.
+// Deltas are merged on concatenation, without decoding. What the first builds wrote, a card a line of JSON, is read as well.
 // Cards become entries as a worker turns them into messages; entries of other formats become cards.
-import { bytesOf, type EntryKey } from '../../base/index.js';
+import type { EntryKey } from '../../base/index.js';
+import { spliceArrays } from '../cbor.js';
 import { type Format, facts } from '../format.js';
 import { entriesOfCards } from './entries.js';
-import { cardLinesOf, lineOf, readLines } from './lines.js';
+import { type CardLine, encodeCards, isLines, readCards } from './lines.js';
 import { cardsOfEntries } from './write.js';
 
 export { entriesOfCards } from './entries.js';
-export { type CardLine, lineOf } from './lines.js';
+export { type CardLine, encodeCards } from './lines.js';
 export { spacedJson, textOfContent } from './texts.js';
 export { cardsOfEntries } from './write.js';
 
 export const cardbox: Format = {
   id: 'cardbox-v1',
-  contentType: 'application/x-ndjson',
+  contentType: 'application/cbor',
   tier: 'translated',
   holds: facts,
   recognize: (head) => {
-    const { cards, problems } = readLines(head);
-    // The end of a head may be a torn line.
+    const { cards, problems } = readCards(head);
+    // The end of a head may be a torn card.
     return cards.length > 0 && problems.length <= 1 ? 0.9 : 0;
   },
   parse: (delta) => {
-    const { cards, problems } = readLines(delta);
+    const { cards, problems } = readCards(delta);
     return { entries: entriesOfCards(cards), elisions: [], problems };
   },
-  write: (entries, options) => bytesOf(cardsOfEntries(entries, options).map(lineOf).join('')),
-  concat: (deltas) => Buffer.concat(deltas.map(ended)),
-  cut: (delta, lastKept) => bytesOf(keptLines(delta, lastKept).join('')),
+  write: (entries, options) => encodeCards(cardsOfEntries(entries, options)),
+  concat: (deltas) => spliceArrays(deltas.map((delta) => (isLines(delta) ? encodeCards(readCards(delta).cards) : delta))),
+  cut: (delta, lastKept) => encodeCards(keptCards(readCards(delta).cards, lastKept)),
 };
 
-const newline = 0x0a;
-const ended = (delta: Uint8Array): Uint8Array =>
-  delta.length === 0 || delta.at(-1) === newline ? delta : Buffer.concat([delta, Uint8Array.of(newline)]);
-
-/** Whole lines up to the card of the entry; where the cut is among the calls of one card, that card with the calls before it. */
-function keptLines(delta: Uint8Array, lastKept: EntryKey): string[] {
-  const lines: string[] = [];
-  for (const { text, card } of cardLinesOf(delta)) {
-    const entries = card ? entriesOfCards([card]) : [];
+/** Cards up to that of the entry; where the cut is among the calls of one card, that card with the calls before it. */
+function keptCards(cards: readonly CardLine[], lastKept: EntryKey): CardLine[] {
+  const kept: CardLine[] = [];
+  for (const card of cards) {
+    const entries = entriesOfCards([card]);
     const at = entries.findIndex((entry) => entry.key === lastKept);
-    if (at < 0 || at === entries.length - 1 || !card?.toolCalls) lines.push(text);
-    else lines.push(lineOf({ ...card, toolCalls: card.toolCalls.slice(0, at + 1 - (entries.length - card.toolCalls.length)) }));
+    if (at < 0 || at === entries.length - 1 || !card.toolCalls) kept.push(card);
+    else kept.push({ ...card, toolCalls: card.toolCalls.slice(0, at + 1 - (entries.length - card.toolCalls.length)) });
     if (at >= 0) break;
   }
-  return lines;
+  return kept;
 }

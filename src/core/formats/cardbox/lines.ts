@@ -1,8 +1,9 @@
 import { isObject, type Json, type JsonObject, parseJson, textOf } from '../../base/index.js';
 import type { CardContent } from '../../contract/index.js';
+import { type Cbor, encodeCbor, jsonOf, readArray } from '../cbor.js';
 import type { Problem } from '../format.js';
 
-/** A card as a line holds it: what the card is, without the project that it lies in. */
+/** A card as a delta holds it: what the card is, without the project that it lies in. */
 export interface CardLine {
   readonly cardId: string;
   readonly content: CardContent;
@@ -17,37 +18,46 @@ export interface CardLine {
   readonly entryKeys?: readonly string[];
 }
 
-export const lineOf = (card: CardLine): string => `${JSON.stringify(card)}\n`;
+/** Cards as a delta: an array, in the core deterministic encoding. */
+export const encodeCards = (cards: readonly CardLine[]): Uint8Array => encodeCbor(cards as unknown as readonly Cbor[]);
 
-interface ReadLine {
-  /** With its newline, where it has one. */
-  readonly text: string;
-  readonly number: number;
-  readonly card?: CardLine;
-  readonly reason?: string;
-}
-
-export function* cardLinesOf(delta: Uint8Array): Generator<ReadLine> {
-  const text = textOf(delta);
-  let number = 0;
-  for (let at = 0; at < text.length; ) {
-    const end = text.indexOf('\n', at);
-    const line = text.slice(at, end < 0 ? text.length : end + 1);
-    at += line.length;
-    number += 1;
-    if (line.trim() === '') continue;
-    const read = cardOf(parseJson(line));
-    yield typeof read === 'string' ? { text: line, number, reason: read } : { text: line, number, card: read };
-  }
-}
-
-export function readLines(delta: Uint8Array): { cards: CardLine[]; problems: Problem[] } {
+/**
+ * The cards of a delta in order, and what in it is none. A delta that begins with an object is of the first builds of Stemma, which wrote
+ * a card a line.
+ */
+export function readCards(delta: Uint8Array): { cards: CardLine[]; problems: Problem[] } {
+  const read = isLines(delta) ? readLines(delta) : readItems(delta);
   const cards: CardLine[] = [];
-  const problems: Problem[] = [];
-  for (const { card, number, reason } of cardLinesOf(delta))
-    if (card) cards.push(card);
-    else problems.push({ line: number, reason: reason ?? '' });
-  return { cards, problems };
+  const problems = [...read.problems];
+  for (const { value, number } of read.values) {
+    const card = cardOf(value);
+    if (typeof card === 'string') problems.push({ line: number, reason: card });
+    else cards.push(card);
+  }
+  return { cards, problems: problems.sort((a, b) => a.line - b.line) };
+}
+
+/** True for the older form: an array of CBOR begins with no byte that is a letter of JSON. */
+export const isLines = (delta: Uint8Array): boolean => {
+  const first = delta.find((byte) => byte > 0x20);
+  return first !== undefined && first < 0x80;
+};
+
+interface Values {
+  readonly values: readonly { readonly value: Json | undefined; readonly number: number }[];
+  readonly problems: readonly Problem[];
+}
+
+function readItems(delta: Uint8Array): Values {
+  const { items, problems } = readArray(delta);
+  return { values: items.map(({ value, number }) => ({ value: jsonOf(value), number })), problems };
+}
+
+function readLines(delta: Uint8Array): Values {
+  const values = textOf(delta)
+    .split('\n')
+    .flatMap((line, at) => (line.trim() === '' ? [] : [{ value: parseJson(line), number: at + 1 }]));
+  return { values, problems: [] };
 }
 
 /** The card, or why the value is none. */

@@ -48,7 +48,11 @@ function groupsOf(entries: readonly WritableEntry[]): WritableEntry[][] {
 function cardFields(first: WritableEntry, group: readonly WritableEntry[]): Omit<CardLine, 'cardId'> {
   const calls = group.filter((entry) => entry.kind === 'tool_call');
   const author = 'author' in first && typeof first.author === 'string' ? first.author : authorOf[first.role];
-  const marks: JsonObject = first.marks?.length ? { marks: [...first.marks] } : {};
+  const marks: JsonObject = {
+    ...(first.marks?.length ? { marks: [...first.marks] } : {}),
+    // A card is a message unless something says that it is a part of one.
+    ...(first.messageId !== undefined && splitKey(first.key)?.record !== first.messageId ? { message_id: first.messageId } : {}),
+  };
   if (calls.length > 0 && (group.length > 1 || calls.length > 1 || first.kind !== 'tool_call'))
     return {
       content: { kind: 'text', text: first.kind === 'tool_call' ? '' : (first.text ?? '') },
@@ -77,9 +81,9 @@ const authorOf: Record<Role, string> = { system: 'system', user: 'user', assista
 /** The kind is kept where the type does not say it. */
 const keptKind = (kind: Kind): JsonObject => (['thinking', 'summary', 'image', 'event'].includes(kind) ? { entry_kind: kind } : {});
 
-/** What a runtime keeps beside a text: the signature of a thinking. A tool's result is the card's content. */
-const keptResult = ({ kind, result }: WritableEntry): JsonObject =>
-  kind === 'tool_result' || result === undefined ? {} : { entry_result: result as Json };
+/** What a runtime keeps beside a text: the signature of a thinking, the data of a result. A result without a text is the card's content. */
+const keptResult = ({ kind, text, result }: WritableEntry): JsonObject =>
+  result === undefined || (kind === 'tool_result' && text === undefined) ? {} : { entry_result: result as Json };
 
 const wireCall = (entry: WritableEntry): JsonObject => ({
   ...(entry.toolCallId !== undefined && { id: entry.toolCallId }),
@@ -102,7 +106,7 @@ function contentOf(entry: WritableEntry): CardContent {
       kind: 'json',
       data: entry.isError
         ? { status: 'failed', result: entry.text ?? '', error: { code: 'tool_error', message: entry.text || 'the tool failed and said nothing' } }
-        : { status: 'success', result: entry.result ?? entry.text ?? null },
+        : { status: 'success', result: entry.text ?? entry.result ?? null },
     };
   if (entry.kind === 'image' && entry.media)
     return { kind: 'json', data: { media_type: entry.media.mediaType, data: Buffer.from(entry.media.bytes).toString('base64') } };

@@ -1,6 +1,6 @@
 // openai-chat: a conversation as the JSON of the chat completions API, { messages }, with tool calls and images.
 // A delta is a document of its own; documents are concatenated by their lists.
-// Thinking has no place in it and is left out.
+// Thinking has no place in it and is left out. functions.ts maps the form of 2023, in which functions were called.
 import { createHash } from 'node:crypto';
 import {
   badRequest,
@@ -16,6 +16,7 @@ import {
 } from '../../base/index.js';
 import type { Format, ParsedDelta, ParsedEntry, Problem, WritableEntry } from '../format.js';
 import { countTokens, imageTokens } from '../tokens.js';
+import { withToolCalls } from './functions.js';
 
 export const openaiChat: Format = {
   id: 'openai-chat-v1',
@@ -25,6 +26,13 @@ export const openaiChat: Format = {
   recognize,
   parse,
   write: (entries) => stored(messagesOf(entries)),
+  older: [
+    {
+      id: 'openai-chat-v0',
+      upgrade: (delta) => stored(read(delta).messages),
+      concat: (deltas) => stored(deltas.flatMap((delta) => listed(delta).messages)),
+    },
+  ],
   concat: (deltas) => stored(deltas.flatMap((delta) => read(delta).messages)),
   cut,
 };
@@ -110,7 +118,13 @@ function recognize(head: Uint8Array): number {
   return /"(tool_calls|tool_call_id|image_url)"\s*:/.test(text) ? 0.9 : /"type"\s*:\s*"(tool_use|tool_result|thinking)"/.test(text) ? 0.1 : 0.4;
 }
 
-function read(delta: Uint8Array): { messages: readonly Json[]; problems: readonly Problem[] } {
+/** The messages in today's form, whichever they were written in. */
+function read(delta: Uint8Array): ReturnType<typeof listed> {
+  const { messages, problems } = listed(delta);
+  return { messages: withToolCalls(messages), problems };
+}
+
+function listed(delta: Uint8Array): { messages: readonly Json[]; problems: readonly Problem[] } {
   const value = delta.length === 0 ? [] : parseJson(textOf(delta));
   const messages = Array.isArray(value) ? value : isObject(value) && Array.isArray(value.messages) ? value.messages : undefined;
   if (!messages) return { messages: [], problems: [{ line: 0, reason: value === undefined ? 'not JSON' : 'JSON without a list of messages' }] };

@@ -1,0 +1,42 @@
+// events: what Bureau's drivers report of any agent, a CBOR array of {timestamp, type, <member of that name>} in the core deterministic encoding.
+// Prompts, answers, thinking, calls and results are the conversation; metrics, raw output and errors were never seen by a model.
+// event.ts reads and writes one event. Deltas are merged on concatenation, without decoding.
+import { badRequest } from '../../base/index.js';
+import { encodeCbor, readArray, spliceArrays } from '../cbor.js';
+import { type Format, facts, type ParsedDelta, type ParsedEntry } from '../format.js';
+import { entryOf, eventOf, isEvent } from './event.js';
+
+export const events: Format = {
+  id: 'events-v1',
+  contentType: 'application/cbor',
+  tier: 'translated',
+  holds: facts.filter((fact) => !['resultData', 'model'].includes(fact)),
+  recognize: (head) => {
+    const [first] = readArray(head).items;
+    return first && isEvent(first.value) ? 0.9 : 0;
+  },
+  parse,
+  write: (entries) => encodeCbor(entries.filter((entry) => !entry.marks?.includes('hidden')).map(eventOf)),
+  concat: spliceArrays,
+  cut: (delta, lastKept) => {
+    const last = parse(delta).entries.find((entry) => entry.key === lastKept)?.raw;
+    if (!last) throw badRequest('at', `at is ${lastKept}, which is no entry of this delta`);
+    return encodeCbor(readArray(delta).items.flatMap(({ value, end }) => (end <= last.end ? [value] : [])));
+  },
+};
+
+function parse(delta: Uint8Array): ParsedDelta {
+  const { items, problems } = readArray(delta);
+  const odd = items.flatMap(({ value, number }) => (isEvent(value) ? [] : [{ line: number, reason: 'no event: it has no type that is known' }]));
+  /** Everything that an agent says between what is said to it is one answer. */
+  let answer: string | undefined;
+  const entries = items.flatMap(({ value, start, end, number }): ParsedEntry[] => {
+    if (!isEvent(value)) return [];
+    const entry = entryOf(value, delta.subarray(start, end), number - 1);
+    const name = entry.key.replace(/\.\d+$/, '');
+    if (entry.marks?.includes('hidden')) return [{ ...entry, messageId: name, raw: { start, end } }];
+    answer = entry.role === 'assistant' ? (answer ?? name) : undefined;
+    return [{ ...entry, messageId: answer ?? name, raw: { start, end } }];
+  });
+  return { entries, elisions: [], problems: [...problems, ...odd] };
+}

@@ -1,0 +1,116 @@
+import { Encoder } from 'cbor-x';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { type Cbor, decodeCbor, encodeCbor, readArray, spliceArrays } from '../../../src/core/formats/cbor.js';
+import { bureauAgent, cardbox, events, type Format } from '../../../src/core/formats/index.js';
+
+const hex = (value: Cbor): string => Buffer.from(encodeCbor(value)).toString('hex');
+const bytes = (text: string): Uint8Array => Buffer.from(text, 'hex');
+
+describe('[F28] the core deterministic encoding', () => {
+  // RFC 8949, Appendix A.
+  test.each([
+    [0, '00'],
+    [23, '17'],
+    [24, '1818'],
+    [1000, '1903e8'],
+    [1_000_000, '1a000f4240'],
+    [1_000_000_000_000, '1b000000e8d4a51000'],
+    [-1, '20'],
+    [-1000, '3903e7'],
+    [-0, 'f98000'],
+    [1.1, 'fb3ff199999999999a'],
+    [1.5, 'f93e00'],
+    [65504.5, 'fa477fe080'],
+    [100000.5, 'fa47c35040'],
+    [2 ** -24, 'f90001'],
+    [0.00006103515625, 'f90400'],
+    [-4.1, 'fbc010666666666666'],
+    [1e300, 'fb7e37e43c8800759c'],
+    ['ü', '62c3bc'],
+    ['𐅑', '64f0908591'],
+    [[1, [2, 3], [4, 5]], '8301820203820405'],
+    [{ a: 1, b: [2, 3] }, 'a26161016162820203'],
+    [null, 'f6'],
+    [true, 'f5'],
+  ] as [Cbor, string][])('%j is %s', (value, expected) => {
+    expect(hex(value)).toBe(expected);
+    expect(decodeCbor(bytes(expected))).toEqual(value);
+  });
+
+  test('keys stand in the order of their bytes, and one without a value is left out', () => {
+    expect(hex({ bb: 1, a: 2, c: undefined, '': 3 })).toBe('a3600361610262626201');
+  });
+
+  test('what is written is read again, by us and by cbor-x', () => {
+    const library = new Encoder({ mapsAsObjects: true, useRecords: false });
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => {
+        const encoded = encodeCbor(value as Cbor);
+        expect(decodeCbor(encoded)).toEqual(value);
+        if (!JSON.stringify(value).includes('__proto__')) expect(library.decode(encoded)).toEqual(library.decode(library.encode(value)));
+      }),
+    );
+  });
+});
+
+describe('[F28] arrays', () => {
+  test('deltas are merged without decoding: one head, the items as they were', () => {
+    fc.assert(
+      fc.property(fc.array(fc.array(fc.jsonValue({ maxDepth: 2 }), { maxLength: 30 }), { maxLength: 5 }), (deltas) => {
+        const spliced = spliceArrays(deltas.map((items) => encodeCbor(items as Cbor)));
+        expect(Buffer.from(spliced).equals(Buffer.from(encodeCbor(deltas.flat() as Cbor)))).toBe(true);
+      }),
+    );
+    expect(Buffer.from(spliceArrays([bytes('9f0102ff'), bytes('8103'), new Uint8Array()])).toString('hex')).toBe('83010203');
+    expect(Buffer.from(spliceArrays([])).toString('hex')).toBe('80');
+  });
+
+  test.each([
+    // cbor-x makes an object of what tag 27 names, and calls it.
+    ['81d81b82646576616c781f676c6f62616c546869732e70776e65642e707573682827707776656427', 'tag'],
+    ['9b7fffffffffffffff', 'ends before its end'],
+    ['81bb7fffffffffffffff', 'longer than its bytes'],
+    ['817b7fffffffffffffff', 'ends before its end'],
+    [`81${'81'.repeat(200)}`, 'nested deeper'],
+    ['81ff', 'stop where none can be'],
+    ['81fc', 'head that is none'],
+    ['8101ff', 'stand behind the array'],
+    ['a0', 'not a CBOR array'],
+  ])('%s is named, and nothing is followed, believed or thrown', (text, reason) => {
+    expect(
+      readArray(bytes(text))
+        .problems.map((problem) => problem.reason)
+        .join(),
+    ).toContain(reason);
+  });
+
+  test('what stands before a torn item is read', () => {
+    const whole = encodeCbor(['one', 'two', 'three']);
+    const torn = readArray(whole.subarray(0, whole.length - 1));
+    expect(torn.items.map(({ value }) => value)).toEqual(['one', 'two']);
+    expect(torn.problems).toMatchObject([{ line: 3 }]);
+  });
+
+  test('keys such as __proto__ are data', () => {
+    const read = decodeCbor(encodeCbor(JSON.parse('{"__proto__": {"polluted": true}}') as Cbor));
+    expect(Object.keys(read as object)).toEqual(['__proto__']);
+    expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
+  });
+});
+
+describe('[F10] [F28] the formats that stand in CBOR', () => {
+  test.each([bureauAgent, events, cardbox].map((format) => [format.id, format] as [string, Format]))(
+    '%s reads whatever bytes there are without a throw, and names what it could not',
+    (_, format) => {
+      fc.assert(
+        fc.property(fc.uint8Array({ maxLength: 200 }), (noise) => {
+          const { entries, problems } = format.parse(noise);
+          if (noise.some((byte) => byte > 0x20))
+            expect(entries.length + problems.length).toBeGreaterThanOrEqual(noise[0] === 0x80 || noise[0] === 0x9f ? 0 : 1);
+          format.recognize(noise, 'x');
+        }),
+      );
+    },
+  );
+});
