@@ -229,7 +229,17 @@ export const exportContract = {
     .input(
       z.object({ id: contextPrefix, stop: stop.optional(), format: formatName, path: z.string().min(1).optional(), redact: z.boolean().optional() }),
     )
-    .output(z.object({ path: z.string().optional(), text: z.string().optional(), data: base64.optional(), bytes: count, format: formatName, tier: z.enum(tiers), ...lost })),
+    .output(
+      z.object({
+        path: z.string().optional(),
+        text: z.string().optional(),
+        data: base64.optional(),
+        bytes: count,
+        format: formatName,
+        tier: z.enum(tiers),
+        ...lost,
+      }),
+    ),
   /**
    * Writes the context where an agent looks for its sessions, and says the command that resumes it. Without `agent` it is the one that
    * wrote the context; where none did, Claude Code. Never overwrites a file.

@@ -85,13 +85,16 @@ function told({ prompt, picture, thought, answer, calls, last }: Turn, number: n
   ];
 }
 type Keyed = WritableEntry & { readonly key: EntryKey };
+/** A message is said at one time, and so are its parts. */
 const numbered = (drafts: readonly Draft[]): Keyed[] =>
-  drafts.map((draft, at) => ({
-    ...draft,
-    key: `00000000-0000-4000-8000-${String(at).padStart(12, '0')}.0` as EntryKey,
-    // What stands in a result has its time.
-    at: new Date(Date.UTC(2026, 0, 1) + (at - (draft.role === 'tool' && draft.kind === 'image' ? 1 : 0)) * 1_001).toISOString() as Timestamp,
-  }));
+  drafts.map((draft, at) => {
+    const first = drafts.findIndex(({ messageId }) => messageId === draft.messageId);
+    return {
+      ...draft,
+      key: `00000000-0000-4000-8000-${String(at).padStart(12, '0')}.0` as EntryKey,
+      at: new Date(Date.UTC(2026, 0, 1) + first * 1_001).toISOString() as Timestamp,
+    };
+  });
 
 /** Facts without which there is no entry at all; the others are members of one. */
 const entriesThemselves: readonly Fact[] = [
