@@ -76,6 +76,7 @@ const views: Readonly<Record<string, readonly string[]>> = {
   timeline: ['@tanstack/react-virtual', 'lucide-react', 'react'],
   boxes: ['@tanstack/react-virtual', 'lucide-react', 'react'],
   handover: ['@tanstack/react-virtual', 'lucide-react', 'react'],
+  reviews: ['@tanstack/react-virtual', 'lucide-react', 'react'],
 };
 
 const law: readonly Row[] = [

@@ -1,7 +1,7 @@
 import { type ContextId, contextIdPattern, timestampOf } from '../base/index.js';
 import { type Chain, commitOf } from '../chain/index.js';
 import type { StartReason, TicketStart, TicketTask } from '../contract/index.js';
-import { recordOf, type TicketRecord } from './rows.js';
+import { recordOf, type TicketRecord, whoAnswers } from './rows.js';
 
 type Choice = TicketStart['choices'][number];
 
@@ -19,14 +19,13 @@ export const makerOf = (chain: Chain, row: TicketRecord): string | null =>
     ?.by ?? null;
 
 /**
- * The understanding that a ticket's discussion resumes from. Of a finding: what its maker understood when they wrote of it
- * last, whoever wrote since; of any other ticket: what it carries.
+ * The understanding that a ticket's discussion resumes from: what the one who answers in it understood when they wrote of
+ * the ticket last, whoever wrote since. Where they never did, a finding has none, and any other ticket what it carries.
  */
 export function standpoint(chain: Chain, row: TicketRecord): string | null {
-  if (row.type !== 'review_finding') return row.contextId;
-  const maker = makerOf(chain, row);
-  const [first] = writings(chain, [row.no], (by) => by === maker);
-  return first?.contextId ?? null;
+  const who = whoAnswers(chain, row);
+  const [own] = writings(chain, [row.no], (by) => by === who);
+  return own?.contextId ?? (row.type === 'review_finding' ? null : row.contextId);
 }
 
 /** The last commit of a ticket's discussion. */

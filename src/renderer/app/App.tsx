@@ -55,6 +55,7 @@ const ComposeView = lazy(() => import('../views/compose').then(({ ComposeView: v
 const TimelineView = lazy(() => import('../views/timeline').then(({ TimelineView: view }) => ({ default: view })));
 
 const BoxesView = lazy(() => import('../views/boxes').then(({ BoxesView: view }) => ({ default: view })));
+const ReviewsView = lazy(() => import('../views/reviews').then(({ ReviewsView: view }) => ({ default: view })));
 const HandoverView = lazy(() => import('../views/handover').then(({ HandoverView: view }) => ({ default: view })));
 
 const narrowQuery = matchMedia('(max-width: 900px)');
@@ -320,6 +321,8 @@ function InProject({ route }: { route: Route }) {
           return <BoxesView project={state.dir} />;
         case 'handover':
           return <HandoverView project={state.dir} />;
+        case 'reviews':
+          return <ReviewsView project={state.dir} />;
       }
   }
 }

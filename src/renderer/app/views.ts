@@ -1,4 +1,4 @@
-import { ArrowRightLeft, BookOpen, Boxes, CirclePlay, GitCompare, GitGraph, Layers, Library, MessagesSquare, Radio } from 'lucide-react';
+import { ArrowRightLeft, BookOpen, Boxes, CirclePlay, GitCompare, GitGraph, Layers, Library, ListChecks, MessagesSquare, Radio } from 'lucide-react';
 import type { Icon } from '../parts';
 import type { ViewName } from '../state';
 
@@ -14,4 +14,5 @@ export const viewNames: readonly (readonly [view: ViewName, name: string, icon: 
   ['timeline', 'Timeline', MessagesSquare, 'g t'],
   ['boxes', 'Boxes', Boxes, 'g b'],
   ['handover', 'Handover', ArrowRightLeft, 'g h'],
+  ['reviews', 'Reviews', ListChecks, 'g v'],
 ];

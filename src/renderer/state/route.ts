@@ -1,7 +1,10 @@
 import type { ContextId, EntryKey, Stop } from '../../core/contract/index.js';
 
-export const views = ['library', 'chain', 'context', 'request', 'diff', 'replay', 'compose', 'timeline', 'boxes', 'handover'] as const;
+export const views = ['library', 'chain', 'context', 'request', 'diff', 'replay', 'compose', 'timeline', 'boxes', 'handover', 'reviews'] as const;
 export type ViewName = (typeof views)[number];
+
+/** How tickets are shown: as a board (left out), as a list, or as what waits for somebody to start. */
+export type TicketsAs = 'list' | 'waiting';
 
 /** Where the person is. Stands in the address in full, so that back, forward, reload and a copied link lead to the same place. */
 export interface Route {
@@ -23,12 +26,16 @@ export interface Route {
   readonly card?: string | undefined;
   /** The turn of an agent that a handover handed out. */
   readonly turn?: string | undefined;
+  /** The ticket that is open; without one the reviews show all of them, as `tickets` says. */
+  readonly ticket?: string | undefined;
+  readonly tickets?: TicketsAs | undefined;
   /** The call to a model that is looked at. */
   readonly call?: string | undefined;
   /** The system prompt or tool set that is looked at; any other word stands for the latest. */
   readonly part?: string | undefined;
 }
 
+const ticketId = /^tkt-[0-9a-f]{1,64}$/;
 const contextId = /^ctx-[0-9a-f]{1,64}$/;
 
 /** Reads an address's hash. Anything unknown or malformed is left out rather than followed. */
@@ -42,6 +49,8 @@ export function parseRoute(hash: string): Route {
     return value && contextId.test(value) ? (value as ContextId) : undefined;
   };
   const stop = text('stop');
+  const ticket = text('ticket');
+  const tickets = text('tickets');
   return {
     view,
     project: text('project'),
@@ -53,6 +62,8 @@ export function parseRoute(hash: string): Route {
     box: text('box'),
     card: text('card'),
     turn: text('turn'),
+    ticket: ticket && ticketId.test(ticket) ? ticket : undefined,
+    tickets: tickets === 'list' || tickets === 'waiting' ? tickets : undefined,
     call: text('call'),
     part: text('part'),
     unsent: text('unsent') === 'yes' ? 'yes' : undefined,
@@ -74,6 +85,8 @@ export function formatRoute(route: Route): string {
     'box',
     'card',
     'turn',
+    'ticket',
+    'tickets',
     'call',
     'part',
   ] as const) {

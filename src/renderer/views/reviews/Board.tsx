@@ -1,0 +1,208 @@
+import { type DragEvent, type KeyboardEvent, useRef, useState } from 'react';
+import { type TicketRow, type TicketStatus, ticketMoves, ticketStatuses } from '../../../core/contract/index.js';
+import { api } from '../../client';
+import { Answer, Button, say } from '../../parts';
+import { go, useQuery, useTickets } from '../../state';
+import { MoveSheet } from './MoveSheet';
+import { Findings, openTicket, Reviewers, shownLabels, statusIcons, TypeMark } from './marks';
+import { filterOf, type Narrowed } from './Reviews';
+import { useKept } from './useKept';
+import { statusNames } from './words';
+import { Problem, useWriting } from './writing';
+
+/** More than a person looks through in a column; the list has the rest. */
+const shownInColumn = 100;
+
+interface Moving {
+  readonly ticket: TicketRow;
+  readonly to: TicketStatus | undefined;
+}
+
+/** Tickets in columns by their status. A card is dragged, or moved with m, to where it may go. */
+export function Board({ project, revision, narrowed }: { project: string; revision: string; narrowed: Narrowed }) {
+  const filter = filterOf({ ...narrowed, status: '' });
+  const query = useKept(
+    project,
+    useQuery(`${revision} ${JSON.stringify(filter)}`, (signal) =>
+      Promise.all(ticketStatuses.map((status) => api.ticket.overview({ ...filter, status, limit: shownInColumn }, { signal }))),
+    ),
+  );
+  const [dragged, setDragged] = useState<TicketRow>();
+  const [moving, setMoving] = useState<Moving>();
+  const actor = useTickets((state) => state.actor);
+  const { problem, write } = useWriting();
+  const board = useRef<HTMLDivElement>(null);
+
+  const drop = (ticket: TicketRow, to: TicketStatus): void => {
+    setDragged(undefined);
+    if (to === ticket.status) return;
+    // What needs nothing is done at once; what the move asks for, or is refused, is said where it happened.
+    const asksNothing = to === 'blocked' || to === 'deferred' || to === 'open' || (to === 'in_progress' && ticket.assignee !== null);
+    if (asksNothing) void write(() => api.ticket.transition({ ticketId: ticket.ticketId, to, by: actor }));
+    else setMoving({ ticket, to });
+  };
+
+  return (
+    <>
+      <Problem>{problem}</Problem>
+      <Answer query={query} what="The board cannot be shown" loading="Reading the tickets" stillWorks="The list may still be shown.">
+        {(columns) => (
+          <div ref={board} className="board" data-dragging={dragged ? 'yes' : undefined}>
+            {ticketStatuses.map((status, n) => (
+              <Column
+                key={status}
+                status={status}
+                rows={columns[n]?.rows ?? []}
+                total={columns[n]?.total ?? 0}
+                takes={dragged && (dragged.status === status || ticketMoves[dragged.status][status] !== undefined)}
+                onDrop={() => dragged && drop(dragged, status)}
+                onDrag={setDragged}
+                onMove={(ticket) => setMoving({ ticket, to: undefined })}
+                onStep={(from, step) => stepTo(board.current, from, step)}
+              />
+            ))}
+          </div>
+        )}
+      </Answer>
+      {moving && <MoveSheet ticketId={moving.ticket.ticketId} to={moving.to} onClose={() => setMoving(undefined)} />}
+    </>
+  );
+}
+
+type Step = 'up' | 'down' | 'left' | 'right';
+const steps: Readonly<Record<string, Step>> = {
+  ArrowUp: 'up',
+  k: 'up',
+  ArrowDown: 'down',
+  j: 'down',
+  ArrowLeft: 'left',
+  h: 'left',
+  ArrowRight: 'right',
+  l: 'right',
+};
+
+/** The focus goes to the neighboring card: within a column, or at about the same height in the next that has any. */
+function stepTo(board: HTMLElement | null, from: HTMLElement, step: Step): void {
+  const columns = [...(board?.querySelectorAll<HTMLElement>('.column') ?? [])].map((column) => [
+    ...column.querySelectorAll<HTMLElement>('.ticket-card'),
+  ]);
+  const column = columns.findIndex((cards) => cards.includes(from));
+  const place = columns[column]?.indexOf(from) ?? 0;
+  if (step === 'up' || step === 'down') {
+    columns[column]?.[place + (step === 'down' ? 1 : -1)]?.focus();
+    return;
+  }
+  const beyond = step === 'right' ? columns.slice(column + 1) : columns.slice(0, column).reverse();
+  const cards = beyond.find((each) => each.length > 0);
+  cards?.[Math.min(place, cards.length - 1)]?.focus();
+}
+
+interface ColumnProps {
+  readonly status: TicketStatus;
+  readonly rows: readonly TicketRow[];
+  readonly total: number;
+  /** Whether what is dragged may be put here; undefined while nothing is dragged. */
+  readonly takes: boolean | undefined;
+  readonly onDrop: () => void;
+  readonly onDrag: (ticket: TicketRow | undefined) => void;
+  readonly onMove: (ticket: TicketRow) => void;
+  readonly onStep: (from: HTMLElement, step: Step) => void;
+}
+
+function Column({ status, rows, total, takes, onDrop, onDrag, onMove, onStep }: ColumnProps) {
+  const [over, setOver] = useState(false);
+  const Glyph = statusIcons[status];
+  const allow = (event: DragEvent): void => {
+    if (!takes) return;
+    event.preventDefault();
+    event.dataTransfer.dropEffect = 'move';
+    setOver(true);
+  };
+  return (
+    <section
+      className={`column ${status}`}
+      aria-label={`${statusNames[status]}, ${say.plural(total, 'ticket')}`}
+      data-takes={takes === undefined ? undefined : takes ? 'yes' : 'no'}
+      data-over={over && takes ? 'yes' : undefined}
+      onDragOver={allow}
+      onDragLeave={() => setOver(false)}
+      onDrop={(event) => {
+        event.preventDefault();
+        setOver(false);
+        onDrop();
+      }}
+    >
+      <h2 className={`ticket-status ${status}`}>
+        <Glyph size={13} aria-hidden />
+        {statusNames[status]}
+        <span className="muted">{say.exact(total)}</span>
+      </h2>
+      <ul>
+        {rows.map((ticket) => (
+          <Card key={ticket.ticketId} ticket={ticket} onDrag={onDrag} onMove={onMove} onStep={onStep} />
+        ))}
+      </ul>
+      {total > rows.length && (
+        <Button small look="plain" onClick={() => go({ tickets: 'list' })}>
+          {say.exact(total - rows.length)} more in the list
+        </Button>
+      )}
+      {total === 0 && <p className="column-empty muted">none</p>}
+    </section>
+  );
+}
+
+function Card({ ticket, onDrag, onMove, onStep }: { ticket: TicketRow } & Pick<ColumnProps, 'onDrag' | 'onMove' | 'onStep'>) {
+  const onKeyDown = (event: KeyboardEvent<HTMLElement>): void => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const step = steps[event.key];
+    if (step) onStep(event.currentTarget, step);
+    else if (event.key === 'm') onMove(ticket);
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  };
+  return (
+    <li>
+      <button
+        type="button"
+        className="ticket-card"
+        draggable
+        data-ticket={ticket.ticketId}
+        aria-keyshortcuts="m"
+        title={`${ticket.ticketId}  ${ticket.title}\nEnter opens, m moves`}
+        onClick={() => openTicket(ticket.ticketId)}
+        onKeyDown={onKeyDown}
+        onDragStart={(event) => {
+          event.dataTransfer.effectAllowed = 'move';
+          event.dataTransfer.setData('text/plain', ticket.ticketId);
+          onDrag(ticket);
+        }}
+        onDragEnd={() => onDrag(undefined)}
+      >
+        <span className="ticket-card-top">
+          <TypeMark type={ticket.type} />
+          <span className="grow" />
+          <span className="mono muted" title={ticket.parent ? `Under ${ticket.parent}` : undefined}>
+            {ticket.ticketId}
+          </span>
+        </span>
+        <span className="ticket-card-title">{ticket.title}</span>
+        <span className="ticket-card-facts">
+          {ticket.ready && ticket.type !== 'review_finding' && <span className="badge ticket-ready">ready</span>}
+          <Findings findings={ticket.findings} />
+          {shownLabels(ticket.labels)
+            .slice(0, 3)
+            .map((label) => (
+              <span key={label} className="badge">
+                {label}
+              </span>
+            ))}
+          {ticket.status === 'review' && <Reviewers reviewers={ticket.reviewers} />}
+          <span className="grow" />
+          {ticket.assignee && <span className="muted ellipsis">{ticket.assignee}</span>}
+        </span>
+      </button>
+    </li>
+  );
+}

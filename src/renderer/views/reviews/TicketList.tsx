@@ -1,0 +1,117 @@
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { type KeyboardEvent, useEffect, useMemo, useRef, useState } from 'react';
+import type { TicketRow } from '../../../core/contract/index.js';
+import { api } from '../../client';
+import { Empty, Failure, Loading, say } from '../../parts';
+import { createRanges, useRanges } from '../../state';
+import { MoveSheet } from './MoveSheet';
+import { Findings, openTicket, Reviewers, StatusMark, shownLabels, TypeMark } from './marks';
+import { filterOf, type Narrowed } from './Reviews';
+
+const pageSize = 200;
+const rowHeight = 30;
+
+/** Tickets as rows, those changed last first; read in pages as they come into view. */
+export function TicketList({ revision, narrowed }: { revision: string; narrowed: Narrowed }) {
+  const key = JSON.stringify(filterOf(narrowed));
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new revision reads the list again
+  const pages = useMemo(
+    () =>
+      createRanges<TicketRow>(pageSize, async (offset, limit) => {
+        const { total, rows } = await api.ticket.overview({ ...JSON.parse(key), offset, limit });
+        return { total, items: rows };
+      }),
+    [key, revision],
+  );
+  const rows = useRanges(pages);
+  const total = rows.total();
+  const [at, setAt] = useState(0);
+  const [moving, setMoving] = useState<string>();
+  const scroller = useRef<HTMLDivElement>(null);
+  const virtual = useVirtualizer({ count: total ?? 0, getScrollElement: () => scroller.current, estimateSize: () => rowHeight, overscan: 12 });
+  const items = virtual.getVirtualItems();
+  const first = items[0]?.index ?? 0;
+  const last = items.at(-1)?.index ?? 0;
+  useEffect(() => rows.need(first, last + 1), [rows, first, last]);
+
+  const problem = rows.problem();
+  if (problem !== undefined && total === undefined)
+    return <Failure what="The list cannot be shown" error={problem} onRetry={rows.retry} stillWorks="Nothing in the project was changed." />;
+  if (total === undefined) return <Loading what="Reading the tickets" lines={14} />;
+  if (total === 0) return <Empty title="No ticket fits">Loosen the filter to see others.</Empty>;
+
+  const onKeyDown = (event: KeyboardEvent): void => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const page = Math.max(1, Math.floor((scroller.current?.clientHeight ?? 400) / rowHeight) - 1);
+    const steps: Record<string, number> = { j: 1, ArrowDown: 1, k: -1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -total, End: total };
+    const step = steps[event.key];
+    const ticket = rows.at(at);
+    if (step !== undefined) {
+      const next = Math.max(0, Math.min(total - 1, at + step));
+      setAt(next);
+      virtual.scrollToIndex(next, { align: 'auto' });
+    } else if (event.key === 'Enter' && ticket) openTicket(ticket.ticketId);
+    else if (event.key === 'm' && ticket) setMoving(ticket.ticketId);
+    else return;
+    event.preventDefault();
+  };
+  return (
+    <>
+      <div
+        ref={scroller}
+        className="ticket-list"
+        role="listbox"
+        aria-label="Tickets, those changed last first"
+        aria-activedescendant={`ticket-row-${at}`}
+        tabIndex={0}
+        data-list
+        onKeyDown={onKeyDown}
+      >
+        <div style={{ height: virtual.getTotalSize(), position: 'relative' }} role="presentation">
+          {items.map((item) => (
+            <Row key={item.key} place={item.index} top={item.start} ticket={rows.at(item.index)} chosen={item.index === at} />
+          ))}
+        </div>
+      </div>
+      {moving && <MoveSheet ticketId={moving} to={undefined} onClose={() => setMoving(undefined)} />}
+    </>
+  );
+}
+
+function Row({ place, top, ticket, chosen }: { place: number; top: number; ticket: TicketRow | undefined; chosen: boolean }) {
+  if (!ticket) return <div className="ticket-row" style={{ top }} aria-hidden />;
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the listbox answers the keys for its options
+    // biome-ignore lint/a11y/useFocusableInteractive: the listbox has the focus and names its active option
+    <div
+      id={`ticket-row-${place}`}
+      role="option"
+      aria-selected={chosen}
+      className="ticket-row"
+      style={{ top }}
+      data-ticket={ticket.ticketId}
+      title={ticket.title}
+      onClick={() => openTicket(ticket.ticketId)}
+    >
+      <span className="mono muted ticket-row-id">{ticket.ticketId}</span>
+      <StatusMark status={ticket.status} />
+      <span className="ellipsis grow">
+        {ticket.title}
+        {shownLabels(ticket.labels)
+          .slice(0, 3)
+          .map((label) => (
+            <span key={label} className="badge">
+              {label}
+            </span>
+          ))}
+      </span>
+      <Findings findings={ticket.findings} />
+      {ticket.ready && ticket.type !== 'review_finding' && <span className="badge ticket-ready">ready</span>}
+      <span className="ticket-row-people ellipsis">{ticket.status === 'review' ? <Reviewers reviewers={ticket.reviewers} /> : ticket.assignee}</span>
+      <TypeMark type={ticket.type} />
+      <time className="muted ticket-row-time" dateTime={ticket.updatedAt} title={say.instant(ticket.updatedAt)}>
+        {say.when(ticket.updatedAt)}
+      </time>
+    </div>
+  );
+}

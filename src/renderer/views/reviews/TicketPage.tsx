@@ -1,0 +1,377 @@
+import { ChevronLeft, Flag, Pencil, UserPlus } from 'lucide-react';
+import { useState } from 'react';
+import { type ContextId, type Ticket, type TicketStatus, type TicketVersion, ticketMoves, type Verdict } from '../../../core/contract/index.js';
+import { api } from '../../client';
+import { Answer, Button, IconButton, Id, Markdown, Sheet, say } from '../../parts';
+import { go, notify, useProject, useQuery, useTickets, useTicketsAtCommits } from '../../state';
+import { MoveSheet, Words } from './MoveSheet';
+import { ContextLink, Findings, openTicket, StatusMark, shownLabels, TicketLink, TypeMark } from './marks';
+import { Thread } from './Thread';
+import { TicketSheet } from './TicketSheet';
+import { useKept } from './useKept';
+import { Start } from './Waiting';
+import { changeWords, moveName, reasonNames, verdictNames, whyNotClosed } from './words';
+import { Actor, namesIn, Problem, useWriting } from './writing';
+
+type Asked =
+  | { readonly kind: 'move'; readonly to: TicketStatus }
+  | { readonly kind: 'edit' | 'finding' | 'child' | 'reviewers' }
+  | { readonly kind: 'verdict'; readonly reviewer: string };
+
+async function read(ticketId: string) {
+  const [ticket, thread, children, events, { facets }] = await Promise.all([
+    api.ticket.get({ ticketId }),
+    api.ticket.thread({ ticketId }),
+    api.ticket.list({ parent: ticketId }),
+    api.ticket.events({ ticketId }),
+    api.ticket.overview({ limit: 1 }),
+  ]);
+  const near = await Promise.all([...(ticket.parent ? [ticket.parent] : []), ...ticket.dependsOn].map((id) => api.ticket.get({ ticketId: id })));
+  return { ticket, thread, children, events, people: facets.people, near: new Map(near.map((each) => [each.ticketId, each])) };
+}
+type Read = Awaited<ReturnType<typeof read>>;
+
+/** A ticket with everything around it; beside it the discussion, and what was understood when it was written. */
+export function TicketPage({ project, ticketId }: { project: string; ticketId: string }) {
+  const commits = useProject((state) => state.revision);
+  const revision = useTickets((state) => state.revision);
+  const query = useKept(
+    `${project} ${ticketId}`,
+    useQuery(`${project} ${ticketId} ${commits} ${revision}`, () => read(ticketId)),
+  );
+  return (
+    <section className="ticket-page" aria-label="Ticket">
+      <Answer
+        query={query}
+        what={`${ticketId} cannot be shown`}
+        loading="Reading the ticket"
+        lines={12}
+        stillWorks="Other tickets can still be opened."
+      >
+        {(data) => (
+          <>
+            <Main project={project} data={data} />
+            <Thread project={project} ticket={data.ticket} thread={data.thread} />
+          </>
+        )}
+      </Answer>
+    </section>
+  );
+}
+
+function Main({ project, data }: { project: string; data: Read }) {
+  const { ticket, children, events, near, people } = data;
+  const [asked, setAsked] = useState<Asked>();
+  const findings = children.filter((child) => child.type === 'review_finding');
+  const others = children.filter((child) => child.type !== 'review_finding');
+  const parent = ticket.parent ? near.get(ticket.parent) : undefined;
+  const waiting = events.filter((event) => event.state === 'waiting' || event.state === 'taken');
+  const close = (): void => setAsked(undefined);
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a text that scrolls is reached by keyboard
+    <section className="ticket-main" tabIndex={0} aria-label={`${ticket.ticketId}: ${ticket.title}`}>
+      <nav className="ticket-way" aria-label="Where this ticket stands">
+        <Button small look="plain" icon={ChevronLeft} onClick={() => go({ ticket: undefined })}>
+          All tickets
+        </Button>
+        {parent && <TicketLink id={parent.ticketId} title={parent.title} />}
+        <span className="grow" />
+        <Actor people={people} />
+      </nav>
+      <header className="ticket-head">
+        <h2>{ticket.title}</h2>
+        <IconButton icon={Pencil} label="Change the ticket" onClick={() => setAsked({ kind: 'edit' })} />
+      </header>
+      <p className="ticket-facts">
+        <StatusMark status={ticket.status} />
+        {ticket.ready && ticket.type !== 'review_finding' && <span className="badge ticket-ready">ready</span>}
+        <TypeMark type={ticket.type} />
+        <Id id={ticket.ticketId} what="ticket id" />
+        {ticket.assignee ? <span>{ticket.assignee}</span> : <span className="muted">nobody has it</span>}
+        {shownLabels(ticket.labels).map((label) => (
+          <span key={label} className="badge">
+            {label}
+          </span>
+        ))}
+        <time className="muted" dateTime={ticket.createdAt} title={say.instant(ticket.createdAt)}>
+          made {say.when(ticket.createdAt)}
+        </time>
+      </p>
+      <Moves
+        ticket={ticket}
+        openFindings={findings.filter((child) => child.status !== 'closed').length}
+        onMove={(to) => setAsked({ kind: 'move', to })}
+      />
+      {ticket.body.trim() ? <Markdown text={ticket.body} /> : <p className="muted">No text.</p>}
+      {ticket.resolution !== null && (
+        <section className="ticket-resolution" aria-label="Resolution">
+          <h3>Resolved</h3>
+          <Markdown text={ticket.resolution} />
+        </section>
+      )}
+      {ticket.reviewers.length > 0 && (
+        <ReviewersOf
+          ticket={ticket}
+          onVerdict={(reviewer) => setAsked({ kind: 'verdict', reviewer })}
+          onChange={() => setAsked({ kind: 'reviewers' })}
+        />
+      )}
+      {ticket.type !== 'review_finding' && (
+        <section aria-label="Findings">
+          <h3>
+            Findings <Findings findings={{ total: findings.length, open: findings.filter((child) => child.status !== 'closed').length }} />
+            <span className="grow" />
+            {ticket.status !== 'closed' && (
+              <Button small icon={Flag} onClick={() => setAsked({ kind: 'finding' })}>
+                New finding
+              </Button>
+            )}
+          </h3>
+          {findings.length === 0 ? <p className="muted">Nothing was found yet.</p> : <Children of={findings} />}
+        </section>
+      )}
+      {others.length > 0 && (
+        <section aria-label="Below this ticket">
+          <h3>Below it</h3>
+          <Children of={others} />
+        </section>
+      )}
+      {ticket.dependsOn.length > 0 && (
+        <section aria-label="Depends on">
+          <h3>Depends on</h3>
+          <Children of={ticket.dependsOn.flatMap((id) => near.get(id) ?? [])} />
+        </section>
+      )}
+      {waiting.length > 0 && (
+        <section aria-label="Waiting">
+          <h3>Waiting</h3>
+          <ul className="waiting-list">
+            {waiting.map((event) => (
+              <Start key={event.event} project={project} event={event} />
+            ))}
+          </ul>
+        </section>
+      )}
+      <Versions project={project} versions={ticket.versions} />
+      {asked?.kind === 'move' && <MoveSheet ticketId={ticket.ticketId} to={asked.to} onClose={close} />}
+      {asked?.kind === 'edit' && <TicketSheet ticket={ticket} people={people} onClose={close} onSaved={() => notify('Saved')} />}
+      {asked?.kind === 'finding' && <TicketSheet parent={ticket} people={people} onClose={close} onSaved={(id) => notify(`Made ${id}`)} />}
+      {asked?.kind === 'reviewers' && <ReviewersSheet ticket={ticket} onClose={close} />}
+      {asked?.kind === 'verdict' && <VerdictSheet ticket={ticket} reviewer={asked.reviewer} onClose={close} />}
+    </section>
+  );
+}
+
+/** What may be done with the ticket next, the usual next step first. */
+function Moves({ ticket, openFindings, onMove }: { ticket: Ticket; openFindings: number; onMove: (to: TicketStatus) => void }) {
+  const allowed = Object.keys(ticketMoves[ticket.status]) as TicketStatus[];
+  const obstacles = allowed.includes('closed') ? whyNotClosed(ticket, openFindings) : [];
+  const isFinding = ticket.type === 'review_finding';
+  const usual: TicketStatus | undefined =
+    ticket.status === 'review'
+      ? obstacles.length === 0
+        ? 'closed'
+        : 'in_progress'
+      : ticket.status === 'closed'
+        ? undefined
+        : isFinding
+          ? 'closed'
+          : ticket.status === 'in_progress'
+            ? 'review'
+            : 'in_progress';
+  return (
+    <fieldset className="ticket-moves" aria-label="Moves">
+      {[...allowed]
+        .sort((a, b) => Number(b === usual) - Number(a === usual))
+        .map((to) => (
+          <Button key={to} small {...(to === usual && { look: 'primary' as const })} onClick={() => onMove(to)}>
+            {isFinding && to === 'closed' ? 'Resolve' : moveName(ticket.status, to)}
+          </Button>
+        ))}
+      {obstacles.length > 0 && <span className="muted">Not to be closed yet: {obstacles.join('; ')}.</span>}
+    </fieldset>
+  );
+}
+
+function ReviewersOf({ ticket, onVerdict, onChange }: { ticket: Ticket; onVerdict: (reviewer: string) => void; onChange: () => void }) {
+  const isInReview = ticket.status === 'review';
+  return (
+    <section aria-label="Reviewers">
+      <h3>
+        Reviewers
+        <span className="grow" />
+        {isInReview && (
+          <Button small icon={UserPlus} onClick={onChange}>
+            Change
+          </Button>
+        )}
+      </h3>
+      <ul className="reviewer-list">
+        {ticket.reviewers.map(({ name, verdict }) => (
+          <li key={name}>
+            <b>{name}</b>
+            <span className={`reviewer ${verdict}`}>{verdictNames[verdict]}</span>
+            {isInReview && verdict === 'pending' && <StartsFrom ticketId={ticket.ticketId} who={name} />}
+            <span className="grow" />
+            {isInReview && (
+              <Button small onClick={() => onVerdict(name)}>
+                {verdict === 'pending' ? 'Give a verdict' : 'Change the verdict'}
+              </Button>
+            )}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+/** Whether a reviewer begins anew or with what they understood the last time. */
+function StartsFrom({ ticketId, who }: { ticketId: string; who: string }) {
+  const query = useQuery(`start ${ticketId} ${who}`, () => api.ticket.startFrom({ ticketId, who }));
+  if (query.status !== 'done') return null;
+  const { contextId, reason, choices } = query.data;
+  return (
+    <span className="muted">
+      starts {contextId === null ? reasonNames.fresh : <>from {reasonNames[reason]}</>}
+      {contextId !== null && (
+        <>
+          {' '}
+          <ContextLink id={contextId} known={choices.some((choice) => choice.contextId === contextId && choice.known)} />
+        </>
+      )}
+    </span>
+  );
+}
+
+const Children = ({ of }: { of: readonly Ticket[] }) => (
+  <ul className="ticket-children">
+    {of.map((child) => (
+      <li key={child.ticketId}>
+        <button type="button" className="ticket-child" onClick={() => openTicket(child.ticketId)}>
+          <StatusMark status={child.status} />
+          <span className="mono muted">{child.ticketId}</span>
+          <span className="ellipsis grow">{child.title}</span>
+          {child.threadId !== null && <span className="badge">discussed</span>}
+          {child.resolution !== null && <span className="muted ellipsis ticket-child-resolution">{say.firstLine(child.resolution, 80)}</span>}
+        </button>
+      </li>
+    ))}
+  </ul>
+);
+
+const shownVersions = 8;
+
+/** Everything that was done to the ticket: who, when, and what they understood then. */
+function Versions({ project, versions }: { project: string; versions: readonly TicketVersion[] }) {
+  const known = useTicketsAtCommits(project);
+  const [all, setAll] = useState(false);
+  const newest = versions.map((version, n) => ({ version, n })).reverse();
+  return (
+    <section aria-label="Versions">
+      <h3>
+        Versions <span className="muted">{versions.length}</span>
+      </h3>
+      <ol className="ticket-versions">
+        {newest.slice(0, all ? newest.length : shownVersions).map(({ version, n }) => (
+          <li key={n}>
+            <time className="muted" dateTime={version.at} title={say.instant(version.at)}>
+              {say.when(version.at)}
+            </time>
+            <div>
+              <b>{version.by ?? 'somebody'}</b> {changeWords(version, n === 0).join('; ') || 'wrote nothing new'}
+              {version.reason && <span className="muted"> · {version.reason}</span>}
+            </div>
+            {version.contextId === null ? (
+              <span className="muted" title="No context was given, and none was found by name and time">
+                not recorded
+              </span>
+            ) : (
+              <span>
+                <ContextLink id={version.contextId} known={known.has(version.contextId as ContextId)} />{' '}
+                <span className="muted">{version.contextFound === 'resolved' ? 'found' : 'given'}</span>
+              </span>
+            )}
+          </li>
+        ))}
+      </ol>
+      {newest.length > shownVersions && (
+        <Button small look="plain" onClick={() => setAll(!all)}>
+          {all ? 'Show the latest only' : `Show all ${newest.length}`}
+        </Button>
+      )}
+    </section>
+  );
+}
+
+const verdicts = ['approved', 'changes_requested', 'commented'] as const satisfies readonly Verdict[];
+
+function VerdictSheet({ ticket, reviewer, onClose }: { ticket: Ticket; reviewer: string; onClose: () => void }) {
+  const [verdict, setVerdict] = useState<(typeof verdicts)[number]>('approved');
+  const [reason, setReason] = useState('');
+  const { busy, problem, write } = useWriting();
+  const give = async (): Promise<void> => {
+    if (await write(() => api.ticket.verdict({ ticketId: ticket.ticketId, reviewer, verdict, ...(reason.trim() && { reason: reason.trim() }) })))
+      onClose();
+  };
+  return (
+    <Sheet
+      title={`Verdict of ${reviewer}`}
+      onClose={onClose}
+      footer={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button look="primary" disabled={busy} onClick={() => void give()}>
+            Give the verdict
+          </Button>
+        </>
+      }
+    >
+      <div className="ticket-form">
+        <p className="muted">
+          It moves nothing by itself: whoever holds the ticket decides. It is signed as {reviewer}, with what they understood last.
+        </p>
+        {verdicts.map((each) => (
+          <label key={each} className="verdict-choice">
+            <input type="radio" name="verdict" checked={verdict === each} onChange={() => setVerdict(each)} /> {reviewer} {verdictNames[each]}
+          </label>
+        ))}
+        <Words id="verdict-words" label="Words to go with it" value={reason} onChange={setReason} long />
+        <Problem>{problem}</Problem>
+      </div>
+    </Sheet>
+  );
+}
+
+function ReviewersSheet({ ticket, onClose }: { ticket: Ticket; onClose: () => void }) {
+  const [names, setNames] = useState(ticket.reviewers.map(({ name }) => name).join(', '));
+  const actor = useTickets((state) => state.actor);
+  const { busy, problem, write } = useWriting();
+  const save = async (): Promise<void> => {
+    if (await write(() => api.ticket.update({ ticketId: ticket.ticketId, reviewers: namesIn(names), by: actor }))) onClose();
+  };
+  return (
+    <Sheet
+      title={`Reviewers of ${ticket.ticketId}`}
+      onClose={onClose}
+      footer={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button look="primary" disabled={busy || namesIn(names).length === 0} onClick={() => void save()}>
+            Save
+          </Button>
+        </>
+      }
+    >
+      <div className="ticket-form">
+        <Words
+          id="reviewer-names"
+          label="Reviewers, with commas"
+          value={names}
+          onChange={setNames}
+          hint="Verdicts of those who stay are kept; whoever is new is asked to start."
+        />
+        <Problem>{problem}</Problem>
+      </div>
+    </Sheet>
+  );
+}

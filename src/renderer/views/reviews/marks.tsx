@@ -1,0 +1,120 @@
+import {
+  Bug,
+  CircleCheck,
+  CircleDashed,
+  CircleDot,
+  CirclePause,
+  Eye,
+  Flag,
+  HelpCircle,
+  ListTodo,
+  OctagonAlert,
+  SearchCheck,
+  Sparkles,
+} from 'lucide-react';
+import type { ContextId, Ticket, TicketRow, TicketStatus, Verdict } from '../../../core/contract/index.js';
+import { type Icon, say } from '../../parts';
+import { go } from '../../state';
+import { statusNames, typeName, verdictNames } from './words';
+
+export const statusIcons: Readonly<Record<TicketStatus, Icon>> = {
+  open: CircleDashed,
+  in_progress: CircleDot,
+  review: Eye,
+  blocked: OctagonAlert,
+  deferred: CirclePause,
+  closed: CircleCheck,
+};
+
+export function StatusMark({ status }: { status: TicketStatus }) {
+  const Glyph = statusIcons[status];
+  return (
+    <span className={`ticket-status ${status}`}>
+      <Glyph size={13} aria-hidden />
+      {statusNames[status]}
+    </span>
+  );
+}
+
+const typeIcons: Readonly<Record<string, Icon>> = {
+  task: ListTodo,
+  bug: Bug,
+  feature: Sparkles,
+  question: HelpCircle,
+  review: SearchCheck,
+  review_finding: Flag,
+};
+
+export function TypeMark({ type }: { type: string }) {
+  const Glyph = typeIcons[type];
+  return (
+    <span className="ticket-type" title={typeName(type)}>
+      {Glyph && <Glyph size={13} aria-hidden />}
+      {typeName(type)}
+    </span>
+  );
+}
+
+/** A ticket by its id, wherever one is named. */
+export const TicketLink = ({ id, title }: { id: string; title?: string | undefined }) => (
+  <button type="button" className="link-button ticket-link" title={title ? `${id}\n${title}` : id} onClick={() => openTicket(id)}>
+    {title ? (
+      <>
+        <span className="mono">{id}</span> {title}
+      </>
+    ) : (
+      <span className="mono">{id}</span>
+    )}
+  </button>
+);
+
+export const openTicket = (ticket: string): void => go({ view: 'reviews', ticket });
+
+/** A context by its id: a way to it where the project has it, else the text that it is. */
+export function ContextLink({ id, known }: { id: string; known: boolean }) {
+  if (!known)
+    return (
+      <span className="mono muted" title="No such commit is in this project: it is kept as it was given">
+        {say.shortId(id)}
+      </span>
+    );
+  return (
+    <button
+      type="button"
+      className="link-button mono"
+      title={`${id}\nOpen what was understood then`}
+      onClick={() => go({ view: 'context', commit: id as ContextId, entry: undefined, stop: undefined })}
+    >
+      {say.shortId(id)}
+    </button>
+  );
+}
+
+const verdictSigns: Readonly<Record<Verdict, string>> = { pending: '·', approved: '✓', changes_requested: '✗', commented: '“' };
+
+/** Reviewers in a word each: who, and what they said so far. */
+export function Reviewers({ reviewers }: { reviewers: Ticket['reviewers'] }) {
+  return reviewers.map(({ name, verdict }) => (
+    <span key={name} className={`reviewer ${verdict}`} title={`${name}: ${verdictNames[verdict]}`}>
+      <span aria-hidden>{verdictSigns[verdict]}</span>
+      <span className="unseen">{verdictNames[verdict]}: </span>
+      {name}
+    </span>
+  ));
+}
+
+/** Labels that say where a ticket came from are for the machine. */
+export const shownLabels = (labels: readonly string[]): readonly string[] => labels.filter((label) => !label.startsWith('from:'));
+
+export function Findings({ findings }: { findings: TicketRow['findings'] }) {
+  if (findings.total === 0) return null;
+  const words =
+    findings.open === 0 ? `all ${say.plural(findings.total, 'finding')} closed` : `${findings.open} of ${say.plural(findings.total, 'finding')} open`;
+  return (
+    <span className={`badge ticket-findings${findings.open > 0 ? ' open' : ''}`} title={words}>
+      <Flag size={11} aria-hidden />
+      <span aria-hidden>{findings.open > 0 ? `${findings.open} of ${findings.total}` : findings.total}</span>
+      <span className="unseen">{words}</span>
+    </span>
+  );
+}

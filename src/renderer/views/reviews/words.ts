@@ -1,0 +1,103 @@
+import type { StartReason, Ticket, TicketStatus, TicketTask, TicketVersion, Verdict } from '../../../core/contract/index.js';
+import { say } from '../../parts';
+
+/** How tickets are said everywhere in the window. */
+export const statusNames: Readonly<Record<TicketStatus, string>> = {
+  open: 'Open',
+  in_progress: 'In progress',
+  review: 'In review',
+  blocked: 'Blocked',
+  deferred: 'Deferred',
+  closed: 'Closed',
+};
+
+export const verdictNames: Readonly<Record<Verdict, string>> = {
+  pending: 'not yet',
+  approved: 'approved',
+  changes_requested: 'asks for changes',
+  commented: 'commented',
+};
+
+export const taskNames: Readonly<Record<TicketTask, string>> = {
+  work: 'work on',
+  review: 'review',
+  address_findings: 'address the findings of',
+  decide: 'decide, now that every verdict is in, on',
+  answer: 'answer a question on',
+  verify_resolution: 'verify the resolution of',
+};
+
+export const reasonNames: Readonly<Record<StartReason | 'fresh', string>> = {
+  fresh: 'fresh, with an empty context',
+  earlier_review: 'their earlier review',
+  own_work: 'their own work on it',
+  handed_over: 'the work of whoever had it before',
+  finding: 'what they understood when they wrote the finding',
+  discussion: 'the end of the discussion',
+  ticket: 'what the ticket was written with',
+};
+
+/** What a move is called on its button. */
+export function moveName(from: TicketStatus, to: TicketStatus): string {
+  switch (to) {
+    case 'open':
+      return from === 'closed' ? 'Open again' : 'Back to open';
+    case 'in_progress':
+      return from === 'review' ? 'Back to work' : 'Start work';
+    case 'review':
+      return 'Send to review';
+    case 'blocked':
+      return 'Block';
+    case 'deferred':
+      return 'Defer';
+    case 'closed':
+      return 'Close';
+  }
+}
+
+export const typeName = (type: string): string => (type === 'review_finding' ? 'finding' : type);
+
+/** What a version of a ticket changed, a sentence a field. */
+export function changeWords({ changes }: TicketVersion, isFirst: boolean): string[] {
+  if (isFirst) return ['Made the ticket'];
+  return Object.entries(changes).flatMap(([field, { from, to }]) => {
+    switch (field) {
+      case 'status':
+        return `${statusNames[from as TicketStatus]} → ${statusNames[to as TicketStatus]}`;
+      case 'assignee':
+        return to === null ? `Taken off ${String(from)}` : `Assigned to ${String(to)}`;
+      case 'reviewers':
+        return reviewerWords(from as Ticket['reviewers'], to as Ticket['reviewers']);
+      case 'resolution':
+        return to === null ? 'No longer resolved' : `Resolved: ${say.firstLine(String(to), 160)}`;
+      case 'title':
+        return `Title: ${say.firstLine(String(to), 120)}`;
+      case 'body':
+        return 'Changed the text';
+      case 'threadId':
+        return 'Began the discussion';
+      case 'contextId':
+        return [];
+      default:
+        return `${field}: ${wordsOf(to)}`;
+    }
+  });
+}
+
+const wordsOf = (value: unknown): string => (Array.isArray(value) ? value.join(', ') || 'none' : String(value ?? 'none'));
+
+function reviewerWords(from: Ticket['reviewers'], to: Ticket['reviewers']): string[] {
+  const before = new Map(from.map(({ name, verdict }) => [name, verdict]));
+  const given = to.filter(({ name, verdict }) => verdict !== 'pending' && before.get(name) !== verdict);
+  if (given.length > 0) return given.map(({ name, verdict }) => `${name}: ${verdictNames[verdict]}`);
+  return [`Reviewers: ${to.map(({ name }) => name).join(', ')}`];
+}
+
+/** What stands between a ticket and its closing, a sentence each; nothing where it can be closed. */
+export function whyNotClosed(ticket: Pick<Ticket, 'status' | 'reviewers'>, openFindings: number): string[] {
+  const waiting = ticket.status === 'review' ? ticket.reviewers.filter(({ verdict }) => verdict !== 'approved') : [];
+  return [
+    ...(openFindings > 0 ? [`${say.plural(openFindings, 'finding')} ${openFindings === 1 ? 'is' : 'are'} open`] : []),
+    ...(waiting.length > 0 ? [`${waiting.map(({ name }) => name).join(', ')} did not approve`] : []),
+  ];
+}
