@@ -10,10 +10,6 @@ export const keyGroups: readonly { readonly name: string; readonly keys: readonl
       ['Ctrl/Cmd K', 'Search or jump'],
       ['?', 'This list'],
       ['/', 'Filter or find'],
-<<<<<<< HEAD
-=======
-      ['g then l c x q d r o t b h v', 'Library, chain, context, request, diff, replay, compose, timeline, boxes, handover, reviews'],
->>>>>>> d2fcbe9 (Reviews: a board, a list and what waits; a ticket beside its discussion and what was understood then)
       ['Ctrl/Cmd B', 'Hide or show the left pane'],
       ['Ctrl/Cmd J', 'Hide or show the inspector'],
       ['Alt ←  Alt →', 'Back, forward'],
@@ -61,24 +57,8 @@ export const keyGroups: readonly { readonly name: string; readonly keys: readonl
   },
 ];
 
-<<<<<<< HEAD
 /** What follows `g`, by the list of the tabs. */
 const viewKeys: ReadonlyMap<string, ViewName> = new Map(viewNames.map(([view, , , keys]) => [keys.slice(-1), view]));
-=======
-const viewKeys: Record<string, ViewName> = {
-  l: 'library',
-  c: 'chain',
-  x: 'context',
-  q: 'request',
-  d: 'diff',
-  r: 'replay',
-  o: 'compose',
-  t: 'timeline',
-  b: 'boxes',
-  h: 'handover',
-  v: 'reviews',
-};
->>>>>>> d2fcbe9 (Reviews: a board, a list and what waits; a ticket beside its discussion and what was understood then)
 
 const isTyping = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement && (target.isContentEditable || ['INPUT', 'TEXTAREA', 'SELECT'].includes(target.tagName));

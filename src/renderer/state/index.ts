@@ -7,17 +7,8 @@ export { type ImportJob, runImport, useImports } from './imports';
 export { go, move, route, useNavigation } from './navigation';
 export { followAddress, noticeChanges, refreshProject, useOpenDir, useProject } from './project';
 
-<<<<<<< HEAD
-
 export { type Query, useKept, useQuery } from './query';
-export { type Ranges, useRanges } from './ranges';
-
-=======
-
-export { type Query, useQuery } from './query';
 export { createRanges, type Ranges, useRanges } from './ranges';
-
->>>>>>> d2fcbe9 (Reviews: a board, a list and what waits; a ticket beside its discussion and what was understood then)
 
 export { jumpTo, useReading } from './reading';
 export type { Route, TicketsAs, ViewName } from './route';

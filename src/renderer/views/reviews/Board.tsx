@@ -2,11 +2,10 @@ import { type DragEvent, type KeyboardEvent, useRef, useState } from 'react';
 import { type TicketRow, type TicketStatus, ticketMoves, ticketStatuses } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Answer, Button, say } from '../../parts';
-import { go, useQuery, useTickets } from '../../state';
+import { go, useKept, useQuery, useTickets } from '../../state';
 import { MoveSheet } from './MoveSheet';
 import { Findings, openTicket, Reviewers, shownLabels, statusIcons, TypeMark } from './marks';
 import { filterOf, type Narrowed } from './Reviews';
-import { useKept } from './useKept';
 import { statusNames } from './words';
 import { Problem, useWriting } from './writing';
 
@@ -19,10 +18,9 @@ interface Moving {
 }
 
 /** Tickets in columns by their status. A card is dragged, or moved with m, to where it may go. */
-export function Board({ project, revision, narrowed }: { project: string; revision: string; narrowed: Narrowed }) {
+export function Board({ revision, narrowed }: { revision: string; narrowed: Narrowed }) {
   const filter = filterOf({ ...narrowed, status: '' });
   const query = useKept(
-    project,
     useQuery(`${revision} ${JSON.stringify(filter)}`, (signal) =>
       Promise.all(ticketStatuses.map((status) => api.ticket.overview({ ...filter, status, limit: shownInColumn }, { signal }))),
     ),

@@ -3,14 +3,13 @@ import { useDeferredValue, useState } from 'react';
 import { type TicketStatus, ticketStatuses } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Answer, Button, Empty, Switch, say } from '../../parts';
-import { go, type TicketsAs, useNavigation, useProject, useQuery, useTickets } from '../../state';
+import { go, type TicketsAs, useKept, useNavigation, useProject, useQuery, useTickets } from '../../state';
 import { Board } from './Board';
 import { ImportSheet } from './ImportSheet';
 import { openTicket } from './marks';
 import { TicketList } from './TicketList';
 import { TicketPage } from './TicketPage';
 import { TicketSheet } from './TicketSheet';
-import { useKept } from './useKept';
 import { Waiting } from './Waiting';
 import { statusNames, typeName } from './words';
 import { Actor } from './writing';
@@ -52,7 +51,6 @@ function Tickets({ project }: { project: string }) {
   const revision = useTickets((state) => state.revision);
   const key = `${project} ${commits} ${revision}`;
   const summary = useKept(
-    project,
     useQuery(key, async () => {
       const [{ total, facets }, waiting] = await Promise.all([api.ticket.overview({ limit: 1 }), api.ticket.events({ state: 'waiting' })]);
       return { total, facets, waiting: waiting.length };
@@ -107,7 +105,7 @@ function Tickets({ project }: { project: string }) {
                   withStatus={shown === 'list'}
                 />
               )}
-              {shown === 'board' && <Board project={project} revision={key} narrowed={deferred} />}
+              {shown === 'board' && <Board revision={key} narrowed={deferred} />}
               {shown === 'list' && <TicketList revision={key} narrowed={deferred} />}
               {shown === 'waiting' && <Waiting project={project} revision={key} />}
             </>

@@ -44,8 +44,8 @@ export function Thread({ project, ticket, thread }: { project: string; ticket: T
         )}
         {thread.messages.length === 0 && !reply.running && (
           <p className="muted thread-empty">
-            Nothing was asked yet. A question goes to {who} with all that they understood {thread.from ? 'at that commit' : 'and that is recorded'};
-            each message becomes a commit on a branch of its own, so that discussions of other findings know nothing of it.
+            Nothing was asked yet. A question goes to {who} with all that they understood {thread.from ? 'at that commit' : 'and that is recorded'}.
+            Each message becomes a commit on a branch of its own, so that discussions of other findings know nothing of it.
           </p>
         )}
         <ol className="thread-messages">

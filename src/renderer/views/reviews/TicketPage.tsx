@@ -3,12 +3,11 @@ import { useState } from 'react';
 import { type ContextId, type Ticket, type TicketStatus, type TicketVersion, ticketMoves, type Verdict } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Answer, Button, IconButton, Id, Markdown, Sheet, say } from '../../parts';
-import { go, notify, useProject, useQuery, useTickets, useTicketsAtCommits } from '../../state';
+import { go, notify, useKept, useProject, useQuery, useTickets, useTicketsAtCommits } from '../../state';
 import { MoveSheet, Words } from './MoveSheet';
 import { ContextLink, Findings, openTicket, StatusMark, shownLabels, TicketLink, TypeMark } from './marks';
 import { Thread } from './Thread';
 import { TicketSheet } from './TicketSheet';
-import { useKept } from './useKept';
 import { Start } from './Waiting';
 import { changeWords, moveName, reasonNames, verdictNames, whyNotClosed } from './words';
 import { Actor, namesIn, Problem, useWriting } from './writing';
@@ -35,10 +34,7 @@ type Read = Awaited<ReturnType<typeof read>>;
 export function TicketPage({ project, ticketId }: { project: string; ticketId: string }) {
   const commits = useProject((state) => state.revision);
   const revision = useTickets((state) => state.revision);
-  const query = useKept(
-    `${project} ${ticketId}`,
-    useQuery(`${project} ${ticketId} ${commits} ${revision}`, () => read(ticketId)),
-  );
+  const query = useKept(useQuery(`${project} ${ticketId} ${commits} ${revision}`, () => read(ticketId)));
   return (
     <section className="ticket-page" aria-label="Ticket">
       <Answer

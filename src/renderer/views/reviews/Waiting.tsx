@@ -3,20 +3,16 @@ import { useState } from 'react';
 import type { ContextId, TicketEvent } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Answer, agentOf, Button, notifyProblem, Switch, say } from '../../parts';
-import { go, show, useQuery, useTickets, useTicketsAtCommits } from '../../state';
+import { go, show, useKept, useQuery, useTickets, useTicketsAtCommits } from '../../state';
 import { ContextLink, TicketLink } from './marks';
 import { NothingWaits } from './Reviews';
-import { useKept } from './useKept';
 import { statusNames, taskNames } from './words';
 import { Problem, useWriting } from './writing';
 
 /** Who should start, with what, from which context: an inbox that a person or a runner acts on. */
 export function Waiting({ project, revision }: { project: string; revision: string }) {
   const [all, setAll] = useState(false);
-  const query = useKept(
-    project,
-    useQuery(revision, () => api.ticket.events({})),
-  );
+  const query = useKept(useQuery(revision, () => api.ticket.events({})));
   return (
     <Answer query={query} what="What waits cannot be shown" loading="Reading what waits">
       {(events) => {
