@@ -43,7 +43,7 @@ import {
   summarizeCommits,
   watchAgents,
 } from './project/index.js';
-import { diffParts, diffRequests, getPart, getRequest, listParts, listRequests, requestSeries } from './requests/index.js';
+import { captureCall, diffParts, diffRequests, getPart, getRequest, listParts, listRequests, requestSeries } from './requests/index.js';
 import { query } from './search/index.js';
 import * as tickets from './tickets/index.js';
 import * as timeline from './timeline/index.js';
@@ -399,6 +399,7 @@ export const router = os.router({
     diff: os.request.diff.handler(({ input, context }) => diffRequests(chainOf(context), input.a, input.b)),
     parts: os.request.parts.handler(({ context }) => listParts(chainOf(context))),
     part: os.request.part.handler(({ input, context }) => getPart(chainOf(context), input.partId)),
+    capture: os.request.capture.handler(({ input, context }) => captureCall(chainOf(context), input)),
     partDiff: os.request.partDiff.handler(({ input, context }) => diffParts(chainOf(context), input.a, input.b)),
   },
   turn: {

@@ -5,8 +5,11 @@ import { contextId, contextPrefix, count, entryKey, name, timestamp } from './sc
 
 export const providers = ['anthropic', 'openai', 'gemini'] as const;
 export const proofs = ['digest', 'recorded', 'rebuilt'] as const;
-/** Who wrote down what a call was: a runtime in records of its own or in its conversation, Stemma where it called itself, or nobody: then its entries tell. */
-export const callSources = ['claude-code', 'codex', 'gemini', 'pi', 'opencode', 'langgraph', 'stemma', 'entries'] as const;
+/**
+ * Who knows what a call was: a recorder on the wire, a runtime in records of its own or in its conversation, Stemma where it
+ * called itself, or nobody: then its entries tell.
+ */
+export const callSources = ['wire', 'claude-code', 'codex', 'gemini', 'pi', 'opencode', 'langgraph', 'stemma', 'entries'] as const;
 export type CallSource = (typeof callSources)[number];
 export type Provider = (typeof providers)[number];
 /** What the body of a call rests on: see `request.get`. */
@@ -144,6 +147,29 @@ export const partDiff = z.object({
 });
 export type PartDiff = z.output<typeof partDiff>;
 
+/** Far more than any provider takes. */
+const longestBody = 64 * 1024 * 1024;
+
+/** A call as a recorder on the wire saw it. Nothing that says who asks is kept of it. */
+export const capturedCall = z.object({
+  provider: z.enum(providers),
+  /** Without the query, which may hold a key. */
+  path: z.string().max(2_000),
+  at: timestamp,
+  /** By lower-case name. Only those are kept that shape the reply. */
+  headers: z.record(z.string(), z.string()),
+  /** JSON, as it was sent. */
+  body: z.string().max(longestBody),
+  /** The answer's HTTP status; null where the connection broke before it. */
+  status: count.nullable(),
+  /** The answer as far as it came: JSON, or server-sent events. It is read for its ids and usage, and not kept. */
+  reply: z.string().max(longestBody),
+  sessionId: name.optional(),
+  /** Parts that the recorder took out of the body because they were secret. */
+  withheld: z.array(z.string()).optional(),
+});
+export type CapturedCall = z.output<typeof capturedCall>;
+
 const requestFilter = z.object({
   id: contextPrefix.optional(),
   stop: stop.optional(),
@@ -167,4 +193,6 @@ export const requestContract = {
   part: oc.input(z.object({ partId: name })).output(requestPart),
   /** What changed from part `a` to part `b`. */
   partDiff: oc.input(z.object({ a: name, b: name })).output(partDiff),
+  /** Takes in a call that was seen on the wire; it joins the transcript that holds its answer, now or when that is imported. */
+  capture: oc.input(capturedCall).output(z.object({ requestId: name })),
 };

@@ -23,7 +23,7 @@ import {
   type PlanContext,
   type PlannedCommit,
 } from '../formats/index.js';
-import { type StoredRange, takeRecords } from '../requests/index.js';
+import { joinAnswers, type StoredRange, takeRecords } from '../requests/index.js';
 import { recognized } from './detect.js';
 import { type FoundFile, filesUnder, ioReason, type OpenFile, openFile, readWhole, Unreadable } from './files.js';
 import { latestSource, type Piece, type SourceRow, saveSource } from './sources.js';
@@ -234,6 +234,7 @@ function store(chain: Chain, { found, file, hash, plan, grown }: Planned): FileR
     pieces: [...kept, ...laidOut.pieces],
   });
   requests?.save(source);
+  joinAnswers(chain, rows);
   const place = (problem: { line: number; reason: string }): Skip => ({ path: found.path, line: problem.line, reason: problem.reason });
   return {
     commits,

@@ -13,6 +13,7 @@ import {
 } from '../base/index.js';
 import { type Chain, commitAt } from '../chain/index.js';
 import type { Source } from '../contract/index.js';
+import { wireFormat } from '../requests/index.js';
 
 /** A stretch of a stored object that stands in an imported file. */
 export interface Piece {
@@ -96,8 +97,10 @@ export const allSources = (chain: Chain): SourceRow[] =>
 /** The imported files, latest first. How they are put together stays unread: it is the largest part of a row. */
 export function listSources(chain: Chain): Source[] {
   const rows = chain.db.all<ListedRow>(
-    `SELECT sourceId, path, format, size, hash, sessionId, title, cwd, tips, importedAt FROM source WHERE project = ? ORDER BY no DESC`,
+    `SELECT sourceId, path, format, size, hash, sessionId, title, cwd, tips, importedAt FROM source WHERE project = ? AND format <> ? ORDER BY no DESC`,
     chain.project,
+    // Captured calls are of no file.
+    wireFormat,
   );
   const sessions = heldBySession(chain);
   return rows.map((row) => {

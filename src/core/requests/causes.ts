@@ -31,25 +31,48 @@ const summary = /^\s*(This session is being continued from a previous conversati
 const causeOfText = (text: string): Cause =>
   attachedFile.test(text) ? 'files' : reminder.test(text) ? 'reminders' : summary.test(text) ? 'summary' : 'talk';
 
-/** What a message of a body costs, by cause. `tools` knows the tools by the ids of their calls, and learns those of this message. */
+/**
+ * What a message of a body costs, by cause, whichever provider's: a message with blocks or parts, or an item. `tools` knows
+ * the tools by the ids of their calls, and learns those of this message.
+ */
 export function causesOfMessage(message: Json, tools: Map<string, string>): CauseSums {
   const sums = noCauses();
-  const content = isObject(message) ? message.content : undefined;
-  const isAsked = stringAt(message, 'role') !== 'assistant';
-  if (typeof content === 'string') addTo(sums, isAsked ? causeOfText(content) : 'talk', countTokens(content));
-  for (const block of Array.isArray(content) ? content : []) {
-    const text = stringAt(block, 'text');
-    const [id, name] = [stringAt(block, 'id'), stringAt(block, 'name')];
-    if (id !== undefined && name !== undefined) tools.set(id, name);
-    const type = stringAt(block, 'type');
-    if (type === 'image') addTo(sums, 'files', imageTokens);
-    else if (type === 'tool_result')
-      addTo(sums, isReader(tools.get(stringAt(block, 'tool_use_id') ?? '')) ? 'files' : 'results', tokensOfResult(block));
-    else if (text !== undefined) addTo(sums, isAsked ? causeOfText(text) : 'talk', countTokens(text));
-    else addTo(sums, 'talk', countTokens(canonicalJson(block)));
+  const [role, type] = [stringAt(message, 'role'), stringAt(message, 'type')];
+  const content = isObject(message) ? (message.content ?? message.parts) : undefined;
+  for (const call of isObject(message) && Array.isArray(message.tool_calls) ? message.tool_calls : []) {
+    learn(tools, stringAt(call, 'id'), isObject(call) ? stringAt(call.function, 'name') : undefined);
+    addTo(sums, 'talk', countTokens(canonicalJson(call)));
+  }
+  learn(tools, stringAt(message, 'call_id'), stringAt(message, 'name'));
+  if (role === 'tool') addTo(sums, causeOfResult(tools, stringAt(message, 'tool_call_id')), countTokens(canonicalJson(content ?? null)));
+  else if (type?.endsWith('_output')) addTo(sums, causeOfResult(tools, stringAt(message, 'call_id')), countTokens(canonicalJson(message)));
+  else if (content === undefined) addTo(sums, 'talk', countTokens(canonicalJson(message)));
+  else {
+    const causeOf = (text: string): Cause =>
+      role === 'system' || role === 'developer' ? 'system' : role === 'assistant' || role === 'model' ? 'talk' : causeOfText(text);
+    if (typeof content === 'string') addTo(sums, causeOf(content), countTokens(content));
+    for (const block of Array.isArray(content) ? content : []) addBlock(sums, block, tools, causeOf);
   }
   return sums;
 }
+
+function addBlock(sums: CauseSums, block: Json, tools: Map<string, string>, causeOf: (text: string) => Cause): void {
+  const [type, text] = [stringAt(block, 'type'), stringAt(block, 'text')];
+  const [call, response] = isObject(block) ? [block.functionCall, block.functionResponse] : [];
+  learn(tools, stringAt(block, 'id'), stringAt(block, 'name'));
+  learn(tools, stringAt(call, 'id'), stringAt(call, 'name'));
+  if (type === 'image' || type === 'input_image' || type === 'image_url') addTo(sums, 'files', imageTokens);
+  else if (type === 'tool_result') addTo(sums, causeOfResult(tools, stringAt(block, 'tool_use_id')), tokensOfResult(block));
+  else if (response !== undefined) addTo(sums, isReader(stringAt(response, 'name')) ? 'files' : 'results', countTokens(canonicalJson(response)));
+  else if (text !== undefined) addTo(sums, causeOf(text), countTokens(text));
+  else addTo(sums, 'talk', countTokens(canonicalJson(block)));
+}
+
+function learn(tools: Map<string, string>, id: string | undefined, name: string | undefined): void {
+  if (id !== undefined && name !== undefined) tools.set(id, name);
+}
+
+const causeOfResult = (tools: ReadonlyMap<string, string>, id: string | undefined): Cause => (isReader(tools.get(id ?? '')) ? 'files' : 'results');
 
 function tokensOfResult(block: Json): number {
   const content = isObject(block) ? block.content : undefined;

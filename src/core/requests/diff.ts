@@ -10,6 +10,7 @@ import type { MessageReader } from './messages.js';
 import { parseOwnId } from './own.js';
 import { openRebuilder, type Rebuilt } from './rebuild.js';
 import { callOf, getRequest } from './requests.js';
+import { isBilling } from './wire.js';
 
 /** What changed from one call to another, and how much of the first a provider's cache can use again. @throws NOT_FOUND. */
 export function diffRequests(chain: Chain, a: string, b: string): RequestDiff {
@@ -55,10 +56,14 @@ function recordedSide({ members, messages }: Rebuilt, reader: MessageReader): Si
   };
 }
 
-function bodySide({ body: { messages, ...others } }: Request): Side {
-  const list = Array.isArray(messages) ? (messages as Json[]) : [];
+const listNames = ['messages', 'input', 'contents'];
+const systemNames = ['system', 'instructions', 'systemInstruction', 'system_instruction'];
+
+function bodySide({ body }: Request): Side {
+  const name = listNames.find((each) => Array.isArray(body[each]));
+  const list = name === undefined ? [] : (body[name] as Json[]);
   return {
-    ...partsOf(new Map(Object.entries(others) as [string, Json][])),
+    ...partsOf(new Map(Object.entries(body).filter(([each]) => each !== name) as [string, Json][])),
     messages: list.map((message): Placed => {
       const plain = withoutMarks(withBlocks(message));
       const name = canonicalJson(plain);
@@ -72,10 +77,12 @@ function partsOf(members: ReadonlyMap<string, Json>): Omit<Side, 'messages'> {
     const value = members.get(name);
     return value === undefined ? [] : Array.isArray(value) ? value.map(withoutMarks) : [value];
   };
+  const system = systemNames.find((name) => members.has(name)) ?? 'system';
   return {
     tools: listIn('tools'),
-    system: listIn('system'),
-    params: new Map([...members].filter(([name]) => name !== 'tools' && name !== 'system')),
+    // The billing block says of each call that it is another one, and no cache heeds it.
+    system: listIn(system).filter((block) => !isBilling(block)),
+    params: new Map([...members].filter(([name]) => name !== 'tools' && name !== system)),
   };
 }
 

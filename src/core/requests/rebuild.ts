@@ -1,12 +1,14 @@
 import { createHash, type Hash } from 'node:crypto';
+import { sha256Of } from '../artifacts/index.js';
 import { type ArtifactNo, bytesOf, canonicalJson, isObject, type Json, type JsonObject, parseJson, textOf } from '../base/index.js';
 import type { Chain } from '../chain/index.js';
-import { cacheMark, withBlocks } from './canonical.js';
+import { cacheMark, ownObject, withBlocks } from './canonical.js';
 import { type CallDetails, callDetails } from './claude-code/records.js';
 import { listOf, listRow } from './lists.js';
 import { type Mark, markedMessage, marksByMessage, marksOf, pathInWords, putMark } from './marks.js';
 import { type MessageReader, messageReader } from './messages.js';
 import { unpackNumbers } from './varints.js';
+import { anthropicLayout, type Layout } from './wire.js';
 
 /** What of a stored call its rebuilding needs. */
 export interface StoredCall {
@@ -27,7 +29,8 @@ export const callColumns = 'no, page, start, size, shape, base, keep, tail, flaw
 /** A call put together from what is stored: everything of its body but the messages' values. */
 export interface Rebuilt {
   readonly details: CallDetails;
-  /** The members of the body but `messages`, with cache marks, in the order in which they are sent. */
+  readonly layout: Layout;
+  /** The members of the body but its list of messages, with cache marks, under the names that they are sent by. */
   readonly members: ReadonlyMap<string, Member>;
   /** Numbers of the messages; negative for one that cannot be had. */
   readonly messages: readonly number[];
@@ -54,7 +57,7 @@ export interface Rebuilder {
 }
 
 /** Members of a body that no digest covers. */
-const outsideDigest = new Set(['metadata', 'stream', 'thread', 'diagnostics', 'safeguards', 'data_flow']);
+export const outsideDigest: ReadonlySet<string> = new Set(['metadata', 'stream', 'thread', 'diagnostics', 'safeguards', 'data_flow']);
 /** A parameter that travels as a header. */
 const headerParameter = 'betas';
 
@@ -103,11 +106,13 @@ export function openRebuilder(chain: Pick<Chain, 'db' | 'project' | 'artifacts'>
       const messages = listAt(call);
       const recorded = marksOf(details.cacheControl);
       const marks = typeof recorded === 'string' ? [] : recorded;
+      const layout = details.wire?.layout ?? anthropicLayout;
       const { members, lost } = bodyMembers(chain, call, details, marks, partAt);
       const misplaced = lost ?? lostOnMessages(reader, messages, marks);
       const gaps = messages.flatMap((message, at) => (message < 0 ? [at] : []));
       return {
         details,
+        layout,
         members,
         messages,
         marks: marksByMessage(marks),
@@ -126,11 +131,14 @@ export function openRebuilder(chain: Pick<Chain, 'db' | 'project' | 'artifacts'>
               : misplaced && lostMark(misplaced)),
       };
     },
-    digest(call, { members, messages, marks, missing }) {
+    digest(call, { details, layout, members, messages, marks, missing }) {
       if (missing.length) return undefined;
-      const names = [...members.keys(), 'messages'].filter((name) => !outsideDigest.has(name)).sort();
-      const before = names.slice(0, names.indexOf('messages'));
-      const head = `{${before.map((name) => `${JSON.stringify(name)}:${textOf((members.get(name) as Member).canonical())},`).join('')}"messages":[`;
+      // A captured call may have none, or something else in its place, as a parameter.
+      const list = members.has(layout.list) || details.wire?.order.includes(layout.list) === false ? undefined : layout.list;
+      const names = [...members.keys(), ...(list ? [list] : [])].filter((name) => !outsideDigest.has(name)).sort();
+      if (list === undefined) return sha256Of(`{${names.map((name) => inCanonical(name, members)).join(',')}}`).toString('hex');
+      const before = names.slice(0, names.indexOf(list));
+      const head = `{${before.map((name) => `${inCanonical(name, members)},`).join('')}${JSON.stringify(list)}:[`;
       const firstMarked = Math.min(messages.length, ...marks.keys());
       const known = call.base === null ? undefined : states.get(call.base);
       const from = known && known.head === head && known.count <= Math.min(call.keep, firstMarked) ? known : undefined;
@@ -142,19 +150,31 @@ export function openRebuilder(chain: Pick<Chain, 'db' | 'project' | 'artifacts'>
       for (const name of names.slice(before.length + 1)) hash.update(`,${JSON.stringify(name)}:`).update((members.get(name) as Member).canonical());
       return hash.update('}').digest('hex');
     },
-    body({ members, messages, marks }) {
+    body({ details, layout, members, messages, marks }) {
       const list = messages.map((no, at): Json => {
         if (no < 0) return null;
         const message = reader.valueAt(no);
         const marked = marks.get(at);
         return marked ? (markedMessage(message, marked) ?? message) : message;
       });
-      const { model, ...others } = Object.fromEntries([...members].map(([name, { value }]) => [name, value])) as JsonObject;
+      const values = Object.fromEntries([...members].map(([name, { value }]) => [name, value])) as JsonObject;
+      if (details.wire) {
+        const whole: JsonObject = { [layout.list]: list, ...values };
+        return ownObject(details.wire.order.flatMap((name) => (Object.hasOwn(whole, name) ? [[name, whole[name] as Json]] : [])));
+      }
+      const { model, ...others } = values;
       const { [headerParameter]: _, ...sent } = others;
       return { ...(model !== undefined && { model }), messages: list, ...sent };
     },
   };
 }
+
+const inCanonical = (name: string, members: ReadonlyMap<string, Member>): string =>
+  `${JSON.stringify(name)}:${textOf((members.get(name) as Member).canonical())}`;
+
+/** A captured call's system prompt with the first blocks that no shape has. */
+const withHead = (part: Member, head: readonly Json[]): Member =>
+  head.length && Array.isArray(part.value) ? memberOf([...head, ...part.value]) : part;
 
 /** The hash of a body up to its first `count` messages, none of which is marked: calls that go on from this one begin there. */
 interface HashState {
@@ -194,7 +214,7 @@ function remember<Value>(map: Map<number, Value>, no: number, value: Value): voi
 function bodyMembers(
   { db }: Pick<Chain, 'db'>,
   call: StoredCall,
-  { params }: CallDetails,
+  { params, wire }: CallDetails,
   marks: readonly Mark[],
   partAt: (no: ArtifactNo, marks: readonly Mark[]) => Part,
 ): { members: Map<string, Member>; lost: Mark | undefined } {
@@ -213,18 +233,20 @@ function bodyMembers(
     if (!artifact) continue;
     const part = partAt(artifact, marksOn(name));
     lost ??= part.lost;
-    members.set(name, part);
+    if (name === 'tools') members.set(name, part);
+    else members.set(wire?.layout.system ?? name, withHead(part, wire?.head ?? []));
   }
   const rest = shape?.rest ? parseJson(shape.rest) : undefined;
   for (const [name, value] of [...Object.entries(params), ...Object.entries(isObject(rest) ? rest : {})]) {
-    if (name === 'messages' || members.has(name)) continue;
-    lost ??= marksOn(name).find((mark) => !putMark(value as Json, mark, 1));
+    if (members.has(name) || (name === 'messages' && !wire)) continue;
+    // Parameters of a captured call have their marks where they were.
+    if (!wire) lost ??= marksOn(name).find((mark) => !putMark(value as Json, mark, 1));
     members.set(name, memberOf(value as Json));
   }
   for (const mark of marks) {
     const [name] = mark.path;
     if (name === undefined) members.set(cacheMark, memberOf(mark.value));
-    else if (name !== 'messages' && (typeof name !== 'string' || !members.has(name))) lost ??= mark;
+    else if (name !== 'messages' && !wire && (typeof name !== 'string' || !members.has(name))) lost ??= mark;
   }
   return { members, lost };
 }

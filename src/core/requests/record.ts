@@ -1,6 +1,7 @@
 import { sha256Of } from '../artifacts/index.js';
 import type { ArtifactNo, ByteRange } from '../base/index.js';
 import type { Chain } from '../chain/index.js';
+import { type BaseCall, putCall, saveShape } from './calls.js';
 import {
   agentOf,
   type OpenCall,
@@ -11,11 +12,10 @@ import {
   readRecords,
 } from './claude-code/records.js';
 import { membersAt, stringIn } from './json-ranges.js';
-import { type ListRow, listOf, listRow, longestWalk } from './lists.js';
+import { type ListRow, listRow } from './lists.js';
 import { openResolver } from './resolve.js';
 import { runtimeOf } from './runtimes.js';
 import { messageKeys, openTexts, type Place, type ShapeRow, type StoredRange, type Texts } from './texts.js';
-import { packNumbers } from './varints.js';
 
 export interface TakenRecords {
   /** What of the file is stored with its calls, in file order: whoever keeps the file need not keep these bytes again. */
@@ -177,11 +177,7 @@ interface Saving {
   readonly records: Records;
 }
 
-/** A call that others may name as their base. */
-interface Base {
-  readonly no: number;
-  readonly messageCount: number;
-  readonly steps: number;
+interface Base extends BaseCall {
   readonly flaw: string | null;
 }
 
@@ -219,44 +215,27 @@ function saveCalls(chain: Chain, { file, source, calls, shapes, places, open, re
     const shape = shapes.get(call.shapeHash) ?? 'none is named';
     const numbers = tail.map((one) => (typeof one === 'number' ? one : -gapOf(one)));
     const linked = flaw === null && base !== undefined && call.keep > 0 ? base : undefined;
-    const steps = linked ? linked.steps + 1 : 0;
-    const messageCount = (flaw === null ? call.keep : 0) + numbers.length;
-    const whole = linked && steps > longestWalk(messageCount) ? [...listOf(listAt, linked.no).slice(0, call.keep), ...numbers] : undefined;
-    const list = { base: linked?.no ?? null, keep: linked ? call.keep : 0, tail: packNumbers(numbers), list: whole ? packNumbers(whole) : null };
-    const usage = call.reply?.usage();
     const place = places.get(call.line);
     if (!place) throw new Error(`the record of call ${call.id} was not stored`);
-    const { rowId } = db.run(
-      `INSERT INTO request (project, requestId, conversation, page, start, size, at, model, shape, base, keep, tail, list, steps, messageCount,
-                            replyRecord, replyMessage, place, input, output, cacheRead, cacheWrite, flaw, shapeFlaw)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-      project,
+    const stored = putCall(chain, {
       requestId,
-      conversations(call),
-      place.artifact,
-      place.start,
-      line.length,
-      call.at,
-      call.model ?? null,
-      typeof shape === 'string' ? null : shapeNo(shape),
-      list.base,
-      list.keep,
-      list.tail,
-      list.list,
-      whole ? 0 : steps,
-      messageCount,
-      call.reply?.record ?? null,
-      call.reply?.messageId ?? null,
-      call.reply ? null : recordBefore(file, call.line.start),
-      usage?.input ?? null,
-      usage?.output ?? null,
-      usage?.cacheRead ?? null,
-      usage?.cacheWrite ?? null,
+      conversation: conversations(call),
+      place: { ...place, size: line.length },
+      at: call.at,
+      model: call.model ?? null,
+      shape: typeof shape === 'string' ? null : shapeNo(shape),
+      base: linked,
+      keep: linked ? call.keep : 0,
+      numbers,
+      listAt,
+      reply: call.reply,
+      before: call.reply ? null : recordBefore(file, call.line.start),
+      usage: call.reply?.usage(),
       flaw,
-      typeof shape === 'string' ? shape : null,
-    );
-    lists.set(rowId, list);
-    saved.set(requestId, { no: rowId, messageCount, steps: whole ? 0 : steps, flaw });
+      shapeFlaw: typeof shape === 'string' ? shape : null,
+    });
+    lists.set(stored.no, stored.list);
+    saved.set(requestId, { no: stored.no, messageCount: stored.messageCount, steps: stored.steps, flaw });
   });
   for (const [agent, reply] of records.lateReplies) saveReply(chain, open.get(agent)?.no ?? 0, reply);
   for (const { messageId, paused, resumed } of records.resumed) joinHalves(chain, messageId, paused, resumed);
@@ -347,15 +326,11 @@ function gapRows(chain: Chain, source: number): (gap: Gap) => number {
   };
 }
 
+/** Each shape's row, looked for once. */
 function shapeRows(chain: Chain): (shape: ShapeRow) => number {
-  const { db, project } = chain;
   const saved = new Map<ShapeRow, number>();
   return (shape) => {
-    const { hash, system, tools, rest } = shape;
-    const no =
-      saved.get(shape) ??
-      db.one<{ no: number }>('SELECT no FROM requestShape WHERE project = ? AND hash = ?', project, hash)?.no ??
-      db.run('INSERT INTO requestShape (project, hash, system, tools, rest) VALUES (?, ?, ?, ?, ?)', project, hash, system, tools, rest).rowId;
+    const no = saved.get(shape) ?? saveShape(chain, shape);
     saved.set(shape, no);
     return no;
   };

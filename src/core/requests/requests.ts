@@ -1,6 +1,6 @@
 import { type CommitSeq, type ContextId, type EntryKey, type Json, notFound, StemmaError, timestampOf } from '../base/index.js';
 import { type Chain, commitOf, lineage, walk } from '../chain/index.js';
-import type { Proof, Request, RequestRow, Stop } from '../contract/index.js';
+import type { Proof, Provider, Request, RequestRow, Stop } from '../contract/index.js';
 import { answerRows, getAnswered, parseAnswerId } from './answers.js';
 import { getOwn, type OwnRun, ownRows, ownRunOf, parseOwnId } from './own.js';
 import { callColumns, openRebuilder, type Rebuilder, type Rebuilt, type StoredCall } from './rebuild.js';
@@ -30,6 +30,9 @@ export interface Row extends StoredCall {
   readonly source: number;
   readonly context: CommitSeq | null;
   readonly commitId: ContextId | null;
+  /** Of a captured call; null where a runtime recorded its own. */
+  readonly provider: Provider | null;
+  readonly replyKey: EntryKey | null;
 }
 
 const selectRow = /* sql */ `
@@ -37,10 +40,10 @@ SELECT ${callColumns
   .split(', ')
   .map((column) => `r.${column}`)
   .join(', ')}, r.requestId, r.at, r.model, r.messageCount, r.replyRecord, r.input, r.output, r.cacheRead, r.cacheWrite, r.proved, r.finding,
-       c.sessionId, c.agentId, c.source, k.context, x.id AS commitId
+       COALESCE(NULLIF(c.sessionId, ''), x.sessionId, '') AS sessionId, c.agentId, c.source, x.seq AS context, x.id AS commitId, r.provider, r.replyKey
   FROM request r JOIN requestConversation c ON c.no = r.conversation
   LEFT JOIN record k ON k.project = r.project AND k.record = COALESCE(r.replyRecord, r.place)
-  LEFT JOIN context x ON x.seq = k.context`;
+  LEFT JOIN context x ON x.seq = COALESCE(r.context, k.context)`;
 
 /**
  * Model calls in the order in which they were sent, each with the proof that was found on this machine: the first
@@ -98,7 +101,7 @@ function commitsOf(chain: Chain, { id, stop, turnId, sessionId }: RequestFilter)
   return new Set(steps.map((step) => step.seq));
 }
 
-function rowsOf(chain: Chain, { id, turnId, sessionId }: RequestFilter, commits: ReadonlySet<CommitSeq>): Row[] {
+function rowsOf(chain: Chain, { id, turnId, sessionId }: RequestFilter, commits: ReadonlySet<CommitSeq>): readonly Row[] {
   if (id === undefined && turnId === undefined) return sessionId === undefined ? allRows(chain) : rowsOfSession(chain, sessionId);
   const sessions = chain.db.all<{ sessionId: string | null }>(
     'SELECT DISTINCT sessionId FROM context WHERE seq IN (SELECT value FROM json_each(?))',
@@ -110,10 +113,64 @@ function rowsOf(chain: Chain, { id, turnId, sessionId }: RequestFilter, commits:
   return rows.filter((row) => row.context !== null && commits.has(row.context) && (sessionId === undefined || row.sessionId === sessionId));
 }
 
-const allRows = (chain: Chain): Row[] => chain.db.all<Row>(`${selectRow} WHERE r.project = ?`, chain.project);
+const allRows = (chain: Chain): readonly Row[] => eachOnce(chain.db.all<Row>(`${selectRow} WHERE r.project = ?`, chain.project));
 
-const rowsOfSession = (chain: Chain, sessionId: string): Row[] =>
-  chain.db.all<Row>(`${selectRow} WHERE c.project = ? AND c.sessionId = ?`, chain.project, sessionId);
+/** Captured calls may be known to be of a session by their answers alone. */
+const rowsOfSession = (chain: Chain, sessionId: string): readonly Row[] =>
+  eachOnce([
+    ...chain.db.all<Row>(`${selectRow} WHERE c.project = ? AND c.sessionId = ?`, chain.project, sessionId),
+    ...chain.db.all<Row>(
+      `${selectRow} WHERE r.context IN (SELECT seq FROM context WHERE project = ? AND sessionId = ?) AND c.sessionId <> ?`,
+      chain.project,
+      sessionId,
+      sessionId,
+    ),
+  ]);
+
+/** What the time between a runtime's note of a call and the call on the wire may be, in milliseconds. */
+const sameMoment = 10_000;
+
+/**
+ * A call that a runtime recorded and that was captured too is one call: the captured one, which was seen on the wire. The
+ * runtime's record says where it belongs: which subagent called, and where one without an answer stands.
+ */
+function eachOnce(rows: readonly Row[]): readonly Row[] {
+  const captured = rows.filter((row) => row.provider !== null);
+  if (!captured.length) return rows;
+  const recordOf = new Map<Row, Row>();
+  const taken = new Set<Row>();
+  const answered = new Map(rows.flatMap((row) => (row.provider === null && row.replyRecord !== null ? [[row.replyRecord, row] as const] : [])));
+  const unanswered = rows.filter((row) => row.provider === null && row.replyRecord === null);
+  for (const call of captured) {
+    const record =
+      call.replyRecord === null
+        ? unanswered.find(
+            (row) =>
+              !taken.has(row) &&
+              row.sessionId === call.sessionId &&
+              row.messageCount === call.messageCount &&
+              Math.abs(row.at - call.at) < sameMoment,
+          )
+        : answered.get(call.replyRecord);
+    if (!record) continue;
+    recordOf.set(call, record);
+    taken.add(record);
+  }
+  return rows.flatMap((row) => {
+    if (taken.has(row)) return [];
+    const record = recordOf.get(row);
+    if (!record) return [row];
+    return [
+      {
+        ...row,
+        agentId: record.agentId,
+        sessionId: record.sessionId,
+        context: row.context ?? record.context,
+        commitId: row.commitId ?? record.commitId,
+      },
+    ];
+  });
+}
 
 /** By time; within one file by place, since a clock may go back and a file does not. */
 function inOrderSent(rows: readonly Row[]): Row[] {
@@ -133,10 +190,10 @@ function toRow(row: Row, { proved, problem }: Finding): RequestRow {
     requestId: row.requestId,
     at: timestampOf(row.at),
     commit: row.commitId,
-    replyKey: row.replyRecord === null ? null : (`${row.replyRecord}.0` as EntryKey),
+    replyKey: row.replyKey ?? (row.replyRecord === null ? null : (`${row.replyRecord}.0` as EntryKey)),
     ...(row.agentId !== '' && { agentId: row.agentId }),
     ...(row.sessionId !== '' && { sessionId: row.sessionId }),
-    source: 'claude-code',
+    source: row.provider === null ? 'claude-code' : 'wire',
     model: row.model,
     messageCount: row.messageCount,
     tokens: { input: row.input, output: row.output, cacheRead: row.cacheRead, cacheWrite: row.cacheWrite },
@@ -212,16 +269,22 @@ export function getRequest(chain: Chain, requestId: string): Request {
   const rebuilt = rebuilder.rebuild(row);
   const digest = rebuilder.digest(row, rebuilt);
   const { proved, problem } = findingOf(rebuilt, digest);
-  const betas = rebuilt.members.get('betas')?.value;
   return {
     requestId,
-    provider: 'anthropic',
+    provider: row.provider ?? 'anthropic',
     body: rebuilder.body(rebuilt),
-    headers: { 'anthropic-version': '2023-06-01', ...(Array.isArray(betas) && { 'anthropic-beta': betas.join(',') }) },
+    headers: headersOf(rebuilt),
     digest: digest ?? null,
     recordedDigest: rebuilt.details.digest,
     proof: proofOf(proved),
-    missing: [...rebuilt.missing, ...rebuilt.details.withheld, ...neverRecorded],
+    missing: [...rebuilt.missing, ...rebuilt.details.withheld, ...(row.provider === null ? neverRecorded : [])],
     ...(problem !== undefined && { problem }),
   };
+}
+
+/** As they were captured; else those that this runtime sends, one of which it records as a parameter. */
+function headersOf({ details, members }: Rebuilt): Record<string, string> {
+  if (details.wire) return { ...details.wire.headers };
+  const betas = members.get('betas')?.value;
+  return { 'anthropic-version': '2023-06-01', ...(Array.isArray(betas) && { 'anthropic-beta': betas.join(',') }) };
 }

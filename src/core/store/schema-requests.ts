@@ -88,3 +88,22 @@ CREATE TABLE request (
 CREATE UNIQUE INDEX requestId ON request(project, requestId);
 CREATE INDEX requestConversationOf ON request(conversation);
 `;
+
+/** Calls that were captured on the wire. */
+export const captures = /* sql */ `
+-- Whose words the body is in; null for what a runtime recorded of its own.
+ALTER TABLE request ADD COLUMN provider TEXT;
+-- The commit that holds the answer to a captured call, and there its first entry.
+ALTER TABLE request ADD COLUMN context INTEGER;
+ALTER TABLE request ADD COLUMN replyKey TEXT;
+CREATE INDEX requestContext ON request(context) WHERE context IS NOT NULL;
+
+-- By what an answer is known whose transcript is not imported yet: the provider's id of the message, of its tool calls, its first words.
+CREATE TABLE requestReply (
+  project INTEGER NOT NULL,
+  mark    TEXT NOT NULL,
+  request INTEGER NOT NULL REFERENCES request(no),
+  PRIMARY KEY (project, mark, request)
+) WITHOUT ROWID;
+CREATE INDEX requestReplyOf ON requestReply(request);
+`;

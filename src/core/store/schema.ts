@@ -1,5 +1,5 @@
 import { cards } from './schema-cards.js';
-import { requests } from './schema-requests.js';
+import { captures, requests } from './schema-requests.js';
 import { modelRuns } from './schema-runs.js';
 import { search } from './schema-search.js';
 import { spaces } from './schema-spaces.js';
@@ -169,4 +169,18 @@ ALTER TABLE materialized ADD COLUMN losses TEXT;
 `;
 
 /** Never change a step that has been released: add one. */
-export const steps: readonly string[] = [first, requests, spaces, cards, tickets, search, storage, tiers, templates, losses, ticketStarts, modelRuns];
+export const steps: readonly string[] = [
+  first,
+  requests,
+  spaces,
+  cards,
+  tickets,
+  search,
+  storage,
+  tiers,
+  templates,
+  losses,
+  ticketStarts,
+  modelRuns,
+  captures,
+];

@@ -2,6 +2,7 @@ import { type ByteRange, inWords, isObject, type Json, type JsonObject, parseIns
 import { largestRecord } from '../canonical.js';
 import { elementsAt, membersAt, stringIn } from '../json-ranges.js';
 import type { Usage } from '../runtime.js';
+import type { Layout } from '../wire.js';
 
 /** One call to a model as a transcript's `api-request` line has it. What it refers to may or may not be there. */
 export interface RecordedCall {
@@ -217,6 +218,18 @@ export interface CallDetails {
   readonly withheld: readonly string[];
   readonly querySource: string | undefined;
   readonly version: string | undefined;
+  /** Of a call that was captured on the wire, and not written down by a runtime. */
+  readonly wire: WireDetails | undefined;
+}
+
+export interface WireDetails {
+  readonly layout: Layout;
+  readonly order: readonly string[];
+  readonly head: readonly Json[];
+  /** Those that shape the reply. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** What the provider answered; null where the connection broke before it did. */
+  readonly status: number | null;
 }
 
 export function callDetails(line: Uint8Array): CallDetails {
@@ -231,6 +244,7 @@ export function callDetails(line: Uint8Array): CallDetails {
     withheld: cut ? [...withheld, 'account memory'] : withheld,
     querySource: stringAt(record, 'querySource'),
     version: stringAt(record, 'version'),
+    wire: isObject(record.wire) ? (record.wire as unknown as WireDetails) : undefined,
   };
 }
 

@@ -1,0 +1,87 @@
+import type { ArtifactNo } from '../base/index.js';
+import type { Chain } from '../chain/index.js';
+import type { Provider } from '../contract/index.js';
+import { type ListRow, listOf, longestWalk } from './lists.js';
+import type { Usage } from './runtime.js';
+import type { ShapeRow } from './texts.js';
+import { packNumbers } from './varints.js';
+
+/** A call that others may name as their base. */
+export interface BaseCall {
+  readonly no: number;
+  readonly messageCount: number;
+  /** How long the walk from it to a list that is stored whole is. */
+  readonly steps: number;
+}
+
+export interface NewCall {
+  readonly requestId: string;
+  readonly conversation: number;
+  /** Where its record is stored. */
+  readonly place: { readonly artifact: ArtifactNo; readonly start: number; readonly size: number };
+  readonly at: number;
+  readonly model: string | null;
+  readonly shape: number | null;
+  /** Its list of messages: the first `keep` of the base's, then `numbers`. */
+  readonly base: BaseCall | undefined;
+  readonly keep: number;
+  readonly numbers: readonly number[];
+  readonly listAt: (no: number) => ListRow | undefined;
+  readonly reply?: { readonly record: string; readonly messageId: string } | undefined;
+  /** The record before it, where no reply came. */
+  readonly before?: string | null;
+  readonly usage: Usage | undefined;
+  readonly flaw?: string | null;
+  readonly shapeFlaw?: string | null;
+  /** Of a captured call; a runtime's own records name theirs by the runtime. */
+  readonly provider?: Provider;
+}
+
+/** Writes the row of a call; its list is stored whole where the walk along bases would be long. */
+export function putCall({ db, project }: Chain, call: NewCall): BaseCall & { readonly list: ListRow } {
+  const { base, keep, numbers, place, usage, reply } = call;
+  const steps = base ? base.steps + 1 : 0;
+  const messageCount = keep + numbers.length;
+  const whole = base && steps > longestWalk(messageCount) ? [...listOf(call.listAt, base.no).slice(0, keep), ...numbers] : undefined;
+  const list = { base: base?.no ?? null, keep, tail: packNumbers(numbers), list: whole ? packNumbers(whole) : null };
+  const { rowId } = db.run(
+    `INSERT INTO request (project, requestId, conversation, page, start, size, at, model, shape, base, keep, tail, list, steps, messageCount,
+                          replyRecord, replyMessage, place, input, output, cacheRead, cacheWrite, flaw, shapeFlaw, provider)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    project,
+    call.requestId,
+    call.conversation,
+    place.artifact,
+    place.start,
+    place.size,
+    call.at,
+    call.model,
+    call.shape,
+    list.base,
+    list.keep,
+    list.tail,
+    list.list,
+    whole ? 0 : steps,
+    messageCount,
+    reply?.record ?? null,
+    reply?.messageId ?? null,
+    call.before ?? null,
+    usage?.input ?? null,
+    usage?.output ?? null,
+    usage?.cacheRead ?? null,
+    usage?.cacheWrite ?? null,
+    call.flaw ?? null,
+    call.shapeFlaw ?? null,
+    call.provider ?? null,
+  );
+  return { no: rowId, messageCount, steps: whole ? 0 : steps, list };
+}
+
+/** The row of a system prompt and tools, by their content. */
+export function saveShape({ db, project }: Chain, { hash, system, tools, rest }: ShapeRow): number {
+  const known = db.one<{ no: number }>('SELECT no FROM requestShape WHERE project = ? AND hash = ?', project, hash);
+  return (
+    known?.no ??
+    db.run('INSERT INTO requestShape (project, hash, system, tools, rest) VALUES (?, ?, ?, ?, ?)', project, hash, system, tools, rest).rowId
+  );
+}

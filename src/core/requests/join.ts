@@ -1,0 +1,114 @@
+import type { EntryKey } from '../base/index.js';
+import { type Chain, type ContextRow, commitAt, type OutlineEntry, outlineOf } from '../chain/index.js';
+import { recordOf } from './runtime.js';
+import { runtimeOf } from './runtimes.js';
+import type { WireReply } from './wire.js';
+
+/**
+ * Puts captured calls to the commits that hold their answers (R1), whichever was there first. An answer is known by the
+ * provider's id of it, by the ids of its tool calls, and last by its first words.
+ */
+
+interface OpenCall {
+  readonly no: number;
+  readonly at: number;
+  readonly sessionId: string;
+}
+
+/** Words alone join a call to an answer of the same session, or, where the wire does not tell the session, of the same hours. */
+const nearInTime = 6 * 60 * 60 * 1000;
+/** Where a call's answer may stand already: a transcript is written while the answer comes. */
+const recent = 10 * 60 * 1000;
+/** As long as an outline's head of an entry. */
+const headLength = 120;
+
+/** A call just captured: its answer may be imported already, by whoever watches the transcript. */
+export function joinNewCall(chain: Chain, call: OpenCall, reply: WireReply): void {
+  for (const mark of marksOfReply(reply))
+    chain.db.run('INSERT OR IGNORE INTO requestReply (project, mark, request) VALUES (?, ?, ?)', chain.project, mark, call.no);
+  const rows = chain.db.all<{ seq: ContextRow['seq'] }>(
+    'SELECT seq FROM context WHERE project = ? AND createdAt >= ? ORDER BY seq',
+    chain.project,
+    call.at - recent,
+  );
+  joinAnswers(
+    chain,
+    rows.map(({ seq }) => commitAt(chain, seq)),
+  );
+}
+
+/** Commits just imported: they may hold answers to calls that were captured before. */
+export function joinAnswers(chain: Chain, commits: readonly ContextRow[]): void {
+  const { db, project } = chain;
+  if (!db.one('SELECT 1 FROM requestReply WHERE project = ? LIMIT 1', project)) return;
+  for (const commit of commits)
+    for (const { key, marks } of answersOf(chain, commit)) {
+      const call = marks.map((mark) => callWith(chain, mark, commit)).find((found) => found !== undefined);
+      if (!call) continue;
+      db.run('DELETE FROM requestReply WHERE request = ?', call.no);
+      db.run(
+        'UPDATE request SET context = ?, replyKey = ?, replyRecord = ? WHERE no = ? AND project = ?',
+        commit.seq,
+        key,
+        recordOf(key),
+        call.no,
+        project,
+      );
+    }
+}
+
+/** The answers in a commit that no captured call has yet, each with what it is known by, the surest first. */
+function answersOf(chain: Chain, commit: ContextRow): { key: EntryKey; marks: string[] }[] {
+  const runtime = runtimeOf(commit.format);
+  const taken = new Set(
+    chain.db.all<{ replyKey: string }>('SELECT replyKey FROM request WHERE context = ?', commit.seq).map(({ replyKey }) => replyKey),
+  );
+  const answers: { key: EntryKey; entries: OutlineEntry[] }[] = [];
+  let last: OutlineEntry | undefined;
+  for (const entry of outlineOf(chain, commit.artifact, commit.format).entries) {
+    if (entry.hidden || entry.role !== 'assistant' || entry.kind === 'summary') continue;
+    if (!answers.length || runtime.startsAnswer(entry, last)) answers.push({ key: entry.key, entries: [entry] });
+    else answers.at(-1)?.entries.push(entry);
+    last = entry;
+  }
+  return answers
+    .filter(({ key }) => !taken.has(key))
+    .map(({ key, entries }) => ({
+      key,
+      marks: [
+        ...entries.flatMap(({ messageId }) => (messageId === undefined ? [] : [idMark(messageId)])),
+        ...entries.flatMap(({ kind, toolCallId }) => (kind === 'tool_call' && toolCallId !== undefined ? [toolMark(toolCallId)] : [])),
+        ...entries.flatMap(({ kind, head }) => (kind === 'text' && head ? [wordsMark(head)] : [])).slice(0, 1),
+      ],
+    }));
+}
+
+function callWith({ db, project }: Chain, mark: string, commit: ContextRow): OpenCall | undefined {
+  const calls = db.all<OpenCall>(
+    `SELECT r.no, r.at, c.sessionId FROM requestReply m JOIN request r ON r.no = m.request JOIN requestConversation c ON c.no = r.conversation
+      WHERE m.project = ? AND m.mark = ? ORDER BY r.at, r.no`,
+    project,
+    mark,
+  );
+  if (!mark.startsWith(wordsPrefix)) return calls[0];
+  return calls.find(({ at, sessionId }) =>
+    sessionId !== '' && commit.sessionId !== null ? sessionId === commit.sessionId : Math.abs(at - commit.createdAt) < nearInTime,
+  );
+}
+
+const wordsPrefix = 'words:';
+const idMark = (id: string): string => `message:${id}`;
+const toolMark = (id: string): string => `call:${id}`;
+const wordsMark = (text: string): string =>
+  `${wordsPrefix}${text
+    .slice(0, headLength * 2)
+    .replace(/\s+/g, ' ')
+    .trim()
+    .slice(0, headLength)
+    .toWellFormed()}`;
+
+const marksOfReply = ({ messageId, toolCallIds, text }: WireReply): string[] => [
+  ...(messageId === undefined ? [] : [idMark(messageId)]),
+  ...toolCallIds.map(toolMark),
+  ...(text.trim() === '' ? [] : [wordsMark(text)]),
+];
