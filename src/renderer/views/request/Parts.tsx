@@ -36,7 +36,7 @@ export function Parts({ project }: { project: string }) {
               </Button>
             }
           >
-            Sessions of Claude Code 2.1.282 or later bring theirs, and so do calls that go through <code>stemma proxy</code>.
+            Sessions of Claude Code 2.1.282 or later bring theirs.
           </Empty>
         );
       }}
