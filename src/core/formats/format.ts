@@ -127,6 +127,8 @@ export interface SessionOptions {
   readonly cwd?: string;
   /** A name for the session, where the records bring none. */
   readonly title?: string;
+  /** The deltas are a file that was imported, byte for byte: a format whose agent takes it as it is leaves it so. */
+  readonly isUnchanged?: boolean;
 }
 
 /** What a list of sessions shows, read from both ends of a file. */
@@ -202,6 +204,8 @@ export interface ImportPlan {
    * until then.
    */
   readonly end: number;
+  /** A part of the name of a file that this one goes on from, where the project does not have it yet. */
+  readonly awaits?: string;
 }
 
 /** What a planner may ask of the store: is this record known, and as what. Keeps the planner pure. */

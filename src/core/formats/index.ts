@@ -7,6 +7,7 @@ import { anthropicMessages } from './anthropic-messages/index.js';
 import { bureauAgent } from './bureau-agent/index.js';
 import { cardbox } from './cardbox/index.js';
 import { claudeCode } from './claude-code/index.js';
+import { codex } from './codex/index.js';
 import { events } from './events/index.js';
 import type { Format, ImportableFormat } from './format.js';
 import { markdown } from './markdown/index.js';
@@ -19,6 +20,7 @@ export { anthropicMessages, wireMessages } from './anthropic-messages/index.js';
 export { bureauAgent } from './bureau-agent/index.js';
 export { type CardLine, cardbox, cardsOfEntries, encodeCards, entriesOfCards, spacedJson, textOfContent } from './cardbox/index.js';
 export { type AgentMeta, agentIn, claudeCode } from './claude-code/index.js';
+export { codex } from './codex/index.js';
 export { events } from './events/index.js';
 export type * from './format.js';
 export { facts } from './format.js';
@@ -29,9 +31,9 @@ export { openaiChat } from './openai-chat/index.js';
 export { countTokens, imageTokens, tokenizer } from './tokens.js';
 export { describeRaw } from './unknown.js';
 
-export const importableFormats: readonly ImportableFormat[] = [claudeCode, pi];
+export const importableFormats: readonly ImportableFormat[] = [claudeCode, codex, pi];
 /** The formats that there are: each is read and written. */
-export const formats: readonly Format[] = [claudeCode, pi, anthropicMessages, openaiChat, bureauAgent, events, markdown, narrative, cardbox];
+export const formats: readonly Format[] = [claudeCode, codex, pi, anthropicMessages, openaiChat, bureauAgent, events, markdown, narrative, cardbox];
 const registry: ReadonlyMap<string, Format> = new Map(formats.flatMap((format) => [format, ...olderVersionsOf(format)]).map((one) => [one.id, one]));
 
 /** The format of that name, or undefined: a chain may hold formats of which only the bytes are known. */

@@ -2,23 +2,12 @@ import type { ByteRange, JsonObject, Timestamp } from '../../base/index.js';
 import { isObject, stringAt } from '../../base/index.js';
 import type { Checkpoint } from '../../contract/index.js';
 import type { Elision, FileBytes, ImportPlan, ParsedEntry, PlanContext, PlannedCommit, Problem } from '../format.js';
+import { clip } from '../headline.js';
 import { addRange } from '../jsonl.js';
 import { keeper } from './brief.js';
 import { elisionsOf, entriesOf } from './entries.js';
 import { type Piece, recordAt, type Scan, scanLines } from './lines.js';
-import {
-  agentCallsOf,
-  blocksOf,
-  clip,
-  contentOf,
-  firstTextOf,
-  headlineOf,
-  isChained,
-  messageIdOf,
-  partOf,
-  syntheticModel,
-  timeOf,
-} from './record.js';
+import { agentCallsOf, blocksOf, contentOf, firstTextOf, headlineOf, isChained, messageIdOf, partOf, syntheticModel, timeOf } from './record.js';
 import { titleIn } from './title.js';
 import { growTree, type Node, type Strand, type Tree } from './tree.js';
 

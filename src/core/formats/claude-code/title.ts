@@ -1,5 +1,5 @@
 import { type JsonObject, stringAt } from '../../base/index.js';
-import { clip } from './record.js';
+import { clip } from '../headline.js';
 
 /** The session's name: a person's own counts more than the agent's, a later one more than an earlier. */
 export function titleIn(records: Iterable<JsonObject>): string | undefined {

@@ -1,0 +1,135 @@
+import { type ByteRange, isObject, type JsonObject, stringAt, type Timestamp } from '../../base/index.js';
+import type { FileBytes, Problem } from '../format.js';
+import { clip } from '../headline.js';
+import { joinParts } from '../parts.js';
+import { isPrompt, lineOf, type Name, nameOf, partsOf, promptText, type Sort, scanLines, startsTurn, turnOf } from './record.js';
+
+/** What a plan needs to know of a line; the line itself is read again where its entries are wanted. */
+export interface Fact {
+  readonly line: number;
+  readonly range: ByteRange;
+  readonly sort: Sort | 'blank' | 'torn' | 'half';
+  readonly at?: Timestamp;
+  readonly ordinal?: number;
+  /** The turn that the line names. */
+  readonly turn?: string;
+  readonly startsTurn?: true;
+  readonly item?: ItemFact;
+  /** How many of the user's turns are taken back here. */
+  readonly rolledBack?: number;
+  readonly compaction?: { readonly isOwnAnswer: boolean };
+  readonly meta?: Session;
+  readonly title?: string;
+}
+
+export interface ItemFact {
+  /** The item's name by the turn that runs in the file, and by none, for a delta that begins in the middle of a turn. */
+  readonly name: Name;
+  readonly loose: string;
+  /** A person's own words, in one line; empty where there are none but an image. */
+  readonly prompt?: string;
+  readonly isAnswer?: true;
+  /** What the model said, in one line: for a turn without a prompt. */
+  readonly said?: string;
+  readonly isCompactionAnswer?: true;
+}
+
+/** What a file says of the session that it holds. */
+export interface Session {
+  readonly id?: string;
+  readonly cwd?: string;
+  readonly startedAt?: Timestamp;
+  /** The rollout that this one goes on from, and where in it; what stands before that is not in this file. */
+  readonly base?: { readonly rollout: string; readonly end: number };
+  /** The role of a subagent; empty where it has none. */
+  readonly subagent?: string;
+}
+
+export interface Facts {
+  readonly facts: readonly Fact[];
+  readonly skipped: readonly Problem[];
+  readonly notes: readonly Problem[];
+  readonly end: number;
+}
+
+/** Reads a file once, a part at a time. */
+export function factsOf(file: FileBytes): Facts {
+  const read = new Map<number, Omit<Fact, 'line' | 'range'>>();
+  let turn = '';
+  let lastSaid = '';
+  const scan = scanLines(file, {
+    mayGrow: true,
+    keep: (record, end) => {
+      const line = lineOf(record);
+      const named = turnOf(line);
+      turn = named ?? turn;
+      const { sort, payload, at } = line;
+      const fact = {
+        sort,
+        ...(at !== undefined && { at }),
+        ...(typeof record.ordinal === 'number' && { ordinal: record.ordinal }),
+        ...(named !== undefined && { turn: named }),
+        ...(sort === 'event' && eventFact(payload)),
+        ...(sort === 'meta' && { meta: sessionOf(payload, at) }),
+        ...(sort === 'item' && { item: itemFact(payload, line.metadata, turn) }),
+        ...(sort === 'compacted' && { compaction: { isOwnAnswer: lastSaid !== '' && (stringAt(payload, 'message') ?? '').endsWith(lastSaid) } }),
+      };
+      if (sort === 'item') lastSaid = payload.type === 'message' && payload.role === 'assistant' ? joinParts(partsOf(payload.content)) : '';
+      read.set(end, fact);
+      return {};
+    },
+  });
+  const facts = scan.pieces.map(({ line, range, sort }): Fact => {
+    if (sort !== 'record') return { line, range, sort: sort === 'request' ? 'other' : sort };
+    return { sort: 'other', ...read.get(range.end), line, range };
+  });
+  return { facts, skipped: scan.skipped, notes: scan.notes, end: scan.end };
+}
+
+function eventFact(event: JsonObject): Partial<Fact> {
+  if (startsTurn(event)) return { startsTurn: true };
+  if (event.type === 'thread_rolled_back' && typeof event.num_turns === 'number') return { rolledBack: event.num_turns };
+  const name = event.type === 'thread_name_updated' ? clip(stringAt(event, 'thread_name') ?? '') : undefined;
+  return name === undefined ? {} : { title: name };
+}
+
+function itemFact(item: JsonObject, metadata: JsonObject | undefined, turn: string): ItemFact {
+  const isAnswer =
+    item.type !== 'message'
+      ? typeof item.type === 'string' && !item.type.endsWith('_output') && item.type !== 'agent_message'
+      : item.role === 'assistant';
+  const said = isAnswer && item.type === 'message' ? clip(joinParts(partsOf(item.content))) : undefined;
+  return {
+    name: nameOf(item, turn),
+    loose: nameOf(item, '').name,
+    ...(isPrompt(item) && { prompt: clip(promptText(item)) ?? '' }),
+    ...(isAnswer && { isAnswer: true as const }),
+    ...(said !== undefined && { said }),
+    ...(metadata?.compaction_output === true && { isCompactionAnswer: true as const }),
+  };
+}
+
+export function sessionOf(meta: JsonObject, at: Timestamp | undefined): Session {
+  const id = stringAt(meta, 'id');
+  const cwd = stringAt(meta, 'cwd');
+  const { history_base: base } = meta;
+  const rollout = stringAt(base, 'thread_id');
+  const end = isObject(base) && typeof base.end_ordinal_exclusive === 'number' ? base.end_ordinal_exclusive : undefined;
+  const subagent = subagentOf(meta);
+  return {
+    ...(id !== undefined && id !== '' && { id: id.slice(0, longestName) }),
+    ...(cwd !== undefined && cwd !== '' && { cwd }),
+    ...(at !== undefined && { startedAt: at }),
+    ...(rollout !== undefined && end !== undefined && { base: { rollout, end } }),
+    ...(subagent !== undefined && { subagent }),
+  };
+}
+const longestName = 200;
+
+/** The role of the subagent whose session it is; undefined where a person started it. */
+function subagentOf(meta: JsonObject): string | undefined {
+  const source = isObject(meta.source) ? meta.source.subagent : undefined;
+  if (source === undefined && stringAt(meta, 'parent_thread_id') === undefined) return undefined;
+  const spawned = isObject(source) ? source.thread_spawn : undefined;
+  return stringAt(meta, 'agent_role') ?? stringAt(spawned, 'agent_role') ?? (typeof source === 'string' ? source : '');
+}

@@ -1,0 +1,139 @@
+import { createHash } from 'node:crypto';
+import { canonicalJson, isObject, type JsonObject, parseInstant, stringAt, type Timestamp, timestampOf } from '../../base/index.js';
+import type { FileBytes } from '../format.js';
+import { type Dialect, type Scan, type ScanOptions, scanJsonl } from '../jsonl.js';
+
+const dialect: Dialect = {
+  beginning: /\{"(?:timestamp|type|ordinal|record_type)":/g,
+  isWhole: (record) => typeof record.timestamp === 'string' && typeof record.type === 'string',
+};
+
+/** Splits a rollout into records; never throws for what the bytes hold. */
+export const scanLines = (file: FileBytes, options?: ScanOptions): Scan => scanJsonl(file, dialect, options);
+
+/**
+ * What a line is: `item` is what the model sees or says; `event` is what the screen shows; `compacted` puts another history in the
+ * place of all before it; `context` are a turn's settings. `other` is the rest, kept and not read.
+ */
+export type Sort = 'meta' | 'item' | 'event' | 'compacted' | 'context' | 'other';
+
+const sorts: Readonly<Record<string, Sort>> = {
+  session_meta: 'meta',
+  response_item: 'item',
+  event_msg: 'event',
+  compacted: 'compacted',
+  turn_context: 'context',
+};
+
+export interface Line {
+  readonly sort: Sort;
+  readonly payload: JsonObject;
+  readonly at?: Timestamp;
+  /** What the runtime says of an item beside it: which call brought it, whether it is a compaction's own. */
+  readonly metadata?: JsonObject;
+  /** The form of 2025: items and the session's own line stand bare, without time and kind. */
+  readonly flat?: true;
+}
+
+/** A record as one line of either form. */
+export function lineOf(record: JsonObject): Line {
+  const { payload, metadata } = record;
+  const at = timeAt(record);
+  if (isObject(payload) && typeof record.type === 'string')
+    return {
+      sort: Object.hasOwn(sorts, record.type) ? (sorts[record.type] as Sort) : 'other',
+      payload,
+      ...(at !== undefined && { at }),
+      ...(isObject(metadata) && { metadata }),
+    };
+  if (record.record_type !== undefined) return { sort: 'other', payload: record, flat: true };
+  if (typeof record.type === 'string') return { sort: record.type === 'compacted' ? 'compacted' : 'item', payload: record, flat: true };
+  const isMeta = typeof record.id === 'string' && at !== undefined;
+  return { sort: isMeta ? 'meta' : 'other', payload: record, ...(isMeta && { at }), flat: true };
+}
+
+export function timeAt(record: JsonObject): Timestamp | undefined {
+  const text = stringAt(record, 'timestamp');
+  const ms = text === undefined ? undefined : parseInstant(text);
+  return ms === undefined ? undefined : timestampOf(ms);
+}
+
+/** The turn that a line opens or belongs to, where it says so. */
+export const turnOf = ({ sort, payload }: Line): string | undefined =>
+  sort === 'context' || (sort === 'event' && startsTurn(payload)) ? stringAt(payload, 'turn_id') : undefined;
+
+export const startsTurn = (event: JsonObject): boolean => event.type === 'task_started' || event.type === 'turn_started';
+
+/** Members of an item that are the runtime's own and never sent. */
+export const ownMembers: ReadonlySet<string> = new Set(['internal_chat_message_metadata_passthrough']);
+
+export interface Name {
+  readonly name: string;
+  /** Whether no item of another session can have the name: a name of its content alone may be many items'. */
+  readonly isUnique: boolean;
+}
+
+/**
+ * The name of an item: its id, its call's id, else a digest of what it holds and of the turn in which it stands. It is the same in
+ * every file that repeats the item.
+ */
+export function nameOf(item: JsonObject, turn: string): Name {
+  const id = stringAt(item, 'id');
+  if (id !== undefined && id !== '') return { name: id.slice(0, longestName), isUnique: true };
+  const call = stringAt(item, 'call_id');
+  if (call !== undefined && call !== '') {
+    const isAnswer = typeof item.type === 'string' && item.type.endsWith('_output');
+    return { name: `${call.slice(0, longestName)}#${isAnswer ? 'output' : 'call'}`, isUnique: true };
+  }
+  const held = Object.fromEntries(Object.entries(item).filter(([key]) => !ownMembers.has(key)));
+  const digest = createHash('sha256')
+    .update(`${turn}\0${canonicalJson(held)}`)
+    .digest('hex')
+    .slice(0, 24);
+  return { name: `item-${digest}`, isUnique: turn !== '' };
+}
+const longestName = 200;
+
+/** The texts of an item's content or output, in order; null for a part that is no text. */
+export function partsOf(content: unknown): readonly (string | null)[] {
+  if (typeof content === 'string') return [content];
+  if (isObject(content)) return [textIn(content)];
+  return Array.isArray(content) ? content.map((part: unknown) => (typeof part === 'string' ? part : textIn(part))) : [];
+}
+
+const textIn = (part: unknown): string | null => {
+  const text = stringAt(part, 'text');
+  const type = stringAt(part, 'type');
+  return text !== undefined && (type === undefined || type.endsWith('text')) ? text : null;
+};
+
+/** Texts that the runtime puts in the user's mouth: where it works, what it is told to heed, what was interrupted. */
+const injected =
+  /^\s*(<(environment_context|user_instructions|permissions|turn_aborted|skill|skills_instructions|subagent_notification|user_shell_command|collaboration_mode|app-context|model_switch|personality_spec|INSTRUCTIONS|apps_instructions|plugins_instructions)\b|# AGENTS\.md instructions)/;
+
+/** What each part of a user's message is of, where today's runtime says it: `user.text` is what a person typed. */
+function kindsOf(item: JsonObject): readonly string[] {
+  const own = item.internal_chat_message_metadata_passthrough;
+  const kinds = isObject(own) ? own.content_item_kinds : undefined;
+  return Array.isArray(kinds) ? kinds.filter((kind) => typeof kind === 'string') : [];
+}
+
+/** Whether the part of a user's message was put in by the runtime. */
+export function isInjected(item: JsonObject, part: number, text: string | undefined): boolean {
+  const kind = kindsOf(item)[part];
+  if (kind !== undefined && kind !== 'unknown') return !kind.startsWith('user.');
+  return text !== undefined && injected.test(text);
+}
+
+/** A message that a person wrote: it begins a turn, and is what a rollback counts. */
+export function isPrompt(item: JsonObject): boolean {
+  if (item.type !== 'message' || item.role !== 'user') return false;
+  const parts = partsOf(item.content);
+  return parts.length > 0 && parts.some((text, part) => !isInjected(item, part, text ?? undefined));
+}
+
+/** The text of a prompt, without what the runtime put around it. */
+export const promptText = (item: JsonObject): string =>
+  partsOf(item.content)
+    .filter((text, part) => text !== null && !isInjected(item, part, text))
+    .join('\n');

@@ -1,0 +1,213 @@
+import { badRequest, bytesOf, type EntryKey, isObject, type JsonObject } from '../../base/index.js';
+import type { WritableEntry, WriteOptions } from '../format.js';
+import { concatLines } from '../jsonl.js';
+import { textParts } from '../parts.js';
+import { entriesOf } from './entries.js';
+import { scanLines } from './record.js';
+
+/** The item and the place of the part in it, as an entry's key names them. */
+const splitKey = (key: string | undefined): { readonly name: string; readonly part: number } | undefined => {
+  const match = /^(.+)\.(\d{1,9})$/.exec(key ?? '');
+  return match ? { name: match[1] as string, part: Number(match[2]) } : undefined;
+};
+
+/** A delta of rollout lines that holds the entries, one after the other. Entries of one item, by key, stay together and keep their keys. */
+export function writeEntries(entries: readonly WritableEntry[], options: WriteOptions): Uint8Array {
+  const used = new Set<string>();
+  const lines: string[] = [];
+  for (let at = 0; at < entries.length; ) {
+    const first = entries[at] as WritableEntry;
+    const key = splitKey(first.key);
+    const isFree = key !== undefined && !used.has(key.name);
+    const name = isFree ? key.name : options.newId();
+    const group = [first];
+    for (at++; at < entries.length && isSameItem(first, group.at(-1) as WritableEntry, entries[at] as WritableEntry, isFree); at++)
+      group.push(entries[at] as WritableEntry);
+    used.add(name);
+    const line = { timestamp: first.at ?? options.now, ...lineFor(group, name) };
+    lines.push(`${JSON.stringify(line)}\n`);
+  }
+  return bytesOf(lines.join(''));
+}
+
+function isSameItem(first: WritableEntry, last: WritableEntry, next: WritableEntry, isFree: boolean): boolean {
+  if (first.kind === 'tool_result')
+    return next.role === 'tool' && next.kind !== 'tool_result' && (next.toolCallId === undefined || next.toolCallId === first.toolCallId);
+  if (!isFree || !isMessagePart(first) || !isMessagePart(next) || next.role !== first.role || first.kind === 'summary') return false;
+  const [own, before, after] = [splitKey(first.key), splitKey(last.key), splitKey(next.key)];
+  return own !== undefined && after !== undefined && before !== undefined && own.name === after.name && after.part > before.part;
+}
+
+const isMessagePart = ({ role, kind, toolName }: WritableEntry): boolean =>
+  role !== 'tool' &&
+  (kind === 'text' || kind === 'summary' || (kind === 'image' && toolName !== 'image_generation') || (kind === 'event' && role !== 'system'));
+
+function lineFor(group: readonly WritableEntry[], name: string): object {
+  const entry = group[0] as WritableEntry;
+  if (entry.kind === 'summary') return summaryLine(entry, name);
+  if (entry.kind === 'thinking' && sealedIn(entry) === undefined)
+    // Without what the provider sealed, it takes no thought back: only the screen gets it.
+    return {
+      type: 'event_msg',
+      payload: {
+        type: 'agent_reasoning',
+        id: name,
+        text: entry.text ?? '',
+        ...(isObject(entry.result) && { result: entry.result }),
+        ...(entry.marks?.length && { marks: entry.marks }),
+      },
+    };
+  if (entry.kind === 'event' && entry.role === 'system' && !isObject(entry.result))
+    return { type: 'event_msg', payload: { type: entry.toolName ?? 'warning', message: entry.text ?? '' } };
+  return { type: 'response_item', payload: itemFor(group, name) };
+}
+
+/** A summary stands for all before it: what a compaction leaves of a history is one message. */
+function summaryLine(entry: WritableEntry, name: string): object {
+  if (isObject(entry.result) && stringOf(entry.result.type)) return { type: 'response_item', payload: { ...entry.result, id: name } };
+  const message = entry.text ?? '';
+  return {
+    type: 'compacted',
+    payload: { message, replacement_history: [{ type: 'message', id: name, role: 'user', content: [{ type: 'input_text', text: message }] }] },
+  };
+}
+const stringOf = (value: unknown): boolean => typeof value === 'string' && value !== '';
+
+const sealedIn = ({ result }: WritableEntry): string | undefined =>
+  isObject(result) && typeof result.encrypted_content === 'string' ? result.encrypted_content : undefined;
+
+function itemFor(group: readonly WritableEntry[], id: string): object {
+  const entry = group[0] as WritableEntry;
+  const callId = entry.toolCallId ?? id;
+  switch (entry.kind) {
+    case 'thinking':
+      return {
+        type: 'reasoning',
+        id,
+        summary: entry.text ? [{ type: 'summary_text', text: entry.text }] : [],
+        content: null,
+        encrypted_content: sealedIn(entry),
+      };
+    case 'tool_call':
+      return callItem(entry, id, callId);
+    case 'tool_result':
+      return {
+        type: entry.marks?.includes('custom') ? 'custom_tool_call_output' : 'function_call_output',
+        id,
+        call_id: callId,
+        output: outputOf(entry, group.slice(1)),
+        ...(entry.isError && { is_error: true }),
+      };
+    case 'image':
+      if (entry.toolName === 'image_generation') return imageItem(entry, id);
+      return messageItem(group, id);
+    case 'event':
+      return entry.role === 'system' && isObject(entry.result)
+        ? { ...entry.result, ...(entry.result.id !== undefined && { id }) }
+        : messageItem(group, id);
+    case 'text':
+    case 'summary':
+      return messageItem(group, id);
+  }
+}
+
+function callItem(entry: WritableEntry, id: string, callId: string): object {
+  const said = entry.arguments ?? {};
+  const text = isObject(said) && typeof said.input === 'string' ? said.input : JSON.stringify(said);
+  if (entry.marks?.includes('custom'))
+    return { type: 'custom_tool_call', id, status: 'completed', call_id: callId, name: entry.toolName ?? '', input: text };
+  if (entry.marks?.includes('local_shell')) return { type: 'local_shell_call', id, call_id: callId, status: 'completed', action: said };
+  if (entry.marks?.includes('tool_search')) return { type: 'tool_search_call', id, call_id: callId, status: 'completed', arguments: said };
+  if (entry.marks?.includes('server') && entry.toolName === 'web_search') return { type: 'web_search_call', id, status: 'completed', action: said };
+  const asSaid = entry.marks?.includes('unparsed') ? text : JSON.stringify(said);
+  return { type: 'function_call', id, name: entry.toolName ?? '', arguments: asSaid, call_id: callId };
+}
+
+function imageItem(entry: WritableEntry, id: string): object {
+  if (!entry.media && isObject(entry.result)) return { ...entry.result, id };
+  return { type: 'image_generation_call', id, status: 'completed', revised_prompt: entry.text ?? '', result: base64Of(entry) };
+}
+
+const base64Of = ({ media }: WritableEntry): string =>
+  media ? Buffer.from(media.bytes.buffer, media.bytes.byteOffset, media.bytes.byteLength).toString('base64') : '';
+
+function messageItem(group: readonly WritableEntry[], id: string): object {
+  const entry = group[0] as WritableEntry;
+  const role = entry.role === 'system' ? 'developer' : entry.role === 'assistant' ? 'assistant' : 'user';
+  const content: object[] = [];
+  for (const part of group) {
+    // A part that was taken out holds its place with a text of nothing, so that the others keep their keys.
+    for (let place = content.length; place < Math.min(splitKey(part.key)?.part ?? 0, mostGaps); place++) content.push(textPart(role, ''));
+    content.push(part.kind === 'text' || part.kind === 'summary' ? textPart(role, part.text ?? '') : mediaPart(part, role));
+  }
+  const own = entry.role === 'user' && entry.marks?.includes('meta') ? { content_item_kinds: content.map(() => 'stemma.injected') } : undefined;
+  return { type: 'message', id, role, content, ...(own && { internal_chat_message_metadata_passthrough: own }) };
+}
+const mostGaps = 1_000;
+
+const textPart = (role: string, text: string): object => ({ type: role === 'assistant' ? 'output_text' : 'input_text', text });
+
+/** Parts of other providers' messages would make the whole history one that this provider refuses. */
+const ownParts = /^(input|output)_|^encrypted_content$/;
+
+function mediaPart(entry: WritableEntry, role: string): object {
+  if (entry.media) return { type: 'input_image', image_url: `data:${entry.media.mediaType};base64,${base64Of(entry)}` };
+  const { result } = entry;
+  if (isObject(result) && typeof result.type === 'string' && ownParts.test(result.type)) return result;
+  const url = isObject(result) && isObject(result.source) ? result.source.url : undefined;
+  return typeof url === 'string' ? { type: 'input_image', image_url: url } : textPart(role, entry.text ?? `[${entry.kind}]`);
+}
+
+/** The list that an output was, with its other parts in their places; else its text, with what there is behind it. */
+function outputOf(entry: WritableEntry, others: readonly WritableEntry[]): string | object[] {
+  const waiting = others.map((part) => mediaPart(part, 'user'));
+  const list = textParts(entry)?.flatMap((part) => (part === null ? (waiting.shift() ?? []) : [textPart('user', part)]));
+  if (!list && waiting.length === 0) return entry.text ?? '';
+  return [...(list ?? (entry.text ? [textPart('user', entry.text)] : [])), ...waiting];
+}
+
+/**
+ * The delta up to and including the entry. An item of more parts than are kept, or a compaction's list of them, is written again with
+ * the kept ones: all other bytes stay as they are.
+ * @throws BAD_REQUEST when the delta has no such entry.
+ */
+export function cutLines(delta: Uint8Array, lastKept: EntryKey): Uint8Array {
+  const placed = scanLines(delta).pieces.flatMap(({ record, range }) => (record ? [{ record, raw: range }] : []));
+  const entries = entriesOf(placed);
+  const at = entries.findIndex(({ key }) => key === lastKept);
+  const entry = entries[at];
+  if (!entry?.raw) throw badRequest('at', `at is ${lastKept}, which is no entry of this delta`);
+  const { raw } = entry;
+  const isLast = entries[at + 1]?.raw?.start !== raw.start;
+  const whole = delta.slice(0, raw.end);
+  const line = placed.find((one) => one.raw.start === raw.start)?.record;
+  if (isLast || !line) return whole;
+  const kept = entries.slice(0, at + 1).filter((one) => one.raw?.start === raw.start).length;
+  const shorter = shorten(line, splitKey(lastKept), kept);
+  return shorter === undefined ? whole : concatLines([delta.slice(0, raw.start), bytesOf(`${JSON.stringify(shorter)}\n`)]);
+}
+
+function shorten(record: JsonObject, key: ReturnType<typeof splitKey>, kept: number): JsonObject | undefined {
+  const payload = isObject(record.payload) ? record.payload : undefined;
+  const put = (item: JsonObject): JsonObject => (payload ? { ...record, payload: item } : item);
+  const item = payload ?? record;
+  if (Array.isArray(item.replacement_history)) return put({ ...item, replacement_history: historyUpTo(item.replacement_history, kept) });
+  if (key === undefined) return undefined;
+  if (item.type === 'message' && Array.isArray(item.content)) return put({ ...item, content: item.content.slice(0, key.part + 1) });
+  return Array.isArray(item.output) ? put({ ...item, output: item.output.slice(0, Math.max(1, key.part)) }) : undefined;
+}
+
+/** The first items of a compaction's history that hold so many entries. */
+function historyUpTo(history: readonly unknown[], entries: number): JsonObject['list'] {
+  const kept: JsonObject[] = [];
+  let left = entries;
+  for (const item of history) {
+    if (left <= 0) break;
+    if (!isObject(item)) continue;
+    const count = entriesOf([{ record: { type: 'response_item', payload: item }, raw: { start: 0, end: 0 } }]).length;
+    const isCut = count > left && Array.isArray(item.content);
+    kept.push(isCut && Array.isArray(item.content) ? { ...item, content: item.content.slice(0, left) } : item);
+    left -= count;
+  }
+  return kept;
+}
