@@ -222,7 +222,7 @@ export const contextContract = {
   ),
 };
 
-export const exportFormats = ['claude-code-v1', 'pi-v1', 'anthropic-messages-v1', 'openai-chat-v1', 'markdown'] as const;
+export const exportFormats = ['claude-code-v1', 'codex-v1', 'pi-v1', 'anthropic-messages-v1', 'openai-chat-v1', 'markdown'] as const;
 
 export const exportContract = {
   context: oc

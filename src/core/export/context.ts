@@ -1,3 +1,4 @@
+import { blake3Of } from '../artifacts/index.js';
 import { type ContextId, textOf, timestampOf } from '../base/index.js';
 import { type Assembled, assemble, type Chain, type ContextRow, commitOf, idsOf, lineage, walk } from '../chain/index.js';
 import type { Stop, Tier } from '../contract/index.js';
@@ -59,7 +60,13 @@ export function sessionOf(
     sessionId: how.sessionId,
     newId: idsOf(`${tip.id}\0${how.sessionId}`),
     now: timestampOf(chain.clock()),
+    // Handed to its agent a second time, a file needs an id of its own; as a file for somebody it may stay what it is.
+    isUnchanged: how.cwd === undefined && isImported(chain, assembled.bytes, format),
     ...(how.cwd !== undefined && { cwd: how.cwd }),
   });
   return { ...assembled, bytes: session ?? assembled.bytes };
 }
+
+/** Whether the bytes are those of a file that was imported. */
+const isImported = (chain: Chain, bytes: Uint8Array, format: Format): boolean =>
+  chain.db.one('SELECT 1 FROM source WHERE project = ? AND format = ? AND hash = ?', chain.project, format.id, blake3Of(bytes)) !== undefined;

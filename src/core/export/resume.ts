@@ -38,6 +38,15 @@ const drivers: Readonly<Record<Runtime, Driver>> = {
     path: ({ root, cwd, sessionId }) => join(root, 'projects', folderName(cwd), `${sessionId}.jsonl`),
     command: ({ sessionId }) => `claude --resume ${sessionId}`,
   },
+  codex: {
+    name: 'Codex',
+    format: 'codex-v1',
+    path: ({ root, sessionId, now }) => {
+      const [day = '', time = ''] = now.slice(0, 19).split('T');
+      return join(root, 'sessions', ...day.split('-'), `rollout-${day}T${time.replaceAll(':', '-')}-${sessionId}.jsonl`);
+    },
+    command: ({ sessionId }) => `codex resume ${sessionId}`,
+  },
   pi: {
     name: 'pi',
     format: 'pi-v1',

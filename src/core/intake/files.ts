@@ -46,6 +46,12 @@ export function filesUnder(paths: readonly string[]): { readonly files: FoundFil
   return { files: [...files.values()].sort((a, b) => a.modifiedAt - b.modifiedAt || (a.path < b.path ? -1 : 1)), skipped };
 }
 
+/** How long a file is, and when it was last written; nothing and never where it went away. */
+export function sizeOf(path: string): Pick<FoundFile, 'bytes' | 'modifiedAt'> {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  return { bytes: stat?.size ?? 0, modifiedAt: Math.floor(stat?.mtimeMs ?? 0) };
+}
+
 /** A file's bytes. Short or gone while it is read is an error to say, not a crash. */
 export const readWhole = (path: string): Uint8Array => readFileSync(path);
 

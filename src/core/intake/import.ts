@@ -25,7 +25,8 @@ import {
 } from '../formats/index.js';
 import { joinAnswers, type StoredRange, takeRecords } from '../requests/index.js';
 import { recognized } from './detect.js';
-import { type FoundFile, filesUnder, ioReason, type OpenFile, openFile, readWhole, Unreadable } from './files.js';
+import { type FoundFile, filesUnder, ioReason, type OpenFile, openFile, readWhole, sizeOf, Unreadable } from './files.js';
+import { fileNear } from './near.js';
 import { latestSource, type Piece, type SourceRow, saveSource } from './sources.js';
 
 export interface ImportInput {
@@ -94,9 +95,10 @@ export function importFile(
   asked: ImportableFormat | undefined,
   granularity: 'turn_boundary' | 'tool_call',
   portion: Portion = {},
+  behind: readonly string[] = [],
 ): FileResult {
   for (;;) {
-    const result = tryImport(chain, found, { format: asked, granularity, ...portion });
+    const result = tryImport(chain, found, { format: asked, granularity, behind, ...portion });
     if (result) return result;
   }
 }
@@ -104,6 +106,8 @@ export function importFile(
 interface Ask extends Portion {
   readonly format: ImportableFormat | undefined;
   readonly granularity: 'turn_boundary' | 'tool_call';
+  /** Files that wait for this one, which they go on from. */
+  readonly behind: readonly string[];
 }
 
 const refused = (path: string, reason: string): FileResult => ({ ...nothing, skipped: [{ path, line: 0, reason }] });
@@ -140,7 +144,10 @@ function importOpen(chain: Chain, found: FoundFile, file: OpenFile, asked: Ask):
   };
   const changed = (): Unreadable => new Unreadable('it was changed while it was read: import it again');
   try {
-    const all = format.planParts?.(bytes, context) ?? format.plan(file.whole(), context);
+    const planned = (): ImportPlan => format.planParts?.(bytes, context) ?? format.plan(file.whole(), context);
+    const first = planned();
+    const origin = first.awaits === undefined ? undefined : importOrigin(chain, path, first.awaits, { ...asked, format });
+    const all = origin ? planned() : first;
     const plan = asked.ended ? asEnd(all) : all;
     return chain.artifacts.transaction(() => {
       const now = latestSource(chain, path);
@@ -148,12 +155,27 @@ function importOpen(chain: Chain, found: FoundFile, file: OpenFile, asked: Ask):
       if (!isSame) return undefined;
       const result = store(chain, { found, file, hash, plan, grown });
       if (file.hasChanged(hash)) throw changed();
-      return result;
+      return origin ? withOrigin(result, origin) : result;
     });
   } catch (error) {
     throw !(error instanceof Unreadable) && file.hasChanged(hash) ? changed() : error;
   }
 }
+
+/** A session that goes on from another is taken in behind it, where that one lies near. */
+function importOrigin(chain: Chain, path: string, name: string, { format, granularity, behind }: Ask): FileResult | undefined {
+  const origin = fileNear(path, name);
+  if (origin === undefined || behind.includes(origin)) return undefined;
+  return importFile(chain, { path: origin, ...sizeOf(origin) }, format, granularity, {}, [...behind, path]);
+}
+
+const withOrigin = (own: FileResult, origin: FileResult): FileResult => ({
+  ...own,
+  commits: own.commits + origin.commits,
+  entries: own.entries + origin.entries,
+  skipped: [...origin.skipped, ...own.skipped],
+  notes: [...origin.notes, ...own.notes],
+});
 
 /** The commit that the agent would resume is the session's end, where this file brings it. */
 function asEnd(plan: ImportPlan): ImportPlan {

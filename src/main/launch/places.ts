@@ -22,6 +22,7 @@ export function dataDirOf(env: Environment = process.env, platform: string = pro
 /** Each agent's own folder: the one that its variable in the environment names, and the one in the home folder. */
 const agentFolders: Readonly<Record<Runtime, (env: Environment, home: string) => readonly (string | undefined)[]>> = {
   'claude-code': (env, home) => [env.CLAUDE_CONFIG_DIR, join(home, '.claude')],
+  codex: (env, home) => [env.CODEX_HOME, join(home, '.codex')],
   pi: (env, home) => [env.PI_CODING_AGENT_DIR, join(home, '.pi', 'agent')],
 };
 

@@ -76,4 +76,5 @@ export const markNames: Record<string, string> = {
   redacted: 'readable only by the provider',
   queued: 'queued while the agent worked',
   command: 'slash command',
+  kept: 'kept by the compaction',
 };

@@ -75,6 +75,7 @@ describe('exports of the sample', () => {
     const tiers = exportFormats.map((format) => exportContext(chain, { id: all[0]?.id as never, format }).tier);
     expect(Object.fromEntries(exportFormats.map((format, at) => [format, tiers[at]]))).toEqual({
       'claude-code-v1': 'native',
+      'codex-v1': 'translated',
       'pi-v1': 'translated',
       'anthropic-messages-v1': 'translated',
       'openai-chat-v1': 'translated',

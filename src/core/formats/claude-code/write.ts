@@ -2,6 +2,7 @@ import { badRequest, bytesOf, type EntryKey, type JsonObject } from '../../base/
 import { systemPromptType } from '../anthropic-messages/index.js';
 import type { WritableEntry, WriteOptions } from '../format.js';
 import { concatLines } from '../jsonl.js';
+import { summariesFirst } from '../kept.js';
 import { textParts } from '../parts.js';
 import { blockOfNumber } from './entries.js';
 import { type Piece, scanLines } from './lines.js';
@@ -20,7 +21,7 @@ export function splitKey(key: string): { readonly uuid: string; readonly block: 
  * one whose key is no `<uuid>.<block>` of this format gets a new id.
  */
 export function writeEntries(entries: readonly WritableEntry[], options: WriteOptions): Uint8Array {
-  const blocks = blocksOf(entries);
+  const blocks = blocksOf(summariesFirst(entries));
   const lines: string[] = [];
   const used = new Set<string>();
   let parentUuid = options.parentRecord ?? null;

@@ -1,6 +1,7 @@
 import { type ByteRange, type EntryKey, isObject, type JsonObject, parseJson, stringAt, type Timestamp } from '../../base/index.js';
 import type { Role } from '../../contract/index.js';
 import type { ParsedEntry } from '../format.js';
+import { keptMark } from '../kept.js';
 import { joinParts, partsMark } from '../parts.js';
 import { countTokens, imageTokens } from '../tokens.js';
 import { isInjected, type Line, lineOf, nameOf, partsOf, turnOf } from './record.js';
@@ -34,7 +35,10 @@ export function entriesOf(placed: Iterable<Placed>): ParsedEntry[] {
     if (!isAnswer(item)) answer = undefined;
     else if (answer === undefined || answer.sampled !== sampled) answer = { id: record, sampled };
     const made = entriesIn(item, { record, raw, at, messageId: answer?.id ?? record, failed });
-    if (summary !== undefined) return made.map((entry) => (isSummary(entry, summary) ? { ...entry, kind: 'summary' } : entry));
+    if (summary !== undefined)
+      return made.map((entry) =>
+        isSummary(entry, summary) ? { ...entry, kind: 'summary' } : { ...entry, marks: [...(entry.marks ?? []), keptMark] },
+      );
     const isCompactions = metadata?.compaction_output === true || becameSummary(item, summaries);
     return isCompactions ? made.map((entry) => ({ ...entry, tokens: 0, marks: [...(entry.marks ?? []), 'hidden', 'compaction'] })) : made;
   };
@@ -64,7 +68,7 @@ export function entriesOf(placed: Iterable<Placed>): ParsedEntry[] {
     return [make({ record, raw, at }, 0, 'system', { kind: 'event', toolName: type, text, tokens: 0, marks, ...(isError && { isError }) })];
   };
 
-  return lines.flatMap(({ line, raw }): readonly ParsedEntry[] => {
+  const lineEntries = (line: Line, raw: ByteRange): readonly ParsedEntry[] => {
     turn = turnOf(line) ?? turn;
     switch (line.sort) {
       case 'meta':
@@ -79,7 +83,8 @@ export function entriesOf(placed: Iterable<Placed>): ParsedEntry[] {
       case 'other':
         return [];
     }
-  });
+  };
+  return lines.flatMap(({ line, raw }) => lineEntries(line, raw));
 }
 
 const isSummary = ({ kind, role, text }: ParsedEntry, summary: string): boolean =>

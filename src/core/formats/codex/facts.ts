@@ -2,7 +2,7 @@ import { type ByteRange, isObject, type JsonObject, stringAt, type Timestamp } f
 import type { FileBytes, Problem } from '../format.js';
 import { clip } from '../headline.js';
 import { joinParts } from '../parts.js';
-import { isPrompt, lineOf, type Name, nameOf, partsOf, promptText, type Sort, scanLines, startsTurn, turnOf } from './record.js';
+import { folderOf, isPrompt, lineOf, type Name, nameOf, partsOf, promptText, type Sort, scanLines, startsTurn, turnOf } from './record.js';
 
 /** What a plan needs to know of a line; the line itself is read again where its entries are wanted. */
 export interface Fact {
@@ -19,6 +19,7 @@ export interface Fact {
   readonly rolledBack?: number;
   readonly compaction?: { readonly isOwnAnswer: boolean };
   readonly meta?: Session;
+  readonly cwd?: string;
   readonly title?: string;
 }
 
@@ -37,7 +38,6 @@ export interface ItemFact {
 /** What a file says of the session that it holds. */
 export interface Session {
   readonly id?: string;
-  readonly cwd?: string;
   readonly startedAt?: Timestamp;
   /** The rollout that this one goes on from, and where in it; what stands before that is not in this file. */
   readonly base?: { readonly rollout: string; readonly end: number };
@@ -64,8 +64,10 @@ export function factsOf(file: FileBytes): Facts {
       const named = turnOf(line);
       turn = named ?? turn;
       const { sort, payload, at } = line;
+      const cwd = folderOf(line);
       const fact = {
         sort,
+        ...(cwd !== undefined && { cwd }),
         ...(at !== undefined && { at }),
         ...(typeof record.ordinal === 'number' && { ordinal: record.ordinal }),
         ...(named !== undefined && { turn: named }),
@@ -111,14 +113,12 @@ function itemFact(item: JsonObject, metadata: JsonObject | undefined, turn: stri
 
 export function sessionOf(meta: JsonObject, at: Timestamp | undefined): Session {
   const id = stringAt(meta, 'id');
-  const cwd = stringAt(meta, 'cwd');
   const { history_base: base } = meta;
   const rollout = stringAt(base, 'thread_id');
   const end = isObject(base) && typeof base.end_ordinal_exclusive === 'number' ? base.end_ordinal_exclusive : undefined;
   const subagent = subagentOf(meta);
   return {
     ...(id !== undefined && id !== '' && { id: id.slice(0, longestName) }),
-    ...(cwd !== undefined && cwd !== '' && { cwd }),
     ...(at !== undefined && { startedAt: at }),
     ...(rollout !== undefined && end !== undefined && { base: { rollout, end } }),
     ...(subagent !== undefined && { subagent }),

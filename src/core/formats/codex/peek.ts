@@ -1,7 +1,7 @@
 import type { Peek } from '../format.js';
 import { clip } from '../headline.js';
 import { sessionOf } from './facts.js';
-import { isPrompt, type Line, lineOf, promptText, scanLines } from './record.js';
+import { folderOf, isPrompt, type Line, lineOf, promptText, scanLines } from './record.js';
 
 const linesIn = (bytes: Uint8Array): Line[] => scanLines(bytes).pieces.flatMap(({ record }) => (record ? [lineOf(record)] : []));
 
@@ -14,10 +14,11 @@ export function peek(head: Uint8Array, tail: Uint8Array): Peek {
   const title = typeof named?.payload.thread_name === 'string' ? clip(named.payload.thread_name) : undefined;
   const prompt = lines.find(({ sort, payload }) => sort === 'item' && isPrompt(payload));
   const firstPrompt = prompt && clip(promptText(prompt.payload));
+  const cwd = lines.map(folderOf).find((folder) => folder !== undefined);
   const startedAt = session.startedAt ?? lines.find(({ at }) => at !== undefined)?.at;
   return {
     ...(session.id !== undefined && { sessionId: session.id }),
-    ...(session.cwd !== undefined && { cwd: session.cwd }),
+    ...(cwd !== undefined && { cwd }),
     ...(title !== undefined && { title }),
     ...(firstPrompt !== undefined && { firstPrompt }),
     ...(startedAt !== undefined && { startedAt }),

@@ -21,9 +21,10 @@ export function planImport(file: FileBytes, context: PlanContext): ImportPlan {
   const read = factsOf(file);
   const session = sessionIn(read.facts);
   const rollout = rolloutOf(context.path) ?? session.id ?? '';
-  const shared = sharedPrefix(read.facts, context);
+  const shared = sharedPrefix(read.facts, session, context);
   const walk = walkTurns(read, { context, session, rollout, shared });
-  const about = aboutOf(session);
+  const cwd = read.facts.find((fact) => fact.cwd !== undefined)?.cwd;
+  const about = aboutOf(session, cwd);
   const freshFrom = read.facts.find(({ range }) => range.end > context.resumeAt)?.line ?? Number.POSITIVE_INFINITY;
   const fresh = (problems: readonly Problem[]): Problem[] => problems.filter(({ line }) => line >= freshFrom).sort((a, b) => a.line - b.line);
   const title = read.facts.findLast((fact) => fact.title !== undefined)?.title;
@@ -31,7 +32,7 @@ export function planImport(file: FileBytes, context: PlanContext): ImportPlan {
     format: formatId,
     ...(session.id !== undefined && { sessionId: session.id }),
     ...(title !== undefined && { title }),
-    ...(session.cwd !== undefined && { cwd: session.cwd }),
+    ...(cwd !== undefined && { cwd }),
     commits: walk.segments.map((segment) => commitOf(file, segment, about)),
     side: walk.side,
     skipped: fresh(read.skipped),
@@ -52,8 +53,8 @@ function rolloutOf(path: string): string | undefined {
 const sessionIn = (facts: readonly Fact[]): Session => facts.find(({ meta }) => meta !== undefined)?.meta ?? {};
 
 /** How many lines of the file repeat what the project holds already: up to the last item of the longest known beginning. */
-function sharedPrefix(facts: readonly Fact[], { known, resumeAt }: PlanContext): number {
-  if (resumeAt > 0) return 0;
+function sharedPrefix(facts: readonly Fact[], { base }: Session, { known, resumeAt }: PlanContext): number {
+  if (resumeAt > 0 || base !== undefined) return 0;
   let end = 0;
   for (const [at, { item }] of facts.entries()) {
     if (!item) continue;
@@ -99,6 +100,8 @@ const placeName = (rollout: string, number: number): string => `${rolloutName(ro
 
 function walkTurns({ facts }: Facts, { context, session, rollout, shared }: Setting): Walk {
   const { known, resumeAt } = context;
+  const isNumbered = facts[0]?.ordinal !== undefined;
+  const placeOf = ({ line, ordinal }: Fact): string => placeName(rollout, isNumbered ? (ordinal ?? line) : line);
   const segments: Segment[] = [];
   const side: ByteRange[] = [];
   const notes: Problem[] = [];
@@ -125,7 +128,7 @@ function walkTurns({ facts }: Facts, { context, session, rollout, shared }: Sett
     open.checkpoint = open.type === 'compaction' ? 'compaction' : checkpoint;
     const last = open.facts.at(-1) as Fact;
     if (segments.length === 0) open.records.push(rolloutName(rollout));
-    open.ends = placeName(rollout, last.ordinal ?? last.line);
+    open.ends = placeOf(last);
     segments.push(open);
     tip = { plan: segments.length - 1 };
     ends.push(tip);
@@ -148,8 +151,8 @@ function walkTurns({ facts }: Facts, { context, session, rollout, shared }: Sett
       // Stored already: only where its commits end, and which turns they are, is of interest.
       if (fact.item?.prompt !== undefined) turns.push(tip);
       if (fact.rolledBack !== undefined) tip = goBack(turns, fact.rolledBack, tip).tip;
-      else if (known.has(placeName(rollout, fact.ordinal ?? fact.line))) {
-        const here: Ref = { record: placeName(rollout, fact.ordinal ?? fact.line) };
+      else if (known.has(placeOf(fact))) {
+        const here: Ref = { record: placeOf(fact) };
         goOnFrom(tip);
         tip = here;
         ends.push(here);
@@ -282,7 +285,7 @@ interface About {
   readonly sessionId?: string;
 }
 
-const aboutOf = ({ id, cwd, subagent }: Session): About => ({
+const aboutOf = ({ id, subagent }: Session, cwd: string | undefined): About => ({
   template: subagent === undefined ? template : `${template}/${subagent || 'agent'}`.slice(0, longestName),
   ...(cwd !== undefined && { principal: `${template}@${cwd}`.slice(0, longestName) }),
   ...(id !== undefined && { sessionId: id }),

@@ -111,6 +111,14 @@ const textIn = (part: unknown): string | null => {
 const injected =
   /^\s*(<(environment_context|user_instructions|permissions|turn_aborted|skill|skills_instructions|subagent_notification|user_shell_command|collaboration_mode|app-context|model_switch|personality_spec|INSTRUCTIONS|apps_instructions|plugins_instructions)\b|# AGENTS\.md instructions)/;
 
+/** The folder in which the agent works, where a line says so. */
+export function folderOf({ sort, payload }: Line): string | undefined {
+  if (sort === 'meta' || sort === 'context') return stringAt(payload, 'cwd') || undefined;
+  if (sort !== 'item' || payload.type !== 'message' || payload.role !== 'user') return undefined;
+  const text = partsOf(payload.content).find((part) => part?.trimStart().startsWith('<environment_context>'));
+  return /<cwd>([^<]+)<\/cwd>/.exec(text ?? '')?.[1];
+}
+
 /** What each part of a user's message is of, where today's runtime says it: `user.text` is what a person typed. */
 function kindsOf(item: JsonObject): readonly string[] {
   const own = item.internal_chat_message_metadata_passthrough;

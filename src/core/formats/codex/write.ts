@@ -1,6 +1,7 @@
 import { badRequest, bytesOf, type EntryKey, isObject, type JsonObject } from '../../base/index.js';
 import type { WritableEntry, WriteOptions } from '../format.js';
 import { concatLines } from '../jsonl.js';
+import { isKept } from '../kept.js';
 import { textParts } from '../parts.js';
 import { entriesOf } from './entries.js';
 import { scanLines } from './record.js';
@@ -11,40 +12,74 @@ const splitKey = (key: string | undefined): { readonly name: string; readonly pa
   return match ? { name: match[1] as string, part: Number(match[2]) } : undefined;
 };
 
-/** A delta of rollout lines that holds the entries, one after the other. Entries of one item, by key, stay together and keep their keys. */
+/**
+ * A delta of rollout lines that holds the entries, one after the other. Entries of one item, by key, stay together and keep their keys.
+ * A summary stands for all before it: with what its compaction keeps it becomes the history that is put in place of the one before.
+ */
 export function writeEntries(entries: readonly WritableEntry[], options: WriteOptions): Uint8Array {
-  const used = new Set<string>();
-  const lines: string[] = [];
-  for (let at = 0; at < entries.length; ) {
-    const first = entries[at] as WritableEntry;
-    const key = splitKey(first.key);
-    const isFree = key !== undefined && !used.has(key.name);
-    const name = isFree ? key.name : options.newId();
-    const group = [first];
-    for (at++; at < entries.length && isSameItem(first, group.at(-1) as WritableEntry, entries[at] as WritableEntry, isFree); at++)
-      group.push(entries[at] as WritableEntry);
-    used.add(name);
-    const line = { timestamp: first.at ?? options.now, ...lineFor(group, name) };
-    lines.push(`${JSON.stringify(line)}\n`);
+  const items = itemsOf(entries, options);
+  const lines: object[] = [];
+  for (let at = 0; at < items.length; ) {
+    const end = endOfCompaction(items, at);
+    const group = items.slice(at, Math.max(end, at + 1)) as [Item, ...Item[]];
+    const line = end > at ? compactionOf(group) : lineFor(group[0]);
+    lines.push({ timestamp: group[0].entries[0].at ?? options.now, ...line });
+    at += group.length;
   }
-  return bytesOf(lines.join(''));
+  return bytesOf(lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
 }
 
-function isSameItem(first: WritableEntry, last: WritableEntry, next: WritableEntry, isFree: boolean): boolean {
+/** Entries that become one item, and its name. */
+interface Item {
+  readonly name: string;
+  readonly entries: [WritableEntry, ...WritableEntry[]];
+}
+
+function itemsOf(entries: readonly WritableEntry[], options: WriteOptions): Item[] {
+  const used = new Set<string>();
+  const items: Item[] = [];
+  for (const entry of entries) {
+    const last = items.at(-1);
+    if (last && isSameItem(last, entry)) {
+      last.entries.push(entry);
+      continue;
+    }
+    const key = splitKey(entry.key);
+    const name = key !== undefined && !used.has(key.name) ? key.name : options.newId();
+    used.add(name);
+    items.push({ name, entries: [entry] });
+  }
+  return items;
+}
+
+/** Where the compaction ends that begins here: a summary, with what is kept before and behind it; the beginning, where none begins. */
+function endOfCompaction(items: readonly Item[], from: number): number {
+  let at = from;
+  let hasSummary = false;
+  for (; at < items.length; at++) {
+    const [entry] = (items[at] as Item).entries;
+    if (entry.kind === 'summary' && !hasSummary) hasSummary = true;
+    else if (!isKept(entry)) break;
+  }
+  return hasSummary ? at : from;
+}
+
+function isSameItem({ name, entries }: Item, next: WritableEntry): boolean {
+  const [first] = entries;
   if (first.kind === 'tool_result')
     return next.role === 'tool' && next.kind !== 'tool_result' && (next.toolCallId === undefined || next.toolCallId === first.toolCallId);
-  if (!isFree || !isMessagePart(first) || !isMessagePart(next) || next.role !== first.role || first.kind === 'summary') return false;
-  const [own, before, after] = [splitKey(first.key), splitKey(last.key), splitKey(next.key)];
-  return own !== undefined && after !== undefined && before !== undefined && own.name === after.name && after.part > before.part;
+  if (!isMessagePart(first) || !isMessagePart(next) || next.role !== first.role || first.kind === 'summary' || next.kind === 'summary') return false;
+  const [before, after] = [splitKey(entries.at(-1)?.key), splitKey(next.key)];
+  return after !== undefined && before !== undefined && name === after.name && before.name === name && after.part > before.part;
 }
 
 const isMessagePart = ({ role, kind, toolName }: WritableEntry): boolean =>
   role !== 'tool' &&
   (kind === 'text' || kind === 'summary' || (kind === 'image' && toolName !== 'image_generation') || (kind === 'event' && role !== 'system'));
 
-function lineFor(group: readonly WritableEntry[], name: string): object {
-  const entry = group[0] as WritableEntry;
-  if (entry.kind === 'summary') return summaryLine(entry, name);
+function lineFor(item: Item): object {
+  const { name, entries } = item;
+  const [entry] = entries;
   if (entry.kind === 'thinking' && sealedIn(entry) === undefined)
     // Without what the provider sealed, it takes no thought back: only the screen gets it.
     return {
@@ -59,25 +94,22 @@ function lineFor(group: readonly WritableEntry[], name: string): object {
     };
   if (entry.kind === 'event' && entry.role === 'system' && !isObject(entry.result))
     return { type: 'event_msg', payload: { type: entry.toolName ?? 'warning', message: entry.text ?? '' } };
-  return { type: 'response_item', payload: itemFor(group, name) };
+  return { type: 'response_item', payload: itemFor(item) };
 }
 
-/** A summary stands for all before it: what a compaction leaves of a history is one message. */
-function summaryLine(entry: WritableEntry, name: string): object {
-  if (isObject(entry.result) && stringOf(entry.result.type)) return { type: 'response_item', payload: { ...entry.result, id: name } };
-  const message = entry.text ?? '';
-  return {
-    type: 'compacted',
-    payload: { message, replacement_history: [{ type: 'message', id: name, role: 'user', content: [{ type: 'input_text', text: message }] }] },
-  };
-}
-const stringOf = (value: unknown): boolean => typeof value === 'string' && value !== '';
+const compactionOf = (items: readonly Item[]): object => ({
+  type: 'compacted',
+  payload: {
+    message: items.find(({ entries: [{ kind }] }) => kind === 'summary')?.entries[0].text ?? '',
+    replacement_history: items.map(itemFor),
+  },
+});
 
 const sealedIn = ({ result }: WritableEntry): string | undefined =>
   isObject(result) && typeof result.encrypted_content === 'string' ? result.encrypted_content : undefined;
 
-function itemFor(group: readonly WritableEntry[], id: string): object {
-  const entry = group[0] as WritableEntry;
+function itemFor({ name: id, entries: group }: Item): object {
+  const [entry] = group;
   const callId = entry.toolCallId ?? id;
   switch (entry.kind) {
     case 'thinking':
@@ -105,8 +137,9 @@ function itemFor(group: readonly WritableEntry[], id: string): object {
       return entry.role === 'system' && isObject(entry.result)
         ? { ...entry.result, ...(entry.result.id !== undefined && { id }) }
         : messageItem(group, id);
-    case 'text':
     case 'summary':
+      return isObject(entry.result) && typeof entry.result.encrypted_content === 'string' ? { ...entry.result, id } : messageItem(group, id);
+    case 'text':
       return messageItem(group, id);
   }
 }

@@ -15,6 +15,12 @@ const formats: Record<Format, { name: string; what: string; extension: string; t
     extension: 'jsonl',
     type: 'application/x-ndjson',
   },
+  'codex-v1': {
+    name: 'Codex session',
+    what: 'A rollout that Codex resumes.',
+    extension: 'jsonl',
+    type: 'application/x-ndjson',
+  },
   'pi-v1': { name: 'pi session', what: 'A session file that pi resumes.', extension: 'jsonl', type: 'application/x-ndjson' },
   'anthropic-messages-v1': {
     name: 'Anthropic messages',

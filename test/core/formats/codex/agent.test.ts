@@ -1,0 +1,153 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Chain, commitOf, contextEntries, fork } from '../../../../src/core/chain/index.js';
+import { exportContext, resumeIn } from '../../../../src/core/export/index.js';
+import { getSource, importPaths, listSources } from '../../../../src/core/intake/index.js';
+import { atOnce } from '../../../../src/core/project/index.js';
+import { emptyChain } from '../../../support/project.js';
+import { filesOf, hasAgent, live, oracle, scenario, transcripts } from '../agents.js';
+
+interface Item {
+  readonly type?: string;
+  readonly id?: string;
+  readonly role?: string;
+  readonly content?: unknown;
+}
+
+let work = '';
+beforeAll(() => {
+  work = mkdtempSync(join(tmpdir(), 'stemma-codex-'));
+});
+afterAll(() => rmSync(work, { recursive: true, force: true }));
+
+/** What the real agent sends when it resumes the file and is told PING. */
+function sentFor(agent: 'codex' | 'claude', path: string): readonly Item[] {
+  const out = join(work, 'messages.json');
+  const ran = spawnSync(oracle, [agent, path, '--out', out], { encoding: 'utf8' });
+  expect(JSON.parse(ran.stdout), ran.stderr).toMatchObject({ accepted: true });
+  return JSON.parse(readFileSync(out, 'utf8')) as Item[];
+}
+
+/** Without what each process makes anew: the ids of what it says itself, and the folder that the oracle works in. */
+function lasting(items: readonly Item[], kept: ReadonlySet<string>): readonly unknown[] {
+  const text = JSON.stringify(items.map(({ id, ...item }) => (id !== undefined && kept.has(id) ? { ...item, id } : item)));
+  return JSON.parse(text.replace(/resume-oracle-\w+/g, 'work')) as unknown[];
+}
+
+const imported = (chain: Chain, paths: readonly string[]) => atOnce(importPaths(chain, { paths }));
+
+function written(text: string | Uint8Array, name = `rollout-${Math.random()}.jsonl`): string {
+  const path = join(work, name);
+  writeFileSync(path, text);
+  return path;
+}
+
+const idsIn = (file: string): ReadonlySet<string> => new Set([...file.matchAll(/"id":"([^"]+)"/g)].map(([, id]) => id as string));
+
+describe.skipIf(!hasAgent('codex'))('the real Codex', () => {
+  const home = hasAgent('codex') ? live('codex', scenario('codex-tour')) : '';
+  const files = hasAgent('codex') ? filesOf(home, /sessions\/.*\.jsonl$/) : [];
+  const inCorpus = hasAgent('codex') ? filesOf(join(transcripts, 'codex'), /\.jsonl$/) : [];
+
+  test('[F1, F21] every session comes back from the store, and one that is no fork from its chain', () => {
+    const chain = emptyChain();
+    const result = imported(chain, [...files, ...inCorpus]);
+    expect([...result.skipped, ...result.notes]).toEqual([]);
+    const sources = listSources(chain);
+    expect(sources).toHaveLength(files.length + inCorpus.length);
+    for (const source of sources) {
+      const file = readFileSync(source.path);
+      const { artifactRef } = getSource(chain, source.sourceId);
+      expect(Buffer.from(chain.artifacts.read(chain.artifacts.find(artifactRef ?? ''))).equals(file)).toBe(true);
+      if (file.includes('"history_base"')) continue;
+      const text = exportContext(chain, { id: source.tips.at(-1) as never, format: 'codex-v1' }).text ?? '';
+      expect(Buffer.from(text).equals(file), basename(source.path)).toBe(true);
+    }
+  });
+
+  test('[F14] resumed under a new id, a session is sent as the original is', () => {
+    const chain = emptyChain();
+    const originals = [
+      ...files.filter((path) => !readFileSync(path).includes('"history_base"')),
+      ...inCorpus.filter((path) => path.includes('jt_codex_2026')),
+    ];
+    imported(chain, originals);
+    for (const source of listSources(chain)) {
+      const root = mkdtempSync(join(work, 'codex-'));
+      const made = resumeIn(chain, [{ agent: 'codex', root }], { id: source.tips.at(-1) as never, cwd: '/home/sam' });
+      expect(made.command).toBe(`cd /home/sam && codex resume ${made.sessionId}`);
+      expect(made.path).toMatch(new RegExp(`sessions/\\d{4}/\\d\\d/\\d\\d/rollout-[\\dT-]+-${made.sessionId}\\.jsonl$`));
+      const kept = idsIn(readFileSync(source.path, 'utf8'));
+      expect(lasting(sentFor('codex', made.path), kept)).toEqual(lasting(sentFor('codex', source.path), kept));
+    }
+  });
+
+  test('[F14] a fork that refers to its origin is resumed with all of its history, whichever file is imported first', () => {
+    const child = files.find((path) => readFileSync(path).includes('"history_base"')) ?? '';
+    const chain = emptyChain();
+    const result = imported(chain, [child]);
+    expect(result.notes).toEqual([]);
+    const text = exportContext(chain, { id: result.tips.at(-1) as never, format: 'codex-v1' }).text ?? '';
+    const requests = filesOf(join(home, 'requests'), /\.json$/).map((path) => JSON.parse(readFileSync(path, 'utf8')) as { input: Item[] });
+    const wire = requests.find(({ input }) => JSON.stringify(input.at(-1)).includes('In a fork'))?.input ?? [];
+    const kept = idsIn(text);
+    const sent = lasting(sentFor('codex', written(text)), kept);
+    expect(sent.slice(0, wire.length)).toEqual(lasting(wire, kept));
+  });
+
+  test('[F14] a fork is resumed with what it holds, and nothing behind the cut', () => {
+    const chain = emptyChain();
+    imported(chain, files);
+    const main = listSources(chain).find(({ path }) => readFileSync(path, 'utf8').includes('"compacted"'));
+    const all = contextEntries(chain, { id: main?.tips.at(-1) as never, stop: 'root' });
+    const at = all.find(({ entry }) => entry.text === 'It doubles.')?.key as never;
+    const cut = fork(chain, {
+      id: main?.tips.at(-1) as never,
+      at,
+      edits: [{ op: 'append', entry: { role: 'user', kind: 'text', text: 'And a word of ours' } }],
+    });
+    expect(commitOf(chain, cut.id).format).toBe('codex-v1');
+    const sent = JSON.stringify(sentFor('codex', written(exportContext(chain, { id: cut.id, format: 'codex-v1' }).text ?? '')));
+    expect(sent).toContain('It doubles.');
+    expect(sent).toContain('And a word of ours');
+    expect(sent).not.toContain('SUMMARY OF WORK');
+  });
+
+  test('a Claude Code session is taken up by Codex, with what was said, called and answered', () => {
+    const chain = emptyChain();
+    const file = join(transcripts, 'claude-code/entire-ada8171575ce-image-in-tool-result.jsonl');
+    const { tips } = imported(chain, [file]);
+    const id = tips.at(-1) as never;
+    const sent = JSON.stringify(sentFor('codex', written(exportContext(chain, { id, format: 'codex-v1' }).text ?? '')));
+    const said = contextEntries(chain, { id }).map(({ entry }) => entry);
+    expect(said.length).toBeGreaterThan(20);
+    for (const { kind, role, text, toolCallId, marks } of said) {
+      if (kind === 'text' && role !== 'system' && text && !marks?.includes('meta')) expect(sent).toContain(JSON.stringify(text).slice(1, -1));
+      if (kind === 'tool_call' && said.some((one) => one.kind === 'tool_result' && one.toolCallId === toolCallId))
+        expect(sent).toContain(`"${toolCallId}"`);
+    }
+  });
+
+  test.skipIf(!hasAgent('claude'))('a Codex session is taken up by Claude Code, with what was said, called and answered', () => {
+    const chain = emptyChain();
+    for (const file of [...files, ...inCorpus.filter((path) => path.includes('jt_codex'))]) {
+      const { tips } = imported(chain, [file]);
+      const id = tips.at(-1) as never;
+      const path = written(exportContext(chain, { id, format: 'claude-code-v1' }).text ?? '');
+      const sent = JSON.stringify(sentFor('claude', path)).replace(/[^\x20-\x7e]+/g, '~');
+      const said = contextEntries(chain, { id }).map(({ entry }) => entry);
+      for (const { kind, role, text, toolCallId } of said) {
+        const legible = JSON.stringify(text ?? '')
+          .slice(1, -1)
+          .replace(/[^\x20-\x7e]+/g, '~')
+          .trim();
+        if (kind === 'text' && role !== 'system' && legible) expect(sent.includes(legible), `${basename(file)}: ${legible.slice(0, 80)}`).toBe(true);
+        if (kind === 'tool_call' && said.some((one) => one.kind === 'tool_result' && one.toolCallId === toolCallId))
+          expect(sent.includes(`"${toolCallId}"`), `${basename(file)} ${toolCallId}`).toBe(true);
+      }
+    }
+  });
+});
