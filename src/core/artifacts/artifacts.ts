@@ -3,12 +3,12 @@ import { type ArtifactNo, type ArtifactRef, badRequest, type Clock, notFound, re
 import type { Policy } from '../contract/index.js';
 import type { WritableDb } from '../store/index.js';
 import { openCaches } from './caches.js';
-import { read, readAll, readRange } from './content.js';
+import { read, readAll, readInTurn, readParts, readRange } from './content.js';
 import { type GcOptions, type GcResult, gc } from './gc.js';
 import { blake3Of, hashOfRef, refOfHash } from './hash.js';
 import { openPacks } from './packs.js';
 import { expire, keep, setPolicy } from './policy.js';
-import { known, type Put, type PutOptions, put, putCache, restore } from './put.js';
+import { type Cached, known, type Put, type PutOptions, put, putCache, restore } from './put.js';
 import { type Loose, looseOf, type Repacked, type RepackOptions, repack } from './repack.js';
 import { chunkType, type Facts, factColumns, type Gone, isStoredSql, type Shelf } from './shelf.js';
 import { type Copies, copiesIn } from './tiers/copies.js';
@@ -33,11 +33,17 @@ export interface Artifacts {
   /** Stores the bytes, or finds that they are stored. Durable when the transaction around it has ended. */
   put(bytes: Uint8Array, options: PutOptions): Put;
   /** Stores bytes that can be made again at any time: not synced, and gone without harm. */
-  putCache(bytes: Uint8Array, contentType: string): Put;
+  putCache(content: Uint8Array | Cached, contentType: string): Put;
+  /** Writes to the caches what comes a part at a time, for `putCache` to name it: nobody waits for it meanwhile. */
+  writeCache(parts: Iterable<Uint8Array>): Cached;
   /** @throws CORRUPT where what is stored is not what the ref names; NOT_FOUND where its time is over. */
   read(no: ArtifactNo): Uint8Array;
   /** Many at once, in the order asked for: neighbors in the database are read as one range. */
   readAll(nos: readonly ArtifactNo[]): Uint8Array[];
+  /** The same one after the other, a few of them held at a time. */
+  readInTurn(nos: readonly ArtifactNo[]): Iterable<Uint8Array>;
+  /** One object a part at a time: whether it is what its ref names is known at its end, and thrown there. A cache is not made again. */
+  readParts(no: ArtifactNo): Iterable<Uint8Array>;
   /** The bytes from `start` up to `end`. @throws BAD_REQUEST where that is not within the object. */
   readRange(no: ArtifactNo, start: number, end: number): Uint8Array;
   /** The number behind a ref in full or in short. @throws NOT_FOUND; BAD_REQUEST where a short form is ambiguous. */
@@ -105,9 +111,12 @@ export function openArtifacts({ db, project, folder, clock, newName, remake, onG
   return {
     project,
     put: (bytes, options) => transaction(() => put(shelf, bytes, options)),
-    putCache: (bytes, contentType) => transaction(() => putCache(shelf, bytes, contentType)),
+    putCache: (content, contentType) => transaction(() => putCache(shelf, content, contentType)),
+    writeCache: (parts) => shelf.caches.writeParts(parts),
     read: (no) => read(shelf, no),
     readAll: (nos) => readAll(shelf, nos),
+    readInTurn: (nos) => readInTurn(shelf, nos),
+    readParts: (no) => readParts(shelf, no),
     readRange: (no, start, end) => {
       const { size, hash } = factsAt(shelf, no);
       if (start > end || end > size) throw badRequest('end', `the range ${start} to ${end} is not within the ${size} bytes of ${refOfHash(hash)}`);

@@ -1,6 +1,6 @@
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, readSync, renameSync, rmSync, statSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { blake3Of } from './hash.js';
+import { blake3Of, blake3Parts } from './hash.js';
 import { codeOf } from './io.js';
 
 export interface CacheFile {
@@ -16,6 +16,10 @@ export interface Caches {
   read(hash: Buffer): Uint8Array | undefined;
   /** Keeps the bytes if the disk lets it: without a cache all works, only slower. */
   write(hash: Buffer, bytes: Uint8Array): void;
+  /** The same, a part at a time; whether they are what their name says is known at the end. @throws where they are not. */
+  readParts(hash: Buffer): Generator<Uint8Array>;
+  /** Keeps what comes a part at a time, and says what it was. */
+  writeParts(parts: Iterable<Uint8Array>): { readonly hash: Buffer; readonly size: number };
   drop(name: string): void;
   list(): CacheFile[];
 }
@@ -45,6 +49,42 @@ export function openCaches(folder: string, newName: () => string): Caches {
         rmSync(beside, { force: true });
       }
     },
+    *readParts(hash) {
+      const hasher = blake3Parts();
+      const fd = openSync(fileOf(hash), 'r');
+      try {
+        for (;;) {
+          const part = Buffer.allocUnsafe(partSize);
+          const read = readSync(fd, part, 0, part.length, null);
+          if (read === 0) break;
+          hasher.add(part.subarray(0, read));
+          yield part.subarray(0, read);
+        }
+      } finally {
+        closeSync(fd);
+      }
+      if (!hasher.hash().equals(hash)) throw new Error(`the cache ${hash.toString('hex')} is not what its name says`);
+    },
+    writeParts(parts) {
+      const hasher = blake3Parts();
+      const beside = join(folder, `${newName()}.part`);
+      const file = orNothing(() => openSync(beside, 'wx', 0o600));
+      let size = 0;
+      let isWritten = file !== undefined;
+      try {
+        for (const part of gathered(parts)) {
+          hasher.add(part);
+          size += part.length;
+          isWritten &&= orNothing(() => writeFully(file as number, part)) !== undefined;
+        }
+      } finally {
+        if (file !== undefined) closeSync(file);
+        if (!isWritten) rmSync(beside, { force: true });
+      }
+      const hash = hasher.hash();
+      if (isWritten && orNothing(() => renameSync(beside, fileOf(hash)) ?? true) === undefined) rmSync(beside, { force: true });
+      return { hash, size };
+    },
     drop: (name) => rmSync(join(folder, name), { force: true }),
     list: () =>
       readdirSync(folder).flatMap((name) => {
@@ -52,4 +92,39 @@ export function openCaches(folder: string, newName: () => string): Caches {
         return stat?.isFile() ? [{ name, size: stat.size, usedAt: Math.max(stat.atimeMs, stat.mtimeMs) }] : [];
       }),
   };
+}
+
+const partSize = 1024 * 1024;
+
+/** Small parts together, in a room that is used again and again. */
+function* gathered(parts: Iterable<Uint8Array>): Generator<Uint8Array> {
+  const room = Buffer.allocUnsafe(partSize);
+  let filled = 0;
+  for (const part of parts) {
+    if (filled + part.length > room.length && filled > 0) {
+      yield room.subarray(0, filled);
+      filled = 0;
+    }
+    if (part.length > room.length) yield part;
+    else {
+      room.set(part, filled);
+      filled += part.length;
+    }
+  }
+  if (filled > 0) yield room.subarray(0, filled);
+}
+
+function writeFully(fd: number, bytes: Uint8Array): true {
+  for (let done = 0; done < bytes.length; ) done += writeSync(fd, bytes, done, bytes.length - done);
+  return true;
+}
+
+/** What a disk refuses a cache is no fault of who asked. */
+function orNothing<T>(work: () => T): T | undefined {
+  try {
+    return work();
+  } catch (error) {
+    if (codeOf(error) === undefined) throw error;
+    return undefined;
+  }
 }

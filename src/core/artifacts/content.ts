@@ -38,6 +38,42 @@ export function readAll(shelf: Shelf, nos: readonly ArtifactNo[]): Uint8Array[] 
   });
 }
 
+/** So many bytes of several objects are held at a time, about. */
+const heldAtOnce = 4 * 1024 * 1024;
+
+/** Many objects one after the other, a few of them held at a time. */
+export function* readInTurn(shelf: Shelf, nos: readonly ArtifactNo[]): Generator<Uint8Array> {
+  let count = 16;
+  for (let at = 0; at < nos.length; ) {
+    const some = readAll(shelf, nos.slice(at, at + count));
+    at += count;
+    yield* some;
+    const bytes = some.reduce((sum, each) => sum + each.length, 0);
+    count = bytes > heldAtOnce ? Math.max(1, count >> 1) : bytes * 2 < heldAtOnce ? count * 2 : count;
+  }
+}
+
+/** One object a part at a time; what it is worth is known at the end of it. @throws as `read`; NOT_FOUND for a cache that is not there. */
+export function* readParts(shelf: Shelf, no: ArtifactNo): Generator<Uint8Array> {
+  const row = contentAt(shelf, no);
+  refuseGone(shelf, row);
+  if (row.chunks !== null)
+    yield* readInTurn(
+      shelf,
+      chunkListOf(row).map((chunk) => chunk.no),
+    );
+  else if (isCache(row)) yield* cachedParts(shelf, row);
+  else yield proved(shelf, row);
+}
+
+function* cachedParts(shelf: Shelf, row: Content): Generator<Uint8Array> {
+  try {
+    yield* shelf.caches.readParts(row.hash);
+  } catch {
+    throw dropped(row.hash);
+  }
+}
+
 /** A range of the object's bytes: of a large one only the chunks that it touches are read, each proved by its own hash. */
 export function readRange(shelf: Shelf, no: ArtifactNo, start: number, end: number): Uint8Array {
   const row = contentAt(shelf, no);
@@ -155,8 +191,10 @@ function cached(shelf: Shelf, row: Content): Uint8Array {
   const kept = shelf.caches.read(row.hash);
   if (kept) return kept;
   const made = shelf.remake(row.no);
-  if (!made || !blake3Of(made).equals(row.hash))
-    throw notFound(refOfHash(row.hash), `${refOfHash(row.hash)} was dropped from the cache and cannot be made again`, { reason: 'dropped' });
+  if (!made || !blake3Of(made).equals(row.hash)) throw dropped(row.hash);
   shelf.caches.write(row.hash, made);
   return made;
 }
+
+const dropped = (hash: Buffer): StemmaError =>
+  notFound(refOfHash(hash), `${refOfHash(hash)} was dropped from the cache and cannot be made again`, { reason: 'dropped' });

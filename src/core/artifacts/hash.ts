@@ -5,10 +5,15 @@ import type { ArtifactRef } from '../base/index.js';
 /** The 32 bytes of the content's plain BLAKE3 (decisions, rule 18). The package takes any bytes, though its types say Buffer. */
 export const blake3Of = (bytes: Uint8Array): Buffer => blake3(bytes as Buffer);
 /** The same of what comes a part at a time. */
-export function blake3OfParts(parts: Iterable<Uint8Array>): Buffer {
+export function blake3Parts(): { add(part: Uint8Array): void; hash(): Buffer } {
   const hasher = new Blake3Hasher();
-  for (const part of parts) hasher.update(part as Buffer);
-  return hasher.digestBuffer();
+  return { add: (part) => void hasher.update(part as Buffer), hash: () => hasher.digestBuffer() };
+}
+
+export function blake3OfParts(parts: Iterable<Uint8Array>): Buffer {
+  const hasher = blake3Parts();
+  for (const part of parts) hasher.add(part);
+  return hasher.hash();
 }
 export const sha256Of = (bytes: string | Uint8Array): Buffer => createHash('sha256').update(bytes).digest();
 

@@ -6,7 +6,7 @@ export { type ChunkSizes, chunkSizes, chunksOf } from './chunks.js';
 export { elsewhere } from './content.js';
 export type { GcOptions, GcResult } from './gc.js';
 export * from './hash.js';
-export type { Put, PutOptions } from './put.js';
+export type { Cached, Put, PutOptions } from './put.js';
 export { type PackLimits, packLimits, type Repacked, type RepackOptions } from './repack.js';
 export type { Copies, Takes } from './tiers/copies.js';
 export { openTier } from './tiers/open.js';

@@ -48,14 +48,21 @@ export function put(shelf: Shelf, bytes: Uint8Array, options: PutOptions): Put {
   return { no: row.no, ref: refOfHash(hash), size: row.size, storedSize: isHere ? row.storedSize : row.size, existed: isHere };
 }
 
+/** What was written to the caches a part at a time, and has no row yet. */
+export interface Cached {
+  readonly hash: Buffer;
+  readonly size: number;
+}
+
 /** Stores bytes that can be made again at any time: not synced, and gone without harm. */
-export function putCache(shelf: Shelf, bytes: Uint8Array, contentType: string): Put {
-  const hash = blake3Of(bytes);
+export function putCache(shelf: Shelf, content: Uint8Array | Cached, contentType: string): Put {
+  const isWritten = !(content instanceof Uint8Array);
+  const { hash, size } = isWritten ? content : { hash: blake3Of(content), size: content.length };
   const row = known(shelf, hash);
-  if (row?.isStored && row.gone === null) return { no: row.no, ref: refOfHash(hash), size: row.size, storedSize: row.storedSize, existed: true };
-  shelf.caches.write(hash, bytes);
-  if (row) return { no: row.no, ref: refOfHash(hash), size: row.size, storedSize: row.storedSize, existed: true };
-  return insertRow(shelf, hash, bytes.length, { contentType }, {}, null);
+  const ref = refOfHash(hash);
+  if (row?.isStored && row.gone === null) return { no: row.no, ref, size, storedSize: row.storedSize, existed: true };
+  if (!isWritten) shelf.caches.write(hash, content);
+  return row ? { no: row.no, ref, size, storedSize: row.storedSize, existed: true } : insertRow(shelf, hash, size, { contentType }, {}, null);
 }
 
 interface Place {

@@ -1,4 +1,4 @@
-import { sha256Of } from '../artifacts/index.js';
+import { type Cached, sha256Of } from '../artifacts/index.js';
 import { type ArtifactNo, badRequest, type ContextId, StemmaError, textOf, timestampOf } from '../base/index.js';
 import type { Stop, Tier } from '../contract/index.js';
 import {
@@ -202,12 +202,11 @@ export function remakeSnapshot(chain: Chain, artifact: ArtifactNo): Uint8Array |
 }
 
 function keep(chain: Chain, way: Walk, target: Format, recipe: string): Kept & { readonly about: About } {
-  const { bytes, tier, ...about } = continued(chain, way, target) ?? assemble(chain, way, target, readRecipe(recipe).options);
+  const { content, tier, told, about } = inParts(chain, way, target) ?? whole(chain, way, target, recipe);
   const messageCount = way.contributing.reduce((sum, step) => sum + messagesOf(chain, step), 0);
-  const tokenCount =
-    findFormat(target.id)?.tier === 'rendered' ? countTokens(textOf(bytes)) : way.contributing.reduce((sum, step) => sum + step.tokenCount, 0);
+  const tokenCount = told ?? way.contributing.reduce((sum, step) => sum + step.tokenCount, 0);
   return chain.artifacts.transaction(() => {
-    const { no } = chain.artifacts.putCache(bytes, target.contentType);
+    const { no } = chain.artifacts.putCache(content, target.contentType);
     chain.db.run(
       `INSERT OR REPLACE INTO materialized (context, stop, format, project, artifact, tier, messageCount, tokenCount, losses)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -225,37 +224,59 @@ function keep(chain: Chain, way: Walk, target: Format, recipe: string): Kept & {
   });
 }
 
+/** A result that is to be kept; `told` are the tokens of one that says less than its commits do. */
+interface Made {
+  readonly content: Uint8Array | Cached;
+  readonly tier: Tier;
+  readonly told?: number;
+  readonly about: About;
+}
+
+function whole(chain: Chain, way: Walk, target: Format, recipe: string): Made {
+  const { bytes, tier, ...about } = assemble(chain, way, target, readRecipe(recipe).options);
+  return { content: bytes, tier, about, ...(findFormat(target.id)?.tier === 'rendered' ? { told: countTokens(textOf(bytes)) } : {}) };
+}
+
+/**
+ * Deltas of a format in which one is appended to the other are put together one by one, and never held whole: from the result that an
+ * ancestor had, if there is one, else from all of them. Undefined where that is no way to the bytes that `assemble` gives.
+ */
+function inParts(chain: Chain, way: Walk, { id, concatParts }: Format): Made | undefined {
+  const { artifacts } = chain;
+  const steps = way.contributing;
+  if (!concatParts || !findFormat(id) || !steps.every((step) => step.format === id)) return undefined;
+  const made = (parts: Iterable<Uint8Array>): Made => ({ content: artifacts.writeCache(concatParts(parts)), tier: 'native', about: noLosses });
+  const earlier = earlierResult(chain, way, id);
+  try {
+    if (earlier) return made(inTurn(artifacts.readParts(earlier.artifact), artifacts.readInTurn(earlier.rest.map((step) => step.artifact))));
+  } catch (error) {
+    // It was dropped from the cache: all of the walk is there still.
+    if (!(error instanceof StemmaError && error.code === 'NOT_FOUND')) throw error;
+  }
+  return made(artifacts.readInTurn(steps.map((step) => step.artifact)));
+}
+
+function* inTurn(...all: readonly Iterable<Uint8Array>[]): Generator<Uint8Array> {
+  for (const parts of all) yield* parts;
+}
+
 /** Walks that are shorter are put together faster than an earlier result is looked for and read. */
 const longWalk = 64;
 /** How far back an earlier result is looked for, in commits. */
 const lookBack = 4_096;
 
-/**
- * The result that an ancestor had with the same stop and format, and what came after it: the same bytes as the whole walk
- * gives, since a format's own deltas are set one after the other. Undefined where there is none, or it cannot be read.
- */
-function continued(chain: Chain, way: Walk, target: Format): Assembled | undefined {
+/** The result that an ancestor had with the same stop and format, and what came after it. */
+function earlierResult(chain: Chain, way: Walk, format: string): { readonly artifact: ArtifactNo; readonly rest: readonly Step[] } | undefined {
   const steps = way.contributing;
-  if (steps.length < longWalk || !steps.every((step) => step.format === target.id) || !findFormat(target.id)) return undefined;
+  if (steps.length < longWalk) return undefined;
   const earlier = chain.db.one<{ context: ContextRow['seq']; artifact: ArtifactNo }>(
     `SELECT context, artifact FROM materialized
       WHERE context IN (SELECT value FROM json_each(?)) AND stop = ? AND format = ? AND tier = 'native' ORDER BY context DESC LIMIT 1`,
     JSON.stringify(steps.slice(-lookBack).map((step) => step.seq)),
     way.stop,
-    target.id,
+    format,
   );
-  if (!earlier) return undefined;
-  const rest = steps.slice(steps.findIndex((step) => step.seq === earlier.context) + 1);
-  try {
-    return {
-      bytes: target.concat([chain.artifacts.read(earlier.artifact), ...chain.artifacts.readAll(rest.map((step) => step.artifact))]),
-      tier: 'native',
-      ...noLosses,
-    };
-  } catch (error) {
-    if (error instanceof StemmaError && error.code === 'NOT_FOUND') return undefined;
-    throw error;
-  }
+  return earlier && { artifact: earlier.artifact, rest: steps.slice(steps.findIndex((step) => step.seq === earlier.context) + 1) };
 }
 
 /** C6: no commit at all is the empty conversation. */

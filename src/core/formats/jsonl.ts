@@ -255,6 +255,18 @@ export function concatLines(deltas: readonly Uint8Array[]): Uint8Array {
   return whole.subarray(0, at);
 }
 
+/** The same, a part at a time: for conversations that need not fit into memory. */
+export function* concatLineParts(deltas: Iterable<Uint8Array>): Generator<Uint8Array> {
+  let isOpen = false;
+  for (const delta of deltas) {
+    if (delta.length === 0) continue;
+    if (isOpen) yield lineEnd;
+    yield delta;
+    isOpen = delta[delta.length - 1] !== newline;
+  }
+}
+const lineEnd = Uint8Array.of(newline);
+
 /** Adds a range to those that come before it in the file; one that goes on from the last makes it longer. */
 export function addRange(ranges: ByteRange[], range: ByteRange): void {
   const last = ranges.at(-1);

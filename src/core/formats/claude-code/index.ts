@@ -2,6 +2,7 @@
 // lines.ts finds records in bytes, record.ts says what one is, tree.ts how they hang together, brief.ts what is kept of them, plan.ts
 // cuts the tree into commits; entries.ts reads, write.ts and session.ts write, progress.ts says how far a file that grows has come.
 import type { ImportableFormat, ParsedDelta } from '../format.js';
+import { concatLineParts } from '../jsonl.js';
 import { scanLines } from './lines.js';
 import { peek } from './peek.js';
 import { formatId, planImport, readPieces } from './plan.js';
@@ -39,6 +40,7 @@ export const claudeCode = {
   parse,
   write: writeEntries,
   concat: concatLines,
+  concatParts: concatLineParts,
   cut: cutLines,
   session: writeSession,
   plan: planImport,
