@@ -72,7 +72,7 @@ export interface OpenFile {
 }
 
 /** Files of up to so many bytes are read at once. */
-const usuallyHeld = 16 * 1024 * 1024;
+const usuallyHeld = 12 * 1024 * 1024;
 /** So much is read where less is asked for: what is asked for next stands behind it, as a rule. */
 const readAhead = 1024 * 1024;
 const hashedAtOnce = 4 * 1024 * 1024;

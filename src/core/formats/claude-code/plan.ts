@@ -32,7 +32,7 @@ export interface ReadingLimits {
   readonly part: number;
 }
 
-const usualLimits: ReadingLimits = { whole: 16 * 1024 * 1024, part: 4 * 1024 * 1024 };
+const usualLimits: ReadingLimits = { whole: 12 * 1024 * 1024, part: 4 * 1024 * 1024 };
 
 /** Plans the import of a file: a pure function of its bytes, its name and what the project knows; the same whatever the limits. */
 export function planImport(file: FileBytes, context: PlanContext, { whole, part }: ReadingLimits = usualLimits): ImportPlan {
