@@ -69,6 +69,7 @@ const views: Readonly<Record<string, readonly string[]>> = {
   context: ['@tanstack/react-virtual', 'lucide-react', 'react'],
   diff: ['@codemirror/merge', '@tanstack/react-virtual', 'lucide-react', 'react'],
   fork: ['@tanstack/react-virtual', 'lucide-react', 'react'],
+  run: ['lucide-react', 'react'],
   replay: ['@tanstack/react-virtual', 'lucide-react', 'react'],
   export: ['lucide-react', 'react'],
   inspector: ['lucide-react', 'react'],
@@ -133,8 +134,13 @@ const law: readonly Row[] = [
   { folder: 'src/renderer/views/actions.ts', folders: below, packages: ['lucide-react'] },
   ...Object.entries(views).map(([view, packages]) => ({
     folder: `src/renderer/views/${view}`,
-    // The inspector stands beside the context and says the same of it.
-    folders: [...below, 'src/renderer/views/actions.ts', ...(view === 'inspector' ? ['src/renderer/views/context'] : [])],
+    // The inspector stands beside the context and says the same of it; a turn that is run again is edited as a fork is.
+    folders: [
+      ...below,
+      'src/renderer/views/actions.ts',
+      ...(view === 'inspector' ? ['src/renderer/views/context'] : []),
+      ...(view === 'run' ? ['src/renderer/views/fork'] : []),
+    ],
     packages,
   })),
   {

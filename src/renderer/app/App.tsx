@@ -50,6 +50,7 @@ import { Tabs } from './Tabs';
 const DiffView = lazy(() => import('../views/diff').then(({ DiffView: view }) => ({ default: view })));
 
 const ReplayView = lazy(() => import('../views/replay').then(({ ReplayView: view }) => ({ default: view })));
+const RunView = lazy(() => import('../views/run').then(({ RunView: view }) => ({ default: view })));
 const RequestView = lazy(() => import('../views/request').then(({ RequestView: view }) => ({ default: view })));
 const ComposeView = lazy(() => import('../views/compose').then(({ ComposeView: view }) => ({ default: view })));
 const TimelineView = lazy(() => import('../views/timeline').then(({ TimelineView: view }) => ({ default: view })));
@@ -313,6 +314,8 @@ function InProject({ route }: { route: Route }) {
           return <DiffView project={state.dir} />;
         case 'replay':
           return <ReplayView project={state.dir} />;
+        case 'run':
+          return <RunView project={state.dir} />;
         case 'compose':
           return <ComposeView project={state.dir} />;
         case 'timeline':
@@ -327,7 +330,7 @@ function InProject({ route }: { route: Route }) {
   }
 }
 
-const viewsOfCommits: ReadonlySet<ViewName> = new Set(['chain', 'context', 'request', 'compose']);
+const viewsOfCommits: ReadonlySet<ViewName> = new Set(['chain', 'context', 'request', 'replay', 'run', 'compose']);
 
 /** Where a view shows a commit and the address names none, it is the newest: nobody starts at an empty page. */
 function useNewestCommit(dir: string | undefined, session: string | undefined): void {

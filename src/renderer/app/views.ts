@@ -1,4 +1,17 @@
-import { ArrowRightLeft, BookOpen, Boxes, CirclePlay, GitCompare, GitGraph, Layers, Library, ListChecks, MessagesSquare, Radio } from 'lucide-react';
+import {
+  ArrowRightLeft,
+  BookOpen,
+  Boxes,
+  CirclePlay,
+  GitCompare,
+  GitGraph,
+  Layers,
+  Library,
+  ListChecks,
+  MessagesSquare,
+  Radio,
+  Repeat,
+} from 'lucide-react';
 import type { Icon } from '../parts';
 import type { ViewName } from '../state';
 
@@ -10,6 +23,7 @@ export const viewNames: readonly (readonly [view: ViewName, name: string, icon: 
   ['request', 'Request', Radio, 'g q'],
   ['diff', 'Diff', GitCompare, 'g d'],
   ['replay', 'Replay', CirclePlay, 'g r'],
+  ['run', 'Run again', Repeat, 'g a'],
   ['compose', 'Compose', Layers, 'g o'],
   ['timeline', 'Timeline', MessagesSquare, 'g t'],
   ['boxes', 'Boxes', Boxes, 'g b'],

@@ -12,5 +12,7 @@ export { createRanges, type Ranges, useRanges } from './ranges';
 
 export { jumpTo, useReading } from './reading';
 export type { Route, TicketsAs, ViewName } from './route';
+export { answerQuestion, type RunInput, type RunJob, startRun, useRuns } from './runs';
+export type { Sample, SamplePart } from './samples';
 export { setActor, type TicketAtCommit, ticketsChanged, useTickets, useTicketsAtCommits } from './tickets';
 export { applyTheme, copy, dismiss, notify, type Sheet, setTheme, show, type ThemeChoice, toggleDrawer, togglePane, useUi } from './ui';

@@ -1,6 +1,19 @@
 import type { ContextId, EntryKey, Stop } from '../../core/contract/index.js';
 
-export const views = ['library', 'chain', 'context', 'request', 'diff', 'replay', 'compose', 'timeline', 'boxes', 'handover', 'reviews'] as const;
+export const views = [
+  'library',
+  'chain',
+  'context',
+  'request',
+  'diff',
+  'replay',
+  'run',
+  'compose',
+  'timeline',
+  'boxes',
+  'handover',
+  'reviews',
+] as const;
 export type ViewName = (typeof views)[number];
 
 /** How tickets are shown: as a board (left out), as a list, or as what waits for somebody to start. */
@@ -31,6 +44,8 @@ export interface Route {
   readonly tickets?: TicketsAs | undefined;
   /** The call to a model that is looked at. */
   readonly call?: string | undefined;
+  /** Commits that are compared with `against` side by side, by comma: samples of one run. */
+  readonly samples?: string | undefined;
   /** The system prompt or tool set that is looked at; any other word stands for the latest. */
   readonly part?: string | undefined;
 }
@@ -65,6 +80,7 @@ export function parseRoute(hash: string): Route {
     ticket: ticket && ticketId.test(ticket) ? ticket : undefined,
     tickets: tickets === 'list' || tickets === 'waiting' ? tickets : undefined,
     call: text('call'),
+    samples: text('samples'),
     part: text('part'),
     unsent: text('unsent') === 'yes' ? 'yes' : undefined,
     stop: stop === 'root' || stop === 'compaction' ? stop : commit('stop'),
@@ -89,6 +105,7 @@ export function formatRoute(route: Route): string {
     'tickets',
     'call',
     'part',
+    'samples',
   ] as const) {
     const value = route[name];
     if (value) params.set(name, value);

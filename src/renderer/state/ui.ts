@@ -11,6 +11,7 @@ export type Sheet =
   | { readonly kind: 'fork'; readonly commit: ContextId; readonly at?: EntryKey | undefined; readonly stop: Stop }
   | { readonly kind: 'export'; readonly commit: ContextId; readonly stop: Stop }
   | { readonly kind: 'resume'; readonly commit: ContextId; readonly agent: Runtime }
+  | { readonly kind: 'providers' }
   | { readonly kind: 'link'; readonly href: string };
 
 interface Ui {

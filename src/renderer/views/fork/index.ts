@@ -3,4 +3,6 @@
 // The engine does the fork and refuses what no model would take; the sheet asks before it comes to that.
 import './fork.css';
 
+export { EntryEditor } from './EntryEditor';
 export { ForkSheet } from './Fork';
+export { type Changes, noChanges, type Plan, planOf } from './plan';

@@ -1,0 +1,300 @@
+import { Play, Plus, RotateCcw, Settings, Trash2 } from 'lucide-react';
+import { type ReactNode, useMemo, useState } from 'react';
+import type { ContextId, Turn, TurnRequest } from '../../../core/contract/index.js';
+import { Button, IconButton, say } from '../../parts';
+import { type Outline, type RunInput, show } from '../../state';
+import { type Changes, EntryEditor, noChanges, planOf } from '../fork';
+import { type Draft, draftOf, editsOf, toolName } from './request';
+
+export interface Provider {
+  readonly id: string;
+  readonly title: string;
+  readonly models: readonly string[];
+  readonly problem?: string | undefined;
+}
+
+interface AskProps {
+  readonly turn: Turn;
+  readonly request: TurnRequest;
+  readonly providers: readonly Provider[];
+  readonly outline: Outline;
+  readonly onRun: (input: Omit<RunInput, 'turnId'>) => void;
+}
+
+const remembered = 'stemma.run.provider';
+
+/** Everything that is asked of the model, to be changed before it is asked. */
+export function Ask({ turn, request, providers, outline, onRun }: AskProps) {
+  const [provider, setProvider] = useState(() => {
+    const last = localStorage.getItem(remembered);
+    return providers.find((each) => each.id === last && !each.problem)?.id ?? 'recorded';
+  });
+  const [model, setModel] = useState('');
+  const [samples, setSamples] = useState(1);
+  const [unanswered, setUnanswered] = useState<'stop' | 'ask'>('ask');
+  const [draft, setDraft] = useState<Draft>(() => draftOf(request));
+  const [isWriting, setIsWriting] = useState(false);
+  // What began the turn is the last that stays: the reply is what is asked for.
+  const cut = outline.rows.findLastIndex((row) => row.commit !== turn.turnId || turn.input.keys.includes(row.key));
+  const [changes, setChanges] = useState<Changes>(() => noChanges(cut));
+  const plan = useMemo(() => planOf(outline.rows, changes), [outline, changes]);
+  const edited = useMemo(() => editsOf(draft, request), [draft, request]);
+  const isRecorded = provider === 'recorded';
+  const edits = 'edits' in edited ? edited.edits : undefined;
+  const changed = plan.edits.length + (edits ? Object.keys(edits).length : 0);
+  const chosen = providers.find((each) => each.id === provider);
+  const problem =
+    'problem' in edited
+      ? edited.problem
+      : isRecorded && changed > 0
+        ? 'The recording answers what was asked, not what was changed. Choose a model to ask, or take the changes back.'
+        : chosen?.problem
+          ? `${chosen.title}: ${chosen.problem}.`
+          : undefined;
+  const original = draftOf(request);
+
+  const run = () => {
+    localStorage.setItem(remembered, provider);
+    onRun({ provider, model: model.trim() || undefined, edits: plan.edits, request: edits, samples, unanswered });
+  };
+  return (
+    <form
+      className="ask"
+      aria-label="What is asked"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (!problem && !isWriting) run();
+      }}
+    >
+      <section className="ask-who" aria-label="Who is asked">
+        <label>
+          <span className="muted">Asked of</span>
+          <select className="field" aria-label="Provider" value={provider} onChange={(event) => setProvider(event.target.value)}>
+            {providers.map((each) => (
+              <option key={each.id} value={each.id} disabled={each.problem !== undefined}>
+                {each.title}
+                {each.problem !== undefined && ' (not there)'}
+              </option>
+            ))}
+          </select>
+        </label>
+        <IconButton icon={Settings} label="Providers and keys" onClick={() => show({ kind: 'providers' })} />
+        {!isRecorded && (
+          <label>
+            <span className="muted">Model</span>
+            <input
+              className="field"
+              aria-label="Model"
+              list="run-models"
+              placeholder={request.model ?? chosen?.models[0] ?? 'name of a model'}
+              value={model}
+              onChange={(event) => setModel(event.target.value)}
+            />
+            <datalist id="run-models">
+              {chosen?.models.map((name) => (
+                <option key={name} value={name} />
+              ))}
+            </datalist>
+          </label>
+        )}
+        <label>
+          <span className="muted">Samples</span>
+          <input
+            className="field ask-samples"
+            type="number"
+            aria-label="Samples"
+            min={1}
+            max={16}
+            value={samples}
+            onChange={(event) => setSamples(Math.max(1, Math.min(16, Math.round(Number(event.target.value)) || 1)))}
+          />
+        </label>
+        {!isRecorded && (
+          <label title="Tools are never run: a call is answered from the recording where it is the same">
+            <span className="muted">Other tool calls</span>
+            <select
+              className="field"
+              aria-label="Tool calls that the recording has no answer to"
+              value={unanswered}
+              onChange={(event) => setUnanswered(event.target.value === 'stop' ? 'stop' : 'ask')}
+            >
+              <option value="ask">ask me</option>
+              <option value="stop">stop there</option>
+            </select>
+          </label>
+        )}
+      </section>
+      <p className="muted ask-words">
+        {isRecorded
+          ? 'The recording says again what was said, without a key and without a network.'
+          : 'Tools are never run. A call that the recording knows gets the recorded answer; any other waits for you, or ends the run.'}
+      </p>
+
+      <Part
+        name="System prompt"
+        count={draft.system.length}
+        none="none recorded"
+        isChanged={JSON.stringify(draft.system) !== JSON.stringify(original.system)}
+        onUndo={() => setDraft({ ...draft, system: original.system })}
+      >
+        {draft.system.map((text, n) => (
+          <textarea
+            // biome-ignore lint/suspicious/noArrayIndexKey: blocks have no name but their place
+            key={n}
+            className="field mono"
+            aria-label={`System prompt, block ${n + 1}`}
+            rows={Math.min(14, Math.max(3, text.split('\n').length))}
+            value={text}
+            onChange={(event) => setDraft({ ...draft, system: draft.system.with(n, event.target.value) })}
+          />
+        ))}
+        <Button small icon={Plus} onClick={() => setDraft({ ...draft, system: [...draft.system, ''] })}>
+          Add a block
+        </Button>
+      </Part>
+
+      <Part
+        name="Messages"
+        count={cut + 1}
+        none="none"
+        isOpen
+        isChanged={plan.edits.length > 0}
+        onUndo={() => setChanges(noChanges(cut))}
+        note={`${say.tokens(plan.tokensAfter)}`}
+      >
+        <div className="ask-entries">
+          <EntryEditor
+            rows={outline.rows}
+            commit={turn.turnId as ContextId}
+            stop="compaction"
+            changes={changes}
+            onChange={setChanges}
+            onWriting={setIsWriting}
+            isCutFixed
+          />
+        </div>
+      </Part>
+
+      <Part
+        name="Tools"
+        count={draft.tools.filter((tool) => tool.isUsed).length}
+        none="none recorded"
+        isChanged={edits?.tools !== undefined}
+        onUndo={() => setDraft({ ...draft, tools: original.tools })}
+      >
+        {draft.tools.map((tool, n) => {
+          const change = (part: Partial<typeof tool>) => setDraft({ ...draft, tools: draft.tools.with(n, { ...tool, ...part }) });
+          return (
+            // biome-ignore lint/suspicious/noArrayIndexKey: tools have no name but their place
+            <details key={n} className={`ask-tool${tool.isUsed ? '' : ' left-out'}`}>
+              <summary>
+                <span className="mono grow ellipsis">{toolName(tool.json)}</span>
+                <label onClickCapture={(event) => event.stopPropagation()}>
+                  <input
+                    type="checkbox"
+                    checked={tool.isUsed}
+                    aria-label={`Offer ${toolName(tool.json)}`}
+                    onChange={() => change({ isUsed: !tool.isUsed })}
+                  />
+                </label>
+              </summary>
+              <textarea
+                className="field mono"
+                aria-label={`Definition of ${toolName(tool.json)}`}
+                rows={10}
+                value={tool.json}
+                onChange={(event) => change({ json: event.target.value })}
+              />
+              {n >= original.tools.length && (
+                <Button small icon={Trash2} onClick={() => setDraft({ ...draft, tools: draft.tools.filter((_, at) => at !== n) })}>
+                  Take it away
+                </Button>
+              )}
+            </details>
+          );
+        })}
+        <Button
+          small
+          icon={Plus}
+          onClick={() =>
+            setDraft({
+              ...draft,
+              tools: [
+                ...draft.tools,
+                { json: '{\n  "name": "new_tool",\n  "description": "",\n  "input_schema": { "type": "object", "properties": {} }\n}', isUsed: true },
+              ],
+            })
+          }
+        >
+          Add a tool
+        </Button>
+      </Part>
+
+      <Part
+        name="Settings"
+        count={Object.keys(request.settings).length}
+        none="none recorded"
+        isChanged={draft.settings !== original.settings}
+        onUndo={() => setDraft({ ...draft, settings: original.settings })}
+      >
+        <textarea
+          className="field mono"
+          aria-label="Settings as JSON"
+          rows={Math.min(16, draft.settings.split('\n').length + 1)}
+          value={draft.settings}
+          onChange={(event) => setDraft({ ...draft, settings: event.target.value })}
+        />
+      </Part>
+
+      <footer className="ask-foot">
+        {problem ? (
+          <span className="grow notice-line error" role="alert">
+            {problem}
+          </span>
+        ) : (
+          <span className="grow muted">{changed === 0 ? 'Asked exactly as it was' : `${say.plural(changed, 'change')} against what was asked`}</span>
+        )}
+        <Button type="submit" look="primary" icon={Play} disabled={problem !== undefined || isWriting}>
+          {samples === 1 ? 'Run' : `Run ${samples} samples`}
+        </Button>
+      </footer>
+    </form>
+  );
+}
+
+function Part(props: {
+  name: string;
+  count: number;
+  none: string;
+  isChanged: boolean;
+  isOpen?: boolean;
+  note?: string;
+  onUndo: () => void;
+  children: ReactNode;
+}) {
+  const { name, count, none, isChanged, isOpen, note, onUndo, children } = props;
+  return (
+    <details className="ask-part" open={isOpen}>
+      <summary>
+        <b>{name}</b> <span className="muted">{count > 0 ? say.exact(count) : none}</span>
+        {note && <span className="muted">{note}</span>}
+        <span className="grow" />
+        {isChanged && (
+          <>
+            <span className="badge">changed</span>
+            <IconButton
+              small
+              icon={RotateCcw}
+              label={`Undo the changes of ${name.toLowerCase()}`}
+              onClick={(event) => {
+                event.preventDefault();
+                onUndo();
+              }}
+            />
+          </>
+        )}
+      </summary>
+      <div className="ask-inside">{children}</div>
+    </details>
+  );
+}

@@ -1,0 +1,180 @@
+import { Ban, BookOpen, Check, CircleAlert, GitCompare, Hourglass, MessageCircleQuestionMark } from 'lucide-react';
+import { useEffect, useState } from 'react';
+import type { ContextId } from '../../../core/contract/index.js';
+import { Button, Code, Fold, Markdown, notifyProblem, say } from '../../parts';
+import { answerQuestion, go, type Sample, type SamplePart } from '../../state';
+
+const words: Record<Sample['state'], string> = {
+  waiting: 'not begun',
+  streaming: 'answering',
+  limited: 'told to wait',
+  asking: 'waits for you',
+  done: 'done',
+  failed: 'failed',
+  stopped: 'stopped',
+};
+const icons = { failed: CircleAlert, done: Check, limited: Hourglass, asking: MessageCircleQuestionMark, stopped: Ban } as const;
+
+/** One reply as it arrives. */
+export function Reply({ sample, number, isAlone, turnId }: { sample: Sample; number: number; isAlone: boolean; turnId: ContextId }) {
+  const { state, parts, tokens, cost, commit, startedAt, endedAt } = sample;
+  const Glyph = state in icons ? icons[state as keyof typeof icons] : undefined;
+  return (
+    <article className={`reply ${state}`} aria-label={isAlone ? 'Reply' : `Reply ${number}`} aria-busy={state === 'streaming' || state === 'waiting'}>
+      <header className="reply-head">
+        <b>{isAlone ? 'Reply' : `Sample ${number}`}</b>
+        <span className="reply-state">
+          {Glyph ? <Glyph size={12} aria-hidden /> : <i className="reply-dot" aria-hidden />} {words[state]}
+        </span>
+        <span className="grow" />
+        <span className="muted">
+          {[
+            tokens?.output != null && `${say.compact(tokens.output)} tok out`,
+            tokens?.input != null && `${say.compact(tokens.input)} in`,
+            cost !== undefined && `$${cost.toFixed(4)}`,
+            startedAt && endedAt && say.duration(endedAt - startedAt),
+          ]
+            .filter(Boolean)
+            .join(' · ')}
+        </span>
+      </header>
+      <div className="reply-body">
+        {parts.map((part, n) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: parts only ever grow at the end
+          <Part key={n} part={part} />
+        ))}
+        {sample.limit && <Limit reason={sample.limit.reason} until={sample.limit.until} />}
+        {sample.question && <Question key={sample.question.id} {...sample.question} />}
+        {sample.problem && (
+          <p className="notice-line error" role="alert">
+            {sample.problem}. This sample left no branch; nothing else was changed.
+          </p>
+        )}
+        {state === 'stopped' && <p className="muted">Stopped before it was whole: it left no branch.</p>}
+      </div>
+      {commit && (
+        <footer className="reply-foot">
+          <Button small icon={BookOpen} onClick={() => go({ view: 'context', commit, entry: undefined, stop: undefined })}>
+            Open the branch
+          </Button>
+          <Button small icon={GitCompare} onClick={() => go({ view: 'diff', commit, against: turnId, entry: undefined, samples: undefined })}>
+            Compare
+          </Button>
+        </footer>
+      )}
+    </article>
+  );
+}
+
+function Part({ part }: { part: SamplePart }) {
+  switch (part.kind) {
+    case 'text':
+      return <Markdown text={part.text} />;
+    case 'thinking':
+      return (
+        <details className="reply-thinking kind-thinking">
+          <summary>Thinking</summary>
+          <Markdown text={part.text} />
+        </details>
+      );
+    case 'tool_call':
+      return (
+        <div className="reply-call kind-tool">
+          <b>{part.toolName ?? 'Tool'}</b>
+          <Code text={inLines(part.text)} language="json" />
+        </div>
+      );
+    case 'tool_result':
+      return (
+        <div className="reply-result kind-tool">
+          <span className="muted">{part.from === 'person' ? 'Answered by you' : 'Answered from the recording'}</span>
+          <Fold text={part.text || '(nothing)'} lines={8}>
+            {(shown) => <pre className="output">{shown}</pre>}
+          </Fold>
+        </div>
+      );
+    case 'notice':
+      return <p className="notice-line">{part.text}</p>;
+  }
+}
+
+const inLines = (json: string): string => {
+  try {
+    return JSON.stringify(JSON.parse(json), null, 2);
+  } catch {
+    return json;
+  }
+};
+
+/** The provider's own word on when it may be asked again, counted down. */
+function Limit({ reason, until }: { reason: string; until: number }) {
+  const [now, setNow] = useState(Date.now());
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), 250);
+    return () => clearInterval(timer);
+  }, []);
+  return (
+    <p className="notice-line" role="status">
+      <Hourglass size={13} aria-hidden /> {reason}. It is asked again in {Math.max(0, Math.ceil((until - now) / 1_000))} s.
+    </p>
+  );
+}
+
+/** A call that nobody answered before. The person says what the tool would have; nothing is run. */
+function Question({ id, toolName, input }: { id: string; toolName: string; input: string }) {
+  const [text, setText] = useState('');
+  const [isError, setIsError] = useState(false);
+  const [isSent, setIsSent] = useState(false);
+  const send = (answer: string | undefined) => {
+    setIsSent(true);
+    answerQuestion(id, answer, isError).catch((error: unknown) => {
+      setIsSent(false);
+      notifyProblem(error);
+    });
+  };
+  return (
+    <form
+      className="reply-question"
+      aria-label={`What would ${toolName} have answered?`}
+      onSubmit={(event) => {
+        event.preventDefault();
+        send(text);
+      }}
+    >
+      <p>
+        <MessageCircleQuestionMark size={13} aria-hidden /> <b>The recording has no answer to this call of {toolName}.</b> Nothing is run: say what it
+        would have answered, or end the run here.
+      </p>
+      <details>
+        <summary>The call</summary>
+        <Code text={inLines(input)} language="json" />
+      </details>
+      <textarea
+        className="field mono"
+        rows={4}
+        // biome-ignore lint/a11y/noAutofocus: the run waits for it
+        autoFocus
+        aria-label={`Answer of ${toolName}`}
+        placeholder={`What ${toolName} would have printed`}
+        value={text}
+        onChange={(event) => setText(event.target.value)}
+        onKeyDown={(event) => {
+          if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) send(text);
+          event.stopPropagation();
+        }}
+      />
+      <div className="reply-buttons">
+        <label>
+          <input type="checkbox" checked={isError} onChange={() => setIsError(!isError)} /> the tool failed
+        </label>
+        <span className="grow" />
+        <Button small disabled={isSent} onClick={() => send(undefined)}>
+          Stop here
+        </Button>
+        <Button small type="submit" look="primary" disabled={isSent}>
+          Answer
+        </Button>
+      </div>
+    </form>
+  );
+}
