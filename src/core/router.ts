@@ -29,6 +29,7 @@ import { exportContext, resumeIn } from './export/index.js';
 import * as handover from './handover/index.js';
 import { detect, foundSessions, foundSources, getSource, importPaths, listSources, takeIn } from './intake/index.js';
 import {
+  accountsOf,
   captureStatus,
   changes,
   checkProject,
@@ -401,6 +402,19 @@ export const router = os.router({
     part: os.request.part.handler(({ input, context }) => getPart(chainOf(context), input.partId)),
     capture: os.request.capture.handler(({ input, context }) => captureCall(chainOf(context), input)),
     partDiff: os.request.partDiff.handler(({ input, context }) => diffParts(chainOf(context), input.a, input.b)),
+  },
+  provider: {
+    list: os.provider.list.handler(({ context: { session } }) => accountsOf(session.engine.options.accounts).list()),
+    set: os.provider.set.handler(async ({ input, context: { session } }) => {
+      const accounts = accountsOf(session.engine.options.accounts);
+      await accounts.set(input);
+      return accounts.list();
+    }),
+    remove: os.provider.remove.handler(async ({ input, context: { session } }) => {
+      const accounts = accountsOf(session.engine.options.accounts);
+      await accounts.remove(input.id);
+      return accounts.list();
+    }),
   },
   turn: {
     list: os.turn.list.handler(({ input, context }) => listTurns(chainOf(context), input)),

@@ -85,7 +85,11 @@ const law: readonly Row[] = [
 
   // The processes around the engine. Only two of them run it: the engine's own, and the command line.
   { folder: 'src/main/window', folders: [], packages: ['node:fs/promises', 'node:path'] },
-  { folder: 'src/main/providers', folders: [core('project')], packages: ['@orpc/server', 'eventsource-parser', 'node:timers/promises'] },
+  {
+    folder: 'src/main/providers',
+    folders: [core('project')],
+    packages: ['@orpc/server', 'eventsource-parser', 'node:fs', 'node:path', 'node:timers/promises'],
+  },
   {
     folder: 'src/main/engine',
     folders: [core('project'), core('router.ts'), 'src/main/launch', 'src/main/providers'],

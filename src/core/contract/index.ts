@@ -9,6 +9,7 @@ import { contextContract, exportContract } from './context.js';
 import { agentContract, handoverContract } from './handover.js';
 import { importContract, libraryContract, sourceContract } from './intake.js';
 import { artifactContract, projectContract } from './project.js';
+import { providerContract } from './provider.js';
 import { requestContract } from './request.js';
 import { searchContract } from './search.js';
 import { instantiateContract, templateContract } from './template.js';
@@ -27,6 +28,7 @@ export * from './entry.js';
 export * from './handover.js';
 export * from './intake.js';
 export * from './project.js';
+export * from './provider.js';
 export * from './request.js';
 export * from './scalars.js';
 export * from './search.js';
@@ -51,6 +53,7 @@ export const contract = {
   search: searchContract,
   request: requestContract,
   turn: turnContract,
+  provider: providerContract,
   compose: composeContract,
   timeline: timelineContract,
   space: spaceContract,

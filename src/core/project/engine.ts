@@ -5,6 +5,7 @@ import { badRequest, type Clock, isObject, parseJson, stringAt, systemClock, tim
 import type { RecentProject } from '../contract/index.js';
 import { type AgentRoot, importPaths } from '../intake/index.js';
 import { type ModelProvider, openQuestions, type Questions } from '../turns/index.js';
+import type { Accounts } from './accounts.js';
 import { openWanted, type Wanted } from './capture.js';
 import { type Keys, openKeys } from './credentials.js';
 import { createProject, type NewProject, openProject, type Project } from './project.js';
@@ -21,6 +22,8 @@ export interface EngineOptions {
   readonly platform: string;
   /** Who answers when a turn is run again, beside the recording. */
   readonly providers?: readonly ModelProvider[];
+  /** How they are set up. */
+  readonly accounts?: Accounts;
   /** Whether an agent that writes the format is at work in the directory; undefined where that cannot be known. */
   readonly isRunning?: (format: string, cwd: string) => boolean | undefined;
   readonly clock?: Clock;

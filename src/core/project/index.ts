@@ -2,8 +2,10 @@
 // A session is one connection to the engine; it works in the project that it opened last.
 // Places on the machine come from outside: the engine reads no environment.
 
+export type { ProviderAccount } from '../contract/index.js';
 export type { AgentRoot } from '../intake/index.js';
 export type { ModelProvider, ModelRequest, ReplyPiece } from '../turns/index.js';
+export { type Accounts, accountsOf, type NewAccount } from './accounts.js';
 export { type Capture, captureStatus, openCapture, stopWatching, watchAgents } from './capture.js';
 export { changes } from './changes.js';
 export { checkProject } from './check.js';

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { MessageChannelMain, type MessagePortMain, utilityProcess } from 'electron';
 import { built, type EngineOptions, type FromEngine, type ToEngine } from '../launch/index.js';
+import { vaultAnswer } from './vault.js';
 
 /** A running engine process, as the shell sees it: something that gives out ports, until it ends. */
 export interface EngineHost {
@@ -18,10 +19,13 @@ export function startUtility(options: EngineOptions): EngineHost {
   const child = utilityProcess.fork(entry, [], { serviceName: 'Stemma engine' });
   const say = (message: ToEngine, ports?: MessagePortMain[]): void => child.postMessage(message, ports);
   const end = endOf((report) => {
-    child.on('message', (message: FromEngine) => message.kind === 'failed' && report(message.message));
+    child.on('message', (message: FromEngine) => {
+      if (message.kind === 'failed') report(message.message);
+      if (message.kind === 'vault') say(vaultAnswer(message));
+    });
     child.on('exit', (code) => report(`the engine process ended with code ${code}`));
   });
-  say({ kind: 'start', options });
+  say({ kind: 'start', options, keepsKeys: true });
   let connections = 0;
   return {
     connect() {
@@ -58,6 +62,7 @@ export function startNode(node: string, options: EngineOptions): EngineHost {
     child.on('message', (data) => {
       const message = data as FromEngine;
       if (message.kind === 'failed') report(message.message);
+      if (message.kind === 'vault') say(vaultAnswer(message));
       if (message.kind === 'frame') ports.get(message.connection)?.postMessage(message.frame);
       if (message.kind === 'close') {
         ports.get(message.connection)?.close();
@@ -65,7 +70,7 @@ export function startNode(node: string, options: EngineOptions): EngineHost {
       }
     });
   });
-  say({ kind: 'start', options });
+  say({ kind: 'start', options, keepsKeys: true });
   let connections = 0;
   return {
     connect() {

@@ -5,6 +5,7 @@ import { createSession, type Engine, type EngineOptions } from '../../core/proje
 import { router } from '../../core/router.js';
 import type { FromEngine, ToEngine } from '../launch/index.js';
 import { startEngine } from './start.js';
+import { vaultOver } from './vault.js';
 
 /** A port as each carrier has its own: Electron's, Node's, the browser's. */
 type Port = SupportedMessagePort & { start?: () => void; close?: () => void };
@@ -26,6 +27,7 @@ export function engineBehind(say: (message: FromEngine) => void, ended: () => vo
   let engine: Engine | undefined;
   let options: { startup: EngineOptions['startup'] } | undefined;
   const relayed = new Map<number, MessagePort>();
+  const keys = vaultOver(say);
 
   /** A connection whose frames come as messages: given a port here, so that it is served like every other. */
   function relay(connection: number): Port {
@@ -42,7 +44,7 @@ export function engineBehind(say: (message: FromEngine) => void, ended: () => vo
     switch (message.kind) {
       case 'start': {
         try {
-          engine = startEngine(message.options);
+          engine = startEngine(message.options, message.keepsKeys && keys.vault);
           options = engine.options;
           say({ kind: 'ready' });
         } catch (error) {
@@ -53,6 +55,9 @@ export function engineBehind(say: (message: FromEngine) => void, ended: () => vo
       }
       case 'startup':
         if (options) options.startup = message.startup;
+        return;
+      case 'vault':
+        keys.answer(message);
         return;
       case 'connect':
         if (engine) serve(engine, port ?? relay(message.connection));

@@ -11,7 +11,9 @@ export type ContractClient = ContractRouterClient<Contract>;
  * its frames travel as `frame`. Frames are oRPC's own and nobody between window and engine reads them.
  */
 export type ToEngine =
-  | { kind: 'start'; options: EngineOptions }
+  /** `keepsKeys`: the host answers `vault` messages. */
+  | { kind: 'start'; options: EngineOptions; keepsKeys?: true }
+  | { kind: 'vault'; number: number; text?: string; problem?: string }
   /** What connections from now on are told that they were started with. */
   | { kind: 'startup'; startup: EngineOptions['startup'] }
   | { kind: 'connect'; connection: number }
@@ -22,6 +24,8 @@ export type ToEngine =
 export type FromEngine =
   | { kind: 'ready' }
   | { kind: 'failed'; message: string }
+  /** A secret to be sealed or opened by the operating system, which only the host can ask. */
+  | { kind: 'vault'; number: number; act: 'seal' | 'unseal'; text: string }
   | { kind: 'frame'; connection: number; frame: Frame }
   | { kind: 'close'; connection: number };
 

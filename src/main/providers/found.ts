@@ -1,8 +1,14 @@
-import type { ModelProvider } from '../../core/project/index.js';
-import { anthropicProvider } from './anthropic.js';
+import type { ModelProvider, ProviderAccount } from '../../core/project/index.js';
+import { anthropicProvider, anthropicUrl } from './anthropic.js';
 import { openaiProvider } from './openai.js';
 
 type Environment = Readonly<Record<string, string | undefined>>;
+
+/** A provider that nobody set up here: the environment opens it, or it is looked for on this machine. */
+interface Found {
+  readonly account: ProviderAccount;
+  readonly provider: ModelProvider;
+}
 
 /** Servers of models on this machine, where they listen unless told otherwise. */
 const local = [
@@ -13,20 +19,25 @@ const localTimeoutMs = 300;
 const remoteTimeoutMs = 5_000;
 
 /** The providers that the environment opens, and the local ones, which say for themselves whether they are there. */
-export function providersFrom(env: Environment): ModelProvider[] {
-  return [
-    ...(env.ANTHROPIC_API_KEY && env.ANTHROPIC_BASE_URL ? [anthropicProvider({ url: env.ANTHROPIC_BASE_URL, key: env.ANTHROPIC_API_KEY })] : []),
-    ...(env.OPENAI_BASE_URL
-      ? [
-          openaiProvider({
-            id: 'openai',
-            title: 'OpenAI-compatible',
-            url: env.OPENAI_BASE_URL,
-            key: env.OPENAI_API_KEY,
-            listTimeoutMs: remoteTimeoutMs,
-          }),
-        ]
-      : []),
-    ...local.map((server) => openaiProvider({ ...server, listTimeoutMs: localTimeoutMs })),
-  ];
+export function found(env: Environment): Found[] {
+  const providers: Found[] = local.map((server) => ({
+    account: { ...server, wire: 'openai', hasKey: false, from: 'machine' },
+    provider: openaiProvider({ ...server, listTimeoutMs: localTimeoutMs }),
+  }));
+  const { OPENAI_BASE_URL: openaiUrl, OPENAI_API_KEY: openaiKey, ANTHROPIC_API_KEY: anthropicKey } = env;
+  if (openaiUrl) {
+    const server = { id: 'openai', title: 'OpenAI-compatible', url: openaiUrl };
+    providers.unshift({
+      account: { ...server, wire: 'openai', hasKey: Boolean(openaiKey), from: 'environment' },
+      provider: openaiProvider({ ...server, key: openaiKey, listTimeoutMs: remoteTimeoutMs }),
+    });
+  }
+  if (anthropicKey) {
+    const server = { id: 'anthropic', title: 'Anthropic', url: env.ANTHROPIC_BASE_URL || anthropicUrl };
+    providers.unshift({
+      account: { ...server, wire: 'anthropic', hasKey: true, from: 'environment' },
+      provider: anthropicProvider({ ...server, key: anthropicKey }),
+    });
+  }
+  return providers;
 }
