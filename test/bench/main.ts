@@ -5,6 +5,7 @@ import { holds, type Row } from './measure.js';
 import { cardParts } from './rows/cards.js';
 import { commitParts } from './rows/commits.js';
 import { importParts } from './rows/imports.js';
+import { langGraphParts } from './rows/langgraph.js';
 import { memoryParts } from './rows/memory.js';
 import { readingParts } from './rows/reading.js';
 import { requestParts } from './rows/requests.js';
@@ -12,8 +13,10 @@ import { storageParts } from './rows/storage.js';
 import { walkParts } from './rows/walks.js';
 import { wholeParts } from './rows/whole.js';
 
-const [out, ...named] = process.argv.slice(2);
-if (!out) throw new Error('usage: main FOLDER [ROW…]');
+const [out, ...words] = process.argv.slice(2);
+if (!out) throw new Error('usage: main FOLDER [--quick] [ROW…]');
+const quick = words.includes('--quick');
+const named = words.filter((word) => word !== '--quick');
 const parts = [
   ...commitParts,
   ...walkParts,
@@ -21,6 +24,7 @@ const parts = [
   ...importParts,
   ...wholeParts,
   ...memoryParts,
+  ...langGraphParts,
   ...readingParts,
   ...cardParts,
   ...requestParts,
@@ -39,7 +43,7 @@ const rows: Row[] = [];
 console.log(`\n${cells(['row', 'measured in this run', 'ratio', 'must', 'stretch', 'holds'])}`);
 try {
   for (const part of parts)
-    for (const row of part.run(folder)) {
+    for (const row of part.run(folder, { quick })) {
       rows.push(row);
       console.log(
         cells([row.id, row.what, row.ratio === undefined ? '–' : shown(row.ratio), limit(row, row.must), limit(row, row.stretch), verdict(row)]),

@@ -59,7 +59,12 @@ export interface Row {
 /** A part of the bench: what it is called by on the command line, and what it measures. */
 export interface Part {
   readonly rows: readonly string[];
-  readonly run: (folder: string) => readonly Row[];
+  readonly run: (folder: string, how: Run) => readonly Row[];
+}
+
+export interface Run {
+  /** Less of everything, for a look: ratios to a peer that grows faster than we do are then worse than they are. */
+  readonly quick: boolean;
 }
 
 export const holds = (row: Row, limit: number): boolean | undefined =>

@@ -1,5 +1,5 @@
 /**
- * `npm run bench [-- ROW…]`: ratios, each measured against a floor or a peer in the same run, and whether they hold.
+ * `npm run bench [-- [--quick] ROW…]`: ratios, each measured against a floor or a peer in the same run, and whether they hold.
  * The engine is built as the product is, then measured in a process of its own.
  */
 import { spawnSync } from 'node:child_process';
@@ -22,7 +22,7 @@ await build({
     emptyOutDir: false,
     minify: false,
     rolldownOptions: {
-      input: { main: join(here, 'main.ts'), syncs: join(here, 'syncs.ts'), memory: join(here, 'memory.ts') },
+      input: { main: join(here, 'main.ts'), syncs: join(here, 'syncs.ts'), memory: join(here, 'memory.ts'), langgraph: join(here, 'langgraph.ts') },
       output: { entryFileNames: '[name].js', format: 'esm' },
     },
   },

@@ -1,0 +1,159 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { ContextId } from '../../../src/core/base/index.js';
+import { assemble, commitOf, fork, walk } from '../../../src/core/chain/index.js';
+import { formatOf } from '../../../src/core/formats/index.js';
+import { bulk, commit, discard, openEngine, scratchEngine } from '../engine.js';
+import { turns } from '../material.js';
+import { median, type Part, type Row, type Run } from '../measure.js';
+
+/** What keeping a thread came to: all turns written, its state read, ten turns on a fork of its middle, and bytes on disk. */
+interface Kept {
+  readonly writeMs: number;
+  readonly stateMs: number;
+  readonly forkMs: number;
+  readonly bytes: number;
+}
+
+const counts = { messageCount: 3, tokenCount: 420 };
+
+const bytesBelow = (folder: string): number =>
+  readdirSync(folder, { recursive: true, withFileTypes: true }).reduce(
+    (sum, item) => sum + (item.isFile() ? statSync(join(item.parentPath, item.name)).size : 0),
+    0,
+  );
+
+function peer(folder: string, length: number, kind: 'plain' | 'lc'): Kept {
+  const at = mkdtempSync(join(folder, 'langgraph-'));
+  const script = join(dirname(fileURLToPath(import.meta.url)), 'langgraph.js');
+  const { stdout, stderr, status } = spawnSync(process.execPath, ['--expose-gc', script, at, String(length), kind], { encoding: 'utf8' });
+  rmSync(at, { recursive: true, force: true });
+  if (status !== 0) throw new Error(stderr);
+  return JSON.parse(stdout) as Kept;
+}
+
+const timed = (work: () => unknown): number => {
+  globalThis.gc?.();
+  const from = performance.now();
+  work();
+  return performance.now() - from;
+};
+
+/** The same thread with us: each turn a durable commit, the state put together from its chain and parsed, nothing cached. */
+function ours(folder: string, length: number): Kept {
+  const texts = turns(length + 10);
+  const at = join(mkdtempSync(join(folder, 'ours-')), 'project');
+  const engine = openEngine(at);
+  const { chain } = engine;
+  const ids: ContextId[] = [];
+  const grow = (from: ContextId | null, own: readonly string[]): void => {
+    let parent = from;
+    for (const text of own) {
+      parent = commit(chain, parent, text, counts);
+      ids.push(parent);
+    }
+  };
+  const writeMs = timed(() => grow(null, texts.slice(0, length)));
+  const tip = ids.at(-1) as ContextId;
+  const stateMs = median(Array.from({ length: 5 }, () => timed(() => stateOf(engine, tip))));
+  const forkMs = timed(() => grow(fork(chain, { id: ids[length >> 1] as ContextId }).id, texts.slice(length)));
+  engine.close();
+  const bytes = bytesBelow(engine.dir);
+  rmSync(dirname(engine.dir), { recursive: true, force: true });
+  return { writeMs, stateMs, forkMs, bytes };
+}
+
+/** Messages as an agent would go on from: plain objects. */
+function stateOf({ chain }: ReturnType<typeof openEngine>, tip: ContextId): unknown[] {
+  const { bytes } = assemble(chain, walk(chain, commitOf(chain, tip), 'root'), formatOf('claude-code-v1'));
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+    .toString()
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as unknown);
+}
+
+/** Bytes of the same thread once it has been packed closer. */
+function packedBytes(folder: string, length: number): number {
+  const engine = scratchEngine(folder);
+  bulk(engine.chain, turns(length));
+  for (const _ of engine.chain.artifacts.repack());
+  engine.close();
+  const bytes = bytesBelow(engine.dir);
+  discard(engine);
+  return bytes;
+}
+
+function threads(folder: string, { quick }: Run): Row[] {
+  const [short, long] = quick ? [100, 300] : [1_000, 3_000];
+  const rounds = quick ? 1 : 3;
+  const runs = Array.from({ length: rounds }, (_, round) => {
+    const cases = {
+      shortPeer: () => peer(folder, short, 'plain'),
+      short: () => ours(folder, short),
+      objectsPeer: () => peer(folder, short, 'lc'),
+      longPeer: () => peer(folder, long, 'plain'),
+      long: () => ours(folder, long),
+    };
+    const names = Object.keys(cases) as (keyof typeof cases)[];
+    const order = names.map((_each, place) => names[(place + round) % names.length] as keyof typeof cases);
+    return Object.fromEntries(order.map((name) => [name, cases[name]()])) as Record<keyof typeof cases, Kept>;
+  });
+  const of = (name: keyof (typeof runs)[number], what: keyof Kept): number => median(runs.map((run) => run[name][what]));
+  const ratio = (mine: 'short' | 'long', theirs: 'shortPeer' | 'objectsPeer' | 'longPeer', what: keyof Kept): Pick<Row, 'ratio' | 'figures'> => ({
+    ratio: of(mine, what) / of(theirs, what),
+    figures: { ours: of(mine, what), langGraph: of(theirs, what) },
+  });
+  const aside = quick ? { note: `quick: ${short} turns for 1,000 and ${long} for 3,000, one round` } : {};
+  const less = { better: 'less' as const, ...aside };
+  const packed = packedBytes(folder, long);
+  return [
+    {
+      id: 'T5',
+      what: '1000 turns written, ours FULL over LangGraph NORMAL',
+      must: 1 / 30,
+      stretch: 1 / 38,
+      ...less,
+      ...ratio('short', 'shortPeer', 'writeMs'),
+    },
+    { id: 'T6', what: '3000 turns, the same', must: 1 / 100, stretch: 1 / 150, ...less, ...ratio('long', 'longPeer', 'writeMs') },
+    {
+      id: 'T7',
+      what: 'bytes of 3000 turns over LangGraph',
+      must: 1 / 1_000,
+      stretch: 1 / 3_000,
+      ...less,
+      ...ratio('long', 'longPeer', 'bytes'),
+      note: `after repack 1/${Math.round(of('longPeer', 'bytes') / packed)}${quick ? `; ${aside.note}` : ''}`,
+    },
+    {
+      id: 'T14',
+      what: 'state at 3000 as messages over getTuple, plain objects',
+      must: 1.3,
+      stretch: 1,
+      ...less,
+      ...ratio('long', 'longPeer', 'stateMs'),
+    },
+    {
+      id: 'T15',
+      what: 'state at 1000 over getTuple with message objects',
+      must: 1 / 4,
+      stretch: 1 / 8,
+      ...less,
+      ...ratio('short', 'objectsPeer', 'stateMs'),
+    },
+    {
+      id: 'T17',
+      what: 'fork and 10 durable turns over LangGraph, N=1000',
+      must: 1 / 25,
+      stretch: 1 / 38,
+      ...less,
+      ...ratio('short', 'shortPeer', 'forkMs'),
+    },
+    { id: 'T17 long', what: 'the same, N=3000', must: 1 / 80, stretch: 1 / 130, ...less, ...ratio('long', 'longPeer', 'forkMs') },
+  ];
+}
+
+export const langGraphParts: readonly Part[] = [{ rows: ['T5', 'T6', 'T7', 'T14', 'T15', 'T17'], run: threads }];
