@@ -1,4 +1,5 @@
 import { ClipboardCopy, ExternalLink } from 'lucide-react';
+import { lazy, Suspense } from 'react';
 import { Button, Sheet } from '../parts';
 import { copy, dismiss, useUi } from '../state';
 import { ExportSheet, ResumeSheet } from '../views/export';
@@ -6,6 +7,8 @@ import { ForkSheet } from '../views/fork';
 import { ImportsSheet } from '../views/library';
 import { keyGroups } from './keys';
 import { Palette } from './Palette';
+
+const ProvidersSheet = lazy(() => import('../views/run').then(({ ProvidersSheet: sheet }) => ({ default: sheet })));
 
 /** Whatever floats over the window at the moment. */
 export function Sheets() {
@@ -24,6 +27,12 @@ export function Sheets() {
       return <ExportSheet commit={sheet.commit} stop={sheet.stop} />;
     case 'resume':
       return <ResumeSheet commit={sheet.commit} agent={sheet.agent} />;
+    case 'providers':
+      return (
+        <Suspense>
+          <ProvidersSheet />
+        </Suspense>
+      );
     case 'link':
       return <LinkSheet href={sheet.href} />;
   }

@@ -3,4 +3,5 @@
 // Nothing of a transcript is executed: what the recording cannot answer is asked of the person.
 import './run.css';
 
+export { ProvidersSheet } from './Providers';
 export { RunView } from './Run';

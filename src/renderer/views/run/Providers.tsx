@@ -1,0 +1,121 @@
+import { KeyRound, Plus, Trash2 } from 'lucide-react';
+import { useRef, useState } from 'react';
+import type { ProviderAccount, ProviderAccounts } from '../../../core/contract/index.js';
+import { api } from '../../client';
+import { Answer, Button, IconButton, problemOf, Sheet } from '../../parts';
+import { dismiss, useQuery } from '../../state';
+
+const origins: Record<ProviderAccount['from'], string> = {
+  environment: 'set by the environment of the process',
+  settings: 'set here',
+  machine: 'looked for by itself',
+};
+
+/** Who can be asked, and whether there is a key for them. A key goes to the operating system and is never shown again. */
+export function ProvidersSheet() {
+  const query = useQuery('providers', (signal) => api.provider.list({}, { signal }));
+  return (
+    <Sheet title="Providers and keys" onClose={dismiss}>
+      <Answer query={query} what="The providers cannot be listed" loading="Reading the providers" lines={4}>
+        {(accounts) => <Accounts first={accounts} />}
+      </Answer>
+    </Sheet>
+  );
+}
+
+function Accounts({ first }: { first: ProviderAccounts }) {
+  const [accounts, setAccounts] = useState(first);
+  const [problem, setProblem] = useState<string>();
+  const take = (change: Promise<ProviderAccounts>) =>
+    change.then(
+      (next) => {
+        setAccounts(next);
+        setProblem(undefined);
+      },
+      (error: unknown) => setProblem(problemOf(error).message),
+    );
+  return (
+    <div className="providers">
+      <ul aria-label="Providers">
+        {accounts.providers.map((account) => (
+          <li key={account.id}>
+            <span className="grow">
+              <b>{account.title}</b> <span className="mono muted">{account.url}</span>
+              <br />
+              <span className="muted">
+                {origins[account.from]} · {account.hasKey ? 'a key is there' : 'no key'}
+              </span>
+            </span>
+            {account.from === 'settings' && (
+              <IconButton
+                icon={Trash2}
+                label={`Remove ${account.title} and its key`}
+                onClick={() => void take(api.provider.remove({ id: account.id }))}
+              />
+            )}
+          </li>
+        ))}
+      </ul>
+      {problem && (
+        <p className="notice-line error" role="alert">
+          {problem}
+        </p>
+      )}
+      <NewProvider noKeys={accounts.noKeys} onAdd={(account) => take(api.provider.set(account))} />
+    </div>
+  );
+}
+
+type NewAccount = Parameters<typeof api.provider.set>[0];
+
+function NewProvider({ noKeys, onAdd }: { noKeys: string | null; onAdd: (account: NewAccount) => Promise<void> }) {
+  const [wire, setWire] = useState<'anthropic' | 'openai'>('openai');
+  const form = useRef<HTMLFormElement>(null);
+  return (
+    <form
+      ref={form}
+      className="providers-new"
+      aria-label="Add a provider"
+      onSubmit={(event) => {
+        event.preventDefault();
+        const given = new FormData(event.currentTarget);
+        const text = (name: string): string => String(given.get(name) ?? '').trim();
+        const key = text('key');
+        // The fields hold it no longer than it takes to hand it over.
+        form.current?.reset();
+        void onAdd({ title: text('title'), url: text('url'), wire, ...(key && { key }) });
+      }}
+    >
+      <h3>Add a provider</h3>
+      <label>
+        <span className="muted">Speaks</span>
+        <select className="field" value={wire} onChange={(event) => setWire(event.target.value === 'anthropic' ? 'anthropic' : 'openai')}>
+          <option value="openai">chat completions (OpenAI-compatible)</option>
+          <option value="anthropic">the Messages API (Anthropic)</option>
+        </select>
+      </label>
+      <label>
+        <span className="muted">Name</span>
+        <input className="field" name="title" required maxLength={100} />
+      </label>
+      <label>
+        <span className="muted">Address</span>
+        <input className="field mono" name="url" type="url" required placeholder="http://127.0.0.1:1234/v1" />
+      </label>
+      {noKeys === null ? (
+        <label>
+          <span className="muted">Key</span>
+          <input className="field mono" name="key" type="password" autoComplete="off" spellCheck={false} />
+        </label>
+      ) : (
+        <p className="notice-line">{noKeys}</p>
+      )}
+      <p className="muted">
+        <KeyRound size={12} aria-hidden /> A key is kept by the operating system, never in a project, and sent only to this address.
+      </p>
+      <Button type="submit" look="primary" icon={Plus}>
+        Add
+      </Button>
+    </form>
+  );
+}
