@@ -120,9 +120,10 @@ const law: readonly Row[] = [
     folders: ['src/main/launch', 'src/main/window'],
     packages: ['electron', 'node:child_process', 'node:fs', 'node:path'],
   },
+  { folder: 'src/main/mcp', folders: [contract, 'src/main/launch'], packages: ['@modelcontextprotocol/sdk', 'zod'] },
   {
     folder: 'src/main/cli',
-    folders: [contract, core('project'), core('router.ts'), 'src/main/engine', 'src/main/launch', 'src/main/web', 'package.json'],
+    folders: [contract, core('project'), core('router.ts'), 'src/main/engine', 'src/main/launch', 'src/main/mcp', 'src/main/web', 'package.json'],
     packages: ['@orpc/contract', '@orpc/server', 'commander', 'node:child_process', 'node:fs', 'node:module', 'node:os', 'node:path'],
   },
   { folder: 'src/main/start', folders: [], packages: ['node:child_process', 'node:fs', 'node:module', 'node:path', 'node:url'] },

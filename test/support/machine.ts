@@ -8,7 +8,7 @@ export const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 export const built = (...parts: string[]): string => join(root, 'out', ...parts);
 
 /** The Node that the project brings along, whichever runs the tests. */
-const node = join(root, 'node_modules', '.bin', 'node');
+export const node = join(root, 'node_modules', '.bin', 'node');
 
 /** A machine of a test's own: a home folder, Stemma's data in it, and Claude Code's histories in it. */
 export interface Machine {

@@ -277,6 +277,16 @@ Exit codes: 0 done, 1 refused, 2 wrong usage.`,
     .addHelpText('after', `\nProcedures:\n  ${procedureNames().join('\n  ')}`)
     .action(callProcedure);
 
+  command('mcp', 'tools for an agent (Model Context Protocol) on standard input and output')
+    .addOption(projectOption())
+    .action((options: Common) =>
+      within(options, async ({ client, signal }) => {
+        // Loaded for this command alone, as `web` is.
+        const { serveTools } = await import('../mcp/index.js');
+        await serveTools({ client, version: manifest.version, signal, refusalOf });
+      }),
+    );
+
   command('web [path...]', 'serve the window for a browser, on loopback only')
     .option('--port <number>', 'the port; 0 takes any free one', portNumber, 0)
     .option('--host <address>', 'the loopback address to listen on', '127.0.0.1')

@@ -1,0 +1,115 @@
+import { z } from 'zod';
+import { contract } from '../../core/contract/index.js';
+import type { ContractClient } from '../launch/index.js';
+
+/** A tool of an agent: its name, what it says of itself, the JSON Schema of what it takes, and the procedure behind it. */
+export interface AgentTool {
+  name: string;
+  description: string;
+  readOnly: boolean;
+  inputSchema: { type: 'object'; [word: string]: unknown };
+  /** The contract checks the input: whatever came is handed on. */
+  call(client: ContractClient, input: Record<string, unknown>): Promise<unknown>;
+}
+
+type Effect = 'reads' | 'writes';
+
+function tool<Input>(
+  name: string,
+  effect: Effect,
+  description: string,
+  input: z.ZodType<unknown, Input>,
+  call: (client: ContractClient, input: Input) => Promise<unknown>,
+): AgentTool {
+  return {
+    name,
+    description,
+    readOnly: effect === 'reads',
+    inputSchema: { ...z.toJSONSchema(input, { io: 'input' }), type: 'object' },
+    call: (client, given) => call(client, given as Input),
+  };
+}
+
+const { context, search, ticket } = contract;
+const inputOf = <Schema>(procedure: { '~orpc': { inputSchema?: Schema } }): NonNullable<Schema> =>
+  procedure['~orpc'].inputSchema as NonNullable<Schema>;
+
+export const tools: readonly AgentTool[] = [
+  tool(
+    'checkpoint',
+    'writes',
+    'Keeps a moment of understanding as a commit: `text` in the named format (claude-code-v1, markdown, …) after `parent`, or null for a new chain. `principal` is whose understanding it is; `checkpoint` is explicit when you decide it.',
+    inputOf(context.checkpoint),
+    (client, input) => client.context.checkpoint(input),
+  ),
+  tool(
+    'search',
+    'reads',
+    'Finds entries of all histories, your own and those of colleagues, that hold all the words. Each hit names its commit and entry.',
+    inputOf(search.query),
+    (client, input) => client.search.query(input),
+  ),
+  tool(
+    'history',
+    'reads',
+    'The commits from a context back towards the root, newest first; `depth` is the most of them.',
+    inputOf(context.history),
+    (client, input) => client.context.history(input),
+  ),
+  tool(
+    'entries',
+    'reads',
+    'What a context holds, entry by entry: messages, tool calls, results. Long: read it in pages with `offset` and `limit`; with `stop` set to the id itself, only what that commit added.',
+    inputOf(context.entries),
+    (client, input) => client.context.entries(input),
+  ),
+  tool(
+    'materialize',
+    'reads',
+    'A context told as a narrative: who said what, which tools ran with what effect. `maxTokens` is the most that it may take; always give it.',
+    inputOf(context.materialize).omit({ format: true }),
+    async (client, input) => {
+      const narrative = await client.context.materialize({ ...input, format: 'narrative' });
+      const { data } = await client.artifact.get({ ref: narrative.artifactRef });
+      return { ...narrative, text: Buffer.from(data, 'base64').toString('utf8') };
+    },
+  ),
+  tool(
+    'resolve',
+    'reads',
+    'The context that a principal had at an instant (ISO 8601); null where there was none.',
+    inputOf(context.resolve),
+    (client, input) => client.context.resolve(input),
+  ),
+  tool(
+    'ticket_create',
+    'writes',
+    'Makes a ticket. With `by`, the context that you had at this moment is kept with it, where none is given.',
+    inputOf(ticket.create),
+    (client, input) => client.ticket.create(input),
+  ),
+  tool('ticket_update', 'writes', 'Changes fields of a ticket; each change is a version that stays.', inputOf(ticket.update), (client, input) =>
+    client.ticket.update(input),
+  ),
+  tool('ticket_get', 'reads', 'A ticket with all its versions.', inputOf(ticket.get), (client, input) => client.ticket.get(input)),
+  tool('ticket_list', 'reads', 'Tickets by status, type or parent; `ready` ones wait for no other.', inputOf(ticket.list), (client, input) =>
+    client.ticket.list(input),
+  ),
+  tool(
+    'ticket_transition',
+    'writes',
+    'Moves a ticket to another status; a move to in_progress needs an assignee.',
+    inputOf(ticket.transition),
+    (client, input) => client.ticket.transition(input),
+  ),
+  tool('ticket_verdict', 'writes', "A reviewer's verdict on a ticket that is in review.", inputOf(ticket.verdict), (client, input) =>
+    client.ticket.verdict(input),
+  ),
+  tool(
+    'ticket_discuss',
+    'writes',
+    "Says something in a ticket's thread, which goes on from the context that the ticket was written with.",
+    inputOf(ticket.discuss),
+    (client, input) => client.ticket.discuss(input),
+  ),
+];

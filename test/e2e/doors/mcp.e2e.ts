@@ -1,0 +1,123 @@
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import type { Commit, Ticket } from '../../../src/core/contract/index.js';
+import { expect, test } from '../../support/e2e.js';
+import { built, type Machine, node } from '../../support/machine.js';
+
+type Given = Record<string, unknown>;
+type Content = { type: string; text: string }[];
+
+/** The SDK's own client over a `stemma mcp` of its own; closed with the test. */
+async function agent(machine: Machine) {
+  const transport = new StdioClientTransport({
+    command: node,
+    args: [built('cli', 'stemma.js'), 'mcp'],
+    env: machine.env as Record<string, string>,
+    cwd: machine.cwd,
+    stderr: 'pipe',
+  });
+  const errors: Error[] = [];
+  const client = new Client({ name: 'test', version: '1' });
+  client.onerror = (error) => errors.push(error);
+  await client.connect(transport);
+  const raw = async (name: string, given: Given): Promise<{ isError: boolean; content: Content }> => {
+    const { isError = false, content } = await client.callTool({ name, arguments: given });
+    return { isError: isError as boolean, content: content as Content };
+  };
+  return {
+    client,
+    /** What did not read as protocol, or could not be sent. */
+    errors,
+    raw,
+    async call<T>(name: string, given: Given): Promise<T> {
+      const { isError, content } = await raw(name, given);
+      expect(isError, content.at(-1)?.text).toBe(false);
+      expect(content[0]?.text).toContain('untrusted data');
+      return JSON.parse(content[1]?.text ?? '') as T;
+    },
+    [Symbol.asyncDispose]: () => client.close(),
+  };
+}
+
+const spoken = [
+  { type: 'user', uuid: 'm-1', parentUuid: null, message: { role: 'user', content: 'Why does the zanzibar pump stall?' } },
+  { type: 'assistant', uuid: 'm-2', parentUuid: 'm-1', message: { role: 'assistant', content: [{ type: 'text', text: 'Its valve is stuck.' }] } },
+]
+  .map((line) => `${JSON.stringify({ ...line, sessionId: 's-1', timestamp: '2026-01-01T10:00:00.000Z' })}\n`)
+  .join('');
+
+test('an agent checkpoints, finds, reads and works on tickets over MCP', async ({ machine }) => {
+  expect((await machine.run('init', machine.path('work', 'p.stemma'))).code).toBe(0);
+  await using mcp = await agent(machine);
+
+  const { tools } = await mcp.client.listTools();
+  expect(tools.map((tool) => tool.name)).toEqual([
+    'checkpoint',
+    'search',
+    'history',
+    'entries',
+    'materialize',
+    'resolve',
+    ...['create', 'update', 'get', 'list', 'transition', 'verdict', 'discuss'].map((verb) => `ticket_${verb}`),
+  ]);
+  const schema = tools.find((tool) => tool.name === 'search')?.inputSchema;
+  expect(schema).toMatchObject({ required: ['text'], properties: { text: { type: 'string', maxLength: 1_000 } } });
+
+  const first = await mcp.call<Commit>('checkpoint', {
+    parent: null,
+    type: 'delta',
+    format: 'claude-code-v1',
+    text: spoken,
+    template: 'coder',
+    principal: '@mechanic',
+    checkpoint: 'explicit',
+  });
+  expect(first).toMatchObject({ messageCount: 2, checkpoint: 'explicit' });
+
+  await expect
+    .poll(async () => (await mcp.call<{ hits: { commit: string }[] }>('search', { text: 'zanzibar' })).hits.map((hit) => hit.commit))
+    .toEqual([first.id]);
+  expect((await mcp.call<Commit[]>('history', { id: first.id })).map((commit) => commit.id)).toEqual([first.id]);
+  const { entries } = await mcp.call<{ entries: { text: string }[] }>('entries', { id: first.id, limit: 1 });
+  expect(entries.map((entry) => entry.text)).toEqual(['Why does the zanzibar pump stall?']);
+  expect(await mcp.call('resolve', { principal: '@mechanic', at: new Date().toISOString() })).toMatchObject({ id: first.id });
+
+  const narrative = await mcp.call<{ text: string; tokenCount: number }>('materialize', { id: first.id, maxTokens: 2_000 });
+  expect(narrative.text).toContain('Its valve is stuck.');
+  expect(narrative.tokenCount).toBeLessThanOrEqual(2_000);
+
+  const { ticketId, ...made } = await mcp.call<Ticket>('ticket_create', { title: 'Free the valve', type: 'task', by: '@mechanic' });
+  expect(made).toMatchObject({ status: 'open', contextId: first.id, contextFound: 'resolved' });
+  const moved = await mcp.call<Ticket>('ticket_transition', { ticketId, to: 'in_progress', assignee: '@mechanic', by: '@mechanic' });
+  expect(moved).toMatchObject({ status: 'in_progress', assignee: '@mechanic' });
+  expect(moved.versions.at(-1)).toMatchObject({ contextId: first.id, contextFound: 'resolved' });
+  expect((await mcp.call<Ticket[]>('ticket_list', { status: 'in_progress' })).map((each) => each.ticketId)).toEqual([ticketId]);
+
+  expect(mcp.errors).toEqual([]);
+});
+
+test('what is refused crosses with its code, and the server goes on', async ({ machine }) => {
+  expect((await machine.run('init', machine.path('work', 'p.stemma'))).code).toBe(0);
+  await using mcp = await agent(machine);
+  const refused = async (name: string, given: Given): Promise<unknown> => {
+    const { isError, content } = await mcp.raw(name, given);
+    expect(isError).toBe(true);
+    return JSON.parse(content[0]?.text ?? '');
+  };
+  expect(await refused('history', { id: 'ctx-00000000' })).toMatchObject({
+    code: 'NOT_FOUND',
+    message: expect.stringContaining('ctx-00000000'),
+    data: { id: 'ctx-00000000' },
+  });
+  expect(await refused('search', { text: 17 })).toMatchObject({ code: 'BAD_REQUEST', data: { field: 'text' } });
+  const { ticketId } = await mcp.call<Ticket>('ticket_create', { title: 'T', type: 'task' });
+  await mcp.call('ticket_transition', { ticketId, to: 'closed' });
+  expect(await refused('ticket_transition', { ticketId, to: 'review' })).toMatchObject({ code: 'CONFLICT' });
+  await expect(mcp.client.callTool({ name: 'no_such', arguments: {} })).rejects.toThrow('no_such');
+  expect(mcp.errors).toEqual([]);
+});
+
+test('it ends with its input, having said nothing of its own', async ({ machine }) => {
+  expect((await machine.run('init', machine.path('work', 'p.stemma'))).code).toBe(0);
+  expect(await machine.runWith('', 'mcp')).toEqual({ code: 0, out: '', err: '' });
+});
