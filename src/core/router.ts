@@ -25,7 +25,7 @@ import {
 } from './chain/index.js';
 import * as composer from './composer/index.js';
 import { contract, type ImportResult } from './contract/index.js';
-import { exportContext, resumeIn } from './export/index.js';
+import { exportContext, exportRedacted, resumeIn } from './export/index.js';
 import * as handover from './handover/index.js';
 import { detect, foundSessions, foundSources, getSource, importPaths, listSources, takeIn } from './intake/index.js';
 import {
@@ -195,10 +195,9 @@ export const router = os.router({
     diff: os.context.diff.handler(({ input, context }) => compareContexts(chainOf(context), input)),
   },
   export: {
-    context: os.export.context.handler(({ input, context }) => {
-      if (input.redact) throw badRequest('redact', 'secrets cannot be taken out of an export yet: export without redact, and look at what it holds');
-      const made = exportContext(chainOf(context), input);
-      return { ...made, losses: [...made.losses], lossCounts: [...made.lossCounts] };
+    context: os.export.context.handler(async ({ input, context }) => {
+      const { redactions, ...made } = await (input.redact ? exportRedacted : exportContext)(chainOf(context), input);
+      return { ...made, losses: [...made.losses], lossCounts: [...made.lossCounts], ...(redactions && { redactions: [...redactions] }) };
     }),
     resume: os.export.resume.handler(({ input, context: { session } }) =>
       resumeIn(session.project().chain, session.engine.options.agentRoots, input),

@@ -50,7 +50,7 @@ const corePackages: Partial<Record<(typeof flow)[number], readonly string[]>> = 
   formats: ['cbor-x', 'node:buffer', 'node:crypto'],
   requests: ['node:crypto'],
   intake: ['chokidar', 'node:fs', 'node:path'],
-  export: ['node:fs', 'node:path'],
+  export: ['@secretlint/core', '@secretlint/secretlint-rule-preset-recommend', 'node:fs', 'node:path', 'node:timers/promises'],
   project: ['node:crypto', 'node:fs', 'node:path'],
   'router.ts': ['@orpc/server'],
 };

@@ -224,10 +224,21 @@ export const contextContract = {
 
 export const exportFormats = ['claude-code-v1', 'codex-v1', 'pi-v1', 'anthropic-messages-v1', 'openai-chat-v1', 'markdown'] as const;
 
+export const redactionKinds = ['secret', 'path', 'email'] as const;
+
 export const exportContract = {
   context: oc
     .input(
-      z.object({ id: contextPrefix, stop: stop.optional(), format: formatName, path: z.string().min(1).optional(), redact: z.boolean().optional() }),
+      z.object({
+        id: contextPrefix,
+        stop: stop.optional(),
+        format: formatName,
+        path: z.string().min(1).optional(),
+        /** Secrets, homes of people in paths and e-mail addresses are replaced by placeholders, each by its own. */
+        redact: z.boolean().optional(),
+        /** Nothing is written and no content returned: only what the export would be. */
+        dryRun: z.boolean().optional(),
+      }),
     )
     .output(
       z.object({
@@ -237,6 +248,8 @@ export const exportContract = {
         bytes: count,
         format: formatName,
         tier: z.enum(tiers),
+        /** With `redact`: what was replaced, and how often. */
+        redactions: z.array(z.object({ placeholder: z.string(), kind: z.enum(redactionKinds), count })).optional(),
         ...lost,
       }),
     ),

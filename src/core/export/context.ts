@@ -1,15 +1,18 @@
 import { blake3Of } from '../artifacts/index.js';
-import { type ContextId, textOf, timestampOf } from '../base/index.js';
+import { badRequest, type ContextId, textOf, timestampOf } from '../base/index.js';
 import { type Assembled, assemble, type Chain, type ContextRow, commitOf, idsOf, lineage, walk } from '../chain/index.js';
 import type { Stop, Tier } from '../contract/index.js';
 import { type Format, formatOf, type Losses } from '../formats/index.js';
 import { writeNew } from '../intake/index.js';
+import { type Findings, type Redaction, redact } from './redact.js';
 
 export interface ExportInput {
   readonly id: ContextId;
   readonly stop?: Stop | undefined;
   readonly format: string;
   readonly path?: string | undefined;
+  /** Nothing is written and no content returned: only what the export would be. */
+  readonly dryRun?: boolean | undefined;
 }
 
 export interface Exported extends Losses {
@@ -20,16 +23,43 @@ export interface Exported extends Losses {
   readonly bytes: number;
   readonly format: string;
   readonly tier: Tier;
+  readonly redactions?: readonly Redaction[];
 }
 
 /** A context in another system's form: returned as text, or written to a path where nothing is yet. */
-export function exportContext(chain: Chain, input: ExportInput): Exported {
-  const { bytes, tier, losses, lossCounts } = rendered(chain, input);
-  if (input.path !== undefined) writeNew(input.path, bytes);
+export const exportContext = (chain: Chain, input: ExportInput): Exported => handOut(rendered(chain, input), input);
+
+/**
+ * The same without secrets, homes and e-mail addresses, and a list of what stands instead. The chain keeps its bytes.
+ * Formats that are no text are refused.
+ */
+export async function exportRedacted(chain: Chain, input: ExportInput): Promise<Exported> {
+  const { contentType } = formatOf(input.format);
+  const form = contentType.includes('json') ? 'json' : contentType.startsWith('text/') ? 'plain' : undefined;
+  if (form === undefined)
+    throw badRequest(
+      'redact',
+      `secrets can be taken out of text alone, and ${input.format} is ${contentType}: ask for another format, or export it whole`,
+    );
+  const made = rendered(chain, input);
+  const known = findings.get(chain) ?? new Map();
+  findings.set(chain, known);
+  const { text, redactions } = await redact(textOf(made.bytes), form, known);
+  return { ...handOut({ ...made, bytes: new TextEncoder().encode(text) }, input), redactions };
+}
+
+/** An export is looked at before it is written: the second time it is not searched again. */
+const findings = new WeakMap<Chain, Findings>();
+
+function handOut({ bytes, tier, losses, lossCounts }: Assembled, input: ExportInput): Exported {
+  const about = { bytes: bytes.length, format: input.format, tier, losses, lossCounts };
+  if (input.dryRun) return about;
+  if (input.path !== undefined) {
+    writeNew(input.path, bytes);
+    return { path: input.path, ...about };
+  }
   const isText = !formatOf(input.format).contentType.endsWith('cbor');
-  const content = isText ? { text: textOf(bytes) } : { data: Buffer.from(bytes).toString('base64') };
-  const where = input.path === undefined ? content : { path: input.path };
-  return { ...where, bytes: bytes.length, format: input.format, tier, losses, lossCounts };
+  return { ...(isText ? { text: textOf(bytes) } : { data: Buffer.from(bytes).toString('base64') }), ...about };
 }
 
 function rendered(chain: Chain, input: ExportInput): Assembled {

@@ -1,5 +1,5 @@
 import { ClipboardCopy, Download, FileOutput } from 'lucide-react';
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 // Types only: the contract's schemas stay out of the window's bundle.
 import type { ContextId, exportFormats, Runtime, Stop } from '../../../core/contract/index.js';
 import { api } from '../../client';
@@ -118,8 +118,9 @@ export function ExportSheet({ commit, stop: given }: { commit: ContextId; stop: 
         />
         <label className="export-check">
           <input type="checkbox" checked={redact} onChange={(event) => setRedact(event.target.checked)} />
-          Take out what looks like a secret
+          Take out secrets, home folders and e-mail addresses
         </label>
+        {redact && <Redactions key={`${format} ${stop}`} ask={() => api.export.context({ id: commit, stop, format, redact, dryRun: true })} />}
         <form
           className="path-form"
           onSubmit={(event) => {
@@ -155,6 +156,44 @@ export function ExportSheet({ commit, stop: given }: { commit: ContextId; stop: 
         )}
       </div>
     </Sheet>
+  );
+}
+
+const kindNames = { secret: 'secret', path: 'home folder', email: 'e-mail address' } as const;
+
+/** What would be taken out, before anything is written. What it is called by is all that is shown: a secret stays one here too. */
+function Redactions({ ask }: { ask: () => Promise<Written> }) {
+  const [found, setFound] = useState<Written['redactions'] | { error: unknown }>();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the key of this part changes with what is asked
+  useEffect(() => {
+    let isCurrent = true;
+    ask().then(
+      ({ redactions }) => isCurrent && setFound(redactions ?? []),
+      (error: unknown) => isCurrent && setFound({ error }),
+    );
+    return () => {
+      isCurrent = false;
+    };
+  }, []);
+  if (found === undefined) return <p role="status">Looking for secrets…</p>;
+  if (!Array.isArray(found))
+    return (
+      <p className="notice-line error" role="alert">
+        Secrets could not be looked for: {problemOf('error' in found ? found.error : found).message}
+      </p>
+    );
+  if (found.length === 0) return <p className="muted">Nothing was found that would be taken out.</p>;
+  return (
+    <ul className="export-redactions" aria-label="What is taken out">
+      {found.map(({ placeholder, kind, count }) => (
+        <li key={placeholder}>
+          <span className="mono">{placeholder}</span>{' '}
+          <span className="muted">
+            {kindNames[kind]}, {count === 1 ? 'once' : `${count} times`}
+          </span>
+        </li>
+      ))}
+    </ul>
   );
 }
 
