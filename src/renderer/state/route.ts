@@ -44,8 +44,6 @@ export interface Route {
   readonly tickets?: TicketsAs | undefined;
   /** The call to a model that is looked at. */
   readonly call?: string | undefined;
-  /** Commits that are compared with `against` side by side, by comma: samples of one run. */
-  readonly samples?: string | undefined;
   /** The system prompt or tool set that is looked at; any other word stands for the latest. */
   readonly part?: string | undefined;
 }
@@ -80,7 +78,6 @@ export function parseRoute(hash: string): Route {
     ticket: ticket && ticketId.test(ticket) ? ticket : undefined,
     tickets: tickets === 'list' || tickets === 'waiting' ? tickets : undefined,
     call: text('call'),
-    samples: text('samples'),
     part: text('part'),
     unsent: text('unsent') === 'yes' ? 'yes' : undefined,
     stop: stop === 'root' || stop === 'compaction' ? stop : commit('stop'),
@@ -105,7 +102,6 @@ export function formatRoute(route: Route): string {
     'tickets',
     'call',
     'part',
-    'samples',
   ] as const) {
     const value = route[name];
     if (value) params.set(name, value);

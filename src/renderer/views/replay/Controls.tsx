@@ -1,4 +1,4 @@
-import { ChevronLeft, ChevronRight, Pause, Play, SkipBack, SkipForward } from 'lucide-react';
+import { ChevronLeft, ChevronRight, Pause, Play, Repeat, SkipBack, SkipForward } from 'lucide-react';
 import type { ContextId, ReplayStep, TurnRow } from '../../../core/contract/index.js';
 import { Button, IconButton, say } from '../../parts';
 import { go } from '../../state';
@@ -56,6 +56,11 @@ export function Controls({ steps, turns, turnIndex, player, axis, onTurn, action
         <time className="muted replay-time" dateTime={step.at} title={say.instant(step.at)}>
           {say.instant(step.at)}
         </time>
+      )}
+      {actions && (
+        <Button small icon={Repeat} onClick={() => go({ view: 'run', commit: actions.turn, entry: undefined })}>
+          Run again
+        </Button>
       )}
       {actions && (
         <Button small onClick={() => go({ view: 'context', commit: actions.turn, entry: step?.key, stop: undefined })}>

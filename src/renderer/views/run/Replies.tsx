@@ -1,4 +1,4 @@
-import { Columns3, GitCompare, RotateCcw, Square } from 'lucide-react';
+import { GitCompare, RotateCcw, Square } from 'lucide-react';
 import type { ContextId, Turn } from '../../../core/contract/index.js';
 import { Button, problemOf, say } from '../../parts';
 import { go, type RunJob, startRun } from '../../state';
@@ -29,21 +29,8 @@ export function Replies({ job, turn }: { job: RunJob; turn: Turn }) {
           </Button>
         )}
         {commits.length === 1 && (
-          <Button
-            small
-            icon={GitCompare}
-            onClick={() => go({ view: 'diff', commit: commits[0], against: turn.turnId, entry: undefined, samples: undefined })}
-          >
+          <Button small icon={GitCompare} onClick={() => go({ view: 'diff', commit: commits[0], against: turn.turnId, entry: undefined })}>
             Compare with the record
-          </Button>
-        )}
-        {commits.length > 1 && (
-          <Button
-            small
-            icon={Columns3}
-            onClick={() => go({ view: 'diff', commit: commits[0], against: turn.turnId, entry: undefined, samples: commits.join(',') })}
-          >
-            Compare all
           </Button>
         )}
       </header>

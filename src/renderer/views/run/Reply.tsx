@@ -57,7 +57,7 @@ export function Reply({ sample, number, isAlone, turnId }: { sample: Sample; num
           <Button small icon={BookOpen} onClick={() => go({ view: 'context', commit, entry: undefined, stop: undefined })}>
             Open the branch
           </Button>
-          <Button small icon={GitCompare} onClick={() => go({ view: 'diff', commit, against: turnId, entry: undefined, samples: undefined })}>
+          <Button small icon={GitCompare} onClick={() => go({ view: 'diff', commit, against: turnId, entry: undefined })}>
             Compare
           </Button>
         </footer>
