@@ -16,9 +16,21 @@ const say = (line: string): number => writeSync(1, `${line}\n`);
 
 /** Two hours ahead, all that nothing names is garbage. */
 const later = (): number => Date.now() + 7_200_000;
+
+/** As the router does it: what another process has evicted to a backing store meanwhile is fetched, and the call goes again. */
+async function fetching<T>({ tiers }: Project, work: () => T): Promise<T> {
+  for (;;)
+    try {
+      return work();
+    } catch (error) {
+      if (!(await tiers.fetchFor(error))) throw error;
+    }
+}
+
 const works: Record<string, (project: Project) => Promise<void> | void> = {
   /** Commits on top of a commit, `count` times or for ever, a snapshot now and then. */
-  checkpoint({ chain }) {
+  async checkpoint(project) {
+    const { chain } = project;
     const [from = '', seed = '0', count] = rest;
     let parent = from === '' ? null : (from as ContextId);
     for (let turn = 0; count === undefined || turn < Number(count); turn++) {
@@ -33,11 +45,11 @@ const works: Record<string, (project: Project) => Promise<void> | void> = {
       });
       parent = made.id;
       say(`commit ${made.id} ${made.artifactRef}`);
-      if (turn % 17 === 16) parent = snapshot(chain, made.id).id;
+      if (turn % 17 === 16) parent = (await fetching(project, () => snapshot(chain, made.id))).id;
     }
   },
-  import({ chain }) {
-    const result = atOnce(importPaths(chain, { paths: rest }));
+  async import(project) {
+    const result = await fetching(project, () => atOnce(importPaths(project.chain, { paths: rest })));
     for (const tip of result.tips) say(`tip ${tip}`);
   },
   /** Makes garbage and takes it away, for ever. */
