@@ -245,19 +245,29 @@ function inParts(chain: Chain, way: Walk, { id, concatParts }: Format): Made | u
   const { artifacts } = chain;
   const steps = way.contributing;
   if (!concatParts || !findFormat(id) || !steps.every((step) => step.format === id)) return undefined;
-  const made = (parts: Iterable<Uint8Array>): Made => ({ content: artifacts.writeCache(concatParts(parts)), tier: 'native', about: noLosses });
+  const made = (deltas: Iterable<Iterable<Uint8Array>>): Made => ({
+    content: artifacts.writeCache(concatParts(deltas)),
+    tier: 'native',
+    about: noLosses,
+  });
+  const wholeDeltas = (some: readonly Step[]) => eachWhole(artifacts.readInTurn(some.map((step) => step.artifact)));
   const earlier = earlierResult(chain, way, id);
   try {
-    if (earlier) return made(inTurn(artifacts.readParts(earlier.artifact), artifacts.readInTurn(earlier.rest.map((step) => step.artifact))));
+    if (earlier) return made(oneThen(artifacts.readParts(earlier.artifact), wholeDeltas(earlier.rest)));
   } catch (error) {
     // It was dropped from the cache: all of the walk is there still.
     if (!(error instanceof StemmaError && error.code === 'NOT_FOUND')) throw error;
   }
-  return made(artifacts.readInTurn(steps.map((step) => step.artifact)));
+  return made(wholeDeltas(steps));
 }
 
-function* inTurn(...all: readonly Iterable<Uint8Array>[]): Generator<Uint8Array> {
-  for (const parts of all) yield* parts;
+function* eachWhole(deltas: Iterable<Uint8Array>): Generator<Iterable<Uint8Array>> {
+  for (const delta of deltas) yield [delta];
+}
+
+function* oneThen<T>(one: T, others: Iterable<T>): Generator<T> {
+  yield one;
+  yield* others;
 }
 
 /** Walks that are shorter are put together faster than an earlier result is looked for and read. */

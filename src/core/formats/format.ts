@@ -91,8 +91,6 @@ export interface OlderVersion {
   /** The delta in the newer version; one that is in the newer version already comes back as it is. */
   upgrade(delta: Uint8Array): Uint8Array;
   concat(deltas: readonly Uint8Array[]): Uint8Array;
-  /** The same bytes a part at a time, for formats in which one delta is appended to the other: a long conversation is never held whole. */
-  concatParts?(deltas: Iterable<Uint8Array>): Iterable<Uint8Array>;
 }
 
 /** One stored form of a conversation: pure, values in and values out. The registry lists them all. */
@@ -113,8 +111,11 @@ export interface Format {
   write(entries: readonly WritableEntry[], options: WriteOptions): Uint8Array;
   /** One delta out of several, in order, by the format's own rule. */
   concat(deltas: readonly Uint8Array[]): Uint8Array;
-  /** The same bytes a part at a time, for formats in which one delta is appended to the other: a long conversation is never held whole. */
-  concatParts?(deltas: Iterable<Uint8Array>): Iterable<Uint8Array>;
+  /**
+   * The same bytes a part at a time, for formats in which one delta is appended to the other: a long conversation is never held whole.
+   * Each delta comes as its parts.
+   */
+  concatParts?(deltas: Iterable<Iterable<Uint8Array>>): Iterable<Uint8Array>;
   /** The part of a delta up to and including the entry, as a delta: for a fork in its middle. */
   cut(delta: Uint8Array, lastKept: EntryKey): Uint8Array;
   /** A file that the format's agent resumes, out of the deltas of one context set one after the other. Absent where no agent does. */

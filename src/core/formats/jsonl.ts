@@ -255,14 +255,21 @@ export function concatLines(deltas: readonly Uint8Array[]): Uint8Array {
   return whole.subarray(0, at);
 }
 
-/** The same, a part at a time: for conversations that need not fit into memory. */
-export function* concatLineParts(deltas: Iterable<Uint8Array>): Generator<Uint8Array> {
+/**
+ * The same, a part at a time: for conversations that need not fit into memory. Each delta is given as its parts, since only between two
+ * deltas a line ends: a part may end in the middle of one.
+ */
+export function* concatLineParts(deltas: Iterable<Iterable<Uint8Array>>): Generator<Uint8Array> {
   let isOpen = false;
-  for (const delta of deltas) {
-    if (delta.length === 0) continue;
-    if (isOpen) yield lineEnd;
-    yield delta;
-    isOpen = delta[delta.length - 1] !== newline;
+  for (const parts of deltas) {
+    let isFirst = true;
+    for (const part of parts) {
+      if (part.length === 0) continue;
+      if (isFirst && isOpen) yield lineEnd;
+      yield part;
+      isFirst = false;
+      isOpen = part[part.length - 1] !== newline;
+    }
   }
 }
 const lineEnd = Uint8Array.of(newline);

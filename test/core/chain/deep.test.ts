@@ -5,7 +5,7 @@ import { formatOf } from '../../../src/core/formats/index.js';
 import { prompt } from '../../support/claude-lines.js';
 import { emptyChain } from '../../support/project.js';
 
-function grow(chain: Chain, from: ContextId | null, count: number, name: string): ContextId[] {
+function grow(chain: Chain, from: ContextId | null, count: number, name: string, more = ''): ContextId[] {
   const ids: ContextId[] = [];
   chain.artifacts.transaction(() => {
     for (let turn = 0; turn < count; turn++)
@@ -15,7 +15,7 @@ function grow(chain: Chain, from: ContextId | null, count: number, name: string)
           type: 'delta',
           format: 'claude-code-v1',
           // Every other delta lacks its last newline, which only the whole can set right.
-          text: prompt(`${name}${turn}`, `${name} ${turn}`).slice(0, turn % 2 ? -1 : undefined),
+          text: prompt(`${name}${turn}`, `${name} ${turn}${more}`).slice(0, turn % 2 ? -1 : undefined),
           template: 't',
           checkpoint: 'turn_boundary',
           messageCount: 1,
@@ -39,6 +39,14 @@ describe('deep chains', () => {
     for (const id of [at(150), at(151), at(299), branch.at(-1) as ContextId, at(20), at(298)]) expect(kept(chain, id)).toBe(whole(chain, id));
     const cut = fork(chain, { id: at(299), at: 'm200.0' as never, edits: [{ op: 'append', entry: { role: 'user', kind: 'text', text: 'other' } }] });
     expect(kept(chain, cut.id)).toBe(whole(chain, cut.id));
+  });
+
+  test('[C20] an earlier result that is read in several parts is one, and no line of it is broken', () => {
+    const chain = emptyChain();
+    const ids = grow(chain, null, 200, 'm', ' and so on'.repeat(2_000));
+    const at = (place: number): ContextId => ids.at(place) as ContextId;
+    expect(kept(chain, at(150)).length).toBeGreaterThan(2_500_000);
+    expect(kept(chain, at(199)) === whole(chain, at(199))).toBe(true);
   });
 
   test('[C20] a dropped cache is made again from the deltas alone', () => {
