@@ -20,6 +20,7 @@ import { Button, Empty, Failure, IconButton, Loading, MenuButton, notifyProblem 
 import {
   followAddress,
   go,
+  listen,
   move,
   noticeChanges,
   notify,
@@ -41,6 +42,7 @@ import { ContextView } from '../views/context';
 import { Inspector } from '../views/inspector';
 import { importPaths, LibraryView, openSample, pathsOfDrop, SessionsPane, showProject } from '../views/library';
 import { Boundary } from './Boundary';
+import { CaptureControl } from './Capture';
 import { useKeys, useTitle } from './keys';
 import { Sheets } from './Sheets';
 import { StatusBar } from './StatusBar';
@@ -82,6 +84,13 @@ export function App() {
     addEventListener('focus', onFocus);
     return () => removeEventListener('focus', onFocus);
   }, []);
+
+  // What comes into the project shows by itself.
+  const openDir = useOpenDir();
+  const line = useConnection(({ state }) => state.phase === 'open');
+  useEffect(() => {
+    if (openDir && line) void listen();
+  }, [openDir, line]);
 
   // The engine's session follows the address, whoever changed it.
   useEffect(() => {
@@ -151,6 +160,7 @@ function TopBar() {
         <span className="grow ellipsis">Search or jump…</span>
         <kbd>Ctrl K</kbd>
       </button>
+      {project.phase === 'open' && <CaptureControl />}
       <ThemeButton />
       <IconButton icon={Keyboard} label="Keyboard" keys="?" onClick={() => show({ kind: 'keys' })} />
       {inProject && (

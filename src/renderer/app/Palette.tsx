@@ -5,7 +5,7 @@ import { Children, type ReactNode, useEffect, useMemo, useState } from 'react';
 import type { ContextId, GraphRow } from '../../core/contract/index.js';
 import { api } from '../client';
 import { familyIcons, familyOf, type Icon, say, speaker } from '../parts';
-import { chainOf, dismiss, go, setTheme, show, useNavigation, useOpenDir, useProject, useQuery } from '../state';
+import { chainOf, dismiss, go, setTheme, show, useKept, useNavigation, useOpenDir, useProject, useQuery } from '../state';
 import { commitActions } from '../views/actions';
 import { importPaths, openSample, showProject } from '../views/library';
 import { viewNames } from './views';
@@ -21,7 +21,10 @@ export function Palette() {
   const revision = useProject((state) => state.revision);
   const { commit, against, session } = useNavigation(({ route }) => route);
   const recent = useQuery('recent', () => api.library.recent({}));
-  const sources = useQuery(dir ? `sources ${revision}` : null, () => api.source.list({}));
+  const sources = useKept(
+    useQuery(dir ? `sources ${revision}` : null, () => api.source.list({})),
+    dir,
+  );
   const needle = words.trim().toLowerCase();
   const has = (text: string) => text.toLowerCase().includes(needle);
   const typedId = /^ctx-[0-9a-f]{4,64}$/.test(needle) ? (needle as ContextId) : undefined;

@@ -1,4 +1,15 @@
-import type { ContextId, Entry, EntryKey, GraphRow, Kind, OutlineRow, ProjectInfo, Role, Timestamp } from '../../core/contract/index.js';
+import type {
+  CaptureStatus,
+  ContextId,
+  Entry,
+  EntryKey,
+  GraphRow,
+  Kind,
+  OutlineRow,
+  ProjectInfo,
+  Role,
+  Timestamp,
+} from '../../core/contract/index.js';
 import type { Carrier } from './carriers';
 
 /** How big the stand-in's one chain is, and what goes wrong in it. */
@@ -157,6 +168,17 @@ export function fakeCarrier(options: FakeOptions = {}): Carrier {
     formatVersion: 1,
   });
 
+  const capture = (watching: boolean): CaptureStatus => ({
+    watching,
+    wanted: watching,
+    since: watching ? at(900) : null,
+    places: watching ? [{ path: '/home/me/.claude/projects', agent: 'claude-code', there: true }] : [],
+    files: [],
+    checkpoints: 0,
+    last: null,
+    problems: [],
+  });
+
   // biome-ignore lint/suspicious/noExplicitAny: the stand-in takes what the contract's client sends
   const table: Record<string, (input: any) => unknown> = {
     'project.open': ({ dir }) => {
@@ -164,6 +186,13 @@ export function fakeCarrier(options: FakeOptions = {}): Carrier {
       return info();
     },
     'project.info': info,
+    'project.changes': async function* () {
+      yield { cursor: total, commits: [], changed: [] };
+      await new Promise(() => {});
+    },
+    'capture.status': () => capture(false),
+    'capture.watch': () => capture(true),
+    'capture.stop': () => capture(false),
     'library.startup': () => ({ paths: [], project: null, platform: 'linux' }),
     'library.home': () => ({ dir: '/home/me/Stemma/Histories.stemma' }),
     'library.sample': () => ({ dir: '/home/me/Stemma/Sample.stemma' }),

@@ -1,5 +1,6 @@
 import { ContextMenu } from '@base-ui/react/context-menu';
 import { Menu } from '@base-ui/react/menu';
+import { Popover } from '@base-ui/react/popover';
 import { Fragment, type ReactElement, type ReactNode } from 'react';
 import type { Icon } from './controls';
 
@@ -35,6 +36,29 @@ export function MenuButton({ button, items, label }: { button: ReactElement<Reco
         </Menu.Positioner>
       </Menu.Portal>
     </Menu.Root>
+  );
+}
+
+/** A button that opens a card under it, with more in it than a menu has. */
+export function CardButton(props: {
+  button: ReactElement<Record<string, unknown>>;
+  label: string;
+  open: boolean;
+  onOpenChange: (open: boolean) => void;
+  children: ReactNode;
+}) {
+  const { button, label, open, onOpenChange, children } = props;
+  return (
+    <Popover.Root open={open} onOpenChange={onOpenChange}>
+      <Popover.Trigger render={button} />
+      <Popover.Portal>
+        <Popover.Positioner className="menu-layer" sideOffset={4} align="end" collisionPadding={8}>
+          <Popover.Popup className="card" aria-label={label}>
+            {children}
+          </Popover.Popup>
+        </Popover.Positioner>
+      </Popover.Portal>
+    </Popover.Root>
   );
 }
 

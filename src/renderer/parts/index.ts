@@ -14,7 +14,7 @@ export { Fold, Sought } from './Fold';
 export { languageOfPath } from './highlight';
 export * from './kinds';
 export { Markdown } from './Markdown';
-export { MenuButton, type MenuEntry, WithContextMenu } from './Menu';
+export { CardButton, MenuButton, type MenuEntry, WithContextMenu } from './Menu';
 export * as say from './numbers';
 export { Proof } from './Proof';
 export { notifyProblem, problemOf } from './problem';

@@ -10,18 +10,21 @@ const chainPage = 400;
 /** Chains up to this length are read in full in the background, so that they can be folded, filtered and drawn as a minimap. */
 export const wholeChainLimit = 20_000;
 
-let current: { key: string; rows: Ranges<GraphRow> } | undefined;
+let current: { readonly key: string; revision: number; readonly rows: Ranges<GraphRow> } | undefined;
 
-/** The rows of the project's graph, newest first. A new revision of the project starts over. */
+/** The rows of the project's graph, newest first. With a new revision of the project they are read again, and stand until they are there. */
 export function chainOf(project: string, session: string | undefined, revision: number): Ranges<GraphRow> {
-  const key = `${project}\n${session ?? ''}\n${revision}`;
+  const key = `${project}\n${session ?? ''}`;
   if (current?.key !== key) {
     const filter = session ? { sessionId: session } : undefined;
     const rows = createRanges<GraphRow>(chainPage, async (offset, limit) => {
       const { total, rows: items } = await api.context.graph({ offset, limit, ...(filter && { filter }) });
       return { total, items };
     });
-    current = { key, rows };
+    current = { key, revision, rows };
+  } else if (current.revision !== revision) {
+    current.revision = revision;
+    current.rows.renew();
   }
   return current.rows;
 }

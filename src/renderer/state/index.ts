@@ -4,6 +4,7 @@
 export { chainOf, readOn, useChainFacts, wholeChainLimit } from './chain';
 export { entriesOf, type Outline, outlineOf, type ShownCommit, stepEntriesOf } from './contexts';
 export { type ImportJob, runImport, useImports } from './imports';
+export { listen, newest, readCapture, switchCapture, useLive } from './live';
 export { go, move, route, useNavigation } from './navigation';
 export { followAddress, noticeChanges, refreshProject, useOpenDir, useProject } from './project';
 

@@ -41,9 +41,12 @@ export function useQuery<T>(key: string | null, ask: (signal: AbortSignal) => Pr
   return state.key === key ? state.query : { status: 'loading', since: Date.now(), cancel: () => {} };
 }
 
-/** The last answer, for as long as the next one is on its way: a list that is read again while one looks at it does not blink. */
-export function useKept<T>(query: Query<T>): Query<T> {
-  const last = useRef(query);
-  if (query.status !== 'loading' || last.current.status !== 'done') last.current = query;
-  return last.current;
+/**
+ * The last answer, for as long as the next one is on its way: what is read again while one looks at it does not blink. Where the
+ * question can be about one thing or another, `subject` says which: the answer about another is not kept.
+ */
+export function useKept<T>(query: Query<T>, subject = ''): Query<T> {
+  const last = useRef({ query, subject });
+  if (query.status !== 'loading' || last.current.query.status !== 'done' || last.current.subject !== subject) last.current = { query, subject };
+  return last.current.query;
 }

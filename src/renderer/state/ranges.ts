@@ -15,10 +15,17 @@ export interface Ranges<T> {
   /** The error of the last page that failed, until `retry`. */
   problem(): unknown;
   retry(): void;
+  /**
+   * Reads again what was read, and what is new where all of it was there; until then it stands as it was, and changes at once.
+   * Asked for again meanwhile, it is read once more, after a while as long as the reading took.
+   */
+  renew(): void;
   subscribe(listener: () => void): () => void;
   /** A number that changes with everything that `at`, `total` and `problem` say. */
   version(): number;
 }
+
+const pagesRenewed = 8;
 
 export function createRanges<T>(pageSize: number, load: (offset: number, limit: number) => Promise<Page<T>>): Ranges<T> {
   const pages = new Map<number, readonly T[] | 'loading' | 'failed'>();
@@ -45,6 +52,44 @@ export function createRanges<T>(pageSize: number, load: (offset: number, limit: 
     changed();
   };
 
+  let renewing: 'no' | 'yes' | 'again' = 'no';
+  const renewAll = async () => {
+    const began = performance.now();
+    const read = [...pages].flatMap(([page, state]) => (Array.isArray(state) ? [page] : []));
+    const whole = total !== undefined && read.length * pageSize >= total;
+    const fresh = new Map<number, readonly T[]>();
+    let newTotal = total ?? 0;
+    // Of a list that is read as it is scrolled, the pages that were read last.
+    const wanted = whole ? read : read.slice(-pagesRenewed);
+    for (let at = 0; at < wanted.length || (whole && fresh.size * pageSize < newTotal); at++) {
+      const page = wanted[at] ?? fresh.size;
+      const result = await load(page * pageSize, pageSize);
+      newTotal = result.total;
+      fresh.set(page, result.items);
+    }
+    pages.clear();
+    for (const [page, items] of fresh) if (page * pageSize < newTotal) pages.set(page, items);
+    total = newTotal;
+    changed();
+    return performance.now() - began;
+  };
+  const renew = () => {
+    if (renewing !== 'no' || total === undefined) {
+      if (renewing !== 'no') renewing = 'again';
+      return;
+    }
+    renewing = 'yes';
+    // What cannot be read now is read with the next change, or by who asks for it.
+    void renewAll()
+      .catch(() => 1_000)
+      .then((took) => new Promise((rested) => setTimeout(rested, took)))
+      .then(() => {
+        const once = renewing === 'again';
+        renewing = 'no';
+        if (once) renew();
+      });
+  };
+
   return {
     total: () => total,
     at: (index) => {
@@ -63,6 +108,7 @@ export function createRanges<T>(pageSize: number, load: (offset: number, limit: 
       for (const [page, state] of pages) if (state === 'failed') pages.delete(page);
       changed();
     },
+    renew,
     subscribe: (listener) => {
       listeners.add(listener);
       return () => listeners.delete(listener);

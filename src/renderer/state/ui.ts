@@ -21,6 +21,8 @@ interface Ui {
   readonly drawer: 'left' | 'right' | undefined;
   readonly leftHidden: boolean;
   readonly rightHidden: boolean;
+  /** What comes on the branch that is read shows by itself. */
+  readonly followsTurns: boolean;
   /** A word that shows for a moment: "Copied". */
   readonly notice: string | undefined;
 }
@@ -36,6 +38,7 @@ export const useUi = create<Ui>(() => ({
   drawer: undefined,
   leftHidden: stored('left', ['shown', 'hidden'], 'shown') === 'hidden',
   rightHidden: stored('right', ['shown', 'hidden'], 'shown') === 'hidden',
+  followsTurns: false,
   notice: undefined,
 }));
 

@@ -3,7 +3,7 @@ import { useState } from 'react';
 import type { BoxRow } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Answer, say } from '../../parts';
-import { go, useNavigation, useProject, useQuery } from '../../state';
+import { go, useKept, useNavigation, useProject, useQuery } from '../../state';
 import { Rows } from './Rows';
 
 const shownBoxes = 1_000;
@@ -13,7 +13,10 @@ export function BoxList({ project }: { project: string }) {
   const revision = useProject((state) => state.revision);
   const chosen = useNavigation(({ route }) => route.box);
   const [words, setWords] = useState('');
-  const query = useQuery(`${project} ${revision}`, () => api.box.list({ limit: shownBoxes }));
+  const query = useKept(
+    useQuery(`${project} ${revision}`, () => api.box.list({ limit: shownBoxes })),
+    project,
+  );
   const needle = words.trim().toLowerCase();
   const matches = (row: BoxRow) =>
     `${row.boxId}\n${row.head ?? ''}\n${row.uses.map((use) => `${useNames[use.as]} ${use.of}`).join('\n')}`.toLowerCase().includes(needle);

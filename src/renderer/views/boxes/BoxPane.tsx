@@ -4,7 +4,7 @@ import { useMemo, useRef, useState } from 'react';
 import type { Box, Card } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Answer, Button, Empty, EntryView, Id, notifyProblem, Switch, say, ToolView } from '../../parts';
-import { go, notify, refreshProject, useProject, useQuery } from '../../state';
+import { go, notify, refreshProject, useKept, useProject, useQuery } from '../../state';
 import { CardLine } from './CardList';
 import { type Block, blocksOf } from './cards';
 import { Rows } from './Rows';
@@ -16,7 +16,10 @@ const readBox = async (boxId: string) => {
 
 export function BoxPane({ project, boxId }: { project: string; boxId: string }) {
   const revision = useProject((state) => state.revision);
-  const query = useQuery(`${project} ${boxId} ${revision}`, () => readBox(boxId));
+  const query = useKept(
+    useQuery(`${project} ${boxId} ${revision}`, () => readBox(boxId)),
+    `${project} ${boxId}`,
+  );
   const [as, setAs] = useState<'conversation' | 'cards'>('conversation');
   return (
     <Answer query={query} what="The box cannot be shown" loading="Reading the box" stillWorks="Other boxes can be read." lines={12}>

@@ -2,7 +2,7 @@ import { useState } from 'react';
 import type { Card, Role } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Answer, say } from '../../parts';
-import { go, useNavigation, useProject, useQuery } from '../../state';
+import { go, useKept, useNavigation, useProject, useQuery } from '../../state';
 import { familyOfCard, fateOf, textOfContent } from './cards';
 import { Rows } from './Rows';
 
@@ -39,8 +39,14 @@ export function CardList({ project }: { project: string }) {
   const revision = useProject((state) => state.revision);
   const chosen = useNavigation(({ route }) => route.card);
   const [filter, setFilter] = useState(everything);
-  const facets = useQuery(`${project} ${revision}`, () => api.card.facets({}));
-  const query = useQuery(`${project} ${revision} ${JSON.stringify(filter)}`, () => askFor(filter));
+  const facets = useKept(
+    useQuery(`${project} ${revision}`, () => api.card.facets({})),
+    project,
+  );
+  const query = useKept(
+    useQuery(`${project} ${revision} ${JSON.stringify(filter)}`, () => askFor(filter)),
+    `${project} ${JSON.stringify(filter)}`,
+  );
   const set = (change: Partial<Filter>) => setFilter({ ...filter, ...change });
   const known = facets.status === 'done' ? facets.data : { types: [], roles: [], authors: [] };
   return (

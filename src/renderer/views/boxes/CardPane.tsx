@@ -2,7 +2,7 @@ import { ArrowLeft, RotateCcw, Trash2 } from 'lucide-react';
 import type { Card, CardVersion } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Answer, Button, Code, Facts, Fold, IconButton, Id, Markdown, notifyProblem, say } from '../../parts';
-import { go, notify, refreshProject, useNavigation, useProject, useQuery } from '../../state';
+import { go, notify, refreshProject, useKept, useNavigation, useProject, useQuery } from '../../state';
 import { familyOfCard, fateOf, textOfContent } from './cards';
 
 const readCard = async (cardId: string) => {
@@ -13,7 +13,10 @@ const readCard = async (cardId: string) => {
 /** A card: what it says, what it is, where it is, and what it was. */
 export function CardPane({ project, cardId }: { project: string; cardId: string }) {
   const revision = useProject((state) => state.revision);
-  const query = useQuery(`${project} ${cardId} ${revision}`, () => readCard(cardId));
+  const query = useKept(
+    useQuery(`${project} ${cardId} ${revision}`, () => readCard(cardId)),
+    `${project} ${cardId}`,
+  );
   return (
     <Answer query={query} what="The card cannot be shown" loading="Reading the card" stillWorks="Other cards can be read." lines={12}>
       {({ card, history, boxes }) => <CardThing card={card} history={history} boxes={boxes} />}

@@ -1,16 +1,16 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { Bot, ChevronRight, FolderInput, GitBranch, GitFork, Scissors, TriangleAlert } from 'lucide-react';
-import { memo, useCallback, useEffect, useId, useMemo, useRef, useState } from 'react';
+import { memo, useCallback, useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import type { ContextId, GraphRow } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Button, Empty, Failure, Loading, type MenuEntry, say, WithContextMenu } from '../../parts';
-import { chainOf, go, move, readOn, route, useNavigation, useProject, useQuery, useRanges, useUi, wholeChainLimit } from '../../state';
+import { chainOf, go, move, readOn, route, useKept, useNavigation, useProject, useQuery, useRanges, useUi, wholeChainLimit } from '../../state';
 import { commitActions, runByKey } from '../actions';
 import { graphWidth, Lanes, LinkLine, laneColor, rowHeight } from './Lanes';
 import { Minimap } from './Minimap';
 import { type ChainRow, filterRows, foldRows, linksOf } from './rows';
 
-const none: ReadonlySet<number> = new Set();
+const none: ReadonlySet<ContextId> = new Set();
 
 /** The project's commits in lanes, newest first. */
 export function ChainView({ project }: { project: string }) {
@@ -23,7 +23,7 @@ export function ChainView({ project }: { project: string }) {
   const scroller = useRef<HTMLDivElement>(null);
   const [words, setWords] = useState('');
   const [fold, setFold] = useState(true);
-  const [opened, setOpened] = useState<ReadonlySet<number>>(none);
+  const [opened, setOpened] = useState<ReadonlySet<ContextId>>(none);
   const [menu, setMenu] = useState<readonly MenuEntry[]>([]);
   const listId = useId();
 
@@ -86,6 +86,26 @@ export function ChainView({ project }: { project: string }) {
   );
   const place = useMemo(() => placeOf(chosen), [placeOf, chosen]);
 
+  // Commits that come while one reads move nothing: what stands at the upper edge stays there, but where that is the beginning.
+  const edge = useRef<{ readonly id: ContextId | undefined; readonly offset: number }>(undefined);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only a list that changed moves what is read
+  useLayoutEffect(() => {
+    const element = scroller.current;
+    const held = edge.current;
+    if (!element || !held?.id || element.scrollTop === 0) return;
+    const now = placeOf(held.id);
+    if (now >= 0) element.scrollTop = now * rowHeight + held.offset;
+  }, [list, version]);
+  useLayoutEffect(() => {
+    const scrolled = scroller.current?.scrollTop ?? 0;
+    for (let n = Math.floor(scrolled / rowHeight); n < count; n++) {
+      const id = rowOfList(n).kind === 'commit' ? rows.at(rowOfList(n).at)?.commit.id : undefined;
+      if (id === undefined) continue;
+      edge.current = { id, offset: scrolled - n * rowHeight };
+      return;
+    }
+  });
+
   // A chain that was just opened has the keys.
   const isThere = total !== undefined;
   useEffect(() => {
@@ -112,7 +132,7 @@ export function ChainView({ project }: { project: string }) {
     move({ commit: id });
     setMenu(commitActions(row.commit, before.commit !== id ? before.commit : before.against));
   }, []);
-  const openFold = (at: number) => setOpened(new Set([...opened, at]));
+  const openFold = (row: GraphRow) => setOpened(new Set([...opened, row.commit.id]));
 
   const onKeyDown = (event: React.KeyboardEvent) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.target !== event.currentTarget) return;
@@ -234,14 +254,7 @@ export function ChainView({ project }: { project: string }) {
                 if (!row) return <div key={item.key} className="chain-row" style={{ top }} aria-hidden />;
                 if (shownRow.kind === 'fold') {
                   return (
-                    <FoldRow
-                      key={item.key}
-                      top={top}
-                      width={width}
-                      row={row}
-                      commits={shownRow.end - shownRow.at}
-                      onOpen={() => openFold(shownRow.at)}
-                    />
+                    <FoldRow key={item.key} top={top} width={width} row={row} commits={shownRow.end - shownRow.at} onOpen={() => openFold(row)} />
                   );
                 }
                 return (
@@ -409,7 +422,7 @@ const isSubagent = (row: GraphRow): boolean => row.startedBy !== undefined || ro
 /** Which session's commits are shown. */
 function Sessions({ chosen }: { chosen: string | undefined }) {
   const revision = useProject((state) => state.revision);
-  const query = useQuery(`sources ${revision}`, () => api.source.list({}));
+  const query = useKept(useQuery(`sources ${revision}`, () => api.source.list({})));
   const sources = query.status === 'done' ? query.data.filter((source) => source.sessionId) : [];
   if (sources.length < 2 && !chosen) return null;
   return (

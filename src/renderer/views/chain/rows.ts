@@ -1,4 +1,4 @@
-import type { GraphRow } from '../../../core/contract/index.js';
+import type { ContextId, GraphRow } from '../../../core/contract/index.js';
 
 /** A row of the list: one commit by its place in the graph, or a run of commits that says nothing but its length. */
 export type ChainRow = { readonly kind: 'commit'; readonly at: number } | { readonly kind: 'fold'; readonly at: number; readonly end: number };
@@ -20,8 +20,8 @@ function isPlain(row: GraphRow): boolean {
   );
 }
 
-/** The list with long linear runs folded, but for those that were opened (by the place of their first row). */
-export function foldRows(rows: readonly GraphRow[], opened: ReadonlySet<number>): readonly ChainRow[] {
+/** The list with long linear runs folded, but for those that were opened (by a commit of theirs: the run may grow). */
+export function foldRows(rows: readonly GraphRow[], opened: ReadonlySet<ContextId>): readonly ChainRow[] {
   const list: ChainRow[] = [];
   for (let at = 0; at < rows.length; ) {
     const row = rows[at] as GraphRow;
@@ -29,7 +29,7 @@ export function foldRows(rows: readonly GraphRow[], opened: ReadonlySet<number>)
     while (end < rows.length && isPlain(rows[end] as GraphRow) && rows[end]?.lane === row.lane) end++;
     const first = at + keptAtEnds;
     const last = end - keptAtEnds;
-    if (end - at > longRun && !opened.has(first)) {
+    if (end - at > longRun && !(opened.size > 0 && rows.slice(at, end).some((each) => opened.has(each.commit.id)))) {
       for (let n = at; n < first; n++) list.push({ kind: 'commit', at: n });
       list.push({ kind: 'fold', at: first, end: last });
       for (let n = last; n < end; n++) list.push({ kind: 'commit', at: n });

@@ -28,16 +28,19 @@ import {
   go,
   jumpTo,
   move,
+  newest,
   notify,
   type Outline,
   outlineOf,
   type Ranges,
   show,
   useChainFacts,
+  useLive,
   useNavigation,
   useQuery,
   useRanges,
   useReading,
+  useUi,
 } from '../../state';
 import { seamsOf, turnsOf } from './blocks';
 import { CallSeam, useCalls } from './CallSeam';
@@ -117,6 +120,7 @@ function Reader({ project, commit, stop, unsent, outline }: ReaderProps) {
   useEffect(() => useReading.setState({ from, to }), [from, to]);
   const calls = useCalls(project, commit, stop, entries.at(from) !== undefined);
 
+  const atEnd = (list.scrollOffset ?? 0) + (list.scrollRect?.height ?? 0) >= list.getTotalSize() - nearEnd;
   const firstItem = items[0]?.index;
   const lastItem = items.at(-1)?.index;
   useEffect(() => {
@@ -134,7 +138,8 @@ function Reader({ project, commit, stop, unsent, outline }: ReaderProps) {
     const linked = chosen ? rows.findIndex((row) => row.key === chosen) : -1;
     const own = rows.findIndex((row) => row.commit === commit);
     const place = linked >= 0 ? linked : own;
-    if (place > 0) goTo(place);
+    if (useUi.getState().followsTurns && linked < 0) list.scrollToIndex(blocks.length - 1, { align: 'end' });
+    else if (place > 0) goTo(place);
     scroller.current?.focus({ preventScroll: true });
     return clearFound;
   }, []);
@@ -332,7 +337,39 @@ function Reader({ project, commit, stop, unsent, outline }: ReaderProps) {
           </div>
         </div>
       </section>
+      <Newer commit={commit} atEnd={atEnd} />
     </section>
+  );
+}
+
+/** So many pixels from the end one has read to the end. */
+const nearEnd = 80;
+
+/**
+ * What came on this branch since the commit that is read, and the way there. Followed, it shows by itself for as long as one reads at
+ * the end; who has scrolled back stays where they are.
+ */
+function Newer({ commit, atEnd }: { commit: ContextId; atEnd: boolean }) {
+  const latest = useLive((live) => live.next);
+  const follows = useUi((ui) => ui.followsTurns);
+  const later = useMemo(() => newest(latest, commit), [latest, commit]);
+  useEffect(() => {
+    if (follows && atEnd && later) move({ commit: later.id, entry: undefined });
+  }, [follows, atEnd, later]);
+  if (!later && !follows) return null;
+  return (
+    <output className="newer">
+      <span className="grow">{later ? `${say.plural(later.commits, 'newer commit')} on this branch` : 'The newest commit of this branch'}</span>
+      <label title="Show what comes by itself, while the end is in view">
+        <input type="checkbox" checked={follows} onChange={(event) => useUi.setState({ followsTurns: event.target.checked })} />
+        Follow
+      </label>
+      {later && (
+        <Button small look="primary" onClick={() => go({ commit: later.id, entry: undefined })}>
+          Show
+        </Button>
+      )}
+    </output>
   );
 }
 

@@ -2,7 +2,7 @@ import { ArrowRightLeft } from 'lucide-react';
 import { useState } from 'react';
 import { api } from '../../client';
 import { Answer, Button, Empty, Switch, say } from '../../parts';
-import { useNavigation, useProject, useQuery } from '../../state';
+import { useKept, useNavigation, useProject, useQuery } from '../../state';
 import { Pack } from './Pack';
 import { Picture } from './Picture';
 import { TurnPane } from './Turn';
@@ -11,7 +11,10 @@ import { TurnPane } from './Turn';
 export function HandoverView({ project }: { project: string }) {
   const revision = useProject((state) => state.revision);
   const chosen = useNavigation(({ route }) => route.turn);
-  const query = useQuery(`${project} ${revision}`, () => api.handover.map({}));
+  const query = useKept(
+    useQuery(`${project} ${revision}`, () => api.handover.map({})),
+    project,
+  );
   const [shown, setShown] = useState<'map' | 'pack'>('map');
   return (
     <section className="handover" aria-label="Handover">

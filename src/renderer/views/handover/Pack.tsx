@@ -3,7 +3,7 @@ import { type ReactNode, useDeferredValue, useState } from 'react';
 import type { Agent, BoxRow } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Answer, Button, Empty, IconButton, notifyProblem, problemOf, say } from '../../parts';
-import { go, notify, refreshProject, useNavigation, useProject, useQuery } from '../../state';
+import { go, notify, refreshProject, useKept, useNavigation, useProject, useQuery } from '../../state';
 import { freshForm, inputOf, nextId, type PackForm, type PackInput } from './form';
 import { Packed } from './Packed';
 
@@ -14,8 +14,14 @@ export function Pack({ project, agents }: { project: string; agents: readonly Ag
   const revision = useProject((state) => state.revision);
   const chosenBox = useNavigation(({ route }) => route.box);
   const [form, setForm] = useState<PackForm>({ ...freshForm, boxes: chosenBox ? [chosenBox] : [] });
-  const profiles = useQuery(`${project} ${revision}`, () => api.profile.list({}));
-  const boxes = useQuery(`boxes ${project} ${revision}`, () => api.box.list({ limit: 1_000 }));
+  const profiles = useKept(
+    useQuery(`${project} ${revision}`, () => api.profile.list({})),
+    project,
+  );
+  const boxes = useKept(
+    useQuery(`boxes ${project} ${revision}`, () => api.box.list({ limit: 1_000 })),
+    project,
+  );
   const set = (change: Partial<PackForm>) => setForm({ ...form, ...change });
   return (
     <div className="pack">

@@ -32,6 +32,7 @@ import {
   type ShownCommit,
   show,
   useChainFacts,
+  useKept,
   useNavigation,
   useProject,
   useQuery,
@@ -45,7 +46,10 @@ import { seamsOf, turnsOf } from '../context';
 export function Inspector({ project }: { project: string }) {
   const { commit, view, entry, stop = 'compaction', unsent: wanted } = useNavigation(({ route }) => route);
   const revision = useProject((state) => state.revision);
-  const query = useQuery(commit ? `${project} ${commit} ${revision}` : null, () => api.context.show({ id: commit as ContextId }));
+  const query = useKept(
+    useQuery(commit ? `${project} ${commit} ${revision}` : null, () => api.context.show({ id: commit as ContextId })),
+    `${project} ${commit}`,
+  );
   if (!commit) {
     return (
       <Empty title="Nothing selected" picture={<MousePointerClick size={36} strokeWidth={1} />}>

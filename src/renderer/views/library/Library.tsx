@@ -17,7 +17,7 @@ import { useMemo, useRef, useState } from 'react';
 import type { FoundSource, Source } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Answer, agents, Button, Empty, Loading, notifyProblem, problemOf, say } from '../../parts';
-import { useOpenDir, useProject, useQuery } from '../../state';
+import { useKept, useOpenDir, useProject, useQuery } from '../../state';
 import { importPaths, openSample, showProject, showSession } from './act';
 import { groupSessions, type ListedSession, sessionsOf } from './groups';
 
@@ -26,7 +26,10 @@ export function LibraryView() {
   const dir = useOpenDir();
   const revision = useProject((state) => state.revision);
   const found = useQuery('found', () => api.library.sources({}));
-  const held = useQuery(dir ? `sources ${revision}` : null, () => api.source.list({}));
+  const held = useKept(
+    useQuery(dir ? `sources ${revision}` : null, () => api.source.list({})),
+    dir,
+  );
   const sources = held.status === 'done' ? held.data : [];
   return (
     <section className="library" aria-label="Library">
@@ -409,7 +412,7 @@ function toggled<T>(set: ReadonlySet<T>, value: T): ReadonlySet<T> {
 export function Projects({ compact = false }: { compact?: boolean }) {
   const revision = useProject((state) => state.revision);
   const openDir = useOpenDir();
-  const recent = useQuery(`recent ${revision}`, () => api.library.recent({}));
+  const recent = useKept(useQuery(`recent ${revision}`, () => api.library.recent({})));
   return (
     <section aria-label="Projects" className="projects">
       <h2>Projects</h2>

@@ -3,14 +3,17 @@ import { useState } from 'react';
 import type { PartDiff, PartLine, RequestPart, RequestPartRow } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Answer, Button, Empty, say } from '../../parts';
-import { copy, go, move, useNavigation, useProject, useQuery } from '../../state';
+import { copy, go, move, useKept, useNavigation, useProject, useQuery } from '../../state';
 import { type Stretch, stretchesOf } from './lines';
 
 /** The distinct system prompts and tool sets of the project, and what changed between any two. */
 export function Parts({ project }: { project: string }) {
   const revision = useProject((state) => state.revision);
   const chosen = useNavigation(({ route }) => route.part);
-  const query = useQuery(`${project} ${revision} parts`, (signal) => api.request.parts({}, { signal }));
+  const query = useKept(
+    useQuery(`${project} ${revision} parts`, (signal) => api.request.parts({}, { signal })),
+    project,
+  );
   return (
     <Answer
       query={query}

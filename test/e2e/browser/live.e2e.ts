@@ -1,0 +1,146 @@
+import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Locator } from '@playwright/test';
+import { expect, test } from '../../support/e2e.js';
+import type { Machine } from '../../support/machine.js';
+import { commits, complaints, entries } from '../../support/window.js';
+
+const session = '5e551011-3333-4111-8111-111111111111';
+
+/** A session of Claude Code that a test writes turn by turn, as the agent would. */
+function sessionOf(machine: Machine): { turn(n: number): void; open(n: number): void; path: string } {
+  const folder = join(machine.claude, 'projects', '-work-shop');
+  mkdirSync(folder, { recursive: true });
+  const path = join(folder, `${session}.jsonl`);
+  const line = (type: string, uuid: string, parentUuid: string | null, message: object): string =>
+    `${JSON.stringify({ parentUuid, isSidechain: false, cwd: '/work/shop', sessionId: session, type, message, uuid, timestamp: new Date().toISOString() })}\n`;
+  const said = (n: number, stop_reason: string, content: unknown): object => ({ id: `m${n}`, role: 'assistant', model: 'm', stop_reason, content });
+  return {
+    path,
+    turn: (n) =>
+      appendFileSync(
+        path,
+        line('user', `u${n}`, n === 1 ? null : `a${n - 1}`, { role: 'user', content: `Question number ${n}` }) +
+          line(
+            'assistant',
+            `a${n}`,
+            `u${n}`,
+            said(n, 'end_turn', [{ type: 'text', text: `Answer number ${n}.\n\n${'A line of it.\n\n'.repeat(12)}` }]),
+          ),
+      ),
+    open: (n) =>
+      appendFileSync(
+        path,
+        line('user', `u${n}`, `a${n - 1}`, { role: 'user', content: `Question number ${n}` }) +
+          line('assistant', `a${n}`, `u${n}`, said(n, 'tool_use', [{ type: 'tool_use', id: `t${n}`, name: 'Bash', input: { command: 'make' } }])),
+      ),
+  };
+}
+
+const scrollOf = (list: Locator): Promise<number> => list.evaluate((element) => element.scrollTop);
+
+test('[L7] an agent works, and the window grows: in the chain and in the context, where one reads stays where it is', async ({ page, machine }) => {
+  const met = complaints(page);
+  const agent = sessionOf(machine);
+  for (let n = 1; n <= 25; n++) agent.turn(n);
+  const dir = machine.path('work', 'shop.stemma');
+  await machine.run('init', dir);
+  await machine.run('import', agent.path);
+  const { url } = await machine.web(dir);
+  await page.setViewportSize({ width: 1280, height: 560 });
+  await page.goto(url);
+  await expect(commits(page).first()).toContainText('Question number 25');
+
+  // Started from the header, and said there.
+  const control = page.getByRole('button', { name: /^Capture: / });
+  await expect(control).toHaveAccessibleName('Capture: off');
+  await control.click();
+  const card = page.getByRole('dialog', { name: 'Capture' });
+  await card.getByRole('button', { name: 'Start' }).click();
+  await expect(card).toContainText('Following the agents');
+  await expect(card).toContainText(join(machine.claude, 'projects'));
+  await page.keyboard.press('Escape');
+  await expect(control).toHaveAccessibleName('Capture: on');
+
+  // At the beginning of the list, what is new shows there.
+  agent.turn(26);
+  await expect(commits(page).first()).toContainText('Question number 26');
+  await expect(page.getByRole('contentinfo')).toContainText('26 commits');
+
+  // Further down, what one reads and what one chose stay.
+  const list = page.getByRole('listbox', { name: 'Commits, newest first' });
+  const chosen = page.getByRole('option', { name: /^Question number 9 / });
+  await chosen.scrollIntoViewIfNeeded();
+  await chosen.click();
+  await list.evaluate((element) => element.scrollTo({ top: 150 }));
+  await expect.poll(() => scrollOf(list)).toBe(150);
+  const before = (await chosen.boundingBox())?.y;
+  agent.turn(27);
+  await expect(page.getByRole('contentinfo')).toContainText('27 commits');
+  await expect.poll(() => scrollOf(list)).toBeGreaterThan(150);
+  expect((await chosen.boundingBox())?.y).toBe(before);
+  await expect(chosen).toHaveAttribute('aria-selected', 'true');
+
+  // A turn that goes on is no commit, and the card says it.
+  agent.open(28);
+  await control.click();
+  await expect(card).toContainText('/work/shop');
+  await expect(card).toContainText('a turn goes on');
+  await page.keyboard.press('Escape');
+  await expect(page.getByRole('contentinfo')).toContainText('27 commits');
+  expect(met).toEqual([]);
+});
+
+test('[L7] in the context, what came on its branch is said, and shown by itself where one follows', async ({ page, machine }) => {
+  const met = complaints(page);
+  const agent = sessionOf(machine);
+  for (let n = 1; n <= 4; n++) agent.turn(n);
+  const dir = machine.path('work', 'shop.stemma');
+  await machine.run('init', dir);
+  await machine.run('import', agent.path);
+  const { url } = await machine.web(dir);
+  await page.goto(url);
+  await commits(page).first().click();
+  await page.getByRole('listbox', { name: 'Commits, newest first' }).press('Enter');
+  await expect(entries(page)).toContainText('Question number 4');
+  const address = page.url();
+
+  // Somebody else takes it in: the command line.
+  agent.turn(5);
+  await machine.run('import', agent.path);
+  await expect(page.getByText('1 newer commit on this branch')).toBeVisible();
+  expect(page.url()).toBe(address);
+  await page.getByRole('button', { name: 'Show', exact: true }).click();
+  await expect(entries(page)).toContainText('Question number 5');
+  await expect(page.getByText('1 newer commit on this branch')).toBeHidden();
+
+  agent.turn(6);
+  await machine.run('import', agent.path);
+  await page.getByRole('checkbox', { name: 'Follow' }).check();
+  await entries(page).evaluate((element) => element.scrollTo({ top: element.scrollHeight }));
+  await expect(entries(page)).toContainText('Question number 6');
+  agent.turn(7);
+  await machine.run('import', agent.path);
+  await expect(entries(page)).toContainText('Answer number 7');
+
+  // Who has scrolled back stays there.
+  await entries(page).evaluate((element) => element.scrollTo({ top: 0 }));
+  agent.turn(8);
+  await machine.run('import', agent.path);
+  await expect(page.getByText('1 newer commit on this branch')).toBeVisible();
+  expect(await scrollOf(entries(page))).toBe(0);
+  expect(met).toEqual([]);
+});
+
+test('capture that was switched on goes on when the project is opened again', async ({ page, machine }) => {
+  const agent = sessionOf(machine);
+  writeFileSync(agent.path, '');
+  const dir = machine.path('work', 'shop.stemma');
+  await machine.run('init', dir);
+  await machine.run('call', 'capture.watch', '--input', '{"remember":true}');
+  const { url } = await machine.web(dir);
+  await page.goto(url);
+  await expect(page.getByRole('button', { name: 'Capture: on' })).toBeVisible();
+  agent.turn(1);
+  await expect(page.getByRole('contentinfo')).toContainText('1 commit');
+});
