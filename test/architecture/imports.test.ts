@@ -116,6 +116,11 @@ const law: readonly Row[] = [
     ],
   },
   {
+    folder: 'src/main/proxy',
+    folders: [contract, 'src/main/launch', 'src/main/providers'],
+    packages: ['node:http', 'node:https', 'node:net', 'node:util', 'node:zlib'],
+  },
+  {
     folder: 'src/main/electron',
     folders: ['src/main/launch', 'src/main/window'],
     packages: ['electron', 'node:child_process', 'node:fs', 'node:path'],
@@ -123,8 +128,18 @@ const law: readonly Row[] = [
   { folder: 'src/main/mcp', folders: [contract, 'src/main/launch'], packages: ['@modelcontextprotocol/sdk', 'zod'] },
   {
     folder: 'src/main/cli',
-    folders: [contract, core('project'), core('router.ts'), 'src/main/engine', 'src/main/launch', 'src/main/mcp', 'src/main/web', 'package.json'],
-    packages: ['@orpc/contract', '@orpc/server', 'commander', 'node:child_process', 'node:fs', 'node:module', 'node:os', 'node:path'],
+    folders: [
+      contract,
+      core('project'),
+      core('router.ts'),
+      'src/main/engine',
+      'src/main/launch',
+      'src/main/mcp',
+      'src/main/proxy',
+      'src/main/web',
+      'package.json',
+    ],
+    packages: ['@orpc/contract', '@orpc/server', 'commander', 'node:child_process', 'node:events', 'node:fs', 'node:module', 'node:os', 'node:path'],
   },
   { folder: 'src/main/start', folders: [], packages: ['node:child_process', 'node:fs', 'node:module', 'node:path', 'node:url'] },
 

@@ -1,5 +1,5 @@
 // An agent as far as its files go: writes a session of Claude Code for its working directory, turn by turn, as told by its arguments:
-// `turn`, `open` (a turn that goes on), `left` (what the real one writes last), `wait` (until a line comes), `hang`, `exit:N`.
+// `turn`, `call` (asks the model that its environment names, and says what came), `open` (a turn that goes on), `left` (what the real one writes last), `wait` (until a line comes), `hang`, `exit:N`.
 import { appendFileSync, mkdirSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
@@ -35,6 +35,12 @@ const steps = {
     turns += 1;
     write('user', `u${turns}`, { role: 'user', content: `question ${turns}` });
     say(`c${turns}`, [{ type: 'tool_use', id: `t${turns}`, name: 'Bash', input: { command: 'sleep 100' } }], 'tool_use');
+  },
+  call: async () => {
+    const { ANTHROPIC_BASE_URL: base, ANTHROPIC_API_KEY: key } = process.env;
+    const body = JSON.stringify({ model: 'm', max_tokens: 5, messages: [{ role: 'user', content: `question ${turns}, with ${key}` }] });
+    const answer = await fetch(`${base}/v1/messages`, { method: 'POST', headers: { 'x-api-key': key, 'content-type': 'application/json' }, body });
+    process.stdout.write(`${answer.status} ${await answer.text()}\n`);
   },
   left: () => appendFileSync(file, `{"type":"cost-state","sessionId":"${session}"}\n`),
   wait: async () => process.stdout.write(`heard ${(await lines.next()).value}\n`),

@@ -1,10 +1,14 @@
+import { once } from 'node:events';
 import { resolve } from 'node:path';
-import { type Command, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type CaptureStatus, type Commit, type Runtime, runtimes } from '../../core/contract/index.js';
+import { defaultUpstreams, type Upstreams, upstreamOf } from '../proxy/index.js';
 import { type Connection, openWhereItGoes } from './client.js';
 import { timeOf } from './log.js';
+import { portNumber } from './numbers.js';
 import { counted, dim, firstLine, magenta, printable, printJson, printText, red, say, yellow } from './output.js';
-import { endLike, runCaptured } from './run.js';
+import { addressesOf, startRecorder } from './record.js';
+import { endLike, type RunOptions, runCaptured } from './run.js';
 
 interface Common {
   project?: string;
@@ -19,7 +23,7 @@ type OfProject = (command: Command) => Command;
 
 const granularityOption = (): Option => new Option('--granularity <unit>', 'one commit per').choices(['turn_boundary', 'tool_call']);
 
-/** `stemma capture` and `stemma run`: what agents write becomes commits while they write it. */
+/** `stemma capture`, `stemma run`, `stemma proxy`: what agents write and send is taken in while they work. */
 export function addLiveCommands(program: Command, ofProject: OfProject, withEngine: WithEngine): void {
   ofProject(program.command('capture [path...]').description('follow agents at work: each turn that is over becomes a commit, and a line here'))
     .addOption(granularityOption())
@@ -35,9 +39,39 @@ export function addLiveCommands(program: Command, ofProject: OfProject, withEngi
     .addOption(new Option('-p, --project <dir>', 'the project folder (else STEMMA_PROJECT, else the nearest *.stemma here or above)'))
     .addOption(new Option('--agent <name>', 'which agent the command starts, where its name does not say it').choices([...runtimes]))
     .addOption(granularityOption())
-    .action(async (command: string[], options: { project?: string; agent?: Runtime; granularity?: 'turn_boundary' | 'tool_call' }) =>
-      endLike(await runCaptured(command, options)),
-    );
+    .option('--record', 'record its calls to models too, where it asks for them at the address that its environment names')
+    .action(async (command: string[], options: RunOptions) => endLike(await runCaptured(command, options)));
+
+  program
+    .command('proxy')
+    .description("record agents' calls to models, passed on as they are: point their base URLs at it")
+    .exitOverride()
+    .addOption(new Option('-p, --project <dir>', 'the project folder (else STEMMA_PROJECT, else the nearest *.stemma here or above)'))
+    .option('--port <number>', 'else any free one', portNumber, 0)
+    .option('--upstream <provider=url>', "where a provider's calls go on to, instead of its own address", upstreamWord, {})
+    .action((options: ProxyOptions) => withEngine((connection) => proxy(connection, options)));
+}
+
+interface ProxyOptions {
+  readonly project?: string;
+  readonly port: number;
+  readonly upstream: Partial<Upstreams>;
+}
+
+function upstreamWord(text: string, before: Partial<Upstreams>): Partial<Upstreams> {
+  const read = upstreamOf(text);
+  if (typeof read === 'string') throw new InvalidArgumentError(read);
+  return { ...before, [read.provider]: read.url };
+}
+
+/** Goes on until it is ended. Its one line on standard output for each provider is what an agent's environment needs. */
+async function proxy({ client, signal }: Parameters<Parameters<WithEngine>[0]>[0], { project, port, upstream }: ProxyOptions): Promise<void> {
+  const { dir } = await openWhereItGoes(client, project);
+  const running = await startRecorder(client, { ...defaultUpstreams, ...upstream }, port);
+  for (const [name, url] of Object.entries(addressesOf(running))) printText(`${name}=${url}`);
+  say(dim(`Recording into ${dir}. Ctrl+C ends it.`));
+  if (!signal.aborted) await once(signal, 'abort');
+  await running.close();
 }
 
 /** Goes on until it is ended; what stands there of turns that go on is left for the next time. */

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { Command, CommanderError, Option } from 'commander';
 import manifest from '../../../package.json' with { type: 'json' };
 import { exportFormats, type ImportProgress, type ImportResult, type Runtime, runtimes } from '../../core/contract/index.js';
 import { call, drain, needsNoProject, procedureNames, readInput } from './call.js';
@@ -7,6 +7,7 @@ import { type Connection, connect, findProject, openWhereItGoes } from './client
 import { entryText, facts } from './describe.js';
 import { addLiveCommands } from './live.js';
 import { drawGraph } from './log.js';
+import { portNumber, wholeNumber } from './numbers.js';
 import { counted, dim, green, printable, printJson, printText, red, refusalOf, say, size, UsageError } from './output.js';
 import { addRequestCommands } from './requests.js';
 
@@ -66,18 +67,6 @@ async function withEngine<T>(work: (connection: Connection & { signal: AbortSign
 /** `3f9a12c4` is as good as `ctx-3f9a12c4` for a person. */
 const commitName = (text: string): string => (/^[0-9a-f]{1,64}$/.test(text) ? `ctx-${text}` : text);
 const stopName = (text: string): string => (text === 'compaction' || text === 'root' ? text : commitName(text));
-
-function wholeNumber(text: string): number {
-  const value = Number(text);
-  if (!Number.isInteger(value) || value < 0) throw new InvalidArgumentError('a whole number, 0 or more.');
-  return value;
-}
-
-function portNumber(text: string): number {
-  const value = wholeNumber(text);
-  if (value > 65_535) throw new InvalidArgumentError('a port is a number from 0 to 65535.');
-  return value;
-}
 
 const projectOption = (): Option =>
   new Option('-p, --project <dir>', 'the project folder (else STEMMA_PROJECT, else the nearest *.stemma here or above)');

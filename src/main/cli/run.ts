@@ -4,11 +4,14 @@ import type { CaptureStatus, Runtime } from '../../core/contract/index.js';
 import { type Connection, connect, openWhereItGoes } from './client.js';
 import { driverOf } from './drivers.js';
 import { counted, dim, printable, say } from './output.js';
+import { addressesOf, startRecorder, upstreamsOf } from './record.js';
 
 export interface RunOptions {
   readonly project?: string;
   readonly agent?: Runtime;
   readonly granularity?: 'turn_boundary' | 'tool_call';
+  /** Its calls to models go through a proxy that records them. */
+  readonly record?: boolean;
 }
 
 /** What became of a command that was run: its exit code, or the signal that ended it. */
@@ -26,7 +29,7 @@ const handedOn = ['SIGTERM', 'SIGHUP', 'SIGINT', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2'
  */
 export async function runCaptured(command: readonly string[], options: RunOptions): Promise<Ended> {
   const capture = await beginCapture(command, options).catch((error: Error) => void notCaptured(error));
-  const ended = await runThrough(command);
+  const ended = await runThrough(command, { ...process.env, ...capture?.env });
   await capture?.end().catch(notCaptured);
   return ended;
 }
@@ -34,6 +37,8 @@ export async function runCaptured(command: readonly string[], options: RunOption
 const notCaptured = (error: Error): void => say(`stemma: this run is not captured: ${printable(error.message)}`);
 
 interface Capture {
+  /** What the command's environment has beside this process's. */
+  readonly env: Readonly<Record<string, string>>;
   end(): Promise<void>;
 }
 
@@ -44,7 +49,14 @@ async function beginCapture(command: readonly string[], options: RunOptions): Pr
     const agent = options.agent ?? driverOf(command)?.agent;
     const { granularity } = options;
     await connection.client.capture.watch({ ...(agent && { agents: [agent] }), from: 'now', cwd: process.cwd(), granularity });
-    return { end: () => endCapture(connection, dir) };
+    const recorder = options.record ? await startRecorder(connection.client, upstreamsOf(process.env)) : undefined;
+    return {
+      env: recorder ? addressesOf(recorder) : {},
+      async end() {
+        await recorder?.close();
+        await endCapture(connection, dir);
+      },
+    };
   } catch (error) {
     connection.close();
     throw error;

@@ -11,7 +11,7 @@ interface Block {
   json: string;
 }
 
-/** Where the Messages API is for everybody: with it, a key is all that is needed. The only host that stands in a source. */
+/** Where the Messages API is for everybody: with it, a key is all that is needed. */
 export const anthropicUrl = 'https://api.anthropic.com';
 
 interface AnthropicOptions {

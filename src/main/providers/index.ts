@@ -2,5 +2,5 @@
 // Keys come from the environment or from the operating system's keeping and go into one header; they are in no message, log or store.
 // A reply is passed on as it arrives; refusals, limits and broken lines become UNAVAILABLE with what the provider said.
 export { openAccounts, type Vault } from './accounts.js';
-export { anthropicProvider } from './anthropic.js';
+export { anthropicProvider, anthropicUrl } from './anthropic.js';
 export { openaiProvider } from './openai.js';

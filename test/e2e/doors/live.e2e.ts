@@ -1,5 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { appendFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { Commit } from '../../../src/core/contract/index.js';
 import { expect, test } from '../../support/e2e.js';
@@ -75,6 +78,51 @@ test.describe('stemma run', () => {
     run.process.stdin?.end('go\n');
     expect(await run.ended).toEqual([0, null]);
     expect((await commits(machine)).map(({ summary }) => summary)).toEqual(['question 1']);
+  });
+});
+
+const key = 'sk-very-secret-0123456789';
+
+/** A model that gives the answer of the agent's first turn, to who has the key; ended with the test's process. */
+async function model(): Promise<string> {
+  const usage = { input_tokens: 11, output_tokens: 2 };
+  const content = [{ type: 'text', text: 'answer 1' }];
+  const server = createServer((request, response) => {
+    request.resume();
+    response.statusCode = request.headers['x-api-key'] === key ? 200 : 401;
+    response.end(JSON.stringify({ type: 'message', id: 'msg_a1', model: 'm', role: 'assistant', content, usage }));
+  }).unref();
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+const filesWithKey = (dir: string): string[] =>
+  readdirSync(dir, { recursive: true, withFileTypes: true })
+    .flatMap((file) => (file.isFile() ? [join(file.parentPath, file.name)] : []))
+    .filter((path) => readFileSync(path).includes(key));
+
+test.describe('calls on the wire', () => {
+  test('[R5] `run --record` passes them on to where they went, and they stand at the turns that they gave', async ({ machine }) => {
+    Object.assign(machine.env, { ANTHROPIC_BASE_URL: await model(), ANTHROPIC_API_KEY: key });
+    const run = begun(machine, 'run', '--record', '--agent', 'claude-code', '--', node, agent, 'turn', 'call', 'exit:3');
+    expect(await run.ended).toEqual([3, null]);
+    expect(run.out()).toContain('200 {"type":"message","id":"msg_a1"');
+    const [commit] = await commits(machine);
+    const listed = await machine.run('call', 'request.list', '--input', JSON.stringify({ id: commit?.id }));
+    expect(JSON.parse(listed.out)).toMatchObject([{ source: 'wire', commit: commit?.id, tokens: { input: 11, output: 2 } }]);
+    expect(filesWithKey(machine.path('work', 'live.stemma'))).toEqual([]);
+  });
+
+  test('`proxy` says its addresses, and records what goes through until it is ended', async ({ machine }) => {
+    const proxy = begun(machine, 'proxy', '--upstream', `anthropic=${await model()}`);
+    await expect.poll(proxy.err).toContain('Recording into');
+    const base = /^ANTHROPIC_BASE_URL=(.*)$/m.exec(proxy.out())?.[1];
+    const body = JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'hello' }] });
+    expect((await fetch(`${base}/v1/messages`, { method: 'POST', headers: { 'x-api-key': key }, body })).status).toBe(200);
+    proxy.process.kill('SIGINT');
+    expect(await proxy.ended).toEqual([0, null]);
+    expect(JSON.parse((await machine.run('call', 'request.list', '--input', '{}')).out)).toMatchObject([{ source: 'wire', messageCount: 1 }]);
+    expect(await machine.run('proxy', '--upstream', 'nobody=x')).toMatchObject({ code: 2, out: '' });
   });
 });
 

@@ -1,0 +1,187 @@
+import { createServer, type IncomingMessage, request as plainRequest, type ServerResponse } from 'node:http';
+import { request as safeRequest } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import type { Provider } from '../../core/contract/index.js';
+import type { ContractClient } from '../launch/index.js';
+import { decoded, largestCopy } from './decode.js';
+import { jsonWithoutSecrets, secretsOf, withoutSecrets } from './secrets.js';
+import { pathAt, providerIn, type Upstreams } from './upstreams.js';
+
+/** A call that is over, as `request.capture` takes it. */
+export type SeenCall = Parameters<ContractClient['request']['capture']>[0];
+
+export interface ProxyOptions {
+  readonly upstreams: Upstreams;
+  /** 0, which is the default, is any free one. */
+  readonly port?: number;
+  /** Takes a call that is over. */
+  readonly capture: (call: SeenCall) => Promise<unknown>;
+  /** Told of calls that could not be captured. */
+  readonly problem: (error: Error) => void;
+}
+
+export interface RunningProxy {
+  readonly port: number;
+  /** The base address for the clients of a provider. */
+  base(provider: Provider): string;
+  /** Ends the connections that there are, and resolves when the calls seen so far are captured. */
+  close(): Promise<void>;
+}
+
+/** Starts a proxy on 127.0.0.1. Rejects where the port is taken. */
+export async function startProxy({ upstreams, port = 0, capture, problem }: ProxyOptions): Promise<RunningProxy> {
+  const pending = new Set<Promise<void>>();
+  const over = (call: PassedCall): void => {
+    const captured = seenCall(call)
+      .then((seen) => seen && capture(seen))
+      .then(() => undefined, problem)
+      .finally(() => pending.delete(captured));
+    pending.add(captured);
+  };
+  const server = createServer((request, response) => {
+    const target = isOurs(request) ? providerIn(request.url ?? '') : undefined;
+    if (!target) return refuse(response, 404, 'Stemma records calls to /anthropic, /openai and /gemini here, of programs of this machine.');
+    pass(request, response, upstreams[target.provider], { ...target, over });
+  });
+  // How long a call may take is for the two ends to say.
+  server.requestTimeout = 0;
+  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, '127.0.0.1', resolve));
+  const bound = (server.address() as AddressInfo).port;
+  return {
+    port: bound,
+    base: (provider) => `http://127.0.0.1:${bound}/${provider}`,
+    async close() {
+      await new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      });
+      while (pending.size > 0) await Promise.all(pending);
+    },
+  };
+}
+
+/** Not of a web page: one could have it called under a name of its own, and so write into the project. */
+const isOurs = ({ headers }: IncomingMessage): boolean =>
+  headers.origin === undefined && /^(127\.0\.0\.1|localhost|\[::1\])(:\d+)?$/.test(headers.host ?? '');
+
+function refuse(response: ServerResponse, status: number, message: string): void {
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify({ error: { type: 'stemma_proxy', message } }));
+}
+
+interface PassedCall {
+  readonly provider: Provider;
+  readonly at: Date;
+  readonly path: string;
+  readonly request: IncomingMessage;
+  readonly body: Copy;
+  readonly answer: IncomingMessage | undefined;
+  readonly reply: Copy;
+}
+
+interface Target {
+  readonly provider: Provider;
+  readonly rest: string;
+  readonly over: (call: PassedCall) => void;
+}
+
+/** Passes a call on and its answer back, each piece when it comes and no faster than the other end reads. Where one end breaks off, so does the other. */
+function pass(request: IncomingMessage, response: ServerResponse, upstream: URL, { provider, rest, over }: Target): void {
+  const at = new Date();
+  const path = pathAt(upstream, rest);
+  const [body, reply] = [copyOf(request), emptyCopy()];
+  let answer: IncomingMessage | undefined;
+  const send = upstream.protocol === 'https:' ? safeRequest : plainRequest;
+  // A connection of its own for each call: one that is kept may be closed at the very moment that a call goes out on it.
+  const onward = send({
+    hostname: upstream.hostname.replace(/^\[|\]$/g, ''),
+    port: upstream.port,
+    path,
+    method: request.method,
+    headers: ['Host', upstream.host, ...endToEnd(request.rawHeaders, ['host', 'expect'])],
+    agent: false,
+  });
+  onward.on('response', (incoming) => {
+    answer = incoming;
+    response.sendDate = false;
+    response.writeHead(incoming.statusCode ?? 502, incoming.statusMessage, endToEnd(incoming.rawHeaders));
+    response.flushHeaders();
+    addTo(reply, incoming);
+    incoming.pipe(response);
+    // What came before the break is still written; then the client sees a break, too, and no end.
+    incoming.on('error', () => response.socket?.destroySoon());
+  });
+  onward.on('error', (error) => {
+    if (response.headersSent) response.socket?.destroySoon();
+    else refuse(response, 502, `${upstream.host} does not answer: ${error.message}`);
+  });
+  request.on('error', () => onward.destroy());
+  response.on('close', () => {
+    if (!response.writableFinished) onward.destroy();
+    over({ provider, at, path, request, body, answer, reply });
+  });
+  request.pipe(onward);
+}
+
+/** Headers of the connection, not of the message. */
+const ofConnection = ['connection', 'keep-alive', 'proxy-authenticate', 'proxy-connection', 'te', 'trailer', 'transfer-encoding', 'upgrade'];
+
+/** Raw headers, names and values in turn, in their order and spelling, without those that are for one connection alone. */
+function endToEnd(raw: readonly string[], without: readonly string[] = []): string[] {
+  const pairs = raw.flatMap((name, at) => (at % 2 === 0 ? [[name, raw[at + 1] ?? ''] as const] : []));
+  const named = pairs.flatMap(([name, value]) => (name.toLowerCase() === 'connection' ? value.toLowerCase().split(/\s*,\s*/) : []));
+  const left = new Set([...ofConnection, ...named, ...without]);
+  return pairs.filter(([name]) => !left.has(name.toLowerCase())).flat();
+}
+
+/** What went by, up to what is kept of it at most. */
+interface Copy {
+  readonly chunks: Buffer[];
+  size: number;
+}
+
+const emptyCopy = (): Copy => ({ chunks: [], size: 0 });
+const copyOf = (stream: IncomingMessage): Copy => addTo(emptyCopy(), stream);
+
+function addTo(copy: Copy, stream: IncomingMessage): Copy {
+  stream.on('data', (chunk: Buffer) => {
+    copy.size += chunk.length;
+    if (copy.size <= largestCopy) copy.chunks.push(chunk);
+    else copy.chunks.length = 0;
+  });
+  return copy;
+}
+
+/** The paths that ask a model for an answer; others count tokens, list models and the like. */
+const asks: Readonly<Record<Provider, RegExp>> = {
+  anthropic: /\/messages$/,
+  openai: /\/(responses|chat\/completions)$/,
+  gemini: /:(generateContent|streamGenerateContent)$/,
+};
+
+/** Of the request's headers, what shapes the reply and which program asked. */
+const seenHeaders = ['anthropic-version', 'anthropic-beta', 'openai-beta', 'user-agent'];
+
+/** The call for `request.capture`; undefined where no model was asked, or the body did not come whole. */
+async function seenCall({ provider, at, path, request, body, answer, reply }: PassedCall): Promise<SeenCall | undefined> {
+  const { pathname, searchParams } = new URL(path, 'http://upstream');
+  if (request.method !== 'POST' || !asks[provider].test(pathname) || !request.complete) return undefined;
+  if (body.size > largestCopy) throw new Error(`a body of ${body.size} bytes is larger than what is recorded`);
+  const secrets = secretsOf(request.headers, searchParams);
+  const sent = jsonWithoutSecrets(await decoded(Buffer.concat(body.chunks), request.headers['content-encoding']), secrets);
+  if (!sent) throw new Error(`the body of a call to ${withoutSecrets(pathname, secrets)} is no JSON`);
+  const replied = await decoded(Buffer.concat(reply.chunks), answer?.headers['content-encoding']).catch(() => '');
+  const headers = seenHeaders.flatMap((name) => {
+    const value = request.headers[name];
+    return value === undefined ? [] : [[name, withoutSecrets(String(value), secrets)] as const];
+  });
+  return {
+    provider,
+    path: withoutSecrets(pathname, secrets),
+    at: at.toISOString(),
+    headers: Object.fromEntries(headers),
+    body: sent.text,
+    status: answer?.statusCode ?? null,
+    reply: withoutSecrets(replied, secrets),
+    ...(sent.found && { withheld: ['credentials'] }),
+  };
+}
