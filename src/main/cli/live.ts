@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { type CaptureStatus, type Commit, type Runtime, runtimes } from '../../core/contract/index.js';
+import { type CaptureStatus, type Commit, runtimes } from '../../core/contract/index.js';
 import { defaultUpstreams, type Upstreams, upstreamOf } from '../proxy/index.js';
 import { type Connection, openWhereItGoes } from './client.js';
 import { timeOf } from './log.js';
