@@ -205,11 +205,12 @@ Exit codes: 0 done, 1 refused, 2 wrong usage.`,
   projectCommand('export <commit>', 'write a context as a file for people or for an agent')
     .addOption(new Option('-f, --format <name>', `one of ${exportFormats.join(', ')}`).default('claude-code-v1'))
     .option('-o, --output <file>', 'where to; never over a file that is there (else standard output)')
+    .option('--redact', 'without secrets, home folders and e-mail addresses')
     .addOption(stopOption())
-    .action((id: string, options: Common & { format: string; output?: string; stop?: string }) =>
+    .action((id: string, options: Common & { format: string; output?: string; redact?: true; stop?: string }) =>
       within(options, async ({ client }) => {
         const path = options.output === undefined ? undefined : resolve(options.output);
-        const result = await client.export.context({ id: commitName(id), format: options.format, stop: options.stop, path });
+        const result = await client.export.context({ id: commitName(id), format: options.format, stop: options.stop, path, redact: options.redact });
         if (options.json) printJson(result);
         else if (result.path === undefined) process.stdout.write(result.text ?? '');
         else printText(`Wrote ${result.path} (${size(result.bytes)}, ${result.format}, ${result.tier}).`);

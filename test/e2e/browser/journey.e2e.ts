@@ -59,6 +59,10 @@ test('open, browse, read, fork in the middle of a turn, export, import the expor
   await sheet(page).getByRole('button', { name: 'Write the file' }).click();
   await expect(sheet(page).getByRole('alert')).toContainText('Nothing was written');
   expect(readFileSync(file, 'utf8')).toBe(written);
+
+  // What would be taken out is listed before it is.
+  await sheet(page).getByRole('checkbox', { name: /Take out secrets/ }).check();
+  await expect(sheet(page).getByRole('list', { name: 'What is taken out' }).or(sheet(page).getByText('Nothing was found'))).toBeVisible();
   await page.keyboard.press('Escape');
 
   // Import the export into a project of its own, and find the same entries.

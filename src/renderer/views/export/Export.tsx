@@ -149,7 +149,8 @@ export function ExportSheet({ commit, stop: given }: { commit: ContextId; stop: 
         {state.phase === 'done' && (
           <div role="status" className="export-done">
             <p>
-              {say.bytes(state.written.bytes)} of {formats[format]?.name ?? state.written.format}, {tierNames[state.written.tier]}.
+              {say.bytes(state.written.bytes)} of {formats[format]?.name ?? state.written.format}, {tierNames[state.written.tier]}
+              {state.written.redactions?.length ? ', but for what was taken out' : ''}.
             </p>
             {state.written.path && <Copyable text={state.written.path} label="Path" />}
           </div>
