@@ -61,7 +61,9 @@ test('open, browse, read, fork in the middle of a turn, export, import the expor
   expect(readFileSync(file, 'utf8')).toBe(written);
 
   // What would be taken out is listed before it is.
-  await sheet(page).getByRole('checkbox', { name: /Take out secrets/ }).check();
+  await sheet(page)
+    .getByRole('checkbox', { name: /Take out secrets/ })
+    .check();
   await expect(sheet(page).getByRole('list', { name: 'What is taken out' }).or(sheet(page).getByText('Nothing was found'))).toBeVisible();
   await page.keyboard.press('Escape');
 
