@@ -10,6 +10,7 @@ import { drawGraph } from './log.js';
 import { portNumber, wholeNumber } from './numbers.js';
 import { counted, dim, green, printable, printJson, printText, red, refusalOf, say, size, UsageError } from './output.js';
 import { addRequestCommands } from './requests.js';
+import { addTicketCommands } from './tickets.js';
 
 interface Common {
   project?: string;
@@ -229,6 +230,7 @@ Exit codes: 0 done, 1 refused, 2 wrong usage.`,
 
   addLiveCommands(program, (each) => each.exitOverride().addOption(projectOption()).addOption(jsonOption()), withEngine);
   addRequestCommands(program, (each) => each.exitOverride().addOption(projectOption()).addOption(jsonOption()), within);
+  addTicketCommands(program, (each) => each.exitOverride().addOption(projectOption()).addOption(jsonOption()), within);
 
   projectCommand('fsck', 'check everything that the project stores')
     .option('--repair', 'mend what can be mended without loss')

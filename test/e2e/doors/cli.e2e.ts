@@ -209,3 +209,25 @@ test.describe('stemma', () => {
     expect((await machine.run('source', 'get', source?.sourceId ?? '', '-o', file)).code).toBe(1);
   });
 });
+
+test.describe('stemma ticket', () => {
+  test('makes, moves, discusses and closes, and is refused as everywhere', async ({ machine }) => {
+    const dir = machine.path('work', 'p.stemma');
+    json(await machine.run('init', dir, '--json'));
+    const made = json(await machine.run('ticket', 'create', 'Retry failed jobs', '--by', '@pm', '--json')) as { ticketId: string };
+    const finding = ['--type', 'review_finding', '--parent', made.ticketId, '--by', '@rev', '--json'];
+    const found = json(await machine.run('ticket', 'create', 'Counts twice', ...finding)) as { ticketId: string };
+    const moved = await machine.run('ticket', 'move', made.ticketId, 'review', '--reviewer', '@rev');
+    expect(moved.out).toContain('@rev pending');
+    const refused = await machine.run('ticket', 'move', made.ticketId, 'closed');
+    expect(refused.code).toBe(1);
+    expect((await machine.run('ticket', 'move', made.ticketId, 'done')).code).toBe(2);
+    expect((await machine.run('ticket', 'discuss', found.ticketId, 'Why twice?', '--by', '@author')).out).toMatch(/^ctx-/);
+    expect((await machine.run('ticket', 'show', found.ticketId)).out).toContain('Why twice?');
+    json(await machine.run('ticket', 'move', found.ticketId, 'closed', '--resolution', 'Begins at zero', '--json'));
+    json(await machine.run('ticket', 'verdict', made.ticketId, '@rev', 'approved', '--json'));
+    json(await machine.run('ticket', 'move', made.ticketId, 'closed', '--json'));
+    const closed = json(await machine.run('ticket', 'list', '--status', 'closed', '--json')) as { ticketId: string }[];
+    expect(closed.map(({ ticketId }) => ticketId).sort()).toEqual([found.ticketId, made.ticketId].sort());
+  });
+});
