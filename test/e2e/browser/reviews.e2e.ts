@@ -2,7 +2,7 @@ import AxeBuilder from '@axe-core/playwright';
 import type { Page } from '@playwright/test';
 import { expect, test } from '../../support/e2e.js';
 import type { Machine } from '../../support/machine.js';
-import { complaints, entries, sheet } from '../../support/window.js';
+import { commits, complaints, entries, sheet } from '../../support/window.js';
 
 const asked = 'What do you mean by "counts twice"?';
 const file = 'export function retry(work, { attempts = 3, delay = 200 } = {}) { /* … */ }';
@@ -92,7 +92,7 @@ test('[K3] [K6] a finding is discussed with the reviewer as they were, resolved,
   const discussion = page.getByRole('complementary', { name: 'Discussion' });
   const messages = discussion.getByRole('region', { name: 'Messages of the discussion' }).getByRole('listitem');
   const question = discussion.getByRole('textbox', { name: 'Ask @rev' });
-  await page.getByRole('textbox', { name: 'Write as' }).fill('@author');
+  await page.getByRole('combobox', { name: 'Write as' }).fill('@author');
   await findings.getByRole('button', { name: /The first attempt counts twice/ }).click();
   await expect(discussion).toContainText('Review the retries');
 
@@ -113,7 +113,7 @@ test('[K3] [K6] a finding is discussed with the reviewer as they were, resolved,
   // What nobody asked before has no recorded answer: that is said, and the question is kept.
   await question.fill('And with a negative number?');
   await question.press('Enter');
-  await expect(discussion.locator('.notice-line')).toContainText('recorded');
+  await expect(discussion.getByText('The recording has no answer to this')).toBeVisible();
   await expect(messages.filter({ hasText: 'And with a negative number?' })).toBeVisible();
 
   const resolve = async (words: string) => {
@@ -151,6 +151,9 @@ test('[K3] [K6] a finding is discussed with the reviewer as they were, resolved,
   await finish(page).click();
   await expect(moves.getByRole('button', { name: 'Open again' })).toBeVisible();
   await everybodyCanUse(page, '.ticket-page');
+
+  await page.getByRole('tab', { name: 'Chain' }).click();
+  await expect(commits(page).filter({ hasText: 'Review the retries' })).toContainText(/\d tickets/);
 
   // The doors agree: both discussions begin at the reviewer's commit, and are branches of their own.
   const found = await call('ticket.list', { type: 'review_finding' });

@@ -1,10 +1,25 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { Bot, ChevronRight, FolderInput, GitBranch, GitFork, Scissors, TriangleAlert } from 'lucide-react';
+import { Bot, ChevronRight, FolderInput, GitBranch, GitFork, ListChecks, Scissors, TriangleAlert } from 'lucide-react';
 import { memo, useCallback, useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import type { ContextId, GraphRow } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Button, Empty, Failure, Loading, type MenuEntry, say, WithContextMenu } from '../../parts';
-import { chainOf, go, move, readOn, route, useKept, useNavigation, useProject, useQuery, useRanges, useUi, wholeChainLimit } from '../../state';
+import {
+  chainOf,
+  go,
+  move,
+  readOn,
+  route,
+  type TicketAtCommit,
+  useKept,
+  useNavigation,
+  useProject,
+  useQuery,
+  useRanges,
+  useTicketsAtCommits,
+  useUi,
+  wholeChainLimit,
+} from '../../state';
 import { commitActions, runByKey } from '../actions';
 import { graphWidth, Lanes, LinkLine, laneColor, rowHeight } from './Lanes';
 import { Minimap } from './Minimap';
@@ -17,6 +32,7 @@ export function ChainView({ project }: { project: string }) {
   const { session, commit: chosen, against } = useNavigation(({ route }) => route);
   const revision = useProject((state) => state.revision);
   const rows = useRanges(chainOf(project, session, revision));
+  const tickets = useTicketsAtCommits(project);
   const version = rows.version();
   const total = rows.total();
   const whole = total !== undefined && total <= wholeChainLimit;
@@ -268,6 +284,7 @@ export function ChainView({ project }: { project: string }) {
                     alone={filtered}
                     chosen={row.commit.id === chosen}
                     second={row.commit.id === against}
+                    tickets={tickets.get(row.commit.id)}
                     onMenu={openMenu}
                   />
                 );
@@ -299,11 +316,13 @@ interface CommitRowProps {
   readonly alone: boolean;
   readonly chosen: boolean;
   readonly second: boolean;
+  /** Those that were written or discussed with this commit. */
+  readonly tickets: readonly TicketAtCommit[] | undefined;
   readonly onMenu: (row: GraphRow) => void;
 }
 
 const CommitRow = memo(
-  function CommitRow({ id, top, row, width, most, alone, chosen, second, onMenu }: CommitRowProps) {
+  function CommitRow({ id, top, row, width, most, alone, chosen, second, tickets, onMenu }: CommitRowProps) {
     const { commit } = row;
     const words = say.firstLine(commit.summary ?? '') || (commit.type === 'compaction' ? 'Compaction' : 'No words');
     const subagent = isSubagent(row);
@@ -356,6 +375,7 @@ const CommitRow = memo(
               subagent
             </span>
           )}
+          {tickets && <TicketsHere tickets={tickets} />}
         </span>
         {row.errors > 0 && (
           <span className="chain-errors" title={say.plural(row.errors, 'error')}>
@@ -388,9 +408,21 @@ const CommitRow = memo(
     a.alone === b.alone &&
     a.chosen === b.chosen &&
     a.second === b.second &&
+    a.tickets === b.tickets &&
     a.id === b.id &&
     a.onMenu === b.onMenu,
 );
+
+/** Which tickets remember this commit; the inspector leads to them. */
+function TicketsHere({ tickets }: { tickets: readonly TicketAtCommit[] }) {
+  const ids = [...new Set(tickets.map(({ ticketId }) => ticketId))];
+  return (
+    <span className="badge" title={tickets.map(({ ticketId, title, how }) => `${ticketId} ${how} here: ${title}`).join('\n')}>
+      <ListChecks size={11} aria-hidden />
+      {ids.length === 1 ? ids[0] : say.plural(ids.length, 'ticket')}
+    </span>
+  );
+}
 
 /** The context so far, and what this commit brought. */
 function Spark({ all, own, most }: { all: number; own: number; most: number }) {

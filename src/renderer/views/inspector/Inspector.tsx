@@ -31,6 +31,7 @@ import {
   refreshProject,
   type ShownCommit,
   show,
+  type TicketAtCommit,
   useChainFacts,
   useKept,
   useNavigation,
@@ -38,6 +39,7 @@ import {
   useQuery,
   useRanges,
   useReading,
+  useTicketsAtCommits,
 } from '../../state';
 import { commitActions } from '../actions';
 import { seamsOf, turnsOf } from '../context';
@@ -71,6 +73,7 @@ export function Inspector({ project }: { project: string }) {
 function CommitFacts({ project, commit }: { project: string; commit: ShownCommit }) {
   const { view } = useNavigation(({ route }) => route);
   const children = commit.children;
+  const tickets = useTicketsAtCommits(project).get(commit.id) ?? [];
   const agent = agentOf(commit.format);
   const startedBy = useChainFacts(
     project,
@@ -134,6 +137,7 @@ function CommitFacts({ project, commit }: { project: string; commit: ShownCommit
           children.length > 0
             ? [children.length === 1 ? 'Child' : 'Children', children.map((id) => <CommitLink key={id} id={id} />)]
             : ['Children', 'none: this is a tip'],
+          tickets.length > 0 ? [tickets.length === 1 ? 'Ticket' : 'Tickets', <TicketsOf key="tickets" tickets={tickets} />] : undefined,
           commit.tags.length > 0 ? ['Tags', commit.tags.join(', ')] : undefined,
         ]}
       />
@@ -146,6 +150,20 @@ const CommitLink = ({ id }: { id: ContextId }) => (
     {say.shortId(id)}
   </button>
 );
+
+/** The tickets that were written or discussed with a commit. */
+const TicketsOf = ({ tickets }: { tickets: readonly TicketAtCommit[] }) =>
+  tickets.map(({ ticketId, title, how }) => (
+    <button
+      key={`${ticketId} ${how}`}
+      type="button"
+      className="link-button commit-link"
+      title={`${how} here: ${title}`}
+      onClick={() => go({ view: 'reviews', ticket: ticketId })}
+    >
+      <span className="mono">{ticketId}</span> {say.firstLine(title, 60)}
+    </button>
+  ));
 
 /** The call that started a subagent, in the conversation that it was made in. */
 const CallLink = ({ started }: { started: { commit: ContextId; toolCallId: string } }) => (
