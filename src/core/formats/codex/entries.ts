@@ -4,7 +4,7 @@ import type { ParsedEntry } from '../format.js';
 import { keptMark } from '../kept.js';
 import { joinParts, partsMark } from '../parts.js';
 import { countTokens, imageTokens } from '../tokens.js';
-import { isInjected, type Line, lineOf, nameOf, partsOf, turnOf } from './record.js';
+import { endsSummary, isInjected, type Line, lineOf, nameOf, partsOf, saidIn, turnOf } from './record.js';
 
 /** A record of a delta with its place there. */
 export interface Placed {
@@ -16,7 +16,7 @@ export interface Placed {
 export function entriesOf(placed: Iterable<Placed>): ParsedEntry[] {
   const lines = [...placed].map(({ record, raw }) => ({ line: lineOf(record), raw }));
   const failed = new Set(lines.flatMap(({ line }) => failedCallsOf(line)));
-  const summaries = lines.flatMap(({ line: { sort, payload } }) => (sort === 'compacted' ? (stringAt(payload, 'message') ?? []) : []));
+  const becameSummary = answersThatBecameSummaries(lines.map(({ line }) => line));
   const named = new Map<string, number>();
   let turn = '';
   let answer: { readonly id: string; readonly sampled: unknown } | undefined;
@@ -39,7 +39,7 @@ export function entriesOf(placed: Iterable<Placed>): ParsedEntry[] {
       return made.map((entry) =>
         isSummary(entry, summary) ? { ...entry, kind: 'summary' } : { ...entry, marks: [...(entry.marks ?? []), keptMark] },
       );
-    const isCompactions = metadata?.compaction_output === true || becameSummary(item, summaries);
+    const isCompactions = metadata?.compaction_output === true || becameSummary.has(item);
     return isCompactions ? made.map((entry) => ({ ...entry, tokens: 0, marks: [...(entry.marks ?? []), 'hidden', 'compaction'] })) : made;
   };
 
@@ -90,11 +90,18 @@ export function entriesOf(placed: Iterable<Placed>): ParsedEntry[] {
 const isSummary = ({ kind, role, text }: ParsedEntry, summary: string): boolean =>
   kind === 'text' && role === 'user' && text === summary && summary !== '';
 
-/** Whether it is the answer of the call that a compaction in the same delta was made by. */
-function becameSummary(item: JsonObject, summaries: readonly string[]): boolean {
-  if (summaries.length === 0 || item.type !== 'message' || item.role !== 'assistant') return false;
-  const text = joinParts(partsOf(item.content));
-  return text !== '' && summaries.some((summary) => summary.endsWith(text));
+/** Answers of the calls that compactions were made by: each stands right before its compaction, whose summary it ends. */
+function answersThatBecameSummaries(lines: readonly Line[]): ReadonlySet<JsonObject> {
+  const found = new Set<JsonObject>();
+  let last: JsonObject | undefined;
+  for (const { sort, payload } of lines) {
+    if (sort === 'item') last = payload;
+    else if (sort === 'compacted') {
+      if (last && endsSummary(saidIn(last), stringAt(payload, 'message') ?? '')) found.add(last);
+      last = undefined;
+    }
+  }
+  return found;
 }
 
 /** A thought that only the screen has: Stemma writes such where there is no sealed one that the provider would take back. */

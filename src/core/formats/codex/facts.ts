@@ -2,7 +2,21 @@ import { type ByteRange, isObject, type JsonObject, stringAt, type Timestamp } f
 import type { FileBytes, Problem } from '../format.js';
 import { clip } from '../headline.js';
 import { joinParts } from '../parts.js';
-import { folderOf, isPrompt, lineOf, type Name, nameOf, partsOf, promptText, type Sort, scanLines, startsTurn, turnOf } from './record.js';
+import {
+  endsSummary,
+  folderOf,
+  isPrompt,
+  lineOf,
+  type Name,
+  nameOf,
+  partsOf,
+  promptText,
+  type Sort,
+  saidIn,
+  scanLines,
+  startsTurn,
+  turnOf,
+} from './record.js';
 
 /** What a plan needs to know of a line; the line itself is read again where its entries are wanted. */
 export interface Fact {
@@ -74,9 +88,9 @@ export function factsOf(file: FileBytes): Facts {
         ...(sort === 'event' && eventFact(payload)),
         ...(sort === 'meta' && { meta: sessionOf(payload, at) }),
         ...(sort === 'item' && { item: itemFact(payload, line.metadata, turn) }),
-        ...(sort === 'compacted' && { compaction: { isOwnAnswer: lastSaid !== '' && (stringAt(payload, 'message') ?? '').endsWith(lastSaid) } }),
+        ...(sort === 'compacted' && { compaction: { isOwnAnswer: endsSummary(lastSaid, stringAt(payload, 'message') ?? '') } }),
       };
-      if (sort === 'item') lastSaid = payload.type === 'message' && payload.role === 'assistant' ? joinParts(partsOf(payload.content)) : '';
+      if (sort === 'item') lastSaid = saidIn(payload);
       read.set(end, fact);
       return {};
     },

@@ -140,6 +140,17 @@ export function isPrompt(item: JsonObject): boolean {
   return parts.length > 0 && parts.some((text, part) => !isInjected(item, part, text ?? undefined));
 }
 
+/** What a model's message says; nothing for all other items. */
+export const saidIn = (item: JsonObject): string =>
+  item.type === 'message' && item.role === 'assistant'
+    ? partsOf(item.content)
+        .flatMap((text) => text ?? [])
+        .join('\n')
+    : '';
+
+/** A compaction's summary is an introduction of the runtime's own and then what the model said. */
+export const endsSummary = (said: string, summary: string): boolean => said !== '' && summary.length > said.length && summary.endsWith(said);
+
 /** The text of a prompt, without what the runtime put around it. */
 export const promptText = (item: JsonObject): string =>
   partsOf(item.content)
