@@ -5,7 +5,7 @@ import { type ContextId, type Timestamp, timestampOf } from '../base/index.js';
 import type { Chain } from '../chain/index.js';
 import type { CapturedFile, CaptureStatus, Skip } from '../contract/index.js';
 import { importableFormats, type PlanContext } from '../formats/index.js';
-import { ioReason, mayBeTranscript, readEnds } from './files.js';
+import { filesUnder, ioReason, mayBeTranscript, readEnds } from './files.js';
 import { type Seam, type Taken, takeIn } from './grown.js';
 
 /** A folder or file that is followed. */
@@ -70,6 +70,8 @@ interface Followed {
 
 export type LiveStatus = Omit<CaptureStatus, 'wanted'>;
 
+/** File systems tell time more coarsely than clocks do. */
+const fileTimeMs = 20;
 const listed = 50;
 const problemsKept = 100;
 
@@ -241,6 +243,10 @@ export async function follow(chain: Chain, options: LiveOptions): Promise<Live> 
       problems: [...problems],
     }),
     flush: (end) => {
+      // What was written a moment ago may not have been told of yet.
+      if (end)
+        for (const { path, modifiedAt } of filesUnder(places.map((place) => place.path)).files)
+          if (modifiedAt >= startedAt - fileTimeMs && !files.has(path)) files.set(path, newFile(path, modifiedAt));
       for (const file of files.values()) if (end || file.since > 0) look(file, end ? 'end' : 'settled');
     },
     close: async () => {

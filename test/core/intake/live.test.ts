@@ -132,6 +132,13 @@ describe('a transcript that grows', () => {
   });
 });
 
+test('[L5] what was written the moment before the agents are gone is not missed, though nobody told of it yet', async () => {
+  const { chain, path, live } = await followed();
+  writeFileSync(path, turn(1));
+  live.flush(true);
+  expect(commits(chain)).toMatchObject([{ checkpoint: 'session_end', summary: 'question 1' }]);
+});
+
 describe('what is followed', () => {
   test('from now on: what lies there is left, what grows is taken in, and what grew of an imported file', async () => {
     const chain = emptyChain(realTime);
