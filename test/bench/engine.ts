@@ -25,8 +25,11 @@ export function importAll(chain: Chain, paths: readonly string[]) {
   }
 }
 
+/** What a turn of the material says of itself, as the runtime that wrote it knows: its messages, and tokens by its own count. */
+export const turnCounts = { messageCount: 4, tokenCount: 420 };
+
 /** One durable commit of a delta, as a hook or a runtime makes it: with the counts that it knows, or counted here. */
-export const commit = (chain: Chain, parent: ContextId | null, text: string, counts?: { messageCount: number; tokenCount: number }): ContextId =>
+export const commit = (chain: Chain, parent: ContextId | null, text: string, counts?: typeof turnCounts): ContextId =>
   checkpoint(chain, {
     parent,
     type: 'delta',

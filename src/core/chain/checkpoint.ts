@@ -10,10 +10,10 @@ import {
   timestampOf,
 } from '../base/index.js';
 import type { Checkpoint, Commit, CommitType } from '../contract/index.js';
-import { formatOf, readerOf } from '../formats/index.js';
+import { findFormat, formatOf, readerOf } from '../formats/index.js';
 import { type Chain, type ContextRow, toCommit } from './chain.js';
 import { commitAt, commitOf } from './find.js';
-import { countsOf, type Outline, outlineOfParsed, saveOutline } from './outline.js';
+import { countsOf, outlineOfParsed, saveOutline } from './outline.js';
 
 /** What is said of a commit beside its content, whoever makes it. */
 interface Provenance {
@@ -44,7 +44,8 @@ export interface CheckpointInput extends Provenance {
  * Makes a commit of content that is stored, or is stored with it in the same transaction (seed, "Checkpoint").
  * The same parent, content, time and template again give the commit that there is (C1).
  * A format that is not known here is taken where its counts are given: they cannot be found out.
- * @throws BAD_REQUEST for a type, format or count that does not fit; NOT_FOUND for an unknown parent or artifact.
+ * @throws BAD_REQUEST for content that does not read as its format, and for counts that it contradicts (C21); NOT_FOUND for an unknown
+ * parent or artifact.
  */
 export function checkpoint(chain: Chain, input: CheckpointInput): Commit {
   const isCounted = input.messageCount !== undefined && input.tokenCount !== undefined;
@@ -55,15 +56,14 @@ export function checkpoint(chain: Chain, input: CheckpointInput): Commit {
     const parent = input.parent === null ? null : commitOf(chain, input.parent, 'parent');
     const bytes = input.data !== undefined ? Buffer.from(input.data, 'base64') : input.text !== undefined ? Buffer.from(input.text) : undefined;
     const { no: artifact, ref } = bytes ? chain.artifacts.put(bytes, { contentType: format.contentType }) : stored(chain, input.artifactRef ?? '');
-    const outline = !isCounted ? readOutline(chain, input, artifact, bytes) : undefined;
-    const counts = outline ? countsOf(outline) : { messages: 0, tokens: 0, errors: 0, entries: 0 };
+    const counts = findFormat(input.format) ? countsIn(chain, input, artifact, bytes ?? chain.artifacts.read(artifact), isCounted) : noCounts;
     const row = addCommit(chain, {
       ...input,
       parent,
       artifact,
       ref,
       // C9: a compaction brings no new messages, only the tokens of what stands for the old ones.
-      messageCount: input.messageCount ?? (input.type === 'compaction' ? 0 : counts.messages),
+      messageCount: input.type === 'compaction' ? 0 : (input.messageCount ?? counts.messages),
       tokenCount: input.tokenCount ?? counts.tokens,
       errors: counts.errors,
       entries: counts.entries,
@@ -73,23 +73,44 @@ export function checkpoint(chain: Chain, input: CheckpointInput): Commit {
   });
 }
 
+type Counts = ReturnType<typeof countsOf>;
+const noCounts: Counts = { messages: 0, tokens: 0, errors: 0, entries: 0 };
+
 function stored(chain: Chain, name: string): { readonly no: ArtifactNo; readonly ref: ArtifactRef } {
   const no = chain.artifacts.find(name);
   chain.artifacts.keep(no);
   return { no, ref: chain.artifacts.stat(no).ref };
 }
 
-function readOutline(chain: Chain, input: CheckpointInput, artifact: ArtifactNo, bytes: Uint8Array | undefined): Outline {
-  const content = bytes ?? chain.artifacts.read(artifact);
+/** What the content holds. Its outline is kept where it was made for the counts; else it is made when somebody reads the commit. */
+function countsIn(chain: Chain, input: CheckpointInput, artifact: ArtifactNo, content: Uint8Array, isCounted: boolean): Counts {
   const parsed = formatOf(input.format).parse(content);
   const [problem] = parsed.problems;
-  if (problem && parsed.entries.length === 0)
-    throw badRequest('artifactRef', `the content does not read as ${input.format}: line ${problem?.line}: ${problem?.reason}`, {
-      line: problem?.line,
+  if (problem)
+    throw badRequest(contentField(input), `the content does not read as ${input.format}: line ${problem.line}: ${problem.reason}`, {
+      line: problem.line,
     });
   const outline = outlineOfParsed(parsed);
-  saveOutline(chain, artifact, input.format, outline);
-  return outline;
+  const counts = countsOf(outline);
+  refuseOtherCounts(input, counts, content.length);
+  if (!isCounted) saveOutline(chain, artifact, input.format, outline);
+  return counts;
+}
+
+const contentField = ({ data, text }: CheckpointInput): string => (data !== undefined ? 'data' : text !== undefined ? 'text' : 'artifactRef');
+
+/** Messages can be counted; tokens are another tokenizer's matter, but no token is less than a byte, and words are some. */
+function refuseOtherCounts({ type, messageCount, tokenCount }: CheckpointInput, counts: Counts, size: number): void {
+  const isOther = messageCount !== undefined && messageCount !== counts.messages && !(type === 'compaction' && messageCount === 0);
+  if (isOther)
+    throw badRequest('messageCount', `messageCount is ${messageCount}, but the content has ${counts.messages}; leave it out to have them counted`, {
+      counted: counts.messages,
+    });
+  const most = Math.max(size, counts.tokens);
+  if (tokenCount !== undefined && (tokenCount > most || (tokenCount === 0 && counts.tokens > 0)))
+    throw badRequest('tokenCount', `tokenCount is ${tokenCount}, but the content is ${size} bytes of about ${counts.tokens} tokens`, {
+      counted: counts.tokens,
+    });
 }
 
 /** A commit about to be written: everything known, nothing checked but by the database. */

@@ -48,7 +48,7 @@ export function fork(chain: Chain, input: ForkInput): Commit {
       throw badRequest('edits', 'an edit names an entry behind the cut: it is not part of the fork');
   const appended = edits.flatMap((edit) => (edit.op === 'append' && edit.entry ? [edit.entry] : []));
   const isCut = leavesSomething(chain, cut);
-  if (!isCut && touched.length === 0 && appended.length === 0) return toCommit(cut.commit);
+  if (!isCut && touched.length === 0 && appended.length === 0) return toCommit(whole(chain, cut.commit, input));
   return chain.artifacts.transaction(() => {
     const first = touched.reduce((least, place) => Math.min(least, place.commit.depth), isCut ? cut.commit.depth : cut.commit.depth + 1);
     let parent: ContextRow | null = first > cut.commit.depth ? cut.commit : parentOf(chain, ancestorAt(chain, cut.commit, first));
@@ -58,6 +58,23 @@ export function fork(chain: Chain, input: ForkInput): Commit {
     }
     return toCommit(first > cut.commit.depth ? onTop(chain, cut.commit, appended, input) : (parent ?? cut.commit));
   });
+}
+
+/** What a fork says of its branch. */
+const signs = ['summary', 'template', 'principal', 'ticketId', 'threadId'] as const;
+
+/**
+ * A fork that ends where a commit does and changes nothing: that commit. Where a cut asked for it and something is said of the branch, the
+ * same content once more beside it, which carries that.
+ * @throws BAD_REQUEST for a summary where nothing was asked for that could carry it.
+ */
+function whole(chain: Chain, last: ContextRow, input: ForkInput): ContextRow {
+  if (input.at === undefined && input.summary !== undefined)
+    throw badRequest('summary', 'a fork without a cut or edits makes no commit that could carry a summary; context.update sets that of a commit');
+  const isSaid = signs.some((sign) => input[sign] !== undefined && input[sign] !== last[sign]);
+  if (input.at === undefined || !isSaid) return last;
+  const nothing: Change = { end: Number.POSITIVE_INFINITY, keyed: new Map(), appended: [] };
+  return chain.artifacts.transaction(() => again(chain, last, parentOf(chain, last), nothing, input));
 }
 
 /**

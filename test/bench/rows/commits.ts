@@ -5,14 +5,12 @@ import { fileURLToPath } from 'node:url';
 import type { ContextId } from '../../../src/core/base/index.js';
 import { fork } from '../../../src/core/chain/index.js';
 import type { Project } from '../../../src/core/project/index.js';
-import { bulk, commit, discard, scratchEngine } from '../engine.js';
+import { bulk, commit, discard, scratchEngine, turnCounts } from '../engine.js';
 import { floorCommits } from '../floors.js';
 import { turns } from '../material.js';
 import { median, medians, type Part, plain, type Row, timed } from '../measure.js';
 
-const counts = { messageCount: 3, tokenCount: 420 };
-
-function commitAll(engine: Project, texts: readonly string[], given?: typeof counts): ContextId {
+function commitAll(engine: Project, texts: readonly string[], given?: typeof turnCounts): ContextId {
   let parent: ContextId | null = null;
   for (const text of texts) parent = commit(engine.chain, parent, text, given);
   return parent as ContextId;
@@ -20,13 +18,13 @@ function commitAll(engine: Project, texts: readonly string[], given?: typeof cou
 
 function checkpoints(folder: string): Row[] {
   const texts = turns(2_000);
-  const ours = (given?: typeof counts) =>
+  const ours = (given?: typeof turnCounts) =>
     timed({
       prepare: () => scratchEngine(folder),
       run: (engine: Project) => commitAll(engine, texts, given),
       clean: discard,
     });
-  const ms = medians({ floor: floorCommits(folder, texts), given: ours(counts), counted: ours() });
+  const ms = medians({ floor: floorCommits(folder, texts), given: ours(turnCounts), counted: ours() });
   const perCommit = (total: number): number => Math.round((total / texts.length) * 1_000);
   const figures = { floorUs: perCommit(ms.floor), oursUs: perCommit(ms.given), countedUs: perCommit(ms.counted) };
   return [{ id: 'T1', what: 'durable checkpoint over floor D FULL', ratio: ms.given / ms.floor, must: 1.6, stretch: 1.35, better: 'less', figures }];
@@ -59,7 +57,7 @@ function growth(folder: string): Row[] {
     let parent: ContextId | null = null;
     const times = texts.map((text) => {
       const from = performance.now();
-      parent = commit(engine.chain, parent, text, counts);
+      parent = commit(engine.chain, parent, text, turnCounts);
       return performance.now() - from;
     });
     discard(engine);
@@ -93,7 +91,7 @@ function forks(folder: string): Row[] {
   const ms = medians(
     {
       checkpoint: plain(() => {
-        for (let times = 0; times < 200; times++) commit(engines.small.chain, tips.small, texts[times] ?? '', counts);
+        for (let times = 0; times < 200; times++) commit(engines.small.chain, tips.small, texts[times] ?? '', turnCounts);
       }),
       whole: plain(() => {
         for (let times = 0; times < 200; times++) fork(engines.small.chain, { id: tips.small });

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import type { ContextId } from '../../../src/core/base/index.js';
 import { assemble, commitOf, fork, walk } from '../../../src/core/chain/index.js';
 import { formatOf } from '../../../src/core/formats/index.js';
-import { bulk, commit, discard, openEngine, scratchEngine } from '../engine.js';
+import { bulk, commit, discard, openEngine, scratchEngine, turnCounts } from '../engine.js';
 import { turns } from '../material.js';
 import { median, type Part, type Row, type Run } from '../measure.js';
 
@@ -16,8 +16,6 @@ interface Kept {
   readonly forkMs: number;
   readonly bytes: number;
 }
-
-const counts = { messageCount: 3, tokenCount: 420 };
 
 const bytesBelow = (folder: string): number =>
   readdirSync(folder, { recursive: true, withFileTypes: true }).reduce(
@@ -51,7 +49,7 @@ function ours(folder: string, length: number): Kept {
   const grow = (from: ContextId | null, own: readonly string[]): void => {
     let parent = from;
     for (const text of own) {
-      parent = commit(chain, parent, text, counts);
+      parent = commit(chain, parent, text, turnCounts);
       ids.push(parent);
     }
   };

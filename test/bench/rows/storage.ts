@@ -5,12 +5,10 @@ import { blake3Of, chunkSizes, chunksOf } from '../../../src/core/artifacts/inde
 import type { ContextId } from '../../../src/core/base/index.js';
 import { checkpoint, compact, materializedBytes } from '../../../src/core/chain/index.js';
 import type { Project } from '../../../src/core/project/index.js';
-import { bulk, commit, discard, openEngine, scratchEngine } from '../engine.js';
+import { bulk, commit, discard, openEngine, scratchEngine, turnCounts } from '../engine.js';
 import { floorCommits } from '../floors.js';
 import { turns } from '../material.js';
 import { medians, type Part, plain, type Row, timed } from '../measure.js';
-
-const counts = { messageCount: 3, tokenCount: 420 };
 
 const bytesBelow = (folder: string): number =>
   readdirSync(folder, { recursive: true, withFileTypes: true }).reduce(
@@ -26,7 +24,7 @@ function batches(folder: string): Row[] {
       let parent: ContextId | null = null;
       for (let start = 0; start < texts.length; start += 8)
         chain.artifacts.transaction(() => {
-          for (const text of texts.slice(start, start + 8)) parent = commit(chain, parent, text, counts);
+          for (const text of texts.slice(start, start + 8)) parent = commit(chain, parent, text, turnCounts);
         });
     },
     clean: discard,
@@ -96,7 +94,7 @@ function compacted(folder: string): Row[] {
             text: after[0] ?? '',
             template: `bench ${number}`,
             checkpoint: 'explicit',
-            ...counts,
+            ...turnCounts,
           }).id;
         }),
       run: (ids: readonly ContextId[]) => {

@@ -1,20 +1,15 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createRouterClient } from '@orpc/server';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { ContextId } from '../../../src/core/base/index.js';
 import { checkpoint, materialize } from '../../../src/core/chain/index.js';
-import { createEngine, createSession } from '../../../src/core/project/index.js';
-import { router } from '../../../src/core/router.js';
 import type { ModelProvider, ModelRequest } from '../../../src/core/turns/index.js';
 import { answer, call, prompt, result } from '../../support/claude-lines.js';
-import { heldClock, scratch } from '../../support/project.js';
+import { door } from '../../support/door.js';
 import { textAt } from '../../support/source.js';
 
-/** A project behind the router that every door leads to. */
-function door() {
-  const folder = scratch();
-  const clock = heldClock();
+/** A project behind the router that every door leads to, with models that say what they are told to. */
+function asking() {
   const asked: ModelRequest[] = [];
   const writer = (id: string, words: readonly string[]): ModelProvider => ({
     id,
@@ -26,19 +21,7 @@ function door() {
       for (const delta of words) yield { kind: 'text', delta };
     },
   });
-  const engine = createEngine({
-    dataDir: join(folder, 'data'),
-    agentRoots: [],
-    sampleDir: folder,
-    startup: { paths: [], project: null },
-    platform: 'linux',
-    clock,
-    providers: [writer('writer', ['They looked, ', 'and it was empty. ']), writer('silent', [])],
-  });
-  const session = createSession(engine);
-  const project = session.use(engine.create({ dir: join(folder, 'test') }));
-  onTestFinished(() => engine.close());
-  return { client: createRouterClient(router, { context: { session } }), project, clock, asked };
+  return { ...door({ providers: [writer('writer', ['They looked, ', 'and it was empty. ']), writer('silent', [])] }), asked };
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: the cases are data of many shapes
@@ -50,7 +33,7 @@ const said = ({ role, content, id, name, internal }: Record<string, unknown>) =>
 
 describe('through the router, as every door has it', () => {
   test('layers.json: compose and state', async () => {
-    const { client } = door();
+    const { client } = asking();
     for (const { id, area, input, expected } of vectors('layers').filter((vector) => ['compose', 'state'].includes(vector.area))) {
       const { repeat: _, ...given } = input;
       const asked = area === 'compose' ? client.compose.messages(given) : client.compose.patch(given);
@@ -62,7 +45,7 @@ describe('through the router, as every door has it', () => {
   });
 
   test('timeline.json: every text', async () => {
-    const { client } = door();
+    const { client } = asking();
     const texts = vectors('timeline').filter(({ expected }) => typeof expected.text === 'string');
     expect(texts.length).toBeGreaterThan(20);
     for (const { id, block, input, expected } of texts)
@@ -70,7 +53,7 @@ describe('through the router, as every door has it', () => {
   });
 
   test('an input that does not fit is refused with its field', async () => {
-    const { client } = door();
+    const { client } = asking();
     await expect(client.compose.messages({ systemPrompt: 1 } as never)).rejects.toMatchObject({
       code: 'BAD_REQUEST',
       data: { field: 'systemPrompt' },
@@ -103,7 +86,7 @@ describe("a commit's context", () => {
     });
 
   test('preview: what the project knows comes along, and nothing of the commit changes', async () => {
-    const { client, project, clock } = door();
+    const { client, project, clock } = asking();
     const earlier = commit(project, prompt('x1', 'The larder test fails when the cellar is closed'), 'other');
     clock.at += 86_400_000;
     const { id } = commit(project, conversation, 'this');
@@ -123,7 +106,7 @@ describe("a commit's context", () => {
   });
 
   test('[A-14] compact: one commit of summary and what stays, on the chain; what was there is behind it', async () => {
-    const { client, project } = door();
+    const { client, project } = asking();
     const { id } = commit(project, conversation, 'this');
     const { commit: made, compaction } = await client.compose.compact({ id, keepLast: 2 });
     expect(made).toMatchObject({ parent: id, type: 'compaction', messageCount: 0 });
@@ -143,7 +126,7 @@ describe("a commit's context", () => {
   });
 
   test('compact: a model may write the summary; one that says nothing changes nothing', async () => {
-    const { client, project, asked } = door();
+    const { client, project, asked } = asking();
     const { id } = commit(project, conversation, 'this');
     const { commit: made, compaction } = await client.compose.compact({ id, keepLast: 2, provider: 'writer' });
     expect(compaction.summary).toBe('They looked, and it was empty.');
@@ -165,7 +148,7 @@ describe("a commit's context", () => {
   });
 
   test('transcript: any context is a timeline, its messages known by the keys of their entries', async () => {
-    const { client, project } = door();
+    const { client, project } = asking();
     const { id } = commit(project, conversation, 'this');
     const { input, rendered } = await client.timeline.transcript({ id });
     const keys = (await client.context.entries({ id })).entries.map(({ key }) => `msg-${key}`);

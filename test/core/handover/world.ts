@@ -1,14 +1,11 @@
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { createRouterClient, ORPCError } from '@orpc/server';
-import { onTestFinished } from 'vitest';
+import { ORPCError } from '@orpc/server';
 import { addCard, boxAt, cardsInOrder, createBox, idsAt, putProfile } from '../../../src/core/cards/index.js';
 import type { Chain } from '../../../src/core/chain/index.js';
 import type { Card } from '../../../src/core/contract/index.js';
 import { spacedJson } from '../../../src/core/formats/index.js';
-import { createEngine, createSession } from '../../../src/core/project/index.js';
-import { router } from '../../../src/core/router.js';
-import { type HeldClock, heldClock, scratch } from '../../support/project.js';
+import { door } from '../../support/door.js';
+import { type HeldClock, heldClock } from '../../support/project.js';
 
 // biome-ignore lint/suspicious/noExplicitAny: vectors of other people's making, each with a shape of its own
 export type Vector = any;
@@ -16,21 +13,7 @@ export type Vector = any;
 export const vectors: readonly Vector[] = JSON.parse(readFileSync(new URL('../../vectors/cardbox-handover.json', import.meta.url), 'utf8')).vectors;
 
 /** A project behind the real router, with a clock that stands still. */
-export function world(clock: HeldClock = heldClock()) {
-  const folder = scratch();
-  const engine = createEngine({
-    dataDir: join(folder, 'data'),
-    agentRoots: [],
-    sampleDir: folder,
-    startup: { paths: [], project: null },
-    platform: 'linux',
-    clock,
-  });
-  const session = createSession(engine);
-  const project = session.use(engine.create({ dir: join(folder, 'test'), projectId: 'proj_1' }));
-  onTestFinished(() => engine.close());
-  return { chain: project.chain, client: createRouterClient(router, { context: { session } }), clock, project };
-}
+export const world = (clock: HeldClock = heldClock()) => door({ clock, projectId: 'proj_1' });
 
 export type World = ReturnType<typeof world>;
 

@@ -1,0 +1,33 @@
+import { join } from 'node:path';
+import { createRouterClient } from '@orpc/server';
+import { onTestFinished } from 'vitest';
+import { createEngine, createSession } from '../../src/core/project/index.js';
+import { router } from '../../src/core/router.js';
+import type { ModelProvider } from '../../src/core/turns/index.js';
+import { type HeldClock, heldClock, scratch } from './project.js';
+
+/** An empty project behind the router that every door leads to, with a clock that stands still. */
+export function door({
+  clock = heldClock(),
+  providers = [],
+  projectId,
+}: {
+  clock?: HeldClock;
+  providers?: readonly ModelProvider[];
+  projectId?: string;
+} = {}) {
+  const folder = scratch();
+  const engine = createEngine({
+    dataDir: join(folder, 'data'),
+    agentRoots: [],
+    sampleDir: folder,
+    startup: { paths: [], project: null },
+    platform: 'linux',
+    clock,
+    providers,
+  });
+  const session = createSession(engine);
+  const project = session.use(engine.create({ dir: join(folder, 'test'), projectId }));
+  onTestFinished(() => engine.close());
+  return { client: createRouterClient(router, { context: { session } }), chain: project.chain, project, clock };
+}
