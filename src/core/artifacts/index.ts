@@ -7,7 +7,7 @@ export { elsewhere } from './content.js';
 export type { GcOptions, GcResult } from './gc.js';
 export * from './hash.js';
 export type { Cached, Put, PutOptions } from './put.js';
-export { type PackLimits, packLimits, type Repacked, type RepackOptions } from './repack.js';
+export type { PackLimits, Repacked, RepackOptions } from './repack.js';
 export type { Copies, Takes } from './tiers/copies.js';
 export { openTier } from './tiers/open.js';
 export type { Credentials, Tier, TierPlace } from './tiers/tier.js';

@@ -50,7 +50,7 @@ export interface Repacked {
  * Neighbors in a chain repeat much: deltas of a real session come to 0.065 of their size 128 at a time, to 0.074 at 32,
  * and a block of that many is read in half a millisecond.
  */
-export const packLimits: PackLimits = { perBlock: 128, blockBytes: 512 * 1024, wholeBytes: 1024 * 1024 };
+const packLimits: PackLimits = { perBlock: 128, blockBytes: 512 * 1024, wholeBytes: 1024 * 1024 };
 
 /** Plain bytes that are packed in one transaction: about 50 ms, in which nobody else writes. */
 const bytesAtOnce = 2 * 1024 * 1024;

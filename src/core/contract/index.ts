@@ -19,7 +19,6 @@ import { runContract, spaceContract, timelineContract } from './timeline.js';
 import { turnContract } from './turn.js';
 
 export type { ArtifactRef, ContextId, EntryKey, ErrorCode, Timestamp } from '../base/index.js';
-export { errorCodes } from '../base/index.js';
 export * from './capture.js';
 export * from './card.js';
 export * from './compose.js';

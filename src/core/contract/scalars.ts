@@ -45,8 +45,6 @@ export const name = z.string().min(1).max(400);
 export const base64 = z.string().regex(/^[A-Za-z0-9+/]*={0,2}$/, 'base64 text');
 export const count = z.number().int().min(0);
 
-/** The stored formats that Stemma knows by name; a chain may hold others as raw bytes. */
-export const formatIds = ['claude-code-v1', 'pi-v1', 'anthropic-messages-v1', 'openai-chat-v1', 'bureau-agent-v1', 'cardbox-v1', 'markdown'] as const;
 export const formatName = z.string().regex(/^[a-z][a-z0-9-]{0,63}$/, 'a format is a lower-case name such as claude-code-v1');
 
 /** The agents whose histories Stemma looks for on this machine, and which it hands contexts back to. */

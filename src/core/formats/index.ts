@@ -20,15 +20,13 @@ export { anthropicMessages, wireMessages } from './anthropic-messages/index.js';
 export { bureauAgent } from './bureau-agent/index.js';
 export { type CardLine, cardbox, cardsOfEntries, encodeCards, entriesOfCards, spacedJson, textOfContent } from './cardbox/index.js';
 export { type AgentMeta, agentIn, claudeCode } from './claude-code/index.js';
-export { codex } from './codex/index.js';
 export { events } from './events/index.js';
 export type * from './format.js';
-export { facts } from './format.js';
-export { factsOf, joinLosses, type Losses, lossesOf, lostBy, noLosses } from './losses.js';
+export { factsOf, joinLosses, type Losses, lossesOf, noLosses } from './losses.js';
 export { markdown } from './markdown/index.js';
 export { narrative, tell } from './narrative/index.js';
 export { openaiChat } from './openai-chat/index.js';
-export { countTokens, imageTokens, tokenizer } from './tokens.js';
+export { countTokens, imageTokens } from './tokens.js';
 export { describeRaw } from './unknown.js';
 
 export const importableFormats: readonly ImportableFormat[] = [claudeCode, codex, pi];

@@ -73,10 +73,6 @@ export function joinLosses(parts: readonly Losses[]): Losses {
   };
 }
 
-/** What a format loses of any conversation, in words. */
-export const lostBy = ({ holds }: Pick<Format, 'holds'>): readonly string[] =>
-  facts.filter((fact) => !holds.includes(fact)).map((fact) => factNames[fact]);
-
 /** What an entry says beside its text, call and result. */
 export function factsOf(entry: WritableEntry): readonly Fact[] {
   const said: Fact[] = [];

@@ -3,7 +3,7 @@
 // Nothing of a transcript is followed, executed or used as a path.
 export { type Detected, detect } from './detect.js';
 export { foundSessions, foundSources } from './discover.js';
-export { type FoundFile, filesUnder } from './files.js';
+export type { FoundFile } from './files.js';
 export { type Taken, type Taking, takeIn } from './grown.js';
 export { type ImportEvent, type ImportInput, importPaths } from './import.js';
 export { follow, type Live, type LiveOptions, type LiveStatus, type LiveTimes, type WatchedPlace } from './live.js';

@@ -6,7 +6,7 @@ export type { ProviderAccount } from '../contract/index.js';
 export type { AgentRoot } from '../intake/index.js';
 export type { ModelProvider, ModelRequest, ReplyPiece } from '../turns/index.js';
 export { type Accounts, accountsOf, type NewAccount } from './accounts.js';
-export { type Capture, captureStatus, openCapture, stopWatching, watchAgents } from './capture.js';
+export { type Capture, captureStatus, stopWatching, watchAgents } from './capture.js';
 export { changes } from './changes.js';
 export { checkProject } from './check.js';
 export { compactContext } from './compaction.js';

@@ -2,6 +2,7 @@ import { useEffect, useMemo, useRef, useState } from 'react';
 import type { OutlineRow } from '../../core/contract/index.js';
 import { useUi } from '../state';
 import { type Family, families, familyNames, familyOf, kindNames } from './kinds';
+import { useWidth } from './lists';
 import { compact, exact } from './numbers';
 
 export interface TokenBarProps {
@@ -48,17 +49,9 @@ export function tokensByFamily(rows: readonly OutlineRow[]): Record<Family, numb
 export function TokenBar({ rows, from, to, seams, onJump }: TokenBarProps) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const theme = useUi((ui) => ui.theme);
-  const [width, setWidth] = useState(0);
+  const width = useWidth(canvas);
   const [pointed, setPointed] = useState<{ index: number; x: number }>();
   const shares = useMemo(() => sharesOf(rows), [rows]);
-
-  useEffect(() => {
-    const element = canvas.current;
-    if (!element) return;
-    const observer = new ResizeObserver(() => setWidth(element.clientWidth));
-    observer.observe(element);
-    return () => observer.disconnect();
-  }, []);
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: the theme changes the colors that are read from the page
   useEffect(() => {

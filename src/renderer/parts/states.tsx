@@ -98,3 +98,15 @@ export function Answer<T>(props: {
       );
   }
 }
+
+/** A line above entries of which some could not be read; the others stay as they are. */
+export function EntriesProblem({ error, onRetry }: { error: unknown; onRetry: () => void }) {
+  return (
+    <div className="notice-line error" role="alert">
+      <span className="grow">Some entries could not be read: {problemOf(error).message}</span>
+      <Button small onClick={onRetry}>
+        Try again
+      </Button>
+    </div>
+  );
+}

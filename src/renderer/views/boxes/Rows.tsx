@@ -1,5 +1,6 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { type KeyboardEvent, type ReactNode, useEffect, useRef } from 'react';
+import { placeByKey, rowsOnPage } from '../../parts';
 
 /** A list that is only drawn where it is seen, walked with arrows or j and k. */
 export function Rows<T>(props: {
@@ -22,12 +23,11 @@ export function Rows<T>(props: {
     if (rows.length > 0 && last >= rows.length - 1) onEnd?.();
   }, [last, rows.length, onEnd]);
   const onKeyDown = (event: KeyboardEvent) => {
-    const step = ['ArrowDown', 'j'].includes(event.key) ? 1 : ['ArrowUp', 'k'].includes(event.key) ? -1 : 0;
-    const next = rows[Math.max(0, Math.min(rows.length - 1, at + step))];
-    if (!step || !next) return;
+    const to = placeByKey(event, at, rows.length, rowsOnPage(scroller.current, height));
+    if (to === undefined) return;
     event.preventDefault();
-    onChoose(next);
-    virtual.scrollToIndex(rows.indexOf(next));
+    onChoose(rows[to] as T);
+    virtual.scrollToIndex(to);
   };
   return (
     <div

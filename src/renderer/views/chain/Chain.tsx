@@ -3,7 +3,7 @@ import { Bot, ChevronRight, FolderInput, GitBranch, GitFork, ListChecks, Scissor
 import { memo, useCallback, useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import type { ContextId, GraphRow } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Button, Empty, Failure, Loading, type MenuEntry, say, WithContextMenu } from '../../parts';
+import { Button, Empty, Failure, Loading, type MenuEntry, placeByKey, rowsOnPage, say, WithContextMenu } from '../../parts';
 import {
   chainOf,
   go,
@@ -152,14 +152,11 @@ export function ChainView({ project }: { project: string }) {
 
   const onKeyDown = (event: React.KeyboardEvent) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.target !== event.currentTarget) return;
-    const page = Math.max(1, Math.floor((scroller.current?.clientHeight ?? 400) / rowHeight) - 1);
-    const steps: Record<string, number> = { j: 1, ArrowDown: 1, k: -1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -count, End: count };
-    const by = steps[event.key];
-    if (by !== undefined) {
+    let next = placeByKey(event, place, count, rowsOnPage(scroller.current, rowHeight));
+    if (next !== undefined) {
       event.preventDefault();
-      let next = Math.max(0, Math.min(count - 1, place < 0 ? 0 : place + by));
       // A fold cannot be chosen: step over it, or open it when it is all there is.
-      if (rowOfList(next).kind === 'fold') next = Math.max(0, Math.min(count - 1, next + Math.sign(by)));
+      if (rowOfList(next).kind === 'fold') next = Math.max(0, Math.min(count - 1, next + (next < place ? -1 : 1)));
       return chooseAt(next);
     }
     const row = place >= 0 ? rows.at(rowOfList(place).at) : undefined;

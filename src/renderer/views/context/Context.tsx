@@ -10,6 +10,7 @@ import {
   blockOfEntry,
   blocksOf,
   Empty,
+  EntriesProblem,
   EntryView,
   guessHeight,
   IconButton,
@@ -266,14 +267,7 @@ function Reader({ project, commit, stop, unsent, outline }: ReaderProps) {
           }}
         />
       )}
-      {problem !== undefined && (
-        <div className="notice-line error" role="alert">
-          <span className="grow">Some entries could not be read: {problemOf(problem).message}</span>
-          <Button small onClick={entries.retry}>
-            Try again
-          </Button>
-        </div>
-      )}
+      {problem !== undefined && <EntriesProblem error={problem} onRetry={entries.retry} />}
       <section
         ref={scroller}
         // biome-ignore lint/a11y/noNoninteractiveTabindex: a list that scrolls is reached by keyboard

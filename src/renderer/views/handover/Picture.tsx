@@ -2,7 +2,7 @@ import { useVirtualizer } from '@tanstack/react-virtual';
 import { Bot, User } from 'lucide-react';
 import { type KeyboardEvent, useEffect, useMemo, useRef } from 'react';
 import type { Agent } from '../../../core/contract/index.js';
-import { say } from '../../parts';
+import { placeByKey, rowsOnPage, say } from '../../parts';
 import { go, move } from '../../state';
 import { type Arrow, arrowsOf, type Column, columnsOf, type MapTurn, toolNames } from './picture';
 
@@ -27,12 +27,11 @@ export function Picture({ map, chosen }: { map: { agents: readonly Agent[]; turn
     if (near !== undefined) scroller.current?.scrollTo({ left: near * columnWidth });
   }, [near]);
   const onKeyDown = (event: KeyboardEvent) => {
-    const step = ['ArrowDown', 'j'].includes(event.key) ? 1 : ['ArrowUp', 'k'].includes(event.key) ? -1 : 0;
-    const next = arrows[Math.max(0, Math.min(arrows.length - 1, at + step))];
-    if (!step || !next) return;
+    const to = placeByKey(event, at, arrows.length, rowsOnPage(scroller.current, rowHeight));
+    if (to === undefined) return;
     event.preventDefault();
-    move({ turn: next.turn.agentTurnId });
-    virtual.scrollToIndex(arrows.indexOf(next));
+    move({ turn: arrows[to]?.turn.agentTurnId });
+    virtual.scrollToIndex(to);
   };
   return (
     <div

@@ -16,7 +16,7 @@ import {
 import { useMemo, useRef, useState } from 'react';
 import type { FoundSource, Source } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, agents, Button, Empty, Loading, notifyProblem, problemOf, say } from '../../parts';
+import { Answer, agents, Button, Empty, Loading, notifyProblem, placeByKey, problemOf, say } from '../../parts';
 import { useKept, useOpenDir, useProject, useQuery } from '../../state';
 import { importPaths, openSample, showProject, showSession } from './act';
 import { groupSessions, type ListedSession, sessionsOf } from './groups';
@@ -199,10 +199,9 @@ function Sessions({ label, sessions, onOpen, onImport }: SessionsProps) {
   };
   const onKeyDown = (event: React.KeyboardEvent) => {
     if (event.target !== event.currentTarget || event.ctrlKey || event.metaKey || event.altKey) return;
-    const by = { j: 1, ArrowDown: 1, k: -1, ArrowUp: -1, PageDown: 20, PageUp: -20, Home: -rows.length, End: rows.length }[event.key];
+    const next = placeByKey(event, at, rows.length);
     const row = rows[at];
-    if (by !== undefined) {
-      const next = Math.max(0, Math.min(rows.length - 1, at + by));
+    if (next !== undefined) {
       setAt(next);
       virtual.scrollToIndex(next, { align: 'auto' });
     } else if (event.key === 'Enter') open(at);

@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useRef, useState } from 'react';
 import type { ReplayStep, TurnRow } from '../../../core/contract/index.js';
-import { say, speaker } from '../../parts';
+import { say, speaker, useWidth } from '../../parts';
 import { useUi } from '../../state';
 import { type Axis, placeAt } from './axis';
 
@@ -16,17 +16,9 @@ interface TrackProps {
 export function Track({ steps, turns, axis, place, onGo }: TrackProps) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const theme = useUi((ui) => ui.theme);
-  const [width, setWidth] = useState(0);
+  const width = useWidth(canvas);
   const [pointed, setPointed] = useState<{ place: number; x: number }>();
   const most = useMemo(() => steps.reduce((max, step) => Math.max(max, step.window), 1), [steps]);
-
-  useEffect(() => {
-    const element = canvas.current;
-    if (!element) return;
-    const observer = new ResizeObserver(() => setWidth(element.clientWidth));
-    observer.observe(element);
-    return () => observer.disconnect();
-  }, []);
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: the theme changes the colors that are read from the page
   useEffect(() => {

@@ -1,7 +1,7 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useRef } from 'react';
 import type { RequestRow } from '../../../core/contract/index.js';
-import { Proof, say } from '../../parts';
+import { Proof, placeByKey, rowsOnPage, say } from '../../parts';
 import { windowOf } from './body';
 
 const rowHeight = 44;
@@ -12,10 +12,6 @@ export function Calls({ rows, place, onChoose }: { rows: readonly RequestRow[]; 
   const virtual = useVirtualizer({ count: rows.length, getScrollElement: () => scroller.current, estimateSize: () => rowHeight, overscan: 12 });
   useEffect(() => virtual.scrollToIndex(place, { align: 'auto' }), [place, virtual]);
   const most = Math.max(1, ...rows.map((row) => sizeOf(row)));
-  const step = (by: number) => {
-    const next = rows[Math.min(rows.length - 1, Math.max(0, place + by))];
-    if (next) onChoose(next.requestId);
-  };
   return (
     <div className="calls">
       <p className="calls-sum muted">
@@ -28,11 +24,11 @@ export function Calls({ rows, place, onChoose }: { rows: readonly RequestRow[]; 
         aria-label="Calls in the order sent"
         tabIndex={0}
         onKeyDown={(event) => {
-          const by = event.key === 'ArrowDown' || event.key === 'j' ? 1 : event.key === 'ArrowUp' || event.key === 'k' ? -1 : 0;
-          if (!by) return;
+          const next = rows[placeByKey(event, place, rows.length, rowsOnPage(scroller.current, rowHeight)) ?? -1];
+          if (!next) return;
           event.preventDefault();
           event.stopPropagation();
-          step(by);
+          onChoose(next.requestId);
         }}
       >
         <div style={{ height: virtual.getTotalSize(), position: 'relative' }}>

@@ -2,7 +2,7 @@ import { ScrollText } from 'lucide-react';
 import { useState } from 'react';
 import type { PartDiff, PartLine, RequestPart, RequestPartRow } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, Button, Empty, say } from '../../parts';
+import { Answer, Button, Empty, placeByKey, say } from '../../parts';
 import { copy, go, move, useKept, useNavigation, useProject, useQuery } from '../../state';
 import { type Stretch, stretchesOf } from './lines';
 
@@ -58,11 +58,7 @@ function List({ rows, chosen }: { rows: readonly RequestPartRow[]; chosen: Reque
   const ordered = groups.flatMap(([kind]) =>
     rows.filter((row) => row.kind === kind && `${row.head} ${row.agents.join(' ')} ${row.versions.join(' ')}`.toLowerCase().includes(wanted)),
   );
-  const step = (by: number) => {
-    const at = ordered.findIndex(({ partId }) => partId === chosen.partId);
-    const next = ordered[Math.min(ordered.length - 1, Math.max(0, at + by))];
-    if (next) move({ part: next.partId });
-  };
+  const at = ordered.findIndex(({ partId }) => partId === chosen.partId);
   return (
     <div className="calls">
       <div className="calls-sum">
@@ -81,11 +77,11 @@ function List({ rows, chosen }: { rows: readonly RequestPartRow[]; chosen: Reque
         aria-label="System prompts and tool sets, the latest first"
         tabIndex={0}
         onKeyDown={(event) => {
-          const by = event.key === 'ArrowDown' || event.key === 'j' ? 1 : event.key === 'ArrowUp' || event.key === 'k' ? -1 : 0;
-          if (!by) return;
+          const next = ordered[placeByKey(event, at, ordered.length) ?? -1];
+          if (!next) return;
           event.preventDefault();
           event.stopPropagation();
-          step(by);
+          move({ part: next.partId });
         }}
       >
         {groups.map(([kind, name]) => {

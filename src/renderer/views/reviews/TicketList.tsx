@@ -2,7 +2,7 @@ import { useVirtualizer } from '@tanstack/react-virtual';
 import { type KeyboardEvent, useEffect, useMemo, useRef, useState } from 'react';
 import type { TicketRow } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Empty, Failure, Loading, say } from '../../parts';
+import { Empty, Failure, Loading, placeByKey, rowsOnPage, say } from '../../parts';
 import { createRanges, useRanges } from '../../state';
 import { MoveSheet } from './MoveSheet';
 import { Findings, openTicket, Reviewers, StatusMark, shownLabels, TypeMark } from './marks';
@@ -42,12 +42,9 @@ export function TicketList({ revision, narrowed }: { revision: string; narrowed:
 
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    const page = Math.max(1, Math.floor((scroller.current?.clientHeight ?? 400) / rowHeight) - 1);
-    const steps: Record<string, number> = { j: 1, ArrowDown: 1, k: -1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -total, End: total };
-    const step = steps[event.key];
+    const next = placeByKey(event, at, total, rowsOnPage(scroller.current, rowHeight));
     const ticket = rows.at(at);
-    if (step !== undefined) {
-      const next = Math.max(0, Math.min(total - 1, at + step));
+    if (next !== undefined) {
       setAt(next);
       virtual.scrollToIndex(next, { align: 'auto' });
     } else if (event.key === 'Enter' && ticket) openTicket(ticket.ticketId);
