@@ -11,6 +11,8 @@ export const projectInfo = z.object({
   counts: z.object({ commits: count, entries: count, cards: count, boxes: count, artifacts: count }),
   bytes: z.object({ logical: count, stored: count }),
   formatVersion: count,
+  /** Who counted its tokens: counts are approximate, and those of two tokenizers are not to be compared. */
+  tokenizer: z.string(),
 });
 export type ProjectInfo = z.output<typeof projectInfo>;
 

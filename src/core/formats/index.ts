@@ -26,7 +26,7 @@ export { factsOf, joinLosses, type Losses, lossesOf, noLosses } from './losses.j
 export { markdown } from './markdown/index.js';
 export { narrative, tell } from './narrative/index.js';
 export { openaiChat } from './openai-chat/index.js';
-export { countTokens, imageTokens } from './tokens.js';
+export { countTokens, imageTokens, tokenizer } from './tokens.js';
 export { describeRaw } from './unknown.js';
 
 export const importableFormats: readonly ImportableFormat[] = [claudeCode, codex, pi];

@@ -5,6 +5,7 @@ import { openArtifacts } from '../artifacts/index.js';
 import { badRequest, type Clock, corrupt, isObject, notFound, parseJson, recent, StemmaError, stringAt, timestampOf } from '../base/index.js';
 import { type Chain, remakeSnapshot } from '../chain/index.js';
 import type { ProjectInfo } from '../contract/index.js';
+import { tokenizer } from '../formats/index.js';
 import { writeNew } from '../intake/index.js';
 import { formatVersion, type OpenDatabase, openDatabase } from '../store/index.js';
 import { type Capture, openCapture } from './capture.js';
@@ -18,6 +19,7 @@ export interface Project {
   readonly projectId: string;
   readonly name: string;
   readonly createdAt: number;
+  readonly tokenizer: string;
   readonly db: OpenDatabase;
   readonly chain: Chain;
   readonly tiers: Tiers;
@@ -57,14 +59,16 @@ export function createProject(input: NewProject, clock: Clock, keys?: Keys): Pro
   } catch (error) {
     throw badRequest('dir', `no project can be made at ${dir}: ${(error as Error).message}`);
   }
-  writeNew(join(dir, manifest), `${JSON.stringify({ format: formatVersion, projectId, name, createdAt: timestampOf(createdAt) }, null, 2)}\n`);
+  const said = { format: formatVersion, projectId, name, createdAt: timestampOf(createdAt), tokenizer };
+  writeNew(join(dir, manifest), `${JSON.stringify(said, null, 2)}\n`);
   return openProject(dir, clock, keys);
 }
 
 /** @throws NOT_FOUND where no project is; CORRUPT; CONFLICT where it is of a newer Stemma. */
 export function openProject(path: string, clock: Clock, keys?: Keys): Project {
   const dir = existsSync(join(resolve(path), manifest)) ? resolve(path) : projectDir(path);
-  const { projectId, name, createdAt } = readManifest(dir);
+  const said = readManifest(dir);
+  const { projectId, name, createdAt } = said;
   mkdirSync(join(dir, objects), { recursive: true });
   const file = join(dir, database);
   const db = openDatabase(file, { backupPath: (from) => `${file}.format-${from}` });
@@ -92,9 +96,7 @@ export function openProject(path: string, clock: Clock, keys?: Keys): Project {
   const capture = openCapture(chain);
   return {
     dir,
-    projectId,
-    name,
-    createdAt,
+    ...said,
     db,
     chain,
     tiers,
@@ -131,6 +133,7 @@ export function projectInfo(project: Project): ProjectInfo {
     },
     bytes: { logical: artifacts.logical, stored: folderBytes(project.dir) },
     formatVersion,
+    tokenizer: project.tokenizer,
   };
 }
 
@@ -147,13 +150,18 @@ function folderBytes(dir: string): number {
 
 const projectDir = (path: string): string => (path.endsWith(ending) ? resolve(path) : `${resolve(path)}${ending}`);
 
-function readManifest(dir: string): { projectId: string; name: string; createdAt: number } {
+function readManifest(dir: string): Pick<Project, 'projectId' | 'name' | 'createdAt' | 'tokenizer'> {
   const file = join(dir, manifest);
   if (!existsSync(file)) throw notFound(dir, `no Stemma project is at ${dir}`, { dir });
   const read = parseJson(readFileSync(file, 'utf8'));
   const projectId = stringAt(read, 'projectId');
   if (!isObject(read) || projectId === undefined) throw corrupt(file, `${file} does not say which project this is; put it back from a copy`);
-  return { projectId, name: stringAt(read, 'name') ?? basename(dir, ending), createdAt: Date.parse(stringAt(read, 'createdAt') ?? '') || 0 };
+  return {
+    projectId,
+    name: stringAt(read, 'name') ?? basename(dir, ending),
+    createdAt: Date.parse(stringAt(read, 'createdAt') ?? '') || 0,
+    tokenizer: stringAt(read, 'tokenizer') ?? tokenizer,
+  };
 }
 
 function projectNo(db: OpenDatabase, projectId: string, name: string, createdAt: number): number {

@@ -166,6 +166,7 @@ export function fakeCarrier(options: FakeOptions = {}): Carrier {
     counts: { commits: empty ? 0 : total, entries: total * entriesPerCommit, cards: 0, boxes: 0, artifacts: total },
     bytes: { logical: 18_400_000, stored: 4_100_000 },
     formatVersion: 1,
+    tokenizer: 'utf8-quarter-1',
   });
 
   const capture = (watching: boolean): CaptureStatus => ({

@@ -1,10 +1,10 @@
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { ContextId } from '../../../src/core/base/index.js';
 import { checkpoint, entries, fork, materialize, materializedBytes, show } from '../../../src/core/chain/index.js';
 import { getSource, importPaths, listSources } from '../../../src/core/intake/index.js';
-import { atOnce, checkProject, roots } from '../../../src/core/project/index.js';
+import { atOnce, checkProject, openProject, projectInfo, roots } from '../../../src/core/project/index.js';
 import { answer, prompt } from '../../support/claude-lines.js';
 import { root } from '../../support/machine.js';
 import { emptyProject, heldClock } from '../../support/project.js';
@@ -78,4 +78,16 @@ describe('what is named stays', () => {
     atOnce(chain.artifacts.gc({ roots, budgetBytes: 0 }));
     expect(Buffer.from(materializedBytes(chain, { id: imported.id }).bytes).toString()).toBe(before);
   });
+});
+
+test('[C10] a project says who counted its tokens, and keeps saying it when another Stemma counts otherwise', () => {
+  const { dir, ...project } = emptyProject(heldClock());
+  const { tokenizer } = projectInfo({ dir, ...project });
+  expect(tokenizer).toBe('utf8-quarter-1');
+  project.close();
+  const manifest = join(dir, 'project.json');
+  writeFileSync(manifest, readFileSync(manifest, 'utf8').replace(tokenizer, 'cl100k_base'));
+  const again = openProject(dir, heldClock());
+  expect(projectInfo(again).tokenizer).toBe('cl100k_base');
+  again.close();
 });
