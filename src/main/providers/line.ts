@@ -121,6 +121,17 @@ const messageOf = (error: unknown): string => {
 export const unavailable = (endpoint: Pick<Endpoint, 'name'>, what: string, data: Record<string, unknown> = {}): ORPCError<string, unknown> =>
   new ORPCError('UNAVAILABLE', { message: `${endpoint.name} did not answer: ${what}`, data: { provider: endpoint.name, ...data }, status: 503 });
 
+const unlisted = new Set([404, 405, 501]);
+
+function namesIn(list: string): string[] {
+  try {
+    const { data } = JSON.parse(list) as { data?: unknown };
+    return Array.isArray(data) ? data.flatMap((model: { id?: unknown } | null) => (typeof model?.id === 'string' ? [model.id] : [])) : [];
+  } catch {
+    return [];
+  }
+}
+
 /** The names of the models that an endpoint lists, in the form that both wires share. */
 export async function modelsOf(endpoint: Endpoint, path: string, timeoutMs: number): Promise<{ models: string[]; problem?: string }> {
   try {
@@ -129,9 +140,10 @@ export async function modelsOf(endpoint: Endpoint, path: string, timeoutMs: numb
       redirect: 'error',
       signal: AbortSignal.timeout(timeoutMs),
     });
+    // Some endpoints answer, but list nothing: they can still be asked, by a model's name.
+    if (unlisted.has(response.status)) return { models: [] };
     if (!response.ok) return { models: [], problem: `it answered ${response.status} when asked for its models` };
-    const { data } = (await response.json()) as { data?: { id?: unknown }[] };
-    return { models: (data ?? []).flatMap(({ id }) => (typeof id === 'string' ? [id] : [])) };
+    return { models: namesIn(await response.text()) };
   } catch (error) {
     return { models: [], problem: `it cannot be reached (${messageOf(error)})` };
   }
