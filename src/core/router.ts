@@ -25,7 +25,7 @@ import {
 } from './chain/index.js';
 import * as composer from './composer/index.js';
 import { contract, type ImportResult } from './contract/index.js';
-import { exportContext, exportRedacted, resumeIn } from './export/index.js';
+import { exportComparison, exportContext, exportRedacted, resumeIn } from './export/index.js';
 import * as handover from './handover/index.js';
 import { detect, foundSessions, foundSources, getSource, importPaths, listSources, takeIn } from './intake/index.js';
 import {
@@ -50,7 +50,10 @@ import * as tickets from './tickets/index.js';
 import * as timeline from './timeline/index.js';
 import {
   askContext,
+  commonBase,
+  compareCalls,
   compareContexts,
+  compareMany,
   compareTurns,
   fileAt,
   listTurns,
@@ -58,6 +61,7 @@ import {
   replaySteps,
   reproduceTurn,
   rerunTurn,
+  sideOf,
   stateAt,
   stepEntries,
   turnOf,
@@ -193,12 +197,14 @@ export const router = os.router({
       return { ...made, commits: [...made.commits] };
     }),
     diff: os.context.diff.handler(({ input, context }) => compareContexts(chainOf(context), input)),
+    diffCalls: os.context.diffCalls.handler(({ input, context }) => compareCalls(chainOf(context), input)),
   },
   export: {
     context: os.export.context.handler(async ({ input, context }) => {
       const { redactions, ...made } = await (input.redact ? exportRedacted : exportContext)(chainOf(context), input);
       return { ...made, losses: [...made.losses], lossCounts: [...made.lossCounts], ...(redactions && { redactions: [...redactions] }) };
     }),
+    comparison: os.export.comparison.handler(({ input, context }) => exportComparison(chainOf(context), input)),
     resume: os.export.resume.handler(({ input, context: { session } }) =>
       resumeIn(session.project().chain, session.engine.options.agentRoots, input),
     ),
@@ -443,6 +449,11 @@ export const router = os.router({
       askContext(chainOf(context), input, context.session.engine.options.providers ?? [], signal),
     ),
     compare: os.turn.compare.handler(({ input, context }) => compareTurns(chainOf(context), input.a, input.b)),
+    sides: os.turn.sides.handler(({ input: { ids }, context }) => ({
+      base: commonBase(chainOf(context), ids),
+      sides: ids.map((id) => sideOf(chainOf(context), id)),
+    })),
+    compareMany: os.turn.compareMany.handler(({ input, context }) => compareMany(chainOf(context), input)),
   },
 });
 

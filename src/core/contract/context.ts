@@ -108,6 +108,18 @@ const filter = z.object({
 export const hunk = z.object({ op: z.enum(['same', 'added', 'removed', 'changed']), aStart: count, aCount: count, bStart: count, bCount: count });
 export type Hunk = z.output<typeof hunk>;
 
+/** A part that one of two values has, or both with other content. */
+export const fieldChange = z.object({
+  op: z.enum(['added', 'removed', 'changed']),
+  path: z.string(),
+  a: z.unknown().optional(),
+  b: z.unknown().optional(),
+});
+export type FieldChange = z.output<typeof fieldChange>;
+
+export const diffLine = z.object({ op: z.enum(['same', 'added', 'removed']), text: z.string() });
+export type DiffLine = z.output<typeof diffLine>;
+
 const summarizeProgress = z.object({ done: count, total: count, id: contextId.optional() });
 export type SummarizeProgress = z.output<typeof summarizeProgress>;
 /** `skipped`: commits whose content could not be read, or has no words. */
@@ -220,6 +232,20 @@ export const contextContract = {
       hunks: z.array(hunk),
     }),
   ),
+  /**
+   * What differs between calls of tools, by the structure of their arguments: each pair an entry of `a` and one of `b`, by their places.
+   * In the order of the pairs; of entries that are no calls there are no fields.
+   */
+  diffCalls: oc
+    .input(
+      z.object({
+        a: contextPrefix,
+        b: contextPrefix,
+        stop: stop.optional(),
+        pairs: z.array(z.object({ a: count, b: count })).min(1).max(1_000),
+      }),
+    )
+    .output(z.array(z.object({ a: count, b: count, fields: z.array(fieldChange) }))),
 };
 
 export const exportFormats = ['claude-code-v1', 'codex-v1', 'pi-v1', 'anthropic-messages-v1', 'openai-chat-v1', 'markdown'] as const;
@@ -253,6 +279,13 @@ export const exportContract = {
         ...lost,
       }),
     ),
+  /**
+   * A comparison of contexts as Markdown: two in full, each entry that differs with what changed in it, or up to 16 side by side. Without
+   * a path it is returned as text; nothing is ever written over a file.
+   */
+  comparison: oc
+    .input(z.object({ ids: z.array(contextPrefix).min(2).max(16), stop: stop.optional(), path: z.string().min(1).optional() }))
+    .output(z.object({ path: z.string().optional(), text: z.string().optional(), bytes: count })),
   /**
    * Writes the context where an agent looks for its sessions, and says the command that resumes it. Without `agent` it is the one that
    * wrote the context; where none did, Claude Code. Never overwrites a file.

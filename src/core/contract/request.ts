@@ -1,6 +1,6 @@
 import { oc } from '@orpc/contract';
 import { z } from 'zod';
-import { hunk, stop } from './context.js';
+import { diffLine, fieldChange, hunk, stop } from './context.js';
 import { contextId, contextPrefix, count, entryKey, name, timestamp } from './scalars.js';
 
 export const providers = ['anthropic', 'openai', 'gemini'] as const;
@@ -65,20 +65,11 @@ export const request = z.object({
 });
 export type Request = z.output<typeof request>;
 
-/** A part that one of two requests has, or both with other content. */
-const change = z.object({
-  op: z.enum(['added', 'removed', 'changed']),
-  path: z.string(),
-  a: z.unknown().optional(),
-  b: z.unknown().optional(),
-});
-export type RequestChange = z.output<typeof change>;
-
 export const requestDiff = z.object({
-  system: z.object({ same: z.boolean(), changes: z.array(change) }),
+  system: z.object({ same: z.boolean(), changes: z.array(fieldChange) }),
   /** Tools by name; `reordered` where the same tools stand in another order, which a provider's cache does not forgive. */
-  tools: z.object({ same: z.boolean(), reordered: z.boolean(), changes: z.array(change) }),
-  params: z.object({ same: z.boolean(), changes: z.array(change) }),
+  tools: z.object({ same: z.boolean(), reordered: z.boolean(), changes: z.array(fieldChange) }),
+  params: z.object({ same: z.boolean(), changes: z.array(fieldChange) }),
   /** Hunks are of messages, by their content without cache marks. */
   messages: z.object({ same: z.boolean(), a: count, b: count, hunks: z.array(hunk) }),
   /** What a provider's cache can use again of `a` for `b`: its order is tools, system, messages. Tokens are approximate. */
@@ -134,8 +125,6 @@ export type PartSection = z.output<typeof partSection>;
 export const requestPart = requestPartRow.extend({ sections: z.array(partSection) });
 export type RequestPart = z.output<typeof requestPart>;
 
-const partLine = z.object({ op: z.enum(['same', 'added', 'removed']), text: z.string() });
-export type PartLine = z.output<typeof partLine>;
 export const partDiff = z.object({
   a: requestPartRow,
   b: requestPartRow,
@@ -143,7 +132,7 @@ export const partDiff = z.object({
   /** What both have stands in another order. */
   reordered: z.boolean(),
   /** Lines are of sections that differ; those of `a` that are gone, and those of `b` that are new, among the ones that stayed. */
-  sections: z.array(z.object({ name: z.string(), op: z.enum(['same', 'added', 'removed', 'changed']), lines: z.array(partLine) })),
+  sections: z.array(z.object({ name: z.string(), op: z.enum(['same', 'added', 'removed', 'changed']), lines: z.array(diffLine) })),
 });
 export type PartDiff = z.output<typeof partDiff>;
 

@@ -1,6 +1,6 @@
 import { eventIterator, oc } from '@orpc/contract';
 import { z } from 'zod';
-import { edit, hunk, outlineRow } from './context.js';
+import { edit, hunk, outlineRow, stop } from './context.js';
 import { entry, kinds } from './entry.js';
 import { requestTokens } from './request.js';
 import { contextId, contextPrefix, count, entryKey, name, timestamp } from './scalars.js';
@@ -141,14 +141,27 @@ export type ReplyPart = z.output<typeof replyPart>;
 /** After `entry`, after so many steps, or at the end of the chain. */
 const moment = { id: contextPrefix, entry: entryKey.optional(), step: count.optional() };
 
+/** What a turn took, and how large its context is; null is "not recorded". `ms`: from its first to its last time that was written down. */
 const side = z.object({
   turnId: contextId,
+  summary: z.string().nullable(),
   model: z.string().nullable(),
+  /** Of the turn itself; of the whole context in `window`. */
   tokens: count,
+  window: z.object({ entries: count, tokens: count }),
   usage: requestTokens.nullable(),
   cost: z.number().nullable(),
   ms: z.number().nullable(),
 });
+export type ComparedSide = z.output<typeof side>;
+
+/** Contexts beside each other: by row the place of the entry in each, null where one has none there. */
+const sideBySide = z.object({
+  base: contextId.nullable(),
+  sides: z.array(side),
+  rows: z.array(z.object({ cells: z.array(count.nullable()), same: z.boolean() })),
+});
+export type SideBySide = z.output<typeof sideBySide>;
 
 export const turnContract = {
   list: oc.input(z.object({ id: contextPrefix.optional(), agentId: name.optional() })).output(z.array(turnRow)),
@@ -224,4 +237,10 @@ export const turnContract = {
     .output(
       z.object({ base: contextId.nullable(), same: count, added: count, removed: count, changed: count, hunks: z.array(hunk), a: side, b: side }),
     ),
+  /** What each context's turn took: model, tokens, cost and time, and the last commit that all stand on. */
+  sides: oc
+    .input(z.object({ ids: z.array(contextPrefix).min(1).max(16) }))
+    .output(z.object({ base: contextId.nullable(), sides: z.array(side) })),
+  /** Up to 16 contexts side by side, such as the samples of a run: each aligned with the first, by identity and then by content. */
+  compareMany: oc.input(z.object({ ids: z.array(contextPrefix).min(2).max(16), stop: stop.optional() })).output(sideBySide),
 };

@@ -23,7 +23,7 @@ export { type AgentMeta, agentIn, claudeCode } from './claude-code/index.js';
 export { events } from './events/index.js';
 export type * from './format.js';
 export { factsOf, joinLosses, type Losses, lossesOf, noLosses } from './losses.js';
-export { markdown } from './markdown/index.js';
+export { fence, markdown } from './markdown/index.js';
 export { narrative, tell } from './narrative/index.js';
 export { openaiChat } from './openai-chat/index.js';
 export { countTokens, imageTokens, tokenizer } from './tokens.js';

@@ -1,6 +1,6 @@
 import { canonicalJson, isObject, type Json, stringAt } from '../base/index.js';
 import type { Chain } from '../chain/index.js';
-import type { Request, RequestChange, RequestDiff } from '../contract/index.js';
+import type { Request, FieldChange, RequestDiff } from '../contract/index.js';
 import { align } from '../diff/index.js';
 import { countTokens } from '../formats/index.js';
 import { parseAnswerId } from './answers.js';
@@ -104,13 +104,13 @@ const alignable = ({ name, role }: Placed) => ({ key: name, content: name, liken
 const tokensOfBytes = (bytes: number): number => (bytes + 3) >> 2;
 const isSame = (a: Json, b: Json): boolean => canonicalJson(a) === canonicalJson(b);
 
-function changesOf(a: readonly Json[], b: readonly Json[], pathOf: (index: number) => string): RequestChange[] {
+function changesOf(a: readonly Json[], b: readonly Json[], pathOf: (index: number) => string): FieldChange[] {
   const alignables = (parts: readonly Json[]) =>
     parts.map((part) => {
       const text = canonicalJson(part);
       return { key: text, content: text, likeness: stringAt(part, 'type') ?? 'text' };
     });
-  return align(alignables(a), alignables(b)).flatMap(({ op, aStart, aCount, bStart, bCount }): RequestChange[] => {
+  return align(alignables(a), alignables(b)).flatMap(({ op, aStart, aCount, bStart, bCount }): FieldChange[] => {
     if (op === 'same') return [];
     if (op === 'removed') return range(aCount).map((step) => ({ op, path: pathOf(aStart + step), a: a[aStart + step] }));
     if (op === 'added') return range(bCount).map((step) => ({ op, path: pathOf(bStart + step), b: b[bStart + step] }));
@@ -130,10 +130,10 @@ function toolChanges(a: readonly Json[], b: readonly Json[]): RequestDiff['tools
   return { same: changes.length === 0 && !reordered, reordered, changes };
 }
 
-const paramChanges = (a: ReadonlyMap<string, Json>, b: ReadonlyMap<string, Json>): RequestChange[] => mapChanges(a, b, (name) => name);
+const paramChanges = (a: ReadonlyMap<string, Json>, b: ReadonlyMap<string, Json>): FieldChange[] => mapChanges(a, b, (name) => name);
 
-function mapChanges(a: ReadonlyMap<string, Json>, b: ReadonlyMap<string, Json>, pathOf: (name: string) => string): RequestChange[] {
-  return [...new Set([...a.keys(), ...b.keys()])].flatMap((name): RequestChange[] => {
+function mapChanges(a: ReadonlyMap<string, Json>, b: ReadonlyMap<string, Json>, pathOf: (name: string) => string): FieldChange[] {
+  return [...new Set([...a.keys(), ...b.keys()])].flatMap((name): FieldChange[] => {
     const [left, right] = [a.get(name), b.get(name)];
     if (left === undefined) return [{ op: 'added', path: pathOf(name), b: right }];
     if (right === undefined) return [{ op: 'removed', path: pathOf(name), a: left }];

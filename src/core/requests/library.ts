@@ -1,8 +1,8 @@
 import { sha256Of } from '../artifacts/index.js';
 import { type ArtifactNo, canonicalJson, isObject, type Json, notFound, stringAt, textOf, timestampOf } from '../base/index.js';
 import type { Chain } from '../chain/index.js';
-import type { PartDiff, PartLine, PartSection, RequestPart, RequestPartRow } from '../contract/index.js';
-import { align } from '../diff/index.js';
+import type { PartDiff, PartSection, RequestPart, RequestPartRow } from '../contract/index.js';
+import { changedLines } from '../diff/index.js';
 import { countTokens } from '../formats/index.js';
 import { statedParts, type StatedPart as Use } from './answers.js';
 import { callDetails } from './claude-code/records.js';
@@ -36,7 +36,7 @@ export function diffParts(chain: Chain, a: string, b: string): PartDiff {
   const sections = [...new Set([...left.keys(), ...right.keys()])].map((name): PartDiff['sections'][number] => {
     const [one, other] = [left.get(name), right.get(name)];
     if (one === other) return { name, op: 'same', lines: [] };
-    return { name, op: one === undefined ? 'added' : other === undefined ? 'removed' : 'changed', lines: linesOf(one, other) };
+    return { name, op: one === undefined ? 'added' : other === undefined ? 'removed' : 'changed', lines: changedLines(one, other) };
   });
   const order = (parts: ReadonlyMap<string, string>, others: ReadonlyMap<string, string>) => [...parts.keys()].filter((name) => others.has(name));
   return {
@@ -160,12 +160,3 @@ function toolText(tool: Json): string {
 }
 
 const inJson = (value: Json): string => JSON.stringify(value, null, 2);
-
-function linesOf(a: string | undefined, b: string | undefined): PartLine[] {
-  const [left, right] = [a, b].map((text) => (text === undefined ? [] : text.split('\n'))) as [string[], string[]];
-  const alignables = (lines: readonly string[]) => lines.map((line) => ({ key: line, content: line, likeness: '' }));
-  return align(alignables(left), alignables(right)).flatMap(({ op, aStart, aCount, bStart, bCount }): PartLine[] => [
-    ...left.slice(aStart, aStart + aCount).map((text): PartLine => ({ op: op === 'same' ? 'same' : 'removed', text })),
-    ...(op === 'same' ? [] : right.slice(bStart, bStart + bCount).map((text): PartLine => ({ op: 'added', text }))),
-  ]);
-}

@@ -1,8 +1,7 @@
-import { type ContextId, canonicalJson, type Json } from '../base/index.js';
-import { type Chain, commitOf, commonAncestor, contextEntries } from '../chain/index.js';
-import type { Hunk, Stop, Turn } from '../contract/index.js';
-import { type Alignable, align } from '../diff/index.js';
-import type { ParsedEntry } from '../formats/index.js';
+import { badRequest, type ContextId, canonicalJson, type Json } from '../base/index.js';
+import { type Chain, type ContextRow, commitOf, commonAncestor, entries, outlineRows } from '../chain/index.js';
+import type { ComparedSide, Entry, FieldChange, Hunk, OutlineRow, SideBySide, Stop } from '../contract/index.js';
+import { type Alignable, align, alignMany, changedFields } from '../diff/index.js';
 import { turnOf } from './turns.js';
 
 export interface ContextDiff {
@@ -18,8 +17,12 @@ export interface ContextDiff {
 
 /** What the model saw in one context against what it saw in another, entry by entry. */
 export function compareContexts(chain: Chain, input: { a: ContextId; b: ContextId; stop?: Stop | undefined }): ContextDiff {
-  const [a, b] = [entriesOf(chain, input.a, input.stop), entriesOf(chain, input.b, input.stop)];
-  const hunks = align(a.map(alignable), b.map(alignable));
+  const [a, b] = [outlineRows(chain, { id: input.a, stop: input.stop }), outlineRows(chain, { id: input.b, stop: input.stop })];
+  const keys = [new Set(a.rows.map((row) => row.key)), new Set(b.rows.map((row) => row.key))] as const;
+  const hunks = align(
+    alignables(chain, input.a, input.stop, a.rows, (row) => keys[1].has(row.key)),
+    alignables(chain, input.b, input.stop, b.rows, (row) => keys[0].has(row.key)),
+  );
   const counted = (op: Hunk['op'], side: 'aCount' | 'bCount'): number => hunks.reduce((sum, hunk) => sum + (hunk.op === op ? hunk[side] : 0), 0);
   return {
     base: commonAncestor(chain, commitOf(chain, input.a, 'a'), commitOf(chain, input.b, 'b'))?.id ?? null,
@@ -27,20 +30,57 @@ export function compareContexts(chain: Chain, input: { a: ContextId; b: ContextI
     added: counted('added', 'bCount'),
     removed: counted('removed', 'aCount'),
     changed: counted('changed', 'aCount'),
-    tokens: { a: tokensOf(a), b: tokensOf(b) },
+    tokens: { a: a.tokens, b: b.tokens },
     hunks,
   };
 }
 
-const entriesOf = (chain: Chain, id: ContextId, stop: Stop | undefined): ParsedEntry[] =>
-  contextEntries(chain, { id, stop }).map(({ entry }) => entry);
-const tokensOf = (entries: readonly ParsedEntry[]): number => entries.reduce((sum, entry) => sum + entry.tokens, 0);
+/** Entries that both sides have by their key are known to be the same without being read: content is read of the others alone. */
+function alignables(
+  chain: Chain,
+  id: ContextId,
+  stop: Stop | undefined,
+  rows: readonly OutlineRow[],
+  isShared: (row: OutlineRow) => boolean,
+): Alignable[] {
+  const toolNames = new Map(rows.flatMap((row) => (row.kind === 'tool_call' && row.toolCallId ? [[row.toolCallId, row.head ?? ''] as const] : [])));
+  const unread = rows.flatMap((row, at) => (isShared(row) ? [] : [at]));
+  const [first = 0, last = -1] = [unread[0], unread.at(-1)];
+  const read = last < first ? [] : entries(chain, { id, stop, offset: first, limit: last - first + 1 }).entries;
+  return rows.map((row, at): Alignable => {
+    const tool = row.kind === 'tool_call' || row.kind === 'tool_result' ? (toolNames.get(row.toolCallId ?? '') ?? '') : '';
+    const entry = read[at - first];
+    return { key: row.key, content: entry ? contentOf(entry) : row.key, likeness: `${row.role} ${row.kind} ${tool}` };
+  });
+}
 
-const alignable = (entry: ParsedEntry): Alignable => ({
-  key: entry.key,
-  content: `${entry.role} ${entry.kind} ${entry.toolName ?? ''} ${entry.text ?? ''} ${entry.arguments === undefined ? '' : canonicalJson(entry.arguments as Json)}`,
-  likeness: `${entry.role} ${entry.kind} ${entry.toolName ?? ''}`,
-});
+/** Equal for entries that say the same. */
+export const contentOf = ({ role, kind, toolName, text, arguments: given, media }: Entry): string =>
+  `${role} ${kind} ${toolName ?? ''} ${text ?? ''} ${given === undefined ? '' : canonicalJson(given as Json)} ${media?.artifactRef ?? ''}`;
+
+/** Calls of tools against each other, by the structure of what they were given. @throws BAD_REQUEST for a place that a context does not have. */
+export function compareCalls(
+  chain: Chain,
+  input: { a: ContextId; b: ContextId; stop?: Stop | undefined; pairs: readonly { readonly a: number; readonly b: number }[] },
+): { a: number; b: number; fields: FieldChange[] }[] {
+  const side = (name: 'a' | 'b'): ((at: number) => Entry) => {
+    const places = input.pairs.map((pair) => pair[name]);
+    const offset = places.reduce((least, at) => Math.min(least, at), Number.POSITIVE_INFINITY);
+    const limit = places.reduce((most, at) => Math.max(most, at), 0) - offset + 1;
+    const { total, entries: read } = entries(chain, { id: input[name], stop: input.stop, offset, limit });
+    return (at) => {
+      const entry = read[at - offset];
+      if (!entry) throw badRequest('pairs', `${input[name]} has ${total} entries: there is none at place ${at}`);
+      return entry;
+    };
+  };
+  const [a, b] = [side('a'), side('b')];
+  return input.pairs.map((pair) => ({ ...pair, fields: fieldsOf(a(pair.a), b(pair.b)) }));
+}
+
+/** What two calls were given, field by field; nothing for entries that are no calls. */
+export const fieldsOf = (a: Entry, b: Entry): FieldChange[] =>
+  a.kind === 'tool_call' && b.kind === 'tool_call' ? changedFields((a.arguments ?? {}) as Json, (b.arguments ?? {}) as Json) : [];
 
 /** Two turns side by side: what their models saw and said, and what it took. */
 export function compareTurns(chain: Chain, a: ContextId, b: ContextId): TurnComparison {
@@ -48,19 +88,38 @@ export function compareTurns(chain: Chain, a: ContextId, b: ContextId): TurnComp
   return { base, same, added, removed, changed, hunks, a: sideOf(chain, a), b: sideOf(chain, b) };
 }
 
-export interface TurnSide {
-  readonly turnId: ContextId;
-  readonly model: string | null;
-  readonly tokens: number;
-  readonly usage: Turn['usage'];
-  readonly cost: number | null;
-  /** From the first to the last time that was written down; null where none was. */
-  readonly ms: number | null;
+export type TurnComparison = Omit<ContextDiff, 'tokens'> & { readonly a: ComparedSide; readonly b: ComparedSide };
+
+/** What a context's turn took, as far as it is known, and how large the context is. @throws NOT_FOUND */
+export function sideOf(chain: Chain, id: ContextId): ComparedSide {
+  const row = commitOf(chain, id);
+  const window = outlineRows(chain, { id: row.id });
+  const shared = { turnId: row.id, summary: row.summary, window: { entries: window.total, tokens: window.tokens } };
+  // A snapshot repeats turns and is none: nothing was asked in it.
+  if (row.type === 'snapshot' && row.parentId !== null) return { ...shared, model: null, tokens: row.tokenCount, usage: null, cost: null, ms: null };
+  const { model, tokens, usage, cost, startedAt, endedAt } = turnOf(chain, row.id);
+  return { ...shared, model, tokens, usage, cost, ms: startedAt && endedAt ? Date.parse(endedAt) - Date.parse(startedAt) : null };
 }
 
-export type TurnComparison = Omit<ContextDiff, 'tokens'> & { readonly a: TurnSide; readonly b: TurnSide };
+/** The last commit that all stand on; null where there is none. @throws NOT_FOUND */
+export function commonBase(chain: Chain, ids: readonly ContextId[]): ContextId | null {
+  const [first, ...others] = ids.map((id) => commitOf(chain, id));
+  let base: ContextRow | undefined = first;
+  for (const other of others) base = base && commonAncestor(chain, base, other);
+  return base?.id ?? null;
+}
 
-function sideOf(chain: Chain, id: ContextId): TurnSide {
-  const { turnId, model, tokens, usage, cost, startedAt, endedAt } = turnOf(chain, id);
-  return { turnId, model, tokens, usage, cost, ms: startedAt && endedAt ? Date.parse(endedAt) - Date.parse(startedAt) : null };
+/** Several contexts side by side, each aligned with the first. Entries that are the same in all stand in rows that say so. @throws NOT_FOUND */
+export function compareMany(chain: Chain, input: { ids: readonly ContextId[]; stop?: Stop | undefined }): SideBySide {
+  const all = input.ids.map((id) => outlineRows(chain, { id, stop: input.stop }).rows);
+  const times = new Map<string, number>();
+  for (const row of all.flat()) times.set(row.key, (times.get(row.key) ?? 0) + 1);
+  const lists = all.map((rows, at) =>
+    alignables(chain, input.ids[at] as ContextId, input.stop, rows, (row) => times.get(row.key) === input.ids.length),
+  );
+  return {
+    base: commonBase(chain, input.ids),
+    sides: input.ids.map((id) => sideOf(chain, id)),
+    rows: alignMany(lists).map(({ cells, isSame }) => ({ cells: [...cells], same: isSame })),
+  };
 }

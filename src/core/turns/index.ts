@@ -2,7 +2,7 @@
 // A turn is named by its commit. What a transcript does not say is null, never guessed.
 // Nothing of a transcript is executed here or anywhere: running again asks a model, and answers its calls from the recording.
 export { type Answered, answerContext, askContext } from './answer.js';
-export { compareContexts, compareTurns } from './compare.js';
+export { commonBase, compareCalls, compareContexts, compareMany, compareTurns, fieldsOf, sideOf } from './compare.js';
 export { type ModelProvider, type ModelRequest, type ReplyPiece, recordedProvider } from './providers.js';
 export { openQuestions, type Questions } from './questions.js';
 export { reproduceTurn } from './reproduce.js';

@@ -45,6 +45,22 @@ describe('[C22] aligning two lists of entries', () => {
     );
   });
 
+  test('hunks applied to the first list give the second', () => {
+    /** What the first list becomes: its own entries where they are the same, the second's where something was added or changed. */
+    const applied = (hunks: readonly Hunk[], a: readonly Alignable[], b: readonly Alignable[]): Alignable[] =>
+      hunks.flatMap(({ op, aStart, aCount, bStart, bCount }) =>
+        op === 'removed' ? [] : op === 'same' ? a.slice(aStart, aStart + aCount) : b.slice(bStart, bStart + bCount),
+      );
+    const isOne = (x: Alignable | undefined, y: Alignable | undefined): boolean => x?.key === y?.key || x?.content === y?.content;
+    fc.assert(
+      fc.property(anyList, anyList, (a, b) => {
+        const made = applied(align(a, b), a, b);
+        return made.length === b.length && made.every((one, at) => isOne(one, b[at]));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
   test('a list differs in nothing from itself', () => {
     fc.assert(fc.property(anyList, (a) => align(a, a).every((hunk) => hunk.op === 'same')));
   });

@@ -64,7 +64,7 @@ const title = (entry: WritableEntry): string =>
 const folded = (name: string, text: string): string => `<details><summary>${name}</summary>\n\n${fence(text, '')}</details>\n\n`;
 
 /** A fence longer than any in the text. */
-function fence(text: string, language: string): string {
+export function fence(text: string, language: string): string {
   const longest = Math.max(2, ...(text.match(/`+/g) ?? []).map((run) => run.length));
   const bar = '`'.repeat(longest + 1);
   return `${bar}${language}\n${text.toWellFormed()}${text.endsWith('\n') ? '' : '\n'}${bar}\n\n`;

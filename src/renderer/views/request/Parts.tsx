@@ -1,6 +1,6 @@
 import { ScrollText } from 'lucide-react';
 import { useState } from 'react';
-import type { PartDiff, PartLine, RequestPart, RequestPartRow } from '../../../core/contract/index.js';
+import type { PartDiff, DiffLine, RequestPart, RequestPartRow } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Answer, Button, Empty, placeByKey, say } from '../../parts';
 import { copy, go, move, useKept, useNavigation, useProject, useQuery } from '../../state';
@@ -223,7 +223,7 @@ function Difference({ diff }: { diff: PartDiff }) {
   );
 }
 
-const Lines = ({ lines }: { lines: readonly PartLine[] }) => (
+const Lines = ({ lines }: { lines: readonly DiffLine[] }) => (
   <div className="part-lines">
     {stretchesOf(lines).map((stretch, at) => (
       // biome-ignore lint/suspicious/noArrayIndexKey: lines that do not change

@@ -1,0 +1,12 @@
+import type { DiffLine } from '../contract/index.js';
+import { align } from './align.js';
+
+/** Two texts line by line: what is not `removed` is the second, what is not `added` the first. A text that is not there has no lines. */
+export function changedLines(a: string | undefined, b: string | undefined): DiffLine[] {
+  const [left, right] = [a, b].map((text) => (text === undefined ? [] : text.split('\n'))) as [string[], string[]];
+  const alignables = (lines: readonly string[]) => lines.map((line) => ({ key: line, content: line, likeness: '' }));
+  return align(alignables(left), alignables(right)).flatMap(({ op, aStart, aCount, bStart, bCount }): DiffLine[] => [
+    ...left.slice(aStart, aStart + aCount).map((text): DiffLine => ({ op: op === 'same' ? 'same' : 'removed', text })),
+    ...(op === 'same' ? [] : right.slice(bStart, bStart + bCount).map((text): DiffLine => ({ op: 'added', text }))),
+  ]);
+}

@@ -1,0 +1,39 @@
+import { type Alignable, align } from './align.js';
+
+/** A row of several lists side by side: of each list the entry's number, or null where it has none there. */
+export interface SideRow {
+  readonly cells: readonly (number | null)[];
+  /** Every list has the entry, and it says the same in all. */
+  readonly isSame: boolean;
+}
+
+/**
+ * Several lists side by side, each aligned with the first: a row for every entry of the first, and between them rows for what others have
+ * there in addition, in the order in which they come. Every entry of every list stands in one row, and in its list's order.
+ */
+export function alignMany(lists: readonly (readonly Alignable[])[]): SideRow[] {
+  const [first = [], ...others] = lists;
+  /** By list: what stands before each entry of the first, and beside it. */
+  const placed = others.map((list) => {
+    const before = Array.from({ length: first.length + 1 }, (): number[] => []);
+    const beside = new Array<number | null>(first.length).fill(null);
+    const same = new Set<number>();
+    for (const { op, aStart, aCount, bStart, bCount } of align(first, list)) {
+      for (let at = 0; at < bCount; at++) {
+        if (op === 'added') before[aStart]?.push(bStart + at);
+        else beside[aStart + at] = bStart + at;
+      }
+      if (op === 'same') for (let at = 0; at < aCount; at++) same.add(aStart + at);
+    }
+    return { before, beside, same };
+  });
+  return Array.from({ length: first.length + 1 }, (_, at): SideRow[] => {
+    const more = Math.max(0, ...placed.map(({ before }) => before[at]?.length ?? 0));
+    const added = Array.from({ length: more }, (_row, n): SideRow => ({
+      cells: [null, ...placed.map(({ before }) => before[at]?.[n] ?? null)],
+      isSame: false,
+    }));
+    if (at === first.length) return added;
+    return [...added, { cells: [at, ...placed.map(({ beside }) => beside[at] ?? null)], isSame: placed.every(({ same }) => same.has(at)) }];
+  }).flat();
+}
