@@ -8,6 +8,7 @@ import { importParts } from './rows/imports.js';
 import { langGraphParts } from './rows/langgraph.js';
 import { memoryParts } from './rows/memory.js';
 import { readingParts } from './rows/reading.js';
+import { replayParts } from './rows/replay.js';
 import { requestParts } from './rows/requests.js';
 import { storageParts } from './rows/storage.js';
 import { walkParts } from './rows/walks.js';
@@ -28,6 +29,7 @@ const parts = [
   ...readingParts,
   ...cardParts,
   ...requestParts,
+  ...replayParts,
 ].filter((part) => named.length === 0 || part.rows.some((row) => named.includes(row)));
 
 const widths = [11, 64, 9, 9, 9, 6];

@@ -179,11 +179,19 @@ Exit codes: 0 done, 1 refused, 2 wrong usage.`,
       }),
     );
 
-  projectCommand('diff <a> <b>', 'what two contexts have in common, and where they differ')
+  projectCommand('diff <a> <b> [more...]', 'what contexts have in common, and where they differ')
+    .option('--markdown', 'as a document for people; more than two are compared in one')
+    .option('-o, --output <file>', 'the document as a file; never over one that is there')
     .addOption(stopOption())
-    .action((a: string, b: string, options: Common & { stop?: string }) =>
+    .action((a: string, b: string, more: string[], options: Common & { stop?: string; markdown?: true; output?: string }) =>
       within(options, async ({ client }) => {
         const [idA, idB] = [commitName(a), commitName(b)];
+        if (options.markdown || options.output !== undefined || more.length) {
+          const path = options.output === undefined ? undefined : resolve(options.output);
+          const made = await client.export.comparison({ ids: [idA, idB, ...more.map(commitName)], stop: options.stop, path });
+          if (options.json) return printJson(made);
+          return path === undefined ? process.stdout.write(made.text ?? '') : printText(`Wrote ${made.path} (${size(made.bytes)}).`);
+        }
         const diff = await client.context.diff({ a: idA, b: idB, stop: options.stop });
         if (options.json) return printJson(diff);
         const [left, right] = await Promise.all([
