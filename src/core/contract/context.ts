@@ -242,7 +242,10 @@ export const contextContract = {
         a: contextPrefix,
         b: contextPrefix,
         stop: stop.optional(),
-        pairs: z.array(z.object({ a: count, b: count })).min(1).max(1_000),
+        pairs: z
+          .array(z.object({ a: count, b: count }))
+          .min(1)
+          .max(1_000),
       }),
     )
     .output(z.array(z.object({ a: count, b: count, fields: z.array(fieldChange) }))),

@@ -238,9 +238,7 @@ export const turnContract = {
       z.object({ base: contextId.nullable(), same: count, added: count, removed: count, changed: count, hunks: z.array(hunk), a: side, b: side }),
     ),
   /** What each context's turn took: model, tokens, cost and time, and the last commit that all stand on. */
-  sides: oc
-    .input(z.object({ ids: z.array(contextPrefix).min(1).max(16) }))
-    .output(z.object({ base: contextId.nullable(), sides: z.array(side) })),
+  sides: oc.input(z.object({ ids: z.array(contextPrefix).min(1).max(16) })).output(z.object({ base: contextId.nullable(), sides: z.array(side) })),
   /** Up to 16 contexts side by side, such as the samples of a run: each aligned with the first, by identity and then by content. */
   compareMany: oc.input(z.object({ ids: z.array(contextPrefix).min(2).max(16), stop: stop.optional() })).output(sideBySide),
 };

@@ -29,10 +29,13 @@ export function alignMany(lists: readonly (readonly Alignable[])[]): SideRow[] {
   });
   return Array.from({ length: first.length + 1 }, (_, at): SideRow[] => {
     const more = Math.max(0, ...placed.map(({ before }) => before[at]?.length ?? 0));
-    const added = Array.from({ length: more }, (_row, n): SideRow => ({
-      cells: [null, ...placed.map(({ before }) => before[at]?.[n] ?? null)],
-      isSame: false,
-    }));
+    const added = Array.from(
+      { length: more },
+      (_row, n): SideRow => ({
+        cells: [null, ...placed.map(({ before }) => before[at]?.[n] ?? null)],
+        isSame: false,
+      }),
+    );
     if (at === first.length) return added;
     return [...added, { cells: [at, ...placed.map(({ beside }) => beside[at] ?? null)], isSame: placed.every(({ same }) => same.has(at)) }];
   }).flat();

@@ -161,7 +161,8 @@ const kindNames: Record<Entry['kind'], string> = {
   summary: 'summary',
   event: 'event',
 };
-const nameOf = ({ role, kind, toolName }: Entry): string => `${role === 'tool' ? 'Tool' : capital(role)} ${kindNames[kind]}${toolName ? `: ${cell(toolName)}` : ''}`;
+const nameOf = ({ role, kind, toolName }: Entry): string =>
+  `${role === 'tool' ? 'Tool' : capital(role)} ${kindNames[kind]}${toolName ? `: ${cell(toolName)}` : ''}`;
 const capital = (word: string): string => word.slice(0, 1).toUpperCase() + word.slice(1);
 
 /** A text of the conversation in a table or a heading: one line in which nothing is markup. */

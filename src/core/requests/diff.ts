@@ -1,6 +1,6 @@
 import { canonicalJson, isObject, type Json, stringAt } from '../base/index.js';
 import type { Chain } from '../chain/index.js';
-import type { Request, FieldChange, RequestDiff } from '../contract/index.js';
+import type { FieldChange, Request, RequestDiff } from '../contract/index.js';
 import { align } from '../diff/index.js';
 import { countTokens } from '../formats/index.js';
 import { parseAnswerId } from './answers.js';

@@ -7,8 +7,22 @@ const anyJson = fc.jsonValue({ maxDepth: 3 }).map((value) => value as Json);
 
 describe('[C22] values compared by their structure', () => {
   test('members by name, items by what they say, and only what differs', () => {
-    const a = { file_path: '/a.ts', edits: [{ old: 'x', new: 'y' }, { old: 'p', new: 'q' }], limit: 5 };
-    const b = { file_path: '/a.ts', edits: [{ old: 'x', new: 'z' }, { old: 'p', new: 'q' }], 'odd name': true };
+    const a = {
+      file_path: '/a.ts',
+      edits: [
+        { old: 'x', new: 'y' },
+        { old: 'p', new: 'q' },
+      ],
+      limit: 5,
+    };
+    const b = {
+      file_path: '/a.ts',
+      edits: [
+        { old: 'x', new: 'z' },
+        { old: 'p', new: 'q' },
+      ],
+      'odd name': true,
+    };
     expect(changedFields(a, b)).toEqual([
       { op: 'changed', path: 'edits[0].new', a: 'y', b: 'z' },
       { op: 'removed', path: 'limit', a: 5 },
@@ -49,7 +63,10 @@ describe('[C22] texts compared line by line', () => {
 
 describe('[C22] several lists side by side', () => {
   const list = (keys: string): Alignable[] => [...keys].map((key) => ({ key, content: `says ${key}`, likeness: 'user text' }));
-  const lists = fc.array(fc.array(fc.constantFrom(...'abcdef'), { maxLength: 10 }).map((keys) => list(keys.join(''))), { minLength: 2, maxLength: 5 });
+  const lists = fc.array(
+    fc.array(fc.constantFrom(...'abcdef'), { maxLength: 10 }).map((keys) => list(keys.join(''))),
+    { minLength: 2, maxLength: 5 },
+  );
 
   test('what all have stands in one row, what others have in addition between', () => {
     expect(alignMany([list('abc'), list('axbc'), list('ac')])).toEqual([

@@ -26,7 +26,16 @@ function branches() {
     fork(chain, {
       id: fork(chain, { id: origin.id, at: 'u1.0' as never }).id,
       edits: [
-        { op: 'append', entry: { role: 'assistant', kind: 'tool_call', toolName: 'Edit', toolCallId: `n${path}`, arguments: { file_path: path, new_string: 'one\n2\nthree' } } },
+        {
+          op: 'append',
+          entry: {
+            role: 'assistant',
+            kind: 'tool_call',
+            toolName: 'Edit',
+            toolCallId: `n${path}`,
+            arguments: { file_path: path, new_string: 'one\n2\nthree' },
+          },
+        },
         { op: 'append', entry: { role: 'tool', kind: 'tool_result', toolCallId: `n${path}`, text: 'ok' } },
         { op: 'append', entry: { role: 'assistant', kind: 'text', text } },
       ],
@@ -39,7 +48,16 @@ describe('[C22] contexts compared', () => {
     const { chain, origin, second } = branches();
     const { hunks } = compareContexts(chain, { a: origin.id, b: second.id });
     expect(hunks.map(({ op, aCount }) => `${op} ${aCount}`)).toEqual(['same 1', 'changed 1', 'same 1', 'changed 1']);
-    expect(compareCalls(chain, { a: origin.id, b: second.id, pairs: [{ a: 1, b: 1 }, { a: 2, b: 2 }] })).toEqual([
+    expect(
+      compareCalls(chain, {
+        a: origin.id,
+        b: second.id,
+        pairs: [
+          { a: 1, b: 1 },
+          { a: 2, b: 2 },
+        ],
+      }),
+    ).toEqual([
       {
         a: 1,
         b: 1,

@@ -1,6 +1,6 @@
 import { ScrollText } from 'lucide-react';
 import { useState } from 'react';
-import type { PartDiff, DiffLine, RequestPart, RequestPartRow } from '../../../core/contract/index.js';
+import type { DiffLine, PartDiff, RequestPart, RequestPartRow } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Answer, Button, Empty, placeByKey, say } from '../../parts';
 import { copy, go, move, useKept, useNavigation, useProject, useQuery } from '../../state';
