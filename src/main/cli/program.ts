@@ -190,7 +190,9 @@ Exit codes: 0 done, 1 refused, 2 wrong usage.`,
           const path = options.output === undefined ? undefined : resolve(options.output);
           const made = await client.export.comparison({ ids: [idA, idB, ...more.map(commitName)], stop: options.stop, path });
           if (options.json) return printJson(made);
-          return path === undefined ? process.stdout.write(made.text ?? '') : printText(`Wrote ${made.path} (${size(made.bytes)}).`);
+          if (made.path !== undefined) return printText(`Wrote ${made.path} (${size(made.bytes)}).`);
+          process.stdout.write(made.text ?? '');
+          return;
         }
         const diff = await client.context.diff({ a: idA, b: idB, stop: options.stop });
         if (options.json) return printJson(diff);
