@@ -146,9 +146,9 @@ const side = z.object({
   turnId: contextId,
   summary: z.string().nullable(),
   model: z.string().nullable(),
-  /** Of the turn itself; of the whole context in `window`. */
+  /** Of the turn itself; of the whole context in `context`. */
   tokens: count,
-  window: z.object({ entries: count, tokens: count }),
+  context: z.object({ entries: count, tokens: count }),
   usage: requestTokens.nullable(),
   cost: z.number().nullable(),
   ms: z.number().nullable(),

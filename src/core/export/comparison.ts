@@ -56,12 +56,12 @@ function documentOf({ base, sides, rows }: SideBySide, read: readonly (readonly 
 }
 
 function sideTable(sides: readonly ComparedSide[]): string {
-  const lines = sides.map(({ turnId, summary, model, window, usage, cost, ms }, at) => [
+  const lines = sides.map(({ turnId, summary, model, context, usage, cost, ms }, at) => [
     letter(at),
     `\`${turnId}\``,
     cell(summary ?? ''),
     cell(model ?? unknown),
-    `≈ ${window.tokens}`,
+    `≈ ${context.tokens}`,
     usage?.input == null ? unknown : String(usage.input),
     usage?.output == null ? unknown : String(usage.output),
     cost === null ? unknown : `$${cost.toFixed(4)}`,

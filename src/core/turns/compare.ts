@@ -93,8 +93,8 @@ export type TurnComparison = Omit<ContextDiff, 'tokens'> & { readonly a: Compare
 /** What a context's turn took, as far as it is known, and how large the context is. @throws NOT_FOUND */
 export function sideOf(chain: Chain, id: ContextId): ComparedSide {
   const row = commitOf(chain, id);
-  const window = outlineRows(chain, { id: row.id });
-  const shared = { turnId: row.id, summary: row.summary, window: { entries: window.total, tokens: window.tokens } };
+  const whole = outlineRows(chain, { id: row.id });
+  const shared = { turnId: row.id, summary: row.summary, context: { entries: whole.total, tokens: whole.tokens } };
   // A snapshot repeats turns and is none: nothing was asked in it.
   if (row.type === 'snapshot' && row.parentId !== null) return { ...shared, model: null, tokens: row.tokenCount, usage: null, cost: null, ms: null };
   const { model, tokens, usage, cost, startedAt, endedAt } = turnOf(chain, row.id);

@@ -75,7 +75,7 @@ describe('[C22] contexts compared', () => {
     const { chain, origin, first, second } = branches();
     const { sides, rows, base } = compareMany(chain, { ids: [origin.id, first.id, second.id] });
     expect(base).toBeNull();
-    expect(sides.map((side) => [side.turnId, side.window.entries, side.cost])).toEqual([
+    expect(sides.map((side) => [side.turnId, side.context.entries, side.cost])).toEqual([
       [origin.id, 4, null],
       [first.id, 4, null],
       [second.id, 4, null],
