@@ -34,8 +34,8 @@ export interface Artifacts {
   put(bytes: Uint8Array, options: PutOptions): Put;
   /** Stores bytes that can be made again at any time: not synced, and gone without harm. */
   putCache(content: Uint8Array | Cached, contentType: string): Put;
-  /** Writes to the caches what comes a part at a time, for `putCache` to name it: nobody waits for it meanwhile. */
-  writeCache(parts: Iterable<Uint8Array>): Cached;
+  /** Writes to the caches what comes a part at a time, for `putCache` to name it, in steps between which others may work. */
+  writeCache(parts: Iterable<Uint8Array>): Generator<undefined, Cached>;
   /** @throws CORRUPT where what is stored is not what the ref names; NOT_FOUND where its time is over. */
   read(no: ArtifactNo): Uint8Array;
   /** Many at once, in the order asked for: neighbors in the database are read as one range. */

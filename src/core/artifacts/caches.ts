@@ -18,8 +18,8 @@ export interface Caches {
   write(hash: Buffer, bytes: Uint8Array): void;
   /** The same, a part at a time; whether they are what their name says is known at the end. @throws where they are not. */
   readParts(hash: Buffer): Generator<Uint8Array>;
-  /** Keeps what comes a part at a time, and says what it was. */
-  writeParts(parts: Iterable<Uint8Array>): { readonly hash: Buffer; readonly size: number };
+  /** Keeps what comes a part at a time, with a chance for others after each megabyte, and says what it was. */
+  writeParts(parts: Iterable<Uint8Array>): Generator<undefined, { readonly hash: Buffer; readonly size: number }>;
   drop(name: string): void;
   list(): CacheFile[];
 }
@@ -65,7 +65,7 @@ export function openCaches(folder: string, newName: () => string): Caches {
       }
       if (!hasher.hash().equals(hash)) throw new Error(`the cache ${hash.toString('hex')} is not what its name says`);
     },
-    writeParts(parts) {
+    *writeParts(parts) {
       const hasher = blake3Parts();
       const beside = join(folder, `${newName()}.part`);
       const file = orNothing(() => openSync(beside, 'wx', 0o600));
@@ -76,6 +76,7 @@ export function openCaches(folder: string, newName: () => string): Caches {
           hasher.add(part);
           size += part.length;
           isWritten &&= orNothing(() => writeFully(file as number, part)) !== undefined;
+          yield;
         }
       } finally {
         if (file !== undefined) closeSync(file);

@@ -7,3 +7,4 @@ export * from './errors.js';
 export * from './ids.js';
 export * from './json.js';
 export * from './recent.js';
+export * from './steps.js';

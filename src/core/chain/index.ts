@@ -12,5 +12,6 @@ export { type LaneRow, type Lanes, layOut, type Node } from './lanes.js';
 export { type Assembled, type AssembleOptions, assemble, idsOf, materialize, materializedBytes, remakeSnapshot, writable } from './materialize.js';
 export { countsOf, type Outline, type OutlineEntry, outlineOf, outlineOfParsed, parsedOf, saveOutline, storedOutline } from './outline.js';
 export { commitsAfter, history, resolve, show, type TipFilter, tips, update } from './read.js';
+export { keepRestPoints, restIsDue } from './rest.js';
 export { type Instance, type Instantiation, instantiate, listTemplates, putTemplate, type Template, templateOf } from './templates.js';
 export { lineage, type Step, type Walk, walk } from './walk.js';

@@ -1,5 +1,5 @@
 import { type Cached, sha256Of } from '../artifacts/index.js';
-import { type ArtifactNo, badRequest, type ContextId, StemmaError, textOf, timestampOf } from '../base/index.js';
+import { type ArtifactNo, atOnce, badRequest, type ContextId, StemmaError, textOf, timestampOf } from '../base/index.js';
 import type { Stop, Tier } from '../contract/index.js';
 import {
   countTokens,
@@ -201,8 +201,26 @@ export function remakeSnapshot(chain: Chain, artifact: ArtifactNo): Uint8Array |
   return assemble(chain, walk(chain, commitAt(chain, recipe.context), recipe.stop), readerOf(format), options).bytes;
 }
 
-function keep(chain: Chain, way: Walk, target: Format, recipe: string): Kept & { readonly about: About } {
-  const { content, tier, told, about } = inParts(chain, way, target) ?? whole(chain, way, target, recipe);
+type KeptAnew = Kept & { readonly about: About };
+
+function keep(chain: Chain, way: Walk, target: Format, recipe: string): KeptAnew {
+  const steps = inParts(chain, way, target);
+  return note(chain, way, target, recipe, steps ? atOnce(steps) : whole(chain, way, target, recipe));
+}
+
+/**
+ * Keeps what a walk gives, in steps between which others may work, where it is put together delta by delta; else it does nothing.
+ * True where it is kept now.
+ */
+export function* keepInSteps(chain: Chain, way: Walk, target: Format): Generator<undefined, boolean> {
+  const steps = inParts(chain, way, target);
+  if (!steps) return false;
+  note(chain, way, target, target.id, yield* steps);
+  return true;
+}
+
+/** Names a result, so that it is found by what it is a function of. */
+function note(chain: Chain, way: Walk, target: Format, recipe: string, { content, tier, told, about }: Made): KeptAnew {
   const messageCount = way.contributing.reduce((sum, step) => sum + messagesOf(chain, step), 0);
   const tokenCount = told ?? way.contributing.reduce((sum, step) => sum + step.tokenCount, 0);
   return chain.artifacts.transaction(() => {
@@ -238,27 +256,29 @@ function whole(chain: Chain, way: Walk, target: Format, recipe: string): Made {
 }
 
 /**
- * Deltas of a format in which one is appended to the other are put together one by one, and never held whole: from the result that an
+ * Deltas of a format in which one is appended to the other are put together one by one, and never held whole: from a result that an
  * ancestor had, if there is one, else from all of them. Undefined where that is no way to the bytes that `assemble` gives.
  */
-function inParts(chain: Chain, way: Walk, { id, concatParts }: Format): Made | undefined {
-  const { artifacts } = chain;
+function inParts(chain: Chain, way: Walk, { id, concatParts }: Format): Generator<undefined, Made> | undefined {
   const steps = way.contributing;
   if (!concatParts || !findFormat(id) || !steps.every((step) => step.format === id)) return undefined;
-  const made = (deltas: Iterable<Iterable<Uint8Array>>): Made => ({
-    content: artifacts.writeCache(concatParts(deltas)),
-    tier: 'native',
-    about: noLosses,
-  });
+  return writtenFrom(chain, way, id, concatParts);
+}
+
+function* writtenFrom(chain: Chain, way: Walk, format: string, concatParts: NonNullable<Format['concatParts']>): Generator<undefined, Made> {
+  const { artifacts } = chain;
   const wholeDeltas = (some: readonly Step[]) => eachWhole(artifacts.readInTurn(some.map((step) => step.artifact)));
-  const earlier = earlierResult(chain, way, id);
-  try {
-    if (earlier) return made(oneThen(artifacts.readParts(earlier.artifact), wholeDeltas(earlier.rest)));
-  } catch (error) {
-    // It was dropped from the cache: all of the walk is there still.
-    if (!(error instanceof StemmaError && error.code === 'NOT_FOUND')) throw error;
-  }
-  return made(wholeDeltas(steps));
+  const made = function* (deltas: Iterable<Iterable<Uint8Array>>): Generator<undefined, Made> {
+    return { content: yield* artifacts.writeCache(concatParts(deltas)), tier: 'native', about: noLosses };
+  };
+  for (const earlier of earlierResults(chain, way, format))
+    try {
+      return yield* made(oneThen(artifacts.readParts(earlier.artifact), wholeDeltas(earlier.rest)));
+    } catch (error) {
+      // It was dropped from the cache: an earlier one may be there, and all of the walk is.
+      if (!(error instanceof StemmaError && error.code === 'NOT_FOUND')) throw error;
+    }
+  return yield* made(wholeDeltas(way.contributing));
 }
 
 function* eachWhole(deltas: Iterable<Uint8Array>): Generator<Iterable<Uint8Array>> {
@@ -272,21 +292,50 @@ function* oneThen<T>(one: T, others: Iterable<T>): Generator<T> {
 
 /** Walks that are shorter are put together faster than an earlier result is looked for and read. */
 const longWalk = 64;
-/** How far back an earlier result is looked for, in commits. */
-const lookBack = 4_096;
+/** Results that were dropped from the cache are passed over; after so many of them the walk itself is faster. */
+const mostTried = 4;
 
-/** The result that an ancestor had with the same stop and format, and what came after it. */
-function earlierResult(chain: Chain, way: Walk, format: string): { readonly artifact: ArtifactNo; readonly rest: readonly Step[] } | undefined {
+interface Earlier {
+  readonly artifact: ArtifactNo;
+  /** What came after it. */
+  readonly rest: readonly Step[];
+}
+
+/** Results that ancestors had with the same stop and format, the nearest first. */
+function earlierResults(chain: Chain, way: Walk, format: string): Earlier[] {
   const steps = way.contributing;
-  if (steps.length < longWalk) return undefined;
-  const earlier = chain.db.one<{ context: ContextRow['seq']; artifact: ArtifactNo }>(
+  const [first] = steps;
+  const last = steps.at(-1);
+  if (!first || !last || steps.length < longWalk) return [];
+  // A walk of deltas alone from the root is the same by either stop.
+  const isAll = way.stop !== 'compaction' ? steps.length === way.tip.depth + 1 : first.parent === null && first.type !== 'compaction';
+  const stops = isAll && (way.stop === 'root' || way.stop === 'compaction') ? ['root', 'compaction'] : [way.stop];
+  const found: Earlier[] = [];
+  for (const { context, artifact } of chain.db.each<{ context: ContextRow['seq']; artifact: ArtifactNo }>(
     `SELECT context, artifact FROM materialized
-      WHERE context IN (SELECT value FROM json_each(?)) AND stop = ? AND format = ? AND tier = 'native' ORDER BY context DESC LIMIT 1`,
-    JSON.stringify(steps.slice(-lookBack).map((step) => step.seq)),
-    way.stop,
+      WHERE context BETWEEN ? AND ? AND project = ? AND stop IN (SELECT value FROM json_each(?)) AND format = ? AND tier = 'native'
+      ORDER BY context DESC`,
+    first.seq,
+    last.seq,
+    chain.project,
+    JSON.stringify(stops),
     format,
-  );
-  return earlier && { artifact: earlier.artifact, rest: steps.slice(steps.findIndex((step) => step.seq === earlier.context) + 1) };
+  )) {
+    const place = placeIn(steps, context);
+    if (place !== undefined && found.push({ artifact, rest: steps.slice(place + 1) }) === mostTried) break;
+  }
+  return found;
+}
+
+/** Where a commit stands in a walk: each is numbered after those before it. */
+function placeIn(steps: readonly Step[], seq: ContextRow['seq']): number | undefined {
+  let [from, to] = [0, steps.length];
+  while (from < to) {
+    const middle = (from + to) >> 1;
+    if ((steps[middle]?.seq ?? 0) < seq) from = middle + 1;
+    else to = middle;
+  }
+  return steps[from]?.seq === seq ? from : undefined;
 }
 
 /** C6: no commit at all is the empty conversation. */

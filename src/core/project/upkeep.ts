@@ -1,6 +1,9 @@
-import type { Chain } from '../chain/index.js';
+import { type Chain, keepRestPoints, restIsDue } from '../chain/index.js';
 
-/** Work on the store that nobody waits for: what was committed a while ago is packed closer when nothing else is going on. */
+/**
+ * Work on the store that nobody waits for: when nothing else is going on, what was committed a while ago is packed closer, and long
+ * chains get places from which their readers go on.
+ */
 export interface Upkeep {
   /** Something was called: work waits until it has been quiet for a while. */
   wake(): void;
@@ -32,9 +35,13 @@ export function openUpkeep(chain: Chain, times: UpkeepTimes = usual): Upkeep {
     return objects >= worthIt.objects || bytes >= worthIt.bytes;
   };
   const begin = (): void => {
-    if (chain.db.readonly || !isWorthIt()) return;
-    work = chain.artifacts.repack({ olderThanMs: settledMs, shrink: false });
+    if (chain.db.readonly || !(isWorthIt() || restIsDue(chain))) return;
+    work = upkeep();
     step();
+  };
+  const upkeep = function* (): Generator<undefined, void> {
+    if (isWorthIt()) yield* chain.artifacts.repack({ olderThanMs: settledMs, shrink: false });
+    yield* keepRestPoints(chain);
   };
   const step = (): void => {
     try {

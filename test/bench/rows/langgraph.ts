@@ -28,6 +28,8 @@ function peer(folder: string, length: number, kind: 'plain' | 'lc'): Kept {
   const script = join(dirname(fileURLToPath(import.meta.url)), 'langgraph.js');
   const { stdout, stderr, status } = spawnSync(process.execPath, ['--expose-gc', script, at, String(length), kind], { encoding: 'utf8' });
   rmSync(at, { recursive: true, force: true });
+  // What it has not synced is still on its way to the disk: who is measured next is not to wait for that.
+  spawnSync('sync');
   if (status !== 0) throw new Error(stderr);
   return JSON.parse(stdout) as Kept;
 }

@@ -1,9 +1,24 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { ContextId } from '../../../src/core/base/index.js';
-import { assemble, type Chain, checkpoint, commitOf, fork, materializedBytes, remakeSnapshot, walk } from '../../../src/core/chain/index.js';
+import { type ArtifactNo, atOnce, type ContextId } from '../../../src/core/base/index.js';
+import {
+  assemble,
+  type Chain,
+  checkpoint,
+  commitOf,
+  compact,
+  fork,
+  keepRestPoints,
+  materializedBytes,
+  remakeSnapshot,
+  walk,
+} from '../../../src/core/chain/index.js';
 import { formatOf } from '../../../src/core/formats/index.js';
 import { prompt } from '../../support/claude-lines.js';
-import { emptyChain } from '../../support/project.js';
+import { emptyChain, emptyProject } from '../../support/project.js';
+
+const delta = (text: string) => ({ type: 'delta', format: 'claude-code-v1', text, template: 't', checkpoint: 'turn_boundary' }) as const;
 
 function grow(chain: Chain, from: ContextId | null, count: number, name: string, more = ''): ContextId[] {
   const ids: ContextId[] = [];
@@ -11,13 +26,9 @@ function grow(chain: Chain, from: ContextId | null, count: number, name: string,
     for (let turn = 0; turn < count; turn++)
       ids.push(
         checkpoint(chain, {
-          parent: ids.at(-1) ?? from,
-          type: 'delta',
-          format: 'claude-code-v1',
           // Every other delta lacks its last newline, which only the whole can set right.
-          text: prompt(`${name}${turn}`, `${name} ${turn}${more}`).slice(0, turn % 2 ? -1 : undefined),
-          template: 't',
-          checkpoint: 'turn_boundary',
+          ...delta(prompt(`${name}${turn}`, `${name} ${turn}${more}`).slice(0, turn % 2 ? -1 : undefined)),
+          parent: ids.at(-1) ?? from,
           messageCount: 1,
           tokenCount: 2,
         }).id,
@@ -67,4 +78,59 @@ describe('deep chains', () => {
     expect(materializedBytes(chain, { id: ids.at(-1) as ContextId }).bytes.length).toBeGreaterThan(5_000 * 100);
     expect(fork(chain, { id: ids.at(-1) as ContextId, at: 'm5.0' as never }).parent).toBe(ids[4]);
   }, 60_000);
+
+  test('[C23] long chains get places to rest; later commits and forks go on from the nearest, and a dropped one is made again', () => {
+    const { chain, dir } = emptyProject();
+    const ids = grow(chain, null, 300, 'm');
+    const limits = { commits: 32, tokens: 1_000_000 };
+    expect(atOnce(keepRestPoints(chain, limits))).toBe(4);
+    const restAt = chain.db.all<{ id: ContextId }>('SELECT c.id FROM materialized m JOIN context c ON c.seq = m.context').map(({ id }) => id);
+    expect(restAt).toEqual([32, 64, 128, 256].map((depth) => ids[depth]));
+    // What was looked at is not looked at again.
+    expect(atOnce(keepRestPoints(chain, limits))).toBe(0);
+
+    const read: number[] = [];
+    const watched: Chain = {
+      ...chain,
+      artifacts: {
+        ...chain.artifacts,
+        readInTurn: (nos) => {
+          read.push(nos.length);
+          return chain.artifacts.readInTurn(nos);
+        },
+      },
+    };
+    const branch = grow(chain, ids[200] as ContextId, 3, 'b').at(-1) as ContextId;
+    for (const [stop, from] of [
+      ['root', 128],
+      ['compaction', 128],
+    ] as const) {
+      const { bytes } = materializedBytes(watched, { id: branch, stop });
+      expect([stop, Buffer.from(bytes).toString() === whole(chain, branch)]).toEqual([stop, true]);
+      expect([stop, read.splice(0)]).toEqual([stop, [200 + 3 - from]]);
+      chain.db.run('DELETE FROM materialized WHERE context = (SELECT seq FROM context WHERE id = ?)', branch);
+    }
+    // With the nearest dropped, the one before it is gone on from; what was dropped comes back when it is asked for itself.
+    const rest = chain.db.one<{ artifact: ArtifactNo }>(
+      'SELECT m.artifact FROM materialized m JOIN context c ON c.seq = m.context WHERE c.id = ?',
+      ids[128] ?? '',
+    );
+    const before = chain.artifacts.read(rest?.artifact as ArtifactNo);
+    rmSync(join(dir, 'objects', 'snapshots', chain.artifacts.stat(rest?.artifact as ArtifactNo).ref.slice('blake3:'.length)));
+    expect(kept(watched, branch) === whole(chain, branch)).toBe(true);
+    expect(read.splice(0)).toEqual([200 + 3 - 128, 200 + 3 - 64]);
+    expect(Buffer.from(chain.artifacts.read(rest?.artifact as ArtifactNo)).equals(before)).toBe(true);
+  });
+
+  test('[C23] behind a compaction a deep commit has a short walk, and none is kept; large deltas count by their tokens', () => {
+    const chain = emptyChain();
+    const ids = grow(chain, null, 100, 'm');
+    const after = grow(chain, compact(chain, ids[99] as ContextId, 'what was said').id, 40, 'n');
+    expect(atOnce(keepRestPoints(chain, { commits: 64, tokens: 1_000_000 }))).toBe(1);
+    const large = checkpoint(chain, { ...delta(prompt('l', 'many words '.repeat(2_000))), parent: after.at(-1) as ContextId });
+    const next = checkpoint(chain, { ...delta(prompt('k', 'few')), parent: large.id });
+    expect(atOnce(keepRestPoints(chain, { commits: 1_000, tokens: 4_096 }))).toBe(1);
+    expect(chain.db.all('SELECT c.id FROM materialized m JOIN context c ON c.seq = m.context WHERE c.depth > 100')).toEqual([{ id: large.id }]);
+    expect(kept(chain, next.id) === whole(chain, next.id)).toBe(true);
+  });
 });

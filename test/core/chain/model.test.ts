@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ContextId, EntryKey, Timestamp } from '../../../src/core/base/index.js';
-import { checkpoint, compact, contextEntries, fork, materializedBytes, show, snapshot } from '../../../src/core/chain/index.js';
+import { checkpoint, compact, contextEntries, fork, keepRestPoints, materializedBytes, show, snapshot } from '../../../src/core/chain/index.js';
 import type { Commit, CommitType, Role, Stop } from '../../../src/core/contract/index.js';
 import { formatOf } from '../../../src/core/formats/index.js';
 import { atOnce, type Project, roots } from '../../../src/core/project/index.js';
@@ -22,7 +22,11 @@ interface Held {
   readonly text: string | undefined;
 }
 
-const lineage = (of: Model | null): Model[] => (of ? [...lineage(of.parent), of] : []);
+function lineage(of: Model | null): Model[] {
+  const path: Model[] = [];
+  for (let at = of; at; at = at.parent) path.unshift(at);
+  return path;
+}
 
 /** Rules C3 to C5. */
 function expected(of: Model, stop: Stop): readonly Held[] {
@@ -57,12 +61,14 @@ type Step =
   | { readonly does: 'compact'; readonly on: number; readonly words: readonly string[] }
   | { readonly does: 'snapshot'; readonly on: number; readonly stop: 'compaction' | 'root' }
   | { readonly does: 'fork'; readonly on: number; readonly at: number }
+  | { readonly does: 'long run'; readonly on: number; readonly length: number; readonly format: string }
+  | { readonly does: 'keep places to rest' }
   | { readonly does: 'drop caches' }
   | { readonly does: 'collect garbage' }
   | { readonly does: 'pack closer' };
 
 const uuid = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\.\d+$/;
-const formats = ['claude-code-v1', 'anthropic-messages-v1', 'openai-chat-v1'];
+const formats = ['claude-code-v1', 'anthropic-messages-v1', 'openai-chat-v1', 'bureau-agent-v1', 'pi-v1', 'codex-v1'];
 const format = fc.constantFrom(...formats);
 const pick = fc.nat({ max: 1_000 });
 const words = fc.array(
@@ -80,6 +86,23 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 4, arbitrary: fc.record({ does: fc.constant('fork' as const), on: pick, at: pick }) },
   ...(['drop caches', 'collect garbage', 'pack closer'] as const).map((does) => ({ weight: 1, arbitrary: fc.constant({ does } as Step) })),
 );
+
+/** The same with runs of commits that are longer than what is put together from an earlier result, and places to rest among them. */
+const longStep: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 3, arbitrary: step },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      does: fc.constant('long run' as const),
+      on: pick,
+      length: fc.integer({ min: 60, max: 150 }),
+      format: fc.constantFrom('claude-code-v1', 'claude-code-v1', ...formats),
+    }),
+  },
+  { weight: 1, arbitrary: fc.constant({ does: 'keep places to rest' } as Step) },
+);
+/** So that a run of some hundred commits has several of them. */
+const restLimits = { commits: 16, tokens: 512 };
 
 interface Written {
   readonly words: readonly string[];
@@ -101,11 +124,12 @@ function world(project: Project, later: () => void) {
     if (before.every(({ key }) => uuid.test(key))) expect([...carried]).toEqual(before.map(({ key }) => key));
   };
 
-  const learn = (commit: Commit, own: readonly Held[]): void => {
+  const learn = (commit: Commit, own: readonly Held[]): Model => {
     const parent = commit.parent ? (known.get(commit.parent) ?? null) : null;
     if (commit.parent && !parent) throw new Error(`${commit.id} stands on ${commit.parent}, which the model does not know`);
-    const before = known.get(commit.id);
-    if (!before) known.set(commit.id, { id: commit.id, parent, type: commit.type, own });
+    const model = known.get(commit.id) ?? { id: commit.id, parent, type: commit.type, own };
+    known.set(commit.id, model);
+    return model;
   };
 
   const delta = (texts: readonly string[], format: string): { bytes: Uint8Array; own: Held[] } => {
@@ -121,10 +145,10 @@ function world(project: Project, later: () => void) {
     };
   };
 
-  const make = (parent: Model | null | undefined, type: CommitType, { words, format }: Written): void => {
+  const make = (parent: Model | null | undefined, type: CommitType, { words, format }: Written): Model => {
     const { bytes, own } = delta(words, format);
     const data = Buffer.from(bytes).toString('base64');
-    learn(checkpoint(chain, { parent: parent?.id ?? null, type, format, data, template: 'model', checkpoint: 'explicit' }), own);
+    return learn(checkpoint(chain, { parent: parent?.id ?? null, type, format, data, template: 'model', checkpoint: 'explicit' }), own);
   };
 
   /** A fork shows what was shown up to the entry, whatever it had to make for that. */
@@ -147,6 +171,7 @@ function world(project: Project, later: () => void) {
         for (const file of readdirSync(folder)) rmSync(join(folder, file));
         return;
       }
+      if (does.does === 'keep places to rest') return void atOnce(keepRestPoints(chain, restLimits));
       if (does.does === 'pack closer') return void atOnce(chain.artifacts.repack());
       if (does.does === 'collect garbage') {
         later();
@@ -156,6 +181,12 @@ function world(project: Project, later: () => void) {
       const on = does.on % 4 === 0 ? undefined : at(does.on);
       if (does.does === 'delta') make(on, 'delta', does);
       else if (does.does === 'compaction') make(on, 'compaction', does);
+      else if (does.does === 'long run')
+        chain.artifacts.transaction(() => {
+          let parent = on;
+          for (let turn = 0; turn < does.length; turn++)
+            parent = make(parent, 'delta', { words: [`asked ${does.on} ${turn}`, `told ${turn}`], format: does.format });
+        });
       else if (does.does === 'imported snapshot') make(null, 'snapshot', does);
       else if (does.does === 'compact' && on) {
         const made = compact(chain, on.id, does.words.join(' '));
@@ -170,12 +201,13 @@ function world(project: Project, later: () => void) {
         if (tip && expected(tip, 'compaction').length) forkAt(tip, does.at);
       }
     },
-    /** Every commit, by every way to walk from it: entries, and the materialized bytes read again. */
-    compare(): void {
-      for (const model of known.values()) {
+    /** Every so manieth commit and the last, by as many ways to walk from it: entries, and the materialized bytes read again. */
+    compare(every = 1): void {
+      const some = <T>(all: readonly T[]): T[] => all.filter((_, place) => place % every === 0 || place === all.length - 1);
+      for (const model of some([...known.values()])) {
         const path = lineage(model);
         expect(show(chain, model.id)).toMatchObject({ parent: model.parent?.id ?? null, type: model.type, depth: path.length - 1 });
-        for (const stop of ['compaction', 'root', ...path.map((one) => one.id)] as Stop[]) {
+        for (const stop of ['compaction', 'root', ...some(path.map((one) => one.id))] as Stop[]) {
           const wanted = expected(model, stop);
           expect({ of: model.id, stop, entries: held(model.id, stop) }).toEqual({ of: model.id, stop, entries: wanted });
           for (const format of [undefined, ...formats]) {
@@ -207,6 +239,26 @@ describe('against the model', () => {
         both.compare();
       }),
       { numRuns: 40 },
+    );
+  });
+
+  test('[C3, C4, C5, C7, C15, C20, C23] the same of walks of hundreds of commits, with places to rest kept, dropped and gone on from', {
+    timeout: 300_000,
+  }, () => {
+    let ahead = 0;
+    const project = emptyProject(() => Date.now() + ahead);
+    fc.assert(
+      fc.property(fc.array(longStep, { minLength: 4, maxLength: 12 }), (steps) => {
+        const both = world(project, () => {
+          ahead += 7_200_000;
+        });
+        both.run({ does: 'long run', on: 0, length: 90, format: 'claude-code-v1' });
+        for (const one of steps) both.run(one);
+        both.compare(53);
+        both.run({ does: 'keep places to rest' });
+        both.compare(71);
+      }),
+      { numRuns: 4 },
     );
   });
 });
