@@ -20,12 +20,15 @@ export { anthropicMessages, wireMessages } from './anthropic-messages/index.js';
 export { bureauAgent } from './bureau-agent/index.js';
 export { type CardLine, cardbox, cardsOfEntries, encodeCards, entriesOfCards, spacedJson, textOfContent } from './cardbox/index.js';
 export { type AgentMeta, agentIn, claudeCode } from './claude-code/index.js';
+export { type PlacedLine as CodexLine, readLines as codexLines, sentItem as codexItem } from './codex/index.js';
 export { events } from './events/index.js';
 export type * from './format.js';
 export { factsOf, joinLosses, type Losses, lossesOf, noLosses } from './losses.js';
 export { fence, markdown } from './markdown/index.js';
 export { narrative, tell } from './narrative/index.js';
 export { openaiChat } from './openai-chat/index.js';
+export { textParts } from './parts.js';
+export { framed as piSummary } from './pi/index.js';
 export { countTokens, imageTokens, tokenizer } from './tokens.js';
 export { describeRaw } from './unknown.js';
 

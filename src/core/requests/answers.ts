@@ -44,9 +44,21 @@ interface Count {
   readonly format: string | undefined;
   readonly causes: CauseSums;
   readonly tools: Map<string, string>;
+  /** Of the last answer: its calls without a result so far, and how many results came. */
+  readonly open: ReadonlySet<string>;
+  readonly answered: number;
 }
 
-const nothing = (): Count => ({ messages: 0, begun: undefined, last: undefined, format: undefined, causes: noCauses(), tools: new Map() });
+const nothing = (): Count => ({
+  messages: 0,
+  begun: undefined,
+  last: undefined,
+  format: undefined,
+  causes: noCauses(),
+  tools: new Map(),
+  open: new Set(),
+  answered: 0,
+});
 
 const idOf = (commit: ContextId, key: EntryKey): string => `call:${commit}:${key}`;
 
@@ -68,7 +80,7 @@ export const answerRows = (chain: Chain, commits: readonly CommitSeq[], isRecord
     model: answer.model,
     messageCount: beginning.messagesBefore,
     tokens: answer.usage,
-    proof: isPure ? runtime.proof : 'rebuilt',
+    proof: isPure && !answer.isRebuilt ? runtime.proof : 'rebuilt',
   }));
 
 /** What filled the windows of the same calls. */
@@ -95,43 +107,83 @@ interface Found {
 
 function answersIn(chain: Chain, commits: readonly CommitSeq[], isRecorded: (record: string) => boolean): Found[] {
   const counts = new Map<CommitSeq, Count>();
+  const leading = leadingMessages(chain);
   return commits.flatMap((seq) => {
     const row = commitAt(chain, seq);
     const { beginnings, end } = beginningsOf(chain, row, counts);
     counts.set(seq, end);
-    // What a person put together by forking was never sent.
-    const unrecorded = beginnings.filter(({ key }) => !isRecorded(recordOf(key)));
-    if (row.type !== 'delta' || row.forked || !unrecorded.length) return [];
     const runtime = runtimeOf(row.format);
+    const unrecorded = beginnings.filter(({ key }) => !isRecorded(recordOf(key)));
+    // What a person put together by forking was never sent.
+    if (!(row.type === 'delta' || makesCompaction(row, runtime)) || row.forked || !unrecorded.length) return [];
     const delta = deltaOf(chain, row);
-    return unrecorded.flatMap((beginning): Found[] => {
+    return unrecorded.flatMap(({ messagesBefore, ...beginning }): Found[] => {
       const answer = runtime.answer(delta, beginning.at);
       const at = answer?.at ?? delta.entries[beginning.at]?.at ?? timestampOf(row.createdAt);
-      return answer ? [{ row, runtime, beginning, answer, at, isPure: end.format === row.format }] : [];
+      const placed = { ...beginning, messagesBefore: leading(row) + messagesBefore };
+      return answer ? [{ row, runtime, beginning: placed, answer, at, isPure: end.format === row.format }] : [];
     });
   });
+}
+
+const makesCompaction = ({ type, parent }: ContextRow, { recordsCompactions }: Runtime): boolean =>
+  type === 'compaction' && parent !== null && recordsCompactions === true;
+
+/** How many messages stand before the first entry, by commit: what the nearest delta says that says it. */
+function leadingMessages(chain: Chain): (row: ContextRow) => number {
+  const known = new Map<CommitSeq, number>();
+  return (row) => {
+    const { leading } = runtimeOf(row.format);
+    if (!leading) return 0;
+    const passed: CommitSeq[] = [];
+    let found: number | undefined;
+    for (let at: ContextRow | undefined = row; at && found === undefined; at = at.parent === null ? undefined : commitAt(chain, at.parent)) {
+      found = known.get(at.seq) ?? (at.format === row.format ? leading(deltaOf(chain, at), at.parent === null) : 0);
+      passed.push(at.seq);
+    }
+    for (const seq of passed) known.set(seq, found ?? 0);
+    return found ?? 0;
+  };
 }
 
 function beginningsOf(chain: Chain, row: ContextRow, counts: ReadonlyMap<CommitSeq, Count>): { beginnings: Beginning[]; end: Count } {
   const runtime = runtimeOf(row.format);
   const beginnings: Beginning[] = [];
-  const before = row.type === 'delta' && row.parent !== null ? (counts.get(row.parent) ?? countTo(chain, row)) : undefined;
-  const { causes, tools, ...start } = before ?? nothing();
-  let { messages, begun, last } = start;
-  const sums = [...causes];
-  outlineOf(chain, row.artifact, row.format).entries.forEach((entry, at) => {
+  const countBefore = (): Count | undefined => (row.parent === null ? undefined : (counts.get(row.parent) ?? countTo(chain, row)));
+  const before = row.type === 'delta' ? countBefore() : undefined;
+  const { entries } = outlineOf(chain, row.artifact, row.format);
+  if (makesCompaction(row, runtime)) {
+    const at = entries.findIndex(({ hidden, role }) => hidden && role === 'assistant');
+    const sent = at < 0 ? undefined : countBefore();
+    if (sent) beginnings.push({ key: (entries[at] as OutlineEntry).key, at, messagesBefore: closed(sent, runtime), causes: [...sent.causes] });
+  }
+  let count = before ?? nothing();
+  const { tools } = count;
+  const sums = [...count.causes];
+  entries.forEach((entry, at) => {
     if (entry.hidden) return;
+    const { last } = count;
     const isSpoken = entry.role === 'assistant';
-    if (isSpoken && entry.kind !== 'summary' && runtime.startsAnswer(entry, last))
-      beginnings.push({ key: entry.key, at, messagesBefore: runtime.leadingMessages + messages, causes: [...sums] });
-    if (runtime.isListed(entry) && runtime.startsMessage(entry, begun, last)) {
-      messages += 1;
-      begun = entry;
-    }
-    if (isSpoken) last = entry;
+    const isNew = isSpoken && entry.kind !== 'summary' && runtime.startsAnswer(entry, last);
+    if (isNew || entry.role === 'user') count = { ...count, messages: closed(count, runtime), open: new Set(), answered: 0 };
+    if (isNew) beginnings.push({ key: entry.key, at, messagesBefore: count.messages, causes: [...sums] });
+    if (runtime.isListed(entry) && runtime.startsMessage(entry, count.begun, last)) count = { ...count, messages: count.messages + 1, begun: entry };
+    if (runtime.unanswered) count = { ...count, ...answeredBy(count, entry) };
+    if (isSpoken) count = { ...count, last: entry };
     addTo(sums, causeOfEntry(entry, tools), entry.tokens);
   });
-  return { beginnings, end: { messages, begun, last, causes: sums, tools, format: before && before.format !== row.format ? undefined : row.format } };
+  return { beginnings, end: { ...count, causes: sums, tools, format: before && before.format !== row.format ? undefined : row.format } };
+}
+
+/** The messages, with those that the runtime adds for calls without a result. */
+const closed = ({ messages, open, answered }: Count, { unanswered }: Runtime): number =>
+  messages + (open.size > 0 ? (unanswered?.(open.size, answered) ?? 0) : 0);
+
+function answeredBy({ open, answered }: Count, { kind, toolCallId }: OutlineEntry): Pick<Count, 'open' | 'answered'> {
+  if (toolCallId === undefined) return { open, answered };
+  if (kind === 'tool_call') return { open: new Set(open).add(toolCallId), answered };
+  if (kind !== 'tool_result' || !open.has(toolCallId)) return { open, answered };
+  return { open: new Set([...open].filter((id) => id !== toolCallId)), answered: answered + 1 };
 }
 
 /** The count at the commit before this one, from the beginning of its context on. */
@@ -227,15 +279,20 @@ export function getAnswered(chain: Chain, requestId: string, commit: ContextId, 
   const first = own.entries[at];
   const answer = first?.role === 'assistant' ? runtime.answer(own, at) : undefined;
   if (!first || !answer) throw notFound(requestId, `${row.id} has no answer ${key}`);
-  const isPure = walk(chain, row).contributing.every((step) => step.format === row.format);
+  const asSummary = makesCompaction(row, runtime);
+  // The call of a compaction was sent the context before it.
+  const context = asSummary ? commitAt(chain, row.parent as CommitSeq) : row;
+  const isPure = !answer.isRebuilt && walk(chain, context).contributing.every((step) => step.format === row.format);
   const { provider, body, missing } = runtime.body({
     commit: row.id,
     replyKey: key,
     at: first.at ?? timestampOf(row.createdAt),
     answer,
-    entries: () => entriesBefore(chain, row, key),
-    deltas: () => deltasOf(chain, row, first.raw?.start),
-    earlier: () => earlierDeltas(chain, row),
+    makesCompaction: asSummary,
+    entries: () => entriesBefore(chain, context, key),
+    deltas: () =>
+      asSummary ? [...deltasOf(chain, context, undefined), deltaOf(chain, row, first.raw?.start)] : deltasOf(chain, row, first.raw?.start),
+    earlier: () => earlierDeltas(chain, context),
   });
   return {
     requestId,
@@ -251,12 +308,8 @@ export function getAnswered(chain: Chain, requestId: string, commit: ContextId, 
 
 function entriesBefore(chain: Chain, row: ContextRow, key: EntryKey): ReturnType<CallPlace['entries']> {
   const all = contextEntries(chain, { id: row.id });
-  return all
-    .slice(
-      0,
-      all.findIndex((each) => each.key === key),
-    )
-    .map(({ entry }) => entry);
+  const end = all.findIndex((each) => each.key === key);
+  return all.slice(0, end < 0 ? all.length : end).map(({ entry }) => entry);
 }
 
 const deltasOf = (chain: Chain, row: ContextRow, end: number | undefined): Delta[] =>

@@ -10,7 +10,6 @@ export const fromEntries: Runtime = {
   format: '',
   source: 'entries',
   proof: 'rebuilt',
-  leadingMessages: 0,
   startsAnswer: (entry, last) => last === undefined || (entry.messageId ?? recordOf(entry.key)) !== (last.messageId ?? recordOf(last.key)),
   isListed: ({ role }) => role !== 'system',
   // Blocks of one answer are one message, even where results stand between them.
@@ -35,7 +34,8 @@ export const openaiFromEntries: Runtime = {
 
 const writers = { anthropic: 'anthropic-messages-v1', openai: 'openai-chat-v1' } as const;
 
-function bodyInWords(call: CallPlace, provider: keyof typeof writers): CallBody {
+/** The body as the provider would get it, from the entries alone. */
+export function bodyInWords(call: CallPlace, provider: keyof typeof writers): CallBody {
   const before = call.entries().map(({ tokens: _, raw: __, ...entry }): WritableEntry => entry);
   const written = parseJson(textOf(formatOf(writers[provider]).write(before, { newId: () => '', now: call.at })));
   const parts = isObject(written) ? written : {};

@@ -29,8 +29,18 @@ export interface Runtime {
    * the assistant's entry before. Counting by it gives `messageCount` without making a body.
    */
   startsMessage(entry: OutlineEntry, begun: OutlineEntry | undefined, last: OutlineEntry | undefined): boolean;
-  /** Messages that every body's list begins with and that are no entries, such as base instructions. */
-  readonly leadingMessages: number;
+  /**
+   * How many messages that are no entries, such as base instructions, the bodies begin with from this delta on; undefined where
+   * it does not say. A runtime without it has none.
+   */
+  readonly leading?: (delta: Delta, isRoot: boolean) => number | undefined;
+  /**
+   * How many messages the runtime adds for an answer of which so many calls got no result and so many did, once the conversation
+   * goes on. A runtime without it adds none.
+   */
+  readonly unanswered?: (calls: number, answered: number) => number;
+  /** A compaction's commit begins with the answer of the call that made it, hidden: that was sent the context before it. */
+  readonly recordsCompactions?: true;
   /** What the delta says of the call whose answer begins at its entry number `at`; undefined where that was no call. */
   answer(delta: Delta, at: number): Answer | undefined;
   /** The body as its provider got it, as far as it was written down. Never throws for what the deltas hold. */
@@ -81,6 +91,8 @@ export interface Answer {
   readonly usage: Usage;
   /** When the call was made or its answer came; the entry's own time where it is not given. */
   readonly at?: Timestamp;
+  /** The runtime did not write down what was sent: it is `rebuilt`, whatever the runtime's other calls are. */
+  readonly isRebuilt?: true;
 }
 
 /** Where a call stands in its chain. Deltas are read as they are asked for. */
@@ -89,6 +101,8 @@ export interface CallPlace {
   readonly replyKey: EntryKey;
   readonly at: Timestamp;
   readonly answer: Answer;
+  /** Its answer became the summary of a compaction. */
+  readonly makesCompaction: boolean;
   /** What the model was sent, by the chain's rules: visible entries before the answer, elided results as what took their place. */
   entries(): readonly ParsedEntry[];
   /** The deltas of that context as they were written, oldest first: from the last compaction or snapshot to the answer's own. */

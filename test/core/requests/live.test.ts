@@ -1,26 +1,29 @@
-import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readFileSync, rmSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Json, JsonObject } from '../../../src/core/base/index.js';
 import type { Chain } from '../../../src/core/chain/index.js';
+import type { Request, RequestRow } from '../../../src/core/contract/index.js';
 import { getSource, listSources } from '../../../src/core/intake/index.js';
 import { getRequest, listRequests } from '../../../src/core/requests/index.js';
+import { type Agent, hasAgents, type LiveRun, runAgent } from '../../support/agent-live.js';
 import { emptyChain } from '../../support/project.js';
 import { importAll } from '../../support/requests.js';
 
-/** Runs the real agent on loopback, and holds what its transcript says against what it really sent. */
-const tools = join(import.meta.dirname, '../../../../shared/tools');
-const hasTools = existsSync(join(tools, 'agent-live'));
-if (!hasTools) console.warn('skipped: the tools that run a real agent (../shared/tools) are not on this machine');
-
-type Body = Record<string, unknown> & { system?: { text?: string }[]; messages: unknown[] };
-
-/** What no record holds: everything else of the wire must be there. */
-function recordable(wire: Body): Body {
-  const { metadata: _metadata, stream: _stream, ...rest } = wire;
-  return { ...rest, system: rest.system?.filter((block) => !block.text?.startsWith('x-anthropic-billing-header')) ?? [] };
+/** Runs the real agents on loopback, and holds what their transcripts say against what they really sent. */
+function live(agent: Agent, scenario: string): () => LiveRun {
+  let run: LiveRun | undefined;
+  beforeAll(() => {
+    run = runAgent(agent, scenario);
+  }, 130_000);
+  afterAll(() => rmSync(run?.home ?? '', { recursive: true, force: true }));
+  return () => run as LiveRun;
 }
+
+const imported = (paths: readonly string[]): Chain => {
+  const chain = emptyChain();
+  importAll(chain, paths);
+  return chain;
+};
 
 function sourceText(chain: Chain, path: string): Buffer {
   const source = listSources(chain).find((each) => each.path === path);
@@ -28,28 +31,24 @@ function sourceText(chain: Chain, path: string): Buffer {
   return Buffer.from(chain.artifacts.read(chain.artifacts.find(artifactRef ?? '')));
 }
 
-describe.skipIf(!hasTools).each(['claude-tour', 'claude-troubles'])('%s, run now', (scenario) => {
-  let home = '';
-  let transcripts: string[] = [];
-  let wire: Body[] = [];
+function expectSources(chain: Chain, { transcripts }: LiveRun): void {
+  expect(transcripts.length).toBeGreaterThan(0);
+  for (const path of transcripts) expect(sourceText(chain, path).equals(readFileSync(path)), path).toBe(true);
+}
 
-  beforeAll(() => {
-    home = mkdtempSync(join(tmpdir(), 'stemma-live-'));
-    execFileSync(join(tools, 'agent-live'), ['claude', join(tools, `scenarios/${scenario}.json`), home], { stdio: 'pipe', timeout: 120_000 });
-    const projects = join(home, '.claude/projects');
-    transcripts = readdirSync(projects, { recursive: true, encoding: 'utf8' })
-      .filter((path) => path.endsWith('.jsonl'))
-      .map((path) => join(projects, path));
-    const requests = join(home, 'requests');
-    wire = readdirSync(requests)
-      .sort()
-      .map((file) => JSON.parse(readFileSync(join(requests, file), 'utf8')) as Body);
-  }, 130_000);
-  afterAll(() => rmSync(home, { recursive: true, force: true }));
+describe.skipIf(!hasAgents).each(['claude-tour', 'claude-troubles'])('%s, run now', (scenario) => {
+  const run = live('claude', scenario);
+
+  /** What no record holds: everything else of the wire must be there. */
+  function recordable(wire: JsonObject): JsonObject {
+    const { metadata: _metadata, stream: _stream, system, ...rest } = wire;
+    const blocks = (system ?? []) as readonly { readonly text?: string }[];
+    return { ...rest, system: blocks.filter((block) => !block.text?.startsWith('x-anthropic-billing-header')) as readonly Json[] };
+  }
 
   test('[R3] every recorded call is listed and proved, and is what went over the wire, to the order of members in its messages', () => {
-    const chain = emptyChain();
-    importAll(chain, [join(home, '.claude/projects')]);
+    const { sessions, transcripts, wire } = run();
+    const chain = imported([sessions]);
     const recorded = transcripts.flatMap((path) =>
       readFileSync(path, 'utf8')
         .split('\n')
@@ -71,17 +70,100 @@ describe.skipIf(!hasTools).each(['claude-tour', 'claude-troubles'])('%s, run now
   });
 
   test('[R1] every call stands at the commit that holds its reply, or what it followed', () => {
-    const chain = emptyChain();
-    importAll(chain, [join(home, '.claude/projects')]);
+    const chain = imported([run().sessions]);
     for (const row of listRequests(chain, {})) {
       expect(row.commit, `the commit of ${row.requestId}`).not.toBeNull();
       expect(listRequests(chain, { id: row.commit as never }).map((each) => each.requestId)).toContain(row.requestId);
     }
   });
 
-  test('every transcript comes back byte for byte, its records being stored with the calls', () => {
-    const chain = emptyChain();
-    importAll(chain, [join(home, '.claude/projects')]);
-    for (const path of transcripts) expect(sourceText(chain, path).equals(readFileSync(path)), path).toBe(true);
+  test('every transcript comes back byte for byte, its records being stored with the calls', () => expectSources(imported([run().sessions]), run()));
+});
+
+/** The calls with their bodies; each as long as the list says. */
+function calls(chain: Chain): { row: RequestRow; got: Request; body: JsonObject }[] {
+  return listRequests(chain, {}).map((row) => {
+    const got = getRequest(chain, row.requestId);
+    const body = got.body as JsonObject;
+    expect((body.messages ?? body.input) as readonly Json[]).toHaveLength(row.messageCount);
+    expect(got.proof).toBe(row.proof);
+    return { row, got, body };
   });
+}
+
+describe.skipIf(!hasAgents)('codex-tour, run now', () => {
+  const run = live('codex', 'codex-tour');
+  const promptOf = (item: Json): string => JSON.stringify(item);
+
+  /** The input without the id of the base instructions, which stands nowhere. */
+  const inputOf = (body: JsonObject): readonly Json[] =>
+    (body.input as readonly JsonObject[]).map((item, at) => {
+      const { id: _, ...rest } = item;
+      return at === 0 ? rest : item;
+    });
+
+  function expectInputs(chain: Chain, { wire }: LiveRun): void {
+    const found = calls(chain);
+    expect(found).toHaveLength(wire.length);
+    for (const [at, { row, got, body }] of found.entries()) {
+      const sent = wire[at] as JsonObject;
+      const isCompaction = (sent.tools as readonly Json[]).length === 0;
+      const input = inputOf(sent);
+      expect(row.source).toBe('codex');
+      expect(row.proof).toBe('recorded');
+      expect(inputOf(body), `call ${at}`).toEqual(isCompaction ? input.slice(0, -1) : input);
+      expect(body.model ?? sent.model).toBe(sent.model);
+      expect(row.tokens).toEqual({ input: 100 * (at + 1), output: 10, cacheRead: 0, cacheWrite: 0, ...(at === 2 && { input: 900_000 }) });
+      expect(got.missing).toEqual([
+        ...(isCompaction ? ['model'] : []),
+        'input[0].id',
+        'input[0]: what the runtime takes out of its instructions for tools that are not offered',
+        ...(isCompaction ? ['input: the prompt that asks for the summary'] : []),
+        'tools',
+        'parameters',
+      ]);
+      if (isCompaction) expect(promptOf(input.at(-1) as Json)).toContain('CONTEXT CHECKPOINT COMPACTION');
+    }
+  }
+
+  test('[R1] input items are those on the wire: base instructions, items, the compaction and its call, the fork', () =>
+    expectInputs(imported([run().sessions]), run()));
+
+  test('[R1] they are so too where the fork was imported before the session that it goes on from', () => {
+    const { transcripts, home } = run();
+    const isFork = (path: string): boolean => readFileSync(path, 'utf8').slice(0, 2_000).includes('"forked_from_id"');
+    const [fork] = transcripts.filter(isFork);
+    expect(fork).toBeDefined();
+    const chain = emptyChain();
+    importAll(chain, [fork as string]);
+    importAll(chain, [`${home}/.codex/sessions`]);
+    expectInputs(chain, run());
+  });
+
+  test('every rollout comes back byte for byte', () => expectSources(imported([run().sessions]), run()));
+});
+
+describe.skipIf(!hasAgents)('pi-tour, run now', () => {
+  const run = live('pi', 'pi-tour');
+
+  const withoutMarks = (value: Json): Json => {
+    if (Array.isArray(value)) return value.map(withoutMarks);
+    if (typeof value !== 'object' || value === null) return value;
+    return Object.fromEntries(Object.entries(value).flatMap(([key, each]) => (key === 'cache_control' ? [] : [[key, withoutMarks(each as Json)]])));
+  };
+
+  test('[R1] system prompt, tools and messages are those on the wire, without cache marks; the calls for summaries stand nowhere', () => {
+    const { sessions, wire } = run();
+    const sent = wire.filter(({ system }) => !JSON.stringify(system).includes('context summarization assistant')).map(withoutMarks) as JsonObject[];
+    const found = calls(imported([sessions]));
+    expect(found).toHaveLength(sent.length);
+    for (const [at, { row, got, body }] of found.entries()) {
+      const { model, system, tools, messages } = sent[at] as JsonObject;
+      expect(row).toMatchObject({ source: 'pi', proof: 'recorded', model });
+      expect(body).toEqual({ model, system, tools, messages });
+      expect(got.missing).toEqual(['cache_control', 'parameters']);
+    }
+  });
+
+  test('every session comes back byte for byte', () => expectSources(imported([run().sessions]), run()));
 });

@@ -1,6 +1,6 @@
 // codex: the rollouts of Codex CLI, JSONL files of what the model saw and said, what the screen showed, and what was put in its place.
 // record.ts says what a line is, facts.ts what a plan needs of it, plan.ts cuts a file into commits, entries.ts reads items and
-// write.ts writes them; session.ts makes a file that the agent resumes, peek.ts looks at both ends of one.
+// write.ts writes them; session.ts makes a file that the agent resumes, peek.ts looks at both ends of one; sent.ts: what went to the model.
 import { isObject } from '../../base/index.js';
 import type { ImportableFormat, ParsedDelta } from '../format.js';
 import { concatLines } from '../jsonl.js';
@@ -10,6 +10,8 @@ import { formatId, planImport } from './plan.js';
 import { lineOf, scanLines } from './record.js';
 import { writeSession } from './session.js';
 import { cutLines, writeEntries } from './write.js';
+
+export { type PlacedLine, readLines, sentItem } from './sent.js';
 
 export const codex = {
   id: formatId,

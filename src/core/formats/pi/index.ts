@@ -9,6 +9,8 @@ import { isHeader, scanLines } from './record.js';
 import { writeSession } from './session.js';
 import { cutLines, writeEntries } from './write.js';
 
+export { framed } from './texts.js';
+
 export const pi: ImportableFormat = {
   id: formatId,
   contentType: 'application/jsonl',
