@@ -1,4 +1,6 @@
-import { readFileSync, rmSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Json, JsonObject } from '../../../src/core/base/index.js';
 import type { Chain } from '../../../src/core/chain/index.js';
@@ -138,6 +140,22 @@ describe.skipIf(!hasAgents)('codex-tour, run now', () => {
     importAll(chain, [fork as string]);
     importAll(chain, [`${home}/.codex/sessions`]);
     expectInputs(chain, run());
+  });
+
+  test('[R3] a fork whose origin is not here says so; beside the origin it is whole', () => {
+    const { transcripts, home } = run();
+    const fork = transcripts.find((path) => readFileSync(path, 'utf8').slice(0, 2_000).includes('"forked_from_id"')) as string;
+    const alone = join(mkdtempSync(join(tmpdir(), 'stemma-fork-')), basename(fork));
+    copyFileSync(fork, alone);
+    const chain = imported([alone]);
+    const [only, ...others] = calls(chain);
+    expect(others).toEqual([]);
+    expect(only?.got.missing).toContainEqual(expect.stringMatching(/^input: what came before the fork, in the session 01/));
+    expect(only?.body.input).toHaveLength(2);
+    importAll(chain, [`${home}/.codex/sessions`]);
+    const whole = calls(chain).filter(({ got }) => !got.missing.some((part) => part.startsWith('input: what came')));
+    expect(whole.map(({ body }) => inputOf(body).length)).toContain(9);
+    expect(whole).toHaveLength(run().wire.length);
   });
 
   test('every rollout comes back byte for byte', () => expectSources(imported([run().sessions]), run()));
