@@ -71,8 +71,17 @@ export function duration(ms: number): string {
   return `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1_000)} s`;
 }
 
-/** The first line that says something, cut to what a row can hold. */
+/** The first line that says something, as a row says it: without the marks of Markdown, cut to what a row can hold. */
 export function firstLine(text: string, limit = 240): string {
-  const line = text.trimStart().split('\n', 1)[0] ?? '';
+  const line = unmarked(/^(?!```|~~~|[-*_=\s]+$).*\S.*$/m.exec(text.slice(0, longestSearched))?.[0] ?? text.trim().split('\n', 1)[0] ?? '');
   return line.length > limit ? `${line.slice(0, limit)}…` : line;
 }
+const longestSearched = 10_000;
+
+const unmarked = (line: string): string =>
+  line
+    .replace(/^\s*(?:(?:#{1,6}|>|[-*+]|\d+[.)])\s+)+/, '')
+    .replace(/\*\*(?=\S)([^*]+)\*\*/g, '$1')
+    .replace(/`([^`]+)`/g, '$1')
+    .replace(/\[([^\]]+)\]\([^)\s]*\)/g, '$1')
+    .trim();

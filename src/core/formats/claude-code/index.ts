@@ -1,7 +1,7 @@
 // claude-code: the histories of Claude Code, JSONL files in which each record names the one before it.
 // lines.ts finds records in bytes, record.ts says what one is, tree.ts how they hang together, brief.ts what is kept of them, plan.ts
 // cuts the tree into commits; entries.ts reads, write.ts and session.ts write, progress.ts says how far a file that grows has come.
-import type { ImportableFormat, ParsedDelta } from '../format.js';
+import { facts, type ImportableFormat, type ParsedDelta } from '../format.js';
 import { concatLineParts } from '../jsonl.js';
 import { scanLines } from './lines.js';
 import { peek } from './peek.js';
@@ -16,26 +16,7 @@ export const claudeCode = {
   id: formatId,
   contentType: 'application/jsonl',
   tier: 'translated',
-  holds: [
-    'thinking',
-    'unsignedThinking',
-    'sealedThinking',
-    'signature',
-    'image',
-    'resultImage',
-    'linkedImage',
-    'block',
-    'error',
-    'blank',
-    'summary',
-    'system',
-    'event',
-    'serverTool',
-    'injected',
-    'resultData',
-    'model',
-    'time',
-  ],
+  holds: facts.filter((fact) => fact !== 'author'),
   recognize,
   parse,
   write: writeEntries,
