@@ -53,7 +53,7 @@ describe('numbers as the window says them', () => {
 
   test('a first line is cut, not wrapped', () => {
     expect(firstLine('\n\n  one\ntwo')).toBe('one');
-    expect(firstLine('```ts\n## **Plan:** run `npm test` in [the house](https://a.b)\nthen')).toBe('Plan: run npm test in the house');
+    expect(firstLine('```ts\n## **Plan:** run `npm test` in [the house](docs/house.md)\nthen')).toBe('Plan: run npm test in the house');
     expect(firstLine('> 1. quoted\n')).toBe('quoted');
     expect(firstLine('---\n\n2 * 3 ** 4, __init__ and a `tick')).toBe('2 * 3 ** 4, __init__ and a `tick');
     expect(firstLine('```')).toBe('```');
