@@ -56,6 +56,7 @@ import {
   compareMany,
   compareTurns,
   fileAt,
+  followingTurns,
   listTurns,
   recordedProvider,
   replaySteps,
@@ -66,6 +67,7 @@ import {
   stepEntries,
   turnOf,
   turnRequest,
+  whatIf,
 } from './turns/index.js';
 
 /** What a door hands to every call: the connection that it came over. */
@@ -449,6 +451,10 @@ export const router = os.router({
       askContext(chainOf(context), input, context.session.engine.options.providers ?? [], signal),
     ),
     compare: os.turn.compare.handler(({ input, context }) => compareTurns(chainOf(context), input.a, input.b)),
+    following: os.turn.following.handler(({ input, context }) => followingTurns(chainOf(context), input)),
+    whatIf: os.turn.whatIf.handler(({ input, context, signal }) =>
+      whatIf(chainOf(context), input, context.session.engine.options.providers ?? [], signal, context.session.engine.questions),
+    ),
     sides: os.turn.sides.handler(({ input: { ids }, context }) => ({
       base: commonBase(chainOf(context), ids),
       sides: ids.map((id) => sideOf(chainOf(context), id)),

@@ -138,6 +138,55 @@ export const replyPart = z.object({
 });
 export type ReplyPart = z.output<typeof replyPart>;
 
+/** Where a what-if ends by itself: at other calls of tools, at any other words as well, or nowhere before the end. */
+export const divergenceLimits = ['calls', 'words', 'never'] as const;
+export type DivergenceLimit = (typeof divergenceLimits)[number];
+
+/** `calls`: tools were called that the record does not have, or with something else; `words`: only what was said is other. */
+export const divergence = z.object({ kind: z.enum(['calls', 'words']), what: z.string() });
+export type Divergence = z.output<typeof divergence>;
+
+/**
+ * How a what-if goes on, turn by turn from 1. `begin`: what the person says next; `reply`: what arrives of the answer; `end`: the
+ * turn is a commit, and where it goes another way than the record `divergence` says how.
+ */
+export const whatIfPart = z.object({
+  turn: count,
+  /** The turn of the original that is followed; null where the branch was only answered. */
+  of: contextId.nullable(),
+  kind: z.enum(['begin', 'reply', 'end']),
+  text: z.string(),
+  part: replyPart.optional(),
+  commit: contextId.optional(),
+  divergence: divergence.nullable().optional(),
+});
+export type WhatIfPart = z.output<typeof whatIfPart>;
+
+export const whatIfResult = z.object({
+  /** A commit for each turn, each on top of the one before. */
+  commits: z.array(contextId),
+  /** Where the branch ends now: a what-if from here goes on with the turn after. */
+  tip: contextId,
+  /** How many turns of the original are left. */
+  left: count,
+  /** Why it ended before the original did; null where it did not. */
+  stopped: z.object({ why: z.enum(['diverged', 'open_call', 'canceled', 'failed']), turn: count, what: z.string() }).nullable(),
+});
+export type WhatIfResult = z.output<typeof whatIfResult>;
+
+/** What a what-if would do: the turns of the original that come after what the branch has. */
+export const following = z.object({
+  /** The last commit that branch and original share. */
+  base: contextId,
+  original: contextId,
+  /** The branch ends with words that nobody has answered: that comes first. */
+  answersFirst: z.boolean(),
+  turns: z.array(turnRow),
+  /** The branches that can be followed, the likeliest first. */
+  originals: z.array(z.object({ id: contextId, summary: z.string().nullable(), createdAt: timestamp, turns: count })),
+});
+export type Following = z.output<typeof following>;
+
 /** After `entry`, after so many steps, or at the end of the chain. */
 const moment = { id: contextPrefix, entry: entryKey.optional(), step: count.optional() };
 
@@ -237,6 +286,28 @@ export const turnContract = {
     .output(
       z.object({ base: contextId.nullable(), same: count, added: count, removed: count, changed: count, hunks: z.array(hunk), a: side, b: side }),
     ),
+  /** What a what-if from here would do. Without `original` it is the likeliest branch that leaves where this one does. */
+  following: oc.input(z.object({ id: contextPrefix, original: contextPrefix.optional() })).output(following),
+  /**
+   * What if: says what the person said in the turns after the original's, one by one, on top of a branch, and has a model answer each.
+   * Every turn becomes a commit, so that a run that is stopped or fails has done whole turns, and one from its tip goes on.
+   * `recorded` answers as the original did. Nothing of a transcript is executed: calls are answered as in `rerun`.
+   */
+  whatIf: oc
+    .input(
+      z.strictObject({
+        id: contextPrefix,
+        original: contextPrefix.optional(),
+        provider: name,
+        model: name.optional(),
+        /** Where it ends by itself; else at other calls of tools. */
+        stopAt: z.enum(divergenceLimits).optional(),
+        unanswered: z.enum(['stop', 'ask']).optional(),
+        /** At most so many turns. */
+        turns: z.number().int().min(1).max(10_000).optional(),
+      }),
+    )
+    .output(eventIterator(whatIfPart, whatIfResult)),
   /** What each context's turn took: model, tokens, cost and time, and the last commit that all stand on. */
   sides: oc.input(z.object({ ids: z.array(contextPrefix).min(1).max(16) })).output(z.object({ base: contextId.nullable(), sides: z.array(side) })),
   /** Up to 16 contexts side by side, such as the samples of a run: each aligned with the first, by identity and then by content. */

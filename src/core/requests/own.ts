@@ -224,9 +224,10 @@ function held(chain: Chain, question: OwnQuestion, call: OwnCall, replies: reado
 const repliesIn = (chain: Chain, row: ContextRow): WritableEntry[] => contextEntries(chain, { id: row.id, stop: row.id }).map(({ entry }) => entry);
 
 /** An entry of a reply as it goes back to the model: the same before it is stored and after, when it has names and marks. */
-const spoken = ({ role, kind, text, toolName, toolCallId, arguments: given, result, isError }: WritableEntry): WritableEntry => ({
+const spoken = ({ role, kind, text, toolName, toolCallId, arguments: given, result, isError, media }: WritableEntry): WritableEntry => ({
   role,
   kind,
+  ...(media && { media }),
   ...(text !== undefined && { text }),
   ...(toolName !== undefined && { toolName }),
   ...(toolCallId !== undefined && { toolCallId }),

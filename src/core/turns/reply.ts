@@ -1,6 +1,7 @@
 import { canonicalJson, type Json } from '../base/index.js';
 import type { Chain } from '../chain/index.js';
 import type { Entry, EntryDraft, ReplyPart, RequestTokens } from '../contract/index.js';
+import type { WritableEntry } from '../formats/index.js';
 import { type OwnCall, ownBody, printOf } from '../requests/index.js';
 import { type ModelProvider, type ReplyPiece, recordedPieces } from './providers.js';
 import type { Questions } from './questions.js';
@@ -24,6 +25,8 @@ export interface Asking extends Omit<Question, 'wire'> {
   readonly provider: ModelProvider;
   /** Where calls wait that the recording has no answer to; without it the run stops at them. */
   readonly person?: Questions | undefined;
+  /** What a person says first, on top of the context: part of the reply's commit, before what is answered. */
+  readonly given?: readonly WritableEntry[] | undefined;
 }
 
 /** A model that calls tools without end is stopped. */
@@ -36,8 +39,9 @@ export function* recordedReplies(
   recording: readonly Entry[],
   said: (part: Said) => ReplyPart,
   signal: AbortSignal | undefined,
+  given: readonly WritableEntry[] = [],
 ): Generator<ReplyPart, Reply> {
-  const entries: EntryDraft[] = [];
+  const entries: EntryDraft[] = [...given];
   const asked = questionOf(chain, { ...question, wire: 'anthropic' });
   const at = chain.clock();
   for (const entry of recording) {
@@ -47,8 +51,8 @@ export function* recordedReplies(
     for (const piece of recordedPieces(entry)) yield* shown(piece, said);
     entries.push(draftOf(entry));
   }
-  const call = { ...printOf(ownBody(chain, asked, [])), replies: 0, at, ms: 0, tokens: noTokens, cost: null, stop: null };
-  return { entries, question: asked, calls: entries.length ? [call] : [], isStopped: false };
+  const call = { ...printOf(ownBody(chain, asked, given)), replies: given.length, at, ms: 0, tokens: noTokens, cost: null, stop: null };
+  return { entries, question: asked, calls: entries.length > given.length ? [call] : [], isStopped: false };
 }
 
 const noTokens: RequestTokens = { input: null, output: null, cacheRead: null, cacheWrite: null };
@@ -66,7 +70,7 @@ export async function* asked(
   const { provider } = asking;
   const question = questionOf(chain, { ...asking, wire: provider.wire });
   const answers = answersIn(asking.recording);
-  const entries: EntryDraft[] = [];
+  const entries: EntryDraft[] = [...(asking.given ?? [])];
   const calls: OwnCall[] = [];
   const ended = (isStopped: boolean): Reply => ({ entries, question, calls, isStopped });
   for (let turn = 0; turn < mostCalls; turn++) {

@@ -77,7 +77,7 @@ export async function* rerunTurn(
 }
 
 /** A signal that ends with another, or when nobody reads the run any more. */
-function stopping(signal: AbortSignal | undefined): { readonly signal: AbortSignal; readonly stop: () => void } {
+export function stopping(signal: AbortSignal | undefined): { readonly signal: AbortSignal; readonly stop: () => void } {
   const controller = new AbortController();
   const stop = (): void => controller.abort();
   signal?.addEventListener('abort', stop);
@@ -115,7 +115,7 @@ export async function* oneSample(
   }
 }
 
-const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+export const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 interface Kept extends Pick<ForkInput, 'summary' | 'template' | 'principal' | 'ticketId' | 'threadId'> {
   readonly turn: ContextId | null;

@@ -1,0 +1,33 @@
+import type { Json } from '../base/index.js';
+import type { Divergence, EntryDraft } from '../contract/index.js';
+import { changedFields } from '../diff/index.js';
+import { callName } from './reply.js';
+
+/**
+ * How a reply goes another way than the recorded one, in words; undefined where it does not. Tools make the difference that matters:
+ * what they change is there for all that comes after. Other words for the same deeds are a divergence of the smaller kind.
+ */
+export function divergenceOf(recorded: readonly EntryDraft[], now: readonly EntryDraft[]): Divergence | undefined {
+  const [before, after] = [callsIn(recorded), callsIn(now)];
+  const at = [...Array(Math.max(before.length, after.length)).keys()].find((n) => nameOf(before[n]) !== nameOf(after[n]));
+  if (at !== undefined) return { kind: 'calls', what: otherCall(before[at], after[at], at) };
+  return wordsIn(recorded) === wordsIn(now) ? undefined : { kind: 'words', what: 'the same calls, in other words' };
+}
+
+const callsIn = (entries: readonly EntryDraft[]): EntryDraft[] => entries.filter((entry) => entry.kind === 'tool_call');
+const nameOf = (call: EntryDraft | undefined): string | undefined => call && callName(call);
+
+const wordsIn = (entries: readonly EntryDraft[]): string =>
+  entries
+    .flatMap((entry) => (entry.role === 'assistant' && entry.kind === 'text' ? [(entry.text ?? '').trim()] : []))
+    .filter(Boolean)
+    .join('\n');
+
+function otherCall(before: EntryDraft | undefined, after: EntryDraft | undefined, at: number): string {
+  const place = `call ${at + 1}`;
+  if (!after) return `${place}, of ${before?.toolName}, is not made`;
+  if (!before) return `${place}, of ${after.toolName}, is one more than on record`;
+  if (before.toolName !== after.toolName) return `${place} is of ${after.toolName} instead of ${before.toolName}`;
+  const paths = changedFields((before.arguments ?? {}) as Json, (after.arguments ?? {}) as Json).map((field) => field.path || 'all of it');
+  return `${place}, of ${after.toolName}, was given something else: ${paths.slice(0, 4).join(', ')}${paths.length > 4 ? ' and more' : ''}`;
+}

@@ -1,0 +1,280 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { ContextId, EntryKey } from '../../../src/core/base/index.js';
+import { type Chain, checkpoint, entries, fork, history } from '../../../src/core/chain/index.js';
+import type { Commit, EntryDraft, WhatIfPart, WhatIfResult } from '../../../src/core/contract/index.js';
+import {
+  followingTurns,
+  type ModelProvider,
+  type ModelRequest,
+  openQuestions,
+  type ReplyPiece,
+  reproduceTurn,
+  rerunTurn,
+  whatIf,
+} from '../../../src/core/turns/index.js';
+import { answer, call, prompt, result } from '../../support/claude-lines.js';
+import { emptyChain } from '../../support/project.js';
+import { refusal } from '../../support/refusal.js';
+
+/** Four turns: asked, looked at, changed, thanked. */
+function session(chain: Chain): Commit[] {
+  const texts = [
+    prompt('u1', 'what is here?') + answer('a1', 'a queue', { parent: 'u1' }),
+    prompt('u2', 'look at it', { parent: 'a1' }) +
+      call('c2', 't2', 'Read', { file_path: '/q.js' }, { parent: 'u2' }) +
+      result('r2', 't2', 'const n = 1;', { parent: 'c2' }) +
+      answer('a2', 'it counts', { parent: 'r2' }),
+    prompt('u3', 'fix it', { parent: 'a2' }) +
+      call('c3', 't3', 'Edit', { file_path: '/q.js', new_string: '2' }, { parent: 'u3' }) +
+      result('r3', 't3', 'done', { parent: 'c3' }) +
+      answer('a3', 'fixed', { parent: 'r3' }),
+    prompt('u4', 'thanks', { parent: 'a3' }) + answer('a4', 'welcome', { parent: 'u4' }),
+  ];
+  const commits: Commit[] = [];
+  for (const text of texts)
+    commits.push(
+      checkpoint(chain, {
+        parent: commits.at(-1)?.id ?? null,
+        type: 'delta',
+        format: 'claude-code-v1',
+        text,
+        template: 'coder',
+        checkpoint: 'turn_boundary',
+      }),
+    );
+  return commits;
+}
+
+/** The second turn's prompt, said otherwise: a branch that nobody has answered. */
+const changed = (chain: Chain, commits: readonly Commit[]): Commit =>
+  fork(chain, {
+    id: (commits[1] as Commit).id,
+    at: 'u2.0' as EntryKey,
+    edits: [{ op: 'replace', key: 'u2.0' as EntryKey, entry: { role: 'user', kind: 'text', text: 'look closely' } }],
+  });
+
+function scripted(...replies: (ReplyPiece[] | Error)[]): ModelProvider & { asked: ModelRequest[] } {
+  const asked: ModelRequest[] = [];
+  return {
+    id: 'script',
+    title: 'A script',
+    wire: 'anthropic',
+    asked,
+    models: async () => ({ models: [] }),
+    async *stream(request) {
+      asked.push(structuredClone(request));
+      const reply = replies[asked.length - 1] ?? [];
+      if (reply instanceof Error) throw reply;
+      yield* reply;
+    },
+  };
+}
+
+const text = (delta: string): ReplyPiece => ({ kind: 'text', delta });
+const calls = (id: string, toolName: string, given: unknown): ReplyPiece => ({ kind: 'tool_call', toolCallId: id, toolName, arguments: given });
+const reads = calls('n2', 'Read', { file_path: '/q.js' });
+const edits = calls('n3', 'Edit', { file_path: '/q.js', new_string: '2' });
+
+async function run(
+  stream: AsyncGenerator<WhatIfPart, WhatIfResult>,
+  seen: (part: WhatIfPart) => void = () => {},
+): Promise<{ parts: WhatIfPart[]; done: WhatIfResult }> {
+  const parts: WhatIfPart[] = [];
+  for (;;) {
+    const step = await stream.next();
+    if (step.done) return { parts, done: step.value };
+    parts.push(step.value);
+    seen(step.value);
+  }
+}
+
+const wordsOf = (chain: Chain, id: ContextId): string[] => entries(chain, { id }).entries.map((entry) => entry.text ?? entry.toolName ?? '');
+
+describe('what would be followed', () => {
+  test('a branch’s own prompts stand for as many of the original’s; open words are answered first', () => {
+    const chain = emptyChain();
+    const commits = session(chain);
+    const branch = changed(chain, commits);
+    expect(followingTurns(chain, { id: branch.id })).toMatchObject({
+      base: commits[0]?.id,
+      original: commits[3]?.id,
+      answersFirst: true,
+      turns: [{ trigger: { text: 'fix it' } }, { trigger: { text: 'thanks' } }],
+      originals: [{ id: commits[3]?.id, turns: 3 }],
+    });
+    // From the original's own commit nothing of the branch has been said yet, and the other branch can be followed.
+    expect(followingTurns(chain, { id: (commits[0] as Commit).id, original: (commits[3] as Commit).id }).turns).toHaveLength(3);
+  });
+
+  test('where nothing goes on, or nothing is shared, it is refused with what to do', () => {
+    const chain = emptyChain();
+    const [first] = session(chain) as [Commit, ...Commit[]];
+    const other = checkpoint(chain, {
+      parent: null,
+      type: 'delta',
+      format: 'claude-code-v1',
+      text: prompt('x1', 'other'),
+      template: 't',
+      checkpoint: 'explicit',
+    });
+    expect(refusal(() => followingTurns(chain, { id: first.id, original: other.id }))).toMatchObject({
+      code: 'BAD_REQUEST',
+      data: { field: 'original' },
+    });
+    expect(refusal(() => followingTurns(chain, { id: other.id })).message).toContain('no other branch goes on');
+  });
+});
+
+describe('what if', () => {
+  test('the turns after it are said one by one on top of the branch, each answered and each a commit that can be proved', async () => {
+    const chain = emptyChain();
+    const commits = session(chain);
+    const branch = changed(chain, commits);
+    const provider = scripted([reads], [text('it counts to 1')], [edits], [text('done')], [text('any time')]);
+    const { parts, done } = await run(whatIf(chain, { id: branch.id, provider: 'script' }, [provider]));
+    expect(done).toMatchObject({ left: 0, stopped: null });
+    expect(done.commits).toHaveLength(3);
+    expect(wordsOf(chain, done.tip)).toEqual([
+      ...['what is here?', 'a queue', 'look closely', 'Read', 'const n = 1;', 'it counts to 1'],
+      ...['fix it', 'Edit', 'done', 'done', 'thanks', 'any time'],
+    ]);
+    expect(
+      history(chain, done.tip)
+        .slice(0, 4)
+        .map((commit) => commit.id),
+    ).toEqual([...done.commits.toReversed(), branch.id]);
+    expect(parts.filter((part) => part.kind === 'end').map((part) => part.divergence?.kind)).toEqual(['words', 'words', 'words']);
+    for (const id of done.commits) expect(reproduceTurn(chain, id)).toMatchObject({ identical: true, differences: [] });
+    // A prompt that is said again is the same entry as it was.
+    expect(entries(chain, { id: done.tip }).entries.at(-2)?.key).toBe('u4.0');
+  });
+
+  test('other calls of tools end it, with what is other; from its tip it goes on', async () => {
+    const chain = emptyChain();
+    const branch = changed(chain, session(chain));
+    const otherEdit = calls('n3', 'Edit', { file_path: '/q.js', new_string: '3' });
+    const provider = scripted([text('I know it')], [text('nothing to fix')], [text('welcome')]);
+    const first = await run(whatIf(chain, { id: branch.id, provider: 'script' }, [provider]));
+    expect(first.done).toMatchObject({ left: 2, stopped: { why: 'diverged', turn: 1, what: 'call 1, of Read, is not made' } });
+    const second = await run(whatIf(chain, { id: first.done.tip, provider: 'script' }, [provider]));
+    expect(second.done).toMatchObject({ left: 1, stopped: { why: 'diverged', turn: 1 } });
+    expect(second.parts[0]).toMatchObject({ kind: 'begin', text: 'fix it' });
+    const third = await run(whatIf(chain, { id: second.done.tip, provider: 'script' }, [provider]));
+    expect(third.done).toMatchObject({ left: 0, stopped: null });
+    const asked = openQuestions(() => 'q1');
+    const open = await run(
+      whatIf(
+        chain,
+        { id: first.done.tip, provider: 'script', stopAt: 'never', unanswered: 'ask' },
+        [scripted([otherEdit], [text('ok')], [text('bye')])],
+        undefined,
+        asked,
+      ),
+      (part) => {
+        if (part.part?.kind === 'question') asked.answer('q1', { text: 'written', isError: false });
+      },
+    );
+    expect(open.done).toMatchObject({ left: 0, stopped: null });
+    expect(open.parts.find((part) => part.kind === 'end')?.divergence).toEqual({
+      kind: 'calls',
+      what: 'call 1, of Edit, was given something else: new_string',
+    });
+  });
+
+  test('a call that nobody answers ends it open; words end it where that was asked; never goes through', async () => {
+    const chain = emptyChain();
+    const branch = changed(chain, session(chain));
+    const shell = calls('n9', 'Bash', { command: 'rm -rf /' });
+    const open = await run(whatIf(chain, { id: branch.id, provider: 'script', stopAt: 'never' }, [scripted([shell])]));
+    expect(open.done).toMatchObject({ stopped: { why: 'open_call', what: 'the call of Bash has no answer' }, left: 2 });
+    const words = await run(whatIf(chain, { id: branch.id, provider: 'script', stopAt: 'words' }, [scripted([reads], [text('it adds')])]));
+    expect(words.done).toMatchObject({ stopped: { why: 'diverged' }, left: 2 });
+    const few = await run(whatIf(chain, { id: branch.id, provider: 'script', stopAt: 'never', turns: 2 }, [scripted([text('a')], [text('b')])]));
+    expect(few.done).toMatchObject({ stopped: null, left: 1 });
+  });
+
+  test('stopped or failed, whole turns stay and the rest can follow', async () => {
+    const chain = emptyChain();
+    const branch = changed(chain, session(chain));
+    const failing = await run(whatIf(chain, { id: branch.id, provider: 'script' }, [scripted([reads], [text('it counts')], new Error('line cut'))]));
+    expect(failing.done).toMatchObject({ left: 2, stopped: { why: 'failed', turn: 2, what: 'line cut' } });
+    expect(failing.done.commits).toHaveLength(1);
+    const controller = new AbortController();
+    const endless: ModelProvider = {
+      ...scripted(),
+      async *stream(_request, signal) {
+        while (!signal?.aborted) yield text('on and on ');
+      },
+    };
+    const stopped = await run(whatIf(chain, { id: failing.done.tip, provider: 'script' }, [endless], controller.signal), (part) => {
+      if (part.kind === 'reply') controller.abort();
+    });
+    expect(stopped.done).toMatchObject({ commits: [], tip: failing.done.tip, left: 2, stopped: { why: 'canceled' } });
+  });
+
+  test('the recording carries the turns over as they were, on what was changed', async () => {
+    const chain = emptyChain();
+    const branch = changed(chain, session(chain));
+    const { done } = await run(whatIf(chain, { id: branch.id, provider: 'recorded' }, []));
+    expect(wordsOf(chain, done.tip).slice(2)).toEqual([
+      ...['look closely', 'Read', 'const n = 1;', 'it counts', 'fix it', 'Edit', 'done', 'fixed', 'thanks', 'welcome'],
+    ]);
+    expect(done.stopped).toBeNull();
+    for (const id of done.commits) expect(reproduceTurn(chain, id).identical).toBe(true);
+  });
+});
+
+test('every turn that Stemma ran itself is identical when it is built again, whatever was said and answered', async () => {
+  const words = fc.string({ unit: 'binary', minLength: 1, maxLength: 40 }).filter((each) => each.trim() !== '' && each.isWellFormed());
+  const given = fc.dictionary(fc.string({ minLength: 1, maxLength: 8 }), fc.jsonValue({ maxDepth: 2 }), { maxKeys: 3 });
+  const pieces = fc.array(
+    fc.oneof(
+      words.map((delta): ReplyPiece => ({ kind: 'text', delta })),
+      words.map((delta): ReplyPiece => ({ kind: 'thinking', delta })),
+      given.map((value) => calls('t', 'Read', value)),
+    ),
+    { minLength: 1, maxLength: 4 },
+  );
+  const prompts = fc.array(words, { minLength: 1, maxLength: 3 });
+  await fc.assert(
+    fc.asyncProperty(
+      prompts,
+      fc.array(pieces, { minLength: 4, maxLength: 4 }),
+      fc.constantFrom('anthropic', 'openai'),
+      fc.boolean(),
+      async (said, replies, wire, isEdited) => {
+        const chain = emptyChain();
+        let id: ContextId | null = null;
+        for (const each of said) {
+          const appended: EntryDraft[] = [
+            { role: 'user', kind: 'text', text: each },
+            { role: 'assistant', kind: 'text', text: 'ok' },
+          ];
+          id = fork(chain, { id, edits: appended.map((entry) => ({ op: 'append', entry })) }).id;
+        }
+        let asked = 0;
+        const provider: ModelProvider = {
+          ...scripted(),
+          wire: wire as ModelProvider['wire'],
+          async *stream() {
+            // Ids of calls are a provider's own: no two are the same.
+            for (const [at, piece] of (replies[asked % replies.length] ?? []).entries())
+              yield piece.kind === 'tool_call' ? { ...piece, toolCallId: `t${asked}-${at}` } : piece;
+            asked += 1;
+          },
+        };
+        const turnId = id as ContextId;
+        const edit = { op: 'append' as const, entry: { role: 'user' as const, kind: 'text' as const, text: 'and?' } };
+        const stream = rerunTurn(chain, { turnId, provider: 'script', samples: 2, ...(isEdited && { edits: [edit] }) }, [provider]);
+        let step = await stream.next();
+        while (!step.done) step = await stream.next();
+        for (const commit of step.value.commits) expect(reproduceTurn(chain, commit)).toMatchObject({ identical: true, differences: [] });
+        const [first] = history(chain, turnId).toReversed();
+        const { done } = await run(whatIf(chain, { id: (first as Commit).id, original: turnId, provider: 'script', stopAt: 'never' }, [provider]));
+        for (const commit of done.commits) expect(reproduceTurn(chain, commit)).toMatchObject({ identical: true, differences: [] });
+      },
+    ),
+    { numRuns: 40 },
+  );
+});
