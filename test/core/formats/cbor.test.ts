@@ -43,12 +43,14 @@ describe('[F28] the core deterministic encoding', () => {
   });
 
   test('what is written is read again, by us and by cbor-x', () => {
+    // The library gives whole numbers beyond 32 bits as bigint.
+    const asJson = (value: unknown): unknown => JSON.parse(JSON.stringify(value, (_, one) => (typeof one === 'bigint' ? Number(one) : one)));
     const library = new Encoder({ mapsAsObjects: true, useRecords: false });
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         const encoded = encodeCbor(value as Cbor);
         expect(decodeCbor(encoded)).toEqual(value);
-        if (!JSON.stringify(value).includes('__proto__')) expect(library.decode(encoded)).toEqual(library.decode(library.encode(value)));
+        if (!JSON.stringify(value).includes('__proto__')) expect(asJson(library.decode(encoded))).toEqual(asJson(value));
       }),
     );
   });
