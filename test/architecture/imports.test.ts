@@ -96,7 +96,7 @@ const law: readonly Row[] = [
     packages: ['@orpc/client', '@orpc/server', 'electron', 'node:fs', 'node:worker_threads'],
   },
   // What starts an engine never loads one: the shell's Node may be too old for it.
-  { folder: 'src/main/launch', folders: [contract, core('project')], packages: ['@orpc/contract', 'node:os', 'node:path', 'node:worker_threads'] },
+  { folder: 'src/main/launch', folders: [contract, core('project')], packages: ['@orpc/contract', 'node:fs', 'node:os', 'node:path', 'node:worker_threads'] },
   {
     folder: 'src/main/web',
     folders: [contract, 'src/main/launch', 'src/main/window'],
@@ -127,12 +127,18 @@ const law: readonly Row[] = [
   },
   { folder: 'src/main/mcp', folders: [contract, 'src/main/launch'], packages: ['@modelcontextprotocol/sdk', 'zod'] },
   {
+    folder: 'src/main/hook',
+    folders: [core('project'), 'src/main/launch'],
+    packages: ['node:fs', 'node:path', 'node:timers/promises'],
+  },
+  {
     folder: 'src/main/cli',
     folders: [
       contract,
       core('project'),
       core('router.ts'),
       'src/main/engine',
+      'src/main/hook',
       'src/main/launch',
       'src/main/mcp',
       'src/main/proxy',

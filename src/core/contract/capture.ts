@@ -69,8 +69,11 @@ export const captureContract = {
     .input(
       z.object({
         path,
-        /** As in a status: turns that are over; also one that looks over; whatever is there; and that as the end of the session. */
-        what: z.enum(['settled', 'resting', 'all', 'end']).optional(),
+        /**
+         * As in a status: turns that are over; also one that looks over; whatever is there; and that as the end of the session, or as
+         * what stands before a compaction.
+         */
+        what: z.enum(['settled', 'resting', 'all', 'end', 'compaction']).optional(),
         granularity: granularity.optional(),
       }),
     )

@@ -1,7 +1,8 @@
 import { oc } from '@orpc/contract';
 import { z } from 'zod';
 import { commit, commitTypes, stop } from './context.js';
-import { entryDraft, roles } from './entry.js';
+import { entryDraft } from './entry.js';
+import { roles } from './kinds.js';
 import { contextPrefix, count, entryKey, name, timestamp } from './scalars.js';
 
 /** Ids of cards and boxes: made here as UUIDv7 in 32 hex digits, taken as they come when given. */

@@ -1,6 +1,7 @@
 import { eventIterator, oc } from '@orpc/contract';
 import { z } from 'zod';
-import { entry, entryDraft, kinds, roles } from './entry.js';
+import { entry, entryDraft } from './entry.js';
+import { kinds, roles } from './kinds.js';
 import { artifactName, artifactRef, base64, contextId, contextPrefix, count, entryKey, formatName, name, runtimes, timestamp } from './scalars.js';
 
 export const commitTypes = ['delta', 'compaction', 'snapshot'] as const;

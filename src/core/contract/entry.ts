@@ -1,10 +1,6 @@
 import { z } from 'zod';
+import { kinds, roles } from './kinds.js';
 import { artifactRef, contextId, count, entryKey, timestamp } from './scalars.js';
-
-export const roles = ['system', 'user', 'assistant', 'tool'] as const;
-export const kinds = ['text', 'thinking', 'tool_call', 'tool_result', 'image', 'summary', 'event'] as const;
-export type Role = (typeof roles)[number];
-export type Kind = (typeof kinds)[number];
 
 /** What a person may give: an entry that has no place in a chain yet. */
 export const entryDraft = z.object({

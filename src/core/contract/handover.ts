@@ -1,7 +1,7 @@
 import { oc } from '@orpc/contract';
 import { z } from 'zod';
 import { boxId, card, cardContent, cardId, cardInput, packing, reasons } from './card.js';
-import { roles } from './entry.js';
+import { roles } from './kinds.js';
 import { contextId, contextPrefix, count, name, timestamp } from './scalars.js';
 
 const data = z.record(z.string(), z.unknown());

@@ -26,6 +26,7 @@ export * from './context.js';
 export * from './entry.js';
 export * from './handover.js';
 export * from './intake.js';
+export * from './kinds.js';
 export * from './project.js';
 export * from './provider.js';
 export * from './request.js';

@@ -1,6 +1,6 @@
 import { oc } from '@orpc/contract';
 import { z } from 'zod';
-import { kinds, roles } from './entry.js';
+import { kinds, roles } from './kinds.js';
 import { contextId, count, entryKey, timestamp } from './scalars.js';
 
 export const searchHit = z.object({

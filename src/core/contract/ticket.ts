@@ -1,7 +1,7 @@
 import { eventIterator, oc } from '@orpc/contract';
 import { z } from 'zod';
 import { commit } from './context.js';
-import { roles } from './entry.js';
+import { roles } from './kinds.js';
 import { contextId, contextPrefix, count, name, timestamp } from './scalars.js';
 import { replyPart } from './turn.js';
 

@@ -1,7 +1,8 @@
 import { eventIterator, oc } from '@orpc/contract';
 import { z } from 'zod';
 import { edit, hunk, outlineRow, stop } from './context.js';
-import { entry, kinds } from './entry.js';
+import { entry } from './entry.js';
+import { kinds } from './kinds.js';
 import { requestTokens } from './request.js';
 import { contextId, contextPrefix, count, entryKey, name, timestamp } from './scalars.js';
 

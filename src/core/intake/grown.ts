@@ -12,9 +12,10 @@ import { latestSource, type SourceRow } from './sources.js';
 export interface Taking {
   /**
    * `settled`: the turns that are over. `resting`: also one that looks over, where nothing followed for a moment. `all`: whatever is
-   * there. `end`: the same, as the end of the session.
+   * there. `end`: the same, as the end of the session. `compaction`: its agent is about to compact, so that a turn that goes on is
+   * taken in up to here.
    */
-  readonly what: 'settled' | 'resting' | 'all' | 'end';
+  readonly what: 'settled' | 'resting' | 'all' | 'end' | 'compaction';
   readonly granularity: PlanContext['granularity'];
   /** What the last look said of where it ended; without it, all that was taken in before is read and compared. */
   readonly seam?: Seam | undefined;
@@ -65,8 +66,8 @@ export function takeIn(chain: Chain, path: string, { what, granularity, seam }: 
     if (!format) return { ...nothing, bytes: stat.size, pending: stat.size };
     const fresh = readRange(path, from);
     const { settled, resting, open, ended } = format.progress?.(fresh, granularity) ?? untold(fresh.length);
-    const whole = what === 'all' || what === 'end';
-    const taken = whole ? fresh.length : what === 'resting' ? Math.max(settled, resting) : settled;
+    const whole = what === 'all' || what === 'end' || (what === 'compaction' && open);
+    const taken = whole ? fresh.length : what === 'settled' ? settled : Math.max(settled, resting);
     const left = {
       format: format.id,
       bytes: from + fresh.length,
@@ -76,8 +77,9 @@ export function takeIn(chain: Chain, path: string, { what, granularity, seam }: 
       ended,
     };
     if (taken === 0) return { ...nothing, ...left, ...(before && from > 0 && { seam: seam ?? seamAt(path, from) }) };
+    const last = what === 'end' || ended ? 'session_end' : what === 'compaction' && open ? 'compaction' : undefined;
     const file = { path, bytes: from + taken, modifiedAt: Math.floor(stat.mtimeMs) };
-    const result = importFile(chain, file, format, granularity, { upTo: from + taken, ended: what === 'end' || ended });
+    const result = importFile(chain, file, format, granularity, { upTo: from + taken, ...(last && { last }) });
     const tip = result.tips.at(-1);
     return {
       ...nothing,

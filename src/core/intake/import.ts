@@ -11,7 +11,7 @@ import {
   remember,
   saveOutline,
 } from '../chain/index.js';
-import type { ImportProgress, ImportResult, Skip } from '../contract/index.js';
+import type { Checkpoint, ImportProgress, ImportResult, Skip } from '../contract/index.js';
 import {
   agentIn,
   type FileBytes,
@@ -85,8 +85,8 @@ const nothing: FileResult = { commits: 0, entries: 0, tips: [], isSession: false
 export interface Portion {
   /** So many bytes: what stands behind them is left for the next time. */
   readonly upTo?: number;
-  /** The agent is gone: the last commit is the session's end. */
-  readonly ended?: boolean;
+  /** Why it is taken in now: what the last commit says of itself, where its agent is gone or about to compact. */
+  readonly last?: 'session_end' | 'compaction';
 }
 
 export function importFile(
@@ -148,7 +148,7 @@ function importOpen(chain: Chain, found: FoundFile, file: OpenFile, asked: Ask):
     const first = planned();
     const origin = first.awaits === undefined ? undefined : importOrigin(chain, path, first.awaits, { ...asked, format });
     const all = origin ? planned() : first;
-    const plan = asked.ended ? asEnd(all) : all;
+    const plan = asked.last ? endingAs(asked.last, all) : all;
     return chain.artifacts.transaction(() => {
       const now = latestSource(chain, path);
       const isSame = now?.no === before?.no && (now === undefined || (before !== undefined && now.hash.equals(before.hash)));
@@ -177,13 +177,13 @@ const withOrigin = (own: FileResult, origin: FileResult): FileResult => ({
   notes: [...origin.notes, ...own.notes],
 });
 
-/** The commit that the agent would resume is the session's end, where this file brings it. */
-function asEnd(plan: ImportPlan): ImportPlan {
+/** The commit that the agent would resume says why it was made, where this file brings it. */
+function endingAs(checkpoint: Checkpoint, plan: ImportPlan): ImportPlan {
   const tip = plan.tips.at(-1);
   const last = tip && 'plan' in tip ? tip.plan : undefined;
   return {
     ...plan,
-    commits: plan.commits.map((commit, n) => (n === last && commit.type === 'delta' ? { ...commit, checkpoint: 'session_end' } : commit)),
+    commits: plan.commits.map((commit, n) => (n === last && commit.type === 'delta' ? { ...commit, checkpoint } : commit)),
   };
 }
 

@@ -5,6 +5,7 @@ export { type Detected, detect } from './detect.js';
 export { foundSessions, foundSources } from './discover.js';
 export type { FoundFile } from './files.js';
 export { type Taken, type Taking, takeIn } from './grown.js';
+export { type HookEvent, hasArrived, readHookEvent } from './hook.js';
 export { type ImportEvent, type ImportInput, importPaths } from './import.js';
 export { follow, type Live, type LiveOptions, type LiveStatus, type LiveTimes, type WatchedPlace } from './live.js';
 export { type AgentRoot, historyFolders } from './places.js';

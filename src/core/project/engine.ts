@@ -8,7 +8,8 @@ import { type ModelProvider, openQuestions, type Questions } from '../turns/inde
 import type { Accounts } from './accounts.js';
 import { openWanted, type Wanted } from './capture.js';
 import { type Keys, openKeys } from './credentials.js';
-import { createProject, type NewProject, openProject, type Project } from './project.js';
+import { historiesIn, type NewProject } from './folder.js';
+import { createProject, openProject, type Project } from './project.js';
 
 /** The machine as the engine may know it; whoever starts the engine reads the environment. */
 export interface EngineOptions {
@@ -85,7 +86,7 @@ export function createEngine(options: EngineOptions): Engine {
     create: (input) => hold(createProject(input, clock, keys)),
     withId: (projectId) => [...open.values()].find((project) => project.projectId === projectId),
     recent: () => recentProjects(recentFile),
-    home: () => made(join(options.dataDir, 'Histories.stemma'), (dir) => engine.create({ dir, name: 'My histories' })),
+    home: () => made(historiesIn(options.dataDir).dir, () => engine.create(historiesIn(options.dataDir))),
     sample: () =>
       made(join(options.dataDir, 'Sample.stemma'), (dir) => {
         const project = engine.create({ dir, name: 'Sample' });

@@ -11,6 +11,8 @@ export { changes } from './changes.js';
 export { checkProject } from './check.js';
 export { compactContext } from './compaction.js';
 export { createEngine, createSession, type Engine, type EngineOptions, type Session } from './engine.js';
+export { historiesIn, type ProjectFolder } from './folder.js';
+export { checkpointAt, type HookEvent, hasArrived, openForHook, readHookEvent } from './hook.js';
 export { createProject, openProject, type Project, projectInfo } from './project.js';
 export { repairProject } from './repair.js';
 export { projectServices } from './retrievers.js';

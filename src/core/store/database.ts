@@ -51,10 +51,11 @@ export interface OpenOptions {
   readonly readonly?: boolean;
   /** Where a copy of a database of this older version goes before it is migrated. */
   readonly backupPath?: (from: number) => string;
+  /** How long a writer waits for another process's transaction; else a minute: imports hold one for a file. */
+  readonly busyMs?: number;
 }
 
-/** How long a writer waits for another process's transaction. Imports hold one for a file, so this is generous. */
-const busyMs = 60_000;
+const usualBusyMs = 60_000;
 
 /** Kibibytes, as SQLite counts them when negative. */
 const cacheSize = -32_768;
@@ -158,7 +159,7 @@ export function openDatabase(file: string, options: OpenOptions = {}): OpenDatab
 
 function connect(file: string, options: OpenOptions): Database.Database {
   return guard(() => {
-    const raw = new Database(file, { readonly: options.readonly ?? false, timeout: busyMs });
+    const raw = new Database(file, { readonly: options.readonly ?? false, timeout: options.busyMs ?? usualBusyMs });
     try {
       if (!raw.readonly) {
         raw.pragma('journal_mode = WAL');
@@ -199,7 +200,7 @@ function guard<T>(work: () => T): T {
     if (error.code === 'SQLITE_NOTADB' || error.code.startsWith('SQLITE_CORRUPT'))
       throw corrupt('stemma.db', `the database is damaged (${error.message}); run "stemma fsck" to see what is sound`);
     if (error.code.startsWith('SQLITE_BUSY'))
-      throw new StemmaError('LOCKED', 'another process has been writing to this project for a minute; try again when it is done');
+      throw new StemmaError('LOCKED', 'another process is writing to this project and does not come to an end; try again when it is done');
     if (error.code === 'SQLITE_FULL') throw new StemmaError('UNAVAILABLE', 'the disk is full: nothing of this was written', { reason: 'disk full' });
     if (error.code.startsWith('SQLITE_READONLY'))
       throw new StemmaError('UNAVAILABLE', 'the project cannot be written to: the disk or folder is read-only', { reason: 'read-only' });

@@ -7,8 +7,14 @@ import { createRequire } from 'node:module';
  * over to the one that the project brings along before anything native is loaded.
  */
 const enough = Number(process.versions.node.split('.')[0]) >= 22;
+const [, , command, ...words] = process.argv;
+/** An agent's event: it is answered by the little that it needs, and no fault of ours is the agent's (exit code 2 would hold it). */
+const isEvent = command === 'hook' && !words.some((word) => ['--install', '--uninstall', '--help', '-h'].includes(word));
 
-if (enough) {
+if (enough && isEvent) {
+  const { runHook } = await import('../hook/index.js');
+  await runHook(words);
+} else if (enough) {
   const { run } = await import('./program.js');
   await run(process.argv);
 } else {
@@ -28,7 +34,7 @@ if (enough) {
     });
   } else {
     console.error(`stemma needs Node 22 or newer; this is ${process.version}, and no newer one is in node_modules.`);
-    process.exitCode = 2;
+    process.exitCode = isEvent ? 0 : 2;
   }
 }
 

@@ -3,5 +3,6 @@
 // draws or listens has no business with a database.
 export type { EngineOptions } from '../../core/project/index.js';
 export * from './places.js';
+export { findProject } from './projects.js';
 export type { ContractClient, FromEngine, ToEngine } from './protocol.js';
 export { startWorker, type WorkerEngine } from './worker.js';

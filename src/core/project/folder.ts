@@ -1,0 +1,125 @@
+import { randomUUID } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { basename, join, resolve } from 'node:path';
+import { openArtifacts } from '../artifacts/index.js';
+import { badRequest, type Clock, corrupt, isObject, notFound, parseJson, recent, StemmaError, stringAt, timestampOf } from '../base/index.js';
+import { type Chain, remakeSnapshot } from '../chain/index.js';
+import { tokenizer } from '../formats/index.js';
+import { writeNew } from '../intake/index.js';
+import { formatVersion, type OpenDatabase, openDatabase } from '../store/index.js';
+
+/** A project folder's database, its objects, and the chain over both: all that a checkpoint needs, and nothing that goes on by itself. */
+export interface ProjectFolder {
+  readonly dir: string;
+  readonly projectId: string;
+  readonly name: string;
+  readonly createdAt: number;
+  readonly tokenizer: string;
+  readonly db: OpenDatabase;
+  readonly chain: Chain;
+  close(): void;
+}
+
+/** The project that histories go to where no other is meant: in Stemma's own folder, made on first use. */
+export const historiesIn = (dataDir: string): NewProject => ({ dir: join(dataDir, 'Histories.stemma'), name: 'My histories' });
+
+const ending = '.stemma';
+const manifest = 'project.json';
+const database = 'stemma.db';
+const objects = 'objects';
+
+/** What parsed deltas and outlines may weigh in memory: bytes of deltas, and entries. */
+const parsedBudget = 64 * 1024 * 1024;
+const outlineBudget = 2_000_000;
+
+export interface NewProject {
+  readonly dir: string;
+  readonly name?: string | undefined;
+  readonly projectId?: string | undefined;
+}
+
+/**
+ * Makes a project folder and gives its path; `.stemma` is added to its name where it is missing.
+ * @throws CONFLICT where something is there already; BAD_REQUEST where nothing can be made there.
+ */
+export function makeFolder(input: NewProject, clock: Clock): string {
+  const dir = projectDir(input.dir);
+  if (existsSync(dir) && readdirSync(dir).length > 0)
+    throw new StemmaError('CONFLICT', `${dir} is there already; open it, or choose another name`, { dir });
+  const projectId = input.projectId ?? randomUUID();
+  const name = input.name ?? basename(dir, ending);
+  const createdAt = clock();
+  try {
+    mkdirSync(join(dir, objects), { recursive: true });
+  } catch (error) {
+    throw badRequest('dir', `no project can be made at ${dir}: ${(error as Error).message}`);
+  }
+  const said = { format: formatVersion, projectId, name, createdAt: timestampOf(createdAt), tokenizer };
+  writeNew(join(dir, manifest), `${JSON.stringify(said, null, 2)}\n`);
+  return dir;
+}
+
+/**
+ * `busyMs`: how long to wait for another process that writes to the project.
+ * @throws NOT_FOUND where no project is; CORRUPT; CONFLICT where it is of a newer Stemma.
+ */
+export function openFolder(path: string, clock: Clock, { busyMs }: { readonly busyMs?: number } = {}): ProjectFolder {
+  const dir = existsSync(join(resolve(path), manifest)) ? resolve(path) : projectDir(path);
+  const said = readManifest(dir);
+  const { projectId, name, createdAt } = said;
+  mkdirSync(join(dir, objects), { recursive: true });
+  const file = join(dir, database);
+  const db = openDatabase(file, { backupPath: (from) => `${file}.format-${from}`, ...(busyMs !== undefined && { busyMs }) });
+  const outlines: Chain['outlines'] = recent(outlineBudget);
+  const parsed: Chain['parsed'] = recent(parsedBudget);
+  const forget = (): void => {
+    outlines.clear();
+    parsed.clear();
+  };
+  db.onRollback(forget);
+  let chain: Chain | undefined;
+  const artifacts = openArtifacts({
+    db,
+    project: projectNo(db, projectId, name, createdAt),
+    folder: join(dir, objects),
+    clock,
+    newName: randomUUID,
+    remake: (artifact) => chain && remakeSnapshot(chain, artifact),
+    onGone: forget,
+  });
+  chain = { db, project: artifacts.project, artifacts, clock, newId: randomUUID, outlines, parsed };
+  return {
+    dir,
+    ...said,
+    db,
+    chain,
+    close: () => {
+      artifacts.close();
+      db.close();
+    },
+  };
+}
+
+const projectDir = (path: string): string => (path.endsWith(ending) ? resolve(path) : `${resolve(path)}${ending}`);
+
+function readManifest(dir: string): Pick<ProjectFolder, 'projectId' | 'name' | 'createdAt' | 'tokenizer'> {
+  const file = join(dir, manifest);
+  if (!existsSync(file)) throw notFound(dir, `no Stemma project is at ${dir}`, { dir });
+  const read = parseJson(readFileSync(file, 'utf8'));
+  const projectId = stringAt(read, 'projectId');
+  if (!isObject(read) || projectId === undefined) throw corrupt(file, `${file} does not say which project this is; put it back from a copy`);
+  return {
+    projectId,
+    name: stringAt(read, 'name') ?? basename(dir, ending),
+    createdAt: Date.parse(stringAt(read, 'createdAt') ?? '') || 0,
+    tokenizer: stringAt(read, 'tokenizer') ?? tokenizer,
+  };
+}
+
+function projectNo(db: OpenDatabase, projectId: string, name: string, createdAt: number): number {
+  const find = (): number | undefined => db.one<{ no: number }>('SELECT no FROM project WHERE projectId = ?', projectId)?.no;
+  return (
+    find() ??
+    db.transaction(() => find() ?? db.run('INSERT INTO project (projectId, name, createdAt) VALUES (?, ?, ?)', projectId, name, createdAt).rowId)
+  );
+}
