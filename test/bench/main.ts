@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { holds, type Row } from './measure.js';
 import { cardParts } from './rows/cards.js';
 import { commitParts } from './rows/commits.js';
+import { hookParts } from './rows/hook.js';
 import { importParts } from './rows/imports.js';
 import { langGraphParts } from './rows/langgraph.js';
 import { memoryParts } from './rows/memory.js';
@@ -30,6 +31,7 @@ const parts = [
   ...cardParts,
   ...requestParts,
   ...replayParts,
+  ...hookParts,
 ].filter((part) => named.length === 0 || part.rows.some((row) => named.includes(row)));
 
 const widths = [11, 64, 9, 9, 9, 6];

@@ -1,4 +1,5 @@
-import { Decoder } from 'cbor-x';
+import { createRequire } from 'node:module';
+import type { Decoder } from 'cbor-x';
 import { bytesOf, concatBytes, type Json } from '../base/index.js';
 import type { Problem } from './format.js';
 
@@ -196,12 +197,21 @@ function endOfItem(bytes: Uint8Array, from: number): number | string {
   return at;
 }
 
-const decoder = new Decoder({ mapsAsObjects: false, useRecords: false });
+let decoder: Decoder | undefined;
+
+/** Loaded when the first CBOR is read: most processes that read transcripts, and every hook, meet none. */
+function theDecoder(): Decoder {
+  if (!decoder) {
+    const { Decoder } = createRequire(import.meta.url)('cbor-x') as typeof import('cbor-x');
+    decoder = new Decoder({ mapsAsObjects: false, useRecords: false });
+  }
+  return decoder;
+}
 
 /** Call only for what was walked. */
 function decode(item: Uint8Array): Cbor | undefined {
   try {
-    return plain(decoder.decode(item));
+    return plain(theDecoder().decode(item));
   } catch {
     return undefined;
   }

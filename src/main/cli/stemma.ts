@@ -1,6 +1,7 @@
 #!/usr/bin/env node
-import { spawn } from 'node:child_process';
-import { createRequire } from 'node:module';
+import { createRequire, enableCompileCache } from 'node:module';
+import { join } from 'node:path';
+import { dataDirOf } from '../launch/index.js';
 
 /**
  * The entry of `stemma`. better-sqlite3 needs Node 22 or newer and crashes on older ones, so that an old Node hands
@@ -11,6 +12,9 @@ const [, , command, ...words] = process.argv;
 /** An agent's event: it is answered by the little that it needs, and no fault of ours is the agent's (exit code 2 would hold it). */
 const isEvent = command === 'hook' && !words.some((word) => ['--install', '--uninstall', '--help', '-h'].includes(word));
 
+// Commands and hooks start many times a day: what was compiled once is not compiled again. In a folder that is this person's alone.
+if (enough) enableCompileCache(join(dataDirOf(), 'compiled'));
+
 if (enough && isEvent) {
   const { runHook } = await import('../hook/index.js');
   await runHook(words);
@@ -20,6 +24,7 @@ if (enough && isEvent) {
 } else {
   const newer = bundledNode();
   if (newer) {
+    const { spawn } = await import('node:child_process');
     const child = spawn(newer, process.argv.slice(1), { stdio: 'inherit' });
     const signals = ['SIGTERM', 'SIGHUP', 'SIGINT', 'SIGQUIT'] as const;
     for (const signal of signals)

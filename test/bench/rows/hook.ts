@@ -1,0 +1,79 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { appendFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { graph } from '../../../src/core/chain/index.js';
+import { openProject } from '../../../src/core/project/index.js';
+import { importAll, openEngine } from '../engine.js';
+import { sessionFile, turns } from '../material.js';
+import { medians, type Part, plain, type Row, timed } from '../measure.js';
+
+/** The repository: bundles of the bench lie in `out/bench`, and work in a folder of that. */
+const rootOf = (folder: string): string => resolve(folder, '..', '..', '..');
+
+/** A machine of the bench's own, with one session of Claude Code that is imported, and turns that come after it. */
+function machine(folder: string, session: string, next: readonly string[]) {
+  const at = mkdtempSync(join(folder, 'hook-'));
+  const config = join(at, '.claude');
+  mkdirSync(join(config, 'projects', '-app'), { recursive: true });
+  const path = join(config, 'projects', '-app', '00000004-0000-4000-8000-000000000000.jsonl');
+  writeFileSync(path, session);
+  const project = openEngine(join(at, 'bench'));
+  importAll(project.chain, [path]);
+  project.close();
+  const commits = (): number => {
+    const opened = openProject(project.dir, Date.now);
+    const { total } = graph(opened.chain, { offset: 0, limit: 1 });
+    opened.close();
+    return total;
+  };
+  const env = { ...process.env, CLAUDE_CONFIG_DIR: config, STEMMA_HOME: join(at, 'home') };
+  const event = JSON.stringify({ session_id: 'bench', transcript_path: path, cwd: at, hook_event_name: 'Stop' });
+  let turn = 0;
+  return {
+    at,
+    commits,
+    /** Writes the next turn, as the agent has when it tells of it. */
+    write: () => appendFileSync(path, next[turn++] ?? ''),
+    hook: (root: string) =>
+      spawnSync(process.execPath, [join(root, 'out', 'cli', 'stemma.js'), 'hook', '--project', project.dir], { cwd: at, env, input: event }),
+  };
+}
+
+const rounds = 15;
+
+function hook(folder: string): Row[] {
+  const root = rootOf(folder);
+  if (!existsSync(join(root, 'out', 'cli', 'stemma.js')))
+    execFileSync(process.execPath, [join(root, 'src', 'main', 'start', 'index.ts'), '--build'], { cwd: root, stdio: 'ignore' });
+  const all = turns(200 + rounds + 1, 4);
+  const usual = machine(folder, all.slice(0, 200).join(''), all.slice(200));
+  const last = { first: sessionFile(18 * 1024 * 1024, 18), next: turns(rounds + 1, 44) };
+  const lastUuid = /"uuid":"([^"]+)"[^\n]*\n$/.exec(last.first.slice(-4_096))?.[1];
+  const big = machine(folder, last.first, last.next.map((text, n) => (n === 0 ? text.replace('"parentUuid":null', `"parentUuid":"${lastUuid}"`) : text)));
+  const before = [usual.commits(), big.commits()];
+  const ms = medians(
+    {
+      nothing: plain(() => spawnSync(process.execPath, ['-e', '0'])),
+      hook: timed({ prepare: usual.write, run: () => usual.hook(root) }),
+      big: timed({ prepare: big.write, run: () => big.hook(root) }),
+    },
+    rounds,
+  );
+  const made = [usual.commits(), big.commits()].map((count, place) => count - (before[place] ?? 0));
+  if (made.some((count) => count !== rounds + 1)) throw new Error(`the hook made ${made.join(' and ')} commits of ${rounds + 1} turns`);
+  for (const { at } of [usual, big]) rmSync(at, { recursive: true, force: true });
+  return [
+    {
+      id: 'W4',
+      what: 'hook to durable checkpoint, whole process, over `node -e 0`',
+      ratio: ms.hook / ms.nothing,
+      must: 5,
+      stretch: 3,
+      better: 'less',
+      note: `the 201st turn and more of a session of 660 KB; in a session of 18 MB ${(ms.big / ms.nothing).toFixed(2)}`,
+      figures: { nodeMs: ms.nothing, hookMs: ms.hook, bigSessionMs: ms.big },
+    },
+  ];
+}
+
+export const hookParts: readonly Part[] = [{ rows: ['W4'], run: hook }];
