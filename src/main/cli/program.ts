@@ -6,6 +6,7 @@ import { findProject } from '../launch/index.js';
 import { call, drain, needsNoProject, procedureNames, readInput } from './call.js';
 import { type Connection, connect, openWhereItGoes } from './client.js';
 import { entryText, facts } from './describe.js';
+import { addHookCommand } from './hooks.js';
 import { addLiveCommands } from './live.js';
 import { drawGraph } from './log.js';
 import { portNumber, wholeNumber } from './numbers.js';
@@ -240,6 +241,7 @@ Exit codes: 0 done, 1 refused, 2 wrong usage.`,
     );
 
   addLiveCommands(program, (each) => each.exitOverride().addOption(projectOption()).addOption(jsonOption()), withEngine);
+  addHookCommand(program);
   addRequestCommands(program, (each) => each.exitOverride().addOption(projectOption()).addOption(jsonOption()), within);
   addTicketCommands(program, (each) => each.exitOverride().addOption(projectOption()).addOption(jsonOption()), within);
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { createRequire, enableCompileCache } from 'node:module';
 import { join } from 'node:path';
+import { isatty } from 'node:tty';
 import { dataDirOf } from '../launch/index.js';
 
 /**
@@ -10,7 +11,7 @@ import { dataDirOf } from '../launch/index.js';
 const enough = Number(process.versions.node.split('.')[0]) >= 22;
 const [, , command, ...words] = process.argv;
 /** An agent's event: it is answered by the little that it needs, and no fault of ours is the agent's (exit code 2 would hold it). */
-const isEvent = command === 'hook' && !words.some((word) => ['--install', '--uninstall', '--help', '-h'].includes(word));
+const isEvent = command === 'hook' && !isatty(0) && !words.some((word) => ['--install', '--uninstall', '--help', '-h'].includes(word));
 
 // Commands and hooks start many times a day: what was compiled once is not compiled again. In a folder that is this person's alone.
 if (enough) enableCompileCache(join(dataDirOf(), 'compiled'));

@@ -49,7 +49,11 @@ function hook(folder: string): Row[] {
   const usual = machine(folder, all.slice(0, 200).join(''), all.slice(200));
   const last = { first: sessionFile(18 * 1024 * 1024, 18), next: turns(rounds + 1, 44) };
   const lastUuid = /"uuid":"([^"]+)"[^\n]*\n$/.exec(last.first.slice(-4_096))?.[1];
-  const big = machine(folder, last.first, last.next.map((text, n) => (n === 0 ? text.replace('"parentUuid":null', `"parentUuid":"${lastUuid}"`) : text)));
+  const big = machine(
+    folder,
+    last.first,
+    last.next.map((text, n) => (n === 0 ? text.replace('"parentUuid":null', `"parentUuid":"${lastUuid}"`) : text)),
+  );
   const before = [usual.commits(), big.commits()];
   const ms = medians(
     {

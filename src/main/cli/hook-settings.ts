@@ -1,0 +1,106 @@
+import { findNodeAtLocation, getNodeValue, type JSONPath, type Node, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser';
+
+/** Claude Code's events at which something worth keeping has just come to an end. */
+export const hookEvents = ['Stop', 'SubagentStop', 'PreCompact', 'SessionEnd'] as const;
+
+/** Seconds after which the agent gives a hook up; ours takes a fraction of one, or waits for a project that another process writes to. */
+const timeout = 10;
+
+/** A command that an earlier `stemma hook --install` has written, whatever program and project it names. */
+const isOurs = (command: unknown): boolean => typeof command === 'string' && /(^|[\s/\\])stemma(\.js)?['"]?\s+hook(\s|$)/.test(command);
+
+/**
+ * An agent's settings with hooks that run the command; everything else stays as it is, byte for byte. Hooks of an earlier installation
+ * give way. @throws Error saying where the settings are not what the agent would read.
+ */
+export function withHooks(settings: string, command: string): string {
+  let text = withoutHooks(settings.trim() === '' ? '{}\n' : settings);
+  if (!at(text, ['hooks'])) text = added(text, [], '"hooks": {}');
+  for (const event of hookEvents) {
+    if (!at(text, ['hooks', event])) text = added(text, ['hooks'], `"${event}": []`);
+    text = added(text, ['hooks', event], JSON.stringify({ hooks: [{ type: 'command', command, timeout }] }, null, 1));
+  }
+  return text;
+}
+
+/** The settings without the hooks that `withHooks` has put there, and without what is empty then. */
+export function withoutHooks(settings: string): string {
+  let text = settings;
+  for (const event of eventsIn(text)) {
+    const groups = (at(text, ['hooks', event])?.children ?? []).map((node) => getNodeValue(node) as { hooks?: unknown } | null);
+    for (const [group, value] of [...groups.entries()].reverse()) {
+      const hooks: readonly { command?: unknown }[] = Array.isArray(value?.hooks) ? value.hooks : [];
+      const ours = [...hooks.keys()].filter((place) => isOurs(hooks[place]?.command)).reverse();
+      if (ours.length > 0 && ours.length === hooks.length) text = removed(text, ['hooks', event, group]);
+      else for (const place of ours) text = removed(text, ['hooks', event, group, 'hooks', place]);
+    }
+    if (groups.length > 0 && at(text, ['hooks', event])?.children?.length === 0) text = removed(text, ['hooks', event]);
+  }
+  return text !== settings && eventsIn(text).length === 0 ? removed(text, ['hooks']) : text;
+}
+
+const at = (text: string, path: JSONPath): Node | undefined => findNodeAtLocation(treeOf(text), path);
+const eventsIn = (text: string): readonly string[] => (at(text, ['hooks'])?.children ?? []).map(({ children }) => children?.[0]?.value);
+
+/** The command of the hooks that `withHooks` has put there; undefined where there are none. */
+export function commandIn(settings: string): string | undefined {
+  const groups = (at(settings, ['hooks'])?.children ?? []).flatMap(({ children }) => getNodeValue(children?.[1] as Node));
+  return groups.flatMap((group) => (Array.isArray(group?.hooks) ? group.hooks : [])).find((hook) => isOurs(hook?.command))?.command;
+}
+
+function treeOf(text: string): Node {
+  const errors: ParseError[] = [];
+  const tree = parseTree(text, errors, { allowTrailingComma: true });
+  const [error] = errors;
+  if (!tree || error) throw new Error(`they are not JSON${error ? ` (${printParseErrorCode(error.error)} at ${placeOf(text, error.offset)})` : ''}`);
+  if (tree.type !== 'object') throw new Error('they are JSON, but no object');
+  const hooks = findNodeAtLocation(tree, ['hooks']);
+  if (hooks && hooks.type !== 'object') throw new Error('their hooks are no object');
+  const odd = hooks?.children?.find(({ children }) => children?.[1]?.type !== 'array')?.children?.[0]?.value;
+  if (odd !== undefined) throw new Error(`their hooks.${odd} is no list`);
+  return tree;
+}
+
+function placeOf(text: string, offset: number): string {
+  const before = text.slice(0, offset).split('\n');
+  return `line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1}`;
+}
+
+const endOf = ({ offset, length }: Node): number => offset + length;
+
+/** One more member at the end of an object or list, on lines of its own that are indented as the others are. All that was there stays. */
+function added(text: string, path: JSONPath, member: string): string {
+  const within = at(text, path) as Node;
+  const { eol, unit } = looksOf(text);
+  const outer = /[^\S\n]*/.exec(text.slice(text.lastIndexOf('\n', within.offset) + 1))?.[0] ?? '';
+  const indent = `${eol}${outer}${unit}`;
+  const lines = member.replaceAll(/\n( *)/g, (_, depth: string) => indent + unit.repeat(depth.length));
+  const last = within.children?.at(-1);
+  if (last) return `${text.slice(0, endOf(last))},${indent}${lines}${text.slice(endOf(last))}`;
+  const inside = text.slice(within.offset + 1, endOf(within) - 1);
+  const rest = inside.trim() === '' ? `${eol}${outer}` : inside;
+  return `${text.slice(0, within.offset + 1)}${indent}${lines}${rest}${text.slice(endOf(within) - 1)}`;
+}
+
+/** Without a member of an object or list, its comma, and the space between. A comment beside it stays. */
+function removed(text: string, path: JSONPath): string {
+  const value = at(text, path) as Node;
+  const member = value.parent?.type === 'property' ? value.parent : value;
+  const within = member.parent as Node;
+  const siblings = within.children ?? [];
+  const place = siblings.indexOf(member);
+  const [before, after] = [siblings[place - 1], siblings[place + 1]];
+  const [start, end] = before ? [endOf(before), endOf(member)] : [member.offset, after ? after.offset : endOf(member)];
+  const gap = before ? text.slice(start, member.offset) : text.slice(endOf(member), end);
+  const kept = gap.trim() === ',' ? '' : gap.replace(',', '');
+  const left = text.slice(0, start) + kept + text.slice(end);
+  if (before || after) return left;
+  // The last one is gone: an object or list of nothing but space has none.
+  const close = endOf(within) - 1 - (text.length - left.length);
+  return left.slice(within.offset + 1, close).trim() === '' ? left.slice(0, within.offset + 1) + left.slice(close) : left;
+}
+
+/** New lines look like those that are there. */
+function looksOf(text: string): { readonly unit: string; readonly eol: string } {
+  return { unit: /\n([ \t]+)\S/.exec(text)?.[1] ?? '  ', eol: text.includes('\r\n') ? '\r\n' : '\n' };
+}
