@@ -96,7 +96,11 @@ const law: readonly Row[] = [
     packages: ['@orpc/client', '@orpc/server', 'electron', 'node:fs', 'node:worker_threads'],
   },
   // What starts an engine never loads one: the shell's Node may be too old for it.
-  { folder: 'src/main/launch', folders: [contract, core('project')], packages: ['@orpc/contract', 'node:fs', 'node:os', 'node:path', 'node:worker_threads'] },
+  {
+    folder: 'src/main/launch',
+    folders: [contract, core('project')],
+    packages: ['@orpc/contract', 'node:fs', 'node:os', 'node:path', 'node:worker_threads'],
+  },
   {
     folder: 'src/main/web',
     folders: [contract, 'src/main/launch', 'src/main/window'],

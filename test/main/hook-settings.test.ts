@@ -21,9 +21,9 @@ const others = `{
 describe('hooks in the settings of an agent', () => {
   test('[L9] stand beside what is there, which keeps every byte', () => {
     const settings = withHooks(others, command);
-    const read = valueOf(settings) as { hooks: Record<string, unknown[]> };
-    for (const event of hookEvents) expect(read.hooks[event]?.at(-1)).toEqual(entry(command));
-    expect(read.hooks.Stop).toHaveLength(2);
+    const { hooks } = read(settings) as { hooks: Record<string, unknown[]> };
+    for (const event of hookEvents) expect(hooks[event]?.at(-1)).toEqual(entry(command));
+    expect(hooks.Stop).toHaveLength(2);
     expect(hasAllOf(settings, others)).toBe(true);
     expect(commandIn(settings)).toBe(command);
     expect(commandIn(others)).toBeUndefined();
@@ -54,7 +54,7 @@ describe('hooks in the settings of an agent', () => {
         const text = JSON.stringify(value, null, indent);
         const installed = withHooks(text, command);
         expect(withHooks(installed, command)).toBe(installed);
-        expect(valueOf(withoutHooks(installed))).toEqual(valueOf(text));
+        expect(read(withoutHooks(installed))).toEqual(read(text));
       }),
       { numRuns: 200 },
     );
@@ -75,7 +75,7 @@ describe('hooks in the settings of an agent', () => {
   });
 });
 
-const valueOf = (text: string): unknown => parse(text);
+const read = (text: string): unknown => parse(text);
 /** Whether every character of the one stands in the other, in order: then only insertions are between them. */
 function hasAllOf(text: string, part: string): boolean {
   let at = 0;

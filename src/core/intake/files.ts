@@ -1,6 +1,7 @@
 import { closeSync, fstatSync, openSync, readdirSync, readFileSync, readSync, statSync } from 'node:fs';
 import { basename, dirname, extname, join, resolve } from 'node:path';
 import { blake3OfParts } from '../artifacts/index.js';
+import { StemmaError } from '../base/index.js';
 import type { Skip } from '../contract/index.js';
 import type { FileBytes } from '../formats/index.js';
 
@@ -192,6 +193,7 @@ const reasons: Readonly<Record<string, string>> = {
 /** What went wrong with a file, in words; a fault that is none of the file system's is thrown on. */
 export function ioReason(error: unknown): string {
   const code = (error as NodeJS.ErrnoException | undefined)?.code;
-  if (code === undefined) throw error;
+  // Our own refusals have codes, too: a project that is locked is no fault of this file.
+  if (code === undefined || error instanceof StemmaError) throw error;
   return reasons[code] ?? `the disk did not do as asked (${code})`;
 }

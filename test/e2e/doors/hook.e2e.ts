@@ -1,0 +1,224 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { appendFileSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import type { Commit } from '../../../src/core/contract/index.js';
+import { expect, test } from '../../support/e2e.js';
+import { built, type Machine, node, type Ran } from '../../support/machine.js';
+
+const session = '5e551011-4444-4111-8111-111111111111';
+
+/** A session that Claude Code writes, and the events that it tells its hooks of. */
+function agentOn(machine: Machine) {
+  const folder = join(machine.claude, 'projects', '-work');
+  mkdirSync(join(folder, session, 'subagents'), { recursive: true });
+  const path = join(folder, `${session}.jsonl`);
+  const subagent = join(folder, session, 'subagents', 'agent-abc123.jsonl');
+  writeFileSync(path, '');
+  const lines = { prompt: promptLine, answer: answerLine, calls: callLine };
+  return {
+    path,
+    subagent,
+    write: (kind: keyof typeof lines, n: number, to = path) => appendFileSync(to, lines[kind](n, to === subagent)),
+    on: (event: string, more: object = {}): Promise<Ran> =>
+      machine.runWith(JSON.stringify({ session_id: session, transcript_path: path, cwd: '/work', hook_event_name: event, ...more }), 'hook'),
+  };
+}
+
+const line = (type: string, uuid: string, parentUuid: string | null, message: object, more: object = {}): string =>
+  `${JSON.stringify({ parentUuid, isSidechain: false, cwd: '/work', sessionId: session, type, message, uuid, timestamp: new Date().toISOString(), ...more })}\n`;
+const sidechain = (is: boolean): object => (is ? { isSidechain: true, agentId: 'abc123' } : {});
+const promptLine = (n: number, side = false): string =>
+  line('user', `u${n}`, n === 1 || side ? null : `a${n - 1}`, { role: 'user', content: `question ${n}` }, sidechain(side));
+const said = (n: number, stop_reason: string, content: object): object => ({
+  id: `m${n}`,
+  role: 'assistant',
+  model: 'm',
+  stop_reason,
+  content: [content],
+});
+const answerLine = (n: number, side = false): string =>
+  line('assistant', `a${n}`, `u${n}`, said(n, 'end_turn', { type: 'text', text: `First of all.\n\nanswer ${n}` }), sidechain(side));
+const callLine = (n: number, side = false): string =>
+  line(
+    'assistant',
+    `a${n}`,
+    `u${n}`,
+    said(n, 'tool_use', { type: 'tool_use', id: `t${n}`, name: 'Bash', input: { command: 'make' } }),
+    sidechain(side),
+  );
+
+async function commits(machine: Machine): Promise<(string | undefined)[][]> {
+  const ran = await machine.run('call', 'context.graph', '--input', '{"offset":0,"limit":100}');
+  return (JSON.parse(ran.out) as { rows: { commit: Commit }[] }).rows.map(({ commit: { summary, checkpoint } }) => [summary, checkpoint]).reverse();
+}
+
+/** Nothing that an agent would take for a decision. */
+const quiet = { code: 0, out: '', err: '' };
+const log = (machine: Machine): string => {
+  const path = join(machine.env.STEMMA_HOME as string, 'hook.log');
+  return existsSync(path) ? readFileSync(path, 'utf8') : '';
+};
+
+test.describe('stemma hook', () => {
+  test('[L5, L8] checkpoints at the events of a session: a turn, a subagent, a compaction that comes in the middle of one, and the end', async ({
+    machine,
+  }) => {
+    await machine.run('init', machine.path('work', 'live.stemma'));
+    const agent = agentOn(machine);
+    agent.write('prompt', 1);
+    agent.write('answer', 1);
+    expect(await agent.on('Stop', { last_assistant_message: 'First of all.\n\nanswer 1' })).toEqual(quiet);
+    expect(await commits(machine)).toEqual([['question 1', 'turn_boundary']]);
+
+    agent.write('prompt', 2);
+    agent.write('calls', 2);
+    expect(await agent.on('PreToolUse')).toEqual(quiet);
+    expect(await commits(machine)).toHaveLength(1);
+    expect(await agent.on('PreCompact', { trigger: 'auto', custom_instructions: '' })).toEqual(quiet);
+    expect(await commits(machine)).toEqual([
+      ['question 1', 'turn_boundary'],
+      ['question 2', 'compaction'],
+    ]);
+
+    agent.write('prompt', 7, agent.subagent);
+    agent.write('answer', 7, agent.subagent);
+    const ended = { agent_id: 'abc123', agent_type: 'general-purpose', agent_transcript_path: agent.subagent, last_assistant_message: 'answer 7' };
+    expect(await agent.on('SubagentStop', ended)).toEqual(quiet);
+    // The helpers of a compaction tell of transcripts that they never write.
+    expect(await agent.on('SubagentStop', { ...ended, agent_type: '', agent_transcript_path: agent.subagent.replace('abc', 'def') })).toEqual(quiet);
+
+    agent.write('prompt', 3);
+    agent.write('calls', 3);
+    expect(await agent.on('SessionEnd', { reason: 'other' })).toEqual(quiet);
+    expect((await commits(machine)).sort()).toEqual([
+      ['question 1', 'turn_boundary'],
+      ['question 2', 'compaction'],
+      ['question 3', 'session_end'],
+      ['question 7', 'session_end'],
+    ]);
+    expect(log(machine)).toBe('');
+  });
+
+  test('waits for the answer that the event tells of, and not for one that never comes', async ({ machine }) => {
+    await machine.run('init', machine.path('work', 'live.stemma'));
+    const agent = agentOn(machine);
+    agent.write('prompt', 1);
+    const hook = spawn(node, [built('cli', 'stemma.js'), 'hook'], { cwd: machine.cwd, env: machine.env });
+    const event = { session_id: session, transcript_path: agent.path, hook_event_name: 'Stop', last_assistant_message: 'answer 1' };
+    hook.stdin.end(JSON.stringify(event));
+    // It has opened the project by now, and looks.
+    await expect.poll(() => existsSync(machine.path('work', 'live.stemma', 'stemma.db-wal'))).toBe(true);
+    agent.write('answer', 1);
+    expect(await once(hook, 'close')).toEqual([0, null]);
+    expect(await commits(machine)).toEqual([['question 1', 'turn_boundary']]);
+
+    agent.write('prompt', 2);
+    expect(await agent.on('Stop', { last_assistant_message: 'answer 2' })).toEqual(quiet);
+    expect(await commits(machine)).toHaveLength(1);
+    agent.write('answer', 2);
+    agent.write('prompt', 3);
+    agent.write('answer', 3);
+    expect(await agent.on('Stop', { last_assistant_message: 'answer 3' })).toEqual(quiet);
+    expect((await commits(machine)).map(([summary]) => summary)).toEqual(['question 1', 'question 2', 'question 3']);
+  });
+
+  test('[L8] whatever it is told, it ends well, says it in its log, and reads nothing but histories of agents', async ({ machine }) => {
+    await machine.run('init', machine.path('work', 'live.stemma'));
+    const agent = agentOn(machine);
+    agent.write('prompt', 1);
+    agent.write('answer', 1);
+    const elsewhere = machine.path('elsewhere.jsonl');
+    writeFileSync(elsewhere, readFileSync(agent.path));
+    const link = join(machine.claude, 'projects', '-work', 'link.jsonl');
+    symlinkSync(elsewhere, link);
+    const told: [string, string][] = [
+      ['', 'no event of a hook'],
+      ['{"hook_event_name":', 'no event of a hook'],
+      ['[1]', 'no event of a hook'],
+      ['{"hook_event_name":"Stop"}', 'names no transcript'],
+      [JSON.stringify({ hook_event_name: 'Stop', transcript_path: elsewhere }), 'not among the histories'],
+      [JSON.stringify({ hook_event_name: 'Stop', transcript_path: link }), 'not among the histories'],
+      [
+        JSON.stringify({ hook_event_name: '__proto__', transcript_path: `${machine.claude}/projects/../../elsewhere.jsonl` }),
+        'not among the histories',
+      ],
+      [JSON.stringify({ hook_event_name: 'Stop', transcript_path: 'x.jsonl' }), 'no path'],
+      [JSON.stringify({ hook_event_name: 'Stop', transcript_path: '/etc/passwd' }), 'no path'],
+    ];
+    for (const [input, reason] of told) {
+      const ran = await machine.runWith(input, 'hook');
+      expect(ran, input).toMatchObject({ code: 0, out: '' });
+      expect(ran.err).toContain(reason);
+      expect(log(machine)).toContain(reason);
+    }
+    expect(await machine.runWith('{}', 'hook', '--bogus')).toMatchObject({ code: 0, out: '' });
+    expect(log(machine)).toContain('it does not know --bogus');
+    expect(await commits(machine)).toEqual([]);
+  });
+
+  test('[L8] a project that another process writes to for long is left to the next event', async ({ machine }) => {
+    await machine.run('init', machine.path('work', 'live.stemma'));
+    const agent = agentOn(machine);
+    agent.write('prompt', 1);
+    agent.write('answer', 1);
+    const other = new DatabaseSync(machine.path('work', 'live.stemma', 'stemma.db'));
+    other.exec('BEGIN IMMEDIATE');
+    const ran = await agent.on('Stop');
+    expect(ran).toMatchObject({ code: 0, out: '' });
+    expect(ran.err).toContain('another process');
+    other.exec('COMMIT');
+    other.close();
+    expect(await agent.on('Stop')).toEqual(quiet);
+    expect(await commits(machine)).toEqual([['question 1', 'turn_boundary']]);
+  });
+
+  test('without a project of its own it goes to the one for histories; several at once are one after the other', async ({ machine }) => {
+    const agent = agentOn(machine);
+    agent.write('prompt', 1);
+    agent.write('answer', 1);
+    expect(await Promise.all([1, 2, 3, 4].map(() => agent.on('Stop')))).toEqual([quiet, quiet, quiet, quiet]);
+    machine.env.STEMMA_PROJECT = join(machine.env.STEMMA_HOME as string, 'Histories.stemma');
+    expect(await commits(machine)).toEqual([['question 1', 'turn_boundary']]);
+    expect((await machine.run('fsck')).code).toBe(0);
+  });
+});
+
+test.describe('stemma hook --install', () => {
+  test('[L9] shows the change, writes it when told to, and takes exactly it back', async ({ machine }) => {
+    const settings = join(machine.claude, 'settings.json');
+    const before = '{\n    "model":  "opus",\n    "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "say done"}]}]} // mine\n}\n';
+    writeFileSync(settings, before, { mode: 0o640 });
+    const asked = await machine.run('hook', '--install');
+    expect(asked).toMatchObject({ code: 2 });
+    expect(asked.err).toContain('--yes');
+    expect(asked.out).toContain('+');
+    expect(asked.out).toMatch(/\+.*hook"/);
+    expect(readFileSync(settings, 'utf8')).toBe(before);
+
+    expect(await machine.run('hook', '--install', '--yes', '--project', 'shop.stemma')).toMatchObject({ code: 0, err: '' });
+    const written = readFileSync(settings, 'utf8');
+    expect(written).toContain(`hook --project ${machine.path('work', 'shop.stemma')}`);
+    expect(written).toContain('"model":  "opus"');
+    expect(readFileSync(`${settings}.before-stemma`, 'utf8')).toBe(before);
+    expect((await machine.run('hook', '--install', '--yes', '--project', 'shop.stemma')).out).toContain('already');
+
+    expect(await machine.run('hook', '--uninstall', '--yes')).toMatchObject({ code: 0, err: '' });
+    expect(readFileSync(settings, 'utf8')).toBe(before);
+    expect(existsSync(`${settings}.before-stemma`)).toBe(false);
+  });
+
+  test('[L9] settings that were not there are gone again; what is no JSON is left alone', async ({ machine }) => {
+    const settings = join(machine.claude, 'settings.json');
+    expect(await machine.run('hook', '--install', '--yes')).toMatchObject({ code: 0, err: '' });
+    expect(Object.keys(JSON.parse(readFileSync(settings, 'utf8')).hooks)).toEqual(['Stop', 'SubagentStop', 'PreCompact', 'SessionEnd']);
+    expect(await machine.run('hook', '--uninstall', '--yes')).toMatchObject({ code: 0, err: '' });
+    expect(existsSync(settings)).toBe(false);
+    writeFileSync(settings, '{ "model": ');
+    const refused = await machine.run('hook', '--install', '--yes');
+    expect(refused).toMatchObject({ code: 2, out: '' });
+    expect(refused.err).toContain('left as they are: they are not JSON');
+    expect(readFileSync(settings, 'utf8')).toBe('{ "model": ');
+  });
+});
