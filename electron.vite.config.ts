@@ -7,7 +7,7 @@ import { defineConfig } from 'electron-vite';
  * Packages that read files beside their own (machine code, scripts) stay outside; everything else is bundled, so that
  * a start reads few files.
  */
-const outside = ['better-sqlite3', '@napi-rs/blake-hash', 'cbor-x', 'chokidar', 'open', 'electron'];
+const outside = ['better-sqlite3', '@napi-rs/blake-hash', 'chokidar', 'open', 'electron'];
 
 export default defineConfig({
   main: {

@@ -47,7 +47,7 @@ const corePackages: Partial<Record<(typeof flow)[number], readonly string[]>> = 
   contract: ['@orpc/contract', 'zod'],
   store: ['better-sqlite3', 'node:fs'],
   artifacts: ['@aws-sdk/client-s3', '@napi-rs/blake-hash', 'node:crypto', 'node:fs', 'node:fs/promises', 'node:path', 'node:zlib'],
-  formats: ['cbor-x', 'node:buffer', 'node:crypto', 'node:module'],
+  formats: ['cbor-x', 'node:buffer', 'node:crypto'],
   requests: ['node:crypto'],
   intake: ['chokidar', 'node:fs', 'node:path'],
   export: ['@secretlint/core', '@secretlint/secretlint-rule-preset-recommend', 'node:fs', 'node:path', 'node:timers/promises'],

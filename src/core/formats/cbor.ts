@@ -1,5 +1,4 @@
-import { createRequire } from 'node:module';
-import type { Decoder } from 'cbor-x';
+import { Decoder } from 'cbor-x/decode-no-eval';
 import { bytesOf, concatBytes, type Json } from '../base/index.js';
 import type { Problem } from './format.js';
 
@@ -197,21 +196,12 @@ function endOfItem(bytes: Uint8Array, from: number): number | string {
   return at;
 }
 
-let decoder: Decoder | undefined;
-
-/** Loaded when the first CBOR is read: most processes that read transcripts, and every hook, meet none. */
-function theDecoder(): Decoder {
-  if (!decoder) {
-    const { Decoder } = createRequire(import.meta.url)('cbor-x') as typeof import('cbor-x');
-    decoder = new Decoder({ mapsAsObjects: false, useRecords: false });
-  }
-  return decoder;
-}
+const decoder = new Decoder({ mapsAsObjects: false, useRecords: false });
 
 /** Call only for what was walked. */
 function decode(item: Uint8Array): Cbor | undefined {
   try {
-    return plain(theDecoder().decode(item));
+    return plain(decoder.decode(item));
   } catch {
     return undefined;
   }
