@@ -25,6 +25,7 @@ import {
 } from './chain/index.js';
 import * as composer from './composer/index.js';
 import { contract, type ImportResult } from './contract/index.js';
+import * as experiments from './experiments/index.js';
 import { exportComparison, exportContext, exportRedacted, resumeIn } from './export/index.js';
 import * as handover from './handover/index.js';
 import { detect, foundSessions, foundSources, getSource, importPaths, listSources, takeIn } from './intake/index.js';
@@ -422,6 +423,20 @@ export const router = os.router({
       await accounts.remove(input.id);
       return accounts.list();
     }),
+  },
+  experiment: {
+    save: os.experiment.save.handler(({ input, context }) => experiments.saveExperiment(chainOf(context), input)),
+    list: os.experiment.list.handler(({ context }) => experiments.listExperiments(chainOf(context))),
+    get: os.experiment.get.handler(({ input, context }) => experiments.getExperiment(chainOf(context), input.experimentId)),
+    remove: os.experiment.remove.handler(({ input, context }) => {
+      experiments.removeExperiment(chainOf(context), input.experimentId);
+      return {};
+    }),
+    run: os.experiment.run.handler(({ input, context, signal }) =>
+      experiments.runExperiment(chainOf(context), input, context.session.engine.options.providers ?? [], signal, context.session.engine.questions),
+    ),
+    judge: os.experiment.judge.handler(({ input, context }) => experiments.judgeResult(chainOf(context), input)),
+    export: os.experiment.export.handler(({ input, context }) => experiments.exportExperiment(chainOf(context), input)),
   },
   turn: {
     list: os.turn.list.handler(({ input, context }) => listTurns(chainOf(context), input)),

@@ -38,6 +38,7 @@ const flow = [
   'search',
   'intake',
   'export',
+  'experiments',
   'project',
   'router.ts',
 ] as const;
@@ -51,6 +52,7 @@ const corePackages: Partial<Record<(typeof flow)[number], readonly string[]>> = 
   requests: ['node:crypto'],
   intake: ['chokidar', 'node:fs', 'node:path'],
   export: ['@secretlint/core', '@secretlint/secretlint-rule-preset-recommend', 'node:fs', 'node:path', 'node:timers/promises'],
+  experiments: ['node:vm', 'zod'],
   project: ['node:crypto', 'node:fs', 'node:path'],
   'router.ts': ['@orpc/server'],
 };

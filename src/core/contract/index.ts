@@ -6,6 +6,7 @@ import { captureContract } from './capture.js';
 import { boxContract, cardContract, profileContract, readsContract } from './card.js';
 import { composeContract } from './compose.js';
 import { contextContract, exportContract } from './context.js';
+import { experimentContract } from './experiment.js';
 import { agentContract, handoverContract } from './handover.js';
 import { importContract, libraryContract, sourceContract } from './intake.js';
 import { artifactContract, projectContract } from './project.js';
@@ -24,6 +25,7 @@ export * from './card.js';
 export * from './compose.js';
 export * from './context.js';
 export * from './entry.js';
+export * from './experiment.js';
 export * from './handover.js';
 export * from './intake.js';
 export * from './kinds.js';
@@ -53,6 +55,7 @@ export const contract = {
   search: searchContract,
   request: requestContract,
   turn: turnContract,
+  experiment: experimentContract,
   provider: providerContract,
   compose: composeContract,
   timeline: timelineContract,

@@ -1,4 +1,5 @@
 import { cards } from './schema-cards.js';
+import { experiments } from './schema-experiments.js';
 import { captures, requests } from './schema-requests.js';
 import { modelRuns } from './schema-runs.js';
 import { search } from './schema-search.js';
@@ -183,4 +184,5 @@ export const steps: readonly string[] = [
   ticketStarts,
   modelRuns,
   captures,
+  experiments,
 ];

@@ -1,0 +1,153 @@
+import { badRequest } from '../base/index.js';
+import { type Chain, commitOf } from '../chain/index.js';
+import type { Experiment, ExperimentCase, ExperimentPart, ExperimentResult, ExperimentRow, ReplyCheck } from '../contract/index.js';
+import { type ModelProvider, type Questions, rerunTurn } from '../turns/index.js';
+import { checkReply, refuseBadChecks } from './checks.js';
+import {
+  type Definition,
+  replyOf,
+  resultRow,
+  resultRows,
+  type Stored,
+  storedExperiment,
+  storedExperiments,
+  toExperiment,
+  toResult,
+  toRow,
+} from './rows.js';
+
+export interface Saved {
+  readonly experimentId?: string | undefined;
+  readonly title: string;
+  readonly note?: string | undefined;
+  readonly checks?: readonly ReplyCheck[] | undefined;
+  readonly cases: readonly (Omit<ExperimentCase, 'caseId'> & { readonly caseId?: string | undefined })[];
+}
+
+/**
+ * Makes an experiment, or saves it anew as a version of its own. Its results stay, and are held against the checks that it has now.
+ * @throws BAD_REQUEST for a check that is none; NOT_FOUND for a turn or an experiment that is not there.
+ */
+export function saveExperiment(chain: Chain, input: Saved): Experiment {
+  refuseBadChecks(input.checks ?? []);
+  const cases = input.cases.map(
+    (each): ExperimentCase => ({
+      ...each,
+      caseId: each.caseId ?? chain.newId(),
+      turnId: commitOf(chain, each.turnId, 'turnId').id,
+    }),
+  );
+  const twice = cases.find((each, at) => cases.findIndex((other) => other.caseId === each.caseId) !== at);
+  if (twice) throw badRequest('cases', `two cases have the id ${twice.caseId}`);
+  return chain.db.transaction(() => {
+    const no = input.experimentId === undefined ? newExperiment(chain) : storedExperiment(chain, input.experimentId).no;
+    const definition: Definition = { title: input.title, note: input.note ?? '', checks: input.checks ?? [], cases };
+    addVersion(chain, no, definition);
+    for (const row of resultRows(chain, no))
+      if (row.problem === null)
+        chain.db.run(
+          'UPDATE experimentResult SET checks = ? WHERE no = ?',
+          JSON.stringify(checkReply(replyOf(chain, row), definition.checks)),
+          row.no,
+        );
+    return toExperiment(chain, storedAt(chain, no));
+  });
+}
+
+function newExperiment(chain: Chain): number {
+  const { rowId } = chain.db.run(
+    'INSERT INTO experiment (project, experimentId, createdAt) VALUES (?, ?, ?)',
+    chain.project,
+    chain.newId(),
+    chain.clock(),
+  );
+  return rowId;
+}
+
+const addVersion = (chain: Chain, no: number, definition: Definition): void =>
+  void chain.db.run('INSERT INTO experimentVersion (experiment, at, definition) VALUES (?, ?, ?)', no, chain.clock(), JSON.stringify(definition));
+
+function storedAt(chain: Chain, no: number): Stored {
+  const row = chain.db.one<{ experimentId: string }>('SELECT experimentId FROM experiment WHERE no = ?', no);
+  return storedExperiment(chain, row?.experimentId ?? '');
+}
+
+export const listExperiments = (chain: Chain): ExperimentRow[] => storedExperiments(chain).map((stored) => toRow(chain, stored));
+
+/** @throws NOT_FOUND */
+export const getExperiment = (chain: Chain, experimentId: string): Experiment => toExperiment(chain, storedExperiment(chain, experimentId));
+
+/** Takes an experiment from the list: a version that says so. @throws NOT_FOUND */
+export function removeExperiment(chain: Chain, experimentId: string): void {
+  const { no, definition } = storedExperiment(chain, experimentId);
+  addVersion(chain, no, { ...definition, removed: true });
+}
+
+/** What a person says of a reply, kept with what was said before. @throws NOT_FOUND */
+export function judgeResult(
+  chain: Chain,
+  input: { resultId: string; verdict: 'pass' | 'fail' | null; note?: string | undefined; by?: string | undefined },
+): ExperimentResult {
+  const row = resultRow(chain, input.resultId);
+  chain.db.run(
+    'INSERT INTO experimentVerdict (result, at, by, verdict, note) VALUES (?, ?, ?, ?, ?)',
+    row.no,
+    chain.clock(),
+    input.by ?? null,
+    input.verdict,
+    input.note ?? row.note,
+  );
+  return toResult(chain, resultRow(chain, input.resultId));
+}
+
+/**
+ * Runs the cases one after the other, each as `turn.rerun` would: every reply is a branch and a row. What goes wrong in a case is its row.
+ * Stopped, it leaves the rows that were whole by then.
+ * @throws NOT_FOUND for an unknown experiment; BAD_REQUEST for a case that it does not have.
+ */
+export async function* runExperiment(
+  chain: Chain,
+  input: { experimentId: string; caseIds?: readonly string[] | undefined },
+  providers: readonly ModelProvider[],
+  signal?: AbortSignal,
+  questions?: Questions,
+): AsyncGenerator<ExperimentPart, { round: number; results: ExperimentResult[] }> {
+  const stored = storedExperiment(chain, input.experimentId);
+  const { cases, checks } = stored.definition;
+  const unknown = input.caseIds?.find((id) => !cases.some((each) => each.caseId === id));
+  if (unknown !== undefined) throw badRequest('caseIds', `the experiment has no case ${unknown}`);
+  const wanted = input.caseIds ? cases.filter((each) => input.caseIds?.includes(each.caseId)) : cases;
+  if (!wanted.length) throw badRequest('cases', 'the experiment has no cases yet: run a turn again, and keep it as a case');
+  const round =
+    1 + (chain.db.one<{ last: number | null }>('SELECT MAX(round) AS last FROM experimentResult WHERE experiment = ?', stored.no)?.last ?? 0);
+  const results: ExperimentResult[] = [];
+  const keep = (ran: ExperimentCase, sample: number, came: { commit?: string; problem?: string }): void => {
+    const resultId = chain.newId();
+    const context = came.commit === undefined ? null : commitOf(chain, came.commit as ExperimentResult['turnId']).seq;
+    chain.db.run(
+      'INSERT INTO experimentResult (project, resultId, experiment, caseId, round, sample, at, ran, context, checks, problem) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
+      ...[chain.project, resultId, stored.no, ran.caseId, round, sample, chain.clock(), JSON.stringify(ran), context],
+      JSON.stringify(context === null ? [] : checkReply(replyOf(chain, { context }), checks)),
+      came.problem ?? null,
+    );
+    results.push(toResult(chain, resultRow(chain, resultId)));
+  };
+  for (const each of wanted) {
+    if (signal?.aborted) break;
+    const seen = new Set<number>();
+    const { caseId, title: _, ...asked } = each;
+    try {
+      for await (const part of rerunTurn(chain, asked, providers, signal, questions)) {
+        if (part.kind === 'commit' || part.kind === 'failed') {
+          seen.add(part.sample);
+          keep(each, part.sample, part.kind === 'commit' ? { commit: part.delta } : { problem: part.delta });
+        }
+        yield { caseId, part };
+      }
+    } catch (error) {
+      // Where every sample failed each has its row; anything else kept the case from running at all.
+      if (!seen.size) keep(each, 0, { problem: error instanceof Error ? error.message : String(error) });
+    }
+  }
+  return { round, results };
+}

@@ -1,0 +1,178 @@
+import { type CommitSeq, canonicalJson, type Json, notFound, timestampOf } from '../base/index.js';
+import { type Chain, commitAt, commitOf, entries } from '../chain/index.js';
+import type { Entry, Experiment, ExperimentCase, ExperimentResult, ExperimentRow, Outcome, ReplyCheck } from '../contract/index.js';
+import { ownRun } from '../requests/index.js';
+import type { Checked } from './checks.js';
+
+/** What an experiment is, as it was saved. */
+export interface Definition {
+  readonly title: string;
+  readonly note: string;
+  readonly checks: readonly ReplyCheck[];
+  readonly cases: readonly ExperimentCase[];
+  readonly removed?: true;
+}
+
+export interface Stored {
+  readonly no: number;
+  readonly experimentId: string;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  readonly definition: Definition;
+}
+
+const selectExperiments = /* sql */ `
+SELECT e.no, e.experimentId, e.createdAt, v.at AS updatedAt, v.definition
+  FROM experiment e JOIN experimentVersion v ON v.no = (SELECT MAX(no) FROM experimentVersion WHERE experiment = e.no)
+ WHERE e.project = ?`;
+
+type StoredText = Omit<Stored, 'definition'> & { readonly definition: string };
+const fromText = (row: StoredText): Stored => ({ ...row, definition: JSON.parse(row.definition) as Definition });
+
+/** The experiments that are not removed, the last saved first. */
+export const storedExperiments = (chain: Chain): Stored[] =>
+  chain.db
+    .all<StoredText>(`${selectExperiments} ORDER BY v.no DESC`, chain.project)
+    .map(fromText)
+    .filter((row) => !row.definition.removed);
+
+/** @throws NOT_FOUND */
+export function storedExperiment(chain: Chain, experimentId: string): Stored {
+  const row = chain.db.one<StoredText>(`${selectExperiments} AND e.experimentId = ?`, chain.project, experimentId);
+  if (!row) throw notFound(experimentId, `no experiment ${experimentId} is in this project`);
+  return fromText(row);
+}
+
+export interface ResultRow {
+  readonly no: number;
+  readonly resultId: string;
+  readonly experiment: number;
+  readonly caseId: string;
+  readonly round: number;
+  readonly sample: number;
+  readonly at: number;
+  readonly ran: string;
+  readonly context: CommitSeq | null;
+  readonly checks: string;
+  readonly problem: string | null;
+  readonly verdict: 'pass' | 'fail' | null;
+  readonly note: string | null;
+}
+
+const selectResults = /* sql */ `
+SELECT r.no, r.resultId, r.experiment, r.caseId, r.round, r.sample, r.at, r.ran, r.context, r.checks, r.problem, v.verdict, v.note
+  FROM experimentResult r LEFT JOIN experimentVerdict v ON v.no = (SELECT MAX(no) FROM experimentVerdict WHERE result = r.no)
+ WHERE r.project = ?`;
+
+export const resultRows = (chain: Chain, experiment: number): ResultRow[] =>
+  chain.db.all<ResultRow>(`${selectResults} AND r.experiment = ? ORDER BY r.round DESC, r.no`, chain.project, experiment);
+
+/** @throws NOT_FOUND */
+export function resultRow(chain: Chain, resultId: string): ResultRow {
+  const row = chain.db.one<ResultRow>(`${selectResults} AND r.resultId = ?`, chain.project, resultId);
+  if (!row) throw notFound(resultId, `no result ${resultId} is in this project`);
+  return row;
+}
+
+/** What came of a reply: a person's word goes before the checks; without either it is not judged. */
+export function outcomeOf({ problem, verdict, checks }: Pick<ResultRow, 'problem' | 'verdict'> & { readonly checks: readonly Checked[] }): Outcome {
+  if (verdict) return verdict;
+  if (problem !== null) return 'problem';
+  if (!checks.length) return 'unjudged';
+  return checks.every((check) => check.passed) ? 'pass' : 'fail';
+}
+
+const headLength = 200;
+
+export function toResult(chain: Chain, row: ResultRow): ExperimentResult {
+  const ran = JSON.parse(row.ran) as ExperimentCase;
+  const checks = JSON.parse(row.checks) as Checked[];
+  const commit = row.context === null ? undefined : commitAt(chain, row.context);
+  const own = commit && ownRun(chain, commit.id);
+  const calls = own?.calls ?? [];
+  const sum = (numbers: readonly (number | null)[]): number | null => {
+    const known = numbers.flatMap((each) => each ?? []);
+    return known.length ? known.reduce((total, each) => total + each, 0) : null;
+  };
+  const isAsked = ran.provider !== 'recorded';
+  return {
+    resultId: row.resultId,
+    caseId: row.caseId,
+    round: row.round,
+    sample: row.sample,
+    at: timestampOf(row.at),
+    title: ran.title,
+    provider: ran.provider,
+    model: (isAsked ? own?.model : undefined) ?? ran.model ?? null,
+    settings: settingsInWords(ran),
+    edits: editsInWords(ran),
+    turnId: ran.turnId,
+    commit: commit?.id ?? null,
+    head: commit ? headOf(replyOf(chain, row)) : '',
+    tokens: { input: sum(calls.map((call) => call.tokens.input)), output: sum(calls.map((call) => call.tokens.output)) },
+    cost: sum(calls.map((call) => call.cost)),
+    ms: isAsked && calls.length ? sum(calls.map((call) => call.ms)) : null,
+    outcome: outcomeOf({ ...row, checks }),
+    judgedBy: row.verdict ? 'person' : checks.length && row.problem === null ? 'checks' : null,
+    note: row.note,
+    checks,
+    problem: row.problem,
+  };
+}
+
+/** The entries of a reply; none where there was none. */
+export function replyOf(chain: Chain, row: Pick<ResultRow, 'context'>): Entry[] {
+  if (row.context === null) return [];
+  const { id } = commitAt(chain, row.context);
+  return entries(chain, { id, stop: id }).entries;
+}
+
+const headOf = (reply: readonly Entry[]): string =>
+  (
+    reply.findLast((entry) => entry.kind === 'text' && entry.role === 'assistant')?.text ??
+    reply.find((entry) => entry.kind === 'tool_call')?.toolName ??
+    ''
+  )
+    .trim()
+    .slice(0, headLength);
+
+const settingsInWords = ({ request }: ExperimentCase): string =>
+  Object.entries(request?.settings ?? {})
+    .map(([name, value]) => `${name} ${typeof value === 'string' ? value : canonicalJson((value ?? null) as Json)}`)
+    .join(', ');
+
+const editNames = { drop: 'dropped', replace: 'changed', insert: 'inserted', append: 'appended' } as const;
+
+function editsInWords({ edits, request }: ExperimentCase): string {
+  const counted = Object.entries(Object.groupBy(edits ?? [], (edit) => edit.op)).map(
+    ([op, all]) => `${all.length} ${all.length === 1 ? 'entry' : 'entries'} ${editNames[op as keyof typeof editNames]}`,
+  );
+  return [...counted, ...(request?.system ? ['system prompt'] : []), ...(request?.tools ? ['tools'] : [])].join(', ');
+}
+
+const about = ({ experimentId, createdAt, updatedAt, definition: { title, note } }: Stored) => ({
+  experimentId,
+  title,
+  note,
+  createdAt: timestampOf(createdAt),
+  updatedAt: timestampOf(updatedAt),
+});
+
+export const toExperiment = (chain: Chain, stored: Stored): Experiment => ({
+  ...about(stored),
+  checks: [...stored.definition.checks],
+  // Short ids of turns were completed when the case was saved.
+  cases: stored.definition.cases.map((each) => ({ ...each, turnId: commitOf(chain, each.turnId, 'turnId').id })),
+  results: resultRows(chain, stored.no).map((row) => toResult(chain, row)),
+});
+
+export function toRow(chain: Chain, stored: Stored): ExperimentRow {
+  const found = resultRows(chain, stored.no).map((row) => outcomeOf({ ...row, checks: JSON.parse(row.checks) as Checked[] }));
+  return {
+    ...about(stored),
+    cases: stored.definition.cases.length,
+    results: found.length,
+    passed: found.filter((one) => one === 'pass').length,
+    failed: found.filter((one) => one === 'fail' || one === 'problem').length,
+  };
+}

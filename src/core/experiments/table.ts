@@ -1,0 +1,76 @@
+import { bytesOf } from '../base/index.js';
+import type { Chain } from '../chain/index.js';
+import type { Experiment, ExperimentResult } from '../contract/index.js';
+import { writeNew } from '../intake/index.js';
+import { getExperiment } from './experiments.js';
+
+const columns: readonly (readonly [name: string, of: (result: ExperimentResult) => string])[] = [
+  ['round', (result) => String(result.round)],
+  ['case', (result) => result.title],
+  ['sample', (result) => String(result.sample + 1)],
+  ['provider', (result) => result.provider],
+  ['model', (result) => result.model ?? ''],
+  ['settings', (result) => result.settings],
+  ['edits', (result) => result.edits],
+  ['input tokens', (result) => numberOf(result.tokens.input)],
+  ['output tokens', (result) => numberOf(result.tokens.output)],
+  ['cost in $', (result) => numberOf(result.cost)],
+  ['ms', (result) => numberOf(result.ms)],
+  ['outcome', (result) => result.outcome],
+  ['judged by', (result) => result.judgedBy ?? ''],
+  ['why', (result) => result.problem ?? result.checks.flatMap(({ passed, words, why }) => (passed ? [] : [`${words}: ${why}`])).join('; ')],
+  ['note', (result) => result.note ?? ''],
+  ['reply', (result) => result.head],
+  ['turn', (result) => result.turnId],
+  ['branch', (result) => result.commit ?? ''],
+];
+
+/** What is not recorded is empty, never 0. */
+const numberOf = (value: number | null): string => (value === null ? '' : String(value));
+
+/** The table of an experiment as text, or written to a path where nothing is yet. @throws NOT_FOUND; CONFLICT where a file is there. */
+export function exportExperiment(
+  chain: Chain,
+  input: { experimentId: string; format: 'csv' | 'markdown'; path?: string | undefined },
+): { path?: string; text?: string; bytes: number } {
+  const experiment = getExperiment(chain, input.experimentId);
+  const text = input.format === 'csv' ? csvOf(experiment) : markdownOf(experiment);
+  const bytes = bytesOf(text);
+  if (input.path === undefined) return { text, bytes: bytes.length };
+  writeNew(input.path, bytes);
+  return { path: input.path, bytes: bytes.length };
+}
+
+const linesOf = ({ results }: Experiment): string[][] => [
+  columns.map(([name]) => name),
+  ...results.map((result) => columns.map(([, of]) => of(result))),
+];
+
+/** As RFC 4180 has it. */
+const csvOf = (experiment: Experiment): string =>
+  linesOf(experiment)
+    .map((line) => `${line.map(csvCell).join(',')}\r\n`)
+    .join('');
+
+/** A spreadsheet takes a cell that begins so for a formula: an apostrophe keeps it a text. */
+const formula = /^[=+@\t\r]|^-(?!\d+(\.\d+)?$)/;
+
+function csvCell(text: string): string {
+  const plain = formula.test(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain;
+}
+
+function markdownOf(experiment: Experiment): string {
+  const [head = [], ...lines] = linesOf(experiment);
+  const row = (cells: readonly string[]): string => `| ${cells.join(' | ')} |\n`;
+  return [
+    `# ${markdownCell(experiment.title)}\n\n`,
+    experiment.note ? `${markdownCell(experiment.note)}\n\n` : '',
+    row(head),
+    row(head.map(() => '---')),
+    ...lines.map((line) => row(line.map(markdownCell))),
+  ].join('');
+}
+
+/** One line in which nothing is markup. */
+const markdownCell = (text: string): string => text.replaceAll(/\s+/g, ' ').replaceAll(/[\\`*_{}[\]<>#|!~]/g, '\\$&');
