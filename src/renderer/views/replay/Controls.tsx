@@ -1,4 +1,4 @@
-import { ChevronLeft, ChevronRight, Pause, Play, Repeat, SkipBack, SkipForward } from 'lucide-react';
+import { BookOpen, ChevronLeft, ChevronRight, Pause, Play, Repeat, SkipBack, SkipForward } from 'lucide-react';
 import type { ContextId, ReplayStep, TurnRow } from '../../../core/contract/index.js';
 import { Button, IconButton, say } from '../../parts';
 import { go } from '../../state';
@@ -54,7 +54,7 @@ export function Controls({ steps, turns, turnIndex, player, axis, onTurn, action
       {waited && <span className="badge replay-waited">after {say.duration(waited.ms)} of quiet</span>}
       {step?.at && (
         <time className="muted replay-time" dateTime={step.at} title={say.instant(step.at)}>
-          {say.instant(step.at)}
+          {say.when(step.at)}
         </time>
       )}
       {actions && (
@@ -63,9 +63,11 @@ export function Controls({ steps, turns, turnIndex, player, axis, onTurn, action
         </Button>
       )}
       {actions && (
-        <Button small onClick={() => go({ view: 'context', commit: actions.turn, entry: step?.key, stop: undefined })}>
-          Open in Context
-        </Button>
+        <IconButton
+          icon={BookOpen}
+          label="Open in Context"
+          onClick={() => go({ view: 'context', commit: actions.turn, entry: step?.key, stop: undefined })}
+        />
       )}
     </div>
   );

@@ -80,7 +80,7 @@ export function Moment({ project, commit, steps, place, turn, onGo }: MomentProp
                       <span className="folder ellipsis muted">
                         <bdi>{each.path.slice(0, -nameOf(each.path).length)}</bdi>
                       </span>
-                      <span className="muted">{each.known === 'unknown' ? `${each.last.how}, content not seen` : each.last.how}</span>
+                      <span className="muted">{each.known === 'unknown' ? `${each.last.how}, unseen` : each.last.how}</span>
                     </button>
                     {file === each.path && <File commit={commit} path={each.path} place={place} onGo={onGo} changed={each.last.step} />}
                   </li>
