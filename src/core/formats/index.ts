@@ -10,6 +10,7 @@ import { claudeCode } from './claude-code/index.js';
 import { codex } from './codex/index.js';
 import { events } from './events/index.js';
 import type { Format, ImportableFormat } from './format.js';
+import { gemini } from './gemini/index.js';
 import { markdown } from './markdown/index.js';
 import { narrative } from './narrative/index.js';
 import { openaiChat } from './openai-chat/index.js';
@@ -32,9 +33,21 @@ export { framed as piSummary } from './pi/index.js';
 export { countTokens, imageTokens, tokenizer } from './tokens.js';
 export { describeRaw } from './unknown.js';
 
-export const importableFormats: readonly ImportableFormat[] = [claudeCode, codex, pi];
+export const importableFormats: readonly ImportableFormat[] = [claudeCode, codex, pi, gemini];
 /** The formats that there are: each is read and written. */
-export const formats: readonly Format[] = [claudeCode, codex, pi, anthropicMessages, openaiChat, bureauAgent, events, markdown, narrative, cardbox];
+export const formats: readonly Format[] = [
+  claudeCode,
+  codex,
+  pi,
+  gemini,
+  anthropicMessages,
+  openaiChat,
+  bureauAgent,
+  events,
+  markdown,
+  narrative,
+  cardbox,
+];
 const registry: ReadonlyMap<string, Format> = new Map(formats.flatMap((format) => [format, ...olderVersionsOf(format)]).map((one) => [one.id, one]));
 
 /** The format of that name, or undefined: a chain may hold formats of which only the bytes are known. */

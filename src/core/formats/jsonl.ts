@@ -182,7 +182,7 @@ function splitTorn(buffer: Buffer, line: number, from: number, whole: ByteRange,
   for (let tries = 0; tries < mostFragments && at < text.length; tries++) {
     const begin = text[at] === '{' ? at : restart(text, at, dialect);
     if (begin < 0) break;
-    const close = firstRecord(text, begin);
+    const close = endOfValue(text, begin);
     const found = close < 0 || !isUtf8(buffer.subarray(from + begin, from + close)) ? undefined : recordIn(buffer, from + begin, from + close);
     const record = found && (begin === 0 || begin === done - from || dialect.isWhole(found)) ? found : undefined;
     if (!record) {
@@ -210,8 +210,8 @@ function reasonFor(bytes: Buffer, fragment: string): string {
   return 'a torn record: its end is missing or overwritten';
 }
 
-/** The end of the record that begins at `start`, or -1 where its brackets do not close. */
-function firstRecord(text: string, start: number): number {
+/** The end of the object or list that begins at `start` in a text of one character a byte, or -1 where its brackets do not close. */
+export function endOfValue(text: string, start: number): number {
   let depth = 0;
   for (let at = start; at < text.length; at++) {
     const code = text.charCodeAt(at);
@@ -227,7 +227,8 @@ function firstRecord(text: string, start: number): number {
   }
   return -1;
 }
-function endOfString(text: string, start: number): number {
+/** Where the quote stands that ends the string whose text begins at `start`, or -1. */
+export function endOfString(text: string, start: number): number {
   for (let at = text.indexOf('"', start); at >= 0; at = text.indexOf('"', at + 1)) {
     let slashes = 0;
     while (text.charCodeAt(at - 1 - slashes) === 0x5c) slashes++;

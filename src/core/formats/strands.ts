@@ -13,6 +13,8 @@ export type Part = 'prompt' | 'lead' | 'answer' | 'result' | 'quiet' | 'compacti
 export interface TreeRecord {
   /** By this the project finds it again, in this file and in others. */
   readonly name: string;
+  /** Other records that stand in its piece, or that it stands for: the project finds the commit by these too. */
+  readonly others?: readonly string[];
   readonly piece: Piece;
   readonly part: Part;
   /** A record of the file, one that only the project has, or none. */
@@ -93,7 +95,7 @@ export function planStrands(grown: Grown, context: PlanContext, writing: Writing
       ...(summary === undefined ? {} : { summary }),
       ...(createdAt === undefined ? {} : { createdAt }),
       ...(first.startedBy === undefined || first.parent !== null ? {} : { startedBy: { toolCallId: first.startedBy } }),
-      records: records.map(({ name }) => name),
+      records: records.flatMap(({ name, others = [] }) => [name, ...others]),
       ...writing.read([...pieces, ...kept]),
     };
   }

@@ -1,0 +1,246 @@
+import { type ByteRange, type EntryKey, isObject, type JsonObject, stringAt, type Timestamp } from '../../base/index.js';
+import type { ParsedDelta, ParsedEntry } from '../format.js';
+import { timeOf } from '../jsonl.js';
+import { keptMark } from '../kept.js';
+import { countTokens, imageTokens } from '../tokens.js';
+import {
+  callsOf,
+  historyIn,
+  idOf,
+  isAddition,
+  isContext,
+  isSummary,
+  isThought,
+  nameOf,
+  partsOf,
+  responsesIn,
+  resultOf,
+  rewindIn,
+  summaryIn,
+  textOf,
+} from './record.js';
+import { scanValues } from './values.js';
+
+/** A message of a delta as its last line has it. */
+interface Placed {
+  readonly message: JsonObject;
+  readonly raw: ByteRange;
+  /** A compression left it beside its summary. */
+  readonly isKept?: boolean;
+}
+
+export function parse(delta: Uint8Array): ParsedDelta {
+  const { pieces, skipped } = scanValues(delta);
+  return { entries: entriesOf(pieces), elisions: [], problems: skipped };
+}
+
+/** Messages as the agent reads them: one that comes again takes its own place, and a history takes that of all before it. */
+export function messagesOf(pieces: Iterable<{ readonly record?: JsonObject; readonly range: ByteRange }>): Placed[] {
+  const placed = new Map<string, Placed>();
+  for (const { record, range: raw } of pieces) {
+    if (!record) continue;
+    const history = historyIn(record);
+    const back = rewindIn(record);
+    if (history) {
+      const isCompaction = history.some(isSummary);
+      placed.clear();
+      for (const message of history)
+        placed.set(idOf(message), { message, raw, ...(isCompaction && !isSummary(message) && !isContext(message) && { isKept: true }) });
+    } else if (back !== undefined) takeBack(placed, back);
+    else if (idOf(record) !== '') {
+      const name = isAddition(record) && !placed.has(idOf(record)) ? nameOf(record) : idOf(record);
+      const before = placed.get(name);
+      placed.set(name, { message: before && isAddition(record) ? { ...before.message, ...record } : record, raw });
+    }
+  }
+  return [...placed.values()];
+}
+
+function takeBack(placed: Map<string, Placed>, id: string): void {
+  const names = [...placed.keys()];
+  for (const name of names.slice(Math.max(0, names.indexOf(id)))) placed.delete(name);
+}
+
+function entriesOf(pieces: Parameters<typeof messagesOf>[0]): ParsedEntry[] {
+  const placed = messagesOf(pieces);
+  /** What a message of its own says a tool answered, the call's own record need not say again. */
+  const answered = new Set(placed.flatMap(({ message }) => (message.type === 'user' ? responsesIn(partsOf(message.content)).map(callIdOf) : [])));
+  const calls = new Map(placed.flatMap(({ message }) => callsOf(message).map((call) => [callIdOf(call), call] as const)));
+  return placed.flatMap((one) => entriesIn(one, { answered, calls }));
+}
+
+const callIdOf = (named: JsonObject): string => stringAt(named, 'id') ?? '';
+
+interface Known {
+  readonly answered: ReadonlySet<string>;
+  readonly calls: ReadonlyMap<string, JsonObject>;
+}
+
+type Draft = Omit<ParsedEntry, 'key' | 'raw' | 'at' | 'messageId'> & { readonly at?: Timestamp | undefined };
+
+function entriesIn({ message, raw, isKept }: Placed, known: Known): readonly ParsedEntry[] {
+  const name = nameOf(message);
+  const said = timeOf(message);
+  return draftsOf(message, known).flatMap((one, number) => {
+    if (!one) return [];
+    const { at = said, ...draft } = one;
+    const marks = [...(draft.marks ?? []), ...(isKept ? [keptMark] : [])];
+    return {
+      key: `${name}.${number}` as EntryKey,
+      ...draft,
+      ...(marks.length > 0 && { marks }),
+      messageId: name,
+      ...(at !== undefined && { at }),
+      raw,
+    };
+  });
+}
+
+/** Entries by their places in the message; null for a text of nothing, which says nothing and has its place (write.ts). */
+function draftsOf(message: JsonObject, known: Known): readonly (Draft | null)[] {
+  switch (message.type) {
+    case 'gemini':
+      return answerDrafts(message, known);
+    case 'user':
+      return userDrafts(message, known);
+    default:
+      return [note(message)];
+  }
+}
+
+/** What is shown to the person and never sent: news, warnings, errors. */
+function note(message: JsonObject): Draft {
+  const toolName = stringAt(message, 'type') ?? 'unknown';
+  const isError = toolName === 'error';
+  return {
+    role: 'system',
+    kind: 'event',
+    toolName,
+    text: textOf(message) || toolName,
+    tokens: 0,
+    marks: ['hidden', toolName],
+    ...(isError && { isError }),
+  };
+}
+
+function userDrafts(message: JsonObject, known: Known): readonly (Draft | null)[] {
+  const marks = isContext(message) ? { marks: ['meta'] } : {};
+  const parts = partsOf(message.content);
+  let tool: string | undefined;
+  return parts.flatMap((part): readonly (Draft | null)[] => {
+    const text = stringAt(part, 'text');
+    if (text === '' && parts.length > 1) return [null];
+    if (text !== undefined) {
+      const summary = summaryIn(text);
+      if (summary !== undefined) return [{ role: 'user', kind: 'summary', text: summary, tokens: countTokens(text) }];
+      return [{ role: 'user', kind: 'text', text, tokens: countTokens(text), ...marks }];
+    }
+    if (isObject(part.functionResponse)) {
+      tool = callIdOf(part.functionResponse);
+      return answerOfTool(part.functionResponse, known);
+    }
+    // What stands behind a tool's answer is of the tool.
+    return [tool === undefined ? otherPart(part, 'user') : { ...otherPart(part, 'tool'), toolCallId: tool }];
+  });
+}
+
+/** Thoughts come first, whichever way they are recorded; calls and what they brought last. */
+function answerDrafts(message: JsonObject, known: Known): readonly (Draft | null)[] {
+  const model = stringAt(message, 'model');
+  const parts = partsOf(message.content);
+  const called = new Set(parts.flatMap(({ functionCall }) => (isObject(functionCall) ? [callIdOf(functionCall)] : [])));
+  const calls = callsOf(message);
+  const thoughts = parts.some(isThought) ? [] : thoughtsOf(message);
+  const answers = [
+    ...thoughts,
+    ...parts.map(answerPart),
+    ...calls.filter((call) => !called.has(callIdOf(call))).map((call): Draft => callDraft(call)),
+  ].map((draft) => (model === undefined || !draft ? draft : { ...draft, author: model }));
+  return [...answers, ...calls.filter((call) => !known.answered.has(callIdOf(call))).flatMap((call) => resultDrafts(call, known))];
+}
+
+export function thoughtsOf(message: JsonObject): readonly Draft[] {
+  const list = Array.isArray(message.thoughts) ? message.thoughts : [];
+  return list.flatMap((thought: unknown) => (isObject(thought) ? [thoughtDraft(thoughtText(thought), stringAt(thought, 'signature'))] : []));
+}
+
+/** As the model said it: a title of its own line, and what follows. */
+function thoughtText(thought: JsonObject): string {
+  const subject = stringAt(thought, 'subject') ?? '';
+  const description = stringAt(thought, 'description') ?? '';
+  return subject === '' ? description : description === '' ? `**${subject}**` : `**${subject}**\n${description}`;
+}
+
+/** No call takes a thought along again: it costs nothing after it was thought. */
+const thoughtDraft = (text: string, signature?: string): Draft => ({
+  role: 'assistant',
+  kind: 'thinking',
+  text,
+  tokens: 0,
+  ...(signature !== undefined && { marks: ['signed'], result: { signature } }),
+});
+
+function answerPart(part: JsonObject): Draft | null {
+  const text = stringAt(part, 'text');
+  if (text !== undefined && isThought(part)) return thoughtDraft(text);
+  const signature = stringAt(part, 'thoughtSignature');
+  const signed = signature === undefined ? {} : { result: { thoughtSignature: signature } };
+  if (text !== undefined) return text === '' ? null : { role: 'assistant', kind: 'text', text, tokens: countTokens(text), ...signed };
+  if (isObject(part.functionCall)) return { ...callDraft(part.functionCall), ...signed };
+  return otherPart(part, 'assistant');
+}
+
+function callDraft(call: JsonObject): Draft {
+  const toolName = stringAt(call, 'name') ?? '';
+  const given = call.args ?? {};
+  return {
+    role: 'assistant',
+    kind: 'tool_call',
+    toolName,
+    toolCallId: callIdOf(call),
+    arguments: given,
+    tokens: countTokens(toolName) + countTokens(JSON.stringify(given)),
+  };
+}
+
+function resultDrafts(call: JsonObject, known: Known): readonly Draft[] {
+  const at = timeOf(call);
+  return resultOf(call)
+    .flatMap((part) =>
+      isObject(part.functionResponse) ? answerOfTool(part.functionResponse, known) : [{ ...otherPart(part, 'tool'), toolCallId: callIdOf(call) }],
+    )
+    .map((draft) => ({ ...draft, at }));
+}
+
+/** A tool's answer is a record of any form; the agent's own tools put a text into `output` or `error`. */
+function answerOfTool(answer: JsonObject, { calls }: Known): readonly Draft[] {
+  const toolCallId = callIdOf(answer);
+  const toolName = stringAt(answer, 'name');
+  const { response } = answer;
+  const failure = stringAt(response, 'error');
+  const isPlain = isObject(response) && Object.keys(response).length === 1;
+  const text = (isPlain ? (failure ?? stringAt(response, 'output')) : undefined) ?? JSON.stringify(response ?? {});
+  const shown = calls.get(toolCallId)?.resultDisplay;
+  const whole: Draft = {
+    role: 'tool',
+    kind: 'tool_result',
+    toolCallId,
+    ...(toolName !== undefined && { toolName }),
+    text,
+    tokens: countTokens(text),
+    ...(isObject(shown) && { result: shown }),
+    ...((failure !== undefined || calls.get(toolCallId)?.status === 'error') && { isError: true }),
+  };
+  return [whole, ...partsOf(answer.parts).map((part) => ({ ...otherPart(part, 'tool'), toolCallId }))];
+}
+
+/** Media, and parts that no text is. */
+function otherPart(part: JsonObject, role: Draft['role']): Draft {
+  const data = stringAt(part.inlineData, 'data');
+  const mediaType = stringAt(part.inlineData, 'mimeType');
+  if (data !== undefined && mediaType !== undefined)
+    return { role, kind: 'image', tokens: imageTokens, media: { mediaType, bytes: Buffer.from(data, 'base64') } };
+  if (isObject(part.fileData)) return { role, kind: 'image', result: part, tokens: imageTokens };
+  const [toolName = 'unknown'] = Object.keys(part);
+  return { role, kind: 'event', toolName, result: part, tokens: countTokens(JSON.stringify(part)) };
+}

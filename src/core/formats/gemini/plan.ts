@@ -1,0 +1,73 @@
+import { type ByteRange, type JsonObject, stringAt } from '../../base/index.js';
+import type { ImportPlan, PlanContext, Problem } from '../format.js';
+import { clip } from '../headline.js';
+import type { Piece } from '../jsonl.js';
+import { planStrands, type TreeRecord } from '../strands.js';
+import { parse } from './entries.js';
+import { growTree } from './history.js';
+import { callsOf, folderIn, headlineOf, historyIn, isContext, isHeader, isMessage, titleIn } from './record.js';
+import { scanDocument, scanLines } from './values.js';
+
+export const formatId = 'gemini-v1';
+const template = 'gemini';
+const longestName = 400;
+
+/** Plans the import of a session, of lines or of one document: a pure function of its bytes, its name and what the project knows. */
+export function planImport(file: Uint8Array, context: PlanContext): ImportPlan {
+  const document = scanDocument(file);
+  const scan = document ? { ...document, notes: [], end: file.length } : scanLines(file, { mayGrow: true });
+  const records = scan.pieces.flatMap(({ record, sort }) => (record && sort === 'record' ? [record] : []));
+  const headers = document ? [document.header] : records.filter(isHeader);
+  const sessionId = stringAt(headers[0], 'sessionId')?.slice(0, longestName);
+  const cwd = [...headers, ...records].map(folderIn).find((folder) => folder !== undefined);
+  const title = [...headers, ...records].map(titleIn).findLast((text) => text !== undefined);
+  const about = {
+    format: formatId,
+    ...(sessionId === undefined ? {} : { sessionId }),
+    ...(title === undefined ? {} : { title }),
+    ...(cwd === undefined ? {} : { cwd }),
+  };
+  const tree = growTree(file, scan.pieces, context);
+  const freshFrom = scan.pieces.find(({ range }) => range.start >= context.resumeAt)?.line ?? Number.POSITIVE_INFINITY;
+  const fresh = (problems: readonly Problem[]): Problem[] => problems.filter(({ line }) => line >= freshFrom).sort((a, b) => a.line - b.line);
+  const problems = { skipped: fresh(scan.skipped), notes: fresh([...scan.notes, ...tree.notes]) };
+  // Each start of the agent leaves its context, some of them in a file of its own: nothing was said there yet.
+  if (!records.some(isSaid)) return { ...about, ...problems, commits: [], side: [{ start: 0, end: file.length }], tips: [], end: 0 };
+  const planned = planStrands(tree, context, {
+    template,
+    ...(cwd === undefined ? {} : { principal: `${template}@${cwd}`.slice(0, longestName) }),
+    ...(sessionId === undefined ? {} : { sessionId }),
+    read: (pieces) => parse(joined(file, pieces)),
+    summary: summaryOf,
+  });
+  const tips = planned.tips.length > 0 || tree.tip === null || 'piece' in tree.tip ? planned.tips : [tree.tip];
+  return { ...about, ...problems, ...planned, tips, end: scan.end };
+}
+
+const isSaid = (record: JsonObject): boolean =>
+  isMessage(record) ? record.type === 'user' || record.type === 'gemini' : historyIn(record)?.some((message) => !isContext(message)) === true;
+
+/** The delta that the pieces will be. */
+function joined(file: Uint8Array, pieces: readonly Piece[]): Uint8Array {
+  const ranges = pieces.map(({ range }) => range);
+  return Buffer.concat(ranges.map(({ start, end }: ByteRange) => file.subarray(start, end)));
+}
+
+const messagesIn = ({ piece: { record } }: TreeRecord): readonly JsonObject[] => (record ? (historyIn(record) ?? [record]) : []);
+
+function summaryOf(records: readonly TreeRecord[]): string | undefined {
+  if (records[0]?.part === 'compaction') return 'Compaction';
+  const asked = records.find(({ part }) => part === 'prompt');
+  const headline =
+    asked &&
+    messagesIn(asked)
+      .filter((message) => !isContext(message))
+      .map(headlineOf)
+      .find((text) => text !== undefined);
+  if (headline !== undefined) return headline;
+  const answers = records.flatMap((record) => messagesIn(record).filter(({ type }) => type === 'gemini'));
+  const said = answers.map(headlineOf).find((text) => text !== undefined);
+  if (said !== undefined) return said;
+  const tools = new Set(answers.flatMap((answer) => callsOf(answer).flatMap((call) => stringAt(call, 'name') ?? [])));
+  return tools.size > 0 ? clip([...tools].join(', ')) : undefined;
+}

@@ -1,0 +1,160 @@
+import { bytesOf, isObject } from '../../base/index.js';
+import type { WritableEntry, WriteOptions } from '../format.js';
+import { summariesFirst } from '../kept.js';
+import { asSummary, splitKey } from './record.js';
+
+type Sort = 'answer' | 'result' | 'prompt' | 'summary' | 'note';
+interface Group {
+  readonly sort: Sort;
+  readonly id: string;
+  readonly name: string | undefined;
+  readonly entries: [WritableEntry, ...WritableEntry[]];
+}
+
+/**
+ * A delta of messages that holds the entries, one after the other. Entries of one message, by key or by the runtime's own id, stay
+ * together; a message keeps its id where a key names one that has not been used yet.
+ */
+export function writeEntries(entries: readonly WritableEntry[], options: WriteOptions): Uint8Array {
+  const answers = new Map(entries.flatMap((entry) => (entry.kind === 'tool_result' && entry.toolCallId ? [[entry.toolCallId, entry] as const] : [])));
+  const lines = groupsOf(summariesFirst(entries), options).map((group) => messageOf(group, answers, options));
+  return bytesOf(lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+}
+
+function groupsOf(entries: readonly WritableEntry[], options: WriteOptions): readonly Group[] {
+  const groups: Group[] = [];
+  const used = new Set<string>();
+  for (const entry of entries) {
+    const sort = sortOf(entry);
+    if (sort === undefined) continue;
+    const last = groups.at(-1);
+    if (last && belongs(last, entry, sort)) {
+      last.entries.push(entry);
+      continue;
+    }
+    const name = splitKey(entry.key)?.name;
+    const id = name !== undefined && !used.has(name) ? name : options.newId();
+    used.add(id);
+    groups.push({ sort, id, name: id === name ? name : undefined, entries: [entry] });
+  }
+  return groups;
+}
+
+/** Undefined for what no message of this agent can say. */
+function sortOf({ role, kind, marks, result, media, toolName = '' }: WritableEntry): Sort | undefined {
+  if (kind === 'event' && marks?.includes('hidden')) return notes.has(toolName) ? 'note' : undefined;
+  if (kind === 'event' || (kind === 'image' && !media)) {
+    if (!isObject(result) || !Object.keys(result).some((key) => ownParts.has(key))) return undefined;
+  }
+  if (role === 'assistant') return 'answer';
+  if (role === 'tool') return 'result';
+  return kind === 'summary' ? 'summary' : 'prompt';
+}
+const notes = new Set(['info', 'warning', 'error']);
+/** Parts of other providers' messages would make the whole history one that this provider refuses. */
+const ownParts = new Set(['fileData', 'executableCode', 'codeExecutionResult', 'inlineData']);
+
+function belongs({ sort, name, entries }: Group, next: WritableEntry, sortOfNext: Sort): boolean {
+  if (sort !== sortOfNext || sort === 'summary' || sort === 'note') return false;
+  const last = entries.at(-1) as WritableEntry;
+  if (sort === 'result' && next.kind !== 'tool_result') return next.toolCallId === undefined || next.toolCallId === last.toolCallId;
+  const [before, after] = [splitKey(last.key), splitKey(next.key)];
+  const isSameRecord = name !== undefined && after?.name === name && before?.name === name && after.number > before.number;
+  if (!isSameRecord && (next.messageId === undefined || next.messageId !== last.messageId || next.role !== last.role)) return false;
+  return sort !== 'answer' || rankOf(next) >= rankOf(last);
+}
+
+/** In an answer, thoughts stand first and calls last. */
+const rankOf = ({ kind }: WritableEntry): number => (kind === 'thinking' ? 0 : kind === 'tool_call' ? 2 : 1);
+
+function messageOf(group: Group, answers: ReadonlyMap<string, WritableEntry>, options: WriteOptions): object {
+  const [entry] = group.entries;
+  const envelope = { id: group.id, timestamp: entry.at ?? options.now };
+  switch (group.sort) {
+    case 'answer':
+      return { ...envelope, type: 'gemini', ...answerOf(group, answers), model: entry.author ?? options.model ?? 'unknown' };
+    case 'summary':
+      return { ...envelope, type: 'user', content: [{ text: asSummary(entry.text ?? '') }] };
+    case 'note':
+      return { ...envelope, type: entry.toolName, content: entry.text ?? '' };
+    case 'prompt':
+      return { ...envelope, type: 'user', content: inPlace(group, partOf) };
+    case 'result':
+      return { ...envelope, type: 'user', content: group.entries.map(resultPart) };
+  }
+}
+
+/** A text of nothing holds the place of a part that was taken out, so that the others keep their keys. */
+const gap = { text: '' };
+const mostGaps = 1_000;
+
+function inPlace({ name, entries }: Group, write: (entry: WritableEntry) => object): object[] {
+  const parts: object[] = [];
+  for (const entry of entries) {
+    const key = splitKey(entry.key);
+    const place = key !== undefined && key.name === name ? Math.min(key.number, mostGaps) : 0;
+    while (parts.length < place) parts.push(gap);
+    parts.push(write(entry));
+  }
+  return parts;
+}
+
+/**
+ * As the agent itself writes an answer: thoughts, text and calls apart. What has no place so, a signature or a part between others, makes
+ * it one list, as the agent has it in a history that it puts in place of another.
+ */
+function answerOf(group: Group, answers: ReadonlyMap<string, WritableEntry>): object {
+  const listed = inPlace(group, partOf);
+  const { entries } = group;
+  const texts = entries.filter((entry) => rankOf(entry) === 1);
+  const isPlain = listed.length === entries.length && texts.every(({ kind }) => kind === 'text') && texts.length < 2 && !entries.some(signatureOf);
+  if (!isPlain) return { content: listed };
+  const thoughts = entries.filter(({ kind }) => kind === 'thinking').map(thoughtOf);
+  const calls = entries.filter(({ kind }) => kind === 'tool_call').map((call) => callRecord(call, answers.get(call.toolCallId ?? '')));
+  return { content: texts.map(partOf), ...(thoughts.length > 0 && { thoughts }), ...(calls.length > 0 && { toolCalls: calls }) };
+}
+
+/** A title in a line of its own stands apart; the signature of another provider's model is kept for it. */
+function thoughtOf({ text = '', at, result }: WritableEntry): object {
+  const [, subject = '', description = text] = /^\*\*([^*\n]+)\*\*\n([\s\S]+)$/.exec(text) ?? [];
+  const signature = isObject(result) && typeof result.signature === 'string' ? { signature: result.signature } : {};
+  return { subject, description, ...signature, ...(at !== undefined && { timestamp: at }) };
+}
+
+function callRecord(call: WritableEntry, answer: WritableEntry | undefined): object {
+  const shown = answer?.result;
+  return {
+    ...callOf(call),
+    status: answer?.isError ? 'error' : 'success',
+    ...(isObject(shown) && 'fileDiff' in shown && { resultDisplay: shown }),
+    ...(call.at !== undefined && { timestamp: call.at }),
+  };
+}
+
+const callOf = ({ toolCallId = '', toolName = '', arguments: given }: WritableEntry): object => ({
+  id: toolCallId,
+  name: toolName,
+  args: isObject(given) ? given : { input: given ?? null },
+});
+
+const signatureOf = ({ result }: WritableEntry): { thoughtSignature: string } | undefined =>
+  isObject(result) && typeof result.thoughtSignature === 'string' ? { thoughtSignature: result.thoughtSignature } : undefined;
+
+function partOf(entry: WritableEntry): object {
+  if (entry.kind === 'tool_call') return { functionCall: callOf(entry), ...signatureOf(entry) };
+  if (entry.kind === 'thinking') return { text: entry.text ?? '', thought: true };
+  if (entry.media) {
+    const { mediaType: mimeType, bytes } = entry.media;
+    return { inlineData: { mimeType, data: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64') } };
+  }
+  if ((entry.kind === 'event' || entry.kind === 'image') && isObject(entry.result)) return entry.result;
+  return { text: entry.text ?? '', ...signatureOf(entry) };
+}
+
+function resultPart(entry: WritableEntry): object {
+  if (entry.kind !== 'tool_result') return partOf(entry);
+  const text = entry.text ?? '';
+  return {
+    functionResponse: { id: entry.toolCallId ?? '', name: entry.toolName ?? '', response: entry.isError ? { error: text } : { output: text } },
+  };
+}
