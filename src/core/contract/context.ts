@@ -252,7 +252,7 @@ export const contextContract = {
     .output(z.array(z.object({ a: count, b: count, fields: z.array(fieldChange) }))),
 };
 
-export const exportFormats = ['claude-code-v1', 'codex-v1', 'pi-v1', 'anthropic-messages-v1', 'openai-chat-v1', 'markdown'] as const;
+export const exportFormats = ['claude-code-v1', 'codex-v1', 'gemini-v1', 'pi-v1', 'anthropic-messages-v1', 'openai-chat-v1', 'markdown'] as const;
 
 export const redactionKinds = ['secret', 'path', 'email'] as const;
 

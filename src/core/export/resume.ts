@@ -1,5 +1,5 @@
-import { mkdirSync } from 'node:fs';
-import { dirname, isAbsolute, join } from 'node:path';
+import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import { badRequest, type ContextId, inWords, type Timestamp, timestampOf } from '../base/index.js';
 import { type Chain, type ContextRow, commitOf } from '../chain/index.js';
 import { type Runtime, runtimes } from '../contract/index.js';
@@ -29,6 +29,8 @@ interface Driver {
   readonly format: string;
   path(place: Place): string;
   command(place: Place, path: string): string;
+  /** What else its folder needs before it looks there. */
+  prepare?(place: Place, path: string): void;
 }
 
 const drivers: Readonly<Record<Runtime, Driver>> = {
@@ -46,6 +48,18 @@ const drivers: Readonly<Record<Runtime, Driver>> = {
       return join(root, 'sessions', ...day.split('-'), `rollout-${day}T${time.replaceAll(':', '-')}-${sessionId}.jsonl`);
     },
     command: ({ sessionId }) => `codex resume ${sessionId}`,
+  },
+  gemini: {
+    name: 'Gemini CLI',
+    format: 'gemini-v1',
+    // The agent (0.61.0) finds a session in the folder of its project, which says by a file in it whose it is.
+    path: (place) =>
+      join(projectFolder(place), 'chats', `session-${place.now.slice(0, 16).replaceAll(':', '-')}-${place.sessionId.slice(0, 8)}.jsonl`),
+    command: ({ sessionId }) => `gemini --resume ${sessionId}`,
+    prepare: ({ cwd }, path) => {
+      const owner = join(dirname(dirname(path)), ownerFile);
+      if (!existsSync(owner)) writeNew(owner, resolve(cwd));
+    },
   },
   pi: {
     name: 'pi',
@@ -78,12 +92,36 @@ export function resumeIn(
   const place: Place = { root, cwd, sessionId: chain.newId(), now: timestampOf(chain.clock()) };
   const path = driver.path(place);
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  driver.prepare?.(place, path);
   writeNew(path, sessionOf(chain, tip, formatOf(driver.format), { sessionId: place.sessionId, cwd }).bytes);
   return { agent, path, cwd, sessionId: place.sessionId, command: `cd ${quoted(cwd)} && ${driver.command(place, path)}` };
 }
 
 /** As Claude Code names the folder of a working directory: nothing of it but letters and digits is left. */
 export const folderName = (cwd: string): string => cwd.replace(/[^a-zA-Z0-9]/g, '-');
+
+const ownerFile = '.project_root';
+
+/** The folder that Gemini CLI keeps for a working directory, or the one that it would make: named like it, and by a number where that is taken. */
+function projectFolder({ root, cwd }: Place): string {
+  const all = join(root, 'tmp');
+  const ownerOf = (folder: string): string | undefined => {
+    const file = join(all, folder, ownerFile);
+    return existsSync(file) ? readFileSync(file, 'utf8').trim() : undefined;
+  };
+  const folders = existsSync(all) ? readdirSync(all) : [];
+  const own = folders.find((folder) => ownerOf(folder) === resolve(cwd));
+  if (own !== undefined) return join(all, own);
+  const slug =
+    basename(cwd)
+      .toLowerCase()
+      .replace(/[^a-z0-9]/g, '-')
+      .replace(/-+/g, '-')
+      .replace(/^-|-$/g, '') || 'project';
+  let name = slug;
+  for (let number = 1; folders.includes(name); number++) name = `${slug}-${number}`;
+  return join(all, name);
+}
 
 function workingDirectoryOf(chain: Chain, row: ContextRow): string | undefined {
   const source =

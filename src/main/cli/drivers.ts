@@ -12,6 +12,7 @@ export interface Driver {
 export const drivers: Readonly<Record<Runtime, Driver>> = {
   'claude-code': { agent: 'claude-code', commands: ['claude'], packages: ['@anthropic-ai/claude-code'] },
   codex: { agent: 'codex', commands: ['codex'], packages: ['@openai/codex'] },
+  gemini: { agent: 'gemini', commands: ['gemini'], packages: ['@google/gemini-cli'] },
   pi: { agent: 'pi', commands: ['pi'], packages: ['@earendil-works/pi-coding-agent', '@mariozechner/pi-coding-agent'] },
 };
 

@@ -23,6 +23,7 @@ export function dataDirOf(env: Environment = process.env, platform: string = pro
 const agentFolders: Readonly<Record<Runtime, (env: Environment, home: string) => readonly (string | undefined)[]>> = {
   'claude-code': (env, home) => [env.CLAUDE_CONFIG_DIR, join(home, '.claude')],
   codex: (env, home) => [env.CODEX_HOME, join(home, '.codex')],
+  gemini: (env, home) => [env.GEMINI_CLI_HOME && join(env.GEMINI_CLI_HOME, '.gemini'), join(home, '.gemini')],
   pi: (env, home) => [env.PI_CODING_AGENT_DIR, join(home, '.pi', 'agent')],
 };
 

@@ -4,6 +4,7 @@ import type { Runtime } from '../../core/contract/index.js';
 export const agents: Readonly<Record<Runtime, { readonly name: string; readonly format: string }>> = {
   'claude-code': { name: 'Claude Code', format: 'claude-code-v1' },
   codex: { name: 'Codex', format: 'codex-v1' },
+  gemini: { name: 'Gemini CLI', format: 'gemini-v1' },
   pi: { name: 'pi', format: 'pi-v1' },
 };
 export const agentIds = Object.keys(agents) as Runtime[];

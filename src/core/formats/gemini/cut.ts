@@ -1,7 +1,7 @@
 import { badRequest, bytesOf, type EntryKey, isObject, type JsonObject } from '../../base/index.js';
 import { concatLines, type Piece } from '../jsonl.js';
 import { messagesOf, parse, thoughtsOf } from './entries.js';
-import { callsOf, historyIn, idOf, isMessage, isThought, nameOf, partsOf, resultOf, splitKey } from './record.js';
+import { callsOf, historyIn, idOf, isMessage, isThought, nameOf, partsOf, responsesIn, resultOf, splitKey } from './record.js';
 import { scanValues } from './values.js';
 
 /**
@@ -16,39 +16,55 @@ export function cutLines(delta: Uint8Array, lastKept: EntryKey): Uint8Array {
   const messages = messagesOf(pieces).map(({ message }) => message);
   const key = splitKey(lastKept);
   const place = messages.findIndex((message) => nameOf(message) === key?.name);
-  const whole = messages[place];
-  if (at < 0 || !key || !whole) throw badRequest('at', `at is ${lastKept}, which is no entry of this delta`);
+  const last = messages[place];
+  if (at < 0 || !key || !last) throw badRequest('at', `at is ${lastKept}, which is no entry of this delta`);
   const isCut = splitKey(entries[at + 1]?.key)?.name === key.name;
-  const last = isCut ? shorten(whole, key.number) : whole;
-  const holder = pieces.findLast(({ record }) => record && historyIn(record)?.some((message) => idOf(message) === idOf(whole)));
-  const isItsOwn = pieces.some(({ record }) => record && isMessage(record) && idOf(record) === idOf(whole));
-  return holder && !isItsOwn ? cutHistory(delta, holder, last) : cutMessages(delta, pieces, { kept: messages.slice(0, place), last, isCut });
+  const kept = [...messages.slice(0, place), isCut ? shorten(last, key.number) : last];
+  const answered = answersIn(kept);
+  // What is cut off here stands a second time with its call: it would come back.
+  const gone = new Set([...answersIn(messages)].filter((id) => !answered.has(id)));
+  return writeAgain(delta, pieces, new Map(kept.map((message, n) => [idOf(message), unlessSame(messages[n], withoutResults(message, gone))])));
 }
 
-function cutHistory(delta: Uint8Array, { record, range }: Piece, last: JsonObject): Uint8Array {
-  const history = historyIn(record as JsonObject) ?? [];
-  const messages = [
-    ...history.slice(
-      0,
-      history.findIndex((message) => idOf(message) === idOf(last)),
-    ),
-    last,
-  ];
-  const set = isObject(record?.$set) ? record.$set : {};
-  return concatLines([delta.slice(0, range.start), lineOf({ ...record, $set: { ...set, messages } })]);
+const answersIn = (messages: readonly JsonObject[]): Set<unknown> =>
+  new Set(messages.flatMap((message) => (message.type === 'user' ? responsesIn(partsOf(message.content)).map(({ id }) => id) : [])));
+
+const unlessSame = (before: JsonObject | undefined, after: JsonObject): JsonObject | null => (before === after ? null : after);
+
+function withoutResults(message: JsonObject, gone: ReadonlySet<unknown>): JsonObject {
+  const calls = callsOf(message);
+  if (!calls.some(({ id, result }) => result !== undefined && gone.has(id))) return message;
+  return {
+    ...message,
+    toolCalls: calls.map(({ result, ...call }): JsonObject => (result === undefined || gone.has(call.id) ? call : { ...call, result })),
+  };
 }
 
-interface Cut {
-  readonly kept: readonly JsonObject[];
-  readonly last: JsonObject;
-  readonly isCut: boolean;
-}
-
-function cutMessages(delta: Uint8Array, pieces: readonly Piece[], { kept, last, isCut }: Cut): Uint8Array {
-  const ids = new Set([...kept, ...(isCut ? [] : [last])].map(idOf));
-  const end = pieces.findLastIndex(({ record }) => record && idOf(record) === idOf(last));
-  const before = pieces.slice(0, end + 1).filter(({ record }) => !record || !isMessage(record) || ids.has(idOf(record)));
-  return concatLines([Buffer.concat(before.map(({ range }) => delta.subarray(range.start, range.end))), ...(isCut ? [lineOf(last)] : [])]);
+/** The lines of these messages, by their ids, up to the last of them: as they are, or what has become of them. */
+function writeAgain(delta: Uint8Array, pieces: readonly Piece[], kept: ReadonlyMap<string, JsonObject | null>): Uint8Array {
+  const isKept = (message: JsonObject): boolean => kept.has(idOf(message));
+  const messagesAt = ({ record }: Piece): readonly JsonObject[] => (record ? (historyIn(record) ?? (isMessage(record) ? [record] : [])) : []);
+  const end = pieces.findLastIndex((piece) => messagesAt(piece).some(isKept));
+  const parts = pieces.slice(0, end + 1).flatMap((piece, at): Uint8Array[] => {
+    const { record, range } = piece;
+    const bytes = delta.subarray(range.start, range.end);
+    const messages = messagesAt(piece);
+    if (!record || messages.length === 0) return [bytes];
+    const history = historyIn(record);
+    if (history && isObject(record.$set)) {
+      const left = history.filter(isKept).map((message) => kept.get(idOf(message)) ?? message);
+      return left.every((message, n) => message === history[n]) && left.length === history.length
+        ? [bytes]
+        : [lineOf({ ...record, $set: { ...record.$set, messages: left } })];
+    }
+    const [message = record] = messages;
+    const changed = kept.get(idOf(message));
+    if (changed === undefined) return [];
+    if (changed === null) return [bytes];
+    const isLast = pieces.findLastIndex((other) => other.record && isMessage(other.record) && idOf(other.record) === idOf(message)) === at;
+    return isLast ? [lineOf(changed)] : [];
+  });
+  return concatLines(parts);
 }
 
 const lineOf = (record: JsonObject): Uint8Array => bytesOf(`${JSON.stringify(record)}\n`);

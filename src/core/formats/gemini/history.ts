@@ -104,7 +104,7 @@ export function growTree(file: Uint8Array, given: readonly Piece[], context: Pla
     if (isStored(piece)) for (const call of callsOf(message)) if (call.result) answered.add(stringAt(call, 'id') ?? '');
     const at = placeOf.get(idOf(message));
     if (at !== undefined) readAgain(piece, message, at);
-    else if (isAnswered(message) && !isStored(piece)) {
+    else if (isStored(piece) ? path.length > 0 && !context.known.has(nameOf(message)) : isAnswered(message)) {
       keepAside(piece);
       const { name, before, node } = path.at(-1) as Link;
       link({ name, before, ...(node && { node }) }, message);
@@ -121,8 +121,10 @@ export function growTree(file: Uint8Array, given: readonly Piece[], context: Pla
     const before = path[at] as Link;
     const isLast = path.slice(at + 1).every((one) => !isSpoken(one.message));
     path[at] = { ...before, message, said: saidIn(message) };
-    if (isStored(piece)) pieces.push(piece);
-    else if (
+    if (isStored(piece)) {
+      if (isMore(before.message, message) && context.known.has(additionName(before.id))) addCalls(piece, message, at);
+      else pieces.push(piece);
+    } else if (
       isLast &&
       before.node &&
       !before.node.stored &&
@@ -132,7 +134,7 @@ export function growTree(file: Uint8Array, given: readonly Piece[], context: Pla
       pieces.push(piece);
       if (hasCalls(message)) before.node.others.push(additionName(before.name));
     } else if (copied.has(piece)) keepAside(piece);
-    else if (isLast && isMore(before.message, message)) addCalls(piece, message);
+    else if (isLast && isMore(before.message, message)) addCalls(piece, message, at);
     else {
       keepAside(piece);
       if (JSON.stringify(before.message) !== JSON.stringify(message))
@@ -141,12 +143,15 @@ export function growTree(file: Uint8Array, given: readonly Piece[], context: Pla
   }
 
   /** A message that was taken in without its calls has them now: they are all that is new. */
-  function addCalls(piece: Piece, message: JsonObject): void {
+  function addCalls(piece: Piece, message: JsonObject, at: number): void {
     const split = splitAddition(file, piece, message);
     if (split) {
       pieces.push(split.head);
       keepAside(split.said);
-      place(split.calls, message, { name: additionName(idOf(message)) });
+      const name = additionName(idOf(message));
+      const before = tip;
+      const node = place(split.calls, message, { name });
+      path[at] = { ...(path[at] as Link), name, before, ...(node && { node }) };
       return;
     }
     notes.push({
@@ -186,7 +191,7 @@ export function growTree(file: Uint8Array, given: readonly Piece[], context: Pla
 
   function readHistory(piece: Piece, history: readonly JsonObject[]): void {
     if (path.length > 0 && history.every(isContext)) {
-      isFresh = true;
+      isFresh = path.some(({ said }) => said !== '');
       keepAside(piece);
       return;
     }
@@ -209,6 +214,7 @@ export function growTree(file: Uint8Array, given: readonly Piece[], context: Pla
     const node = place(piece, named, { name, part, others: history.map(nameOf).filter((other) => other !== name) });
     path.length = 0;
     placeOf.clear();
+    answered.clear();
     for (const message of history) link({ name: node ? name : nameOf(message), before, ...(node && { node }) }, message);
   }
 

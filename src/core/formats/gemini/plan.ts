@@ -28,12 +28,14 @@ export function planImport(file: Uint8Array, context: PlanContext): ImportPlan {
     ...(cwd === undefined ? {} : { cwd }),
   };
   const tree = growTree(file, scan.pieces, context);
+  // What stands between the messages of a document is no line of a session.
+  const between = document ? scan.pieces.filter(({ sort }) => sort === 'blank') : [];
   const freshFrom = scan.pieces.find(({ range }) => range.start >= context.resumeAt)?.line ?? Number.POSITIVE_INFINITY;
   const fresh = (problems: readonly Problem[]): Problem[] => problems.filter(({ line }) => line >= freshFrom).sort((a, b) => a.line - b.line);
   const problems = { skipped: fresh(scan.skipped), notes: fresh([...scan.notes, ...tree.notes]) };
   // Each start of the agent leaves its context, some of them in a file of its own: nothing was said there yet.
   if (!records.some(isSaid)) return { ...about, ...problems, commits: [], side: [{ start: 0, end: file.length }], tips: [], end: 0 };
-  const planned = planStrands(tree, context, {
+  const planned = planStrands({ ...tree, aside: new Set([...tree.aside, ...between]) }, context, {
     template,
     ...(cwd === undefined ? {} : { principal: `${template}@${cwd}`.slice(0, longestName) }),
     ...(sessionId === undefined ? {} : { sessionId }),

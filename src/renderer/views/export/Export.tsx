@@ -21,6 +21,12 @@ const formats: Record<Format, { name: string; what: string; extension: string; t
     extension: 'jsonl',
     type: 'application/x-ndjson',
   },
+  'gemini-v1': {
+    name: 'Gemini CLI session',
+    what: 'A session file that Gemini CLI resumes.',
+    extension: 'jsonl',
+    type: 'application/x-ndjson',
+  },
   'pi-v1': { name: 'pi session', what: 'A session file that pi resumes.', extension: 'jsonl', type: 'application/x-ndjson' },
   'anthropic-messages-v1': {
     name: 'Anthropic messages',
