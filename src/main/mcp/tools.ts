@@ -34,6 +34,10 @@ const { context, search, ticket } = contract;
 const inputOf = <Schema>(procedure: { '~orpc': { inputSchema?: Schema } }): NonNullable<Schema> =>
   procedure['~orpc'].inputSchema as NonNullable<Schema>;
 
+/** What an agent gets that named no limit: a whole history would fill its window at one call. */
+const entriesUnasked = 50;
+const tokensUnasked = 10_000;
+
 export const tools: readonly AgentTool[] = [
   tool(
     'checkpoint',
@@ -59,17 +63,17 @@ export const tools: readonly AgentTool[] = [
   tool(
     'entries',
     'reads',
-    'What a context holds, entry by entry: messages, tool calls, results. Long: read it in pages with `offset` and `limit`; with `stop` set to the id itself, only what that commit added.',
+    `What a context holds, entry by entry: messages, tool calls, results. Long: read it in pages with \`offset\` and \`limit\` (${entriesUnasked} where you give none); with \`stop\` set to the id itself, only what that commit added.`,
     inputOf(context.entries),
-    (client, input) => client.context.entries(input),
+    (client, input) => client.context.entries({ limit: entriesUnasked, ...input }),
   ),
   tool(
     'materialize',
     'reads',
-    'A context told as a narrative: who said what, which tools ran with what effect. `maxTokens` is the most that it may take; always give it.',
+    `A context told as a narrative: who said what, which tools ran with what effect. \`maxTokens\` is the most that it may take, ${tokensUnasked} where you give none.`,
     inputOf(context.materialize).omit({ format: true }),
     async (client, input) => {
-      const narrative = await client.context.materialize({ ...input, format: 'narrative' });
+      const narrative = await client.context.materialize({ maxTokens: tokensUnasked, ...input, format: 'narrative' });
       const { data } = await client.artifact.get({ ref: narrative.artifactRef });
       return { ...narrative, text: Buffer.from(data, 'base64').toString('utf8') };
     },

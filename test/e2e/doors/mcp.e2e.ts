@@ -117,6 +117,26 @@ test('what is refused crosses with its code, and the server goes on', async ({ m
   expect(mcp.errors).toEqual([]);
 });
 
+test('who names no limit gets a part: a history does not fill the window of an agent that asks about it', async ({ machine }) => {
+  expect((await machine.run('init', machine.path('work', 'p.stemma'))).code).toBe(0);
+  await using mcp = await agent(machine);
+  const long = Array.from({ length: 120 }, (_, n) => ({
+    type: 'user',
+    uuid: `u-${n}`,
+    parentUuid: n === 0 ? null : `u-${n - 1}`,
+    message: { role: 'user', content: `Question ${n}: ${'why and wherefore '.repeat(40)}` },
+    timestamp: '2026-01-01T10:00:00.000Z',
+  }));
+  const text = long.map((line) => `${JSON.stringify(line)}\n`).join('');
+  const given = { parent: null, type: 'delta', format: 'claude-code-v1', text, template: 'coder', checkpoint: 'explicit' };
+  const { id, tokenCount } = await mcp.call<Commit>('checkpoint', given);
+  expect(tokenCount).toBeGreaterThan(15_000);
+  const page = await mcp.call<{ entries: unknown[]; total: number }>('entries', { id });
+  expect([page.entries.length, page.total]).toEqual([50, 120]);
+  expect((await mcp.call<{ tokenCount: number }>('materialize', { id })).tokenCount).toBeLessThanOrEqual(10_000);
+  expect((await mcp.call<{ tokenCount: number }>('materialize', { id, maxTokens: 40_000 })).tokenCount).toBeGreaterThan(15_000);
+});
+
 test('it ends with its input, having said nothing of its own', async ({ machine }) => {
   expect((await machine.run('init', machine.path('work', 'p.stemma'))).code).toBe(0);
   expect(await machine.runWith('', 'mcp')).toEqual({ code: 0, out: '', err: '' });
