@@ -29,16 +29,12 @@ export interface NewTicket extends Occasion {
 
 /** @throws BAD_REQUEST for a finding without a parent; NOT_FOUND for a parent or dependency that is not there; CONFLICT for a finding in what is closed. */
 export function createTicket(chain: Chain, input: NewTicket): Ticket {
-  if (input.type === finding && input.parent === undefined)
-    throw badRequest('parent', 'a review finding belongs to the ticket under review: name it as parent');
+  if (input.type === finding && input.parent === undefined) throw badRequest('parent', noParent);
   return chain.db.transaction(() => {
     const at = input.at ?? chain.clock();
     const parent = input.parent === undefined ? null : recordOf(chain, input.parent);
     // What was found elsewhere is brought in, and closed with what it was found in.
-    if (input.type === finding && parent?.status === 'closed' && input.at === undefined)
-      throw new StemmaError('CONFLICT', `${parent.ticketId} is closed, and a closed ticket has no open findings: open it again first`, {
-        status: parent.status,
-      });
+    if (input.type === finding && input.at === undefined) refuseOpenFindingOf(parent);
     const dependsOn = (input.dependsOn ?? []).map((id) => recordOf(chain, id).no);
     const { rowId } = chain.db.run(
       `INSERT INTO ticket (project, ticketId, title, body, type, status, reviewers, labels, createdAt, updatedAt) VALUES (?, ?, '', '', '', 'open', '[]', '[]', ?, ?)`,
@@ -61,6 +57,16 @@ export function createTicket(chain: Chain, input: NewTicket): Ticket {
 }
 
 export const finding = 'review_finding';
+
+const noParent = 'a review finding belongs to the ticket under review: name it as parent';
+
+/** K3: what is closed gets no open finding, neither a new one nor one that is opened again. @throws CONFLICT */
+export function refuseOpenFindingOf(parent: TicketRecord | null): void {
+  if (parent?.status === 'closed')
+    throw new StemmaError('CONFLICT', `${parent.ticketId} is closed, and a closed ticket has no open findings: open it again first`, {
+      status: parent.status,
+    });
+}
 
 export interface TicketUpdate extends Occasion {
   readonly ticketId: string;
@@ -87,7 +93,8 @@ export function updateTicket(chain: Chain, input: TicketUpdate): Ticket {
     const parent = input.parent === undefined ? undefined : recordOf(chain, input.parent);
     if (parent && standsUnder(chain, parent, row))
       throw badRequest('parent', `${input.parent} stands under ${row.ticketId}, so it cannot be its parent`);
-    refuseSlipping(row, parent, input.type);
+    if (row.type === finding) refuseSlipping(row, parent, input.type);
+    else if (input.type === finding) refuseBecomingFinding(chain, row, parent, input.resolution);
     const dependsOn = input.dependsOn?.map((id) => recordOf(chain, id));
     const looped = dependsOn?.find((other) => dependsUpon(chain, other.no, row.no));
     if (looped) throw badRequest('dependsOn', `${looped.ticketId} depends on ${row.ticketId} already, so each would wait for the other`);
@@ -112,13 +119,20 @@ export function updateTicket(chain: Chain, input: TicketUpdate): Ticket {
 
 /** K3: an open finding is neither called something else nor put elsewhere, which would let its ticket close without it. */
 function refuseSlipping(row: TicketRecord, parent: TicketRecord | undefined, type: string | undefined): void {
-  if (type === finding && (parent?.no ?? row.parent) === null)
-    throw badRequest('parent', 'a review finding belongs to the ticket under review: name it as parent');
-  if (row.type !== finding || row.status === 'closed') return;
+  if (row.status === 'closed') return;
   if (type !== undefined && type !== finding)
     throw badRequest('type', `${row.ticketId} is an open finding: close it with a resolution, it cannot become something else`);
   if (parent && parent.no !== row.parent)
     throw badRequest('parent', `${row.ticketId} is an open finding of another ticket: close it with a resolution before it is put elsewhere`);
+}
+
+/** K3: another ticket becomes a finding as if it were made, and closed, as one. */
+function refuseBecomingFinding(chain: Chain, row: TicketRecord, parent: TicketRecord | undefined, resolution: string | undefined): void {
+  const above = parent ?? (row.parent === null ? null : recordAt(chain, row.parent));
+  if (above === null) throw badRequest('parent', noParent);
+  if (row.status !== 'closed') refuseOpenFindingOf(above);
+  else if ((resolution ?? row.resolution) === null)
+    throw badRequest('resolution', `${row.ticketId} is closed, and becomes a finding with a text that says how it was resolved`);
 }
 
 function changedReviewers(row: TicketRecord, names: readonly string[]): Reviewer[] {

@@ -4,7 +4,7 @@ import type { Ticket, TicketStatus, Verdict } from '../contract/index.js';
 import { ask } from './events.js';
 import { moveOf, movesFrom } from './moves.js';
 import { type Occasion, type Reviewer, recordAt, recordOf, type TicketRecord, toTicket, write } from './rows.js';
-import { finding, startOf } from './tickets.js';
+import { finding, refuseOpenFindingOf, startOf } from './tickets.js';
 import { discussionTip, makerOf, standpoint } from './understood.js';
 
 export interface Move extends Occasion {
@@ -30,7 +30,7 @@ export function moveTicket(chain: Chain, input: Move): Ticket {
     if (input.to === 'review' && reviewers.length === 0)
       throw badRequest('reviewers', `${row.ticketId} goes to review with at least one reviewer: name them`);
     if (input.to === 'closed') refuseEarlyClosing(chain, row, input);
-    if (row.status === 'closed') refuseEarlyOpening(chain, row);
+    if (row.status === 'closed' && row.type === finding && row.parent !== null) refuseOpenFindingOf(recordAt(chain, row.parent));
     const moved = write(
       chain,
       row,
@@ -96,7 +96,7 @@ function noSuchMove(row: TicketRecord, to: TicketStatus): StemmaError {
   return new StemmaError('CONFLICT', message, { from: row.status, to, ...(isHeld && { holder: holders }) });
 }
 
-/** K3: findings are addressed and reviewers content before work is over, unless a reason says why not. */
+/** K3: findings are addressed and whoever reviewed it last is content before work is over, unless a reason says why not. Leaving the review first changes nothing. */
 function refuseEarlyClosing(chain: Chain, row: TicketRecord, input: Move): void {
   if (row.type === finding && (input.resolution ?? row.resolution) === null)
     throw badRequest('resolution', `${row.ticketId} is a finding: it is closed with a text that says how it was resolved`);
@@ -106,22 +106,13 @@ function refuseEarlyClosing(chain: Chain, row: TicketRecord, input: Move): void 
     throw new StemmaError('CONFLICT', `${row.ticketId} has open findings (${open.join(', ')}): close them first, or give a reason`, {
       findings: open,
     });
-  const waiting = row.status === 'review' ? row.reviewers.filter((reviewer) => reviewer.verdict !== 'approved') : [];
+  const waiting = row.reviewers.filter((reviewer) => reviewer.verdict !== 'approved');
   if (waiting.length)
     throw new StemmaError(
       'CONFLICT',
-      `${waiting.map((reviewer) => reviewer.name).join(', ')} did not approve ${row.ticketId}: wait, or give a reason`,
+      `${waiting.map((reviewer) => reviewer.name).join(', ')} did not approve ${row.ticketId}: have it reviewed, or give a reason`,
       { reviewers: waiting },
     );
-}
-
-/** K3 from the other side: what is closed gets no open finding back. */
-function refuseEarlyOpening(chain: Chain, row: TicketRecord): void {
-  const parent = row.type === finding && row.parent !== null ? recordAt(chain, row.parent) : undefined;
-  if (parent?.status === 'closed')
-    throw new StemmaError('CONFLICT', `${parent.ticketId} is closed, and a closed ticket has no open findings: open it again first`, {
-      status: parent.status,
-    });
 }
 
 const openFindings = (chain: Chain, row: TicketRecord): string[] =>

@@ -94,8 +94,8 @@ function reviewerWords(from: Ticket['reviewers'], to: Ticket['reviewers']): stri
 }
 
 /** What stands between a ticket and its closing, a sentence each; nothing where it can be closed. */
-export function whyNotClosed(ticket: Pick<Ticket, 'status' | 'reviewers'>, openFindings: number): string[] {
-  const waiting = ticket.status === 'review' ? ticket.reviewers.filter(({ verdict }) => verdict !== 'approved') : [];
+export function whyNotClosed(ticket: Pick<Ticket, 'reviewers'>, openFindings: number): string[] {
+  const waiting = ticket.reviewers.filter(({ verdict }) => verdict !== 'approved');
   return [
     ...(openFindings > 0 ? [`${say.plural(openFindings, 'finding')} ${openFindings === 1 ? 'is' : 'are'} open`] : []),
     ...(waiting.length > 0 ? [`${waiting.map(({ name }) => name).join(', ')} did not approve`] : []),
