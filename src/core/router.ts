@@ -268,6 +268,7 @@ export const router = os.router({
     get: os.ticket.get.handler(({ input, context }) => tickets.ticketOf(chainOf(context), input.ticketId)),
     list: os.ticket.list.handler(({ input, context }) => tickets.listTickets(chainOf(context), input)),
     overview: os.ticket.overview.handler(({ input, context }) => tickets.overview(chainOf(context), input)),
+    facets: os.ticket.facets.handler(({ context }) => tickets.facets(chainOf(context))),
     transition: os.ticket.transition.handler(({ input, context }) => tickets.moveTicket(chainOf(context), input)),
     verdict: os.ticket.verdict.handler(({ input, context }) => tickets.giveVerdict(chainOf(context), input)),
     discuss: os.ticket.discuss.handler(({ input, context }) => tickets.discuss(chainOf(context), input)),

@@ -12,6 +12,7 @@ import { readingParts } from './rows/reading.js';
 import { replayParts } from './rows/replay.js';
 import { requestParts } from './rows/requests.js';
 import { storageParts } from './rows/storage.js';
+import { ticketParts } from './rows/tickets.js';
 import { walkParts } from './rows/walks.js';
 import { wholeParts } from './rows/whole.js';
 
@@ -32,6 +33,7 @@ const parts = [
   ...requestParts,
   ...replayParts,
   ...hookParts,
+  ...ticketParts,
 ].filter((part) => named.length === 0 || part.rows.some((row) => named.includes(row)));
 
 const widths = [11, 64, 9, 9, 9, 6];

@@ -2,7 +2,7 @@ import { eventIterator, oc } from '@orpc/contract';
 import { z } from 'zod';
 import { commit } from './context.js';
 import { roles } from './kinds.js';
-import { contextId, contextPrefix, count, name, timestamp } from './scalars.js';
+import { contextId, count, name, timestamp } from './scalars.js';
 import { replyPart } from './turn.js';
 
 export const ticketStatuses = ['open', 'in_progress', 'review', 'blocked', 'deferred', 'closed'] as const;
@@ -19,6 +19,8 @@ const by = text(400).optional();
 const reviewer = z.object({ name: z.string(), verdict: z.enum(verdicts) });
 const status = z.enum(ticketStatuses);
 const found = z.enum(['given', 'resolved']).nullable();
+/** The context is a commit of this project. */
+const known = z.boolean();
 
 /** What a move does with the one who holds the ticket: stays, goes, or must be there. */
 export type Holder = 'kept' | 'cleared' | 'needed';
@@ -40,6 +42,7 @@ export const ticketVersion = z.object({
   reason: z.string().optional(),
   contextId: z.string().nullable(),
   contextFound: found,
+  known,
 });
 export type TicketVersion = z.output<typeof ticketVersion>;
 
@@ -74,6 +77,8 @@ export type Ticket = z.output<typeof ticket>;
 export const ticketRow = z.object({
   ...facts,
   findings: z.object({ open: count, total: count }),
+  /** How the resolution begins. */
+  resolved: z.string().nullable(),
   updatedAt: timestamp,
 });
 export type TicketRow = z.output<typeof ticketRow>;
@@ -95,6 +100,7 @@ export const ticketEvent = z.object({
   who: z.string().nullable(),
   task: z.enum(ticketTasks),
   contextId: z.string().nullable(),
+  known,
   /** What asked for it: a move, or null where words did. */
   move: z.object({ from: status, to: status }).nullable(),
   by: z.string().nullable(),
@@ -126,8 +132,7 @@ export const ticketStart = z.object({
       at: timestamp,
       by: z.string().nullable(),
       ticketId,
-      /** Such a commit is in this project. */
-      known: z.boolean(),
+      known,
     }),
   ),
 });
@@ -185,9 +190,18 @@ export const ticketContract = {
     .output(ticket),
   get: oc.input(z.object({ ticketId })).output(ticket),
   list: oc
-    .input(z.object({ status: status.optional(), type: z.string().optional(), parent: ticketId.optional(), ready: z.boolean().optional() }))
+    .input(
+      z.object({
+        status: status.optional(),
+        type: z.string().optional(),
+        parent: ticketId.optional(),
+        ready: z.boolean().optional(),
+        offset: count.optional(),
+        limit: count.max(5_000).optional(),
+      }),
+    )
     .output(z.array(ticket)),
-  /** Tickets as a list or board shows them, those changed last first, in pages; `facets` are of all tickets, `counts` of those that fit but for the status. */
+  /** Tickets as a list or board shows them, in pages; `counts` are of those that fit but for the status. Those below a ticket come as they were made, others by their last change. */
   overview: oc
     .input(
       z.object({
@@ -195,6 +209,7 @@ export const ticketContract = {
         type: z.string().optional(),
         assignee: z.string().optional(),
         label: z.string().optional(),
+        parent: ticketId.optional(),
         ready: z.boolean().optional(),
         text: z.string().optional(),
         offset: count.optional(),
@@ -206,9 +221,19 @@ export const ticketContract = {
         total: count,
         rows: z.array(ticketRow),
         counts: z.record(status, count),
-        facets: z.object({ types: z.array(z.string()), assignees: z.array(z.string()), labels: z.array(z.string()), people: z.array(z.string()) }),
       }),
     ),
+  /** What there is to choose from, of all tickets: how many, how many starts wait, and the words and names that they have. */
+  facets: oc.input(z.object({})).output(
+    z.object({
+      total: count,
+      waiting: count,
+      types: z.array(z.string()),
+      assignees: z.array(z.string()),
+      labels: z.array(z.string()),
+      people: z.array(z.string()),
+    }),
+  ),
   transition: oc
     .input(
       z.strictObject({
@@ -243,20 +268,22 @@ export const ticketContract = {
   thread: oc.input(z.object({ ticketId })).output(ticketThread),
   /** From which understanding somebody should start on a ticket: a reviewer fresh or from their earlier review, an author from their work. */
   startFrom: oc.input(z.object({ ticketId, who: text(400) })).output(ticketStart),
-  /** Which tickets were changed with which understanding: of one commit, or of all that are commits of this project. */
+  /** Which tickets were written with, or discussed in, which of some commits. */
   ofContexts: oc
-    .input(z.object({ id: contextPrefix.optional() }))
+    .input(z.object({ ids: z.array(contextId).max(1_000) }))
     .output(
       z.array(z.object({ contextId, ticketId, title: z.string(), type: z.string(), status, how: z.enum(['written', 'discussed']), at: timestamp })),
     ),
-  /** What moves asked for, oldest first, after an event that is known already; of one ticket, one person, one state. */
+  /** What moves asked for, oldest first unless told otherwise, after an event that is known already; of one ticket, one person, some states. */
   events: oc
     .input(
       z.object({
         after: z.number().int().optional(),
         ticketId: ticketId.optional(),
         who: z.string().optional(),
-        state: z.enum(eventStates).optional(),
+        state: z.union([z.enum(eventStates), z.array(z.enum(eventStates)).min(1)]).optional(),
+        newestFirst: z.boolean().optional(),
+        limit: count.max(5_000).optional(),
       }),
     )
     .output(z.array(ticketEvent)),

@@ -5,10 +5,11 @@ import { type Area, areas, type ProjectChange } from '../contract/index.js';
 const lookMs = 300;
 const mostAtOnce = 200;
 
-/** The running number of an area's latest row. */
+/** A number that an area's next row makes larger: the running number of its latest, or of the latest of both of its tables. */
 const latest: Readonly<Record<Area, string>> = {
   commits: 'SELECT seq AS no FROM context WHERE project = ? ORDER BY seq DESC LIMIT 1',
-  tickets: 'SELECT no AS no FROM ticketVersion WHERE project = ? ORDER BY no DESC LIMIT 1',
+  tickets: `SELECT COALESCE((SELECT no FROM ticketVersion WHERE project = ?1 ORDER BY no DESC LIMIT 1), 0)
+                 + COALESCE((SELECT no FROM ticketAnswer WHERE project = ?1 ORDER BY no DESC LIMIT 1), 0) AS no`,
   cards: 'SELECT no AS no FROM card WHERE project = ? ORDER BY no DESC LIMIT 1',
   boxes: 'SELECT no AS no FROM box WHERE project = ? ORDER BY no DESC LIMIT 1',
   messages: 'SELECT no AS no FROM spaceMessage WHERE project = ? ORDER BY no DESC LIMIT 1',

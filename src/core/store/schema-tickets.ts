@@ -84,3 +84,26 @@ CREATE INDEX ticketVersionContext ON ticketVersion(contextId) WHERE contextId IS
 CREATE INDEX ticketThread ON ticket(threadId) WHERE threadId IS NOT NULL;
 CREATE INDEX contextThread ON context(threadId) WHERE threadId IS NOT NULL;
 `;
+
+/** What was said of a start is kept as it was said, one after the other; tickets are found by what lists of them ask for. */
+export const ticketAnswers = /* sql */ `
+CREATE TABLE ticketAnswer (
+  no      INTEGER PRIMARY KEY,
+  project INTEGER NOT NULL,
+  event   INTEGER NOT NULL REFERENCES ticketEvent(no),
+  at      INTEGER NOT NULL,
+  by      TEXT NOT NULL,
+  -- 'taken', 'done' or 'dismissed'.
+  answer  TEXT NOT NULL
+);
+CREATE INDEX ticketAnswerEvent ON ticketAnswer(event);
+INSERT INTO ticketAnswer (project, event, at, by, answer)
+  SELECT project, no, answeredAt, answeredBy, answer FROM ticketEvent WHERE answer IS NOT NULL ORDER BY answeredAt, no;
+ALTER TABLE ticketEvent DROP COLUMN answer;
+ALTER TABLE ticketEvent DROP COLUMN answeredBy;
+ALTER TABLE ticketEvent DROP COLUMN answeredAt;
+CREATE INDEX ticketStatus ON ticket(project, status, updatedAt);
+CREATE INDEX ticketUpdated ON ticket(project, updatedAt);
+-- Only to list the names: led by them, so that it is not taken for a way to a project's versions.
+CREATE INDEX ticketVersionBy ON ticketVersion(by, project);
+`;

@@ -5,7 +5,7 @@ import { modelRuns } from './schema-runs.js';
 import { search } from './schema-search.js';
 import { spaces } from './schema-spaces.js';
 import { storage, templates, tiers } from './schema-storage.js';
-import { ticketStarts, tickets } from './schema-tickets.js';
+import { ticketAnswers, ticketStarts, tickets } from './schema-tickets.js';
 
 /**
  * The tables, as the steps that make them. Numbers of rows (`no`, `seq`) are local and never shown; ids and hashes are
@@ -185,4 +185,5 @@ export const steps: readonly string[] = [
   modelRuns,
   captures,
   experiments,
+  ticketAnswers,
 ];

@@ -1,8 +1,7 @@
 import { notFound, StemmaError, timestampOf } from '../base/index.js';
 import type { Chain } from '../chain/index.js';
 import type { EventState, TicketEvent, TicketStatus, TicketTask } from '../contract/index.js';
-import { recordAt, recordOf, type TicketRecord } from './rows.js';
-import { discussionTip } from './understood.js';
+import { recordOf } from './rows.js';
 
 interface Asked {
   /** Null: anybody. */
@@ -31,114 +30,114 @@ export function ask(chain: Chain, ticket: number, { who, task, contextId, by, mo
 
 interface EventRow {
   readonly no: number;
-  readonly ticket: number;
   readonly at: number;
+  readonly ticketId: string;
+  readonly title: string;
   readonly who: string | null;
   readonly task: TicketTask;
   readonly contextId: string | null;
+  readonly known: number;
   readonly moveFrom: TicketStatus | null;
   readonly moveTo: TicketStatus | null;
   readonly by: string | null;
-  readonly answer: 'taken' | 'done' | 'dismissed' | null;
+  readonly state: EventState;
   readonly answeredBy: string | null;
   readonly answeredAt: number | null;
 }
+
+/**
+ * A start that was asked for waits until the ticket shows that it was made, or goes on without it. Of one doing that was asked for
+ * again, whether as work or as findings to address, the later takes the place of the earlier.
+ */
+const stateSql = /* sql */ `CASE
+  WHEN a.answer IN ('done', 'dismissed') THEN a.answer
+  WHEN EXISTS (SELECT 1 FROM ticketEvent later WHERE later.ticket = e.ticket AND later.no > e.no AND later.who IS e.who
+    AND (later.task = e.task OR (later.task IN ('work', 'address_findings') AND e.task IN ('work', 'address_findings')))) THEN 'overtaken'
+  ELSE COALESCE(CASE e.task
+    WHEN 'review' THEN CASE
+      WHEN t.status <> 'review' OR NOT EXISTS (SELECT 1 FROM json_each(t.reviewers) r WHERE r.value ->> 'name' = e.who) THEN 'overtaken'
+      WHEN NOT EXISTS (SELECT 1 FROM json_each(t.reviewers) r WHERE r.value ->> 'name' = e.who AND r.value ->> 'verdict' = 'pending') THEN 'done' END
+    WHEN 'decide' THEN CASE
+      WHEN t.status <> 'review' THEN 'done'
+      WHEN EXISTS (SELECT 1 FROM json_each(t.reviewers) r WHERE r.value ->> 'verdict' = 'pending') THEN 'overtaken' END
+    WHEN 'answer' THEN CASE
+      WHEN (SELECT c.id FROM context c WHERE c.project = t.project AND c.threadId = t.threadId ORDER BY c.seq DESC LIMIT 1) IS NOT e.contextId THEN 'done' END
+    WHEN 'verify_resolution' THEN CASE
+      WHEN t.status <> 'closed' THEN 'done'
+      WHEN (SELECT p.status FROM ticket p WHERE p.no = t.parent) = 'closed' THEN 'overtaken' END
+    ELSE CASE
+      WHEN t.status IN ('review', 'closed') THEN 'done'
+      -- Asked for by a claim, or of an open ticket when the last that it waited for was closed.
+      WHEN e.moveTo IS NULL AND t.status <> 'open' THEN 'done'
+      WHEN e.moveTo IS NOT NULL AND (t.status <> 'in_progress' OR t.assignee IS NOT e.who) THEN 'overtaken' END
+    END, a.answer, 'waiting')
+  END`;
+
+const selectEvent = /* sql */ `SELECT e.no, e.at, t.ticketId, t.title, e.who, e.task, e.contextId, e.moveFrom, e.moveTo, e.by,
+    EXISTS (SELECT 1 FROM context c WHERE c.project = e.project AND c.id = e.contextId) AS known,
+    ${stateSql} AS state, a.by AS answeredBy, a.at AS answeredAt
+  FROM ticketEvent e JOIN ticket t ON t.no = e.ticket
+  LEFT JOIN ticketAnswer a ON a.no = (SELECT MAX(no) FROM ticketAnswer WHERE event = e.no)`;
 
 export interface EventFilter {
   readonly after?: number | undefined;
   readonly ticketId?: string | undefined;
   readonly who?: string | undefined;
-  readonly state?: EventState | undefined;
+  readonly state?: EventState | readonly EventState[] | undefined;
+  readonly newestFirst?: boolean | undefined;
+  readonly limit?: number | undefined;
 }
 
-/** What was asked for, oldest first. @throws NOT_FOUND for a ticket that is not there. */
-export function events(chain: Chain, { after = 0, ticketId, who, state }: EventFilter = {}): TicketEvent[] {
-  const ticket = ticketId === undefined ? null : recordOf(chain, ticketId).no;
-  const rows = chain.db.all<EventRow>(
-    'SELECT * FROM ticketEvent WHERE project = ? AND no > ? AND (? IS NULL OR ticket = ?) AND (? IS NULL OR who IS NULL OR who = ?) ORDER BY no',
-    chain.project,
-    after,
-    ticket,
-    ticket,
-    who ?? null,
-    who ?? null,
-  );
-  return rows.map((row) => toEvent(chain, row)).filter((event) => state === undefined || event.state === state);
+/** What was asked for, in the order in which it was, or the newest first. @throws NOT_FOUND for a ticket that is not there. */
+export function events(chain: Chain, { after = 0, ticketId, who, state, newestFirst, limit }: EventFilter = {}): TicketEvent[] {
+  return chain.db
+    .all<EventRow>(
+      `SELECT * FROM (${selectEvent} WHERE e.project = :project AND e.no > :after AND (:ticket IS NULL OR e.ticket = :ticket)
+         AND (:who IS NULL OR e.who IS NULL OR e.who = :who))
+        WHERE :states IS NULL OR state IN (SELECT value FROM json_each(:states)) ORDER BY no ${newestFirst ? 'DESC' : 'ASC'} LIMIT :limit`,
+      {
+        project: chain.project,
+        after,
+        ticket: ticketId === undefined ? null : recordOf(chain, ticketId).no,
+        who: who ?? null,
+        states: state === undefined ? null : JSON.stringify([state].flat()),
+        limit: limit ?? -1,
+      },
+    )
+    .map(toEvent);
 }
+
+/** How many starts wait for somebody to take them. */
+export const waitingCount = (chain: Chain): number =>
+  chain.db.one<{ n: number }>(`SELECT COUNT(*) AS n FROM (${selectEvent} WHERE e.project = ?) WHERE state = 'waiting'`, chain.project)?.n ?? 0;
 
 /** Says of an event that it was taken, done or let be (K5). @throws CONFLICT where somebody else took it, or it waits no more. */
 export function acknowledge(chain: Chain, input: { event: number; by: string; as: 'taken' | 'done' | 'dismissed' }): TicketEvent {
   return chain.db.transaction(() => {
-    const row = eventRow(chain, input.event);
-    const { state, answeredBy } = toEvent(chain, row);
+    const { state, answeredBy } = eventOf(chain, input.event);
     if (state !== 'waiting' && state !== 'taken')
-      throw new StemmaError('CONFLICT', `the start ${row.no} is ${state}: there is nothing to take any more`, { state });
+      throw new StemmaError('CONFLICT', `the start ${input.event} is ${state}: there is nothing to take any more`, { state });
     if (state === 'taken' && answeredBy !== input.by)
-      throw new StemmaError('CONFLICT', `the start ${row.no} is taken, held by ${answeredBy}: whoever takes it first has it`, { holder: answeredBy });
-    chain.db.run('UPDATE ticketEvent SET answer = ?, answeredBy = ?, answeredAt = ? WHERE no = ?', input.as, input.by, chain.clock(), row.no);
-    return toEvent(chain, eventRow(chain, row.no));
+      throw new StemmaError('CONFLICT', `the start ${input.event} is taken, held by ${answeredBy}: whoever takes it first has it`, {
+        holder: answeredBy,
+      });
+    const said = [chain.project, input.event, chain.clock(), input.by, input.as] as const;
+    chain.db.run('INSERT INTO ticketAnswer (project, event, at, by, answer) VALUES (?, ?, ?, ?, ?)', ...said);
+    return eventOf(chain, input.event);
   });
 }
 
-function eventRow(chain: Chain, no: number): EventRow {
-  const row = chain.db.one<EventRow>('SELECT * FROM ticketEvent WHERE project = ? AND no = ?', chain.project, no);
+function eventOf(chain: Chain, no: number): TicketEvent {
+  const row = chain.db.one<EventRow>(`${selectEvent} WHERE e.project = ? AND e.no = ?`, chain.project, no);
   if (!row) throw notFound(String(no), `no start ${no} was asked for in this project`);
-  return row;
+  return toEvent(row);
 }
 
-function toEvent(chain: Chain, row: EventRow): TicketEvent {
-  const ticket = recordAt(chain, row.ticket);
-  return {
-    event: row.no,
-    at: timestampOf(row.at),
-    ticketId: ticket.ticketId,
-    title: ticket.title,
-    who: row.who,
-    task: row.task,
-    contextId: row.contextId,
-    move: row.moveFrom !== null && row.moveTo !== null ? { from: row.moveFrom, to: row.moveTo } : null,
-    by: row.by,
-    state: row.answer === 'done' || row.answer === 'dismissed' ? row.answer : stateOf(chain, row, ticket),
-    answeredBy: row.answeredBy,
-    answeredAt: row.answeredAt === null ? null : timestampOf(row.answeredAt),
-  };
-}
-
-/** One doing under two names: a later one takes the place of an earlier. */
-const doing: readonly TicketTask[] = ['work', 'address_findings'];
-const isDoing = (task: TicketTask): boolean => doing.includes(task);
-
-/** A start that was asked for waits until the ticket shows that it was made, or goes on without it. */
-function stateOf(chain: Chain, row: EventRow, ticket: TicketRecord): EventState {
-  const waiting = row.answer === 'taken' ? 'taken' : 'waiting';
-  const isLast =
-    chain.db.one(
-      'SELECT 1 FROM ticketEvent WHERE ticket = ? AND task IN (SELECT value FROM json_each(?)) AND who IS ? AND no > ? AND project = ?',
-      row.ticket,
-      JSON.stringify(isDoing(row.task) ? doing : [row.task]),
-      row.who,
-      row.no,
-      chain.project,
-    ) === undefined;
-  if (!isLast) return 'overtaken';
-  switch (row.task) {
-    case 'review': {
-      const reviewer = ticket.reviewers.find(({ name }) => name === row.who);
-      if (ticket.status !== 'review' || !reviewer) return 'overtaken';
-      return reviewer.verdict === 'pending' ? waiting : 'done';
-    }
-    case 'work':
-    case 'address_findings':
-      if (ticket.status === 'review' || ticket.status === 'closed') return 'done';
-      // Asked for by a claim, or of an open ticket when the last that it waited for was closed.
-      if (row.moveTo === null) return ticket.status === 'open' ? waiting : 'done';
-      return ticket.status === 'in_progress' && ticket.assignee === row.who ? waiting : 'overtaken';
-    case 'decide':
-      if (ticket.status !== 'review') return 'done';
-      return ticket.reviewers.some(({ verdict }) => verdict === 'pending') ? 'overtaken' : waiting;
-    case 'answer':
-      return discussionTip(chain, ticket) === row.contextId ? waiting : 'done';
-    case 'verify_resolution':
-      return ticket.status === 'closed' ? waiting : 'done';
-  }
-}
+const toEvent = ({ no, at, known, moveFrom, moveTo, answeredAt, ...row }: EventRow): TicketEvent => ({
+  event: no,
+  at: timestampOf(at),
+  ...row,
+  known: known === 1,
+  move: moveFrom !== null && moveTo !== null ? { from: moveFrom, to: moveTo } : null,
+  answeredAt: answeredAt === null ? null : timestampOf(answeredAt),
+});

@@ -4,7 +4,7 @@
 export { answer, discuss, thread } from './discuss.js';
 export { acknowledge, events } from './events.js';
 export { importTickets } from './import.js';
-export { overview, ticketsOfContexts } from './overview.js';
+export { facets, overview, ticketsOfContexts } from './overview.js';
 export { createTicket, listTickets, ticketOf, updateTicket } from './tickets.js';
 export { giveVerdict, moveTicket } from './transition.js';
 export { startFrom } from './understood.js';

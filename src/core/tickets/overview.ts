@@ -1,13 +1,15 @@
 import { type ContextId, timestampOf } from '../base/index.js';
-import { type Chain, commitOf } from '../chain/index.js';
+import type { Chain } from '../chain/index.js';
 import { type TicketRow, type TicketStatus, ticketStatuses } from '../contract/index.js';
-import { fromStored, type Stored } from './rows.js';
+import { waitingCount } from './events.js';
+import { fromStored, isReady, recordOf, type Stored } from './rows.js';
 
 export interface OverviewFilter {
   readonly status?: TicketStatus | undefined;
   readonly type?: string | undefined;
   readonly assignee?: string | undefined;
   readonly label?: string | undefined;
+  readonly parent?: string | undefined;
   readonly ready?: boolean | undefined;
   readonly text?: string | undefined;
   readonly offset?: number | undefined;
@@ -18,15 +20,14 @@ export interface Overview {
   readonly total: number;
   readonly rows: TicketRow[];
   readonly counts: Record<TicketStatus, number>;
-  readonly facets: { readonly types: string[]; readonly assignees: string[]; readonly labels: string[]; readonly people: string[] };
 }
 
 const usualLimit = 500;
 
-const isReady = /* sql */ `(t.status = 'open' AND NOT EXISTS (
-  SELECT 1 FROM ticketDependency d JOIN ticket o ON o.no = d.dependsOn WHERE d.ticket = t.no AND o.status <> 'closed'))`;
+const longestResolved = 200;
 
-const fits = /* sql */ `t.project = :project
+/** Those below a ticket are looked for by it, and not among all. */
+const fitting = (isBelow: boolean): string => /* sql */ `${isBelow ? 't.parent = :parent AND +t.project' : 't.project'} = :project
   AND (:type IS NULL OR t.type = :type)
   AND (:assignee IS NULL OR t.assignee = :assignee)
   AND (:label IS NULL OR EXISTS (SELECT 1 FROM json_each(t.labels) WHERE value = :label))
@@ -38,13 +39,16 @@ const selectRow = /* sql */ `SELECT t.*, p.ticketId AS parentId, ${isReady} AS r
     (SELECT COUNT(*) FROM ticket f WHERE f.parent = t.no AND f.type = 'review_finding' AND f.status <> 'closed') AS openFindings
   FROM ticket t LEFT JOIN ticket p ON p.no = t.parent`;
 
-/** Tickets as a list or board shows them, the last changed first: one statement, whatever their number. */
+/** Tickets as a list or board shows them: two statements, whatever their number. @throws NOT_FOUND for a parent that is not there. */
 export function overview(chain: Chain, filter: OverviewFilter): Overview {
+  const isBelow = filter.parent !== undefined;
+  const fits = fitting(isBelow);
   const given = {
     project: chain.project,
     type: filter.type ?? null,
     assignee: filter.assignee ?? null,
     label: filter.label ?? null,
+    ...(isBelow && { parent: recordOf(chain, filter.parent).no }),
     ready: filter.ready === undefined ? null : Number(filter.ready),
     text: filter.text?.trim() || null,
   };
@@ -55,7 +59,7 @@ export function overview(chain: Chain, filter: OverviewFilter): Overview {
   );
   const counts = Object.fromEntries(ticketStatuses.map((status) => [status, counted.get(status) ?? 0])) as Record<TicketStatus, number>;
   const rows = chain.db.all<Stored & { parentId: string | null; ready: number; findings: number; openFindings: number; updatedAt: number }>(
-    `${selectRow} WHERE ${fits} AND (:status IS NULL OR t.status = :status) ORDER BY t.updatedAt DESC, t.no DESC LIMIT :limit OFFSET :offset`,
+    `${selectRow} WHERE ${fits}${filter.status === undefined ? '' : ' AND t.status = :status'} ORDER BY ${isBelow ? 't.no' : 't.updatedAt DESC, t.no DESC'} LIMIT :limit OFFSET :offset`,
     { ...given, status: filter.status ?? null, limit: filter.limit ?? usualLimit, offset: filter.offset ?? 0 },
   );
   return {
@@ -76,18 +80,30 @@ export function overview(chain: Chain, filter: OverviewFilter): Overview {
         threadId: row.threadId,
         ready: stored.ready === 1,
         findings: { open: stored.openFindings, total: stored.findings },
+        resolved: row.resolution?.slice(0, longestResolved) ?? null,
         createdAt: timestampOf(row.createdAt),
         updatedAt: timestampOf(stored.updatedAt),
       };
     }),
     counts,
-    facets: facetsOf(chain),
   };
 }
 
-function facetsOf(chain: Chain): Overview['facets'] {
+export interface Facets {
+  readonly total: number;
+  readonly waiting: number;
+  readonly types: string[];
+  readonly assignees: string[];
+  readonly labels: string[];
+  readonly people: string[];
+}
+
+/** What there is to choose from, of all tickets of the project. */
+export function facets(chain: Chain): Facets {
   const values = (sql: string): string[] => chain.db.all<{ value: string }>(sql, { project: chain.project }).map(({ value }) => value);
   return {
+    total: chain.db.one<{ n: number }>('SELECT COUNT(*) AS n FROM ticket WHERE project = ?', chain.project)?.n ?? 0,
+    waiting: waitingCount(chain),
     types: values('SELECT DISTINCT type AS value FROM ticket WHERE project = :project ORDER BY 1'),
     assignees: values('SELECT DISTINCT assignee AS value FROM ticket WHERE project = :project AND assignee IS NOT NULL ORDER BY 1'),
     labels: values('SELECT DISTINCT l.value FROM ticket t, json_each(t.labels) l WHERE t.project = :project ORDER BY 1'),
@@ -109,20 +125,18 @@ export interface TicketAtContext {
   readonly at: ReturnType<typeof timestampOf>;
 }
 
-/** Which tickets were written with, or discussed in, which commits of this project; of one commit where it is named. */
-export function ticketsOfContexts(chain: Chain, { id }: { id?: ContextId | undefined } = {}): TicketAtContext[] {
-  const context = id === undefined ? null : commitOf(chain, id).id;
+/** Which tickets were written with, or discussed in, which of some commits of this project. */
+export function ticketsOfContexts(chain: Chain, { ids }: { readonly ids: readonly ContextId[] }): TicketAtContext[] {
   return chain.db
     .all<Omit<TicketAtContext, 'at'> & { at: number }>(
-      `SELECT c.id AS contextId, t.ticketId, t.title, t.type, t.status, 'written' AS how, MIN(v.at) AS at
-         FROM ticketVersion v JOIN ticket t ON t.no = v.ticket JOIN context c ON c.project = v.project AND c.id = v.contextId
-        WHERE v.project = :project AND v.contextId IS NOT NULL AND (:context IS NULL OR v.contextId = :context) GROUP BY t.no, c.id
+      `WITH asked AS (SELECT c.id, c.threadId, c.createdAt FROM json_each(:ids) i JOIN context c ON c.project = :project AND c.id = i.value)
+       SELECT a.id AS contextId, t.ticketId, t.title, t.type, t.status, 'written' AS how, MIN(v.at) AS at
+         FROM asked a JOIN ticketVersion v ON v.contextId = a.id AND v.project = :project JOIN ticket t ON t.no = v.ticket GROUP BY t.no, a.id
        UNION ALL
-       SELECT c.id, t.ticketId, t.title, t.type, t.status, 'discussed', c.createdAt
-         FROM ticket t JOIN context c ON c.threadId = t.threadId AND c.project = t.project
-        WHERE t.project = :project AND t.threadId IS NOT NULL AND (:context IS NULL OR c.id = :context)
+       SELECT a.id, t.ticketId, t.title, t.type, t.status, 'discussed', a.createdAt
+         FROM asked a JOIN ticket t ON t.threadId = a.threadId AND t.project = :project
         ORDER BY 7`,
-      { project: chain.project, context },
+      { project: chain.project, ids: JSON.stringify(ids) },
     )
     .map((row) => ({ ...row, at: timestampOf(row.at) }));
 }

@@ -41,6 +41,10 @@ export interface Occasion {
   readonly isAside?: boolean | undefined;
 }
 
+/** Whether ticket `t` is open, and nothing that it depends on is. */
+export const isReady = /* sql */ `(t.status = 'open' AND NOT EXISTS (
+  SELECT 1 FROM ticketDependency d JOIN ticket o ON o.no = d.dependsOn WHERE d.ticket = t.no AND o.status <> 'closed'))`;
+
 /** @throws NOT_FOUND */
 export function recordOf(chain: Chain, ticketId: string): TicketRecord {
   const stored = chain.db.one<Stored>('SELECT * FROM ticket WHERE project = ? AND ticketId = ?', chain.project, ticketId);
@@ -86,14 +90,24 @@ const ticketIdAt = (chain: Chain, no: number | null): string | null => (no === n
 const idsOf = (chain: Chain, sql: string, no: number): string[] =>
   chain.db.all<{ ticketId: string }>(sql, no, chain.project).map((row) => row.ticketId);
 
+/** A cross join is done in the order in which it stands: from the few that are named to their tickets, not from all tickets. */
 const dependencies =
-  'SELECT t.ticketId FROM ticketDependency d JOIN ticket t ON t.no = d.dependsOn WHERE d.ticket = ? AND t.project = ? ORDER BY t.no';
+  'SELECT t.ticketId FROM ticketDependency d CROSS JOIN ticket t ON t.no = d.dependsOn WHERE d.ticket = ? AND t.project = ? ORDER BY t.no';
 
 function versionsOf(chain: Chain, row: TicketRecord): TicketVersion[] {
-  type Version = { at: number; by: string | null; changes: string; reason: string | null; contextId: string | null; contextFound: ContextFound };
+  type Version = {
+    at: number;
+    by: string | null;
+    changes: string;
+    reason: string | null;
+    contextId: string | null;
+    contextFound: ContextFound;
+    known: number;
+  };
   return chain.db
     .all<Version>(
-      'SELECT at, by, changes, reason, contextId, contextFound FROM ticketVersion WHERE ticket = ? AND project = ? ORDER BY no',
+      `SELECT at, by, changes, reason, contextId, contextFound, EXISTS (SELECT 1 FROM context c WHERE c.project = v.project AND c.id = v.contextId) AS known
+         FROM ticketVersion v WHERE ticket = ? AND project = ? ORDER BY no`,
       row.no,
       chain.project,
     )
@@ -104,6 +118,7 @@ function versionsOf(chain: Chain, row: TicketRecord): TicketVersion[] {
       ...(version.reason !== null && { reason: version.reason }),
       contextId: version.contextId,
       contextFound: version.contextFound,
+      known: version.known === 1,
     }));
 }
 
@@ -172,7 +187,7 @@ export const whoAnswers = (chain: Chain, row: TicketRecord): string | null =>
 export const understoodBy = (chain: Chain, principal: string, at: number): ContextId | null =>
   chain.db.one<{ id: ContextId }>(
     `SELECT c.id FROM context c WHERE c.project = ? AND c.principal = ? AND c.createdAt <= ?
-       AND NOT EXISTS (SELECT 1 FROM ticket t WHERE t.threadId = c.threadId AND t.project = c.project AND ${answererOf} IS NOT c.principal)
+       AND NOT EXISTS (SELECT 1 FROM ticket t WHERE t.threadId = c.threadId AND +t.project = c.project AND ${answererOf} IS NOT c.principal)
       ORDER BY c.createdAt DESC, c.seq DESC LIMIT 1`,
     chain.project,
     principal,

@@ -6,6 +6,7 @@ import { ask } from './events.js';
 import {
   type Change,
   fromStored,
+  isReady,
   type Occasion,
   type Reviewer,
   recordAt,
@@ -169,22 +170,27 @@ export interface TicketFilter {
   readonly type?: string | undefined;
   readonly parent?: string | undefined;
   readonly ready?: boolean | undefined;
+  readonly offset?: number | undefined;
+  readonly limit?: number | undefined;
 }
 
-/** Tickets by what they are, in order of their making. */
+/** Tickets by what they are, in order of their making, each with all its versions. @throws NOT_FOUND for a parent that is not there. */
 export function listTickets(chain: Chain, filter: TicketFilter): Ticket[] {
-  const parent = filter.parent === undefined ? undefined : recordOf(chain, filter.parent).no;
   return chain.db
-    .all<Stored>('SELECT * FROM ticket WHERE project = ? ORDER BY no', chain.project)
-    .map(fromStored)
-    .filter(
-      (row) =>
-        (filter.status === undefined || row.status === filter.status) &&
-        (filter.type === undefined || row.type === filter.type) &&
-        (parent === undefined || row.parent === parent),
+    .all<Stored>(
+      `SELECT t.* FROM ticket t WHERE t.project = :project AND (:status IS NULL OR t.status = :status) AND (:type IS NULL OR t.type = :type)
+         AND (:parent IS NULL OR t.parent = :parent) AND (:ready IS NULL OR ${isReady} = :ready) ORDER BY t.no LIMIT :limit OFFSET :offset`,
+      {
+        project: chain.project,
+        status: filter.status ?? null,
+        type: filter.type ?? null,
+        parent: filter.parent === undefined ? null : recordOf(chain, filter.parent).no,
+        ready: filter.ready === undefined ? null : Number(filter.ready),
+        limit: filter.limit ?? -1,
+        offset: filter.offset ?? 0,
+      },
     )
-    .map((row) => toTicket(chain, row))
-    .filter((ticket) => filter.ready === undefined || ticket.ready === filter.ready);
+    .map((stored) => toTicket(chain, fromStored(stored)));
 }
 
 function standsUnder(chain: Chain, row: TicketRecord, ancestor: TicketRecord): boolean {

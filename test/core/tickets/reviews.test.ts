@@ -9,7 +9,9 @@ import {
   createTicket,
   discuss,
   events,
+  facets,
   giveVerdict,
+  listTickets,
   moveTicket,
   overview,
   startFrom,
@@ -169,13 +171,13 @@ describe('from which understanding', () => {
     const chain = emptyChain();
     const { review, one, two, ticketId, work } = reviewed(chain);
     const { commit } = discuss(chain, { ticketId: one.ticketId, text: 'Why?', principal: '@author' });
-    expect(ticketsOfContexts(chain, { id: review.id }).map((each) => [each.ticketId, each.how])).toEqual([
+    expect(ticketsOfContexts(chain, { ids: [review.id] }).map((each) => [each.ticketId, each.how])).toEqual([
       [one.ticketId, 'written'],
       [two.ticketId, 'written'],
     ]);
-    expect(ticketsOfContexts(chain, { id: commit.id })).toMatchObject([{ ticketId: one.ticketId, how: 'discussed' }]);
-    expect(ticketsOfContexts(chain, { id: work.id }).map((each) => each.ticketId)).toEqual([ticketId, one.ticketId]);
-    expect(ticketsOfContexts(chain)).toHaveLength(5);
+    expect(ticketsOfContexts(chain, { ids: [commit.id] })).toMatchObject([{ ticketId: one.ticketId, how: 'discussed' }]);
+    expect(ticketsOfContexts(chain, { ids: [work.id] }).map((each) => each.ticketId)).toEqual([ticketId, one.ticketId]);
+    expect(ticketsOfContexts(chain, { ids: [review.id, commit.id, work.id, 'ctx-00000000' as ContextId] })).toHaveLength(5);
   });
 });
 
@@ -342,13 +344,15 @@ describe('whatever is done to tickets', () => {
 });
 
 describe('a list of many', () => {
-  test('filters, counts and pages are of what fits; facets are of all', () => {
+  test('filters, counts and pages are of what fits; facets are of all; those below a ticket come as they were made', () => {
     const chain = emptyChain();
     const { ticketId } = reviewed(chain);
     for (let n = 0; n < 30; n++) createTicket(chain, { title: `Task ${n}`, type: 'task', labels: [n % 2 ? 'odd' : 'even'], assignee: '@pm' });
     const odd = overview(chain, { label: 'odd', limit: 4, offset: 2 });
     expect([odd.total, odd.rows.length, odd.counts.open, odd.counts.review]).toEqual([15, 4, 15, 0]);
-    expect(odd.facets).toEqual({
+    expect(facets(chain)).toEqual({
+      total: 33,
+      waiting: 1,
       types: ['review_finding', 'task'],
       assignees: ['@author', '@pm'],
       labels: ['even', 'odd'],
@@ -356,6 +360,8 @@ describe('a list of many', () => {
     });
     expect(overview(chain, { status: 'review' }).rows).toMatchObject([{ ticketId, findings: { open: 2, total: 2 }, ready: false }]);
     expect(overview(chain, { text: 'tAsK 17', ready: true }).rows.map(({ title }) => title)).toEqual(['Task 17']);
+    expect(overview(chain, { parent: ticketId }).rows.map(({ title }) => title)).toEqual(['Retries the first attempt twice', 'No test for zero']);
+    expect(listTickets(chain, { type: 'task', offset: 1, limit: 2 }).map(({ title }) => title)).toEqual(['Task 0', 'Task 1']);
     expect(overview(chain, { type: 'review_finding' }).rows.map(({ parent }) => parent)).toEqual([ticketId, ticketId]);
   });
 });
