@@ -60,6 +60,7 @@ const facts = {
   threadId: z.string().nullable(),
   /** Open, and nothing that it depends on is. */
   ready: z.boolean(),
+  findings: z.object({ open: count, total: count }),
   createdAt: timestamp,
 };
 
@@ -76,7 +77,6 @@ export type Ticket = z.output<typeof ticket>;
 /** A ticket as a list shows it. */
 export const ticketRow = z.object({
   ...facts,
-  findings: z.object({ open: count, total: count }),
   /** How the resolution begins. */
   resolved: z.string().nullable(),
   updatedAt: timestamp,
@@ -170,24 +170,20 @@ const fields = {
   dependsOn: z.array(ticketId).max(1_000).optional(),
 };
 const occasion = { contextId: contextRef.optional(), by };
-const reviewerNames = z.array(text(400)).max(100).optional();
+/** What every change of a ticket that is there may say. */
+const change = {
+  ticketId,
+  assignee: text(400).optional(),
+  reviewers: z.array(text(400)).max(100).optional(),
+  resolution: text(100_000).optional(),
+  reason: text(10_000).optional(),
+  ...occasion,
+};
 
 export const ticketContract = {
   create: oc.input(z.strictObject({ ...fields, assignee: text(400).optional(), ...occasion })).output(ticket),
   /** `assignee` hands the ticket over; `reviewers` changes who reviews while it is in review, and keeps the verdicts of those who stay. */
-  update: oc
-    .input(
-      z.strictObject({
-        ticketId,
-        ...z.object(fields).partial().shape,
-        assignee: text(400).optional(),
-        reviewers: reviewerNames,
-        resolution: text(100_000).optional(),
-        reason: text(10_000).optional(),
-        ...occasion,
-      }),
-    )
-    .output(ticket),
+  update: oc.input(z.strictObject({ ...z.object(fields).partial().shape, ...change })).output(ticket),
   get: oc.input(z.object({ ticketId })).output(ticket),
   list: oc
     .input(
@@ -210,6 +206,7 @@ export const ticketContract = {
         assignee: z.string().optional(),
         label: z.string().optional(),
         parent: ticketId.optional(),
+        ids: z.array(ticketId).max(1_000).optional(),
         ready: z.boolean().optional(),
         text: z.string().optional(),
         offset: count.optional(),
@@ -234,19 +231,8 @@ export const ticketContract = {
       people: z.array(z.string()),
     }),
   ),
-  transition: oc
-    .input(
-      z.strictObject({
-        ticketId,
-        to: status,
-        assignee: text(400).optional(),
-        reviewers: reviewerNames,
-        resolution: text(100_000).optional(),
-        reason: text(10_000).optional(),
-        ...occasion,
-      }),
-    )
-    .output(ticket),
+  /** To another status (K1). `assignee` says who does it, `reviewers` who reviews, `resolution` how a finding was resolved, `reason` why it is closed nevertheless. */
+  transition: oc.input(z.strictObject({ ...change, to: status })).output(ticket),
   verdict: oc
     .input(
       z.strictObject({ ticketId, reviewer: text(400), verdict: z.enum(verdicts), reason: text(10_000).optional(), contextId: contextRef.optional() }),

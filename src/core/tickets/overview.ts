@@ -10,6 +10,7 @@ export interface OverviewFilter {
   readonly assignee?: string | undefined;
   readonly label?: string | undefined;
   readonly parent?: string | undefined;
+  readonly ids?: readonly string[] | undefined;
   readonly ready?: boolean | undefined;
   readonly text?: string | undefined;
   readonly offset?: number | undefined;
@@ -26,13 +27,16 @@ const usualLimit = 500;
 
 const longestResolved = 200;
 
-/** Those below a ticket are looked for by it, and not among all. */
-const fitting = (isBelow: boolean): string => /* sql */ `${isBelow ? 't.parent = :parent AND +t.project' : 't.project'} = :project
-  AND (:type IS NULL OR t.type = :type)
-  AND (:assignee IS NULL OR t.assignee = :assignee)
-  AND (:label IS NULL OR EXISTS (SELECT 1 FROM json_each(t.labels) WHERE value = :label))
-  AND (:ready IS NULL OR ${isReady} = :ready)
-  AND (:text IS NULL OR instr(lower(t.title || char(10) || t.body || char(10) || t.ticketId), lower(:text)) > 0)`;
+/** What each of the filter's members asks of a ticket. */
+const conditions = {
+  type: 't.type = :type',
+  assignee: 't.assignee = :assignee',
+  label: 'EXISTS (SELECT 1 FROM json_each(t.labels) WHERE value = :label)',
+  parent: 't.parent = :parent',
+  ids: 't.ticketId IN (SELECT value FROM json_each(:ids))',
+  ready: `${isReady} = :ready`,
+  text: 'instr(lower(t.title || char(10) || t.body || char(10) || t.ticketId), lower(:text)) > 0',
+} as const;
 
 const selectRow = /* sql */ `SELECT t.*, p.ticketId AS parentId, ${isReady} AS ready,
     (SELECT COUNT(*) FROM ticket f WHERE f.parent = t.no AND f.type = 'review_finding') AS findings,
@@ -41,25 +45,26 @@ const selectRow = /* sql */ `SELECT t.*, p.ticketId AS parentId, ${isReady} AS r
 
 /** Tickets as a list or board shows them: two statements, whatever their number. @throws NOT_FOUND for a parent that is not there. */
 export function overview(chain: Chain, filter: OverviewFilter): Overview {
-  const isBelow = filter.parent !== undefined;
-  const fits = fitting(isBelow);
   const given = {
     project: chain.project,
-    type: filter.type ?? null,
-    assignee: filter.assignee ?? null,
-    label: filter.label ?? null,
-    ...(isBelow && { parent: recordOf(chain, filter.parent).no }),
-    ready: filter.ready === undefined ? null : Number(filter.ready),
-    text: filter.text?.trim() || null,
+    ...(filter.type !== undefined && { type: filter.type }),
+    ...(filter.assignee !== undefined && { assignee: filter.assignee }),
+    ...(filter.label !== undefined && { label: filter.label }),
+    ...(filter.parent !== undefined && { parent: recordOf(chain, filter.parent).no }),
+    ...(filter.ids !== undefined && { ids: JSON.stringify(filter.ids) }),
+    ...(filter.ready !== undefined && { ready: Number(filter.ready) }),
+    ...(filter.text?.trim() && { text: filter.text.trim() }),
   };
+  const fits = ['t.project = :project', ...Object.entries(conditions).flatMap(([name, sql]) => (name in given ? sql : []))].join(' AND ');
   const counted = new Map(
     chain.db
       .all<{ status: TicketStatus; n: number }>(`SELECT t.status, COUNT(*) AS n FROM ticket t WHERE ${fits} GROUP BY t.status`, given)
       .map(({ status, n }) => [status, n]),
   );
   const counts = Object.fromEntries(ticketStatuses.map((status) => [status, counted.get(status) ?? 0])) as Record<TicketStatus, number>;
+  const order = filter.parent === undefined ? 't.updatedAt DESC, t.no DESC' : 't.no';
   const rows = chain.db.all<Stored & { parentId: string | null; ready: number; findings: number; openFindings: number; updatedAt: number }>(
-    `${selectRow} WHERE ${fits}${filter.status === undefined ? '' : ' AND t.status = :status'} ORDER BY ${isBelow ? 't.no' : 't.updatedAt DESC, t.no DESC'} LIMIT :limit OFFSET :offset`,
+    `${selectRow} WHERE ${fits}${filter.status === undefined ? '' : ' AND t.status = :status'} ORDER BY ${order} LIMIT :limit OFFSET :offset`,
     { ...given, status: filter.status ?? null, limit: filter.limit ?? usualLimit, offset: filter.offset ?? 0 },
   );
   return {

@@ -45,6 +45,14 @@ export interface Occasion {
 export const isReady = /* sql */ `(t.status = 'open' AND NOT EXISTS (
   SELECT 1 FROM ticketDependency d JOIN ticket o ON o.no = d.dependsOn WHERE d.ticket = t.no AND o.status <> 'closed'))`;
 
+/** A write of a ticket that is there. */
+export interface Changing extends Occasion {
+  readonly ticketId: string;
+  readonly assignee?: string | undefined;
+  readonly reviewers?: readonly string[] | undefined;
+  readonly resolution?: string | undefined;
+}
+
 /** @throws NOT_FOUND */
 export function recordOf(chain: Chain, ticketId: string): TicketRecord {
   const stored = chain.db.one<Stored>('SELECT * FROM ticket WHERE project = ? AND ticketId = ?', chain.project, ticketId);
@@ -80,10 +88,18 @@ export function toTicket(chain: Chain, row: TicketRecord): Ticket {
     resolution: row.resolution,
     threadId: row.threadId,
     ready: row.status === 'open' && waitsFor.length === 0,
+    findings: findingsOf(chain, row.no),
     createdAt: timestampOf(row.createdAt),
     versions: versionsOf(chain, row),
   };
 }
+
+const findingsOf = (chain: Chain, no: number): Ticket['findings'] =>
+  chain.db.one<Ticket['findings']>(
+    "SELECT COUNT(*) FILTER (WHERE status <> 'closed') AS open, COUNT(*) AS total FROM ticket WHERE parent = ? AND project = ? AND type = 'review_finding'",
+    no,
+    chain.project,
+  ) ?? { open: 0, total: 0 };
 
 const ticketIdAt = (chain: Chain, no: number | null): string | null => (no === null ? null : recordAt(chain, no).ticketId);
 

@@ -5,6 +5,7 @@ import type { Ticket, TicketStatus } from '../contract/index.js';
 import { ask } from './events.js';
 import {
   type Change,
+  type Changing,
   fromStored,
   isReady,
   type Occasion,
@@ -69,18 +70,7 @@ export function refuseOpenFindingOf(parent: TicketRecord | null): void {
     });
 }
 
-export interface TicketUpdate extends Occasion {
-  readonly ticketId: string;
-  readonly title?: string | undefined;
-  readonly body?: string | undefined;
-  readonly type?: string | undefined;
-  readonly labels?: readonly string[] | undefined;
-  readonly parent?: string | undefined;
-  readonly dependsOn?: readonly string[] | undefined;
-  readonly assignee?: string | undefined;
-  readonly reviewers?: readonly string[] | undefined;
-  readonly resolution?: string | undefined;
-}
+export type TicketUpdate = Changing & Partial<Omit<NewTicket, keyof Changing>>;
 
 /**
  * Changes what a ticket says; its status is changed by moves alone. Naming another assignee hands it over; naming other

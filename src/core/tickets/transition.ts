@@ -3,16 +3,12 @@ import type { Chain } from '../chain/index.js';
 import type { Ticket, TicketStatus, Verdict } from '../contract/index.js';
 import { ask } from './events.js';
 import { moveOf, movesFrom } from './moves.js';
-import { type Occasion, type Reviewer, recordAt, recordOf, type TicketRecord, toTicket, write } from './rows.js';
+import { type Changing, type Reviewer, recordAt, recordOf, type TicketRecord, toTicket, write } from './rows.js';
 import { finding, refuseOpenFindingOf, startOf } from './tickets.js';
 import { discussionTip, makerOf, standpoint } from './understood.js';
 
-export interface Move extends Occasion {
-  readonly ticketId: string;
+export interface Move extends Changing {
   readonly to: TicketStatus;
-  readonly assignee?: string | undefined;
-  readonly reviewers?: readonly string[] | undefined;
-  readonly resolution?: string | undefined;
 }
 
 /** Moves a ticket to another status (K1 to K3). @throws CONFLICT for a move that there is not, or a closing too early. */

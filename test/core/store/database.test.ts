@@ -4,6 +4,7 @@ import Database from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
 import { formatVersion, openDatabase } from '../../../src/core/store/index.js';
 import { steps } from '../../../src/core/store/schema.js';
+import { ticketAnswers } from '../../../src/core/store/schema-tickets.js';
 import { scratch } from '../../support/project.js';
 
 /** A database as an older Stemma left it: the first steps, and a row to find again. */
@@ -44,6 +45,19 @@ describe('the database', () => {
       db.close();
       expect(nameIn(join(dir, `format-${version}`))).toBe('kept');
     }
+  });
+
+  test('[S8] what was said of a start stays when answers get a table of their own', () => {
+    const file = join(scratch(), 'a.db');
+    older(file, steps.indexOf(ticketAnswers));
+    const raw = new Database(file);
+    raw.exec(`INSERT INTO ticket (project, ticketId, title, body, type, status, reviewers, labels, createdAt, updatedAt) VALUES (1, 'tkt-1', '', '', '', '', '', '', 1, 1);
+      INSERT INTO ticketEvent (project, ticket, at, task, answer, answeredBy, answeredAt) VALUES (1, 1, 2, 'work', 'taken', '@me', 3), (1, 1, 2, 'work', NULL, NULL, NULL)`);
+    raw.close();
+    const db = openDatabase(file);
+    expect(db.all('SELECT event, at, by, answer FROM ticketAnswer')).toEqual([{ event: 1, at: 3, by: '@me', answer: 'taken' }]);
+    expect(db.one('SELECT COUNT(*) AS events FROM ticketEvent')).toEqual({ events: 2 });
+    db.close();
   });
 
   test('[S8] the backup holds what is only in the log yet', () => {

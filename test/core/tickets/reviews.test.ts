@@ -2,7 +2,7 @@ import { array, assert, boolean, constantFrom, nat, property, record } from 'fas
 import { describe, expect, test } from 'vitest';
 import type { ContextId } from '../../../src/core/base/index.js';
 import { type Chain, checkpoint, entries, history, show } from '../../../src/core/chain/index.js';
-import { type Commit, type ReplyPart, type Ticket, ticketStatuses } from '../../../src/core/contract/index.js';
+import { type Commit, type Ticket, ticketStatuses } from '../../../src/core/contract/index.js';
 import {
   acknowledge,
   answer,
@@ -20,10 +20,10 @@ import {
   ticketsOfContexts,
   updateTicket,
 } from '../../../src/core/tickets/index.js';
-import type { ModelProvider } from '../../../src/core/turns/index.js';
 import { prompt, answer as said } from '../../support/claude-lines.js';
 import { emptyChain, heldClock } from '../../support/project.js';
 import { refusal } from '../../support/refusal.js';
+import { drained, scripted } from '../../support/scripted-model.js';
 
 const understood = (chain: Chain, who: string, parent: Commit | null, asked: string, told: string): Commit => {
   const id = `${who}-${asked.length}-${asked.slice(0, 12)}`;
@@ -51,29 +51,12 @@ function reviewed(chain: Chain) {
   return { ticketId, work, review, one, two };
 }
 
-async function answered(generator: ReturnType<typeof answer>) {
-  const parts: ReplyPart[] = [];
-  for (;;) {
-    const step = await generator.next();
-    if (step.done) return { parts, ...step.value };
-    parts.push(step.value);
-  }
-}
-
-const saying = (words: string): ModelProvider & { asked: unknown[] } => {
-  const asked: unknown[] = [];
-  return {
-    id: 'local',
-    title: 'A script',
-    wire: 'anthropic',
-    asked,
-    models: async () => ({ models: ['m'] }),
-    async *stream(request) {
-      asked.push(structuredClone(request.body.messages));
-      yield { kind: 'text', delta: words };
-    },
-  };
+const answered = async (generator: ReturnType<typeof answer>) => {
+  const { parts, result } = await drained(generator);
+  return { parts, ...result };
 };
+
+const saying = (words: string) => scripted('anthropic', [{ kind: 'text', delta: words }]);
 
 const texts = (chain: Chain, id: ContextId | null) => entries(chain, { id: id as ContextId }).entries.map((entry) => entry.text);
 
@@ -83,7 +66,7 @@ describe('a thread that is answered', () => {
     const { review, one, two } = reviewed(chain);
     for (const { ticketId } of [one, two]) discuss(chain, { ticketId, text: `About ${ticketId}?`, principal: '@author' });
     const provider = saying('The count begins at one.');
-    const first = await answered(answer(chain, { ticketId: one.ticketId, provider: 'local' }, [provider]));
+    const first = await answered(answer(chain, { ticketId: one.ticketId, provider: 'anthropic' }, [provider]));
     expect(JSON.stringify(provider.asked)).toContain('two things are wrong');
     expect(JSON.stringify(provider.asked)).not.toContain(two.ticketId);
     expect(texts(chain, first.commit)).toEqual(['review retry.js', 'two things are wrong', `About ${one.ticketId}?`, 'The count begins at one.']);
@@ -196,7 +179,7 @@ describe('starts that are asked for', () => {
     });
     discuss(chain, { ticketId: one.ticketId, text: 'Why?', principal: '@author' });
     expect(open(chain)).toEqual(['@rev review', '@rev answer']);
-    await answered(answer(chain, { ticketId: one.ticketId, provider: 'local' }, [saying('Because.')]));
+    await answered(answer(chain, { ticketId: one.ticketId, provider: 'anthropic' }, [saying('Because.')]));
     giveVerdict(chain, { ticketId, reviewer: '@rev', verdict: 'changes_requested', reason: 'see the findings' });
     expect(open(chain)).toEqual(['@author decide']);
     moveTicket(chain, { ticketId, to: 'in_progress', by: '@author' });

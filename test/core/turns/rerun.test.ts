@@ -1,12 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import type { ContextId, EntryKey } from '../../../src/core/base/index.js';
 import { type Chain, checkpoint, entries, tips } from '../../../src/core/chain/index.js';
-import type { Commit, ReplyPart } from '../../../src/core/contract/index.js';
+import type { Commit } from '../../../src/core/contract/index.js';
 import { getRequest, listRequests } from '../../../src/core/requests/index.js';
 import {
   compareTurns,
   type ModelProvider,
-  type ModelRequest,
   openQuestions,
   type ReplyPiece,
   reproduceTurn,
@@ -16,6 +15,7 @@ import {
 } from '../../../src/core/turns/index.js';
 import { answer, call, prompt, result } from '../../support/claude-lines.js';
 import { emptyChain, heldClock } from '../../support/project.js';
+import { drained, scripted } from '../../support/scripted-model.js';
 
 const turn = (chain: Chain, text: string): Commit =>
   checkpoint(chain, { parent: null, type: 'delta', format: 'claude-code-v1', text, template: 'coder', checkpoint: 'turn_boundary' });
@@ -28,34 +28,6 @@ const reading = (chain: Chain): Commit =>
       result('r1', 't1', 'const n = 1;', { parent: 'c1' }) +
       answer('a1', 'done', { parent: 'r1' }),
   );
-
-/** A model that says what a script says, in either wire. */
-function scripted(wire: ModelProvider['wire'], ...replies: (ReplyPiece[] | Error)[]): ModelProvider & { asked: ModelRequest[] } {
-  const asked: ModelRequest[] = [];
-  return {
-    id: wire,
-    title: `A script over ${wire}`,
-    wire,
-    asked,
-    models: async () => ({ models: ['m'] }),
-    async *stream(request) {
-      asked.push(structuredClone(request));
-      const reply = replies[asked.length - 1] ?? [];
-      if (reply instanceof Error) throw reply;
-      yield* reply;
-    },
-  };
-}
-
-async function run<T>(generator: AsyncGenerator<ReplyPart, T>, seen: (part: ReplyPart) => void = () => {}) {
-  const parts: ReplyPart[] = [];
-  for (;;) {
-    const step = await generator.next();
-    if (step.done) return { parts, result: step.value };
-    parts.push(step.value);
-    seen(step.value);
-  }
-}
 
 const text = (delta: string): ReplyPiece => ({ kind: 'text', delta });
 const reads = (id: string, path = '/q.js'): ReplyPiece => ({ kind: 'tool_call', toolCallId: id, toolName: 'Read', arguments: { file_path: path } });
@@ -80,18 +52,20 @@ describe('what Stemma recorded itself', () => {
     const request = { system: ['Be short.'], tools: [{ name: 'Read', input_schema: { type: 'object' } }], settings: { max_tokens: 99 } };
     for (const wire of ['anthropic', 'openai'] as const)
       for (const changed of [{}, { edits }, { request }, { edits, request }]) {
-        const { result: ran } = await run(rerunTurn(chain, { turnId, provider: wire, ...changed }, [scripted(wire, ...replies())]));
+        const { result: ran } = await drained(rerunTurn(chain, { turnId, provider: wire, ...changed }, [scripted(wire, ...replies())]));
         const proof = reproduceTurn(chain, ran.commits[0] as ContextId);
         expect(proof).toMatchObject({ identical: true, calls: 2, differences: [], missing: [] });
         expect(proof.requestHash).toBe(proof.recordedHash);
       }
-    const { result: said } = await run(rerunTurn(chain, { turnId, provider: 'recorded' }, []));
+    const { result: said } = await drained(rerunTurn(chain, { turnId, provider: 'recorded' }, []));
     expect(reproduceTurn(chain, said.commits[0] as ContextId)).toMatchObject({ identical: true, calls: 1 });
   });
 
   test('a body that was sent and cannot be built again the same is not called identical, and the part is named', async () => {
     const chain = emptyChain();
-    const { result: ran } = await run(rerunTurn(chain, { turnId: reading(chain).id, provider: 'anthropic' }, [scripted('anthropic', [text('hi')])]));
+    const { result: ran } = await drained(
+      rerunTurn(chain, { turnId: reading(chain).id, provider: 'anthropic' }, [scripted('anthropic', [text('hi')])]),
+    );
     const id = ran.commits[0] as ContextId;
     const stored = chain.db.one<{ calls: string }>('SELECT calls FROM modelRun')?.calls ?? '';
     chain.db.run(
@@ -112,7 +86,7 @@ describe('what Stemma recorded itself', () => {
         yield* provider.stream(asked, signal);
       },
     };
-    const { parts, result: ran } = await run(rerunTurn(chain, { turnId: reading(chain).id, provider: 'anthropic', model: 'm2' }, [slow]));
+    const { parts, result: ran } = await drained(rerunTurn(chain, { turnId: reading(chain).id, provider: 'anthropic', model: 'm2' }, [slow]));
     const id = ran.commits[0] as ContextId;
     const rows = listRequests(chain, { turnId: id });
     expect(rows).toMatchObject([
@@ -137,8 +111,8 @@ describe('a request that is changed', () => {
       settings: { temperature: 0.3, max_tokens: 50 },
     };
     const [anthropic, openai] = [scripted('anthropic', [text('a')]), scripted('openai', [text('b')])];
-    await run(rerunTurn(chain, { turnId, provider: 'anthropic', model: 'x', request }, [anthropic]));
-    await run(rerunTurn(chain, { turnId, provider: 'openai', model: 'y', request }, [openai]));
+    await drained(rerunTurn(chain, { turnId, provider: 'anthropic', model: 'x', request }, [anthropic]));
+    await drained(rerunTurn(chain, { turnId, provider: 'openai', model: 'y', request }, [openai]));
     expect(anthropic.asked[0]?.body).toMatchObject({
       model: 'x',
       system: [{ text: 'Be short.' }, { text: 'Be kind.' }],
@@ -152,7 +126,7 @@ describe('a request that is changed', () => {
       messages: [{ role: 'system', content: 'Be short.\n\nBe kind.' }, { role: 'user' }],
       tools: [{ type: 'function', function: { name: 'Read', description: 'reads', parameters: { type: 'object' } } }],
     });
-    await expect(run(rerunTurn(chain, { turnId, provider: 'recorded', request }, []))).rejects.toThrow(/choose a model/);
+    await expect(drained(rerunTurn(chain, { turnId, provider: 'recorded', request }, []))).rejects.toThrow(/choose a model/);
   });
 
   test('what can be changed is what the turn was run with before', async () => {
@@ -162,7 +136,7 @@ describe('a request that is changed', () => {
       tools: [{ name: 'Read', input_schema: { type: 'object' } }],
       settings: { max_tokens: 7, thinking: { type: 'disabled' } },
     };
-    const { result: ran } = await run(
+    const { result: ran } = await drained(
       rerunTurn(chain, { turnId: reading(chain).id, provider: 'anthropic', model: 'x', request }, [scripted('anthropic', [text('a')])]),
     );
     const row = { id: ran.commits[0] as ContextId };
@@ -176,7 +150,7 @@ describe('calls that the recording has no answer to', () => {
     const chain = emptyChain();
     const questions = openQuestions(() => 'q1');
     const provider = scripted('anthropic', [reads('n1', '/other')], [text('thanks')]);
-    const { parts, result: ran } = await run(
+    const { parts, result: ran } = await drained(
       rerunTurn(chain, { turnId: reading(chain).id, provider: 'anthropic', unanswered: 'ask' }, [provider], undefined, questions),
       (part) => part.kind === 'question' && questions.answer(part.questionId ?? '', { text: 'let me = 2', isError: false }),
     );
@@ -195,7 +169,7 @@ describe('calls that the recording has no answer to', () => {
   test('end the run where the person says so, with the call open', async () => {
     const chain = emptyChain();
     const questions = openQuestions(() => 'q1');
-    const { parts, result: ran } = await run(
+    const { parts, result: ran } = await drained(
       rerunTurn(
         chain,
         { turnId: reading(chain).id, provider: 'anthropic', unanswered: 'ask' },
@@ -214,7 +188,7 @@ describe('samples', () => {
   test('run side by side; one that fails says why and the others go on', async () => {
     const chain = emptyChain();
     const provider = scripted('anthropic', [text('one')], new Error('the line is cut'), [text('three')]);
-    const { parts, result: ran } = await run(rerunTurn(chain, { turnId: reading(chain).id, provider: 'anthropic', samples: 3 }, [provider]));
+    const { parts, result: ran } = await drained(rerunTurn(chain, { turnId: reading(chain).id, provider: 'anthropic', samples: 3 }, [provider]));
     expect(ran.commits).toHaveLength(2);
     expect(parts.filter((part) => part.kind === 'failed')).toEqual([{ sample: 1, kind: 'failed', delta: 'the line is cut' }]);
   });
@@ -231,7 +205,9 @@ describe('samples', () => {
         if (!signal?.aborted) await new Promise((resolve) => signal?.addEventListener('abort', resolve));
       },
     };
-    const { result: ran } = await run(rerunTurn(chain, { turnId, provider: 'anthropic', samples: 4 }, [provider], stop.signal), () => stop.abort());
+    const { result: ran } = await drained(rerunTurn(chain, { turnId, provider: 'anthropic', samples: 4 }, [provider], stop.signal), () =>
+      stop.abort(),
+    );
     expect(ran.commits).toEqual([]);
     expect(tips(chain, {}).length - before).toBeLessThanOrEqual(1);
   });

@@ -8,8 +8,6 @@ import {
   fileAt,
   listTurns,
   type ModelProvider,
-  type ModelRequest,
-  type ReplyPiece,
   reproduceTurn,
   rerunTurn,
   stateAt,
@@ -17,6 +15,7 @@ import {
 } from '../../../src/core/turns/index.js';
 import { answer, call, prompt, result } from '../../support/claude-lines.js';
 import { emptyChain } from '../../support/project.js';
+import { drained, scripted } from '../../support/scripted-model.js';
 
 const commit = (chain: Chain, parent: Commit | null, text: string): Commit =>
   checkpoint(chain, {
@@ -46,29 +45,10 @@ function working(chain: Chain): { first: Commit; second: Commit } {
   return { first, second };
 }
 
+/** A rerun to its end, without what it costs and keeps on the way. */
 async function run<T extends { commits: ContextId[]; base: ContextId }>(generator: AsyncGenerator<ReplyPart, T>) {
-  const parts: ReplyPart[] = [];
-  for (;;) {
-    const step = await generator.next();
-    if (step.done) return { parts, ...step.value };
-    if (step.value.kind !== 'usage' && step.value.kind !== 'commit') parts.push(step.value);
-  }
-}
-
-/** A model that says what a script says, and remembers what it was asked. */
-function scripted(...replies: ReplyPiece[][]): ModelProvider & { asked: ModelRequest[] } {
-  const asked: ModelRequest[] = [];
-  return {
-    id: 'local',
-    title: 'A script',
-    wire: 'anthropic',
-    asked,
-    models: async () => ({ models: ['m'] }),
-    async *stream(request) {
-      asked.push(structuredClone(request));
-      yield* replies[asked.length - 1] ?? [];
-    },
-  };
+  const { parts, result } = await drained(generator);
+  return { parts: parts.filter(({ kind }) => kind !== 'usage' && kind !== 'commit'), ...result };
 }
 
 const texts = (chain: Chain, id: ContextId) => entries(chain, { id }).entries.map((entry) => entry.text ?? entry.toolName);
@@ -169,6 +149,7 @@ describe('running again', () => {
     const chain = emptyChain();
     const { second } = working(chain);
     const provider = scripted(
+      'anthropic',
       [
         { kind: 'text', delta: 'one ' },
         { kind: 'text', delta: 'answer' },
@@ -176,7 +157,7 @@ describe('running again', () => {
       [{ kind: 'text', delta: 'another' }],
     );
     const edits = [{ op: 'replace' as const, key: 'u2.0' as EntryKey, entry: { role: 'user' as const, kind: 'text' as const, text: 'leave it' } }];
-    const { parts, commits } = await run(rerunTurn(chain, { turnId: second.id, provider: 'local', model: 'm', edits, samples: 2 }, [provider]));
+    const { parts, commits } = await run(rerunTurn(chain, { turnId: second.id, provider: 'anthropic', model: 'm', edits, samples: 2 }, [provider]));
     expect(provider.asked[0]).toMatchObject({
       model: 'm',
       body: { model: 'm', messages: [{ role: 'user', content: 'hello' }, { role: 'assistant' }, { role: 'user', content: 'leave it' }] },
@@ -189,11 +170,12 @@ describe('running again', () => {
     const chain = emptyChain();
     const { second } = working(chain);
     const provider = scripted(
+      'anthropic',
       [{ kind: 'tool_call', toolCallId: 'n1', toolName: 'Read', arguments: { file_path: '/q.js' } }],
       [{ kind: 'tool_call', toolCallId: 'n2', toolName: 'Bash', arguments: { command: 'rm -rf /' } }],
       [{ kind: 'text', delta: 'never said' }],
     );
-    const { parts, commits } = await run(rerunTurn(chain, { turnId: second.id, provider: 'local' }, [provider]));
+    const { parts, commits } = await run(rerunTurn(chain, { turnId: second.id, provider: 'anthropic' }, [provider]));
     expect(parts.map((part) => part.kind)).toEqual(['tool_call', 'tool_result', 'tool_call', 'notice']);
     expect(provider.asked).toHaveLength(2);
     expect(JSON.stringify(provider.asked[1]?.body.messages)).toContain('const n = 1;');
@@ -204,13 +186,13 @@ describe('running again', () => {
     const chain = emptyChain();
     const { second } = working(chain);
     const provider: ModelProvider = {
-      ...scripted(),
+      ...scripted('anthropic'),
       stream: () => ({
         [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(new Error('the line is cut')) }),
       }),
     };
-    await expect(run(rerunTurn(chain, { turnId: second.id, provider: 'local' }, [provider]))).rejects.toThrow('the line is cut');
-    await expect(run(rerunTurn(chain, { turnId: second.id, provider: 'nobody' }, [provider]))).rejects.toThrow(/recorded, local/);
+    await expect(run(rerunTurn(chain, { turnId: second.id, provider: 'anthropic' }, [provider]))).rejects.toThrow('the line is cut');
+    await expect(run(rerunTurn(chain, { turnId: second.id, provider: 'nobody' }, [provider]))).rejects.toThrow(/recorded, anthropic/);
   });
 });
 
@@ -221,10 +203,11 @@ describe('asking from a context', () => {
     const chain = emptyChain();
     const { second } = working(chain);
     const provider = scripted(
+      'anthropic',
       [{ kind: 'tool_call', toolCallId: 'n1', toolName: 'Read', arguments: { file_path: '/q.js' } }],
       [{ kind: 'text', delta: 'the start' }],
     );
-    const asked = { id: second.id, text: why, provider: 'local', principal: '@author' };
+    const asked = { id: second.id, text: why, provider: 'anthropic', principal: '@author' };
     const { parts, commits, base, from } = await run(askContext(chain, asked, [provider]));
     expect(parts.map((part) => part.kind)).toEqual(['tool_call', 'tool_result', 'text']);
     expect(texts(chain, base)).toEqual([...texts(chain, second.id), why]);
