@@ -1,17 +1,19 @@
 import { Dialog } from '@base-ui/react/dialog';
 import { Command } from 'cmdk';
-import { FileInput, FolderOpen, GitCommitHorizontal, Keyboard, MessagesSquare, Moon, Sparkles, Sun } from 'lucide-react';
+import { FileInput, FolderOpen, GitCommitHorizontal, Keyboard, ListChecks, MessagesSquare, Moon, Sparkles, Sun } from 'lucide-react';
 import { Children, type ReactNode, useEffect, useMemo, useState } from 'react';
 import type { ContextId, GraphRow } from '../../core/contract/index.js';
 import { api } from '../client';
 import { familyIcons, familyOf, type Icon, say, speaker } from '../parts';
-import { chainOf, dismiss, go, setTheme, show, useKept, useNavigation, useOpenDir, useProject, useQuery } from '../state';
+import { chainOf, dismiss, go, setTheme, show, useKept, useNavigation, useOpenDir, useProject, useQuery, useTickets } from '../state';
 import { commitActions } from '../views/actions';
 import { importPaths, openSample, showProject } from '../views/library';
+import { statusNames } from '../views/reviews';
 import { viewNames } from './views';
 
 const shownCommits = 30;
 const shownHits = 20;
+const shownTickets = 8;
 const searchAfterMs = 150;
 
 /** One box to search, jump and do. */
@@ -19,6 +21,7 @@ export function Palette() {
   const [words, setWords] = useState('');
   const dir = useOpenDir();
   const revision = useProject((state) => state.revision);
+  const ticketRevision = useTickets((state) => state.revision);
   const { commit, against, session } = useNavigation(({ route }) => route);
   const recent = useQuery('recent', () => api.library.recent({}));
   const sources = useKept(
@@ -47,6 +50,9 @@ export function Palette() {
     api.search.query({ text: rested, limit: shownHits }, { signal }),
   );
   const hits = said.status === 'done' ? said.data : undefined;
+  const tickets = useQuery(dir && rested.length >= 2 ? `${dir} tickets ${ticketRevision} ${rested}` : null, (signal) =>
+    api.ticket.overview({ text: rested, limit: shownTickets }, { signal }),
+  );
 
   const shown = commit ? { id: commit, parent: null, format: '' } : undefined;
   const parent = useQuery(commit ? `show ${commit}` : null, () => api.context.show({ id: commit as ContextId }));
@@ -61,7 +67,12 @@ export function Palette() {
         <Dialog.Popup className="sheet dialog palette">
           <Dialog.Title className="unseen">Search or jump</Dialog.Title>
           <Command shouldFilter={false} loop label="Search or jump">
-            <Command.Input autoFocus value={words} onValueChange={setWords} placeholder="Search entries, commits, sessions, projects, actions…" />
+            <Command.Input
+              autoFocus
+              value={words}
+              onValueChange={setWords}
+              placeholder="Search entries, commits, tickets, sessions, projects, actions…"
+            />
             <Command.List>
               <Command.Empty>Nothing found. Find inside a context with / while it is open.</Command.Empty>
               <Group name="Go to">
@@ -95,6 +106,19 @@ export function Palette() {
                   )}
                 </Group>
               )}
+              <Group name="Tickets">
+                {tickets.status === 'done' &&
+                  tickets.data.rows.map((ticket) => (
+                    <Item
+                      key={ticket.ticketId}
+                      id={ticket.ticketId}
+                      icon={ListChecks}
+                      name={say.firstLine(ticket.title, 100)}
+                      hint={`${ticket.ticketId} · ${statusNames[ticket.status].toLowerCase()}`}
+                      act={() => go({ view: 'reviews', ticket: ticket.ticketId })}
+                    />
+                  ))}
+              </Group>
               <Group name="Commits">
                 {commits.map((row) => (
                   <Item

@@ -2,6 +2,7 @@ import { create } from 'zustand';
 import type { CaptureStatus, Commit, ContextId } from '../../core/contract/index.js';
 import { api } from '../client';
 import { refreshProject, useProject } from './project';
+import { ticketsChanged } from './tickets';
 
 /** What came into the open project while the window looks on. */
 export const useLive = create<{
@@ -36,7 +37,8 @@ export async function listen(): Promise<void> {
       if (own.signal.aborted || now.phase !== 'open' || now.dir !== dir) return;
       if (changed.length === 0) continue;
       noteCommits(commits);
-      await Promise.all([refreshProject(), readCapture()]);
+      if (changed.includes('tickets')) ticketsChanged();
+      if (changed.some((area) => area !== 'tickets')) await Promise.all([refreshProject(), readCapture()]);
     }
   } catch {
     // The line broke: whoever opens the project again on the next one listens again.

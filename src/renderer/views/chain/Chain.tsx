@@ -26,13 +26,14 @@ import { Minimap } from './Minimap';
 import { type ChainRow, filterRows, foldRows, linksOf } from './rows';
 
 const none: ReadonlySet<ContextId> = new Set();
+/** Tickets are asked for of so many rows at once. */
+const askedRows = 100;
 
 /** The project's commits in lanes, newest first. */
 export function ChainView({ project }: { project: string }) {
   const { session, commit: chosen, against } = useNavigation(({ route }) => route);
   const revision = useProject((state) => state.revision);
   const rows = useRanges(chainOf(project, session, revision));
-  const tickets = useTicketsAtCommits(project);
   const version = rows.version();
   const total = rows.total();
   const whole = total !== undefined && total <= wholeChainLimit;
@@ -72,9 +73,21 @@ export function ChainView({ project }: { project: string }) {
   const items = virtual.getVirtualItems();
   const first = items[0]?.index;
   const last = items.at(-1)?.index;
+  /** The commits of the rows that are shown, in whole blocks, so that each step of scrolling does not ask anew. */
+  const idsAround = (from: number, to: number): ContextId[] => {
+    const ids: ContextId[] = [];
+    for (let n = Math.floor(from / askedRows) * askedRows; n < Math.min(count, (Math.floor(to / askedRows) + 1) * askedRows); n++) {
+      const item = rowOfList(n);
+      const id = item.kind === 'commit' ? rows.at(item.at)?.commit.id : undefined;
+      if (id !== undefined) ids.push(id);
+    }
+    return ids;
+  };
   useEffect(() => {
     if (!whole && first !== undefined && last !== undefined) rows.need(first - 200, last + 200);
   }, [rows, first, last, whole]);
+
+  const tickets = useTicketsAtCommits(project, idsAround(first ?? 0, last ?? 0));
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: what `rows` holds changes with its version
   const [lanes, most] = useMemo(() => {

@@ -73,7 +73,7 @@ export function Inspector({ project }: { project: string }) {
 function CommitFacts({ project, commit }: { project: string; commit: ShownCommit }) {
   const { view } = useNavigation(({ route }) => route);
   const children = commit.children;
-  const tickets = useTicketsAtCommits(project).get(commit.id) ?? [];
+  const tickets = useTicketsAtCommits(project, [commit.id]).get(commit.id) ?? [];
   const agent = agentOf(commit.format);
   const startedBy = useChainFacts(
     project,

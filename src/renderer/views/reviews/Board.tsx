@@ -1,12 +1,12 @@
 import { type DragEvent, type KeyboardEvent, useRef, useState } from 'react';
 import { type TicketRow, type TicketStatus, ticketMoves, ticketStatuses } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, Button, say } from '../../parts';
-import { go, useKept, useQuery, useTickets } from '../../state';
+import { Answer, Button, type MenuEntry, say, WithContextMenu } from '../../parts';
+import { copy, go, useKept, useQuery, useTickets } from '../../state';
 import { MoveSheet } from './MoveSheet';
 import { Findings, openTicket, Reviewers, shownLabels, statusIcons, TypeMark } from './marks';
 import { filterOf, type Narrowed } from './Reviews';
-import { statusNames } from './words';
+import { moveName, statusNames } from './words';
 import { Problem, useWriting } from './writing';
 
 /** More than a person looks through in a column; the list has the rest. */
@@ -27,6 +27,8 @@ export function Board({ revision, narrowed }: { revision: string; narrowed: Narr
   );
   const [dragged, setDragged] = useState<TicketRow>();
   const [moving, setMoving] = useState<Moving>();
+  /** The card whose menu is open. */
+  const [pointed, setPointed] = useState<TicketRow>();
   const actor = useTickets((state) => state.actor);
   const { problem, write } = useWriting();
   const board = useRef<HTMLDivElement>(null);
@@ -45,27 +47,43 @@ export function Board({ revision, narrowed }: { revision: string; narrowed: Narr
       <Problem>{problem}</Problem>
       <Answer query={query} what="The board cannot be shown" loading="Reading the tickets" stillWorks="The list may still be shown.">
         {(columns) => (
-          <div ref={board} className="board" data-dragging={dragged ? 'yes' : undefined}>
-            {ticketStatuses.map((status, n) => (
-              <Column
-                key={status}
-                status={status}
-                rows={columns[n]?.rows ?? []}
-                total={columns[n]?.total ?? 0}
-                takes={dragged && (dragged.status === status || ticketMoves[dragged.status][status] !== undefined)}
-                onDrop={() => dragged && drop(dragged, status)}
-                onDrag={setDragged}
-                onMove={(ticket) => setMoving({ ticket, to: undefined })}
-                onStep={(from, step) => stepTo(board.current, from, step)}
-              />
-            ))}
-          </div>
+          <WithContextMenu label="Ticket" items={pointed ? menuOf(pointed, (to) => drop(pointed, to)) : []}>
+            <div ref={board} className="board">
+              {ticketStatuses.map((status, n) => (
+                <Column
+                  key={status}
+                  status={status}
+                  rows={columns[n]?.rows ?? []}
+                  total={columns[n]?.total ?? 0}
+                  dragged={dragged}
+                  onDrop={() => dragged && drop(dragged, status)}
+                  onDrag={setDragged}
+                  onMove={(ticket) => setMoving({ ticket, to: undefined })}
+                  onMenu={setPointed}
+                  onStep={(from, step) => stepTo(board.current, from, step)}
+                />
+              ))}
+            </div>
+          </WithContextMenu>
         )}
       </Answer>
       {moving && <MoveSheet ticketId={moving.ticket.ticketId} to={moving.to} onClose={() => setMoving(undefined)} />}
     </>
   );
 }
+
+/** What can be done with a card: the same moves as by dragging it. */
+const menuOf = (ticket: TicketRow, onMove: (to: TicketStatus) => void): MenuEntry[] => [
+  { name: 'Open', keys: 'Enter', act: () => openTicket(ticket.ticketId) },
+  'line',
+  ...(Object.keys(ticketMoves[ticket.status]) as TicketStatus[]).map((to) => ({
+    name: moveName(ticket.status, to),
+    icon: statusIcons[to],
+    act: () => onMove(to),
+  })),
+  'line',
+  { name: 'Copy id', act: () => void copy(ticket.ticketId) },
+];
 
 type Step = 'up' | 'down' | 'left' | 'right';
 const steps: Readonly<Record<string, Step>> = {
@@ -99,16 +117,17 @@ interface ColumnProps {
   readonly status: TicketStatus;
   readonly rows: readonly TicketRow[];
   readonly total: number;
-  /** Whether what is dragged may be put here; undefined while nothing is dragged. */
-  readonly takes: boolean | undefined;
+  readonly dragged: TicketRow | undefined;
   readonly onDrop: () => void;
   readonly onDrag: (ticket: TicketRow | undefined) => void;
   readonly onMove: (ticket: TicketRow) => void;
+  readonly onMenu: (ticket: TicketRow) => void;
   readonly onStep: (from: HTMLElement, step: Step) => void;
 }
 
-function Column({ status, rows, total, takes, onDrop, onDrag, onMove, onStep }: ColumnProps) {
+function Column({ status, rows, total, dragged, onDrop, ...ofCards }: ColumnProps) {
   const [over, setOver] = useState(false);
+  const takes = dragged && (dragged.status === status || ticketMoves[dragged.status][status] !== undefined);
   const Glyph = statusIcons[status];
   const allow = (event: DragEvent): void => {
     if (!takes) return;
@@ -135,9 +154,14 @@ function Column({ status, rows, total, takes, onDrop, onDrag, onMove, onStep }: 
         {statusNames[status]}
         <span className="muted">{say.exact(total)}</span>
       </h2>
+      {dragged && !takes && (
+        <p className="column-refuses">
+          {statusNames[dragged.status]} does not go to {statusNames[status].toLowerCase()}
+        </p>
+      )}
       <ul>
         {rows.map((ticket) => (
-          <Card key={ticket.ticketId} ticket={ticket} onDrag={onDrag} onMove={onMove} onStep={onStep} />
+          <Card key={ticket.ticketId} ticket={ticket} {...ofCards} />
         ))}
       </ul>
       {total > rows.length && (
@@ -150,7 +174,7 @@ function Column({ status, rows, total, takes, onDrop, onDrag, onMove, onStep }: 
   );
 }
 
-function Card({ ticket, onDrag, onMove, onStep }: { ticket: TicketRow } & Pick<ColumnProps, 'onDrag' | 'onMove' | 'onStep'>) {
+function Card({ ticket, onDrag, onMove, onMenu, onStep }: { ticket: TicketRow } & Pick<ColumnProps, 'onDrag' | 'onMove' | 'onMenu' | 'onStep'>) {
   const onKeyDown = (event: KeyboardEvent<HTMLElement>): void => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const step = steps[event.key];
@@ -171,6 +195,7 @@ function Card({ ticket, onDrag, onMove, onStep }: { ticket: TicketRow } & Pick<C
         title={`${ticket.ticketId}  ${ticket.title}\nEnter opens, m moves`}
         onClick={() => openTicket(ticket.ticketId)}
         onKeyDown={onKeyDown}
+        onContextMenu={() => onMenu(ticket)}
         onDragStart={(event) => {
           event.dataTransfer.effectAllowed = 'move';
           event.dataTransfer.setData('text/plain', ticket.ticketId);

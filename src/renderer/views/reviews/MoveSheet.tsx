@@ -8,12 +8,9 @@ import { namesIn, Problem, useOccasion, useWriting } from './writing';
 
 /** Moves a ticket: where to, and what that move needs, asked for before it is refused. */
 export function MoveSheet({ ticketId, to, onClose }: { ticketId: string; to: TicketStatus | undefined; onClose: () => void }) {
-  const query = useQuery(`move ${ticketId}`, async () => {
-    const [ticket, children] = await Promise.all([api.ticket.get({ ticketId }), api.ticket.list({ parent: ticketId })]);
-    return { ticket, openFindings: children.filter((child) => child.type === 'review_finding' && child.status !== 'closed').length };
-  });
+  const query = useQuery(`move ${ticketId}`, () => api.ticket.get({ ticketId }));
   return query.status === 'done' ? (
-    <Moving ticket={query.data.ticket} openFindings={query.data.openFindings} to={to} onClose={onClose} />
+    <Moving ticket={query.data} to={to} onClose={onClose} />
   ) : (
     <Sheet title={`Move ${ticketId}`} onClose={onClose}>
       <Answer query={query} what="The ticket cannot be read" loading="Reading the ticket" lines={4}>
@@ -23,7 +20,7 @@ export function MoveSheet({ ticketId, to, onClose }: { ticketId: string; to: Tic
   );
 }
 
-function Moving({ ticket, openFindings, to, onClose }: { ticket: Ticket; openFindings: number; to: TicketStatus | undefined; onClose: () => void }) {
+function Moving({ ticket, to, onClose }: { ticket: Ticket; to: TicketStatus | undefined; onClose: () => void }) {
   const allowed = Object.keys(ticketMoves[ticket.status]) as TicketStatus[];
   const [target, setTarget] = useState<TicketStatus>(to && allowed.includes(to) ? to : (allowed[0] ?? 'open'));
   const [assignee, setAssignee] = useState(ticket.assignee ?? '');
@@ -35,7 +32,7 @@ function Moving({ ticket, openFindings, to, onClose }: { ticket: Ticket; openFin
   const ids = useId();
 
   const isFinding = ticket.type === 'review_finding';
-  const obstacles = target === 'closed' ? whyNotClosed(ticket, openFindings) : [];
+  const obstacles = target === 'closed' ? whyNotClosed(ticket) : [];
   const needsAssignee = target === 'in_progress';
   const needsReviewers = target === 'review';
   const needsResolution = target === 'closed' && isFinding;

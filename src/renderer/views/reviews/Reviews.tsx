@@ -6,7 +6,7 @@ import { Answer, Button, Empty, Switch, say } from '../../parts';
 import { go, type TicketsAs, useKept, useNavigation, useProject, useQuery, useTickets } from '../../state';
 import { Board } from './Board';
 import { ImportSheet } from './ImportSheet';
-import { openTicket } from './marks';
+import { openTicket, shownLabels } from './marks';
 import { TicketList } from './TicketList';
 import { TicketPage } from './TicketPage';
 import { TicketSheet } from './TicketSheet';
@@ -51,22 +51,20 @@ function Tickets({ project }: { project: string }) {
   const revision = useTickets((state) => state.revision);
   const key = `${project} ${commits} ${revision}`;
   const summary = useKept(
-    useQuery(key, async () => {
-      const [{ total, facets }, waiting] = await Promise.all([api.ticket.overview({ limit: 1 }), api.ticket.events({ state: 'waiting' })]);
-      return { total, facets, waiting: waiting.length };
-    }),
+    useQuery(key, () => api.ticket.facets({})),
+    project,
   );
   const close = (): void => setSheet(undefined);
   const sheets = (
     <>
-      {sheet === 'new' && <TicketSheet onClose={close} onSaved={openTicket} people={summary.status === 'done' ? summary.data.facets.people : []} />}
+      {sheet === 'new' && <TicketSheet onClose={close} onSaved={openTicket} people={summary.status === 'done' ? summary.data.people : []} />}
       {sheet === 'import' && <ImportSheet onClose={close} />}
     </>
   );
   return (
     <section className="reviews" aria-label="Reviews">
       <Answer query={summary} what="The tickets cannot be shown" loading="Reading the tickets" stillWorks="Nothing in the project was changed.">
-        {({ total, facets, waiting }) =>
+        {({ total, waiting, types, assignees, labels, people }) =>
           total === 0 ? (
             <NoTickets onNew={() => setSheet('new')} onImport={() => setSheet('import')} />
           ) : (
@@ -87,7 +85,7 @@ function Tickets({ project }: { project: string }) {
                   ]}
                 />
                 <span className="grow" />
-                <Actor people={facets.people} />
+                <Actor people={people} />
                 <Button small icon={FileInput} onClick={() => setSheet('import')}>
                   Import…
                 </Button>
@@ -99,15 +97,15 @@ function Tickets({ project }: { project: string }) {
                 <Narrow
                   narrowed={narrowed}
                   onChange={(part) => setNarrowed({ ...narrowed, ...part })}
-                  types={facets.types}
-                  assignees={facets.assignees}
-                  labels={facets.labels.filter((label) => !label.startsWith('from:'))}
+                  types={types}
+                  assignees={assignees}
+                  labels={shownLabels(labels)}
                   withStatus={shown === 'list'}
                 />
               )}
               {shown === 'board' && <Board revision={key} narrowed={deferred} />}
               {shown === 'list' && <TicketList revision={key} narrowed={deferred} />}
-              {shown === 'waiting' && <Waiting project={project} revision={key} />}
+              {shown === 'waiting' && <Waiting revision={key} />}
             </>
           )
         }

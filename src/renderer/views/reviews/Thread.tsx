@@ -10,8 +10,14 @@ import { Problem } from './writing';
 const nobody = 'nobody';
 const providerKey = 'stemma.answers';
 
+/** What is being asked, which other parts of the page may begin. */
+interface Question {
+  readonly question: string;
+  readonly onQuestion: (question: string) => void;
+}
+
 /** Whoever understood the ticket when it was written, as one can talk to: what they understood, and what was said since. */
-export function Thread({ project, ticket, thread }: { project: string; ticket: Ticket; thread: TicketThread }) {
+export function Thread({ project, ticket, thread, question, onQuestion }: { project: string; ticket: Ticket; thread: TicketThread } & Question) {
   const reply = useReply(ticket.ticketId);
   const end = useRef<HTMLDivElement>(null);
   const arrived = reply.parts.length;
@@ -56,7 +62,15 @@ export function Thread({ project, ticket, thread }: { project: string; ticket: T
         </ol>
         <div ref={end} />
       </section>
-      <Asking who={who} answers={thread.answers} ticketId={ticket.ticketId} isAsked={last !== undefined && last.role !== 'assistant'} reply={reply} />
+      <Asking
+        who={who}
+        answers={thread.answers}
+        ticketId={ticket.ticketId}
+        isAsked={last !== undefined && last.role !== 'assistant'}
+        reply={reply}
+        question={question}
+        onQuestion={onQuestion}
+      />
     </aside>
   );
 }
@@ -165,7 +179,7 @@ function useReply(ticketId: string): Reply {
   };
 }
 
-interface AskingProps {
+interface AskingProps extends Question {
   readonly who: string;
   readonly answers: string | null;
   readonly ticketId: string;
@@ -174,9 +188,9 @@ interface AskingProps {
   readonly reply: Reply;
 }
 
-function Asking({ who, answers, ticketId, isAsked, reply }: AskingProps) {
+function Asking({ who, answers, ticketId, isAsked, reply, question, onQuestion }: AskingProps) {
   const actor = useTickets((state) => state.actor);
-  const [text, setText] = useState('');
+  const field = useRef<HTMLTextAreaElement>(null);
   const [by, setBy] = useState(() => localStorage.getItem(providerKey) ?? 'recorded');
   const [model, setModel] = useState('');
   const [problem, setProblem] = useState<string>();
@@ -191,13 +205,17 @@ function Asking({ who, answers, ticketId, isAsked, reply }: AskingProps) {
     setBy(id);
     setModel('');
   };
+  // A question that was begun elsewhere on the page is gone on with here.
+  useEffect(() => {
+    if (question !== '' && document.activeElement !== field.current) field.current?.focus();
+  }, [question]);
   const answerNow = (): Promise<void> => reply.answer(by, model || provider?.models[0]);
   const speak = async (): Promise<void> => {
     setBusy(true);
     setProblem(undefined);
     try {
-      await api.ticket.discuss({ ticketId, text: text.trim(), principal: actor });
-      setText('');
+      await api.ticket.discuss({ ticketId, text: question.trim(), principal: actor });
+      onQuestion('');
       reply.clear();
       ticketsChanged();
       if (!isSelf && by !== nobody) await answerNow();
@@ -213,17 +231,18 @@ function Asking({ who, answers, ticketId, isAsked, reply }: AskingProps) {
       className="asking"
       onSubmit={(event) => {
         event.preventDefault();
-        if (text.trim() !== '' && !busy && !reply.running) void speak();
+        if (question.trim() !== '' && !busy && !reply.running) void speak();
       }}
     >
       <Problem>{problem ?? reply.problem}</Problem>
       <textarea
+        ref={field}
         className="field"
         aria-label={isSelf ? 'Your answer' : `Ask ${who}`}
         placeholder={isSelf ? `Answer as ${actor}…` : `Ask ${who}, who remembers all of it…`}
         rows={3}
-        value={text}
-        onChange={(event) => setText(event.target.value)}
+        value={question}
+        onChange={(event) => onQuestion(event.target.value)}
         onKeyDown={(event) => {
           if (event.key !== 'Enter' || event.shiftKey) return;
           event.preventDefault();
@@ -265,12 +284,12 @@ function Asking({ who, answers, ticketId, isAsked, reply }: AskingProps) {
           </Button>
         ) : (
           <>
-            {isAsked && !isSelf && by !== nobody && text.trim() === '' && (
+            {isAsked && !isSelf && by !== nobody && question.trim() === '' && (
               <Button disabled={busy} onClick={() => void answerNow()}>
                 Answer the last question
               </Button>
             )}
-            <Button icon={Send} look="primary" type="submit" disabled={busy || text.trim() === ''}>
+            <Button icon={Send} look="primary" type="submit" disabled={busy || question.trim() === ''}>
               {isSelf ? 'Answer' : 'Ask'}
             </Button>
           </>

@@ -1,9 +1,18 @@
-import { ChevronLeft, Flag, Pencil, UserPlus } from 'lucide-react';
+import { Check, ChevronLeft, Flag, MessageCircleQuestion, Pencil, UserPlus } from 'lucide-react';
 import { useState } from 'react';
-import { type ContextId, type Ticket, type TicketStatus, type TicketVersion, ticketMoves, type Verdict } from '../../../core/contract/index.js';
+import {
+  type Ticket,
+  type TicketEvent,
+  type TicketRow,
+  type TicketStatus,
+  type TicketThread,
+  type TicketVersion,
+  ticketMoves,
+  type Verdict,
+} from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Answer, Button, IconButton, Id, Markdown, Sheet, say } from '../../parts';
-import { go, notify, useKept, useProject, useQuery, useTickets, useTicketsAtCommits } from '../../state';
+import { go, notify, useKept, useProject, useQuery, useTickets } from '../../state';
 import { MoveSheet, Words } from './MoveSheet';
 import { ContextLink, Findings, openTicket, StatusMark, shownLabels, TicketLink, TypeMark } from './marks';
 import { Thread } from './Thread';
@@ -17,16 +26,18 @@ type Asked =
   | { readonly kind: 'edit' | 'finding' | 'child' | 'reviewers' }
   | { readonly kind: 'verdict'; readonly reviewer: string };
 
-async function read(ticketId: string) {
-  const [ticket, thread, children, events, { facets }] = await Promise.all([
+const childrenShown = 100;
+
+async function read(ticketId: string, most: number) {
+  const [ticket, thread, children, events, { people }] = await Promise.all([
     api.ticket.get({ ticketId }),
     api.ticket.thread({ ticketId }),
-    api.ticket.list({ parent: ticketId }),
+    api.ticket.overview({ parent: ticketId, limit: most }),
     api.ticket.events({ ticketId }),
-    api.ticket.overview({ limit: 1 }),
+    api.ticket.facets({}),
   ]);
-  const near = await Promise.all([...(ticket.parent ? [ticket.parent] : []), ...ticket.dependsOn].map((id) => api.ticket.get({ ticketId: id })));
-  return { ticket, thread, children, events, people: facets.people, near: new Map(near.map((each) => [each.ticketId, each])) };
+  const near = await api.ticket.overview({ ids: [...(ticket.parent ? [ticket.parent] : []), ...ticket.dependsOn] });
+  return { ticket, thread, children, events, people, near: new Map(near.rows.map((each) => [each.ticketId, each])) };
 }
 type Read = Awaited<ReturnType<typeof read>>;
 
@@ -34,7 +45,10 @@ type Read = Awaited<ReturnType<typeof read>>;
 export function TicketPage({ project, ticketId }: { project: string; ticketId: string }) {
   const commits = useProject((state) => state.revision);
   const revision = useTickets((state) => state.revision);
-  const query = useKept(useQuery(`${project} ${ticketId} ${commits} ${revision}`, () => read(ticketId)));
+  const [most, setMost] = useState(childrenShown);
+  /** What is about to be asked in the discussion. */
+  const [question, setQuestion] = useState('');
+  const query = useKept(useQuery(`${project} ${ticketId} ${commits} ${revision} ${most}`, () => read(ticketId, most)));
   return (
     <section className="ticket-page" aria-label="Ticket">
       <Answer
@@ -46,8 +60,8 @@ export function TicketPage({ project, ticketId }: { project: string; ticketId: s
       >
         {(data) => (
           <>
-            <Main project={project} data={data} />
-            <Thread project={project} ticket={data.ticket} thread={data.thread} />
+            <Main data={data} onMore={() => setMost(most + childrenShown)} onAsk={setQuestion} />
+            <Thread project={project} ticket={data.ticket} thread={data.thread} question={question} onQuestion={setQuestion} />
           </>
         )}
       </Answer>
@@ -55,11 +69,19 @@ export function TicketPage({ project, ticketId }: { project: string; ticketId: s
   );
 }
 
-function Main({ project, data }: { project: string; data: Read }) {
-  const { ticket, children, events, near, people } = data;
+interface MainProps {
+  readonly data: Read;
+  /** More of what stands below the ticket is wanted. */
+  readonly onMore: () => void;
+  /** Something is to be asked in the discussion. */
+  readonly onAsk: (question: string) => void;
+}
+
+function Main({ data, onMore, onAsk }: MainProps) {
+  const { ticket, thread, children, events, near, people } = data;
   const [asked, setAsked] = useState<Asked>();
-  const findings = children.filter((child) => child.type === 'review_finding');
-  const others = children.filter((child) => child.type !== 'review_finding');
+  const findings = children.rows.filter((child) => child.type === 'review_finding');
+  const others = children.rows.filter((child) => child.type !== 'review_finding');
   const parent = ticket.parent ? near.get(ticket.parent) : undefined;
   const waiting = events.filter((event) => event.state === 'waiting' || event.state === 'taken');
   const close = (): void => setAsked(undefined);
@@ -93,18 +115,9 @@ function Main({ project, data }: { project: string; data: Read }) {
           made {say.when(ticket.createdAt)}
         </time>
       </p>
-      <Moves
-        ticket={ticket}
-        openFindings={findings.filter((child) => child.status !== 'closed').length}
-        onMove={(to) => setAsked({ kind: 'move', to })}
-      />
+      <Moves ticket={ticket} onMove={(to) => setAsked({ kind: 'move', to })} />
       {ticket.body.trim() ? <Markdown text={ticket.body} /> : <p className="muted">No text.</p>}
-      {ticket.resolution !== null && (
-        <section className="ticket-resolution" aria-label="Resolution">
-          <h3>Resolved</h3>
-          <Markdown text={ticket.resolution} />
-        </section>
-      )}
+      {ticket.resolution !== null && <Resolution ticket={ticket} resolution={ticket.resolution} thread={thread} events={events} onAsk={onAsk} />}
       {ticket.reviewers.length > 0 && (
         <ReviewersOf
           ticket={ticket}
@@ -115,7 +128,7 @@ function Main({ project, data }: { project: string; data: Read }) {
       {ticket.type !== 'review_finding' && (
         <section aria-label="Findings">
           <h3>
-            Findings <Findings findings={{ total: findings.length, open: findings.filter((child) => child.status !== 'closed').length }} />
+            Findings <Findings findings={ticket.findings} />
             <span className="grow" />
             {ticket.status !== 'closed' && (
               <Button small icon={Flag} onClick={() => setAsked({ kind: 'finding' })}>
@@ -132,6 +145,11 @@ function Main({ project, data }: { project: string; data: Read }) {
           <Children of={others} />
         </section>
       )}
+      {children.total > children.rows.length && (
+        <Button small look="plain" onClick={onMore}>
+          {say.exact(children.total - children.rows.length)} more below it: show {Math.min(childrenShown, children.total - children.rows.length)}
+        </Button>
+      )}
       {ticket.dependsOn.length > 0 && (
         <section aria-label="Depends on">
           <h3>Depends on</h3>
@@ -141,14 +159,14 @@ function Main({ project, data }: { project: string; data: Read }) {
       {waiting.length > 0 && (
         <section aria-label="Waiting">
           <h3>Waiting</h3>
-          <ul className="waiting-list">
+          <ul className="starts-list">
             {waiting.map((event) => (
-              <Start key={event.event} project={project} event={event} />
+              <Start key={event.event} event={event} />
             ))}
           </ul>
         </section>
       )}
-      <Versions project={project} versions={ticket.versions} />
+      <Versions versions={ticket.versions} />
       {asked?.kind === 'move' && <MoveSheet ticketId={ticket.ticketId} to={asked.to} onClose={close} />}
       {asked?.kind === 'edit' && <TicketSheet ticket={ticket} people={people} onClose={close} onSaved={() => notify('Saved')} />}
       {asked?.kind === 'finding' && <TicketSheet parent={ticket} people={people} onClose={close} onSaved={(id) => notify(`Made ${id}`)} />}
@@ -159,9 +177,9 @@ function Main({ project, data }: { project: string; data: Read }) {
 }
 
 /** What may be done with the ticket next, the usual next step first. */
-function Moves({ ticket, openFindings, onMove }: { ticket: Ticket; openFindings: number; onMove: (to: TicketStatus) => void }) {
+function Moves({ ticket, onMove }: { ticket: Ticket; onMove: (to: TicketStatus) => void }) {
   const allowed = Object.keys(ticketMoves[ticket.status]) as TicketStatus[];
-  const obstacles = allowed.includes('closed') ? whyNotClosed(ticket, openFindings) : [];
+  const obstacles = allowed.includes('closed') ? whyNotClosed(ticket) : [];
   const isFinding = ticket.type === 'review_finding';
   const usual: TicketStatus | undefined =
     ticket.status === 'review'
@@ -239,7 +257,58 @@ function StartsFrom({ ticketId, who }: { ticketId: string; who: string }) {
   );
 }
 
-const Children = ({ of }: { of: readonly Ticket[] }) => (
+interface ResolutionProps {
+  readonly ticket: Ticket;
+  readonly resolution: string;
+  readonly thread: TicketThread;
+  readonly events: readonly TicketEvent[];
+  readonly onAsk: (question: string) => void;
+}
+
+/** How it was resolved, and whether who found it has verified that: they do so from the end of the discussion. */
+function Resolution({ ticket, resolution, thread, events, onAsk }: ResolutionProps) {
+  const actor = useTickets((state) => state.actor);
+  const { busy, problem, write } = useWriting();
+  const asked = ticket.status === 'closed' ? events.findLast((event) => event.task === 'verify_resolution') : undefined;
+  const isOpen = asked?.state === 'waiting' || asked?.state === 'taken';
+  const who = asked?.who ?? thread.answers;
+  return (
+    <section className="ticket-resolution" aria-label="Resolution">
+      <h3>Resolved</h3>
+      <Markdown text={resolution} />
+      {asked?.state === 'done' && (
+        <p className="muted">
+          Verified by {asked.answeredBy ?? who}
+          {asked.answeredAt && ` · ${say.when(asked.answeredAt)}`}
+        </p>
+      )}
+      {asked && isOpen && (
+        <div className="resolution-acts">
+          <span className="muted grow">
+            Not verified yet. {who} remembers the finding{thread.tip && ' and all of the discussion'}: ask them.
+          </span>
+          <Button small icon={MessageCircleQuestion} onClick={() => onAsk(verifyQuestion(resolution))}>
+            Ask {who} to verify…
+          </Button>
+          <Button
+            small
+            icon={Check}
+            disabled={busy}
+            title={`Says that ${actor} verified it`}
+            onClick={() => void write(() => api.ticket.acknowledge({ event: asked.event, by: actor, as: 'done' }))}
+          >
+            Verified
+          </Button>
+        </div>
+      )}
+      <Problem>{problem}</Problem>
+    </section>
+  );
+}
+
+const verifyQuestion = (resolution: string): string => `It was resolved so: ${resolution}\n\nDoes that settle what you found?`;
+
+const Children = ({ of }: { of: readonly TicketRow[] }) => (
   <ul className="ticket-children">
     {of.map((child) => (
       <li key={child.ticketId}>
@@ -248,7 +317,7 @@ const Children = ({ of }: { of: readonly Ticket[] }) => (
           <span className="mono muted">{child.ticketId}</span>
           <span className="ellipsis grow">{child.title}</span>
           {child.threadId !== null && <span className="badge">discussed</span>}
-          {child.resolution !== null && <span className="muted ellipsis ticket-child-resolution">{say.firstLine(child.resolution, 80)}</span>}
+          {child.resolved !== null && <span className="muted ellipsis ticket-child-resolution">{say.firstLine(child.resolved, 80)}</span>}
         </button>
       </li>
     ))}
@@ -258,8 +327,7 @@ const Children = ({ of }: { of: readonly Ticket[] }) => (
 const shownVersions = 8;
 
 /** Everything that was done to the ticket: who, when, and what they understood then. */
-function Versions({ project, versions }: { project: string; versions: readonly TicketVersion[] }) {
-  const known = useTicketsAtCommits(project);
+function Versions({ versions }: { versions: readonly TicketVersion[] }) {
   const [all, setAll] = useState(false);
   const newest = versions.map((version, n) => ({ version, n })).reverse();
   return (
@@ -283,7 +351,7 @@ function Versions({ project, versions }: { project: string; versions: readonly T
               </span>
             ) : (
               <span>
-                <ContextLink id={version.contextId} known={known.has(version.contextId as ContextId)} />{' '}
+                <ContextLink id={version.contextId} known={version.known} />{' '}
                 <span className="muted">{version.contextFound === 'resolved' ? 'found' : 'given'}</span>
               </span>
             )}

@@ -3,23 +3,32 @@ import { useState } from 'react';
 import type { ContextId, TicketEvent } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Answer, agentOf, Button, notifyProblem, Switch, say } from '../../parts';
-import { go, show, useKept, useQuery, useTickets, useTicketsAtCommits } from '../../state';
+import { go, show, useKept, useQuery, useTickets } from '../../state';
 import { ContextLink, TicketLink } from './marks';
 import { NothingWaits } from './Reviews';
 import { statusNames, taskNames } from './words';
 import { Problem, useWriting } from './writing';
 
+const pageSize = 100;
+
 /** Who should start, with what, from which context: an inbox that a person or a runner acts on. */
-export function Waiting({ project, revision }: { project: string; revision: string }) {
+export function Waiting({ revision }: { revision: string }) {
   const [all, setAll] = useState(false);
-  const query = useKept(useQuery(revision, () => api.ticket.events({})));
+  const [most, setMost] = useState(pageSize);
+  const query = useKept(
+    useQuery(`${revision} ${all} ${most}`, () =>
+      // One more than is shown tells whether there are more.
+      api.ticket.events({ newestFirst: true, limit: most + 1, ...(!all && { state: ['waiting', 'taken'] }) }),
+    ),
+    String(all),
+  );
   return (
     <Answer query={query} what="What waits cannot be shown" loading="Reading what waits">
       {(events) => {
-        const shown = events.filter((event) => all || event.state === 'waiting' || event.state === 'taken').toReversed();
+        const shown = events.slice(0, most);
         return (
-          <div className="waiting">
-            <header className="waiting-head">
+          <div className="starts">
+            <header className="starts-head">
               <p className="muted grow">
                 Moves and questions ask somebody to start. Nothing runs by itself: resume the context in an agent, answer here, or let a runner take
                 it.
@@ -37,11 +46,18 @@ export function Waiting({ project, revision }: { project: string; revision: stri
             {shown.length === 0 ? (
               <NothingWaits />
             ) : (
-              <ul className="waiting-list" aria-label="Starts that were asked for">
-                {shown.map((event) => (
-                  <Start key={event.event} project={project} event={event} />
-                ))}
-              </ul>
+              <div className="starts-scroll">
+                <ul className="starts-list" aria-label="Starts that were asked for">
+                  {shown.map((event) => (
+                    <Start key={event.event} event={event} />
+                  ))}
+                </ul>
+                {events.length > most && (
+                  <Button small look="plain" onClick={() => setMost(most + pageSize)}>
+                    Show {pageSize} more
+                  </Button>
+                )}
+              </div>
             )}
           </div>
         );
@@ -58,12 +74,10 @@ const stateNames: Readonly<Record<TicketEvent['state'], string>> = {
   overtaken: 'overtaken',
 };
 
-export function Start({ project, event }: { project: string; event: TicketEvent }) {
+export function Start({ event }: { event: TicketEvent }) {
   const actor = useTickets((state) => state.actor);
-  const known = useTicketsAtCommits(project);
   const { busy, problem, write } = useWriting();
   const isOpen = event.state === 'waiting' || event.state === 'taken';
-  const isKnown = event.contextId !== null && known.has(event.contextId as ContextId);
   const acknowledge = (as: 'taken' | 'done' | 'dismissed') => write(() => api.ticket.acknowledge({ event: event.event, by: actor, as }));
   return (
     <li className={`asked-start ${event.state}`}>
@@ -76,7 +90,7 @@ export function Start({ project, event }: { project: string; event: TicketEvent 
             'from a fresh context'
           ) : (
             <>
-              from <ContextLink id={event.contextId} known={isKnown} />
+              from <ContextLink id={event.contextId} known={event.known} />
             </>
           )}
           {event.move && `, since it went from ${statusNames[event.move.from].toLowerCase()} to ${statusNames[event.move.to].toLowerCase()}`}
@@ -91,7 +105,7 @@ export function Start({ project, event }: { project: string; event: TicketEvent 
       </div>
       {isOpen ? (
         <div className="start-acts">
-          {isKnown && (
+          {event.known && (
             <>
               <Button
                 small

@@ -4,4 +4,4 @@
 import './reviews.css';
 
 export { ReviewsView } from './Reviews';
-export { changeWords, moveName, whyNotClosed } from './words';
+export { statusNames } from './words';

@@ -94,10 +94,10 @@ function reviewerWords(from: Ticket['reviewers'], to: Ticket['reviewers']): stri
 }
 
 /** What stands between a ticket and its closing, a sentence each; nothing where it can be closed. */
-export function whyNotClosed(ticket: Pick<Ticket, 'reviewers'>, openFindings: number): string[] {
-  const waiting = ticket.reviewers.filter(({ verdict }) => verdict !== 'approved');
+export function whyNotClosed({ reviewers, findings }: Pick<Ticket, 'reviewers' | 'findings'>): string[] {
+  const waiting = reviewers.filter(({ verdict }) => verdict !== 'approved');
   return [
-    ...(openFindings > 0 ? [`${say.plural(openFindings, 'finding')} ${openFindings === 1 ? 'is' : 'are'} open`] : []),
+    ...(findings.open > 0 ? [`${say.plural(findings.open, 'finding')} ${findings.open === 1 ? 'is' : 'are'} open`] : []),
     ...(waiting.length > 0 ? [`${waiting.map(({ name }) => name).join(', ')} did not approve`] : []),
   ];
 }

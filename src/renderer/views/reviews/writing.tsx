@@ -1,7 +1,7 @@
 import { useId, useState } from 'react';
 import type { ContextId } from '../../../core/contract/index.js';
 import { problemOf, say } from '../../parts';
-import { refreshProject, setActor, ticketsChanged, useNavigation, useTickets } from '../../state';
+import { setActor, ticketsChanged, useNavigation, useTickets } from '../../state';
 
 /** Who writes, and from which understanding: what every write of a ticket carries. */
 export interface Occasion {
@@ -66,7 +66,6 @@ export function useWriting(): { busy: boolean; problem: string | undefined; writ
       try {
         await work();
         ticketsChanged();
-        void refreshProject();
         return true;
       } catch (error) {
         setProblem(problemOf(error).message);
