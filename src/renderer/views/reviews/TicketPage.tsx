@@ -1,4 +1,4 @@
-import { Check, ChevronLeft, Flag, MessageCircleQuestion, Pencil, UserPlus } from 'lucide-react';
+import { ChevronLeft, Flag, MessageCircleQuestion, Pencil, UserPlus } from 'lucide-react';
 import { useState } from 'react';
 import {
   type Ticket,
@@ -83,7 +83,8 @@ function Main({ data, onMore, onAsk }: MainProps) {
   const findings = children.rows.filter((child) => child.type === 'review_finding');
   const others = children.rows.filter((child) => child.type !== 'review_finding');
   const parent = ticket.parent ? near.get(ticket.parent) : undefined;
-  const waiting = events.filter((event) => event.state === 'waiting' || event.state === 'taken');
+  const verification = ticket.status === 'closed' ? events.findLast((event) => event.task === 'verify_resolution') : undefined;
+  const waiting = events.filter((event) => isAsked(event) && event !== verification);
   const close = (): void => setAsked(undefined);
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a text that scrolls is reached by keyboard
@@ -117,7 +118,9 @@ function Main({ data, onMore, onAsk }: MainProps) {
       </p>
       <Moves ticket={ticket} onMove={(to) => setAsked({ kind: 'move', to })} />
       {ticket.body.trim() ? <Markdown text={ticket.body} /> : <p className="muted">No text.</p>}
-      {ticket.resolution !== null && <Resolution ticket={ticket} resolution={ticket.resolution} thread={thread} events={events} onAsk={onAsk} />}
+      {ticket.resolution !== null && (
+        <Resolution ticket={ticket} resolution={ticket.resolution} thread={thread} verification={verification} onAsk={onAsk} />
+      )}
       {ticket.reviewers.length > 0 && (
         <ReviewersOf
           ticket={ticket}
@@ -161,7 +164,7 @@ function Main({ data, onMore, onAsk }: MainProps) {
           <h3>Waiting</h3>
           <ul className="starts-list">
             {waiting.map((event) => (
-              <Start key={event.event} event={event} />
+              <Start key={event.event} event={event} here />
             ))}
           </ul>
         </section>
@@ -261,50 +264,44 @@ interface ResolutionProps {
   readonly ticket: Ticket;
   readonly resolution: string;
   readonly thread: TicketThread;
-  readonly events: readonly TicketEvent[];
+  /** That whoever found it was asked to verify this. */
+  readonly verification: TicketEvent | undefined;
   readonly onAsk: (question: string) => void;
 }
 
 /** How it was resolved, and whether who found it has verified that: they do so from the end of the discussion. */
-function Resolution({ ticket, resolution, thread, events, onAsk }: ResolutionProps) {
-  const actor = useTickets((state) => state.actor);
-  const { busy, problem, write } = useWriting();
-  const asked = ticket.status === 'closed' ? events.findLast((event) => event.task === 'verify_resolution') : undefined;
-  const isOpen = asked?.state === 'waiting' || asked?.state === 'taken';
-  const who = asked?.who ?? thread.answers;
+function Resolution({ ticket, resolution, thread, verification, onAsk }: ResolutionProps) {
+  const who = verification?.who ?? thread.answers;
   return (
     <section className="ticket-resolution" aria-label="Resolution">
       <h3>Resolved</h3>
       <Markdown text={resolution} />
-      {asked?.state === 'done' && (
+      {verification && isAsked(verification) && (
+        <ul className="starts-list">
+          <Start event={verification} here>
+            <Button
+              small
+              look="primary"
+              icon={MessageCircleQuestion}
+              title={`${who} remembers the finding${ticket.threadId ? ' and all of the discussion' : ''}`}
+              onClick={() => onAsk(verifyQuestion(resolution))}
+            >
+              Ask {who}…
+            </Button>
+          </Start>
+        </ul>
+      )}
+      {verification?.state === 'done' && (
         <p className="muted">
-          Verified by {asked.answeredBy ?? who}
-          {asked.answeredAt && ` · ${say.when(asked.answeredAt)}`}
+          Verified by {verification.answeredBy ?? who}
+          {verification.answeredAt && ` · ${say.when(verification.answeredAt)}`}
         </p>
       )}
-      {asked && isOpen && (
-        <div className="resolution-acts">
-          <span className="muted grow">
-            Not verified yet. {who} remembers the finding{thread.tip && ' and all of the discussion'}: ask them.
-          </span>
-          <Button small icon={MessageCircleQuestion} onClick={() => onAsk(verifyQuestion(resolution))}>
-            Ask {who} to verify…
-          </Button>
-          <Button
-            small
-            icon={Check}
-            disabled={busy}
-            title={`Says that ${actor} verified it`}
-            onClick={() => void write(() => api.ticket.acknowledge({ event: asked.event, by: actor, as: 'done' }))}
-          >
-            Verified
-          </Button>
-        </div>
-      )}
-      <Problem>{problem}</Problem>
     </section>
   );
 }
+
+const isAsked = ({ state }: TicketEvent): boolean => state === 'waiting' || state === 'taken';
 
 const verifyQuestion = (resolution: string): string => `It was resolved so: ${resolution}\n\nDoes that settle what you found?`;
 

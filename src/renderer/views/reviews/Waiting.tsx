@@ -1,5 +1,5 @@
 import { BookOpen, Check, Hand, Play, X } from 'lucide-react';
-import { useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import type { ContextId, TicketEvent } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Answer, agentOf, Button, notifyProblem, Switch, say } from '../../parts';
@@ -74,7 +74,16 @@ const stateNames: Readonly<Record<TicketEvent['state'], string>> = {
   overtaken: 'overtaken',
 };
 
-export function Start({ event }: { event: TicketEvent }) {
+interface StartProps {
+  readonly event: TicketEvent;
+  /** It stands on the ticket's own page, which needs no link to itself. */
+  readonly here?: boolean;
+  /** What else can be done about it, before the rest. */
+  readonly children?: ReactNode;
+}
+
+/** That somebody should start, and what can be done about it. */
+export function Start({ event, here = false, children }: StartProps) {
   const actor = useTickets((state) => state.actor);
   const { busy, problem, write } = useWriting();
   const isOpen = event.state === 'waiting' || event.state === 'taken';
@@ -83,7 +92,7 @@ export function Start({ event }: { event: TicketEvent }) {
     <li className={`asked-start ${event.state}`}>
       <div className="start-words">
         <p>
-          <b>{event.who ?? 'Anybody'}</b> should {taskNames[event.task]} <TicketLink id={event.ticketId} title={event.title} />
+          <b>{event.who ?? 'Anybody'}</b> should {taskNames[event.task]} {here ? 'this' : <TicketLink id={event.ticketId} title={event.title} />}
         </p>
         <p className="muted start-why">
           {event.contextId === null ? (
@@ -105,6 +114,7 @@ export function Start({ event }: { event: TicketEvent }) {
       </div>
       {isOpen ? (
         <div className="start-acts">
+          {children}
           {event.known && (
             <>
               <Button
@@ -125,7 +135,7 @@ export function Start({ event }: { event: TicketEvent }) {
             </Button>
           )}
           <Button small icon={Check} disabled={busy} onClick={() => void acknowledge('done')}>
-            Done
+            {event.task === 'verify_resolution' ? 'Verified' : 'Done'}
           </Button>
           <Button small icon={X} disabled={busy} title="Nobody needs to do this" onClick={() => void acknowledge('dismissed')}>
             Dismiss
