@@ -1,7 +1,8 @@
 import type { JsonObject } from '../../base/index.js';
 import { isObject, stringAt } from '../../base/index.js';
 import type { PlanContext, Progress } from '../format.js';
-import { scanLines } from './lines.js';
+import { type Mark, progressOf } from '../turns.js';
+import { type Piece, scanLines } from './lines.js';
 import { blocksOf, contentOf, firstTextOf, isChained, type Part, partOf, resultIdsOf } from './record.js';
 
 /**
@@ -11,58 +12,46 @@ import { blocksOf, contentOf, firstTextOf, isChained, type Part, partOf, resultI
  */
 export function progress(fresh: Uint8Array, granularity: PlanContext['granularity']): Progress {
   const { pieces, end } = scanLines(fresh, { mayGrow: true });
-  const first = pieces.find(({ record }) => record && isChained(record))?.record;
-  const calls = new Set<string>();
-  let settled = 0;
-  let resting = 0;
-  let open = false;
-  let ended = false;
-  /** What follows a turn and is no part of the next goes with it. */
-  let trailing = false;
-  const settle = (at: number): void => {
-    settled = resting = at;
-    open = false;
-    trailing = true;
-    calls.clear();
-  };
-  for (const { record, sort, range } of pieces) {
-    if (sort === 'half') break;
-    if (!record || sort !== 'record' || !isChained(record)) {
-      if (record?.type === 'cost-state') ended = true;
-      if (trailing) settled = resting = range.end;
-      continue;
-    }
+  const half = pieces.findIndex(({ sort }) => sort === 'half');
+  const whole = half < 0 ? pieces : pieces.slice(0, half);
+  const first = whole.find(({ record }) => record && isChained(record))?.record;
+  const found = progressOf(
     // Subagents of older versions stand in the session's own file; their turns are not its turns.
-    if ((record.isSidechain === true) !== (first?.isSidechain === true)) continue;
-    ended = false;
-    const part = partOf(record);
-    if (part === 'quiet') {
-      if (open && endsTurn(record)) settle(range.end);
-      else if (trailing) settled = resting = range.end;
-      continue;
-    }
-    trailing = false;
-    if (part === 'assistant') {
-      open = true;
-      for (const id of callsOf(record)) calls.add(id);
-      if (isLastWord(record)) settle(range.end);
-      else resting = calls.size === 0 && stopOf(record) === undefined && saysSomething(record) ? range.end : settled;
-    } else if (part === 'result') {
-      open = true;
-      resting = settled;
-      for (const id of resultIdsOf(record)) calls.delete(id);
-      if (granularity === 'tool_call' && calls.size === 0) settle(range.end);
-    } else if (part === 'summary' || isInterruption(record, part)) settle(range.end);
-    else if (part === 'prompt' || part === 'command') {
-      if (open) settle(range.start);
-      trailing = false;
-      open = part === 'prompt';
-    } else if (part === 'boundary' && open) {
-      settle(range.start);
-      trailing = false;
-    }
+    whole.flatMap((piece) => (isOther(piece, first) ? [] : markOf(piece))),
+    granularity,
+  );
+  const last = whole.findLast((piece) => isChainedPiece(piece) || piece.record?.type === 'cost-state');
+  const ended = last?.record?.type === 'cost-state';
+  return ended ? { settled: end, resting: end, open: found.open, ended } : { ...found, ended };
+}
+
+const isChainedPiece = ({ record, sort }: Piece): boolean => record !== undefined && sort === 'record' && isChained(record);
+
+const isOther = (piece: Piece, first: JsonObject | undefined): boolean =>
+  isChainedPiece(piece) && (piece.record?.isSidechain === true) !== (first?.isSidechain === true);
+
+function markOf(piece: Piece): Mark {
+  const { range, record } = piece;
+  if (!record || !isChainedPiece(piece)) return { range, is: 'quiet' };
+  const part = partOf(record);
+  switch (part) {
+    case 'quiet':
+      return { range, is: endsTurn(record) ? 'ends' : 'quiet' };
+    case 'assistant':
+      if (isLastWord(record)) return { range, is: 'last' };
+      return { range, is: 'answer', calls: callsOf(record), looksOver: stopOf(record) === undefined && saysSomething(record) };
+    case 'result':
+      return { range, is: 'result', calls: [...resultIdsOf(record)] };
+    case 'summary':
+      return { range, is: 'last' };
+    case 'prompt':
+    case 'command':
+      return { range, is: part };
+    case 'boundary':
+      return { range, is: 'starts' };
+    default:
+      return { range, is: isInterruption(record, part) ? 'last' : 'part' };
   }
-  return ended ? { settled: end, resting: end, open, ended } : { settled, resting, open, ended };
 }
 
 const stopOf = (record: JsonObject): string | undefined => stringAt(record.message, 'stop_reason');

@@ -7,6 +7,7 @@ import { concatLines } from '../jsonl.js';
 import { entriesOf } from './entries.js';
 import { peek } from './peek.js';
 import { formatId, planImport } from './plan.js';
+import { progress } from './progress.js';
 import { lineOf, scanLines } from './record.js';
 import { writeSession } from './session.js';
 import { cutLines, writeEntries } from './write.js';
@@ -41,6 +42,7 @@ export const codex = {
   plan: planImport,
   planParts: planImport,
   peek,
+  progress,
 } satisfies ImportableFormat;
 
 function parse(delta: Uint8Array): ParsedDelta {

@@ -5,6 +5,7 @@ import type { ImportableFormat } from '../format.js';
 import { concatLines } from '../jsonl.js';
 import { peek } from './peek.js';
 import { formatId, parse, planImport } from './plan.js';
+import { progress } from './progress.js';
 import { isHeader, scanLines } from './record.js';
 import { writeSession } from './session.js';
 import { cutLines, writeEntries } from './write.js';
@@ -39,6 +40,7 @@ export const pi: ImportableFormat = {
   session: writeSession,
   plan: planImport,
   peek,
+  progress,
 };
 
 /** The first record is the session's header, and says where the session worked; other agents' files begin otherwise. */

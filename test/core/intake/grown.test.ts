@@ -1,0 +1,97 @@
+import { appendFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { basename, join, resolve } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { type Chain, entries, graph, tips } from '../../../src/core/chain/index.js';
+import type { Commit } from '../../../src/core/contract/index.js';
+import { importPaths, type Taken, takeIn } from '../../../src/core/intake/index.js';
+import { atOnce } from '../../../src/core/project/index.js';
+import { codexLine, codexTurn } from '../../support/codex-lines.js';
+import { emptyChain, scratch } from '../../support/project.js';
+
+const shared = resolve(import.meta.dirname, '../../../../shared/transcripts');
+const fixtures = resolve(import.meta.dirname, '../../fixtures');
+
+const commitsOf = (chain: Chain): Commit[] =>
+  graph(chain, { offset: 0, limit: 5_000 })
+    .rows.map(({ commit }) => commit)
+    .reverse();
+const contextsOf = (chain: Chain): string[] =>
+  tips(chain, {})
+    .map(({ id }) => JSON.stringify(entries(chain, { id, stop: 'root' }).entries.map(({ source: _, ...entry }) => entry)))
+    .sort();
+
+/** A file as its agent writes it, looked at after each line, as a watcher does; and once more where it rests at the end. */
+function grow(text: string, name: string, what: 'settled' | 'resting' = 'settled'): { chain: Chain; path: string; looks: Taken[] } {
+  const chain = emptyChain();
+  const path = join(scratch(), name);
+  writeFileSync(path, '');
+  const looks: Taken[] = [];
+  let seam: Taken['seam'];
+  for (const line of text.split(/(?<=\n)/)) {
+    appendFileSync(path, line);
+    const taken = takeIn(chain, path, { what, granularity: 'turn_boundary', seam });
+    seam = taken.seam;
+    looks.push(taken);
+  }
+  return { chain, path, looks };
+}
+
+function whole(path: string): Chain {
+  const chain = emptyChain();
+  atOnce(importPaths(chain, { paths: [path] }));
+  return chain;
+}
+
+/**
+ * Samples of every kind of line are no conversations. In one of the others, an older version wrote answers twice under other ids, which
+ * the agent sends together: a file that is taken in turn by turn says that only when the second is there.
+ */
+const noSequences = /all-record-types|images-in-user-messages/;
+
+const files = [
+  ...['tour.jsonl', 'tour-fork.jsonl'].map((name) => join(fixtures, 'pi', name)),
+  ...(existsSync(shared)
+    ? ['codex', 'pi', 'claude-code'].flatMap((folder) =>
+        readdirSync(join(shared, folder))
+          .filter((name) => name.endsWith('.jsonl') && !noSequences.test(name))
+          .map((name) => join(shared, folder, name)),
+      )
+    : []),
+];
+if (!existsSync(shared)) console.warn('skipped: real transcripts (../shared/transcripts) are not on this machine');
+
+describe('a transcript that is looked at after each of its lines', () => {
+  test.each(files.filter((path) => readFileSync(path).length < 700_000).map((path) => [basename(path), path]))(
+    '[L1, L2] %s: the same contexts as an import of the whole, and no turn is cut in two',
+    (name, path) => {
+      const { chain, path: grown } = grow(readFileSync(path, 'utf8'), name);
+      takeIn(chain, grown, { what: 'all', granularity: 'turn_boundary' });
+      const imported = whole(grown);
+      expect(contextsOf(chain)).toEqual(contextsOf(imported));
+      const withEntries = (all: Commit[]): unknown[] =>
+        all.filter(({ messageCount }) => messageCount > 0).map(({ summary, messageCount }) => [summary, messageCount]);
+      expect(withEntries(commitsOf(chain))).toEqual(withEntries(commitsOf(imported)));
+    },
+  );
+
+  test('[L1] Codex: a turn is over where it says so, whatever is said in it', () => {
+    const turn = codexTurn(1);
+    const { looks, chain } = grow(codexLine('session_meta', { id: 's', cwd: '/work' }) + turn + codexTurn(2), 'rollout-1.jsonl', 'resting');
+    const lines = turn.trim().split('\n').length;
+    expect(looks.map(({ commits }) => commits)).toEqual([
+      0,
+      ...Array.from({ length: lines }, (_, at) => (at === lines - 1 ? 1 : 0)),
+      ...Array.from({ length: lines }, (_, at) => (at === lines - 1 ? 1 : 0)),
+    ]);
+    expect(looks.slice(3, lines).every(({ open }) => open)).toBe(true);
+    expect(commitsOf(chain).map(({ summary, messageCount }) => [summary, messageCount])).toEqual([
+      ['question 1', 4],
+      ['question 2', 4],
+    ]);
+  });
+
+  test('[L1] pi: a turn is over where the answer stopped by itself', () => {
+    const { looks } = grow(readFileSync(join(fixtures, 'pi', 'tour.jsonl'), 'utf8'), 'tour.jsonl');
+    expect(looks.flatMap(({ commits }, at) => (commits > 0 ? [at + 1] : []))).toEqual([11, 13, 14, 16, 18, 21]);
+  });
+});

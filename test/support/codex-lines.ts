@@ -1,0 +1,23 @@
+/** Lines of a Codex rollout by hand: only what a test is about. */
+
+let ordinal = 0;
+
+export const codexLine = (type: string, payload: object): string =>
+  `${JSON.stringify({ timestamp: new Date(Date.UTC(2026, 0, 1) + ++ordinal * 1_000).toISOString(), type, payload })}\n`;
+
+const said = (role: 'user' | 'assistant', text: string): string =>
+  codexLine('response_item', { type: 'message', role, content: [{ type: role === 'user' ? 'input_text' : 'output_text', text }] });
+
+/** A turn in which the model speaks before it calls a tool, and at the end. */
+export const codexTurn = (n: number): string =>
+  [
+    codexLine('event_msg', { type: 'task_started', turn_id: `turn-${n}` }),
+    codexLine('turn_context', { turn_id: `turn-${n}`, cwd: '/work' }),
+    said('user', `question ${n}`),
+    said('assistant', `let me look, ${n}`),
+    codexLine('response_item', { type: 'function_call', name: 'shell', arguments: '{}', call_id: `call-${n}` }),
+    codexLine('response_item', { type: 'function_call_output', call_id: `call-${n}`, output: 'files' }),
+    said('assistant', `answer ${n}`),
+    codexLine('event_msg', { type: 'token_count' }),
+    codexLine('event_msg', { type: 'task_complete', turn_id: `turn-${n}` }),
+  ].join('');
