@@ -436,7 +436,7 @@ export const router = os.router({
       return {};
     }),
     run: os.experiment.run.handler(({ input, context, signal }) =>
-      experiments.runExperiment(chainOf(context), input, context.session.engine.options.providers ?? [], signal, context.session.engine.questions),
+      experiments.runExperiment(chainOf(context), input, context.session.engine.options.providers ?? [], signal),
     ),
     judge: os.experiment.judge.handler(({ input, context }) => experiments.judgeResult(chainOf(context), input)),
     export: os.experiment.export.handler(({ input, context }) => experiments.exportExperiment(chainOf(context), input)),

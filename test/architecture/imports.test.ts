@@ -72,6 +72,7 @@ const views: Readonly<Record<string, readonly string[]>> = {
   diff: ['@codemirror/merge', '@tanstack/react-virtual', 'lucide-react', 'react'],
   fork: ['@tanstack/react-virtual', 'lucide-react', 'react'],
   run: ['lucide-react', 'react'],
+  experiments: ['lucide-react', 'react'],
   replay: ['@tanstack/react-virtual', 'lucide-react', 'react'],
   export: ['lucide-react', 'react'],
   inspector: ['lucide-react', 'react'],

@@ -44,10 +44,9 @@ const caseFields = {
   edits: z.array(edit).max(10_000).optional(),
   request: requestEdits.optional(),
   samples: z.number().int().min(1).max(16).optional(),
-  unanswered: z.enum(['stop', 'ask']).optional(),
 };
 
-/** A turn, run again in one way: who is asked, and what is other than it was. */
+/** A turn, run again in one way: who is asked, and what is other than it was. Nobody sits beside it: at a call without an answer it ends. */
 export const experimentCase = z.object({ caseId: name, ...caseFields });
 export type ExperimentCase = z.output<typeof experimentCase>;
 
@@ -96,6 +95,8 @@ export type ExperimentRow = z.output<typeof experimentRow>;
 /** Results the newest round first, then by case and sample. */
 export const experiment = z.object({
   ...about,
+  /** It was taken from the list. */
+  removed: z.boolean(),
   checks: z.array(replyCheck),
   cases: z.array(experimentCase),
   results: z.array(experimentResult),

@@ -1,7 +1,7 @@
 import { badRequest } from '../base/index.js';
 import { type Chain, commitOf } from '../chain/index.js';
 import type { Experiment, ExperimentCase, ExperimentPart, ExperimentResult, ExperimentRow, ReplyCheck } from '../contract/index.js';
-import { type ModelProvider, type Questions, rerunTurn } from '../turns/index.js';
+import { type ModelProvider, rerunTurn } from '../turns/index.js';
 import { checkReply, refuseBadChecks } from './checks.js';
 import {
   type Definition,
@@ -110,7 +110,6 @@ export async function* runExperiment(
   input: { experimentId: string; caseIds?: readonly string[] | undefined },
   providers: readonly ModelProvider[],
   signal?: AbortSignal,
-  questions?: Questions,
 ): AsyncGenerator<ExperimentPart, { round: number; results: ExperimentResult[] }> {
   const stored = storedExperiment(chain, input.experimentId);
   const { cases, checks } = stored.definition;
@@ -137,7 +136,7 @@ export async function* runExperiment(
     const seen = new Set<number>();
     const { caseId, title: _, ...asked } = each;
     try {
-      for await (const part of rerunTurn(chain, asked, providers, signal, questions)) {
+      for await (const part of rerunTurn(chain, asked, providers, signal)) {
         if (part.kind === 'commit' || part.kind === 'failed') {
           seen.add(part.sample);
           keep(each, part.sample, part.kind === 'commit' ? { commit: part.delta } : { problem: part.delta });

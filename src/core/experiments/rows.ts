@@ -160,6 +160,7 @@ const about = ({ experimentId, createdAt, updatedAt, definition: { title, note }
 
 export const toExperiment = (chain: Chain, stored: Stored): Experiment => ({
   ...about(stored),
+  removed: stored.definition.removed === true,
   checks: [...stored.definition.checks],
   // Short ids of turns were completed when the case was saved.
   cases: stored.definition.cases.map((each) => ({ ...each, turnId: commitOf(chain, each.turnId, 'turnId').id })),

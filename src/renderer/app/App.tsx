@@ -53,6 +53,7 @@ const DiffView = lazy(() => import('../views/diff').then(({ DiffView: view }) =>
 
 const ReplayView = lazy(() => import('../views/replay').then(({ ReplayView: view }) => ({ default: view })));
 const RunView = lazy(() => import('../views/run').then(({ RunView: view }) => ({ default: view })));
+const ExperimentsView = lazy(() => import('../views/experiments').then(({ ExperimentsView: view }) => ({ default: view })));
 const RequestView = lazy(() => import('../views/request').then(({ RequestView: view }) => ({ default: view })));
 const ComposeView = lazy(() => import('../views/compose').then(({ ComposeView: view }) => ({ default: view })));
 const TimelineView = lazy(() => import('../views/timeline').then(({ TimelineView: view }) => ({ default: view })));
@@ -326,6 +327,8 @@ function InProject({ route }: { route: Route }) {
           return <ReplayView project={state.dir} />;
         case 'run':
           return <RunView project={state.dir} />;
+        case 'experiments':
+          return <ExperimentsView project={state.dir} />;
         case 'compose':
           return <ComposeView project={state.dir} />;
         case 'timeline':

@@ -10,6 +10,8 @@ import { Palette } from './Palette';
 
 const ProvidersSheet = lazy(() => import('../views/run').then(({ ProvidersSheet: sheet }) => ({ default: sheet })));
 
+const CaseSheet = lazy(() => import('../views/experiments').then(({ CaseSheet: sheet }) => ({ default: sheet })));
+
 /** Whatever floats over the window at the moment. */
 export function Sheets() {
   const sheet = useUi((ui) => ui.sheet);
@@ -31,6 +33,12 @@ export function Sheets() {
       return (
         <Suspense>
           <ProvidersSheet />
+        </Suspense>
+      );
+    case 'case':
+      return (
+        <Suspense>
+          <CaseSheet input={sheet.input} />
         </Suspense>
       );
     case 'link':

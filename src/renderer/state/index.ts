@@ -3,6 +3,7 @@
 // Views read from here and call functions from here; nothing here knows a component.
 export { chainOf, readOn, useChainFacts, wholeChainLimit } from './chain';
 export { entriesOf, type Outline, outlineOf, type ShownCommit, stepEntriesOf } from './contexts';
+export { type ExperimentJob, experimentsChanged, startExperiment, useExperiments } from './experiments';
 export { type ImportJob, runImport, useImports } from './imports';
 export { listen, newest, readCapture, switchCapture, useLive } from './live';
 export { go, move, route, useNavigation } from './navigation';
@@ -13,7 +14,8 @@ export { createRanges, type Ranges, useRanges } from './ranges';
 
 export { jumpTo, useReading } from './reading';
 export type { Route, TicketsAs, ViewName } from './route';
-export { answerQuestion, type RunInput, type RunJob, startRun, useRuns } from './runs';
+export { answerQuestion, asked, type RunInput, type RunJob, startRun, useRuns } from './runs';
 export type { Sample, SamplePart } from './samples';
 export { setActor, type TicketAtCommit, ticketsChanged, useTickets, useTicketsAtCommits } from './tickets';
-export { applyTheme, copy, dismiss, notify, type Sheet, setTheme, show, type ThemeChoice, toggleDrawer, togglePane, useUi } from './ui';
+export { applyTheme, copy, dismiss, download, notify, type Sheet, setTheme, show, type ThemeChoice, toggleDrawer, togglePane, useUi } from './ui';
+export { startWhatIf, turnsAfter, useWhatIfs, type WhatIfInput, type WhatIfJob, type WhatIfTurn } from './whatIfs';

@@ -21,9 +21,13 @@ const follow = () => useNavigation.setState({ route: parseRoute(location.hash), 
 
 export const route = (): Route => useNavigation.getState().route;
 
+/** What a change leads to. Further commits of a comparison belong to the two that they were compared with. */
+const after = (change: Partial<Route>): string =>
+  formatRoute({ ...route(), ...(('commit' in change || 'against' in change) && { others: undefined }), ...change });
+
 /** Goes somewhere as a step of its own: back returns. */
 export function go(change: Partial<Route>): void {
-  const next = formatRoute({ ...route(), ...change });
+  const next = after(change);
   if (next === location.hash) return;
   farthest = position() + 1;
   history.pushState({ step: farthest }, '', next);
@@ -32,7 +36,7 @@ export function go(change: Partial<Route>): void {
 
 /** Goes on within a step: moving a selection does not fill the history. */
 export function move(change: Partial<Route>): void {
-  const next = formatRoute({ ...route(), ...change });
+  const next = after(change);
   if (next === location.hash) return;
   history.replaceState(history.state, '', next);
   follow();

@@ -8,6 +8,7 @@ export const views = [
   'diff',
   'replay',
   'run',
+  'experiments',
   'compose',
   'timeline',
   'boxes',
@@ -29,6 +30,10 @@ export interface Route {
   readonly commit?: ContextId | undefined;
   /** The other commit of a comparison. */
   readonly against?: ContextId | undefined;
+  /** Further commits of a comparison, such as the other samples of a run: their ids, with commas between. */
+  readonly others?: string | undefined;
+  /** The experiment that is open. */
+  readonly experiment?: string | undefined;
   readonly entry?: EntryKey | undefined;
   readonly stop?: Stop | undefined;
   /** The context shows also what the runtime recorded but never sent: `yes`, or left out. */
@@ -62,6 +67,7 @@ export function parseRoute(hash: string): Route {
     return value && contextId.test(value) ? (value as ContextId) : undefined;
   };
   const stop = text('stop');
+  const others = text('others');
   const ticket = text('ticket');
   const tickets = text('tickets');
   return {
@@ -70,6 +76,8 @@ export function parseRoute(hash: string): Route {
     session: text('session'),
     commit: commit('commit'),
     against: commit('against'),
+    others: others?.split(',').every((id) => contextId.test(id)) ? others : undefined,
+    experiment: text('experiment'),
     entry: text('entry') as EntryKey | undefined,
     space: text('space'),
     box: text('box'),
@@ -91,6 +99,8 @@ export function formatRoute(route: Route): string {
     'session',
     'commit',
     'against',
+    'others',
+    'experiment',
     'entry',
     'stop',
     'unsent',

@@ -49,12 +49,8 @@ export async function startRun(project: string, input: RunInput): Promise<void> 
     stop: () => controller.abort(),
   };
   useRuns.setState(({ jobs }) => ({ jobs: [job, ...jobs].slice(0, mostKept) }));
-  const { edits, request, model, ...rest } = input;
   try {
-    const stream = await api.turn.rerun(
-      { ...rest, ...(model && { model }), ...(edits?.length && { edits: [...edits] }), ...(request && { request }) },
-      { signal: controller.signal },
-    );
+    const stream = await api.turn.rerun(asked(input), { signal: controller.signal });
     controller.signal.addEventListener('abort', () => void stream.return?.(undefined as never).catch(() => {}), { once: true });
     for (;;) {
       const step = await stream.next();
@@ -74,6 +70,14 @@ export async function startRun(project: string, input: RunInput): Promise<void> 
   }
   await refreshProject();
 }
+
+/** What is run as the engine takes it: without what is as it was. */
+export const asked = ({ edits, request, model, ...rest }: RunInput) => ({
+  ...rest,
+  ...(model && { model }),
+  ...(edits?.length && { edits: [...edits] }),
+  ...(request && { request }),
+});
 
 /** Says what a tool would have answered; without words the run ends at the call. */
 export const answerQuestion = async (questionId: string, text: string | undefined, isError: boolean): Promise<void> => {

@@ -1,5 +1,6 @@
 import { create } from 'zustand';
 import type { ContextId, EntryKey, Runtime, Stop } from '../../core/contract/index.js';
+import type { RunInput } from './runs';
 
 export type ThemeChoice = 'system' | 'light' | 'dark';
 
@@ -12,6 +13,8 @@ export type Sheet =
   | { readonly kind: 'export'; readonly commit: ContextId; readonly stop: Stop }
   | { readonly kind: 'resume'; readonly commit: ContextId; readonly agent: Runtime }
   | { readonly kind: 'providers' }
+  /** A turn, run again in one way, to be kept in an experiment. */
+  | { readonly kind: 'case'; readonly input: RunInput }
   | { readonly kind: 'link'; readonly href: string };
 
 interface Ui {
@@ -84,4 +87,14 @@ export async function copy(text: string, what = 'Copied'): Promise<void> {
   } catch {
     notify('The clipboard is not open to this window. Select the text and copy it by hand.');
   }
+}
+
+/** Hands a text to the browser as a file of that name. */
+export function download(text: string, name: string, type: string): void {
+  const url = URL.createObjectURL(new Blob([text], { type }));
+  const link = document.createElement('a');
+  link.href = url;
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }

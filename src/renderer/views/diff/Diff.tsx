@@ -1,18 +1,20 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { ArrowLeftRight, ChevronDown, ChevronUp, GitCompare } from 'lucide-react';
+import { ChevronDown, ChevronUp, GitCompare } from 'lucide-react';
 import { useEffect, useMemo, useRef, useState } from 'react';
-import type { ContextId, Entry, Hunk } from '../../../core/contract/index.js';
+import type { ContextId, Entry, Hunk, Stop } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, Button, Empty, EntryView, Fold, IconButton, Id, kindNames, Switch, say, speaker } from '../../parts';
+import { Answer, Button, Empty, EntryView, IconButton, kindNames, Switch, say, speaker } from '../../parts';
 import { entriesOf, go, move, outlineOf, type Ranges, useNavigation, useQuery, useRanges } from '../../state';
-import { comparable, type DiffRow, diffRows, type Piece, piecesOf, tokensIn } from './parts';
-
-type Layout = 'split' | 'unified';
+import { Changed } from './Changed';
+import { Fields } from './Fields';
+import { ExportComparison, Head } from './Head';
+import { type DiffRow, diffRows, type Layout, tokensIn } from './parts';
+import { Samples } from './Samples';
 
 /** Two contexts against each other: what both have folded away, what differs in full. */
 export function DiffView({ project }: { project: string }) {
-  const { commit, against, stop = 'compaction' } = useNavigation(({ route }) => route);
-  const query = useQuery(commit && against ? `${project} ${against} ${commit} ${stop}` : null, async (signal) => {
+  const { commit, against, others, stop = 'compaction' } = useNavigation(({ route }) => route);
+  const query = useQuery(commit && against && !others ? `${project} ${against} ${commit} ${stop}` : null, async (signal) => {
     const [a, b] = [against as ContextId, commit as ContextId];
     const [diff, left, right] = await Promise.all([
       api.context.diff({ a, b, stop }, { signal }),
@@ -32,10 +34,11 @@ export function DiffView({ project }: { project: string }) {
           </Button>
         }
       >
-        Select one, then a second one with Ctrl or Cmd held down, and press d. Or compare one with its parent: p.
+        Drag one onto another, or select one, then a second one with Ctrl or Cmd held down, and press d. Or compare one with its parent: p.
       </Empty>
     );
   }
+  if (others) return <Samples project={project} ids={[against, commit, ...(others.split(',') as ContextId[])]} />;
   return (
     <Answer
       query={query}
@@ -46,22 +49,7 @@ export function DiffView({ project }: { project: string }) {
     >
       {({ diff, left, right }) => (
         <section className="diff" aria-label="Diff">
-          <header className="diff-head">
-            {[left, right].map((side, n) => (
-              <div key={n === 0 ? 'a' : 'b'} className="diff-side">
-                <span className={`diff-sign ${n === 0 ? 'removed' : 'added'}`}>{n === 0 ? '−' : '+'}</span>
-                <Id id={side.id} what="commit id" />
-                <span className="ellipsis grow" title={side.summary}>
-                  {say.firstLine(side.summary ?? '')}
-                </span>
-                <span className="muted">{say.tokens(n === 0 ? diff.tokens.a : diff.tokens.b)}</span>
-                <time className="muted" dateTime={side.createdAt} title={say.instant(side.createdAt)}>
-                  {say.when(side.createdAt)}
-                </time>
-              </div>
-            ))}
-            <IconButton icon={ArrowLeftRight} label="Swap the sides" onClick={() => move({ commit: against, against: commit })} />
-          </header>
+          <Head left={left} right={right} tokens={diff.tokens} onSwap={() => move({ commit: against, against: commit })} />
           <Body key={`${left.id} ${right.id} ${stop}`} project={project} a={left.id} b={right.id} hunks={diff.hunks} base={diff.base} counts={diff} />
         </section>
       )}
@@ -131,6 +119,7 @@ function Body({ project, a, b, hunks, base, counts }: BodyProps) {
           <span className="muted">no common ancestor</span>
         )}
         <span className="grow" />
+        <ExportComparison ids={[a, b]} />
         <IconButton small icon={ChevronUp} label="Previous difference" keys="k" onClick={() => toNext(-1)} />
         <IconButton small icon={ChevronDown} label="Next difference" keys="j" onClick={() => toNext(1)} />
         <Switch
@@ -188,7 +177,7 @@ function Body({ project, a, b, hunks, base, counts }: BodyProps) {
                         }}
                       />
                     ) : (
-                      <Differs row={row} left={left} right={right} layout={layout} />
+                      <Differs row={row} left={left} right={right} layout={layout} sides={{ a, b, stop }} />
                     )}
                   </div>
                 );
@@ -233,16 +222,20 @@ function Differs({
   left,
   right,
   layout,
+  sides,
 }: {
   row: Exclude<DiffRow, { kind: 'same' }>;
   left: Ranges<Entry>;
   right: Ranges<Entry>;
   layout: Layout;
+  sides: { readonly a: ContextId; readonly b: ContextId; readonly stop: Stop };
 }) {
   const a = row.kind === 'added' ? undefined : left.at(row.a);
   const b = row.kind === 'removed' ? undefined : right.at(row.b);
   const missing = (row.kind !== 'added' && !a) || (row.kind !== 'removed' && !b);
   if (missing) return <div className="block-frame" style={{ height: 120 }} />;
+  if (a && b && row.kind === 'changed' && a.kind === 'tool_call' && b.kind === 'tool_call')
+    return <Fields {...sides} pair={row} before={a} after={b} layout={layout} />;
   if (a && b) return <Changed a={a} b={b} layout={layout} />;
   const entry = a ?? b;
   if (!entry) return null;
@@ -252,58 +245,6 @@ function Differs({
     <div className="diff-columns">
       <div>{a && shown}</div>
       <div>{b && shown}</div>
-    </div>
-  );
-}
-
-/** Texts longer than this are shown as they are: what changed in them would take longer to find than to read. */
-const wordLimit = 40_000;
-
-function Changed({ a, b, layout }: { a: Entry; b: Entry; layout: Layout }) {
-  const [textA, textB] = useMemo(() => [comparable(a), comparable(b)], [a, b]);
-  const [pieces, setPieces] = useState<{ a: readonly Piece[]; b: readonly Piece[] }>();
-  useEffect(() => {
-    let wanted = true;
-    if (textA.length + textB.length > wordLimit) return;
-    void import('@codemirror/merge').then(({ presentableDiff }) => {
-      if (wanted) setPieces(piecesOf(textA, textB, presentableDiff(textA, textB, { scanLimit: 2_000, timeout: 200 })));
-    });
-    return () => {
-      wanted = false;
-    };
-  }, [textA, textB]);
-  const side = (entry: Entry, text: string, shown: readonly Piece[] | undefined, kind: 'removed' | 'added') => (
-    <article className={`entry kind-tool changed-${kind}`} aria-label={kind === 'removed' ? 'Before' : 'After'}>
-      <header className="entry-head">
-        <span className="entry-name">{entry.toolName ?? speaker(entry)}</span>
-        <span className="muted">{kindNames[entry.kind]}</span>
-        <span className="grow" />
-        <span className="entry-tokens">≈ {say.compact(entry.tokens)}</span>
-      </header>
-      {shown ? (
-        <pre className="verbatim changed-text">
-          {shown.map((piece, n) =>
-            piece.differs ? (
-              // biome-ignore lint/suspicious/noArrayIndexKey: pieces of a text that does not change
-              <mark key={n} className={kind}>
-                {piece.text}
-              </mark>
-            ) : (
-              // biome-ignore lint/suspicious/noArrayIndexKey: pieces of a text that does not change
-              <span key={n}>{piece.text}</span>
-            ),
-          )}
-        </pre>
-      ) : (
-        <Fold text={text}>{(part) => <pre className="verbatim changed-text">{part}</pre>}</Fold>
-      )}
-    </article>
-  );
-  const [before, after] = [side(a, textA, pieces?.a, 'removed'), side(b, textB, pieces?.b, 'added')];
-  return (
-    <div className={layout === 'split' ? 'diff-columns' : undefined}>
-      <div>{before}</div>
-      <div>{after}</div>
     </div>
   );
 }

@@ -1,5 +1,8 @@
-import type { Entry, Hunk, OutlineRow } from '../../../core/contract/index.js';
+import type { Entry, Hunk, OutlineRow, SideBySide } from '../../../core/contract/index.js';
 import { textOf } from '../../parts';
+
+/** Two columns, or one under the other. */
+export type Layout = 'split' | 'unified';
 
 /** A row of the comparison. Numbers are places in the context of the side. */
 export type DiffRow =
@@ -31,6 +34,20 @@ export function diffRows(hunks: readonly Hunk[]): readonly DiffRow[] {
       }
     }
   });
+}
+
+/** A row of several contexts beside each other: what all have alike is folded to one. */
+export type SampleRow = { readonly kind: 'same'; readonly count: number } | { readonly kind: 'differs'; readonly cells: readonly (number | null)[] };
+
+export function sampleRows(rows: SideBySide['rows']): readonly SampleRow[] {
+  const folded: SampleRow[] = [];
+  for (const { cells, same } of rows) {
+    const last = folded.at(-1);
+    if (!same) folded.push({ kind: 'differs', cells });
+    else if (last?.kind === 'same') folded[folded.length - 1] = { kind: 'same', count: last.count + 1 };
+    else folded.push({ kind: 'same', count: 1 });
+  }
+  return folded;
 }
 
 export const tokensIn = (rows: readonly OutlineRow[] | undefined, start: number, count: number): number | undefined =>

@@ -4,7 +4,7 @@ import { useEffect, useState } from 'react';
 import type { ContextId, exportFormats, Runtime, Stop } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { agentIds, agents, Button, Copyable, problemOf, Sheet, Switch, say } from '../../parts';
-import { copy, dismiss } from '../../state';
+import { copy, dismiss, download } from '../../state';
 
 type Format = (typeof exportFormats)[number];
 
@@ -92,7 +92,7 @@ export function ExportSheet({ commit, stop: given }: { commit: ContextId; stop: 
             {...(path.trim() ? {} : { look: 'primary' })}
             icon={Download}
             disabled={busy}
-            onClick={() => void take((text) => save(text, fileName, formats[format].type))}
+            onClick={() => void take((text) => download(text, fileName, formats[format].type))}
           >
             Download
           </Button>
@@ -202,15 +202,6 @@ function Redactions({ ask }: { ask: () => Promise<Written> }) {
       ))}
     </ul>
   );
-}
-
-function save(text: string, name: string, type: string): void {
-  const url = URL.createObjectURL(new Blob([text], { type }));
-  const link = document.createElement('a');
-  link.href = url;
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }
 
 /** Puts the context where an agent looks for its sessions, and says how to go on there. */

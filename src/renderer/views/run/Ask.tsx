@@ -1,17 +1,11 @@
-import { Play, Plus, RotateCcw, Settings, Trash2 } from 'lucide-react';
+import { FlaskConical, Play, Plus, RotateCcw, Trash2 } from 'lucide-react';
 import { type ReactNode, useMemo, useState } from 'react';
 import type { ContextId, Turn, TurnRequest } from '../../../core/contract/index.js';
 import { Button, IconButton, say } from '../../parts';
 import { type Outline, type RunInput, show } from '../../state';
 import { type Changes, EntryEditor, noChanges, planOf } from '../fork';
 import { type Draft, draftOf, editsOf, toolName } from './request';
-
-export interface Provider {
-  readonly id: string;
-  readonly title: string;
-  readonly models: readonly string[];
-  readonly problem?: string | undefined;
-}
+import { lastProvider, type Provider, rememberProvider, type Unanswered, Who } from './Who';
 
 interface AskProps {
   readonly turn: Turn;
@@ -21,17 +15,12 @@ interface AskProps {
   readonly onRun: (input: Omit<RunInput, 'turnId'>) => void;
 }
 
-const remembered = 'stemma.run.provider';
-
 /** Everything that is asked of the model, to be changed before it is asked. */
 export function Ask({ turn, request, providers, outline, onRun }: AskProps) {
-  const [provider, setProvider] = useState(() => {
-    const last = localStorage.getItem(remembered);
-    return providers.find((each) => each.id === last && !each.problem)?.id ?? 'recorded';
-  });
+  const [provider, setProvider] = useState(() => lastProvider(providers));
   const [model, setModel] = useState('');
   const [samples, setSamples] = useState(1);
-  const [unanswered, setUnanswered] = useState<'stop' | 'ask'>('ask');
+  const [unanswered, setUnanswered] = useState<Unanswered>('ask');
   const [draft, setDraft] = useState<Draft>(() => draftOf(request));
   const [isWriting, setIsWriting] = useState(false);
   // What began the turn is the last that stays: the reply is what is asked for.
@@ -53,9 +42,10 @@ export function Ask({ turn, request, providers, outline, onRun }: AskProps) {
           : undefined;
   const original = draftOf(request);
 
+  const input = { provider, model: model.trim() || undefined, edits: plan.edits, request: edits, samples, unanswered };
   const run = () => {
-    localStorage.setItem(remembered, provider);
-    onRun({ provider, model: model.trim() || undefined, edits: plan.edits, request: edits, samples, unanswered });
+    rememberProvider(provider);
+    onRun(input);
   };
   return (
     <form
@@ -66,37 +56,16 @@ export function Ask({ turn, request, providers, outline, onRun }: AskProps) {
         if (!problem && !isWriting) run();
       }}
     >
-      <section className="ask-who" aria-label="Who is asked">
-        <label>
-          <span className="muted">Asked of</span>
-          <select className="field" aria-label="Provider" value={provider} onChange={(event) => setProvider(event.target.value)}>
-            {providers.map((each) => (
-              <option key={each.id} value={each.id} disabled={each.problem !== undefined}>
-                {each.title}
-                {each.problem !== undefined && ' (not there)'}
-              </option>
-            ))}
-          </select>
-        </label>
-        <IconButton icon={Settings} label="Providers and keys" onClick={() => show({ kind: 'providers' })} />
-        {!isRecorded && (
-          <label>
-            <span className="muted">Model</span>
-            <input
-              className="field"
-              aria-label="Model"
-              list="run-models"
-              placeholder={request.model ?? chosen?.models[0] ?? 'name of a model'}
-              value={model}
-              onChange={(event) => setModel(event.target.value)}
-            />
-            <datalist id="run-models">
-              {chosen?.models.map((name) => (
-                <option key={name} value={name} />
-              ))}
-            </datalist>
-          </label>
-        )}
+      <Who
+        providers={providers}
+        provider={provider}
+        onProvider={setProvider}
+        model={model}
+        onModel={setModel}
+        usual={request.model}
+        unanswered={unanswered}
+        onUnanswered={setUnanswered}
+      >
         <label>
           <span className="muted">Samples</span>
           <input
@@ -109,21 +78,7 @@ export function Ask({ turn, request, providers, outline, onRun }: AskProps) {
             onChange={(event) => setSamples(Math.max(1, Math.min(16, Math.round(Number(event.target.value)) || 1)))}
           />
         </label>
-        {!isRecorded && (
-          <label title="Tools are never run: a call is answered from the recording where it is the same">
-            <span className="muted">Other tool calls</span>
-            <select
-              className="field"
-              aria-label="Tool calls that the recording has no answer to"
-              value={unanswered}
-              onChange={(event) => setUnanswered(event.target.value === 'stop' ? 'stop' : 'ask')}
-            >
-              <option value="ask">ask me</option>
-              <option value="stop">stop there</option>
-            </select>
-          </label>
-        )}
-      </section>
+      </Who>
       <p className="muted ask-words">
         {isRecorded
           ? 'The recording says again what was said, without a key and without a network.'
@@ -254,6 +209,13 @@ export function Ask({ turn, request, providers, outline, onRun }: AskProps) {
         ) : (
           <span className="grow muted">{changed === 0 ? 'Asked exactly as it was' : `${say.plural(changed, 'change')} against what was asked`}</span>
         )}
+        <Button
+          icon={FlaskConical}
+          disabled={problem !== undefined || isWriting}
+          onClick={() => show({ kind: 'case', input: { ...input, turnId: turn.turnId } })}
+        >
+          Keep as a case…
+        </Button>
         <Button type="submit" look="primary" icon={Play} disabled={problem !== undefined || isWriting}>
           {samples === 1 ? 'Run' : `Run ${samples} samples`}
         </Button>

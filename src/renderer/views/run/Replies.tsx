@@ -1,4 +1,4 @@
-import { GitCompare, RotateCcw, Square } from 'lucide-react';
+import { Columns3, GitCompare, RotateCcw, Square } from 'lucide-react';
 import type { ContextId, Turn } from '../../../core/contract/index.js';
 import { Button, problemOf, say } from '../../parts';
 import { go, type RunJob, startRun } from '../../state';
@@ -26,6 +26,15 @@ export function Replies({ job, turn }: { job: RunJob; turn: Turn }) {
         ) : (
           <Button small icon={RotateCcw} onClick={() => void startRun(job.project, input)}>
             Run once more
+          </Button>
+        )}
+        {commits.length > 1 && (
+          <Button
+            small
+            icon={Columns3}
+            onClick={() => go({ view: 'diff', commit: commits[0], against: turn.turnId, others: commits.slice(1).join(','), entry: undefined })}
+          >
+            Compare them all
           </Button>
         )}
         {commits.length === 1 && (

@@ -1,0 +1,102 @@
+import { create } from 'zustand';
+import type { ContextId, Divergence, DivergenceLimit, WhatIfPart, WhatIfResult } from '../../core/contract/index.js';
+import { api } from '../client';
+import { refreshProject } from './project';
+import { type Sample, samplesAfter, stopped, unbegun } from './samples';
+
+export interface WhatIfInput {
+  readonly id: ContextId;
+  readonly original: ContextId;
+  readonly provider: string;
+  readonly model?: string | undefined;
+  readonly stopAt: DivergenceLimit;
+  readonly unanswered: 'stop' | 'ask';
+}
+
+/** A turn of a what-if as far as it has come. */
+export interface WhatIfTurn {
+  readonly turn: number;
+  readonly of: ContextId | null;
+  readonly text: string;
+  readonly sample: Sample;
+  readonly divergence?: Divergence | null | undefined;
+}
+
+export interface WhatIfJob {
+  readonly id: number;
+  readonly project: string;
+  /** The branch that it began on: runs that go on from its tip belong to it as well. */
+  readonly branch: ContextId;
+  readonly input: WhatIfInput;
+  readonly turns: readonly WhatIfTurn[];
+  readonly state: 'running' | 'done' | 'failed';
+  readonly result?: WhatIfResult;
+  readonly error?: unknown;
+  readonly stop: () => void;
+}
+
+/** What-ifs of this window, the newest first. They go on whatever view is shown. */
+export const useWhatIfs = create<{ readonly jobs: readonly WhatIfJob[] }>(() => ({ jobs: [] }));
+
+const mostKept = 20;
+let nextId = 1;
+
+/** The turns after one more part has arrived. */
+export function turnsAfter(
+  turns: readonly WhatIfTurn[],
+  { turn, of, kind, text, part, commit, divergence }: WhatIfPart,
+  now: number,
+): readonly WhatIfTurn[] {
+  if (kind === 'begin') return [...turns, { turn, of, text, sample: unbegun }];
+  return turns.map((each) => {
+    if (each.turn !== turn) return each;
+    if (kind === 'end')
+      return { ...each, divergence, sample: { ...each.sample, state: 'done', commit, endedAt: now, limit: undefined, question: undefined } };
+    return part ? { ...each, sample: samplesAfter([each.sample], part, now)[0] ?? each.sample } : each;
+  });
+}
+
+/** Follows the turns of an original on top of a branch; what arrives is in the job. */
+export async function startWhatIf(project: string, branch: ContextId, input: WhatIfInput): Promise<void> {
+  const controller = new AbortController();
+  const id = nextId++;
+  const change = (part: (job: WhatIfJob) => Partial<WhatIfJob>) =>
+    useWhatIfs.setState(({ jobs }) => ({ jobs: jobs.map((job) => (job.id === id ? { ...job, ...part(job) } : job)) }));
+  const job: WhatIfJob = { id, project, branch, input, turns: [], state: 'running', stop: () => controller.abort() };
+  useWhatIfs.setState(({ jobs }) => ({ jobs: [job, ...jobs].slice(0, mostKept) }));
+  const { model, ...rest } = input;
+  // What of a turn had no commit by the end has none.
+  const settled = (turns: readonly WhatIfTurn[], problem?: string): readonly WhatIfTurn[] =>
+    turns.map((each) =>
+      each.sample.commit ? each : { ...each, sample: problem === undefined ? stopped(each.sample) : { ...each.sample, state: 'failed', problem } },
+    );
+  const canceled = (): void =>
+    change(({ turns, input: { id: from } }) => {
+      const commits = turns.flatMap(({ sample }) => sample.commit ?? []);
+      const why = { why: 'canceled' as const, turn: turns.length, what: 'it was stopped' };
+      return { state: 'done', turns: settled(turns), result: { commits, tip: commits.at(-1) ?? from, left: 1, stopped: why } };
+    });
+  try {
+    const stream = await api.turn.whatIf({ ...rest, ...(model && { model }) }, { signal: controller.signal });
+    controller.signal.addEventListener('abort', () => void stream.return?.(undefined as never).catch(() => {}), { once: true });
+    for (;;) {
+      const step = await stream.next();
+      if (controller.signal.aborted) break;
+      if (step.done) {
+        const { value } = step;
+        change(({ turns }) => ({
+          state: 'done',
+          result: value,
+          turns: settled(turns, value.stopped?.why === 'failed' ? value.stopped.what : undefined),
+        }));
+        break;
+      }
+      change(({ turns }) => ({ turns: turnsAfter(turns, step.value, Date.now()) }));
+    }
+    if (controller.signal.aborted) canceled();
+  } catch (error) {
+    if (controller.signal.aborted) canceled();
+    else change(({ turns }) => ({ state: 'failed', error, turns: settled(turns) }));
+  }
+  await refreshProject();
+}

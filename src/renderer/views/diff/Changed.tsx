@@ -1,0 +1,71 @@
+import { useEffect, useMemo, useState } from 'react';
+import type { Entry } from '../../../core/contract/index.js';
+import { Fold, kindNames, say, speaker } from '../../parts';
+import { comparable, type Layout, type Piece, piecesOf } from './parts';
+
+/** Texts longer than this are shown as they are: what changed in them would take longer to find than to read. */
+const wordLimit = 40_000;
+
+/** Two texts as pieces that are the same and pieces that are not; undefined until they are compared. */
+export function usePieces(a: string, b: string): { readonly a: readonly Piece[]; readonly b: readonly Piece[] } | undefined {
+  const [pieces, setPieces] = useState<{ a: readonly Piece[]; b: readonly Piece[] }>();
+  useEffect(() => {
+    let wanted = true;
+    setPieces(undefined);
+    if (a.length + b.length > wordLimit) return;
+    void import('@codemirror/merge').then(({ presentableDiff }) => {
+      if (wanted) setPieces(piecesOf(a, b, presentableDiff(a, b, { scanLimit: 2_000, timeout: 200 })));
+    });
+    return () => {
+      wanted = false;
+    };
+  }, [a, b]);
+  return pieces;
+}
+
+/** One side of a change: what differs in it is marked. */
+export function Words({ text, pieces, kind }: { text: string; pieces: readonly Piece[] | undefined; kind: 'removed' | 'added' }) {
+  if (!pieces) return <Fold text={text}>{(part) => <pre className="verbatim changed-text">{part}</pre>}</Fold>;
+  return (
+    <pre className="verbatim changed-text">
+      {pieces.map((piece, n) =>
+        piece.differs ? (
+          // biome-ignore lint/suspicious/noArrayIndexKey: pieces of a text that does not change
+          <mark key={n} className={kind}>
+            {piece.text}
+          </mark>
+        ) : (
+          // biome-ignore lint/suspicious/noArrayIndexKey: pieces of a text that does not change
+          <span key={n}>{piece.text}</span>
+        ),
+      )}
+    </pre>
+  );
+}
+
+/** An entry that says something else now, word by word. */
+export function Changed({ a, b, layout }: { a: Entry; b: Entry; layout: Layout }) {
+  const [textA, textB] = useMemo(() => [comparable(a), comparable(b)], [a, b]);
+  const pieces = usePieces(textA, textB);
+  const side = (entry: Entry, text: string, shown: readonly Piece[] | undefined, kind: 'removed' | 'added') => (
+    <article className={`entry kind-tool changed-${kind}`} aria-label={kind === 'removed' ? 'Before' : 'After'}>
+      <EntryHead entry={entry} />
+      <Words text={text} pieces={shown} kind={kind} />
+    </article>
+  );
+  return (
+    <div className={layout === 'split' ? 'diff-columns' : undefined}>
+      <div>{side(a, textA, pieces?.a, 'removed')}</div>
+      <div>{side(b, textB, pieces?.b, 'added')}</div>
+    </div>
+  );
+}
+
+const EntryHead = ({ entry }: { entry: Entry }) => (
+  <header className="entry-head">
+    <span className="entry-name">{entry.toolName ?? speaker(entry)}</span>
+    <span className="muted">{kindNames[entry.kind]}</span>
+    <span className="grow" />
+    <span className="entry-tokens">≈ {say.compact(entry.tokens)}</span>
+  </header>
+);

@@ -1,0 +1,75 @@
+import { FlaskConical } from 'lucide-react';
+import { useState } from 'react';
+import type { ExperimentRow } from '../../../core/contract/index.js';
+import { api } from '../../client';
+import { Answer, Button, Empty, say } from '../../parts';
+import { go, useExperiments, useKept, useNavigation, useQuery } from '../../state';
+import { ExperimentPage } from './Page';
+
+/** The experiments of the project, or the one that is open. */
+export function ExperimentsView({ project }: { project: string }) {
+  const experiment = useNavigation(({ route }) => route.experiment);
+  return experiment ? <ExperimentPage key={`${project} ${experiment}`} project={project} experimentId={experiment} /> : <List project={project} />;
+}
+
+function List({ project }: { project: string }) {
+  const revision = useExperiments((state) => state.revision);
+  const query = useKept(useQuery(`${project} experiments ${revision}`, (signal) => api.experiment.list({}, { signal })));
+  return (
+    <Answer query={query} what="The experiments cannot be listed" loading="Reading the experiments" lines={6}>
+      {(rows) => (rows.length === 0 ? <None /> : <Rows rows={rows} />)}
+    </Answer>
+  );
+}
+
+const None = () => (
+  <Empty
+    title="No experiments yet"
+    picture={<FlaskConical size={48} strokeWidth={1} />}
+    actions={
+      <Button look="primary" onClick={() => go({ view: 'run' })}>
+        Run a turn again
+      </Button>
+    }
+  >
+    Run a turn again with another model, setting or prompt, and keep each way as a case: what came of all of them stands here side by side, and can be
+    run once more.
+  </Empty>
+);
+
+function Rows({ rows }: { rows: readonly ExperimentRow[] }) {
+  const [words, setWords] = useState('');
+  const shown = rows.filter((row) => `${row.title} ${row.note}`.toLowerCase().includes(words.trim().toLowerCase()));
+  return (
+    <section className="experiments" aria-label="Experiments">
+      <div className="experiments-tools">
+        <input
+          type="search"
+          className="field grow"
+          data-filter
+          placeholder="Filter experiments  /"
+          aria-label="Filter experiments"
+          value={words}
+          onChange={(event) => setWords(event.target.value)}
+        />
+        <span className="muted">{say.plural(rows.length, 'experiment')}</span>
+      </div>
+      <ul className="experiments-list">
+        {shown.map((row) => (
+          <li key={row.experimentId}>
+            <button type="button" className="experiments-row" onClick={() => go({ view: 'experiments', experiment: row.experimentId })}>
+              <b className="ellipsis grow">{row.title}</b>
+              <span className="muted">{say.plural(row.cases, 'case')}</span>
+              <span className="muted">{say.plural(row.results, 'reply', 'replies')}</span>
+              {row.passed > 0 && <span className="outcome pass">{row.passed} pass</span>}
+              {row.failed > 0 && <span className="outcome fail">{row.failed} fail</span>}
+              <time className="muted" dateTime={row.updatedAt} title={say.instant(row.updatedAt)}>
+                {say.when(row.updatedAt)}
+              </time>
+            </button>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

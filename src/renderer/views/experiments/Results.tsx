@@ -1,0 +1,165 @@
+import { BookOpen, Check, CircleAlert, Columns3, GitCompare, Minus, X } from 'lucide-react';
+import { useState } from 'react';
+import type { ContextId, ExperimentResult } from '../../../core/contract/index.js';
+import { api } from '../../client';
+import { Button, IconButton, notifyProblem, say } from '../../parts';
+import { experimentsChanged, go } from '../../state';
+import { outcomeNames } from './words';
+
+type Verdict = 'pass' | 'fail' | null;
+
+const judge = (resultId: string, verdict: Verdict): void => void api.experiment.judge({ resultId, verdict }).then(experimentsChanged, notifyProblem);
+
+const icons = { pass: Check, fail: X, unjudged: Minus, problem: CircleAlert } as const;
+
+/** What came of the cases, the newest round first. */
+export function Results({ results }: { results: readonly ExperimentResult[] }) {
+  const [chosen, setChosen] = useState(0);
+  const at = Math.min(chosen, results.length - 1);
+  const latest = results.filter((result) => result.round === results[0]?.round && result.commit);
+  const turns = new Set(latest.map((result) => result.turnId));
+  const choose = (n: number, from: HTMLElement) => {
+    const next = Math.max(0, Math.min(results.length - 1, n));
+    setChosen(next);
+    from.querySelector(`[data-result="${next}"]`)?.scrollIntoView({ block: 'nearest' });
+  };
+  const onKeyDown = (event: React.KeyboardEvent<HTMLElement>) => {
+    if (event.target !== event.currentTarget || event.ctrlKey || event.metaKey || event.altKey) return;
+    const result = results[at];
+    const steps: Record<string, number> = { j: 1, ArrowDown: 1, k: -1, ArrowUp: -1 };
+    const verdicts: Record<string, Verdict> = { p: 'pass', f: 'fail', u: null };
+    const step = steps[event.key];
+    const verdict = verdicts[event.key];
+    if (step !== undefined) choose(at + step, event.currentTarget);
+    else if (result && verdict !== undefined) judge(result.resultId, verdict);
+    else if (result?.commit && event.key === 'Enter') open(result.commit);
+    else if (result?.commit && event.key === 'd') compare(result);
+    else return;
+    event.preventDefault();
+  };
+  return (
+    <section className="experiment-part" aria-label="Results">
+      <header className="experiment-results-head">
+        <h3>What came of it</h3>
+        <span className="muted">
+          {results.length === 0 ? 'nothing yet' : `${say.plural(results.length, 'reply', 'replies')} · p passes, f fails, u takes it back`}
+        </span>
+        <span className="grow" />
+        {latest.length > 1 && turns.size === 1 && (
+          <Button small icon={Columns3} onClick={() => compareAll(latest)}>
+            Compare the last round
+          </Button>
+        )}
+      </header>
+      {results.length > 0 && (
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a table that is gone through by keyboard
+        <section className="experiment-scroll" aria-label="Replies" data-list tabIndex={0} onKeyDown={onKeyDown}>
+          <table>
+            <thead>
+              <tr>
+                {['Outcome', 'Case', 'Model', 'Settings', 'Edits', 'Tokens in / out', 'Cost', 'Time', 'Reply', 'Your word', ''].map((name) => (
+                  <th key={name} scope="col">
+                    {name || <span className="unseen">Actions</span>}
+                  </th>
+                ))}
+              </tr>
+            </thead>
+            <tbody>
+              {results.map((result, n) => (
+                <ResultRow
+                  key={result.resultId}
+                  result={result}
+                  n={n}
+                  isChosen={n === at}
+                  isFirstOfRound={n === 0 || results[n - 1]?.round !== result.round}
+                  onChoose={() => setChosen(n)}
+                />
+              ))}
+            </tbody>
+          </table>
+        </section>
+      )}
+    </section>
+  );
+}
+
+const open = (commit: ContextId): void => go({ view: 'context', commit, entry: undefined, stop: undefined });
+const compare = (result: ExperimentResult): void =>
+  go({ view: 'diff', commit: result.commit ?? undefined, against: result.turnId, entry: undefined });
+
+const mostBeside = 15;
+function compareAll(results: readonly ExperimentResult[]): void {
+  const [first, ...others] = results.flatMap((result) => result.commit ?? []).slice(0, mostBeside);
+  go({ view: 'diff', commit: first, against: results[0]?.turnId, others: others.join(','), entry: undefined });
+}
+
+const unknown = <span className="muted">not recorded</span>;
+
+function ResultRow(props: { result: ExperimentResult; n: number; isChosen: boolean; isFirstOfRound: boolean; onChoose: () => void }) {
+  const { result, n, isChosen, isFirstOfRound, onChoose } = props;
+  const { outcome, judgedBy, checks, problem, tokens, commit } = result;
+  const Glyph = icons[outcome];
+  const why = problem ?? checks.map((check) => `${check.passed ? '✓' : '✗'} ${check.words}${check.why ? `: ${check.why}` : ''}`).join('\n');
+  return (
+    <tr
+      data-result={n}
+      className={`${isChosen ? 'chosen' : ''}${isFirstOfRound && n > 0 ? ' new-round' : ''}`}
+      aria-current={isChosen}
+      onClick={onChoose}
+    >
+      <td>
+        <span className={`outcome ${outcome}`} title={why}>
+          <Glyph size={12} aria-hidden /> {outcomeNames[outcome]}
+        </span>
+        {judgedBy && <span className="muted"> {judgedBy === 'person' ? 'you say' : 'by checks'}</span>}
+      </td>
+      <td>
+        {result.title || 'Case'}{' '}
+        <span className="muted">
+          round {result.round}
+          {result.sample > 0 && `, sample ${result.sample + 1}`}
+        </span>
+      </td>
+      <td className="mono">{result.model ?? (result.provider === 'recorded' ? 'the recording' : result.provider)}</td>
+      <td>{result.settings || <span className="muted">as recorded</span>}</td>
+      <td>{result.edits || <span className="muted">none</span>}</td>
+      <td className="number">
+        {tokens.output === null ? unknown : `${tokens.input === null ? '?' : say.compact(tokens.input)} / ${say.compact(tokens.output)}`}
+      </td>
+      <td className="number">{result.cost === null ? unknown : `$${result.cost.toFixed(4)}`}</td>
+      <td className="number">{result.ms === null ? unknown : say.duration(result.ms)}</td>
+      <td className="experiment-reply" title={problem ?? result.head}>
+        {problem ? <span className="error">{problem}</span> : say.firstLine(result.head, 120)}
+      </td>
+      <td>
+        <span className="experiment-verdict">
+          <IconButton
+            small
+            icon={Check}
+            label="It passes"
+            keys="p"
+            aria-pressed={judgedBy === 'person' && outcome === 'pass'}
+            onClick={() => judge(result.resultId, 'pass')}
+          />
+          <IconButton
+            small
+            icon={X}
+            label="It fails"
+            keys="f"
+            aria-pressed={judgedBy === 'person' && outcome === 'fail'}
+            onClick={() => judge(result.resultId, 'fail')}
+          />
+          {judgedBy === 'person' && <IconButton small icon={Minus} label="Take it back" keys="u" onClick={() => judge(result.resultId, null)} />}
+        </span>
+      </td>
+      <td>
+        {commit && (
+          <span className="experiment-verdict">
+            <IconButton small icon={BookOpen} label="Open the branch" keys="Enter" onClick={() => open(commit)} />
+            <IconButton small icon={GitCompare} label="Compare with the record" keys="d" onClick={() => compare(result)} />
+          </span>
+        )}
+      </td>
+    </tr>
+  );
+}
