@@ -1,0 +1,94 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Chain, contextEntries, entries, tips } from '../../../../src/core/chain/index.js';
+import { exportContext } from '../../../../src/core/export/index.js';
+import { getSource, importPaths, listSources } from '../../../../src/core/intake/index.js';
+import { atOnce } from '../../../../src/core/project/index.js';
+import { emptyChain } from '../../../support/project.js';
+import { filesOf, hasAgent, live, oracle, scenario, transcripts } from '../agents.js';
+
+let work = '';
+beforeAll(() => {
+  work = mkdtempSync(join(tmpdir(), 'stemma-gemini-'));
+});
+afterAll(() => rmSync(work, { recursive: true, force: true }));
+
+interface Content {
+  readonly role: string;
+  readonly parts: readonly { readonly text?: string }[];
+}
+
+/** What the real agent sends when it resumes the file and is told PING; without what it tells of the place it was started in. */
+function sentFor(path: string, agent: 'gemini' | 'claude' = 'gemini'): readonly unknown[] {
+  const out = join(work, 'messages.json');
+  const ran = spawnSync(oracle, [agent, path, '--out', out], { encoding: 'utf8' });
+  expect(JSON.parse(ran.stdout), ran.stderr).toMatchObject({ accepted: true });
+  const sent = JSON.parse(readFileSync(out, 'utf8')) as Content[];
+  return sent.map((content) =>
+    content.parts ? { ...content, parts: content.parts.filter(({ text }) => !text?.startsWith('<session_context>')) } : content,
+  );
+}
+
+const imported = (chain: Chain, paths: readonly string[]) => atOnce(importPaths(chain, { paths }));
+let number = 0;
+const written = (text = ''): string => {
+  const path = join(work, `session-${number++}.jsonl`);
+  writeFileSync(path, text);
+  return path;
+};
+
+describe.skipIf(!hasAgent('gemini'))('the real Gemini CLI (skipped where it is not installed by ../shared/tools/resume-oracle)', () => {
+  const files = hasAgent('gemini') ? filesOf(live('gemini', scenario('gemini-tour')), /tmp\/.*\/chats\/.*\.jsonl$/) : [];
+  const inCorpus = hasAgent('gemini') ? filesOf(join(transcripts, 'gemini-cli'), /\.json$/) : [];
+
+  test('[F1, F21] every session comes back from the store', () => {
+    const chain = emptyChain();
+    const result = imported(chain, [...files, ...inCorpus]);
+    expect([...result.skipped, ...result.notes]).toEqual([]);
+    const sources = listSources(chain);
+    expect(sources).toHaveLength(files.length + inCorpus.length);
+    for (const source of sources) {
+      const { artifactRef } = getSource(chain, source.sourceId);
+      expect(Buffer.from(chain.artifacts.read(chain.artifacts.find(artifactRef ?? ''))).equals(readFileSync(source.path)), source.path).toBe(true);
+    }
+  });
+
+  test('[F14] resumes our export of each session as it does the original', () => {
+    const chain = emptyChain();
+    imported(chain, [...files, ...inCorpus]);
+    const sources = listSources(chain).filter((source) => source.tips.length > 0);
+    expect(sources).toHaveLength(4);
+    for (const { path, tips: ends } of sources) {
+      const text = exportContext(chain, { id: ends.at(-1) as never, format: 'gemini-v1' }).text;
+      expect(sentFor(written(text)), basename(path)).toEqual(sentFor(path));
+    }
+  }, 120_000);
+
+  test('[F14] a branch that was taken back is resumed with just that', () => {
+    const chain = emptyChain();
+    imported(chain, files);
+    const left = tips(chain, {}).find(({ id }) => entries(chain, { id }).entries.some(({ text }) => text === 'And more, after the compression'));
+    const sent = JSON.stringify(sentFor(written(exportContext(chain, { id: left?.id as never, format: 'gemini-v1' }).text)));
+    expect(sent).toContain('SUMMARY OF WORK');
+    expect(sent).toContain('And more, after the compression');
+    expect(sent).not.toContain('Try another way');
+    expect(sent).not.toContain('Fix the queue retry');
+  }, 60_000);
+
+  test('a Claude Code session is taken up by Gemini CLI, with what was said, called and answered', () => {
+    const chain = emptyChain();
+    const { tips: ends } = imported(chain, [join(transcripts, 'claude-code/entire-ada8171575ce-image-in-tool-result.jsonl')]);
+    const id = ends.at(-1) as never;
+    const sent = JSON.stringify(sentFor(written(exportContext(chain, { id, format: 'gemini-v1' }).text)));
+    const said = contextEntries(chain, { id }).map(({ entry }) => entry);
+    expect(said.length).toBeGreaterThan(20);
+    for (const { kind, role, text, toolName } of said) {
+      if (kind === 'text' && role !== 'system' && text?.trim()) expect(sent).toContain(JSON.stringify(text).slice(1, -1));
+      if (kind === 'tool_call') expect(sent).toContain(`"name":"${toolName}"`);
+      if (kind === 'tool_result' && text) expect(sent).toContain(JSON.stringify(text).slice(1, 80));
+    }
+  }, 60_000);
+});
