@@ -24,6 +24,7 @@ export { type AgentMeta, agentIn, claudeCode } from './claude-code/index.js';
 export { type PlacedLine as CodexLine, readLines as codexLines, sentItem as codexItem } from './codex/index.js';
 export { events } from './events/index.js';
 export type * from './format.js';
+export { answerNoted as geminiAnswer, contentsSent as geminiContents } from './gemini/index.js';
 export { factsOf, joinLosses, type Losses, lossesOf, noLosses } from './losses.js';
 export { fence, markdown } from './markdown/index.js';
 export { narrative, tell } from './narrative/index.js';

@@ -89,7 +89,7 @@ function entriesIn({ message, raw, isKept }: Placed, known: Known): readonly Par
       key: `${name}.${number}` as EntryKey,
       ...draft,
       ...(marks.length > 0 && { marks }),
-      messageId: name,
+      messageId: idOf(message),
       ...(at !== undefined && { at }),
       raw,
     };

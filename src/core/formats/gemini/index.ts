@@ -13,6 +13,8 @@ import { writeSession } from './session.js';
 import { scanLines } from './values.js';
 import { writeEntries } from './write.js';
 
+export { answerNoted, contentsSent } from './sent.js';
+
 export const gemini: ImportableFormat = {
   id: formatId,
   contentType: 'application/jsonl',
