@@ -58,7 +58,7 @@ export function contentsSent(deltas: Iterable<Uint8Array>, answer: string): Sent
         put(turns, record);
       } else if (isHeader(record)) isForgotten = !isFirst;
       else if (isObject(record.$set) && typeof record.$set.sessionId === 'string') {
-        turns = inOrder(reopened([...turns.values()], isForgotten));
+        turns = withCopies(reopened(readAgain(turns), isForgotten));
         isReopened = true;
         isForgotten = false;
       }
@@ -86,6 +86,13 @@ function saidIn(message: JsonObject): readonly JsonObject[] {
 /** The turns in order, each found by its id. */
 type Turns = Map<string, Turn>;
 const inOrder = (turns: readonly Turn[]): Turns => new Map(turns.map((turn) => [turn.id, turn]));
+/** In hand the agent has a list, and two turns may have one id; in the file, one of them is read. */
+const withCopies = (turns: readonly Turn[]): Turns => {
+  const all: Turns = new Map();
+  for (const turn of turns) all.set(all.has(turn.id) ? `${turn.id}\0${all.size}` : turn.id, turn);
+  return all;
+};
+const readAgain = (turns: Turns): readonly Turn[] => [...inOrder([...turns.values()]).values()];
 
 function put(turns: Turns, message: JsonObject): void {
   const [turn] = turnOf(message);
