@@ -7,13 +7,13 @@ const mostAtOnce = 200;
 
 /** A number that an area's next row makes larger: the running number of its latest, or of the latest of both of its tables. */
 const latest: Readonly<Record<Area, string>> = {
-  commits: 'SELECT seq AS no FROM context WHERE project = ? ORDER BY seq DESC LIMIT 1',
-  tickets: `SELECT COALESCE((SELECT no FROM ticketVersion WHERE project = ?1 ORDER BY no DESC LIMIT 1), 0)
-                 + COALESCE((SELECT no FROM ticketAnswer WHERE project = ?1 ORDER BY no DESC LIMIT 1), 0) AS no`,
-  cards: 'SELECT no AS no FROM card WHERE project = ? ORDER BY no DESC LIMIT 1',
-  boxes: 'SELECT no AS no FROM box WHERE project = ? ORDER BY no DESC LIMIT 1',
-  messages: 'SELECT no AS no FROM spaceMessage WHERE project = ? ORDER BY no DESC LIMIT 1',
-  turns: 'SELECT no AS no FROM agentTurn WHERE project = ? ORDER BY no DESC LIMIT 1',
+  commits: 'SELECT seq AS no FROM context WHERE project = :project ORDER BY seq DESC LIMIT 1',
+  tickets: `SELECT COALESCE((SELECT no FROM ticketVersion WHERE project = :project ORDER BY no DESC LIMIT 1), 0)
+                 + COALESCE((SELECT no FROM ticketAnswer WHERE project = :project ORDER BY no DESC LIMIT 1), 0) AS no`,
+  cards: 'SELECT no AS no FROM card WHERE project = :project ORDER BY no DESC LIMIT 1',
+  boxes: 'SELECT no AS no FROM box WHERE project = :project ORDER BY no DESC LIMIT 1',
+  messages: 'SELECT no AS no FROM spaceMessage WHERE project = :project ORDER BY no DESC LIMIT 1',
+  turns: 'SELECT no AS no FROM agentTurn WHERE project = :project ORDER BY no DESC LIMIT 1',
 };
 type Marks = Readonly<Record<Area, number>>;
 
@@ -44,7 +44,7 @@ export async function* changes(chain: Chain, after: number | undefined, signal: 
 const stateOf = (chain: Chain): string => `${chain.db.version()} ${chain.db.one<{ n: number }>('SELECT total_changes() AS n')?.n}`;
 
 const marksOf = (chain: Chain): Marks =>
-  Object.fromEntries(areas.map((area) => [area, chain.db.one<{ no: number }>(latest[area], chain.project)?.no ?? 0])) as unknown as Marks;
+  Object.fromEntries(areas.map((area) => [area, chain.db.one<{ no: number }>(latest[area], { project: chain.project })?.no ?? 0])) as unknown as Marks;
 
 const pause = (ms: number, signal: AbortSignal | undefined): Promise<void> =>
   new Promise((resume) => {
