@@ -44,7 +44,9 @@ export async function* changes(chain: Chain, after: number | undefined, signal: 
 const stateOf = (chain: Chain): string => `${chain.db.version()} ${chain.db.one<{ n: number }>('SELECT total_changes() AS n')?.n}`;
 
 const marksOf = (chain: Chain): Marks =>
-  Object.fromEntries(areas.map((area) => [area, chain.db.one<{ no: number }>(latest[area], { project: chain.project })?.no ?? 0])) as unknown as Marks;
+  Object.fromEntries(
+    areas.map((area) => [area, chain.db.one<{ no: number }>(latest[area], { project: chain.project })?.no ?? 0]),
+  ) as unknown as Marks;
 
 const pause = (ms: number, signal: AbortSignal | undefined): Promise<void> =>
   new Promise((resume) => {
