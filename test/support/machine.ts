@@ -25,6 +25,8 @@ export interface Machine {
   giveHistory(): string;
   run(...words: string[]): Promise<Ran>;
   runWith(input: string, ...words: string[]): Promise<Ran>;
+  /** A command that goes on until it is ended, or the machine is. */
+  follow(...words: string[]): Following;
   /** What `npm start` runs, on a machine with this environment; ended with the machine. */
   start(environment: NodeJS.ProcessEnv, ...words: string[]): Promise<WebHost>;
   /** Serves the window; ended with the machine. */
@@ -36,6 +38,11 @@ export interface Ran {
   code: number | null;
   out: string;
   err: string;
+}
+
+export interface Following extends AsyncDisposable {
+  /** The whole lines that it has written so far. */
+  lines(): string[];
 }
 
 export interface WebHost {
@@ -77,6 +84,11 @@ export function machine(): Machine {
     },
     run: (...words) => ended(start(words), ''),
     runWith: (input, ...words) => ended(start(words), input),
+    follow(...words) {
+      const child = start(words);
+      const out = collected(child.stdout);
+      return { lines: () => out().split('\n').slice(0, -1), [Symbol.asyncDispose]: () => kill(child) };
+    },
     start: (environment, ...words) => served(begin(join(root, 'src', 'main', 'start', 'index.ts'), words, environment)),
     web: (...words) => served(start(['web', '--no-open', ...words])),
     async [Symbol.asyncDispose]() {

@@ -35,6 +35,7 @@ const inputOf = <Schema>(procedure: { '~orpc': { inputSchema?: Schema } }): NonN
   procedure['~orpc'].inputSchema as NonNullable<Schema>;
 
 /** What an agent gets that named no limit: a whole history would fill its window at one call. */
+const ticketsUnasked = 50;
 const entriesUnasked = 50;
 const tokensUnasked = 10_000;
 
@@ -96,8 +97,19 @@ export const tools: readonly AgentTool[] = [
     client.ticket.update(input),
   ),
   tool('ticket_get', 'reads', 'A ticket with all its versions.', inputOf(ticket.get), (client, input) => client.ticket.get(input)),
-  tool('ticket_list', 'reads', 'Tickets by status, type or parent; `ready` ones wait for no other.', inputOf(ticket.list), (client, input) =>
-    client.ticket.list(input),
+  tool(
+    'ticket_list',
+    'reads',
+    `Tickets by status, type or parent, each whole, in the order of their making (${ticketsUnasked} where you give no \`limit\`); \`ready\` ones wait for no other.`,
+    inputOf(ticket.list),
+    (client, input) => client.ticket.list({ limit: ticketsUnasked, ...input }),
+  ),
+  tool(
+    'ticket_overview',
+    'reads',
+    `Tickets in short, those changed last first, by what they are and the words they have (${ticketsUnasked} where you give no \`limit\`); \`counts\` by status.`,
+    inputOf(ticket.overview),
+    (client, input) => client.ticket.overview({ limit: ticketsUnasked, ...input }),
   ),
   tool(
     'ticket_transition',
@@ -115,5 +127,55 @@ export const tools: readonly AgentTool[] = [
     "Says something in a ticket's thread, which goes on from the context that the ticket was written with.",
     inputOf(ticket.discuss),
     (client, input) => client.ticket.discuss(input),
+  ),
+  tool(
+    'ticket_thread',
+    'reads',
+    "A ticket's discussion, message by message, and the context that it goes on from.",
+    inputOf(ticket.thread),
+    (client, input) => client.ticket.thread(input),
+  ),
+  tool(
+    'ticket_answer',
+    'writes',
+    "Has the last message of a ticket's thread answered by a provider, as whoever understood the ticket then; `recorded` answers what was asked before.",
+    inputOf(ticket.answer),
+    async (client, input) => {
+      const reply = await client.ticket.answer(input);
+      let text = '';
+      for (;;) {
+        const { done, value } = await reply.next();
+        if (done) return { ...value, text };
+        if (value.kind === 'text' || value.kind === 'notice') text += value.delta;
+      }
+    },
+  ),
+  tool(
+    'ticket_start_from',
+    'reads',
+    'From which context somebody should start on a ticket: yours, where `who` is you. Null is a fresh start; `choices` names the others.',
+    inputOf(ticket.startFrom),
+    (client, input) => client.ticket.startFrom(input),
+  ),
+  tool(
+    'ticket_events',
+    'reads',
+    `Who was asked to start what, from which context, by moves and questions, oldest first (${ticketsUnasked} where you give no \`limit\`). Nothing runs by itself: take what is yours.`,
+    inputOf(ticket.events),
+    (client, input) => client.ticket.events({ limit: ticketsUnasked, ...input }),
+  ),
+  tool(
+    'ticket_acknowledge',
+    'writes',
+    'Says that you took, did or dismissed a start that was asked for; whoever takes it first has it.',
+    inputOf(ticket.acknowledge),
+    (client, input) => client.ticket.acknowledge(input),
+  ),
+  tool(
+    'ticket_import',
+    'writes',
+    "Makes tickets of GitHub's JSON of issues and reviews, or of a Markdown task list; what was brought in before stays as it is.",
+    inputOf(ticket.import),
+    (client, input) => client.ticket.import(input),
   ),
 ];

@@ -230,4 +230,57 @@ test.describe('stemma ticket', () => {
     const closed = json(await machine.run('ticket', 'list', '--status', 'closed', '--json')) as { ticketId: string }[];
     expect(closed.map(({ ticketId }) => ticketId).sort()).toEqual([found.ticketId, made.ticketId].sort());
   });
+
+  test('brings in, changes, says who should start and from where, has questions answered, and is told of what is new', async ({ machine }) => {
+    const dir = machine.path('work', 'p.stemma');
+    json(await machine.run('init', dir, '--json'));
+    const line = (type: string, uuid: string, parentUuid: string | null, content: unknown) =>
+      `${JSON.stringify({ type, uuid, parentUuid, sessionId: 's', timestamp: '2026-01-01T10:00:00.000Z', message: { role: type, content } })}\n`;
+    const understood = async (parent: string | null, text: string) => {
+      const given = { parent, text, type: 'delta', format: 'claude-code-v1', template: 'reviewer', principal: '@rev', checkpoint: 'explicit' };
+      return (json(await machine.run('call', 'context.checkpoint', '--input', JSON.stringify(given))) as { id: string }).id;
+    };
+    const review = await understood(null, line('user', 'u1', null, 'Review it'));
+    await understood(review, line('user', 'u2', 'u1', 'Why twice?') + line('assistant', 'u3', 'u2', [{ type: 'text', text: 'It begins at one.' }]));
+
+    const plan = '# Plan\n- [ ] Retry failed jobs\n- [x] Find out why\n';
+    const brought = await machine.runWith(plan, 'ticket', 'import', '--kind', 'markdown', '--at', '2026-01-02T00:00:00Z');
+    expect(brought.err).toContain('2 new tickets');
+    const [ticketId = ''] = brought.out.split('\n');
+    expect((await machine.runWith(plan, 'ticket', 'import')).err).toContain('2 known already');
+    expect((await machine.run('ticket', 'import', machine.path('nothing.md'))).code).toBe(2);
+
+    const changed = ['--title', 'Retry jobs', '--label', 'queue', '--body', 'Jobs are lost', '--reason', 'asked for', '--by', '@pm', '--json'];
+    expect(json(await machine.run('ticket', 'update', ticketId, ...changed))).toMatchObject({
+      ...{ title: 'Retry jobs', labels: ['queue'], body: 'Jobs are lost' },
+      versions: [{}, { by: '@pm', reason: 'asked for' }],
+    });
+    json(await machine.run('ticket', 'move', ticketId, 'review', '--reviewer', '@rev', '--by', '@author', '--json'));
+    const finding = ['--type', 'review_finding', '--parent', ticketId, '--by', '@rev', '--context', review, '--json'];
+    const found = json(await machine.run('ticket', 'create', 'Counts twice', ...finding)) as { ticketId: string };
+    json(await machine.run('ticket', 'discuss', found.ticketId, 'Why twice?', '--by', '@author', '--json'));
+    expect(json(await machine.run('ticket', 'start', found.ticketId, '@rev', '--json'))).toMatchObject({ task: 'answer', reason: 'discussion' });
+    expect((await machine.run('ticket', 'start', ticketId, '@other')).out).toContain('fresh');
+    const answered = await machine.run('ticket', 'answer', found.ticketId);
+    expect(answered.out).toBe('It begins at one.');
+    expect(answered.err).toMatch(/ctx-\w+ in thr-/);
+    expect((await machine.run('ticket', 'answer', found.ticketId)).code).toBe(1);
+
+    const waiting = json(await machine.run('ticket', 'events', '--json')) as { event: number; task: string }[];
+    expect(waiting.map(({ task }) => task)).toEqual(['review']);
+    const event = String(waiting[0]?.event);
+    expect((await machine.run('ticket', 'acknowledge', event, 'taken', '--by', '@runner')).out).toContain('taken by @runner');
+    expect((await machine.run('ticket', 'acknowledge', event, 'taken', '--by', '@other')).err).toContain('@runner');
+    expect((await machine.run('ticket', 'events', '--ticket', ticketId, '--state', 'taken')).out).toContain('@rev: review');
+
+    await using runner = machine.follow('ticket', 'events', '--follow', '--json', '--after', event);
+    json(await machine.run('ticket', 'verdict', ticketId, '@rev', 'changes_requested', '--json'));
+    json(await machine.run('ticket', 'move', ticketId, 'in_progress', '--assignee', '@author', '--by', '@author', '--json'));
+    await expect.poll(() => runner.lines().map((each) => JSON.parse(each))).toMatchObject([{ who: '@author', task: 'address_findings' }]);
+
+    const help = (await machine.run('ticket', '--help')).out;
+    for (const name of ['list', 'show', 'create', 'update', 'move', 'discuss', 'answer', 'verdict', 'import', 'start', 'events', 'acknowledge'])
+      expect(help).toMatch(new RegExp(`^  ${name} `, 'm'));
+    expect((await machine.run('ticket', 'events', '--help')).out).toContain('--follow');
+  });
 });

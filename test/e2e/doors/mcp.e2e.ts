@@ -1,6 +1,6 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
-import type { Commit, Ticket } from '../../../src/core/contract/index.js';
+import type { Commit, Ticket, TicketEvent, TicketThread } from '../../../src/core/contract/index.js';
 import { expect, test } from '../../support/e2e.js';
 import { built, type Machine, node } from '../../support/machine.js';
 
@@ -58,7 +58,8 @@ test('an agent checkpoints, finds, reads and works on tickets over MCP', async (
     'entries',
     'materialize',
     'resolve',
-    ...['create', 'update', 'get', 'list', 'transition', 'verdict', 'discuss'].map((verb) => `ticket_${verb}`),
+    ...['create', 'update', 'get', 'list', 'overview', 'transition', 'verdict', 'discuss', 'thread', 'answer'].map((verb) => `ticket_${verb}`),
+    ...['start_from', 'events', 'acknowledge', 'import'].map((verb) => `ticket_${verb}`),
   ]);
   const schema = tools.find((tool) => tool.name === 'search')?.inputSchema;
   expect(schema).toMatchObject({ required: ['text'], properties: { text: { type: 'string', maxLength: 1_000 } } });
@@ -93,6 +94,36 @@ test('an agent checkpoints, finds, reads and works on tickets over MCP', async (
   expect(moved.versions.at(-1)).toMatchObject({ contextId: first.id, contextFound: 'resolved' });
   expect((await mcp.call<Ticket[]>('ticket_list', { status: 'in_progress' })).map((each) => each.ticketId)).toEqual([ticketId]);
 
+  expect(mcp.errors).toEqual([]);
+});
+
+test('reviewers and authors work over MCP: starts are taken, findings discussed and answered, tickets brought in', async ({ machine }) => {
+  expect((await machine.run('init', machine.path('work', 'p.stemma'))).code).toBe(0);
+  await using mcp = await agent(machine);
+  const asked = 'Why does the zanzibar pump stall?';
+  const said = { type: 'delta', format: 'claude-code-v1', template: 'reviewer', principal: '@rev', checkpoint: 'explicit' };
+  const [opening, ...rest] = spoken.split(/(?<=\n)/);
+  const review = await mcp.call<Commit>('checkpoint', { ...said, parent: null, text: opening?.replace(asked, 'Look at the pump') });
+  await mcp.call<Commit>('checkpoint', {
+    ...said,
+    parent: review.id,
+    text: opening?.replace('m-1', 'm-3').replace('null', '"m-1"') + rest.join('').replace('"m-1"', '"m-3"'),
+  });
+  const { created } = await mcp.call<{ created: string[] }>('ticket_import', { text: '- [ ] Free the valve', kind: 'markdown' });
+  const ticketId = created[0] as string;
+  await mcp.call('ticket_transition', { ticketId, to: 'review', reviewers: ['@rev'], by: '@author' });
+  const found = await mcp.call<Ticket>('ticket_create', {
+    ...{ title: 'The pump stalls', type: 'review_finding', parent: ticketId, by: '@rev', contextId: review.id },
+  });
+  const finding = { ticketId: found.ticketId };
+  await mcp.call('ticket_discuss', { ...finding, text: asked, principal: '@author' });
+  expect(await mcp.call('ticket_start_from', { ...finding, who: '@rev' })).toMatchObject({ task: 'answer', reason: 'discussion' });
+  const events = await mcp.call<TicketEvent[]>('ticket_events', { who: '@rev', state: 'waiting' });
+  expect(events.map(({ task }) => task)).toEqual(['review', 'answer']);
+  expect(await mcp.call('ticket_acknowledge', { event: events[0]?.event, by: '@rev', as: 'taken' })).toMatchObject({ state: 'taken' });
+  expect(await mcp.call('ticket_answer', { ...finding, provider: 'recorded' })).toMatchObject({ text: 'Its valve is stuck.' });
+  expect(await mcp.call<TicketThread>('ticket_thread', finding)).toMatchObject({ from: review.id, messages: [{ by: '@author' }, { by: '@rev' }] });
+  expect(await mcp.call('ticket_overview', { text: 'pump' })).toMatchObject({ total: 1, rows: [{ parent: ticketId }] });
   expect(mcp.errors).toEqual([]);
 });
 
