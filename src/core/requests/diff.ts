@@ -8,6 +8,7 @@ import { withBlocks, withoutMarks } from './canonical.js';
 import { membersAt, stringIn } from './json-ranges.js';
 import type { MessageReader } from './messages.js';
 import { parseOwnId } from './own.js';
+import { textAt } from './pages.js';
 import { openRebuilder, type Rebuilt } from './rebuild.js';
 import { callOf, getRequest } from './requests.js';
 import { isBilling } from './wire.js';
@@ -90,8 +91,8 @@ const blocksOf = (message: Json): readonly Json[] => (isObject(message) && Array
 
 function placed(reader: MessageReader, no: number): Placed {
   if (no < 0) return { name: `gap ${no}`, role: '', tokens: 0, blocks: () => [] };
-  const { page, index } = reader.at(no);
-  const text = page.text(index);
+  const { first, page } = reader.pageOf(no);
+  const text = textAt(page, no - first);
   return {
     name: String(no),
     role: stringIn(text, membersAt(text, 0, ['role'])?.get('role')) ?? '',

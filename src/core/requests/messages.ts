@@ -1,24 +1,41 @@
-import type { ArtifactNo, Json } from '../base/index.js';
+import { type ArtifactNo, type Json, textOf } from '../base/index.js';
 import type { Chain } from '../chain/index.js';
-import { openPage, type Page } from './pages.js';
+import { listText, openPage, type Page, textAt } from './pages.js';
 
-export interface StoredMessage {
+/** A page, and the number of its first message. */
+export interface OpenPage {
+  readonly first: number;
+  readonly count: number;
   readonly page: Page;
-  readonly index: number;
 }
 
 /** Stored messages by number. Pages that were opened stay open, so one reader serves one question. */
 export interface MessageReader {
-  /** @throws CORRUPT where the page is not what was stored. */
-  at(no: number): StoredMessage;
+  /** The page in which a message stands, at its number less that of the first. @throws CORRUPT where it is not what was stored. */
+  pageOf(no: number): OpenPage;
   /** @throws CORRUPT likewise. */
   valueAt(no: number): Json;
 }
 
-interface OpenPage {
-  readonly first: number;
-  readonly count: number;
-  readonly page: Page;
+const holds = ({ first, count }: OpenPage, no: number): boolean => no >= first && no < first + count;
+
+/** The values of messages; null for one that cannot be had. @throws CORRUPT. */
+export function valuesOf(reader: MessageReader, numbers: readonly number[]): Json[] {
+  const values: Json[] = [];
+  for (let at = 0; at < numbers.length; ) {
+    const no = numbers[at] as number;
+    if (no < 0) {
+      values.push(null);
+      at += 1;
+      continue;
+    }
+    const open = reader.pageOf(no);
+    let count = 1;
+    while (numbers[at + count] === no + count && holds(open, no + count)) count += 1;
+    for (const value of JSON.parse(listText(open.page, no - open.first, count)) as Json[]) values.push(value);
+    at += count;
+  }
+  return values;
 }
 
 export function messageReader(chain: Pick<Chain, 'db' | 'project' | 'artifacts'>): MessageReader {
@@ -30,7 +47,7 @@ export function messageReader(chain: Pick<Chain, 'db' | 'project' | 'artifacts'>
   const opened = (no: number): OpenPage => {
     const place = placeIn(open, no);
     const before = open[place];
-    if (before && no < before.first + before.count) return before;
+    if (before && holds(before, no)) return before;
     const row = db.one<{ first: number; count: number; artifact: ArtifactNo }>(
       'SELECT first, count, artifact FROM requestPage WHERE project = ? AND first <= ? ORDER BY first DESC LIMIT 1',
       project,
@@ -42,16 +59,16 @@ export function messageReader(chain: Pick<Chain, 'db' | 'project' | 'artifacts'>
     return page;
   };
 
-  const at = (no: number): StoredMessage => {
-    if (!last || no < last.first || no >= last.first + last.count) last = opened(no);
-    return { page: last.page, index: no - last.first };
+  const pageOf = (no: number): OpenPage => {
+    if (!last || !holds(last, no)) last = opened(no);
+    return last;
   };
 
   return {
-    at,
+    pageOf,
     valueAt: (no) => {
-      const { page, index } = at(no);
-      return JSON.parse(page.string(index)) as Json;
+      const { first, page } = pageOf(no);
+      return JSON.parse(textOf(textAt(page, no - first))) as Json;
     },
   };
 }

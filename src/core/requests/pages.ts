@@ -10,15 +10,13 @@ export interface PageText {
 }
 
 export interface Page {
+  readonly bytes: Buffer;
   readonly count: number;
-  text(index: number): Uint8Array;
-  /** The text as a string: one call, since a request has thousands. */
-  string(index: number): string;
-  sizeOf(index: number): number;
-  /** Where in the page the text begins. */
-  startOf(index: number): number;
-  /** Copies a message's canonical form to `target` from `at` on and returns where it ends; undefined where it has to be written. */
-  copyCanonical(index: number, target: Buffer, at: number): number | undefined;
+  /** Where each text begins in the bytes, and where the last one ends. */
+  readonly starts: Int32Array;
+  /** The place of each text's first number in `ranges`, and where the last one's end. */
+  readonly firstRanges: Int32Array;
+  readonly ranges: Int32Array;
 }
 
 /** Texts are gathered up to this many bytes: large enough to be read fast, small enough to be read for one message. */
@@ -62,30 +60,65 @@ export function openPage(bytes: Uint8Array): Page {
   // Copied, since words must begin at a multiple of four in memory.
   const index = new Int32Array(new Uint8Array(buffer.subarray(indexAt, buffer.length - word)).buffer);
   const count = index[0] as number;
-  const starts = index.subarray(1, count + 2);
-  const firstRange = index.subarray(count + 2, 2 * count + 3);
-  const ranges = index.subarray(2 * count + 3);
   return {
+    bytes: buffer,
     count,
-    text: (place) => buffer.subarray(starts[place], starts[place + 1]),
-    string: (place) => buffer.toString('utf8', starts[place], starts[place + 1]),
-    sizeOf: (place) => (starts[place + 1] as number) - (starts[place] as number),
-    startOf: (place) => starts[place] as number,
-    copyCanonical(place, target, at) {
-      const [first, last] = [firstRange[place] as number, firstRange[place + 1] as number];
-      if (first === last) return undefined;
-      let end = at;
-      for (let range = first; range < last; range += 2) end = copyRange(buffer, ranges[range] as number, ranges[range + 1] as number, target, end);
-      return end;
-    },
+    starts: index.subarray(1, count + 2),
+    firstRanges: index.subarray(count + 2, 2 * count + 3),
+    ranges: index.subarray(2 * count + 3),
   };
+}
+
+export const textAt = ({ bytes, starts }: Page, index: number): Uint8Array => bytes.subarray(starts[index], starts[index + 1]);
+
+/** The messages from `first` on, so many of them, as one text between brackets: parsing one text is cheaper than parsing thousands. */
+export const listText = ({ bytes, starts }: Page, first: number, count: number): string => joinedTexts(bytes, starts, first, first + count);
+
+function joinedTexts(bytes: Buffer, starts: Int32Array, first: number, last: number): string {
+  const list = Buffer.allocUnsafe((starts[last] as number) - (starts[first] as number) + last - first + 1);
+  let end = 0;
+  for (let index = first; index < last; index += 1) {
+    list[end] = index === first ? openBracket : comma;
+    end = end + 1 + bytes.copy(list, end + 1, starts[index], starts[index + 1]);
+  }
+  list[end] = closeBracket;
+  return list.toString('utf8');
+}
+
+const openBracket = 0x5b;
+const comma = 0x2c;
+const closeBracket = 0x5d;
+
+/**
+ * Writes the canonical forms of messages to `target`, a comma before each, from `first` on up to `last`, or to one that has to be written
+ * from its value. Answers where it ends, and with `stoppedAt` which message it came to.
+ */
+export function copyCanonicals(
+  { bytes, firstRanges, ranges }: Page,
+  first: number,
+  last: number,
+  target: Buffer,
+): { end: number; stoppedAt: number } {
+  let stoppedAt = first;
+  while (stoppedAt < last && firstRanges[stoppedAt] !== firstRanges[stoppedAt + 1]) stoppedAt += 1;
+  return { end: copyRanges(bytes, firstRanges, ranges, first, stoppedAt, target), stoppedAt };
 }
 
 /** Ranges are mostly a brace or a key: below this length a loop is faster than a call. */
 const shortRange = 24;
 
-function copyRange(from: Buffer, start: number, end: number, target: Buffer, at: number): number {
-  if (end - start >= shortRange) return at + from.copy(target, at, start, end);
-  for (let place = start, to = at; place < end; place += 1, to += 1) target[to] = from[place] as number;
-  return at + end - start;
+/** The innermost loop of a proof: it is given nothing but arrays, so that the code that it was compiled to is good for the next proof, too. */
+function copyRanges(bytes: Buffer, firstRanges: Int32Array, ranges: Int32Array, first: number, last: number, target: Buffer): number {
+  let end = 0;
+  for (let index = first; index < last; index += 1) {
+    target[end] = comma;
+    end += 1;
+    for (let range = firstRanges[index] as number; range < (firstRanges[index + 1] as number); range += 2) {
+      const [from, to] = [ranges[range] as number, ranges[range + 1] as number];
+      if (to - from >= shortRange) bytes.copy(target, end, from, to);
+      else for (let place = from, at = end; place < to; place += 1, at += 1) target[at] = bytes[place] as number;
+      end += to - from;
+    }
+  }
+  return end;
 }

@@ -6,7 +6,8 @@ import { cacheMark, ownObject, withBlocks } from './canonical.js';
 import { type CallDetails, callDetails } from './claude-code/records.js';
 import { listOf, listRow } from './lists.js';
 import { type Mark, markedMessage, marksByMessage, marksOf, pathInWords, putMark } from './marks.js';
-import { type MessageReader, messageReader } from './messages.js';
+import { type MessageReader, messageReader, valuesOf } from './messages.js';
+import { copyCanonicals } from './pages.js';
 import { unpackNumbers } from './varints.js';
 import { anthropicLayout, type Layout } from './wire.js';
 
@@ -151,12 +152,8 @@ export function openRebuilder(chain: Pick<Chain, 'db' | 'project' | 'artifacts'>
       return hash.update('}').digest('hex');
     },
     body({ details, layout, members, messages, marks }) {
-      const list = messages.map((no, at): Json => {
-        if (no < 0) return null;
-        const message = reader.valueAt(no);
-        const marked = marks.get(at);
-        return marked ? (markedMessage(message, marked) ?? message) : message;
-      });
+      const list = valuesOf(reader, messages);
+      for (const [at, marked] of marks) if (list[at]) list[at] = markedMessage(list[at], marked) ?? list[at];
       const values = Object.fromEntries([...members].map(([name, { value }]) => [name, value])) as JsonObject;
       if (details.wire) {
         const whole: JsonObject = { [layout.list]: list, ...values };
@@ -265,8 +262,6 @@ function lostOnMessages(reader: MessageReader, messages: readonly number[], mark
 
 const lostMark = (mark: Mark): string => `its cache mark at ${pathInWords(mark.path) || 'the top'} has no place in the request`;
 
-const chunkSize = 64 * 1024;
-
 /** Feeds the canonical forms of the messages from `from` on to the hash, and hands out its state before the message `stateAt`. */
 function writeMessages(
   hash: Hash,
@@ -277,34 +272,28 @@ function writeMessages(
   stateAt: number,
   keep: (state: Hash) => void,
 ): void {
-  let chunk = Buffer.allocUnsafe(chunkSize);
-  let size = 0;
-  const flush = (): void => {
-    if (size) hash.update(chunk.subarray(0, size));
-    size = 0;
-  };
-  for (let at = from; at <= messages.length; at += 1) {
-    if (at === stateAt) {
-      flush();
-      keep(hash.copy());
-    }
+  let text = Buffer.alloc(0);
+  for (let at = from; at <= messages.length; ) {
+    if (at === stateAt) keep(hash.copy());
     if (at === messages.length) break;
-    const { page, index } = reader.at(messages[at] as number);
-    const length = page.sizeOf(index) + 1;
-    if (size + length > chunk.length) {
-      flush();
-      if (length > chunk.length) chunk = Buffer.allocUnsafe(length);
-    }
-    if (at > 0) chunk[size++] = 0x2c;
+    const no = messages[at] as number;
     const marked = marks.get(at);
-    const end = marked ? undefined : page.copyCanonical(index, chunk, size);
-    if (end !== undefined) {
-      size = end;
+    const { page, first, count } = reader.pageOf(no);
+    // So many messages follow each other in the page as they do here, up to the next one that is not as it is stored.
+    let length = 1;
+    while (!marked && length < first + count - no && messages[at + length] === no + length && at + length !== stateAt && !marks.has(at + length))
+      length += 1;
+    if (text.length < page.bytes.length) text = Buffer.allocUnsafe(page.bytes.length);
+    const { end, stoppedAt } = marked ? { end: 0, stoppedAt: no - first } : copyCanonicals(page, no - first, no - first + length, text);
+    const copied = stoppedAt - (no - first);
+    at += copied;
+    if (copied > 0) {
+      hash.update(text.subarray(at === copied ? 1 : 0, end));
       continue;
     }
-    flush();
-    const message = reader.valueAt(messages[at] as number);
+    if (at > 0) hash.update(',');
+    const message = reader.valueAt(no);
     hash.update(canonicalJson(withBlocks(marked ? (markedMessage(message, marked) ?? message) : message)));
+    at += 1;
   }
-  flush();
 }

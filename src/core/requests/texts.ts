@@ -3,7 +3,7 @@ import type { Chain } from '../chain/index.js';
 import { orderWithHash, shapeHash } from './canonical.js';
 import type { RecordedText } from './claude-code/records.js';
 import { membersAt } from './json-ranges.js';
-import { openPage, type Page, type PageText, pageLimit, writePage } from './pages.js';
+import { openPage, type Page, type PageText, pageLimit, textAt, writePage } from './pages.js';
 
 /** A stretch of the file at `at` that stands in an artifact: whoever keeps the file's bytes need not keep these again. */
 export interface StoredRange {
@@ -99,7 +99,7 @@ export function openTexts(chain: Chain, file: Uint8Array): Texts {
     const page = opened.get(row.artifact) ?? openPage(artifacts.read(row.artifact));
     opened.set(row.artifact, page);
     const index = no - row.first;
-    return Buffer.compare(page.text(index), text) === 0 ? { artifact: row.artifact, start: page.startOf(index) } : undefined;
+    return Buffer.compare(textAt(page, index), text) === 0 ? { artifact: row.artifact, start: page.starts[index] as number } : undefined;
   };
 
   const use = (range: ByteRange | undefined, place: () => Place | undefined): void => {

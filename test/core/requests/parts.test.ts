@@ -3,11 +3,11 @@ import { describe, expect, test } from 'vitest';
 import { canonicalJson, type Json } from '../../../src/core/base/index.js';
 import { inOrder } from '../../../src/core/requests/canonical.js';
 import { canonicalOrder, elementsAt, membersAt } from '../../../src/core/requests/json-ranges.js';
-import { openPage, writePage } from '../../../src/core/requests/pages.js';
+import { copyCanonicals, listText, openPage, textAt, writePage } from '../../../src/core/requests/pages.js';
 import { packNumbers, unpackNumbers } from '../../../src/core/requests/varints.js';
 
 const bytes = (text: string): Buffer => Buffer.from(text);
-const textAt = (text: Buffer, { start, end }: { start: number; end: number }): string => text.subarray(start, end).toString();
+const slice = (text: Buffer, { start, end }: { start: number; end: number }): string => text.subarray(start, end).toString();
 
 describe('canonical JSON by ranges', () => {
   test('what is found is the canonical form, whatever the value', () => {
@@ -52,11 +52,11 @@ describe('canonical JSON by ranges', () => {
   test('members and elements are found where they stand; the last of a key counts', () => {
     const text = bytes('{"type":"x","list":[1,"]",{"a":[]}],"type":"y"}');
     const members = membersAt(text, 0);
-    expect(members && [...members].map(([key, range]) => [key, textAt(text, range)])).toEqual([
+    expect(members && [...members].map(([key, range]) => [key, slice(text, range)])).toEqual([
       ['type', '"y"'],
       ['list', '[1,"]",{"a":[]}]'],
     ]);
-    expect(elementsAt(text, members?.get('list')?.start ?? 0)?.map((range) => textAt(text, range))).toEqual(['1', '"]"', '{"a":[]}']);
+    expect(elementsAt(text, members?.get('list')?.start ?? 0)?.map((range) => slice(text, range))).toEqual(['1', '"]"', '{"a":[]}']);
     expect(membersAt(text, 0, ['list'])?.size).toBe(1);
   });
 });
@@ -74,13 +74,14 @@ describe('pages', () => {
         written.copy(moved);
         const page = openPage(moved);
         expect(page.count).toBe(values.length);
+        expect(values.length === 0 ? [] : JSON.parse(listText(page, 0, values.length))).toEqual(JSON.parse(JSON.stringify(values)));
         values.forEach((value, index) => {
-          expect(page.string(index)).toBe(JSON.stringify(value));
-          expect(textAt(moved, { start: page.startOf(index), end: page.startOf(index) + page.sizeOf(index) })).toBe(page.string(index));
-          const target = Buffer.alloc(page.sizeOf(index) + 3);
-          const end = page.copyCanonical(index, target, 3);
-          if (texts[index]?.order) expect(target.subarray(3, end).toString()).toBe(canonicalJson(JSON.parse(page.string(index)) as Json));
-          else expect(end).toBeUndefined();
+          const text = JSON.stringify(value);
+          expect(Buffer.from(textAt(page, index)).toString()).toBe(text);
+          const target = Buffer.alloc(page.bytes.length);
+          const { end, stoppedAt } = copyCanonicals(page, index, index + 1, target);
+          expect(stoppedAt).toBe(texts[index]?.order ? index + 1 : index);
+          expect(target.subarray(0, end).toString()).toBe(texts[index]?.order ? `,${canonicalJson(JSON.parse(text) as Json)}` : '');
         });
       }),
     );
