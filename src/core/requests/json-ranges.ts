@@ -55,6 +55,33 @@ export function membersAt(bytes: Uint8Array, at: number, wanted?: readonly strin
   });
 }
 
+/**
+ * The wanted members before the one named `until`, and where the value of that begins; what follows is not looked at. Undefined also where
+ * there is none of that name.
+ */
+export function membersUntil(
+  bytes: Uint8Array,
+  at: number,
+  wanted: readonly string[],
+  until: string,
+): { readonly members: ReadonlyMap<string, ByteRange>; readonly valueStart: number } | undefined {
+  return compactOnly(() => {
+    const members = new Map<string, ByteRange>();
+    if (bytes[at] !== openBrace) throw notCompact;
+    for (let next = at + 1; ; ) {
+      if (bytes[next] !== quote) throw notCompact;
+      const keyEnd = stringEnd(bytes, next);
+      if (bytes[keyEnd] !== colon) throw notCompact;
+      if (isKey(bytes, next, keyEnd, until)) return { members, valueStart: keyEnd + 1 };
+      const end = valueEnd(bytes, keyEnd + 1);
+      const key = wanted.find((name) => isKey(bytes, next, keyEnd, name));
+      if (key !== undefined) members.set(key, { start: keyEnd + 1, end });
+      if (bytes[end] !== comma) throw notCompact;
+      next = end + 1;
+    }
+  });
+}
+
 /** The elements of the array that begins at `at`. */
 export function elementsAt(bytes: Uint8Array, at: number): readonly ByteRange[] | undefined {
   return compactOnly(() => {
@@ -284,20 +311,15 @@ function isKey(bytes: Uint8Array, start: number, end: number, name: string): boo
 /** The string that fills the range, quotes included; undefined where it is none. */
 export function stringIn(bytes: Uint8Array, range: ByteRange | undefined): string | undefined {
   if (!range || bytes[range.start] !== quote) return undefined;
-  let plain = '';
-  if (range.end - range.start <= longestPlain) {
-    for (let at = range.start + 1; at < range.end - 1; at += 1) {
-      const byte = bytes[at] as number;
-      if (byte === backslash || byte < 0x20 || byte >= 0x80) return parsedString(bytes, range);
-      plain += String.fromCharCode(byte);
-    }
-    return plain;
+  for (let at = range.start + 1; at < range.end - 1; at += 1) {
+    const byte = bytes[at] as number;
+    if (byte === backslash || byte < 0x20 || byte >= 0x80) return parsedString(bytes, range);
   }
-  return parsedString(bytes, range);
+  return latin1.call(bytes, range.start + 1, range.end - 1);
 }
 
-/** Names and hashes are put together letter by letter, which for so many is faster than to call a decoder. */
-const longestPlain = 80;
+/** What is plain ASCII, as names and hashes are, is taken as it stands: for so many, that is faster than to call a decoder. */
+const latin1 = Buffer.prototype.latin1Slice as (this: Uint8Array, start: number, end: number) => string;
 
 function parsedString(bytes: Uint8Array, { start, end }: ByteRange): string | undefined {
   const value = parseJson(decoder.decode(bytes.subarray(start, end)));

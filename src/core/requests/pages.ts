@@ -1,3 +1,5 @@
+import { shortRange } from './canonical.js';
+
 /**
  * A page is the texts of some messages, as they were recorded, one behind the other, and behind them an index: how long
  * each is and in which order its bytes are its canonical form. A request of 2,000 messages is read as a few dozen pages
@@ -103,9 +105,6 @@ export function copyCanonicals(
   while (stoppedAt < last && firstRanges[stoppedAt] !== firstRanges[stoppedAt + 1]) stoppedAt += 1;
   return { end: copyRanges(bytes, firstRanges, ranges, first, stoppedAt, target), stoppedAt };
 }
-
-/** Ranges are mostly a brace or a key: below this length a loop is faster than a call. */
-const shortRange = 24;
 
 /** The innermost loop of a proof: it is given nothing but arrays, so that the code that it was compiled to is good for the next proof, too. */
 function copyRanges(bytes: Buffer, firstRanges: Int32Array, ranges: Int32Array, first: number, last: number, target: Buffer): number {

@@ -70,7 +70,8 @@ function lookup(records: Records): Lookup {
   return {
     find(hash) {
       const texts = given.get(hash);
-      if (texts) return checked(texts, hash);
+      const found = texts && checked(texts, hash);
+      if (found) return found;
       const message = byHash().get(hash) ?? bySlowHash().get(hash);
       return message && { message, range: undefined };
     },
@@ -90,23 +91,32 @@ function quickReply(blocks: readonly ReplyBlock[]): QuickReply {
   return { hash: order && sha256Of(inOrder(text, order)).toString('hex'), message: { text, order } };
 }
 
-/** Every text that the file gives under the hash must have it: where one does not, none is trusted. */
-function checked(texts: readonly RecordedText[], hash: string): Found {
+/** Every text that the file gives under the hash must have it: where one does not, none is trusted. Undefined where it gives none. */
+function checked(texts: readonly RecordedText[], hash: string): Found | undefined {
   const named = Buffer.from(hash, 'hex');
   let good: Found | undefined;
   let last: Uint8Array | undefined;
-  for (const { text, range } of texts) {
+  let isGiven = false;
+  for (const each of texts) {
+    let { text, range } = each;
+    if (text && last && Buffer.compare(last, text) === 0) continue;
+    let order = text && orderWithHash(text, named);
+    if (!order && each.exactly) {
+      const exact = each.exactly();
+      if (!exact) continue;
+      ({ text, range } = exact);
+      order = text && orderWithHash(text, named);
+    }
+    isGiven = true;
     if (!text) return { gap: 'its record is larger than any request' };
-    if (last && Buffer.compare(last, text) === 0) continue;
     last = text;
-    const order = orderWithHash(text, named);
     if (!order && !messageHash(text)?.equals(named)) {
       const others = texts.length > 1 ? `; ${texts.length} records give messages under this hash` : '';
       return { gap: `the recorded message is not the one that its hash names${others}` };
     }
     good ??= { message: { text, order }, range };
   }
-  return good ?? { gap: 'its record has no message' };
+  return good ?? (isGiven ? { gap: 'its record has no message' } : undefined);
 }
 
 function hashed(text: Uint8Array): [string, PageText][] {

@@ -1,6 +1,6 @@
 import { type ByteRange, inWords, isObject, type Json, type JsonObject, parseInstant, parseJson, stringAt, textOf } from '../../base/index.js';
 import { largestRecord } from '../canonical.js';
-import { elementsAt, membersAt, stringIn } from '../json-ranges.js';
+import { elementsAt, membersAt, membersUntil, stringIn } from '../json-ranges.js';
 import type { Usage } from '../runtime.js';
 import type { Layout } from '../wire.js';
 
@@ -47,6 +47,11 @@ export interface RecordedText {
   readonly range: ByteRange | undefined;
   /** Undefined where the record is too large to have been sent. */
   readonly text: Uint8Array | undefined;
+  /**
+   * `text` was taken to be all from where the message begins up to the line's last brace: true if it has the hash. If it has not, this
+   * reads the line for certain.
+   */
+  readonly exactly?: () => RecordedText | undefined;
 }
 
 /** Everything of a stretch of a transcript that tells what its model calls were. */
@@ -96,6 +101,8 @@ export function readRecords(file: Uint8Array, from = 0, to = file.length, open: 
   const latest = new Map<string, RecordedCall>();
 
   const readLine = (line: ByteRange): void => {
+    const blob = blobAt(bytes, line);
+    if (blob) return void messages.push(blob);
     const members = membersAt(bytes, line.start, lineMembers);
     const type = members && stringIn(bytes, members.get('type'));
     if (members && type === 'assistant') readReply(bytes, members);
@@ -193,6 +200,7 @@ function* linesWith(bytes: Buffer, marks: readonly Buffer[], from: number, to: n
 const replyStart = Buffer.from('{"role":"assistant","content":[');
 const replyEnd = Buffer.from(']}');
 const comma = 0x2c;
+const closeBrace = 0x7d;
 
 /** The message that the first `count` blocks of a reply make, as it is sent back. */
 export function replyMessage(blocks: readonly ReplyBlock[], count: number): Uint8Array {
@@ -289,6 +297,23 @@ function givenText(bytes: Uint8Array, line: ByteRange, members: ReadonlyMap<stri
   const hash = stringIn(bytes, members.get(hashKey)) ?? '';
   if (!range) return { hash, line, range, text: new Uint8Array() };
   return { hash, line, range, text: line.end - line.start > largestRecord ? undefined : bytes.subarray(range.start, range.end) };
+}
+
+const blobStart = Buffer.from('{"type":"api-request-blob",');
+
+/** The message of a line as its runtime writes it, without reading the message: only its hash counts, and finds it out if it is not. */
+function blobAt(bytes: Buffer, line: ByteRange): RecordedText | undefined {
+  const { start, end } = line;
+  if (end - start > largestRecord || bytes.compare(blobStart, 0, blobStart.length, start, start + blobStart.length) !== 0) return undefined;
+  const found = bytes[end - 1] === closeBrace ? membersUntil(bytes, start, ['hash'], 'message') : undefined;
+  const hash = found && stringIn(bytes, found.members.get('hash'));
+  if (!found || hash === undefined) return undefined;
+  const range = { start: found.valueStart, end: end - 1 };
+  const exactly = (): RecordedText | undefined => {
+    const members = membersAt(bytes, start, lineMembers);
+    return members && givenText(bytes, line, members, 'hash', 'message');
+  };
+  return { hash, line, range, text: bytes.subarray(range.start, range.end), exactly };
 }
 
 /** The counts of a message's `usage` member, as far as it has them. */
