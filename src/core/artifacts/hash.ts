@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { Blake3Hasher, blake3 } from '@napi-rs/blake-hash';
 import type { ArtifactRef } from '../base/index.js';
 
@@ -15,7 +15,7 @@ export function blake3OfParts(parts: Iterable<Uint8Array>): Buffer {
   for (const part of parts) hasher.add(part);
   return hasher.hash();
 }
-export const sha256Of = (bytes: string | Uint8Array): Buffer => createHash('sha256').update(bytes).digest();
+export const sha256Of = (bytes: string | Uint8Array): Buffer => hash('sha256', bytes, 'buffer');
 
 export const refOfHash = (hash: Uint8Array): ArtifactRef =>
   `blake3:${Buffer.from(hash.buffer, hash.byteOffset, hash.byteLength).toString('hex')}` as ArtifactRef;

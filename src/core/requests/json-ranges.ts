@@ -55,6 +55,56 @@ export function membersAt(bytes: Uint8Array, at: number, wanted?: readonly strin
   });
 }
 
+/** A member that is wanted, by its key: with those in it, or with its elements. */
+export interface Wanted {
+  readonly key: string;
+  readonly inner?: readonly Wanted[];
+  readonly isList?: true;
+}
+
+/** What was found of what was wanted, each under its path, and the elements of the wanted list. */
+export interface Places {
+  readonly ranges: Map<string, ByteRange>;
+  elements: readonly ByteRange[] | undefined;
+}
+
+/** The wanted places of the object that begins at `at`, found in one pass. */
+export function placesAt(bytes: Uint8Array, at: number, wanted: readonly Wanted[]): Places | undefined {
+  return compactOnly(() => {
+    const found: Places = { ranges: new Map(), elements: undefined };
+    readPlaces(bytes, at, wanted, '', found);
+    return found;
+  });
+}
+
+function readPlaces(bytes: Uint8Array, at: number, wanted: readonly Wanted[], path: string, found: Places): number {
+  if (bytes[at] !== openBrace) throw notCompact;
+  if (bytes[at + 1] === closeBrace) return at + 2;
+  for (let next = at + 1; ; ) {
+    if (bytes[next] !== quote) throw notCompact;
+    const keyEnd = stringEnd(bytes, next);
+    if (bytes[keyEnd] !== colon) throw notCompact;
+    const start = keyEnd + 1;
+    const want = wantedAt(bytes, next, keyEnd, wanted);
+    let end: number;
+    if (want?.inner && bytes[start] === openBrace) end = readPlaces(bytes, start, want.inner, `${path}${want.key}.`, found);
+    else if (want?.isList && bytes[start] === openBracket) {
+      const elements = elementsIn(bytes, start);
+      found.elements = elements;
+      end = (elements.at(-1)?.end ?? start + 1) + 1;
+    } else end = valueEnd(bytes, start);
+    if (want) found.ranges.set(path + want.key, { start, end });
+    if (bytes[end] === closeBrace) return end + 1;
+    if (bytes[end] !== comma) throw notCompact;
+    next = end + 1;
+  }
+}
+
+function wantedAt(bytes: Uint8Array, start: number, end: number, wanted: readonly Wanted[]): Wanted | undefined {
+  for (let at = 0; at < wanted.length; at += 1) if (isKey(bytes, start, end, (wanted[at] as Wanted).key)) return wanted[at];
+  return undefined;
+}
+
 /**
  * The wanted members before the one named `until`, and where the value of that begins; what follows is not looked at. Undefined also where
  * there is none of that name.
@@ -83,19 +133,17 @@ export function membersUntil(
 }
 
 /** The elements of the array that begins at `at`. */
-export function elementsAt(bytes: Uint8Array, at: number): readonly ByteRange[] | undefined {
-  return compactOnly(() => {
-    const elements: ByteRange[] = [];
-    if (bytes[at] !== openBracket) throw notCompact;
-    if (bytes[at + 1] === closeBracket) return elements;
-    for (let start = at + 1; ; ) {
-      const end = valueEnd(bytes, start);
-      elements.push({ start, end });
-      if (bytes[end] === closeBracket) return elements;
-      if (bytes[end] !== comma) throw notCompact;
-      start = end + 1;
-    }
-  });
+function elementsIn(bytes: Uint8Array, at: number): readonly ByteRange[] {
+  const elements: ByteRange[] = [];
+  if (bytes[at] !== openBracket) throw notCompact;
+  if (bytes[at + 1] === closeBracket) return elements;
+  for (let start = at + 1; ; ) {
+    const end = valueEnd(bytes, start);
+    elements.push({ start, end });
+    if (bytes[end] === closeBracket) return elements;
+    if (bytes[end] !== comma) throw notCompact;
+    start = end + 1;
+  }
 }
 
 /**

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { canonicalJson, type Json } from '../../../src/core/base/index.js';
 import { inOrder } from '../../../src/core/requests/canonical.js';
-import { canonicalOrder, elementsAt, membersAt } from '../../../src/core/requests/json-ranges.js';
+import { canonicalOrder, membersAt, membersUntil, placesAt } from '../../../src/core/requests/json-ranges.js';
 import { copyCanonicals, listText, openPage, textAt, writePage } from '../../../src/core/requests/pages.js';
 import { packNumbers, unpackNumbers } from '../../../src/core/requests/varints.js';
 
@@ -56,8 +56,30 @@ describe('canonical JSON by ranges', () => {
       ['type', '"y"'],
       ['list', '[1,"]",{"a":[]}]'],
     ]);
-    expect(elementsAt(text, members?.get('list')?.start ?? 0)?.map((range) => slice(text, range))).toEqual(['1', '"]"', '{"a":[]}']);
+    expect(placesAt(text, 0, [{ key: 'list', isList: true }])?.elements?.map((range) => slice(text, range))).toEqual(['1', '"]"', '{"a":[]}']);
     expect(membersAt(text, 0, ['list'])?.size).toBe(1);
+  });
+
+  test('members of members are found in one pass, by their paths', () => {
+    const text = bytes('{"id":0,"message":{"id":1,"more":{"id":2},"content":[[],{}]},"type":"a"}');
+    const places = placesAt(text, 0, [{ key: 'message', inner: [{ key: 'id' }, { key: 'content', isList: true }] }, { key: 'type' }]);
+    const found = [...(places?.ranges ?? [])].map(([path, range]) => [path, slice(text, range)]);
+    expect(Object.fromEntries(found)).toEqual({
+      'message.id': '1',
+      'message.content': '[[],{}]',
+      message: '{"id":1,"more":{"id":2},"content":[[],{}]}',
+      type: '"a"',
+    });
+    expect(places?.elements?.map((range) => slice(text, range))).toEqual(['[]', '{}']);
+    expect(placesAt(bytes('{"message":{"id":1}'), 0, [{ key: 'message', inner: [{ key: 'id' }] }])).toBeUndefined();
+  });
+
+  test('what stands behind a member is not looked at where only what is before it is wanted', () => {
+    const text = bytes('{"hash":"h","other":[1],"message":{"a":1},nonsense');
+    const until = membersUntil(text, 0, ['hash', 'later'], 'message');
+    expect(until && [...until.members].map(([key, range]) => [key, slice(text, range)])).toEqual([['hash', '"h"']]);
+    expect(text.subarray(until?.valueStart).toString()).toBe('{"a":1},nonsense');
+    expect(membersUntil(bytes('{"hash":"h"}'), 0, ['hash'], 'message')).toBeUndefined();
   });
 });
 

@@ -1,6 +1,6 @@
 import { type ByteRange, inWords, isObject, type Json, type JsonObject, parseInstant, parseJson, stringAt, textOf } from '../../base/index.js';
 import { largestRecord } from '../canonical.js';
-import { elementsAt, membersAt, membersUntil, stringIn } from '../json-ranges.js';
+import { membersUntil, type Places, placesAt, stringIn, type Wanted } from '../json-ranges.js';
 import type { Usage } from '../runtime.js';
 import type { Layout } from '../wire.js';
 
@@ -82,8 +82,10 @@ const promptMark = Buffer.from('"user"');
 const newline = 0x0a;
 
 /** What is read of a line, and of the message in it; the rest is passed over. */
-const lineMembers = ['type', 'uuid', 'agentId', 'isApiErrorMessage', 'message', 'hash', 'shape', 'shapeHash'];
-const messageMembers = ['id', 'model', 'role', 'content', 'usage'];
+const lineMembers: readonly Wanted[] = [
+  { key: 'message', inner: [{ key: 'id' }, { key: 'model' }, { key: 'role' }, { key: 'content', isList: true }, { key: 'usage' }] },
+  ...['type', 'uuid', 'agentId', 'isApiErrorMessage', 'hash', 'shape', 'shapeHash'].map((key) => ({ key })),
+];
 
 /** Whether a file has request records at all: those of older versions, and of other runtimes, have none. */
 export const hasRecords = (file: Uint8Array): boolean => view(file).includes(recordMark);
@@ -101,14 +103,20 @@ export function readRecords(file: Uint8Array, from = 0, to = file.length, open: 
   const latest = new Map<string, RecordedCall>();
 
   const readLine = (line: ByteRange): void => {
-    const blob = blobAt(bytes, line);
-    if (blob) return void messages.push(blob);
-    const members = membersAt(bytes, line.start, lineMembers);
-    const type = members && stringIn(bytes, members.get('type'));
-    if (members && type === 'assistant') readReply(bytes, members);
-    else if (members && type === 'api-request-blob') messages.push(givenText(bytes, line, members, 'hash', 'message'));
-    else if (members && type === 'api-request-shape') shapes.push(givenText(bytes, line, members, 'shapeHash', 'shape'));
-    else if (!members || type === 'api-request' || type === 'api-request-resumed') readWhole(line);
+    const isCall = beginsWith(bytes, line, callStart);
+    const blob = isCall ? undefined : blobAt(bytes, line);
+    if (isCall) readWhole(line);
+    else if (blob) messages.push(blob);
+    else readOther(line);
+  };
+
+  const readOther = (line: ByteRange): void => {
+    const places = placesAt(bytes, line.start, lineMembers);
+    const type = places && stringIn(bytes, places.ranges.get('type'));
+    if (places && type === 'assistant') readReply(bytes, places);
+    else if (places && type === 'api-request-blob') messages.push(givenText(bytes, line, places, 'hash', 'message'));
+    else if (places && type === 'api-request-shape') shapes.push(givenText(bytes, line, places, 'shapeHash', 'shape'));
+    else if (!places || type === 'api-request' || type === 'api-request-resumed') readWhole(line);
   };
 
   const readWhole = (line: ByteRange): void => {
@@ -131,27 +139,24 @@ export function readRecords(file: Uint8Array, from = 0, to = file.length, open: 
     } else if (type === 'api-request-blob' || type === 'api-request-shape' || type === 'assistant') {
       // With spaces between its tokens, it is read as what it would be without.
       const compact = Buffer.from(JSON.stringify(value));
-      const members = membersAt(compact, 0, lineMembers) ?? new Map<string, ByteRange>();
-      if (type === 'assistant') readReply(compact, members);
-      else if (type === 'api-request-blob') messages.push({ ...givenText(compact, line, members, 'hash', 'message'), range: undefined });
-      else shapes.push({ ...givenText(compact, line, members, 'shapeHash', 'shape'), range: undefined });
+      const places = placesAt(compact, 0, lineMembers);
+      if (!places) return;
+      if (type === 'assistant') readReply(compact, places);
+      else if (type === 'api-request-blob') messages.push({ ...givenText(compact, line, places, 'hash', 'message'), range: undefined });
+      else shapes.push({ ...givenText(compact, line, places, 'shapeHash', 'shape'), range: undefined });
     }
   };
 
-  const readReply = (text: Uint8Array, line: ReadonlyMap<string, ByteRange>): void => {
-    const place = line.get('message');
-    const message = place && membersAt(text, place.start, messageMembers);
-    const content = message?.get('content');
-    const blockPlaces = content && elementsAt(text, content.start);
-    const messageId = message && stringIn(text, message.get('id'));
-    if (!messageId || !blockPlaces) return;
+  const readReply = (text: Uint8Array, { ranges, elements }: Places): void => {
+    const messageId = stringIn(text, ranges.get('message.id'));
+    if (!messageId || !elements) return;
     const blocks = replies.get(messageId) ?? [];
-    for (const { start, end } of blockPlaces) blocks.push({ text, start, end });
+    for (const { start, end } of elements) blocks.push({ text, start, end });
     replies.set(messageId, blocks);
-    const record = stringIn(text, line.get('uuid'));
-    const isSpoken = stringIn(text, message.get('model')) !== '<synthetic>' && !isTrue(text, line.get('isApiErrorMessage'));
+    const record = stringIn(text, ranges.get('uuid'));
+    const isSpoken = stringIn(text, ranges.get('message.model')) !== '<synthetic>' && !isTrue(text, ranges.get('isApiErrorMessage'));
     if (record && isSpoken)
-      joinReply(agentOf(stringIn(text, line.get('agentId'))), messageId, record, () => usageOf(valueIn(text, message.get('usage'))));
+      joinReply(agentOf(stringIn(text, ranges.get('agentId'))), messageId, record, () => usageOf(valueIn(text, ranges.get('message.usage'))));
   };
 
   /** A reply is what the agent says after its call; lines of one message repeat its usage, and the last one is right. */
@@ -173,9 +178,8 @@ export function* userMessages(file: Uint8Array): Generator<Uint8Array> {
   const bytes = view(file);
   for (const line of linesWith(bytes, [promptMark], 0, bytes.length)) {
     const text = bytes.subarray(line.start, line.end);
-    const message = text.length <= largestRecord ? membersAt(text, 0, lineMembers)?.get('message') : undefined;
-    const members = message && membersAt(text, message.start, messageMembers);
-    const content = members && stringIn(text, members.get('role')) === 'user' ? members.get('content') : undefined;
+    const ranges = text.length <= largestRecord ? placesAt(text, 0, lineMembers)?.ranges : undefined;
+    const content = ranges && stringIn(text, ranges.get('message.role')) === 'user' ? ranges.get('message.content') : undefined;
     if (content) yield Buffer.concat([Buffer.from('{"role":"user","content":'), text.subarray(content.start, content.end), Buffer.from('}')]);
   }
 }
@@ -292,26 +296,30 @@ function callOf(value: JsonObject, line: ByteRange, before: number): RecordedCal
 }
 
 /** A text by its places in `bytes`: the file, or what a line with spaces would be without. */
-function givenText(bytes: Uint8Array, line: ByteRange, members: ReadonlyMap<string, ByteRange>, hashKey: string, textKey: string): RecordedText {
-  const range = members.get(textKey);
-  const hash = stringIn(bytes, members.get(hashKey)) ?? '';
+function givenText(bytes: Uint8Array, line: ByteRange, { ranges }: Places, hashKey: string, textKey: string): RecordedText {
+  const range = ranges.get(textKey);
+  const hash = stringIn(bytes, ranges.get(hashKey)) ?? '';
   if (!range) return { hash, line, range, text: new Uint8Array() };
   return { hash, line, range, text: line.end - line.start > largestRecord ? undefined : bytes.subarray(range.start, range.end) };
 }
 
 const blobStart = Buffer.from('{"type":"api-request-blob",');
+const callStart = Buffer.from('{"type":"api-request",');
+
+const beginsWith = (bytes: Buffer, { start }: ByteRange, beginning: Buffer): boolean =>
+  bytes.compare(beginning, 0, beginning.length, start, Math.min(start + beginning.length, bytes.length)) === 0;
 
 /** The message of a line as its runtime writes it, without reading the message: only its hash counts, and finds it out if it is not. */
 function blobAt(bytes: Buffer, line: ByteRange): RecordedText | undefined {
   const { start, end } = line;
-  if (end - start > largestRecord || bytes.compare(blobStart, 0, blobStart.length, start, start + blobStart.length) !== 0) return undefined;
+  if (end - start > largestRecord || !beginsWith(bytes, line, blobStart)) return undefined;
   const found = bytes[end - 1] === closeBrace ? membersUntil(bytes, start, ['hash'], 'message') : undefined;
   const hash = found && stringIn(bytes, found.members.get('hash'));
   if (!found || hash === undefined) return undefined;
   const range = { start: found.valueStart, end: end - 1 };
   const exactly = (): RecordedText | undefined => {
-    const members = membersAt(bytes, start, lineMembers);
-    return members && givenText(bytes, line, members, 'hash', 'message');
+    const places = placesAt(bytes, start, lineMembers);
+    return places && givenText(bytes, line, places, 'hash', 'message');
   };
   return { hash, line, range, text: bytes.subarray(range.start, range.end), exactly };
 }
