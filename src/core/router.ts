@@ -42,7 +42,6 @@ import {
   roots,
   type Session,
   stopWatching,
-  storageOf,
   summarizeCommits,
   watchAgents,
 } from './project/index.js';
@@ -115,7 +114,6 @@ export const router = os.router({
     open: os.project.open.handler(({ input, context: { session } }) => projectInfo(session.use(session.engine.open(input.dir)))),
     info: os.project.info.handler(({ context }) => projectInfo(context.session.project())),
     changes: os.project.changes.handler(({ input, context, signal }) => changes(chainOf(context), input.after, signal)),
-    storage: os.project.storage.handler(({ context: { session } }) => inSteps(storageOf(session.project()))),
     check: os.project.check.handler(({ input, context: { session } }) =>
       inSteps(input.repair ? repairProject(session.project()) : checkProject(session.project())),
     ),

@@ -226,6 +226,50 @@ export interface FileBytes {
   subarray(start: number, end: number): Uint8Array;
 }
 
+export type ColumnValue = string | number | bigint | Uint8Array | null;
+
+/** Another program's database, as its rows: only whole tables and named columns, in no promised order (store/foreign.ts). */
+export interface DatabaseRows {
+  readonly tables: ReadonlyMap<string, readonly string[]>;
+  /** Rows in which each column of `where` has that value. */
+  each(table: string, columns: readonly string[], where?: Readonly<Record<string, string>>): Iterable<Readonly<Record<string, ColumnValue>>>;
+}
+
+/**
+ * One conversation out of a file that holds several, or holds one in a form that no part of the file could be a delta of. It is imported
+ * as a file of its own, `FILE#id`, in the form of lines that the format plans: so a grown conversation adds what is new, and each is a
+ * source that comes back byte for byte.
+ */
+export interface Member {
+  readonly id: string;
+  /** The conversation in the format's lines. */
+  readonly bytes: () => Uint8Array;
+  readonly title?: string;
+  readonly cwd?: string;
+  /** Milliseconds since 1970. */
+  readonly modifiedAt?: number;
+}
+
+export interface ContainerReader {
+  /** Whether the file itself is a source beside its conversations; if not, why its bytes may not be kept. */
+  readonly keeps: true | { readonly not: string };
+}
+
+export interface DatabaseReader extends ContainerReader {
+  /** Whether a file of a folder is worth a look, by its name and its first bytes: other programs' databases lie there too. */
+  mayBe(name: string, head: Uint8Array): boolean;
+  recognize(tables: DatabaseRows['tables']): boolean;
+  /** Members by id, without reading them. Never throws for what the rows hold: what cannot be read stands in the lines as it is. */
+  members(rows: DatabaseRows): Iterable<Member>;
+}
+
+export interface DocumentReader extends ContainerReader {
+  /** Whether a file that begins so may be such a document. */
+  recognize(head: Uint8Array): boolean;
+  /** The conversations in a document; undefined where it is none of this format. */
+  members(document: Uint8Array): readonly Member[] | undefined;
+}
+
 /** A format whose files Stemma can import. */
 export interface ImportableFormat extends Format {
   /**
@@ -240,6 +284,10 @@ export interface ImportableFormat extends Format {
    * record what the plan is made of, and reads `entries` when they are asked for. Files of a format without it are read whole.
    */
   planParts?(file: FileBytes, context: PlanContext): ImportPlan;
+  /** How conversations are read out of the runtime's database. */
+  readonly database?: DatabaseReader;
+  /** How they are read out of a document that the runtime writes for others. */
+  readonly exports?: DocumentReader;
   /**
    * How far a file has come whose agent is still at work, from the bytes behind what was taken in before. Absent: whatever is there
    * is taken in as soon as the file has been quiet for a moment.

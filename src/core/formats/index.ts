@@ -14,6 +14,7 @@ import { gemini } from './gemini/index.js';
 import { markdown } from './markdown/index.js';
 import { narrative } from './narrative/index.js';
 import { openaiChat } from './openai-chat/index.js';
+import { opencode } from './opencode/index.js';
 import { pi } from './pi/index.js';
 import { unknownFormat } from './unknown.js';
 
@@ -34,13 +35,14 @@ export { framed as piSummary } from './pi/index.js';
 export { countTokens, imageTokens, tokenizer } from './tokens.js';
 export { describeRaw } from './unknown.js';
 
-export const importableFormats: readonly ImportableFormat[] = [claudeCode, codex, pi, gemini];
+export const importableFormats: readonly ImportableFormat[] = [claudeCode, codex, pi, gemini, opencode];
 /** The formats that there are: each is read and written. */
 export const formats: readonly Format[] = [
   claudeCode,
   codex,
   pi,
   gemini,
+  opencode,
   anthropicMessages,
   openaiChat,
   bureauAgent,

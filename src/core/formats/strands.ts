@@ -6,15 +6,18 @@ import { addRange, type Piece } from './jsonl.js';
 
 /**
  * What a record is to its turn: `prompt` begins one; `lead` is said before a prompt and belongs to the turn that it begins; `answer` and
- * `result` fill it; `quiet` stays with the turn in which it stands; `compaction` is a commit of its own.
+ * `result` fill it, and so does a `round`, an answer together with what its tools gave; `quiet` stays with the turn in which it stands;
+ * `compaction` is a commit of its own, with the `boundary` before it where there is one.
  */
-export type Part = 'prompt' | 'lead' | 'answer' | 'result' | 'quiet' | 'compaction';
+export type Part = 'prompt' | 'lead' | 'answer' | 'result' | 'round' | 'quiet' | 'boundary' | 'compaction';
 
 export interface TreeRecord {
   /** By this the project finds it again, in this file and in others. */
   readonly name: string;
   /** Other records that stand in its piece, or that it stands for: the project finds the commit by these too. */
   readonly others?: readonly string[];
+  /** The one of them with which it ends, where that is not its name. */
+  readonly end?: string;
   readonly piece: Piece;
   readonly part: Part;
   /** A record of the file, one that only the project has, or none. */
@@ -102,7 +105,7 @@ export function planStrands(grown: Grown, context: PlanContext, writing: Writing
 
   function referTo(parent: TreeRecord['parent']): PlannedCommit['parent'] {
     if (!isRecord(parent)) return parent;
-    if (parent.stored) return { record: parent.name };
+    if (parent.stored) return { record: parent.end ?? parent.name };
     return { plan: numbers.get(home.get(parent) as Segment) as number };
   }
 
@@ -147,18 +150,21 @@ function segmentsOf(strand: Strand, branchedAt: ReadonlySet<TreeRecord>, granula
   records.forEach((record, at) => {
     const before = records[at - 1];
     if (before && (before.stored !== record.stored || branchedAt.has(before))) close(at, 'turn_boundary');
-    if (record.part === 'compaction') {
+    if (record.part === 'boundary' || (record.part === 'compaction' && before?.part !== 'boundary'))
       close(at, before?.part === 'result' ? 'compaction' : 'turn_boundary');
+    if (record.part === 'compaction') {
       close(at + 1, 'compaction', 'compaction');
       return;
     }
     if (record.part === 'prompt' && filled) close(startOfTurn(records, at, begin), 'turn_boundary');
-    else if (granularity === 'tool_call' && record.part === 'answer' && before?.part === 'result') close(at, 'tool_call');
-    filled ||= record.part === 'prompt' || record.part === 'answer' || record.part === 'result';
+    else if (granularity === 'tool_call' && isAnswer(record) && (before?.part === 'result' || before?.part === 'round')) close(at, 'tool_call');
+    filled ||= record.part === 'prompt' || record.part === 'result' || isAnswer(record);
   });
   close(records.length, 'turn_boundary');
   return segments;
 }
+
+const isAnswer = ({ part }: TreeRecord): boolean => part === 'answer' || part === 'round';
 
 /** What leads to a prompt begins its turn. */
 function startOfTurn(records: readonly TreeRecord[], prompt: number, begin: number): number {

@@ -1,5 +1,7 @@
+import { StemmaError } from '../base/index.js';
 import { importableFormats } from '../formats/index.js';
 import { filesUnder, ioReason, readEnds } from './files.js';
+import { mayBeDatabase, withHolding } from './members.js';
 
 export interface Detected {
   readonly path: string;
@@ -14,12 +16,20 @@ const headLength = 64 * 1024;
 
 /** What each file at and under the paths is, as far as its beginning tells; files of no known format are left out. */
 export function detect(paths: readonly string[]): Detected[] {
-  return filesUnder(paths).files.flatMap(({ path, bytes }) => {
+  return filesUnder(paths, mayBeDatabase).files.flatMap(({ path, bytes }) => {
     try {
+      const held = withHolding(path, undefined, ({ format, members }) => ({
+        path,
+        format: format.id,
+        sessions: [...members].length,
+        bytes,
+        confidence: 1,
+      }));
+      if (held) return [held];
       const best = recognized(readEnds(path, headLength).head, path);
       return best ? [{ path, format: best.format.id, sessions: 1, bytes, confidence: best.confidence }] : [];
     } catch (error) {
-      ioReason(error);
+      if (!(error instanceof StemmaError)) ioReason(error);
       return [];
     }
   });

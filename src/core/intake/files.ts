@@ -10,20 +10,27 @@ export interface FoundFile {
   readonly bytes: number;
   /** Milliseconds since 1970. */
   readonly modifiedAt: number;
+  /** The conversation in a file of several that the path names, where it names one. */
+  readonly member?: { readonly file: string; readonly id: string };
 }
 
 const transcriptEndings = new Set(['.jsonl', '.json']);
 /** Whether a file that nobody named may be a transcript, by its name. */
 export const mayBeTranscript = (path: string): boolean => transcriptEndings.has(extname(path)) && !isSideFile(path);
 /** What stands beside transcripts and is none: it is read with the transcript that it describes. */
-const isSideFile = (path: string): boolean => path.endsWith('.meta.json') || basename(dirname(path)) === 'tool-results';
+const isSideFile = (path: string): boolean => path.endsWith('.meta.json') || sideFolders.has(basename(dirname(path)));
+const sideFolders = new Set(['tool-results', 'session_diff']);
 const deepestFolder = 32;
 
 /**
  * The transcript files at and under the paths, each once, oldest first, so that origins come before their forks.
- * Folders are read without following links; a path that a person named is taken whatever its ending.
+ * Folders are read without following links; a path that a person named is taken whatever its ending. `mayHold` says which files of other
+ * endings are taken where a folder is walked.
  */
-export function filesUnder(paths: readonly string[]): { readonly files: FoundFile[]; readonly skipped: Skip[] } {
+export function filesUnder(
+  paths: readonly string[],
+  mayHold: (path: string) => boolean = () => false,
+): { readonly files: FoundFile[]; readonly skipped: Skip[] } {
   const files = new Map<string, FoundFile>();
   const skipped: Skip[] = [];
   const skip = (path: string, error: unknown): void => void skipped.push({ path, line: 0, reason: ioReason(error) });
@@ -38,7 +45,7 @@ export function filesUnder(paths: readonly string[]): { readonly files: FoundFil
         return;
       }
       if (!stat.isFile()) skipped.push({ path, line: 0, reason: 'it is neither a file nor a folder' });
-      else if (named || mayBeTranscript(path)) files.set(path, { path, bytes: stat.size, modifiedAt: Math.floor(stat.mtimeMs) });
+      else if (named || mayBeTranscript(path) || mayHold(path)) files.set(path, { path, bytes: stat.size, modifiedAt: Math.floor(stat.mtimeMs) });
     } catch (error) {
       skip(path, error);
     }
@@ -100,6 +107,15 @@ export function openFile(path: string, { upTo, held = usuallyHeld }: { readonly 
     throw error;
   }
 }
+
+/** Bytes that are in memory, as an open file: what was read out of another one. */
+export const fileOf = (bytes: Uint8Array): OpenFile => ({
+  bytes,
+  whole: () => bytes,
+  hash: (end = bytes.length) => blake3OfParts([bytes.subarray(0, end)]),
+  hasChanged: () => false,
+  close: () => undefined,
+});
 
 function* partsOf(bytes: FileBytes, end: number): Generator<Uint8Array> {
   for (let at = 0; at < end; at += hashedAtOnce) yield bytes.subarray(at, Math.min(at + hashedAtOnce, end));

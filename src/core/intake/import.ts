@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { type ArtifactNo, type ByteRange, badRequest, type ContextId, inWords, parseJson, timestampOf } from '../base/index.js';
+import { blake3Of } from '../artifacts/index.js';
+import { type ArtifactNo, type ByteRange, badRequest, type ContextId, inWords, parseJson, StemmaError, timestampOf } from '../base/index.js';
 import {
   addCommit,
   type Chain,
@@ -25,7 +26,8 @@ import {
 } from '../formats/index.js';
 import { joinAnswers, type StoredRange, takeRecords } from '../requests/index.js';
 import { recognized } from './detect.js';
-import { type FoundFile, filesUnder, ioReason, type OpenFile, openFile, readWhole, sizeOf, Unreadable } from './files.js';
+import { type FoundFile, fileOf, filesUnder, ioReason, type OpenFile, openFile, readWhole, sizeOf, Unreadable } from './files.js';
+import { type Document, documentOf, type Holding, mayBeDatabase, membersNamed, withHolding } from './members.js';
 import { fileNear } from './near.js';
 import { latestSource, type Piece, type SourceRow, saveSource } from './sources.js';
 
@@ -41,7 +43,7 @@ interface FileResult {
   readonly commits: number;
   readonly entries: number;
   readonly tips: readonly ContextId[];
-  readonly isSession: boolean;
+  readonly sessions: number;
   readonly skipped: readonly Skip[];
   readonly notes: readonly Skip[];
 }
@@ -57,7 +59,7 @@ export function* importPaths(chain: Chain, input: ImportInput): Generator<Import
     throw badRequest('format', `${inWords(input.format)} cannot be imported; there are ${importableFormats.map((format) => format.id).join(', ')}`);
   const startedAt = chain.clock();
   yield { phase: 'finding', done: 0, total: 0, bytes: 0 };
-  const { files, skipped } = filesUnder(input.paths);
+  const { files, skipped } = filesOf(input.paths);
   const notes: Skip[] = [];
   const tips = new Set<ContextId>();
   let sessions = 0;
@@ -66,8 +68,9 @@ export function* importPaths(chain: Chain, input: ImportInput): Generator<Import
   let bytes = 0;
   for (const [done, file] of files.entries()) {
     yield { phase: 'storing', done, total: files.length, bytes, path: file.path };
-    const result = importFile(chain, file, asked, input.granularity ?? 'turn_boundary');
-    sessions += result.isSession ? 1 : 0;
+    const granularity = input.granularity ?? 'turn_boundary';
+    const result = importHolding(chain, file, asked, granularity) ?? importFile(chain, file, asked, granularity);
+    sessions += result.sessions;
     commits += result.commits;
     entries += result.entries;
     bytes += file.bytes;
@@ -79,7 +82,84 @@ export function* importPaths(chain: Chain, input: ImportInput): Generator<Import
   return { sessions, commits, entries, bytes, skipped, notes, tips: [...tips], ms: Math.max(0, chain.clock() - startedAt) };
 }
 
-const nothing: FileResult = { commits: 0, entries: 0, tips: [], isSession: false, skipped: [], notes: [] };
+const nothing: FileResult = { commits: 0, entries: 0, tips: [], sessions: 0, skipped: [], notes: [] };
+
+/** The files at and under the paths, and the conversations in files that paths name by themselves. */
+function filesOf(paths: readonly string[]): ReturnType<typeof filesUnder> {
+  const { members, others } = membersNamed(paths);
+  const { files, skipped } = filesUnder(others, mayBeDatabase);
+  return { files: [...files, ...members], skipped };
+}
+
+/**
+ * Imports what a database or a document holds, each conversation as a file of its own, and keeps the file itself where it may be kept.
+ * Undefined where the file holds no others.
+ */
+function importHolding(
+  chain: Chain,
+  found: FoundFile,
+  asked: ImportableFormat | undefined,
+  granularity: 'turn_boundary' | 'tool_call',
+): FileResult | undefined {
+  const { file, id } = found.member ?? { file: found.path };
+  try {
+    return withHolding(file, asked, (holding) => {
+      const results: FileResult[] = [];
+      for (const member of holding.members)
+        if (id === undefined || member.id === id)
+          results.push(importMember(chain, documentOf({ ...found, path: file }, member), { format: holding.format, granularity, behind: [] }));
+      if (id !== undefined && results.length === 0) return refused(found.path, `${file} holds no conversation ${inWords(id)}`);
+      const whole = id === undefined ? keepWhole(chain, found, holding) : [];
+      return {
+        commits: results.reduce((sum, result) => sum + result.commits, 0),
+        entries: results.reduce((sum, result) => sum + result.entries, 0),
+        sessions: results.reduce((sum, result) => sum + result.sessions, 0),
+        tips: results.flatMap((result) => result.tips),
+        skipped: results.flatMap((result) => result.skipped),
+        notes: [...results.flatMap((result) => result.notes), ...whole],
+      };
+    });
+  } catch (error) {
+    if (error instanceof StemmaError && (error.code === 'CORRUPT' || error.code === 'UNAVAILABLE')) return refused(found.path, error.message);
+    if (error instanceof StemmaError) throw error;
+    return refused(found.path, ioReason(error));
+  }
+}
+
+function importMember(chain: Chain, document: Document, asked: Ask): FileResult {
+  for (;;) {
+    const result = importOpen(chain, document, fileOf(document.content), asked);
+    if (result) return result;
+  }
+}
+
+/** The database or document itself, as a source without commits of its own; what is said where it may not be kept. */
+function keepWhole(chain: Chain, found: FoundFile, { keeps, format, files }: Holding): Skip[] {
+  if (keeps !== true) return [{ path: found.path, line: 0, reason: keeps.not }];
+  for (const { path, bytes } of files()) {
+    const hash = blake3Of(bytes);
+    const before = latestSource(chain, path);
+    if (before?.hash.equals(hash)) continue;
+    chain.artifacts.transaction(() => {
+      const { no } = chain.artifacts.put(bytes, { contentType: 'application/octet-stream', bulk: true });
+      saveSource(chain, {
+        replaces: before?.no,
+        path,
+        format: format.id,
+        size: bytes.length,
+        hash,
+        resumeAt: bytes.length,
+        resumeHash: hash,
+        sessionId: null,
+        title: null,
+        cwd: null,
+        tips: [],
+        pieces: [{ artifact: no, start: 0, length: bytes.length }],
+      });
+    });
+  }
+  return [];
+}
 
 /** How much of a file is taken in, and as what; without it, all that is there. */
 export interface Portion {
@@ -133,7 +213,7 @@ function importOpen(chain: Chain, found: FoundFile, file: OpenFile, asked: Ask):
   if (!format) return refused(path, bytes.length === 0 ? 'it is empty' : 'it is in no format that Stemma imports');
   const hash = file.hash();
   const before = latestSource(chain, path);
-  if (before?.hash.equals(hash)) return { ...nothing, isSession: true, tips: tipIds(chain, before) };
+  if (before?.hash.equals(hash)) return { ...nothing, sessions: 1, tips: tipIds(chain, before) };
   const grown = before && bytes.length >= before.resumeAt && file.hash(before.resumeAt).equals(before.resumeHash) ? before : undefined;
   const context: PlanContext = {
     path,
@@ -262,7 +342,7 @@ function store(chain: Chain, { found, file, hash, plan, grown }: Planned): FileR
     commits,
     entries,
     tips: tips.map((row) => row.id),
-    isSession: true,
+    sessions: 1,
     skipped: [...plan.skipped, ...(requests?.problems ?? [])].map(place),
     notes: [...plan.notes.map(place), ...laidOut.notes.map(place)],
   };

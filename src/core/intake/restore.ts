@@ -2,8 +2,9 @@ import type { Artifacts } from '../artifacts/index.js';
 import type { ArtifactNo } from '../base/index.js';
 import type { Chain } from '../chain/index.js';
 import { type FileBytes, importableFormats, type KnownRecords, type PlanContext } from '../formats/index.js';
-import { type OpenFile, openFile, Unreadable } from './files.js';
+import { fileOf, type OpenFile, openFile, Unreadable } from './files.js';
 import { joined, knownRecords, metaBeside, sideObjects } from './import.js';
+import { memberBytes } from './members.js';
 import { allSources, type Piece, type SourceRow } from './sources.js';
 
 /**
@@ -14,15 +15,22 @@ export function* contentsOnDisk(chain: Chain, wanted: ReadonlySet<ArtifactNo>): 
   for (const source of allSources(chain)) {
     let file: OpenFile | undefined;
     try {
-      file = openFile(source.path);
+      file = sourceFile(source.path);
       yield* fromPieces(chain.artifacts, source.pieces, file.bytes, wanted);
-      yield* fromPlan(chain, source, file);
+      // A database or a document is whole in one object; its conversations are sources of their own.
+      if (source.tips.length > 0) yield* fromPlan(chain, source, file);
     } catch (error) {
       if (!(error instanceof Unreadable)) throw error;
     } finally {
       file?.close();
     }
   }
+}
+
+/** The file that a source came from, or the conversation in it. @throws Unreadable */
+function sourceFile(path: string): OpenFile {
+  const member = memberBytes(path);
+  return member ? fileOf(member) : openFile(path);
 }
 
 /** Objects whose every byte stands in the file, by the list of pieces that the file is put together from. */

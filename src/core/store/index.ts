@@ -2,4 +2,5 @@
 // Nobody else opens the database. What was acknowledged is synced (WAL with synchronous=FULL, one sync a commit).
 // Tables are described in schema.ts, which every migration step makes or changes.
 export * from './database.js';
+export * from './foreign.js';
 export { formatVersion } from './migrations.js';

@@ -1,0 +1,22 @@
+import { bytesOf, isObject, type Json, parseJson, stringAt, textOf } from '../../base/index.js';
+import type { DocumentReader } from '../format.js';
+import { isMessage } from './lines.js';
+
+/** What `opencode export` prints: one session, whole. */
+export const document: DocumentReader = {
+  keeps: true,
+  recognize: (head) => /^\s*\{\s*"info"\s*:/.test(textOf(head)),
+  members(bytes) {
+    const value = parseJson(textOf(bytes));
+    const id = isObject(value) ? stringAt(value.info, 'id') : undefined;
+    if (!isObject(value) || !id?.startsWith('ses') || !Array.isArray(value.messages)) return undefined;
+    const info = value.info as { readonly [key: string]: Json };
+    const title = stringAt(info, 'title');
+    const cwd = stringAt(info, 'directory');
+    const parent = stringAt(info, 'parentID');
+    const lines = value.messages.map((message): Json => (isObject(message) && isMessage(message) ? message : { row: message }));
+    const session = { ...info, ...(parent === undefined ? {} : { parent_id: parent }) };
+    const text = [...lines, { session }].map((line) => `${JSON.stringify(line)}\n`).join('');
+    return [{ id, bytes: () => bytesOf(text), ...(title === undefined ? {} : { title }), ...(cwd === undefined ? {} : { cwd }) }];
+  },
+};

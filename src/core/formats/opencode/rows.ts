@@ -1,0 +1,189 @@
+import { bytesOf, isObject, type Json, type JsonObject, parseJson, stringAt } from '../../base/index.js';
+import type { DatabaseReader, DatabaseRows, Member } from '../format.js';
+
+const needed: Readonly<Record<string, readonly string[]>> = {
+  session: ['id', 'directory', 'title'],
+  message: ['id', 'session_id', 'time_created', 'data'],
+  part: ['id', 'message_id', 'session_id', 'data'],
+};
+
+/** Of a session's row; what it shares with others (a link, its secret) is left where it is. */
+const sessionColumns = [
+  'id',
+  'project_id',
+  'parent_id',
+  'slug',
+  'directory',
+  'path',
+  'title',
+  'version',
+  'metadata',
+  'cost',
+  'tokens_input',
+  'tokens_output',
+  'tokens_reasoning',
+  'tokens_cache_read',
+  'tokens_cache_write',
+  'revert',
+  'permission',
+  'agent',
+  'model',
+  'time_created',
+  'time_updated',
+  'time_archived',
+];
+
+/**
+ * OpenCode's own database. Its sessions are sources, one each; the file itself is not kept, because beside them it holds the tokens
+ * with which the person is signed in.
+ */
+export const database: DatabaseReader = {
+  mayBe: (name) => /^opencode[\w.-]*\.db$/.test(name),
+  keeps: { not: 'beside its sessions it holds the tokens that sign its owner in: each session is kept, the database is not' },
+  recognize: (tables) => Object.entries(needed).every(([table, columns]) => columns.every((column) => tables.get(table)?.includes(column))),
+  *members(rows) {
+    const columns = sessionColumns.filter((column) => rows.tables.get('session')?.includes(column));
+    const sessions = [...rows.each('session', columns)].map(asJson).filter(({ id }) => typeof id === 'string' && id !== '');
+    sessions.sort((a, b) => Number(a.time_created ?? 0) - Number(b.time_created ?? 0) || (String(a.id) < String(b.id) ? -1 : 1));
+    const calls = new Map<string, string>();
+    for (const session of sessions) {
+      const parent = stringAt(session, 'parent_id');
+      if (parent !== undefined && !calls.has(parent)) {
+        calls.set(parent, '');
+        for (const [child, call] of tasksOf(rows, parent)) calls.set(child, call);
+      }
+      yield memberOf(rows, session, calls.get(session.id as string));
+    }
+  },
+};
+
+function memberOf(rows: DatabaseRows, session: JsonObject, startedBy: string | undefined): Member {
+  const id = session.id as string;
+  const title = stringAt(session, 'title');
+  const cwd = stringAt(session, 'directory');
+  const modifiedAt = Number(session.time_updated ?? session.time_created);
+  return {
+    id,
+    bytes: () => linesOf(rows, id, session, startedBy || undefined),
+    ...(title === undefined ? {} : { title }),
+    ...(cwd === undefined ? {} : { cwd }),
+    ...(Number.isFinite(modifiedAt) ? { modifiedAt } : {}),
+  };
+}
+
+/** For each session that a session's tools started: by which call. */
+function tasksOf(rows: DatabaseRows, sessionId: string): readonly (readonly [session: string, call: string])[] {
+  return [...rows.each('part', ['data'], { session_id: sessionId })].flatMap(({ data }) => {
+    if (typeof data !== 'string' || !data.includes('"sessionId"')) return [];
+    const part = parseJson(data);
+    const call = stringAt(part, 'callID');
+    const metadata = isObject(part) && isObject(part.state) ? part.state.metadata : undefined;
+    const child = stringAt(metadata, 'sessionId');
+    return call !== undefined && child !== undefined ? [[child, call] as const] : [];
+  });
+}
+
+interface Message {
+  readonly id: string;
+  readonly created: number;
+  readonly info: JsonObject;
+  /** By their ids. */
+  readonly parts: Map<string, JsonObject>;
+}
+
+/** The session's messages in the order in which the agent reads them, those that were taken back in their places, and what it is. */
+function linesOf(rows: DatabaseRows, sessionId: string, session: JsonObject, startedBy: string | undefined): Uint8Array {
+  const where = { session_id: sessionId };
+  const messages = new Map<string, Message>();
+  const unread: Json[] = [];
+  for (const row of rows.each('message', ['id', 'time_created', 'data'], where)) {
+    const id = String(row.id);
+    const data = typeof row.data === 'string' ? parseJson(row.data) : undefined;
+    if (isObject(data)) messages.set(id, { id, created: Number(row.time_created), info: { ...data, id, sessionID: sessionId }, parts: new Map() });
+    else unread.push({ row: { table: 'message', ...asJson(row) } });
+  }
+  for (const row of rows.each('part', ['id', 'message_id', 'data'], where)) {
+    const id = String(row.id);
+    const message = messages.get(String(row.message_id));
+    const data = typeof row.data === 'string' ? parseJson(row.data) : undefined;
+    if (message && isObject(data)) message.parts.set(id, { ...data, id, sessionID: sessionId, messageID: message.id });
+    else unread.push({ row: { table: 'part', ...asJson(row) } });
+  }
+  const journal = journalOf(rows, sessionId);
+  const removed = [...journal.removed.keys()].filter((id) => !messages.has(id));
+  for (const id of removed) {
+    const message = journal.messages.get(id);
+    if (message) messages.set(id, message);
+  }
+  const ordered = [...messages.values()].sort((a, b) => a.created - b.created || (a.id < b.id ? -1 : 1));
+  const lines: Json[] = ordered.map(({ info, parts }) => ({
+    info,
+    parts: [...parts].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, body]) => body),
+  }));
+  const gone = removed.filter((id) => messages.has(id));
+  const last = {
+    session,
+    ...(gone.length > 0 ? { removed: gone, parents: Object.fromEntries(parentsOf(ordered, journal)) } : {}),
+    ...(startedBy === undefined ? {} : { startedBy }),
+  };
+  return bytesOf([...lines, ...unread, last].map((line) => `${JSON.stringify(line)}\n`).join(''));
+}
+
+interface Journal {
+  readonly messages: ReadonlyMap<string, Message>;
+  /** When a message was first written, and when it was taken back, by the journal's own count. */
+  readonly begun: ReadonlyMap<string, number>;
+  readonly removed: ReadonlyMap<string, number>;
+}
+
+/** A revert deletes rows; what they held is still in the journal of events. */
+function journalOf(rows: DatabaseRows, sessionId: string): Journal {
+  const begun = new Map<string, number>();
+  const removed = new Map<string, number>();
+  const columns = ['aggregate_id', 'seq', 'type', 'data'];
+  if (!columns.every((column) => rows.tables.get('event')?.includes(column))) return { messages: new Map(), begun, removed };
+  const where = { aggregate_id: sessionId };
+  const isOf = (type: unknown, kind: string): boolean => typeof type === 'string' && type.startsWith(`message.${kind}.`);
+  const events = [...rows.each('event', ['seq', 'type'], where)];
+  if (!events.some(({ type }) => isOf(type, 'removed'))) return { messages: new Map(), begun, removed };
+  const messages = new Map<string, Message>();
+  const bySeq = [...rows.each('event', ['seq', 'type', 'data'], where)].sort((a, b) => Number(a.seq) - Number(b.seq));
+  for (const { seq, type, data } of bySeq) {
+    const value = typeof data === 'string' && typeof type === 'string' && type.startsWith('message.') ? parseJson(data) : undefined;
+    if (!isObject(value)) continue;
+    if (isOf(type, 'updated') && isObject(value.info)) {
+      const id = String(value.info.id);
+      const created = isObject(value.info.time) ? Number(value.info.time.created) : 0;
+      messages.set(id, { id, created, info: value.info, parts: messages.get(id)?.parts ?? new Map() });
+      if (!begun.has(id)) begun.set(id, Number(seq));
+    } else if (isOf(type, 'removed')) removed.set(String(value.messageID), Number(seq));
+    else if (isObject(value.part)) messages.get(String(value.part.messageID))?.parts.set(String(value.part.id), value.part);
+    else if (isOf(type, 'part.removed')) messages.get(String(value.messageID))?.parts.delete(String(value.partID));
+  }
+  return { messages, begun, removed };
+}
+
+/** What each message follows, where that is not the one before it: the last that had not been taken back when it was written. */
+function parentsOf(ordered: readonly Message[], { begun, removed }: Journal): [string, string | null][] {
+  const parents: number[] = [];
+  ordered.forEach((message, place) => {
+    const since = begun.get(message.id) ?? Number.POSITIVE_INFINITY;
+    const wasGone = (at: number): boolean => (removed.get((ordered[at] as Message).id) ?? Number.POSITIVE_INFINITY) < since;
+    let at = place - 1;
+    // What was gone before a message was written is gone for those behind it.
+    while (at >= 0 && wasGone(at)) at = parents[at] as number;
+    parents.push(at);
+  });
+  return parents.flatMap((at, place): [string, string | null][] =>
+    at === place - 1 ? [] : [[(ordered[place] as Message).id, ordered[at]?.id ?? null]],
+  );
+}
+
+/** A row as JSON; what is none (bytes) as its text. */
+const asJson = (row: object): JsonObject =>
+  Object.fromEntries(
+    Object.entries(row).map(([key, value]) => [
+      key,
+      value instanceof Uint8Array ? Buffer.from(value).toString('base64') : typeof value === 'bigint' ? Number(value) : value,
+    ]),
+  ) as JsonObject;

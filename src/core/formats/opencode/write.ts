@@ -1,0 +1,234 @@
+import { badRequest, bytesOf, type EntryKey, isObject, type Json, type JsonObject } from '../../base/index.js';
+import type { WritableEntry, WriteOptions } from '../format.js';
+import { concatLines } from '../jsonl.js';
+import { boxed } from './entries.js';
+import { hasResult, isMessage, type MessageLine, nameOf, partsOf, resultOf, scanLines, typeOf, unknownModel } from './lines.js';
+
+function splitKey(key: string): { readonly name: string; readonly number: number } | undefined {
+  const match = /^(.+)\.(\d+)$/.exec(key);
+  return match ? { name: match[1] as string, number: Number(match[2]) } : undefined;
+}
+
+type Sort = 'user' | 'answer' | 'summary';
+interface Group {
+  readonly sort: Sort;
+  readonly name: string | undefined;
+  readonly messageId: string | undefined;
+  readonly entries: { readonly entry: WritableEntry; readonly number: number }[];
+}
+
+/**
+ * Lines that hold the entries: one a message, with what its tools gave in the parts of their calls. A message is called by the record
+ * that its first entry names, so that entries keep their keys; a result whose call is not among the entries is a line of its own.
+ */
+export function writeEntries(entries: readonly WritableEntry[], options: WriteOptions): Uint8Array {
+  const used = new Set<string>();
+  const lines = groupsOf(entries).flatMap((group) => {
+    const isFree = group.name !== undefined && !used.has(group.name);
+    const key = isFree ? (group.name as string) : options.newId();
+    used.add(key);
+    const line = lineOf(group, key, options);
+    return group.sort === 'summary' ? [requestFor(line, options), line] : [line];
+  });
+  return bytesOf(lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+}
+
+function groupsOf(entries: readonly WritableEntry[]): Group[] {
+  const groups: Group[] = [];
+  const calls = new Map<string, Group>();
+  for (const entry of entries) {
+    const key = entry.key === undefined ? undefined : splitKey(entry.key);
+    const block = { entry, number: key?.number ?? 0 };
+    const id = entry.toolCallId ?? '';
+    const home = entry.role === 'tool' ? calls.get(id) : undefined;
+    const last = groups.at(-1);
+    const sort: Sort = entry.kind === 'summary' ? 'summary' : entry.role === 'assistant' ? 'answer' : 'user';
+    const group = home ?? (last && belongs(last, sort, entry, key?.name) ? last : undefined);
+    const own = group ?? { sort: entry.role === 'tool' ? 'answer' : sort, name: key?.name, messageId: entry.messageId, entries: [] };
+    if (!group) groups.push(own);
+    own.entries.push(block);
+    if (entry.kind === 'tool_call' || (entry.kind === 'tool_result' && !calls.has(id))) calls.set(id, own);
+  }
+  return groups;
+}
+
+function belongs(group: Group, sort: Sort, entry: WritableEntry, name: string | undefined): boolean {
+  if (entry.role === 'tool') return false;
+  const isNote = entry.kind === 'event' && entry.role === 'system';
+  if (name !== undefined && name === group.name) return isNote || sort === group.sort;
+  return !isNote && sort === 'answer' && group.sort === 'answer' && entry.messageId !== undefined && entry.messageId === group.messageId;
+}
+
+function lineOf({ sort, entries }: Group, key: string, options: WriteOptions): MessageLine {
+  const [first] = entries as [Group['entries'][number]];
+  const at = first.entry.at ?? options.now;
+  const created = Date.parse(at);
+  const shared = { id: `msg_${key}`, time: { created } };
+  const parts = partsFor(entries, created);
+  if (sort === 'user') return { key, info: { ...shared, role: 'user', agent: 'build', model: modelOf(undefined, options) }, parts };
+  const isOrphan = entries.every(({ entry }) => entry.role === 'tool');
+  if (isOrphan) return { key, info: { ...shared, role: 'tool' }, parts };
+  const { modelID, providerID } = modelOf(first.entry, options);
+  const fault = entries.find(({ entry }) => entry.marks?.includes('api-error'))?.entry;
+  const hasCalls = entries.some(({ entry }) => entry.kind === 'tool_call');
+  return {
+    key,
+    info: {
+      ...shared,
+      role: 'assistant',
+      time: { created, completed: created },
+      mode: sort === 'summary' ? 'compaction' : 'build',
+      agent: sort === 'summary' ? 'compaction' : 'build',
+      ...(sort === 'summary' ? { summary: true } : {}),
+      path: { cwd: options.cwd ?? '/', root: '/' },
+      cost: 0,
+      tokens: { input: 0, output: 0, reasoning: 0, cache: { read: 0, write: 0 } },
+      modelID,
+      providerID,
+      ...(fault ? { error: { name: 'UnknownError', data: { message: fault.text ?? '' } } } : { finish: hasCalls ? 'tool-calls' : 'stop' }),
+    },
+    parts,
+  };
+}
+
+/** The message that asks for a compaction: what the summary answers. */
+function requestFor({ info, key }: MessageLine, options: WriteOptions): MessageLine {
+  const name = `${String(key)}-request`;
+  return {
+    key: name,
+    info: { id: `msg_${name}`, role: 'user', time: info.time as Json, agent: 'build', model: modelOf(undefined, options) },
+    parts: [{ type: 'compaction', auto: false }],
+  };
+}
+
+function modelOf(entry: WritableEntry | undefined, options: WriteOptions): { readonly providerID: string; readonly modelID: string } {
+  const provider = entry?.marks?.find((mark) => mark.startsWith('via:'))?.slice(4);
+  // pi says the interface and the provider.
+  return { providerID: provider?.split('/').at(-1) || 'anthropic', modelID: entry?.author ?? options.model ?? unknownModel };
+}
+
+/** A part of nothing holds the place of one that was taken out, so that the others keep their keys. */
+const gap: JsonObject = { type: 'text', text: '', ignored: true };
+const mostGaps = 1_000;
+
+function partsFor(entries: Group['entries'], created: number): Json[] {
+  const parts: JsonObject[] = [];
+  const calls = new Map<string, number>();
+  for (const { entry, number } of entries) {
+    if (entry.marks?.includes('api-error')) continue;
+    const known = entry.role === 'tool' ? calls.get(entry.toolCallId ?? '') : undefined;
+    if (known !== undefined) {
+      parts[known] = withResult(parts[known] as JsonObject, entry, created);
+      continue;
+    }
+    for (let place = parts.length; entry.role !== 'tool' && place < Math.min(number, mostGaps); place++) parts.push(gap);
+    if (entry.role === 'tool') {
+      calls.set(entry.toolCallId ?? '', parts.length);
+      parts.push(withResult(callPart(entry), entry, created));
+      continue;
+    }
+    if (entry.kind === 'tool_call') calls.set(entry.toolCallId ?? '', parts.length);
+    parts.push(partOf(entry, created));
+  }
+  return parts;
+}
+
+function partOf(entry: WritableEntry, created: number): JsonObject {
+  const text = entry.text ?? '';
+  const sealed = isObject(entry.result) ? entry.result : {};
+  switch (entry.kind) {
+    case 'tool_call':
+      return callPart(entry);
+    case 'thinking': {
+      const own: JsonObject = entry.marks?.includes('redacted')
+        ? { redactedData: sealed.data ?? '' }
+        : 'signature' in sealed
+          ? { signature: sealed.signature as Json }
+          : {};
+      return {
+        type: 'reasoning',
+        text,
+        time: { start: created, end: created },
+        ...(Object.keys(own).length > 0 ? { metadata: { anthropic: own } } : {}),
+      };
+    }
+    case 'image':
+      return filePart(entry);
+    case 'event':
+      return typeof sealed.type === 'string' ? sealed : { type: 'text', text: entry.text ?? entry.toolName ?? '', ignored: true };
+    default: {
+      if (entry.marks?.includes('subtask') && typeof sealed.type === 'string') return sealed;
+      const isInjected = entry.role !== 'assistant' && (entry.role === 'system' || entry.marks?.includes('meta'));
+      return { type: 'text', text, ...(isInjected ? { synthetic: true } : {}), ...(entry.marks?.includes('ignored') ? { ignored: true } : {}) };
+    }
+  }
+}
+
+function filePart({ media, result }: WritableEntry): JsonObject {
+  if (!media) return isObject(result) ? result : { type: 'text', text: '[image]' };
+  const { mediaType, bytes } = media;
+  const data = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
+  return { type: 'file', mime: mediaType, url: `data:${mediaType};base64,${data}` };
+}
+
+/** A call without a result is one that was never run. */
+const callPart = ({ toolCallId = '', toolName = '', arguments: input }: WritableEntry): JsonObject => ({
+  type: 'tool',
+  callID: toolCallId,
+  tool: toolName,
+  state: { status: 'pending', input: asInput(input), raw: '' },
+});
+const asInput = (input: unknown): JsonObject => (isObject(input) ? input : input === undefined || input === null ? {} : { input: input as Json });
+
+function withResult(part: JsonObject, entry: WritableEntry, created: number): JsonObject {
+  const state = part.state as JsonObject;
+  if (entry.kind !== 'tool_result') {
+    const before = Array.isArray(state.attachments) ? state.attachments : [];
+    return { ...part, state: { ...state, attachments: [...before, filePart(entry)] } };
+  }
+  const end = entry.at === undefined ? created : Date.parse(entry.at);
+  const shared = { input: state.input ?? {}, metadata: metadataOf(entry), time: { start: created, end } };
+  const text = entry.text ?? '';
+  if (entry.isError) return { ...part, state: { status: 'error', error: text, ...shared } };
+  return { ...part, state: { status: 'completed', output: text, title: String(part.tool ?? ''), ...shared } };
+}
+
+function metadataOf({ result }: WritableEntry): JsonObject {
+  if (result === undefined) return {};
+  return isObject(result) && Object.keys(result).length > 0 ? result : { [boxed]: result as Json };
+}
+
+/**
+ * The delta up to and including the entry. A message that holds more than is kept is written again with the kept parts, its later calls
+ * open: all other bytes stay as they are.
+ * @throws BAD_REQUEST when the delta has no such entry.
+ */
+export function cutLines(delta: Uint8Array, lastKept: EntryKey): Uint8Array {
+  const key = splitKey(lastKept);
+  const lines = scanLines(delta).pieces.flatMap(({ record, sort, range }) =>
+    record && sort === 'record' && isMessage(record) ? [{ line: record, range, name: nameOf(record) }] : [],
+  );
+  const result = key && resultOf(key.name);
+  const own = key && lines.find(({ name }) => name === key.name);
+  const found = own ?? lines.find(({ name }) => name === result?.name);
+  if (!key || !found) throw badRequest('at', `at is ${lastKept}, which is no entry of this delta`);
+  const shorter = own ? upToPart(found.line, found.name, key.number) : upToResult(found.line, found.name, result?.number ?? 0);
+  return shorter === undefined
+    ? delta.slice(0, found.range.end)
+    : concatLines([delta.slice(0, found.range.start), bytesOf(`${JSON.stringify(shorter)}\n`)]);
+}
+
+function upToPart(line: MessageLine, key: string, last: number): MessageLine | undefined {
+  const parts = partsOf(line);
+  if (line.info.role === 'tool' || (last >= parts.length - 1 && !parts.some(hasResult))) return undefined;
+  return { ...line, key, parts: parts.slice(0, last + 1).map(opened) };
+}
+
+function upToResult(line: MessageLine, key: string, last: number): MessageLine | undefined {
+  const parts = partsOf(line);
+  if (!parts.slice(last + 1).some(hasResult)) return undefined;
+  return { ...line, key, parts: parts.map((part, place) => (place <= last ? part : opened(part))) };
+}
+
+const opened = (part: JsonObject): JsonObject =>
+  typeOf(part) === 'tool' && isObject(part.state) ? { ...part, state: { status: 'pending', input: part.state.input ?? {}, raw: '' } } : part;

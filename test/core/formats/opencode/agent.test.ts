@@ -1,0 +1,88 @@
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { ContextId } from '../../../../src/core/base/index.js';
+import { type Chain, contextEntries, fork, tips } from '../../../../src/core/chain/index.js';
+import { exportContext } from '../../../../src/core/export/index.js';
+import { importPaths, listSources } from '../../../../src/core/intake/index.js';
+import { atOnce } from '../../../../src/core/project/index.js';
+import { emptyChain } from '../../../support/project.js';
+import { hasAgent, live, oracle, scenario, transcripts } from '../agents.js';
+
+interface Message {
+  readonly role: string;
+  readonly content: readonly Record<string, unknown>[];
+}
+
+let work = '';
+beforeAll(() => {
+  work = mkdtempSync(join(tmpdir(), 'stemma-opencode-'));
+});
+afterAll(() => rmSync(work, { recursive: true, force: true }));
+
+const judge = join(import.meta.dirname, 'resume.cjs');
+const lib = join(oracle, '../lib/agents.cjs');
+
+/** What the real agent sends when it goes on with the session and is told PING; where a file is given, it imports that first. */
+function sentFor(home: string, session: string, file?: string): readonly Message[] {
+  const ran = spawnSync(process.execPath, [judge, lib, home, session, ...(file === undefined ? [] : [file])], { encoding: 'utf8' });
+  const { messages, said } = JSON.parse(ran.stdout) as { messages: readonly Message[] | null; said?: string };
+  expect(messages, `${said}${ran.stderr}`).not.toBeNull();
+  return (messages ?? []).map(({ role, content }) => ({ role, content: content.map(({ cache_control: _, ...block }) => block) }));
+}
+
+const imported = (chain: Chain, ...paths: string[]) => atOnce(importPaths(chain, { paths }));
+
+/** The context as a document that the agent imports, and the id of its session. */
+function exported(chain: Chain, id: ContextId): { readonly path: string; readonly session: string } {
+  const path = join(mkdtempSync(join(work, 'export-')), 'session.json');
+  exportContext(chain, { id, format: 'opencode-v1', path });
+  return { path, session: (JSON.parse(readFileSync(path, 'utf8')) as { info: { id: string } }).info.id };
+}
+
+/** It takes ten seconds to start where nothing else runs. */
+describe.skipIf(!hasAgent('opencode'))('the real OpenCode', { timeout: 240_000 }, () => {
+  const home = hasAgent('opencode') ? live('opencode', scenario('opencode-tour')) : '';
+  const fresh = (): string => mkdtempSync(join(work, 'home-'));
+
+  test('[F14] what was exported it imports, and goes on with as with the original', () => {
+    const chain = emptyChain();
+    imported(chain, join(home, '.opencode/data/opencode/opencode.db'));
+    const source = listSources(chain).find(({ title }) => title === 'Queue retry (fork #1)');
+    const original = fresh();
+    cpSync(join(home, '.opencode'), join(original, '.opencode'), { recursive: true });
+    const { path, session } = exported(chain, source?.tips.at(-1) as ContextId);
+    const sent = sentFor(fresh(), session, path);
+    expect(sent.at(-1)?.content).toEqual([{ type: 'text', text: 'PING' }]);
+    expect(sent).toEqual(sentFor(original, source?.sessionId ?? ''));
+  });
+
+  test('[F14] a fork in the middle of what a person took back it goes on with too', () => {
+    const chain = emptyChain();
+    imported(chain, join(home, '.opencode/data/opencode/opencode.db'));
+    const dead = tips(chain, {}).find(({ summary }) => summary === 'A dead end') as { id: ContextId };
+    const at = contextEntries(chain, { id: dead.id }).find(({ entry }) => entry.text === 'It doubles, then one is added.')?.key as never;
+    const cut = fork(chain, { id: dead.id, at, edits: [{ op: 'append', entry: { role: 'user', kind: 'text', text: 'And a word of ours' } }] });
+    const half = exported(chain, cut.id);
+    const sent = JSON.stringify(sentFor(fresh(), half.session, half.path));
+    expect(sent).toContain('And a word of ours');
+    expect(sent).not.toContain('A dead end');
+  });
+
+  test('a Claude Code session is taken up, with what was said, called and answered', () => {
+    const chain = emptyChain();
+    const { tips: all } = imported(chain, join(transcripts, 'claude-code/entire-ada8171575ce-image-in-tool-result.jsonl'));
+    const id = all.at(-1) as ContextId;
+    const { path, session } = exported(chain, id);
+    const sent = JSON.stringify(sentFor(fresh(), session, path));
+    const said = contextEntries(chain, { id }).map(({ entry }) => entry);
+    expect(said.length).toBeGreaterThan(20);
+    for (const { kind, role, text, toolCallId } of said) {
+      if (kind === 'text' && role !== 'system' && text) expect(sent).toContain(JSON.stringify(text.trimEnd()).slice(1, -1));
+      if (kind === 'tool_call' && said.some((one) => one.kind === 'tool_result' && one.toolCallId === toolCallId))
+        expect(sent).toContain(`"${toolCallId}"`);
+    }
+  });
+});

@@ -1,0 +1,274 @@
+import { readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { blake3Of } from '../../../../src/core/artifacts/index.js';
+import type { ContextId, EntryKey } from '../../../../src/core/base/index.js';
+import { type Chain, commitOf, contextEntries, entries, fork, history, materializedBytes, tips } from '../../../../src/core/chain/index.js';
+import { exportContext } from '../../../../src/core/export/index.js';
+import { detect, getSource, importPaths, listSources } from '../../../../src/core/intake/index.js';
+import { atOnce } from '../../../../src/core/project/index.js';
+import { type Recorded, type Row, recorded, writeDatabase } from '../../../support/opencode.js';
+import { emptyChain, scratch } from '../../../support/project.js';
+
+const imported = (chain: Chain, ...paths: string[]) => atOnce(importPaths(chain, { paths }));
+
+/** What the model would see, in words. */
+const said = (chain: Chain, id: ContextId, stop?: 'root'): string[] =>
+  entries(chain, { id, ...(stop && { stop }) })
+    .entries.filter(({ marks }) => !marks?.includes('hidden'))
+    .map(({ role, kind, text, toolName }) => `${role} ${kind} ${toolName ?? ''} ${(text ?? '').split('\n')[0]?.slice(0, 40)}`);
+
+function database(rows: Omit<Recorded, 'wire'>, how?: { isOpen: boolean }): string {
+  const path = join(scratch(), 'opencode.db');
+  writeDatabase(path, rows, how);
+  return path;
+}
+
+const sourceBytes = (chain: Chain, sourceId: string): Buffer => {
+  const { artifactRef } = getSource(chain, sourceId);
+  return Buffer.from(chain.artifacts.read(chain.artifacts.find(artifactRef as never)));
+};
+
+describe('sessions of a database', () => {
+  test('[F1, F4] each is a source; what was taken back is a lane, what a fork shares is shared, compactions stand where they were', () => {
+    const chain = emptyChain();
+    const path = database(recorded('tour'), { isOpen: true });
+    expect(detect([path])).toMatchObject([{ path, format: 'opencode-v1', sessions: 3, confidence: 1 }]);
+    const result = imported(chain, path);
+    expect(result).toMatchObject({ sessions: 3, skipped: [] });
+    expect(result.notes).toMatchObject([{ path, reason: expect.stringContaining('the database is not') }]);
+    const sources = listSources(chain);
+    expect(sources.map(({ title }) => title).sort()).toEqual(['Queue retry', 'Queue retry', 'Queue retry (fork #1)']);
+    expect(new Set(sources.map(({ cwd }) => cwd))).toEqual(new Set(['/home/ada/demo']));
+    const lastWords = tips(chain, {}).map(({ id }) => said(chain, id).at(-2));
+    expect(lastWords.sort()).toEqual(['user text  A dead end', 'user text  A new session', 'user text  In a fork']);
+    const forked = tips(chain, {}).find(({ summary }) => summary === 'In a fork') as { id: ContextId };
+    const line = history(chain, forked.id);
+    expect(line.map(({ type }) => type)).toEqual(['delta', 'delta', 'delta', 'compaction', 'delta', 'compaction', 'delta', 'delta', 'delta']);
+    // The fork added one commit: all before is its origin's.
+    expect(new Set(line.map(({ sessionId }) => sessionId)).size).toBe(2);
+    expect(line.filter(({ sessionId }) => sessionId === line[0]?.sessionId)).toHaveLength(1);
+    expect(said(chain, forked.id)).toEqual([
+      'user summary  SUMMARY OF WORK',
+      'user text  Continue if you have next steps, or stop',
+      'assistant text  OK',
+      'user text  After both compactions',
+      'assistant text  OK',
+      'user text  In a fork',
+      'assistant text  OK',
+    ]);
+    expect(imported(chain, path)).toMatchObject({ commits: 0, entries: 0 });
+  });
+
+  test('[F1] no secret of the database is stored, and each session comes back byte for byte though the database is gone', () => {
+    const chain = emptyChain();
+    imported(chain, database(recorded('tour')));
+    for (const { sourceId, hash } of listSources(chain)) {
+      const bytes = sourceBytes(chain, sourceId);
+      expect(`blake3:${blake3Of(bytes).toString('hex')}`).toBe(hash);
+      expect(bytes.includes('sk-very-secret')).toBe(false);
+      expect(
+        bytes
+          .toString()
+          .trimEnd()
+          .split('\n')
+          .every((line) => JSON.parse(line) as boolean),
+      ).toBe(true);
+    }
+  });
+
+  test('a subagent names the call that started it, a call that was killed stays open', () => {
+    const chain = emptyChain();
+    const { tips: all } = imported(chain, database(recorded('troubles')));
+    const helper = tips(chain, {}).find(({ template }) => template === 'opencode/general') as { id: ContextId };
+    expect(said(chain, helper.id)[0]).toBe('user text  HELPER: find retries');
+    const started = chain.db.all<{ toolCallId: string }>('SELECT toolCallId FROM started');
+    expect(started).toEqual([{ toolCallId: 'toolu_standin_2_0' }]);
+    const whole = contextEntries(chain, { id: all.at(-1) as never }).map(({ entry }) => entry);
+    const answered = new Set(whole.flatMap((entry) => (entry.kind === 'tool_result' ? [entry.toolCallId] : [])));
+    const open = whole.filter(({ kind, toolCallId }) => kind === 'tool_call' && !answered.has(toolCallId));
+    expect(open.map(({ arguments: input }) => input)).toEqual([{ command: 'sleep 60', description: 'Wait' }]);
+    expect(whole.filter(({ isError }) => isError).map(({ text }) => text)).toEqual(['File not found: /home/ada/demo/missing.js']);
+  });
+
+  test('[F3] a session that grew adds what is new, in whatever states it was seen', () => {
+    const rows = recorded('tour');
+    const direct = emptyChain();
+    imported(direct, database(rows));
+    const ends = (chain: Chain): Set<string> => new Set(tips(chain, {}).map(({ id }) => JSON.stringify(said(chain, id, 'root'))));
+    const times = [...new Set(rows.message.map(({ time_created }) => Number(time_created)))].sort();
+    fc.assert(
+      fc.property(fc.subarray(times), (stops) => {
+        const chain = emptyChain();
+        const path = join(scratch(), 'opencode.db');
+        for (const stop of [...stops, Number.POSITIVE_INFINITY]) {
+          const message = rows.message.filter(({ time_created }) => Number(time_created) <= stop);
+          const there = new Set(message.map(({ id }) => id));
+          const session = rows.session.filter(({ id }) => message.some(({ session_id }) => session_id === id));
+          const event = stop === Number.POSITIVE_INFINITY ? rows.event : [];
+          const part = rows.part.filter(({ message_id }) => there.has(message_id as string));
+          rmSync(path, { force: true });
+          writeDatabase(path, { session, message, part, event });
+          imported(chain, path);
+        }
+        for (const end of ends(direct)) expect(ends(chain)).toContain(end);
+      }),
+      { numRuns: 6 },
+    );
+  });
+});
+
+describe('what the agent exports and imports', () => {
+  test('[F14] an export is a document under a new id with the same messages, and imported it adds nothing', () => {
+    const chain = emptyChain();
+    imported(chain, database(recorded('tour')));
+    const tip = tips(chain, {}).find(({ summary }) => summary === 'After both compactions' || summary === 'In a fork') as { id: ContextId };
+    const path = join(scratch(), 'session.json');
+    exportContext(chain, { id: tip.id, format: 'opencode-v1', path });
+    const document = JSON.parse(readFileSync(path, 'utf8')) as {
+      info: { id: string };
+      messages: { info: { id: string; time: { created: number } } }[];
+    };
+    expect(document.info.id).toMatch(/^ses_[0-9a-z]{26}$/);
+    const ids = document.messages.map(({ info }) => info.id);
+    expect(ids).toEqual([...ids].sort());
+    const before = said(chain, tip.id, 'root');
+    const result = imported(chain, path);
+    expect(result).toMatchObject({ sessions: 1, commits: 0, skipped: [], notes: [] });
+    expect(said(chain, result.tips.at(-1) as ContextId, 'root')).toEqual(before);
+    const kept = listSources(chain).find((source) => source.path === path);
+    expect(sourceBytes(chain, kept?.sourceId ?? '')).toEqual(readFileSync(path));
+  });
+
+  test('[C15] a fork in the middle of an answer keeps the parts before it, and later calls open', () => {
+    const chain = emptyChain();
+    const { tips: all } = imported(chain, database(recorded('troubles')));
+    const read = contextEntries(chain, { id: all.at(-1) as never }).find(({ entry }) => entry.kind === 'tool_result' && entry.isError);
+    const cut = fork(chain, { id: all.at(-1) as never, at: read?.key as EntryKey });
+    const last = contextEntries(chain, { id: cut.id }).map(({ entry }) => entry);
+    expect(last.at(-1)).toMatchObject({ kind: 'tool_result', isError: true, text: 'File not found: /home/ada/demo/missing.js' });
+    expect(last.filter(({ kind }) => kind === 'tool_call')).toHaveLength(3);
+    expect(last.filter(({ kind }) => kind === 'tool_result')).toHaveLength(2);
+    expect(commitOf(chain, cut.id).format).toBe('opencode-v1');
+  });
+
+  test('[F16] materialized in its own format it is its lines, in another it says the same', () => {
+    const chain = emptyChain();
+    const { tips: all } = imported(chain, database(recorded('troubles')));
+    const id = all.at(-1) as never;
+    expect(materializedBytes(chain, { id }).tier).toBe('native');
+    const other = exportContext(chain, { id, format: 'claude-code-v1' });
+    expect(other.tier).toBe('translated');
+    expect(new Set(other.losses.map(({ what }) => what))).toEqual(new Set(['what the runtime recorded and the model never saw']));
+    const path = join(scratch(), 'session.jsonl');
+    writeFileSync(path, other.text ?? '');
+    const back = imported(chain, path);
+    // Claude Code drops a call that has no result, and says nothing in its place.
+    const calls = (list: readonly string[]): readonly string[] =>
+      list.filter((line) => line !== 'assistant text  ' && !line.startsWith('assistant tool_call bash'));
+    expect(calls(said(chain, back.tips.at(-1) as ContextId))).toEqual(calls(said(chain, id)));
+  });
+});
+
+describe('bad input', () => {
+  const whole = recorded('tour');
+
+  test('[F2] no database, a damaged one, one of another program: named, and the rest goes on', () => {
+    const folder = scratch();
+    const good = join(folder, 'good.db');
+    writeDatabase(good, recorded('troubles'));
+    const half = join(folder, 'half.db');
+    writeDatabase(half, whole);
+    truncateSync(half, 40_960);
+    const fake = join(folder, 'opencode-fake.db');
+    writeFileSync(fake, 'SQLite format 3\0 and then nothing of it');
+    const other = join(folder, 'other.db');
+    const db = new Database(other);
+    db.exec('CREATE TABLE session (id text); CREATE VIEW message AS SELECT 1 AS id; CREATE TABLE part (id text)');
+    db.close();
+    const chain = emptyChain();
+    const result = imported(chain, half, fake, other, good);
+    expect(result.sessions).toBe(3);
+    expect(result.skipped.map(({ path, reason }) => [path, reason])).toEqual(
+      expect.arrayContaining([
+        [half, expect.stringContaining('cannot be read: ')],
+        [fake, expect.stringContaining('cannot be read: ')],
+        [other, 'it is in no format that Stemma imports'],
+      ]),
+    );
+  });
+
+  test('[F2] values of any type in any row are read as far as they can be, kept, and said', () => {
+    const odd = [
+      null,
+      7,
+      -1.5,
+      '',
+      'x',
+      '[]',
+      '{"role":5}',
+      '{"type":"tool","state":7}',
+      '{"type":"text"}',
+      '{"type":"tool","state":{"status":"completed"}}',
+    ];
+    const tables = ['session', 'message', 'part', 'event'] as const;
+    const change = fc.record({ table: fc.constantFrom(...tables), at: fc.nat(200), column: fc.nat(20), value: fc.constantFrom(...odd) });
+    fc.assert(
+      fc.property(fc.array(change, { minLength: 1, maxLength: 12 }), (changes) => {
+        const rows = Object.fromEntries(tables.map((table) => [table, whole[table].map((row) => ({ ...row }))])) as Record<string, Row[]>;
+        for (const { table, at, column, value } of changes) {
+          const row = (rows[table] as Row[])[at % whole[table].length] as Row;
+          const name = Object.keys(row)[column % Object.keys(row).length] as string;
+          if (name !== 'id') row[name] = value;
+        }
+        const chain = emptyChain();
+        const path = database(rows as never);
+        const result = imported(chain, path);
+        expect(result.sessions).toBe(3);
+        for (const { sourceId } of listSources(chain)) sourceBytes(chain, sourceId);
+        for (const { id } of tips(chain, {})) {
+          for (const { entry } of contextEntries(chain, { id })) expect(typeof entry.kind).toBe('string');
+          exportContext(chain, { id, format: 'opencode-v1', dryRun: true });
+        }
+      }),
+      { numRuns: 12 },
+    );
+  });
+
+  test('[F2] flipped bytes in the file end in words or in what was left of it, never in a crash', () => {
+    const path = database(recorded('troubles'));
+    const sound = readFileSync(path);
+    fc.assert(
+      fc.property(fc.array(fc.tuple(fc.nat(sound.length - 1), fc.nat(255)), { minLength: 1, maxLength: 40 }), (flips) => {
+        const bytes = Buffer.from(sound);
+        for (const [at, value] of flips) bytes[at] = value;
+        const damaged = join(scratch(), 'opencode.db');
+        writeFileSync(damaged, bytes);
+        const result = imported(emptyChain(), damaged);
+        expect(result.sessions + result.skipped.length).toBeGreaterThan(0);
+      }),
+      { numRuns: 20 },
+    );
+  });
+
+  test('a file whose name looks like a conversation in another is that file', () => {
+    const folder = scratch();
+    const odd = join(folder, 'opencode.db#ses_1.jsonl');
+    const chain = emptyChain();
+    imported(chain, database(recorded('troubles')));
+    const { sourceId } = listSources(chain)[0] as { sourceId: string };
+    writeFileSync(odd, sourceBytes(chain, sourceId));
+    expect(imported(emptyChain(), odd)).toMatchObject({ sessions: 1, skipped: [] });
+  });
+
+  test('one session of a database can be asked for by its path', () => {
+    const chain = emptyChain();
+    const path = database(recorded('tour'));
+    const id = whole.session[0]?.id;
+    expect(imported(chain, `${path}#${id}`)).toMatchObject({ sessions: 1, skipped: [] });
+    expect(listSources(chain).map((source) => source.sessionId)).toEqual([id]);
+    expect(imported(chain, `${path}#ses_none`).skipped).toMatchObject([{ reason: expect.stringContaining('holds no conversation "ses_none"') }]);
+  });
+});
