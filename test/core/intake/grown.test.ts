@@ -49,7 +49,7 @@ function whole(path: string): Chain {
 const noSequences = /all-record-types|images-in-user-messages/;
 
 const files = [
-  ...['tour.jsonl', 'tour-fork.jsonl'].map((name) => join(fixtures, 'pi', name)),
+  ...['tour.jsonl', 'tour-fork.jsonl'].flatMap((name) => [join(fixtures, 'pi', name), join(fixtures, 'gemini', name)]),
   ...(existsSync(shared)
     ? ['codex', 'pi', 'claude-code'].flatMap((folder) =>
         readdirSync(join(shared, folder))

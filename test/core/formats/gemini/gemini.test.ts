@@ -395,14 +395,14 @@ describe('what can be wrong with a session', () => {
   test('how far a file has come whose agent is at work', () => {
     const at = (text: string) => gemini.progress?.(Buffer.from(text), 'turn_boundary');
     const first = header + user('a') + model('m');
-    expect(at(header + user('a'))).toEqual({ settled: header.length, resting: header.length, open: true, ended: false });
-    expect(at(first)).toEqual({ settled: header.length, resting: first.length, open: true, ended: false });
+    expect(at(header + user('a'))).toEqual({ settled: 0, resting: 0, open: true, ended: false });
+    expect(at(first)).toEqual({ settled: 0, resting: first.length, open: true, ended: false });
     const called = first + model('m', { toolCalls: [call] });
-    expect(at(called)).toMatchObject({ resting: header.length, open: true });
+    expect(at(called)).toMatchObject({ resting: 0, open: true });
     const answered = called + line({ id: 'r', type: 'user', content: call.result });
-    expect(at(answered)).toMatchObject({ resting: header.length, open: true });
+    expect(at(answered)).toMatchObject({ resting: 0, open: true });
     const next = answered + model('m2') + line({ $set: { lastUpdated: 'x' } });
-    expect(at(next)).toMatchObject({ settled: header.length, resting: next.length });
+    expect(at(next)).toMatchObject({ settled: 0, resting: next.length });
     expect(at(next + user('b'))).toMatchObject({ settled: next.length, open: true });
   });
 });
