@@ -147,7 +147,7 @@ function walkTurns({ facts }: Facts, { context, session, rollout, shared }: Sett
     notes.push({ line: 1, reason: `the session branches off in the middle of a turn of ${session.base.rollout}: it is joined at the turn before` });
 
   for (const [at, fact] of facts.entries()) {
-    if (fact.range.end <= resumeAt) {
+    if (fact.range.start < resumeAt) {
       // Stored already: only where its commits end, and which turns they are, is of interest.
       if (fact.item?.prompt !== undefined) turns.push(tip);
       if (fact.rolledBack !== undefined) tip = goBack(turns, fact.rolledBack, tip).tip;
@@ -158,11 +158,8 @@ function walkTurns({ facts }: Facts, { context, session, rollout, shared }: Sett
         ends.push(here);
       }
       if (fact.compaction) turns.length = 0;
-      continue;
-    }
-    if (fact.range.start < resumeAt) {
       // The newline that the last import did not see, mostly: whoever joins the deltas puts it there again.
-      addRange(side, { start: resumeAt, end: fact.range.end });
+      if (fact.range.end > resumeAt) addRange(side, { start: resumeAt, end: fact.range.end });
       continue;
     }
     if (at < shared) {
@@ -273,6 +270,7 @@ const isExact = ({ rollout, end }: NonNullable<Session['base']>, known: PlanCont
 
 /** The commit that ends where a fork begins, or the last one before it. */
 function baseOf({ rollout, end }: NonNullable<Session['base']>, known: PlanContext['known']): Ref | undefined {
+  if (!known.has(rolloutName(rollout))) return undefined;
   for (let ordinal = end - 1; ordinal >= Math.max(0, end - furthestBack); ordinal--)
     if (known.has(placeName(rollout, ordinal))) return { record: placeName(rollout, ordinal) };
   return undefined;

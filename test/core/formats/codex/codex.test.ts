@@ -1,0 +1,211 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { blake3Of } from '../../../../src/core/artifacts/index.js';
+import type { ContextId } from '../../../../src/core/base/index.js';
+import { type Chain, entries, fork, materializedBytes, tips } from '../../../../src/core/chain/index.js';
+import { exportContext } from '../../../../src/core/export/index.js';
+import { codex } from '../../../../src/core/formats/codex/index.js';
+import { getSource, importPaths, listSources } from '../../../../src/core/intake/index.js';
+import { atOnce } from '../../../../src/core/project/index.js';
+import { codexLine, codexTurn } from '../../../support/codex-lines.js';
+import { emptyChain, scratch } from '../../../support/project.js';
+import { root } from '../../../support/source.js';
+
+const fixtures = join(root, 'test/fixtures/codex');
+const main = join(fixtures, 'rollout-2026-11-21T09-05-39-01a1fd5a-a9b9-7ee2-8073-23f98318bbc4.jsonl');
+const child = join(fixtures, 'rollout-2026-11-21T09-05-40-01a1fd5a-abea-7641-8fd1-529bf173e7a8.jsonl');
+
+const importInto = (chain: Chain, ...paths: string[]) => atOnce(importPaths(chain, { paths }));
+const texts = (chain: Chain, id: ContextId, stop?: 'root'): string[] =>
+  entries(chain, { id, ...(stop && { stop }) }).entries.flatMap(({ kind, role, text }) => (kind === 'text' && role !== 'system' ? [text ?? ''] : []));
+const fileBack = (chain: Chain, path: string): Buffer => {
+  const { sourceId = '' } = listSources(chain).find((source) => source.path === path) ?? {};
+  const { artifactRef } = getSource(chain, sourceId);
+  return Buffer.from(chain.artifacts.read(chain.artifacts.find(artifactRef as never)));
+};
+function written(text: string | Uint8Array, name = 'rollout-2026-01-01T00-00-00-00000000-0000-4000-8000-000000000001.jsonl'): string {
+  const path = join(scratch(), name);
+  writeFileSync(path, text);
+  return path;
+}
+
+const header = codexLine('session_meta', { id: 's', cwd: '/work', originator: 'codex', cli_version: '0.169.0', model_provider: 'openai' });
+const rollback = (turns: unknown): string => codexLine('event_msg', { type: 'thread_rolled_back', num_turns: turns });
+const compacted = (message: string, history?: readonly string[]): string =>
+  codexLine('compacted', {
+    message,
+    ...(history && {
+      replacement_history: [...history, message].map((text) => ({ type: 'message', role: 'user', content: [{ type: 'input_text', text }] })),
+    }),
+  });
+
+describe('a session', () => {
+  test('[F1, F21] the root walk of one that is one chain is its file, and it comes back byte for byte', () => {
+    const chain = emptyChain();
+    const path = written(header + codexTurn(1) + codexTurn(2));
+    const { tips: ends, skipped, notes } = importInto(chain, path);
+    expect({ skipped, notes }).toEqual({ skipped: [], notes: [] });
+    expect(Buffer.from(materializedBytes(chain, { id: ends[0] as ContextId, stop: 'root' }).bytes)).toEqual(readFileSync(path));
+    expect(fileBack(chain, path)).toEqual(readFileSync(path));
+    expect(exportContext(chain, { id: ends[0] as ContextId, format: 'codex-v1' }).text).toBe(readFileSync(path, 'utf8'));
+  });
+
+  test('[F4] turns that are taken back are a branch that ends; the session goes on before them', () => {
+    const chain = emptyChain();
+    const { tips: ends } = importInto(chain, written(header + codexTurn(1) + codexTurn(2) + codexTurn(3) + rollback(2) + codexTurn(4)));
+    expect(ends.map((id) => texts(chain, id).filter((text) => text.startsWith('question')))).toEqual([
+      ['question 1', 'question 2', 'question 3'],
+      ['question 1', 'question 4'],
+    ]);
+    const text = exportContext(chain, { id: ends[1] as ContextId, format: 'codex-v1' }).text ?? '';
+    expect(text).toContain('question 4');
+    expect(text).not.toContain('question 2');
+  });
+
+  test('more turns than there are, none, a part of one, or what is no number: as much as there is, and it is said', () => {
+    const take = (turns: unknown) => {
+      const chain = emptyChain();
+      const { tips: ends, notes } = importInto(chain, written(header + codexTurn(1) + rollback(turns) + codexTurn(2)));
+      return { last: texts(chain, ends.at(-1) as ContextId).filter((text) => text.startsWith('question')), notes: notes.length };
+    };
+    expect(take(9)).toEqual({ last: ['question 2'], notes: 1 });
+    expect(take(0)).toEqual({ last: ['question 1', 'question 2'], notes: 0 });
+    expect(take(-3)).toEqual({ last: ['question 1', 'question 2'], notes: 0 });
+    expect(take(1.5)).toEqual({ last: ['question 2'], notes: 0 });
+    expect(take('1')).toEqual({ last: ['question 1', 'question 2'], notes: 0 });
+  });
+
+  test('[F5] a compaction stands for all before it, and what is taken back behind it goes no further', () => {
+    const chain = emptyChain();
+    const text = header + codexTurn(1) + codexTurn(2) + compacted('SUMMARY', ['question 2']) + codexTurn(3) + rollback(5) + codexTurn(4);
+    const { tips: ends, notes } = importInto(chain, written(text));
+    const last = ends.at(-1) as ContextId;
+    expect(texts(chain, last)).toEqual(['question 2', 'question 4', 'let me look, 4', 'answer 4']);
+    expect(
+      entries(chain, { id: last })
+        .entries.filter(({ kind }) => kind === 'summary')
+        .map((entry) => entry.text),
+    ).toEqual(['SUMMARY']);
+    expect(notes.map(({ reason }) => reason)).toEqual(['5 turns are taken back, more than stand behind the last compaction']);
+  });
+
+  test('[F8, F9] at every length that a growing file can have, nothing is lost and nothing is there twice', () => {
+    const whole = Buffer.from(
+      header + codexTurn(1) + codexTurn(2) + rollback(1) + codexTurn(3) + compacted('SUMMARY', ['question 3']) + codexTurn(4),
+    );
+    /** Behind the line of that kind, before its newline. */
+    const endOf = (kind: string): number => whole.indexOf('\n', whole.indexOf(`"${kind}"`));
+    const ends = (chain: Chain): Set<string> =>
+      new Set(tips(chain, {}).map(({ id }) => JSON.stringify(entries(chain, { id, stop: 'root' }).entries.map(({ kind, text }) => [kind, text]))));
+    const direct = emptyChain();
+    importInto(direct, written(whole));
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: 0, max: whole.length }), { maxLength: 4 }), (cuts) => {
+        const chain = emptyChain();
+        const path = written('');
+        for (const end of [...cuts.sort((a, b) => a - b), whole.length]) {
+          writeFileSync(path, whole.subarray(0, end));
+          importInto(chain, path);
+        }
+        expect(ends(chain)).toEqual(ends(direct));
+        expect(blake3Of(fileBack(chain, path))).toEqual(blake3Of(whole));
+      }),
+      { numRuns: 20, examples: [[[endOf('thread_rolled_back')]], [[endOf('thread_rolled_back') - 1]], [[endOf('compacted')]]] },
+    );
+  });
+
+  test('[F13] a fork cut after any entry holds exactly the entries up to there, and so does its file', () => {
+    const chain = emptyChain();
+    const { tips: ends } = importInto(chain, main);
+    const tip = ends.at(-1) as ContextId;
+    const visible = entries(chain, { id: tip }).entries;
+    for (const [at, { key }] of [...visible.entries()].slice(1)) {
+      const cut = fork(chain, { id: tip, at: key });
+      expect(entries(chain, { id: cut.id }).entries.map((entry) => entry.key)).toEqual(visible.slice(0, at + 1).map((entry) => entry.key));
+      const again = emptyChain();
+      const { tips: made } = importInto(again, written(exportContext(chain, { id: cut.id, format: 'codex-v1' }).text ?? ''));
+      expect(texts(again, made.at(-1) as ContextId)).toEqual(texts(chain, cut.id));
+    }
+  });
+});
+
+describe('what can be wrong with a session', () => {
+  const context = { path: '/rollout-x.jsonl', known: { has: () => false }, resumeAt: 0, granularity: 'tool_call' } as const;
+  const covers = (file: Uint8Array): void => {
+    const plan = codex.plan(file, context);
+    const ranges = [...plan.commits.flatMap((commit) => commit.ranges), ...plan.side].sort((a, b) => a.start - b.start);
+    let end = 0;
+    for (const range of ranges) {
+      expect(range.start).toBe(end);
+      end = range.end;
+    }
+    expect(end).toBe(file.length);
+    for (const commit of plan.commits) expect(new Set(commit.entries.map(({ key }) => key)).size).toBe(commit.entries.length);
+  };
+
+  test.each([main, child].map((path) => [basename(path), path]))('[F2, F10] any bytes at all are planned, each in one place: %s', (_, path) => {
+    const source = readFileSync(path);
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 0, max: source.length }),
+        fc.uint8Array({ maxLength: 40 }),
+        fc.nat(300),
+        fc.nat(source.length),
+        (at, put, gone, keep) => {
+          const file = Buffer.concat([source.subarray(0, at), put, source.subarray(Math.min(source.length, at + gone))]);
+          covers(file);
+          covers(file.subarray(0, keep));
+          codex.peek(file.subarray(0, 4_000), file.subarray(-4_000));
+          codex.parse(file);
+          codex.progress?.(file, 'turn_boundary');
+        },
+      ),
+      { numRuns: 40 },
+    );
+  });
+
+  test('[F10] lines in any order, twice, or left out are planned, each in one place', () => {
+    const lines = readFileSync(main, 'utf8').split(/(?<=\n)/);
+    fc.assert(
+      fc.property(fc.shuffledSubarray([...lines.keys(), ...lines.keys()]), (order) => covers(Buffer.from(order.map((at) => lines[at]).join('')))),
+      { numRuns: 25 },
+    );
+  });
+
+  test('[F11] names of the language, items of no form, outputs of no call: read as they are', () => {
+    const odd = [
+      codexLine('response_item', { type: 'message', role: '__proto__', id: '__proto__', content: 'a text' }),
+      codexLine('response_item', { type: 'constructor', id: 'constructor' }),
+      codexLine('response_item', { type: 'function_call', name: 'x', arguments: '{"torn', call_id: '__proto__' }),
+      codexLine('response_item', { type: 'function_call_output', call_id: 'nobody', output: { content: [1, null, { type: 'x' }] } }),
+      codexLine('response_item', {
+        type: 'message',
+        role: 'user',
+        content: [null, 3, { type: 'input_image', image_url: 'data:image/png;base64,AAAA' }],
+      }),
+      codexLine('compacted', { message: 3, replacement_history: [null, 1, 'x', { type: 'message' }] } as never),
+      codexLine('__proto__', { x: 1 }),
+    ].join('');
+    covers(Buffer.from(header + odd));
+    const read = codex.parse(Buffer.from(odd)).entries;
+    expect(read.find(({ text }) => text === 'a text')).toMatchObject({ role: 'user' });
+    expect(read.find(({ toolName }) => toolName === 'x')).toMatchObject({ arguments: { input: '{"torn' }, marks: ['unparsed'] });
+    expect(read.filter(({ kind }) => kind === 'image')).toHaveLength(1);
+  });
+
+  test('[F10] a base that is far away, of no number, or the session itself is survived', () => {
+    for (const base of [
+      { thread_id: 'x'.repeat(300), end_ordinal_exclusive: Number.MAX_SAFE_INTEGER },
+      { thread_id: '../../etc/passwd', end_ordinal_exclusive: 3 },
+      { thread_id: '00000000-0000-4000-8000-000000000001', end_ordinal_exclusive: -1 },
+      { thread_id: 7, end_ordinal_exclusive: 'x' },
+    ]) {
+      const chain = emptyChain();
+      const meta = codexLine('session_meta', { id: 's', cwd: '/work', history_base: base });
+      const { tips: ends } = importInto(chain, written(meta + codexTurn(1)));
+      expect(texts(chain, ends[0] as ContextId)[0]).toBe('question 1');
+    }
+  });
+});
