@@ -1,14 +1,12 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 
 const shared = resolve(import.meta.dirname, '../../../../shared');
 export const transcripts = join(shared, 'transcripts');
 export const oracle = join(shared, 'tools/resume-oracle');
-/** An agent takes a minute to install: it is asked where it is there already, or where somebody wants all of it. */
-export const hasAgent = (agent: string): boolean =>
-  existsSync(oracle) && (process.env.STEMMA_ORACLE === 'all' || existsSync(join('/opt/resume-oracle', agent, 'node_modules')));
+export { hasAgent } from '../../support/agents.js';
 export const scenario = (name: string): string => join(shared, 'tools/scenarios', `${name}.json`);
 
 const ran = new Map<string, string>();

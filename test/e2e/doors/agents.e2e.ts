@@ -1,0 +1,137 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Commit, Entry } from '../../../src/core/contract/index.js';
+import { hasAgent, runAgent, tour } from '../../support/agents.js';
+import { expect, test } from '../../support/e2e.js';
+import { built, type Machine, node } from '../../support/machine.js';
+
+/** The real agents at work, on loopback, and Stemma beside them. Where they are not on this machine, these tests say so and are skipped. */
+const agents = ['claude', 'codex', 'pi', 'gemini'];
+for (const agent of agents) if (!hasAgent(agent)) console.warn(`skipped: the real ${agent} (../shared/tools/agent-live) is not on this machine`);
+
+async function call<T>(machine: Machine, procedure: string, input: object): Promise<T> {
+  const ran = await machine.run('call', procedure, '--input', JSON.stringify(input));
+  if (ran.code !== 0) throw new Error(ran.err);
+  return JSON.parse(ran.out) as T;
+}
+
+const commits = async (machine: Machine): Promise<Commit[]> => {
+  const { rows } = await call<{ rows: { commit: Commit }[] }>(machine, 'context.graph', { offset: 0, limit: 100 });
+  return rows.map(({ commit }) => commit).reverse();
+};
+/** What each branch's model saw, and all that was ever said on it. */
+async function contexts(machine: Machine): Promise<string[]> {
+  const found: string[] = [];
+  for (const { id } of await call<Commit[]>(machine, 'context.tips', {}))
+    for (const stop of ['compaction', 'root']) {
+      const { entries } = await call<{ entries: Entry[] }>(machine, 'context.entries', { id, stop });
+      found.push(JSON.stringify([stop, ...entries.map(({ source: _, ...entry }) => entry)]));
+    }
+  return found.sort();
+}
+
+/** The same as the whole history imported into a project of its own. */
+async function expectWhole(machine: Machine, histories: string): Promise<void> {
+  const captured = await contexts(machine);
+  const project = machine.env.STEMMA_PROJECT;
+  machine.env.STEMMA_PROJECT = machine.path('imported.stemma');
+  await machine.run('import', histories);
+  expect(captured).toEqual(await contexts(machine));
+  machine.env.STEMMA_PROJECT = project;
+}
+
+interface Watcher {
+  readonly process: ChildProcess;
+  readonly said: () => string;
+}
+async function capturing(machine: Machine): Promise<Watcher> {
+  const child = spawn(node, [built('cli', 'stemma.js'), 'capture'], { cwd: machine.cwd, env: machine.env });
+  let out = '';
+  let err = '';
+  child.stdout.on('data', (data: Buffer) => (out += data));
+  child.stderr.on('data', (data: Buffer) => (err += data));
+  await expect.poll(() => err).toContain('Following');
+  return { process: child, said: () => out };
+}
+
+test.beforeEach(({ machine }) => {
+  machine.env.STEMMA_PROJECT = machine.path('work', 'live.stemma');
+  machine.env.PI_CODING_AGENT_DIR = machine.path('.pi');
+});
+
+test.describe('Claude Code', () => {
+  test.skip(!hasAgent('claude'), 'the real agent is not on this machine');
+
+  test('[L5, L8] its hooks checkpoint every turn, compaction, subagent and end of its sessions, and hold nothing up', async ({ machine }) => {
+    expect((await machine.run('hook', '--install', '--yes', '--project', machine.env.STEMMA_PROJECT as string)).code).toBe(0);
+    const steps = await runAgent('claude', tour('claude'), machine.dir);
+    expect(steps.map(({ ok }) => ok)).toEqual(steps.map(() => true));
+    expect(existsSync(join(machine.env.STEMMA_HOME as string, 'hook.log'))).toBe(false);
+    const made = (await commits(machine)).filter(({ messageCount, type }) => messageCount > 0 || type === 'compaction');
+    expect(made.map(({ summary, checkpoint }) => [summary, checkpoint]).sort()).toEqual([
+      ['After the compaction, list the files', 'turn_boundary'],
+      ['Compaction (manual)', 'compaction'],
+      ['Compaction (manual)', 'compaction'],
+      ['Fix the queue retry', 'turn_boundary'],
+      ['In a fork', 'turn_boundary'],
+      ['Now explain it', 'turn_boundary'],
+      ['SUBAGENT: check the queue', 'session_end'],
+      ['Try another way', 'turn_boundary'],
+    ]);
+    await expectWhole(machine, join(machine.claude, 'projects'));
+    // Its own view of the hooks: none has failed, and none has had a say.
+    const transcripts = readdirSync(join(machine.claude, 'projects'), { recursive: true, encoding: 'utf8' }).filter((path) =>
+      path.endsWith('.jsonl'),
+    );
+    const told = transcripts.flatMap((path) =>
+      readFileSync(join(machine.claude, 'projects', path), 'utf8')
+        .split('\n')
+        .filter((line) => line.includes('"stop_hook_summary"')),
+    );
+    expect(told.length).toBeGreaterThan(0);
+    for (const line of told) expect(JSON.parse(line)).toMatchObject({ hookErrors: [], preventedContinuation: false });
+  });
+
+  test('[L5] killed in the middle of a turn, it leaves its last checkpoint', async ({ machine }) => {
+    const watcher = await capturing(machine);
+    const steps = ['First', { prompt: 'Then wait', killAfterMs: 3_000 }];
+    const look = { name: 'Bash', input: { command: 'echo files', description: 'Look' } };
+    const model = [
+      { when: 'Then wait', text: 'I begin.', tools: [look] },
+      { when: '^files', text: 'This nobody hears.', delayMs: 100_000 },
+    ];
+    await runAgent('claude', { steps, model }, machine.dir);
+    await expect.poll(watcher.said, { timeout: 60_000 }).toContain('Then wait');
+    expect((await commits(machine)).map(({ summary, checkpoint }) => [summary, checkpoint])).toEqual([
+      ['First', 'turn_boundary'],
+      ['Then wait', 'session_end'],
+    ]);
+    watcher.process.kill('SIGINT');
+    expect(await once(watcher.process, 'close')).toEqual([0, null]);
+  });
+});
+
+const turns: Readonly<Record<string, readonly string[]>> = {
+  claude: ['Fix the queue retry', 'Now explain it', 'After the compaction, list the files', 'Try another way', 'In a fork'],
+  codex: ['Fix the queue retry', 'Now explain it', 'And more, after a compaction', 'In a fork', 'A new thread'],
+  pi: ['Fix the queue retry', 'Now explain it', 'After the compaction, go on', 'Try another way', 'And a third way', 'In a fork', 'A new session'],
+};
+const histories: Readonly<Record<string, string>> = { claude: '.claude/projects', codex: '.codex/sessions', pi: '.pi/sessions' };
+
+for (const [agent, prompts] of Object.entries(turns))
+  test(`[L1, L2] the real ${agent}: each turn is one commit, a compaction is one, and it is all that an import brings`, async ({ machine }) => {
+    test.skip(!hasAgent(agent), 'the real agent is not on this machine');
+    mkdirSync(machine.path(`.${agent}`), { recursive: true });
+    const watcher = await capturing(machine);
+    await runAgent(agent, tour(agent), machine.dir);
+    await expect.poll(() => prompts.filter((prompt) => !watcher.said().includes(prompt))).toEqual([]);
+    watcher.process.kill('SIGINT');
+    expect(await once(watcher.process, 'close')).toEqual([0, null]);
+    const all = await commits(machine);
+    const asked = all.filter(({ summary, type }) => type === 'delta' && prompts.includes(summary ?? ''));
+    expect(asked.map(({ summary }) => summary).sort()).toEqual([...prompts].sort());
+    expect(all.filter(({ type }) => type === 'compaction').length).toBeGreaterThan(0);
+    await expectWhole(machine, machine.path(histories[agent] as string));
+  });
