@@ -42,6 +42,7 @@ import {
   roots,
   type Session,
   stopWatching,
+  storageOf,
   summarizeCommits,
   watchAgents,
 } from './project/index.js';
@@ -114,6 +115,7 @@ export const router = os.router({
     open: os.project.open.handler(({ input, context: { session } }) => projectInfo(session.use(session.engine.open(input.dir)))),
     info: os.project.info.handler(({ context }) => projectInfo(context.session.project())),
     changes: os.project.changes.handler(({ input, context, signal }) => changes(chainOf(context), input.after, signal)),
+    storage: os.project.storage.handler(({ context: { session } }) => inSteps(storageOf(session.project()))),
     check: os.project.check.handler(({ input, context: { session } }) =>
       inSteps(input.repair ? repairProject(session.project()) : checkProject(session.project())),
     ),

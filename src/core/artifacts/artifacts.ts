@@ -50,6 +50,8 @@ export interface Artifacts {
   find(name: string): ArtifactNo;
   stat(no: ArtifactNo): ArtifactStat;
   /** What was put, as objects and plain bytes, and what it takes up. */
+  /** How many objects there are under each policy, and what they weigh as plain bytes; those that are gone by why. */
+  byPolicy(): { readonly policy: Policy; readonly gone: Gone | null; readonly count: number; readonly bytes: number }[];
   totals(): { readonly objects: number; readonly logical: number; readonly stored: number };
   setPolicy(no: ArtifactNo, policy: Policy, ttlSeconds?: number): void;
   /** Makes sure that an object which is about to be named by a commit has content that lasts. */
@@ -131,6 +133,12 @@ export function openArtifacts({ db, project, folder, clock, newName, remake, onG
                 IFNULL(SUM(storedSize), 0) AS stored FROM artifact WHERE project = ? AND ${isStoredSql}`,
         project,
       ) ?? { objects: 0, logical: 0, stored: 0 },
+    byPolicy: () =>
+      db.all(
+        `SELECT policy, gone, COUNT(*) AS count, SUM(size) AS bytes FROM artifact
+         WHERE project = ? AND key >= 0 AND contentType <> '${chunkType}' AND (gone IS NOT NULL OR ${isStoredSql}) GROUP BY policy, gone`,
+        project,
+      ),
     setPolicy: (no, policy, ttlSeconds) => transaction(() => setPolicy(shelf, no, policy, ttlSeconds)),
     keep: (no) => transaction(() => keep(shelf, no)),
     restore: (no, bytes) => {

@@ -16,6 +16,14 @@ export const projectInfo = z.object({
 });
 export type ProjectInfo = z.output<typeof projectInfo>;
 
+/**
+ * What bytes on disk serve. `content`: histories and whatever else was put, compressed. `search` and `reading`: indexes over it that are
+ * made again by a repair. `requests`: calls to models. `history`: commits, tickets, cards, messages. `caches`: materializations, made
+ * again when asked for. `journal`: what was written last. `backups`: the database before a migration. `free`: pages that were given back.
+ */
+export const diskAreas = ['content', 'search', 'reading', 'requests', 'history', 'caches', 'journal', 'backups', 'free'] as const;
+export type DiskArea = (typeof diskAreas)[number];
+
 /** Of what a project holds, what a list that is shown may have to be read again for. */
 export const areas = ['commits', 'tickets', 'cards', 'boxes', 'messages', 'turns'] as const;
 export type Area = (typeof areas)[number];
@@ -28,6 +36,22 @@ export const projectChange = z.object({
   changed: z.array(z.enum(areas)),
 });
 export type ProjectChange = z.output<typeof projectChange>;
+
+export const policies = ['default', 'pin', 'ephemeral', 'replicate'] as const;
+export type Policy = (typeof policies)[number];
+
+/** Why content is not here any more. */
+export const goneWhys = ['expired', 'evicted', 'lost'] as const;
+
+const storageReport = z.object({
+  /** What was put, as plain bytes. */
+  logical: count,
+  disk: z.array(z.object({ area: z.enum(diskAreas), bytes: count })),
+  /** Objects that are there, by their policy; plain bytes. */
+  objects: z.array(z.object({ policy: z.enum(policies), count, bytes: count })),
+  gone: z.array(z.object({ why: z.enum(goneWhys), count })),
+});
+export type StorageReport = z.output<typeof storageReport>;
 
 const dir = z.string().min(1).max(4_096);
 
@@ -42,6 +66,8 @@ export const projectContract = {
    * stand; with `after`, a cursor of before, that brings the commits since then. Goes on until it is ended.
    */
   changes: oc.input(z.object({ after: count.optional() })).output(eventIterator(projectChange)),
+  /** What takes the project's space. Slow for a large one: its database is read through. */
+  storage: oc.input(z.object({})).output(storageReport),
   check: oc.input(z.object({ repair: z.boolean().optional() })).output(
     z.object({
       ok: z.boolean(),
@@ -51,9 +77,6 @@ export const projectContract = {
     }),
   ),
 };
-
-export const policies = ['default', 'pin', 'ephemeral', 'replicate'] as const;
-export type Policy = (typeof policies)[number];
 
 const artifactStat = z.object({
   ref: artifactRef,
@@ -67,7 +90,7 @@ const artifactStat = z.object({
   /** When an ephemeral object goes. */
   expiresAt: timestamp.optional(),
   /** Why its content is not here any more. */
-  gone: z.enum(['expired', 'evicted', 'lost']).optional(),
+  gone: z.enum(goneWhys).optional(),
 });
 
 export const artifactContract = {

@@ -18,4 +18,5 @@ export { repairProject } from './repair.js';
 export { projectServices } from './retrievers.js';
 export { roots } from './roots.js';
 export { atOnce, inSteps } from './steps.js';
+export { storageOf } from './storage.js';
 export { extractive, type SummarizeInput, summarizeCommits } from './summaries.js';

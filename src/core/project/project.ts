@@ -1,11 +1,10 @@
-import { readdirSync, statSync } from 'node:fs';
-import { join } from 'node:path';
 import { type Clock, timestampOf } from '../base/index.js';
 import type { ProjectInfo } from '../contract/index.js';
 import { formatVersion, type OpenDatabase } from '../store/index.js';
 import { type Capture, openCapture } from './capture.js';
 import type { Keys } from './credentials.js';
 import { makeFolder, type NewProject, openFolder, type ProjectFolder } from './folder.js';
+import { folderBytes } from './storage.js';
 import { openTiers, type Tiers } from './tiers.js';
 import { openUpkeep, type Upkeep } from './upkeep.js';
 
@@ -68,11 +67,3 @@ export function projectInfo(project: Project): ProjectInfo {
 
 const countOf = (db: OpenDatabase, table: 'card' | 'box', project: number): number =>
   db.one<{ count: number }>(`SELECT COUNT(*) AS count FROM ${table} WHERE project = ?`, project)?.count ?? 0;
-
-/** What the folder weighs on disk, caches included. */
-function folderBytes(dir: string): number {
-  return readdirSync(dir, { recursive: true, withFileTypes: true }).reduce((sum, file) => {
-    if (!file.isFile()) return sum;
-    return sum + (statSync(join(file.parentPath, file.name), { throwIfNoEntry: false })?.size ?? 0);
-  }, 0);
-}

@@ -1,0 +1,50 @@
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { importPaths } from '../../../src/core/intake/index.js';
+import { atOnce, projectInfo, storageOf } from '../../../src/core/project/index.js';
+import { root } from '../../support/machine.js';
+import { emptyProject, heldClock } from '../../support/project.js';
+
+test('[S17] the parts of what is stored add up to the folder, before and after it is packed', () => {
+  const project = emptyProject(heldClock(Date.now()));
+  const { artifacts } = project.chain;
+  atOnce(importPaths(project.chain, { paths: [join(root, 'resources/sample')] }));
+  const before = atOnce(storageOf(project));
+  for (const { bytes } of [before].flatMap(({ disk }) => disk).filter(({ area }) => ['content', 'search', 'reading', 'history'].includes(area)))
+    expect(bytes).toBeGreaterThan(0);
+  const sumOf = ({ disk }: typeof before): number => disk.reduce((sum, { bytes }) => sum + bytes, 0);
+  expect(sumOf(before)).toBe(projectInfo(project).bytes.stored);
+  expect(before.logical).toBe(projectInfo(project).bytes.logical);
+  atOnce(artifacts.repack());
+  const after = atOnce(storageOf(project));
+  expect(sumOf(after)).toBe(projectInfo(project).bytes.stored);
+  expect(after.logical).toBe(before.logical);
+});
+
+test('[S17] objects are counted by their policy, and what is over by why it went', () => {
+  const clock = heldClock(Date.now());
+  const project = emptyProject(clock);
+  const { artifacts } = project.chain;
+  const text = { contentType: 'text/plain' };
+  artifacts.put(Buffer.from('kept'), { ...text, policy: 'pin' });
+  artifacts.put(Buffer.from('copied'), { ...text, policy: 'replicate' });
+  const passing = artifacts.put(Buffer.from('for a minute'), text);
+  artifacts.setPolicy(passing.no, 'ephemeral', 60);
+  const counted = ({ objects }: ReturnType<typeof report>) => objects.map(({ policy, count, bytes }) => [policy, count, bytes]);
+  const report = () => atOnce(storageOf(project));
+  expect(counted(report())).toEqual([
+    ['default', 0, 0],
+    ['pin', 1, 4],
+    ['ephemeral', 1, 12],
+    ['replicate', 1, 6],
+  ]);
+  clock.at += 61_000;
+  artifacts.expire();
+  const later = report();
+  expect(later.objects.find(({ policy }) => policy === 'ephemeral')?.count).toBe(0);
+  expect(later.gone.map(({ why, count }) => [why, count])).toEqual([
+    ['expired', 1],
+    ['evicted', 0],
+    ['lost', 0],
+  ]);
+});
