@@ -19,9 +19,9 @@ export type ProjectInfo = z.output<typeof projectInfo>;
 /**
  * What bytes on disk serve. `content`: histories and whatever else was put, compressed. `search` and `reading`: indexes over it that are
  * made again by a repair. `requests`: calls to models. `history`: commits, tickets, cards, messages. `caches`: materializations, made
- * again when asked for. `journal`: what was written last. `backups`: the database before a migration. `free`: pages that were given back.
+ * again when asked for. `journal`: the database's journal, and pages that were given back. `backups`: the database before a migration.
  */
-export const diskAreas = ['content', 'search', 'reading', 'requests', 'history', 'caches', 'journal', 'backups', 'free'] as const;
+export const diskAreas = ['content', 'search', 'reading', 'requests', 'history', 'caches', 'journal', 'backups'] as const;
 export type DiskArea = (typeof diskAreas)[number];
 
 /** Of what a project holds, what a list that is shown may have to be read again for. */

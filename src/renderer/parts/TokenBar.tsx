@@ -3,7 +3,7 @@ import type { OutlineRow } from '../../core/contract/index.js';
 import { useUi } from '../state';
 import { type Family, families, familyNames, familyOf, kindNames } from './kinds';
 import { useWidth } from './lists';
-import { compact, exact } from './numbers';
+import { compact, exact, percent } from './numbers';
 
 export interface TokenBarProps {
   readonly rows: readonly OutlineRow[];
@@ -151,7 +151,6 @@ function draw(
   }
 }
 
-const percent = (share: number): string => (share > 0 && share < 0.005 ? '< 1%' : `${Math.round(share * 100)}%`);
 
 /** The same sums in words: kind, tokens, share. */
 export function TokenLegend({ rows, families: shown = families }: { rows: readonly OutlineRow[]; families?: readonly Family[] }) {

@@ -15,6 +15,9 @@ export const exact = (n: number): string => n.toLocaleString('en-US');
 
 export const plural = (n: number, one: string, many = `${one}s`): string => `${exact(n)} ${n === 1 ? one : many}`;
 
+/** A share of a whole, from 0 to 1. What is there is never said to be nothing. */
+export const percent = (share: number): string => (share > 0 && share < 0.005 ? '< 1%' : `${Math.round(share * 100)}%`);
+
 export function bytes(n: number): string {
   if (n < 1_000) return `${n} B`;
   const units = ['kB', 'MB', 'GB', 'TB'] as const;

@@ -1,0 +1,73 @@
+import { ShieldCheck, Wrench } from 'lucide-react';
+import { api } from '../../client';
+import { Button, problemOf, say } from '../../parts';
+import { type Task, useTask } from './task';
+
+type Checked = Awaited<ReturnType<typeof api.project.check>>;
+
+const shownProblems = 200;
+
+/** Whether every byte is what its name says; and, where it is not, what can be made sound again. */
+export function Check({ onChanged }: { onChanged: () => void }) {
+  const [checked, check] = useTask<Checked>();
+  const [repaired, repair] = useTask<Checked>();
+  const task: Task<Checked> = repaired.state === 'idle' ? checked : repaired;
+  const busy = task.state === 'running';
+  return (
+    <section aria-label="Check">
+      <h3>Is it sound?</h3>
+      <p className="muted">Every object against its hash, every commit against its parent and content, every imported file against what was read.</p>
+      <div className="storage-actions">
+        <Button icon={ShieldCheck} disabled={busy} onClick={() => void check((signal) => api.project.check({}, { signal }))}>
+          Check everything
+        </Button>
+        {task.state === 'running' && (
+          <Button small onClick={task.stop}>
+            Stop waiting
+          </Button>
+        )}
+      </div>
+      <div aria-live="polite">
+        {task.state === 'running' && <p className="muted">{repaired.state === 'running' ? 'Repairing' : 'Reading all that is stored'}…</p>}
+        {task.state === 'failed' && (
+          <p className="notice-line error" role="alert">
+            {problemOf(task.error).message}
+          </p>
+        )}
+        {task.state === 'done' && (
+          <>
+            <p className={task.result.ok ? 'storage-sound' : 'storage-unsound'}>
+              {task.result.ok ? 'All of it is sound: ' : `${say.plural(task.result.problems.length, 'problem')} in `}
+              {Object.entries(task.result.checked)
+                .map(([what, count]) => `${say.exact(count)} ${what}`)
+                .join(', ')}
+              .
+            </p>
+            {task.result.problems.length > 0 && (
+              <ul className="storage-problems" aria-label="Problems">
+                {task.result.problems.slice(0, shownProblems).map(({ kind, id, message, repaired: sound }) => (
+                  <li key={`${kind} ${id} ${message}`}>
+                    <span className="badge">{kind}</span> <span className="mono">{id}</span> {message}
+                    {sound !== undefined && <b className={sound ? 'storage-sound' : 'storage-unsound'}>{sound ? ' Made sound again.' : ' Not repaired.'}</b>}
+                  </li>
+                ))}
+              </ul>
+            )}
+            {task.result.problems.length > shownProblems && (
+              <p className="muted">And {say.plural(task.result.problems.length - shownProblems, 'more problem', 'more problems')}: `stemma fsck --json` lists all.</p>
+            )}
+            {repaired.state === 'idle' && !task.result.ok && (
+              <Button
+                icon={Wrench}
+                onClick={() => void repair((signal) => api.project.check({ repair: true }, { signal })).then(onChanged)}
+                title="What can be made again from what is sound is; the rest is set apart and named"
+              >
+                Repair
+              </Button>
+            )}
+          </>
+        )}
+      </div>
+    </section>
+  );
+}
