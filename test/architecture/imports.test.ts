@@ -81,6 +81,7 @@ const views: Readonly<Record<string, readonly string[]>> = {
   boxes: ['@tanstack/react-virtual', 'lucide-react', 'react'],
   handover: ['@tanstack/react-virtual', 'lucide-react', 'react'],
   reviews: ['@tanstack/react-virtual', 'lucide-react', 'react'],
+  storage: ['lucide-react', 'react'],
 };
 
 const law: readonly Row[] = [

@@ -60,6 +60,7 @@ const TimelineView = lazy(() => import('../views/timeline').then(({ TimelineView
 
 const BoxesView = lazy(() => import('../views/boxes').then(({ BoxesView: view }) => ({ default: view })));
 const ReviewsView = lazy(() => import('../views/reviews').then(({ ReviewsView: view }) => ({ default: view })));
+const StorageView = lazy(() => import('../views/storage').then(({ StorageView: view }) => ({ default: view })));
 const HandoverView = lazy(() => import('../views/handover').then(({ HandoverView: view }) => ({ default: view })));
 
 const narrowQuery = matchMedia('(max-width: 900px)');
@@ -339,6 +340,8 @@ function InProject({ route }: { route: Route }) {
           return <HandoverView project={state.dir} />;
         case 'reviews':
           return <ReviewsView project={state.dir} />;
+        case 'storage':
+          return <StorageView project={state.dir} />;
       }
   }
 }

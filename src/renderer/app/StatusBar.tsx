@@ -1,7 +1,7 @@
 import { Circle, CircleCheck, Loader, Unplug } from 'lucide-react';
 import { useConnection } from '../client';
 import { say } from '../parts';
-import { show, useImports, useProject, useUi } from '../state';
+import { go, show, useImports, useProject, useUi } from '../state';
 import { shareOf } from '../views/library';
 
 /** What is true of the whole window: the project in numbers, what runs, and whether the engine answers. */
@@ -19,9 +19,14 @@ export function StatusBar() {
         <>
           <span>{say.plural(info.counts.commits, 'commit')}</span>
           <span className="status-wide">{say.plural(info.counts.entries, 'entry', 'entries')}</span>
-          <span className="status-wide" title={`${say.exact(info.bytes.stored)} of ${say.exact(info.bytes.logical)} bytes`}>
+          <button
+            type="button"
+            className="status-wide"
+            onClick={() => go({ view: 'storage' })}
+            title={`${say.exact(info.bytes.stored)} bytes on disk for ${say.exact(info.bytes.logical)}: see what takes the space`}
+          >
             stored {say.bytes(info.bytes.stored)} of {say.bytes(info.bytes.logical)}
-          </span>
+          </button>
         </>
       )}
       <output className="grow status-notice" aria-live="polite">

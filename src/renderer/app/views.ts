@@ -6,6 +6,7 @@ import {
   FlaskConical,
   GitCompare,
   GitGraph,
+  HardDrive,
   Layers,
   Library,
   ListChecks,
@@ -31,4 +32,5 @@ export const viewNames: readonly (readonly [view: ViewName, name: string, icon: 
   ['boxes', 'Boxes', Boxes, 'g b'],
   ['handover', 'Handover', ArrowRightLeft, 'g h'],
   ['reviews', 'Reviews', ListChecks, 'g v'],
+  ['storage', 'Storage', HardDrive, 'g s'],
 ];

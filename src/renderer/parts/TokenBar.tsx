@@ -151,7 +151,6 @@ function draw(
   }
 }
 
-
 /** The same sums in words: kind, tokens, share. */
 export function TokenLegend({ rows, families: shown = families }: { rows: readonly OutlineRow[]; families?: readonly Family[] }) {
   const sums = useMemo(() => tokensByFamily(rows), [rows]);

@@ -14,6 +14,7 @@ export const views = [
   'boxes',
   'handover',
   'reviews',
+  'storage',
 ] as const;
 export type ViewName = (typeof views)[number];
 

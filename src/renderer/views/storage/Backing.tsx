@@ -94,7 +94,9 @@ function Tier({ tier: { name, place, takes, held, waiting, problem }, onRemove }
     <li>
       <span className="grow">
         <b>{name}</b>{' '}
-        <span className="mono muted">{place.kind === 'folder' ? place.dir : [place.endpoint, place.bucket, place.prefix].filter(Boolean).join('/')}</span>
+        <span className="mono muted">
+          {place.kind === 'folder' ? place.dir : [place.endpoint, place.bucket, place.prefix].filter(Boolean).join('/')}
+        </span>
         <br />
         <span className="muted">
           takes {takes === 'all' ? 'everything that stays' : 'what is to be replicated'} · holds {say.plural(held, 'object')}

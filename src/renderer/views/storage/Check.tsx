@@ -48,13 +48,17 @@ export function Check({ onChanged }: { onChanged: () => void }) {
                 {task.result.problems.slice(0, shownProblems).map(({ kind, id, message, repaired: sound }) => (
                   <li key={`${kind} ${id} ${message}`}>
                     <span className="badge">{kind}</span> <span className="mono">{id}</span> {message}
-                    {sound !== undefined && <b className={sound ? 'storage-sound' : 'storage-unsound'}>{sound ? ' Made sound again.' : ' Not repaired.'}</b>}
+                    {sound !== undefined && (
+                      <b className={sound ? 'storage-sound' : 'storage-unsound'}>{sound ? ' Made sound again.' : ' Not repaired.'}</b>
+                    )}
                   </li>
                 ))}
               </ul>
             )}
             {task.result.problems.length > shownProblems && (
-              <p className="muted">And {say.plural(task.result.problems.length - shownProblems, 'more problem', 'more problems')}: `stemma fsck --json` lists all.</p>
+              <p className="muted">
+                And {say.plural(task.result.problems.length - shownProblems, 'more problem', 'more problems')}: `stemma fsck --json` lists all.
+              </p>
             )}
             {repaired.state === 'idle' && !task.result.ok && (
               <Button

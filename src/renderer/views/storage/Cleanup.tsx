@@ -17,39 +17,28 @@ export function Cleanup({ onChanged }: { onChanged: () => void }) {
     <section aria-label="Give space back">
       <h3>Give space back</h3>
       <p className="muted">
-        Only what no commit, source, request, ticket, card, pin or label reaches can go, and nothing younger than an hour. Packing closer removes nothing.
+        Only what no commit, source, request, ticket, card, pin or label reaches can go, and nothing younger than an hour. Packing closer removes
+        nothing.
       </p>
       <div className="storage-actions">
         <Button icon={Eraser} disabled={busy} onClick={() => void look((signal) => api.artifact.gc({ dryRun: true }, { signal }))}>
           See what could go
         </Button>
-        <Button
-          icon={PackageCheck}
-          disabled={busy}
-          onClick={() => void pack((signal) => api.artifact.repack({}, { signal })).then(onChanged)}
-        >
+        <Button icon={PackageCheck} disabled={busy} onClick={() => void pack((signal) => api.artifact.repack({}, { signal })).then(onChanged)}>
           Pack closer
         </Button>
       </div>
       <div aria-live="polite">
         {plan.state === 'running' && <p className="muted">Looking through all objects…</p>}
-        {planned && (
+        {planned?.removed === 0 && <p>Nothing to remove: {keeps(planned)}.</p>}
+        {planned && planned.removed > 0 && (
           <div className="notice-line">
             <span className="grow">
-              {planned.removed === 0
-                ? `Nothing to remove: ${keeps(planned)}.`
-                : `${say.plural(planned.removed, 'object')} could go, ${say.bytes(planned.freedBytes)} as stored. ${keeps(planned)} stay.`}
+              {say.plural(planned.removed, 'object')} could go, {say.bytes(planned.freedBytes)} as stored. What stays: {keeps(planned)}.
             </span>
-            {planned.removed > 0 && (
-              <Button
-                small
-                look="danger"
-                icon={Trash2}
-                onClick={() => void collect((signal) => api.artifact.gc({}, { signal })).then(onChanged)}
-              >
-                Remove {say.plural(planned.removed, 'object')}
-              </Button>
-            )}
+            <Button small look="danger" icon={Trash2} onClick={() => void collect((signal) => api.artifact.gc({}, { signal })).then(onChanged)}>
+              Remove {say.plural(planned.removed, 'object')}
+            </Button>
           </div>
         )}
         {collected.state === 'running' && <p className="muted">Removing what nothing names…</p>}
@@ -60,7 +49,10 @@ export function Cleanup({ onChanged }: { onChanged: () => void }) {
         )}
         {packed.state === 'running' && (
           <p className="muted">
-            Packing… <Button small onClick={packed.stop}>Stop waiting</Button>
+            Packing…{' '}
+            <Button small onClick={packed.stop}>
+              Stop waiting
+            </Button>
           </p>
         )}
         {packed.state === 'done' && (

@@ -36,7 +36,12 @@ export function StorageView({ project }: { project: string }) {
   const reread = useCallback(() => setRound((n) => n + 1), []);
   return (
     <div className="storage">
-      <Answer query={query} what="What is stored cannot be weighed" loading="Weighing what is stored" stillWorks="Nothing in the project was changed.">
+      <Answer
+        query={query}
+        what="What is stored cannot be weighed"
+        loading="Weighing what is stored"
+        stillWorks="Nothing in the project was changed."
+      >
         {(report) => (
           <>
             <Weights report={report} />
@@ -96,7 +101,8 @@ function Policies({ report }: { report: StorageReport }) {
       </ul>
       {gone.length > 0 && (
         <p className="muted">
-          Not here anymore: {gone.map(({ why, count }) => `${say.exact(count)} ${why}`).join(', ')}. Their names, and the commits that name them, stay.
+          Not here anymore: {gone.map(({ why, count }) => `${say.exact(count)} ${why}`).join(', ')}. Their names, and the commits that name them,
+          stay.
         </p>
       )}
     </section>
