@@ -178,8 +178,9 @@ export type WhatIfResult = z.output<typeof whatIfResult>;
 /** What a what-if would do: the turns of the original that come after what the branch has. */
 export const following = z.object({
   /** The last commit that branch and original share. */
-  base: contextId,
-  original: contextId,
+  base: contextId.nullable(),
+  /** Null where no other branch goes on from where this one comes from: then there is nothing to follow. */
+  original: contextId.nullable(),
   /** The branch ends with words that nobody has answered: that comes first. */
   answersFirst: z.boolean(),
   turns: z.array(turnRow),

@@ -91,12 +91,13 @@ export function originalOf(chain: Chain, tip: ContextRow, original: ContextId | 
   return likeliest;
 }
 
-/** What a what-if from a commit would do. @throws as `planOf` and `originalOf` */
+/** What a what-if from a commit would do. @throws as `planOf` */
 export function followingTurns(chain: Chain, input: { id: ContextId; original?: ContextId | undefined }): Following {
   const tip = commitOf(chain, input.id);
-  const original = originalOf(chain, tip, input.original);
-  const plan = planOf(chain, tip, original);
   const others = originalsOf(chain, tip);
+  const original = input.original === undefined ? others[0]?.row : commitOf(chain, input.original, 'original');
+  if (!original) return { base: null, original: null, answersFirst: false, turns: [], originals: [] };
+  const plan = planOf(chain, tip, original);
   const rows = others.some(({ row }) => row.seq === original.seq) ? others : [{ row: original, base: plan.base }, ...others];
   return {
     base: plan.base.id,

@@ -107,7 +107,7 @@ describe('what would be followed', () => {
     expect(followingTurns(chain, { id: (commits[0] as Commit).id, original: (commits[3] as Commit).id }).turns).toHaveLength(3);
   });
 
-  test('where nothing goes on, or nothing is shared, it is refused with what to do', () => {
+  test('where nothing goes on, or nothing is shared, it is refused with what to do', async () => {
     const chain = emptyChain();
     const [first] = session(chain) as [Commit, ...Commit[]];
     const other = checkpoint(chain, {
@@ -122,7 +122,8 @@ describe('what would be followed', () => {
       code: 'BAD_REQUEST',
       data: { field: 'original' },
     });
-    expect(refusal(() => followingTurns(chain, { id: other.id })).message).toContain('no other branch goes on');
+    expect(followingTurns(chain, { id: other.id })).toEqual({ base: null, original: null, answersFirst: false, turns: [], originals: [] });
+    await expect(run(whatIf(chain, { id: other.id, provider: 'recorded' }, []))).rejects.toThrow('no other branch goes on');
   });
 });
 

@@ -82,7 +82,7 @@ function Columns({ project, ids, compared }: { project: string; ids: readonly Co
               {compared.sides.map((side, n) => (
                 <div key={side.turnId}>
                   <div className="diff-side">
-                    <b>{n === 0 ? 'First' : `Against it ${n}`}</b>
+                    <b title={n === 0 ? 'The others are compared with this one' : undefined}>{String.fromCharCode(65 + n)}</b>
                     <Id id={side.turnId} what="commit id" />
                     <span className="grow" />
                     <span className="muted">{say.tokens(side.context.tokens)}</span>

@@ -57,7 +57,7 @@ export function Results({ results }: { results: readonly ExperimentResult[] }) {
           <table>
             <thead>
               <tr>
-                {['Outcome', 'Case', 'Model', 'Settings', 'Edits', 'Tokens in / out', 'Cost', 'Time', 'Reply', 'Your word', ''].map((name) => (
+                {['Outcome', 'Case', 'Model', 'Settings', 'Edits', 'Tokens in / out', 'Cost', 'Time', 'Reply', ''].map((name) => (
                   <th key={name} scope="col">
                     {name || <span className="unseen">Actions</span>}
                   </th>
@@ -111,7 +111,28 @@ function ResultRow(props: { result: ExperimentResult; n: number; isChosen: boole
         <span className={`outcome ${outcome}`} title={why}>
           <Glyph size={12} aria-hidden /> {outcomeNames[outcome]}
         </span>
-        {judgedBy && <span className="muted"> {judgedBy === 'person' ? 'you say' : 'by checks'}</span>}
+        <span className="muted experiment-judge">
+          {judgedBy === 'person' ? 'you say' : judgedBy === 'checks' ? 'by checks' : 'your word'}
+          <span className="experiment-verdict">
+            <IconButton
+              small
+              icon={Check}
+              label="It passes"
+              keys="p"
+              aria-pressed={judgedBy === 'person' && outcome === 'pass'}
+              onClick={() => judge(result.resultId, 'pass')}
+            />
+            <IconButton
+              small
+              icon={X}
+              label="It fails"
+              keys="f"
+              aria-pressed={judgedBy === 'person' && outcome === 'fail'}
+              onClick={() => judge(result.resultId, 'fail')}
+            />
+            {judgedBy === 'person' && <IconButton small icon={Minus} label="Take it back" keys="u" onClick={() => judge(result.resultId, null)} />}
+          </span>
+        </span>
       </td>
       <td>
         {result.title || 'Case'}{' '}
@@ -130,27 +151,6 @@ function ResultRow(props: { result: ExperimentResult; n: number; isChosen: boole
       <td className="number">{result.ms === null ? unknown : say.duration(result.ms)}</td>
       <td className="experiment-reply" title={problem ?? result.head}>
         {problem ? <span className="error">{problem}</span> : say.firstLine(result.head, 120)}
-      </td>
-      <td>
-        <span className="experiment-verdict">
-          <IconButton
-            small
-            icon={Check}
-            label="It passes"
-            keys="p"
-            aria-pressed={judgedBy === 'person' && outcome === 'pass'}
-            onClick={() => judge(result.resultId, 'pass')}
-          />
-          <IconButton
-            small
-            icon={X}
-            label="It fails"
-            keys="f"
-            aria-pressed={judgedBy === 'person' && outcome === 'fail'}
-            onClick={() => judge(result.resultId, 'fail')}
-          />
-          {judgedBy === 'person' && <IconButton small icon={Minus} label="Take it back" keys="u" onClick={() => judge(result.resultId, null)} />}
-        </span>
       </td>
       <td>
         {commit && (

@@ -5,7 +5,7 @@ export const outcomeNames: Record<ExperimentResult['outcome'], string> = {
   pass: 'passes',
   fail: 'fails',
   unjudged: 'not judged',
-  problem: 'did not run',
+  problem: 'no reply',
 };
 
 export const checkKinds: Record<ReplyCheck['kind'], string> = {

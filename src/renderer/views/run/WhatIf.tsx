@@ -2,7 +2,7 @@ import { ArrowRight, GitCompare, Play, Split, Square } from 'lucide-react';
 import { useState } from 'react';
 import type { ContextId, DivergenceLimit, Following } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, Button, problemOf, say } from '../../parts';
+import { Answer, Button, Empty, problemOf, say } from '../../parts';
 import { go, startWhatIf, useKept, useProject, useQuery, useWhatIfs, type WhatIfInput, type WhatIfJob } from '../../state';
 import { Reply } from './Reply';
 import { lastProvider, type Provider, rememberProvider, type Unanswered, Who } from './Who';
@@ -28,21 +28,36 @@ export function WhatIf({ project, id, model, providers }: WhatIfProps) {
     <div className="run-body">
       <Answer
         query={query}
-        what="There are no turns to follow from here"
+        what="The turns after this cannot be read"
         loading="Looking what came after"
-        stillWorks="Choose a fork of an earlier turn in the chain, or fork one: what was said after it in the original can then be said on the fork."
+        stillWorks="The turn itself can still be run again."
         lines={8}
       >
-        {(following) => (
-          <Plan
-            following={following}
-            model={model}
-            providers={providers}
-            isRunning={jobs.some((job) => job.state === 'running')}
-            onOriginal={setOriginal}
-            onRun={(input) => void startWhatIf(project, id, { ...input, id })}
-          />
-        )}
+        {(following) =>
+          following.original === null ? (
+            <Empty
+              title="Nothing to follow"
+              picture={<Split size={48} strokeWidth={1} />}
+              actions={
+                <Button look="primary" onClick={() => go({ view: 'chain' })}>
+                  Choose a fork in the chain
+                </Button>
+              }
+            >
+              No other branch goes on from where this one comes from. Fork an earlier turn: what was said after it can then be said on the fork.
+            </Empty>
+          ) : (
+            <Plan
+              following={following}
+              original={following.original}
+              model={model}
+              providers={providers}
+              isRunning={jobs.some((job) => job.state === 'running')}
+              onOriginal={setOriginal}
+              onRun={(input) => void startWhatIf(project, id, { ...input, id })}
+            />
+          )
+        }
       </Answer>
       <div className="run-replies">
         {jobs.length === 0 ? (
@@ -66,14 +81,15 @@ const limits: Record<DivergenceLimit, string> = {
 
 function Plan(props: {
   following: Following;
+  original: ContextId;
   model: string | null;
   providers: readonly Provider[];
   isRunning: boolean;
   onOriginal: (id: ContextId) => void;
   onRun: (input: Omit<WhatIfInput, 'id'>) => void;
 }) {
-  const { following, model: usual, providers, isRunning, onOriginal, onRun } = props;
-  const { turns, originals, original, answersFirst } = following;
+  const { following, original, model: usual, providers, isRunning, onOriginal, onRun } = props;
+  const { turns, originals, answersFirst } = following;
   const [provider, setProvider] = useState(() => lastProvider(providers));
   const [model, setModel] = useState('');
   const [stopAt, setStopAt] = useState<DivergenceLimit>('calls');
