@@ -50,7 +50,14 @@ async function display(): Promise<{ name: string | undefined; server?: ChildProc
   return { name: `:${number}`, server };
 }
 
-export const test = base.extend<{ launch: (...paths: string[]) => Promise<App> }, { displayName: string | undefined }>({
+interface Given {
+  launch: (...paths: string[]) => Promise<App>;
+  /** Further switches of Electron's own: `test.use({ switches: […] })`. */
+  switches: readonly string[];
+}
+
+export const test = base.extend<Given, { displayName: string | undefined }>({
+  switches: [[], { option: true }],
   displayName: [
     // biome-ignore lint/correctness/noEmptyPattern: Playwright reads from the pattern which fixtures are wanted.
     async ({}, use) => {
@@ -61,7 +68,7 @@ export const test = base.extend<{ launch: (...paths: string[]) => Promise<App> }
     { scope: 'worker' },
   ],
   /** Starts the real app on the test's machine; ended with the test. */
-  launch: async ({ machine, displayName }, use) => {
+  launch: async ({ machine, displayName, switches: more }, use) => {
     const apps: ElectronApplication[] = [];
     await use(async (...paths) => {
       const env = { ...machine.env, DISPLAY: displayName } as Record<string, string>;
@@ -70,7 +77,7 @@ export const test = base.extend<{ launch: (...paths: string[]) => Promise<App> }
       const executablePath = electronExecutable();
       const app = await _electron.launch({
         ...(executablePath && { executablePath }),
-        args: [...switches, root, ...paths],
+        args: [...switches, ...more, root, ...paths],
         env,
         cwd: machine.path('work'),
       });

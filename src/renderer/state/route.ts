@@ -33,6 +33,8 @@ export interface Route {
   readonly against?: ContextId | undefined;
   /** Further commits of a comparison, such as the other samples of a run: their ids, with commas between. */
   readonly others?: string | undefined;
+  /** What is run again: the turns after the chosen one, or (left out) itself. */
+  readonly runs?: 'after' | undefined;
   /** The experiment that is open. */
   readonly experiment?: string | undefined;
   readonly entry?: EntryKey | undefined;
@@ -78,6 +80,7 @@ export function parseRoute(hash: string): Route {
     commit: commit('commit'),
     against: commit('against'),
     others: others?.split(',').every((id) => contextId.test(id)) ? others : undefined,
+    runs: text('runs') === 'after' ? 'after' : undefined,
     experiment: text('experiment'),
     entry: text('entry') as EntryKey | undefined,
     space: text('space'),
@@ -101,6 +104,7 @@ export function formatRoute(route: Route): string {
     'commit',
     'against',
     'others',
+    'runs',
     'experiment',
     'entry',
     'stop',

@@ -1,4 +1,4 @@
-import { BookOpen, CirclePlay, Copy, Download, GitCompare, GitCompareArrows, GitFork, Play } from 'lucide-react';
+import { BookOpen, CirclePlay, Copy, Download, GitCompare, GitCompareArrows, GitFork, Play, Repeat, Split } from 'lucide-react';
 import type { Commit, ContextId } from '../../core/contract/index.js';
 import { agentOf, agents, type MenuEntry } from '../parts';
 import { copy, go, show } from '../state';
@@ -10,6 +10,8 @@ export function commitActions(commit: Pick<Commit, 'id' | 'parent' | 'format'>, 
   return [
     { name: 'Open', icon: BookOpen, keys: 'Enter', act: () => go({ view: 'context', commit: id, entry: undefined, stop: undefined }) },
     { name: 'Replay', icon: CirclePlay, keys: 'r', act: () => go({ view: 'replay', commit: id, entry: undefined }) },
+    { name: 'Run again', icon: Repeat, act: () => go({ view: 'run', commit: id, runs: undefined }) },
+    { name: 'What if: the turns after it', icon: Split, act: () => go({ view: 'run', commit: id, runs: 'after' }) },
     { name: 'Fork…', icon: GitFork, keys: 'f', act: () => show({ kind: 'fork', commit: id, stop: 'compaction' }) },
     'line',
     {

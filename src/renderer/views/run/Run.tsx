@@ -3,7 +3,7 @@ import { useState } from 'react';
 import type { ContextId } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Answer, Button, Empty, Switch, say } from '../../parts';
-import { go, outlineOf, startRun, useNavigation, useQuery, useRuns } from '../../state';
+import { go, move, outlineOf, startRun, useNavigation, useQuery, useRuns } from '../../state';
 import { Ask } from './Ask';
 import { Recorded } from './Recorded';
 import { Replies } from './Replies';
@@ -46,7 +46,7 @@ function OfTurn({ project, turnId }: { project: string; turnId: ContextId }) {
   const jobs = useRuns(({ jobs: all }) => all);
   const own = jobs.filter((job) => job.project === project && job.input.turnId === turnId);
   const [isAsking, setIsAsking] = useState(true);
-  const [what, setWhat] = useState<'turn' | 'after'>('turn');
+  const what = useNavigation(({ route }) => route.runs) ?? 'turn';
   return (
     <Answer
       query={query}
@@ -64,7 +64,7 @@ function OfTurn({ project, turnId }: { project: string; turnId: ContextId }) {
             <Switch
               label="What is run"
               value={what}
-              onChange={setWhat}
+              onChange={(value) => move({ runs: value === 'after' ? 'after' : undefined })}
               options={[
                 { value: 'turn', name: 'This turn' },
                 { value: 'after', name: 'The turns after it', hint: 'What if: what was said next, on top of this branch' },
