@@ -5,7 +5,7 @@ import { createORPCClient } from '@orpc/client';
 import { RPCLink } from '@orpc/client/websocket';
 import type { ContractRouterClient } from '@orpc/contract';
 import { WebSocket } from 'ws';
-import type { Contract } from '../../../src/core/contract/index.js';
+import type { Contract, TicketVersion } from '../../../src/core/contract/index.js';
 import { expect, test } from '../../support/e2e.js';
 import type { WebHost } from '../../support/machine.js';
 import { transcript } from '../../support/transcript.js';
@@ -167,6 +167,57 @@ test.describe('the web host', () => {
     const imported = await post(host, '/api/import/run', { paths: [machine.giveHistory()] }, inProject);
     expect(imported.headers['content-type']).toContain('text/event-stream');
     expect(imported.body).toContain('event: done');
+  });
+
+  test('[K4] takes a ticket through a review over HTTP, each write with what its writer understood, given or found', async ({ machine }) => {
+    const host = await machine.web();
+    const dir = machine.path('p.stemma');
+    await post(host, '/api/project/create', { dir });
+    const headers = { ...bearer(host), 'stemma-project': encodeURIComponent(dir) };
+    const call = async (name: string, input: unknown, status = 200) => {
+      const { status: got, body } = await post(host, `/api/${name}`, input, headers);
+      expect(got, body).toBe(status);
+      return JSON.parse(body);
+    };
+    const understood = (principal: string, content: string) =>
+      call('context/checkpoint', {
+        ...{ parent: null, type: 'delta', format: 'claude-code-v1', template: 'coder', principal, checkpoint: 'explicit' },
+        text: `${JSON.stringify({ type: 'user', uuid: content, parentUuid: null, sessionId: 's', message: { role: 'user', content } })}\n`,
+      });
+    const work = await understood('@author', 'Make the queue retry');
+    const review = await understood('@rev', 'Review the queue');
+
+    const made = await call('ticket/create', { title: 'Retry failed jobs', type: 'task', by: '@author' });
+    expect(made).toMatchObject({ contextId: work.id, contextFound: 'resolved' });
+    const { ticketId } = made;
+    await call('ticket/transition', { ticketId, to: 'in_progress', assignee: '@author', contextId: 'of another machine' });
+    const inReview = await call('ticket/transition', { ticketId, to: 'review', reviewers: ['@rev'], by: '@author' });
+    expect(inReview.versions.map((each: TicketVersion) => [each.contextId, each.contextFound, each.known])).toEqual([
+      [work.id, 'resolved', true],
+      ['of another machine', 'given', false],
+      [work.id, 'resolved', true],
+    ]);
+    const finding = await call('ticket/create', { title: 'Counts twice', type: 'review_finding', parent: ticketId, by: '@rev' });
+    expect(finding).toMatchObject({ contextId: review.id, contextFound: 'resolved' });
+    const { commit } = await call('ticket/discuss', { ticketId: finding.ticketId, text: 'Why?', principal: '@author' });
+    expect(commit).toMatchObject({ parent: review.id, ticketId: finding.ticketId });
+    const answered = await post(host, '/api/ticket/answer', { ticketId: finding.ticketId, provider: 'recorded' }, headers);
+    expect(answered.headers['content-type']).toContain('text/event-stream');
+    expect(answered.body).toContain('event: done');
+    expect(await call('ticket/events', { who: '@rev', state: 'waiting' })).toMatchObject([
+      { task: 'review' },
+      { task: 'answer', contextId: commit.id },
+    ]);
+
+    expect(await call('ticket/transition', { ticketId, to: 'closed' }, 409)).toMatchObject({
+      code: 'CONFLICT',
+      data: { findings: [finding.ticketId] },
+    });
+    await call('ticket/transition', { ticketId: finding.ticketId, to: 'closed', resolution: 'Begins at zero', by: '@author' });
+    expect(await call('ticket/transition', { ticketId, to: 'closed' }, 409)).toMatchObject({ data: { reviewers: [{ name: '@rev' }] } });
+    const verdict = await call('ticket/verdict', { ticketId, reviewer: '@rev', verdict: 'approved' });
+    expect(verdict.versions.at(-1)).toMatchObject({ by: '@rev', contextId: review.id, contextFound: 'resolved' });
+    expect(await call('ticket/transition', { ticketId, to: 'closed', by: '@author' })).toMatchObject({ status: 'closed', contextId: work.id });
   });
 
   test('describes itself', async ({ machine }) => {
