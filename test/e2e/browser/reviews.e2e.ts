@@ -1,18 +1,30 @@
+import type { ServerResponse } from 'node:http';
 import AxeBuilder from '@axe-core/playwright';
 import type { Page } from '@playwright/test';
 import { expect, test } from '../../support/e2e.js';
 import type { Machine } from '../../support/machine.js';
+import { completionEvents, messageEvents, modelServer, stream } from '../../support/model-server.js';
 import { commits, complaints, entries, sheet } from '../../support/window.js';
 
 const asked = 'What do you mean by "counts twice"?';
 const file = 'export function retry(work, { attempts = 3, delay = 200 } = {}) { /* … */ }';
 
-/** A reviewer's finding, with the reviewer's context behind it, and one answer that the reviewer gave before, from that context. */
-async function review(machine: Machine, dir: string) {
+/** A team's project, served: a reviewer's findings, the reviewer's context behind them, and one answer that they gave before, from that context. */
+async function review(machine: Machine) {
+  const dir = machine.path('Team.stemma');
+  const host = await machine.web();
   const call = async (procedure: string, input: unknown) => {
-    const ran = await machine.run('call', procedure, ...(procedure === 'project.create' ? [] : ['--project', dir]), '--input', JSON.stringify(input));
-    expect(ran.code, ran.err).toBe(0);
-    return JSON.parse(ran.out);
+    const reply = await fetch(`${host.origin}/api/${procedure.replace('.', '/')}`, {
+      method: 'POST',
+      headers: {
+        ...{ authorization: `Bearer ${host.token}`, 'content-type': 'application/json' },
+        ...(procedure !== 'project.create' && { 'stemma-project': encodeURIComponent(dir) }),
+      },
+      body: JSON.stringify(input),
+    });
+    const text = await reply.text();
+    expect(reply.status, text).toBe(200);
+    return JSON.parse(text);
   };
   const line = (type: string, uuid: string, parentUuid: string | null, content: unknown) =>
     `${JSON.stringify({
@@ -52,8 +64,19 @@ async function review(machine: Machine, dir: string) {
   const finding = { type: 'review_finding', parent: ticketId, by: '@rev', contextId: understood.id };
   await call('ticket.create', { ...finding, title: 'The first attempt counts twice', body: 'With `attempts: 3` a job is called four times.' });
   await call('ticket.create', { ...finding, title: 'Zero attempts is not tested' });
-  return { call, understood: understood.id as string };
+  return {
+    call,
+    ticketId: ticketId as string,
+    understood: understood.id as string,
+    open: async (page: Page): Promise<void> => {
+      await page.goto(`${host.url}#/reviews?project=${encodeURIComponent(dir)}`);
+      await expect(page.getByRole('region', { name: 'In review, 1 ticket' })).toBeVisible();
+    },
+  };
 }
+
+const board = (page: Page, status: string) => page.getByRole('region', { name: new RegExp(`^${status}, `) });
+const card = (page: Page, title: string) => page.getByRole('button', { name: new RegExp(title) });
 
 /** What a sheet is for: the last of its buttons. */
 const finish = (page: Page) => sheet(page).getByRole('button').last();
@@ -68,12 +91,8 @@ async function everybodyCanUse(page: Page, part: string): Promise<void> {
 
 test('[K3] [K6] a finding is discussed with the reviewer as they were, resolved, and only then the ticket closes', async ({ page, machine }) => {
   const met = complaints(page);
-  const dir = machine.path('Team.stemma');
-  const { call, understood } = await review(machine, dir);
-  const { url } = await machine.web(dir);
-  await page.goto(url);
-  await expect(page).toHaveURL(/project=/);
-  await page.getByRole('tab', { name: 'Reviews' }).click();
+  const { call, understood, open } = await review(machine);
+  await open(page);
   const inReview = page.getByRole('region', { name: 'In review, 1 ticket' });
   await expect(inReview).toContainText('2 of 2');
   await everybodyCanUse(page, '.reviews');
@@ -160,5 +179,167 @@ test('[K3] [K6] a finding is discussed with the reviewer as they were, resolved,
   const threads = await Promise.all(found.map(({ ticketId }: { ticketId: string }) => call('ticket.thread', { ticketId })));
   expect(threads.map(({ from }) => from)).toEqual([understood, understood]);
   expect(new Set(threads.flatMap(({ messages: own }) => own.map(({ commit }: { commit: string }) => commit))).size).toBe(5);
+  expect(met).toEqual([]);
+});
+
+test('[K6] a question runs by the providers that are there, over their own wire, and the resolution is verified from the end of the discussion', async ({
+  page,
+  machine,
+}) => {
+  const met = complaints(page);
+  const listed = (response: ServerResponse) => response.end(JSON.stringify({ data: [{ id: 'a-model' }] }));
+  const remote = await modelServer((response, { path }) =>
+    path?.includes('models') ? listed(response) : stream(response, messageEvents({ text: 'The loop begins after the first call.' })),
+  );
+  const local = await modelServer((response, { path }) =>
+    path?.includes('models') ? listed(response) : stream(response, completionEvents('Yes, that settles it.')),
+  );
+  Object.assign(machine.env, {
+    ...{ ANTHROPIC_API_KEY: 'a-key', ANTHROPIC_BASE_URL: remote.url },
+    ...{ OPENAI_BASE_URL: `${local.url}/v1`, OPENAI_API_KEY: '' },
+  });
+  const { open, call } = await review(machine);
+  await open(page);
+  await page.getByRole('combobox', { name: 'Write as' }).fill('@author');
+  await card(page, 'The first attempt counts twice').click();
+  const discussion = page.getByRole('complementary', { name: 'Discussion' });
+  const messages = discussion.getByRole('region', { name: 'Messages of the discussion' }).getByRole('listitem');
+  const question = discussion.getByRole('textbox', { name: 'Ask @rev' });
+
+  // Whoever answers gets all that the reviewer had read, and the question, in the words of their own wire.
+  await discussion.getByRole('combobox', { name: 'Answered by' }).selectOption({ label: 'Anthropic' });
+  await question.fill('Where does it begin?');
+  await question.press('Enter');
+  await expect(messages.filter({ hasText: 'The loop begins after the first call.' })).toContainText('@rev');
+  const askedOf = (server: typeof remote) => JSON.stringify(server.asked.at(-1)?.body.messages);
+  expect(askedOf(remote)).toContain('export function retry');
+  expect(askedOf(remote)).toContain('Where does it begin?');
+  expect(remote.asked.at(-1)?.headers['x-api-key']).toBe('a-key');
+
+  await page.getByRole('group', { name: 'Moves' }).getByRole('button', { name: 'Resolve' }).click();
+  await sheet(page).getByRole('textbox', { name: 'How it was resolved' }).fill('The loop begins at zero');
+  await finish(page).click();
+  const resolution = page.getByRole('region', { name: 'Resolution' });
+  await expect(resolution).toContainText('@rev should verify the resolution of this');
+  await resolution.getByRole('button', { name: 'Ask @rev…' }).click();
+  await expect(question).toBeFocused();
+  await expect(question).toHaveValue(/The loop begins at zero\s+Does that settle/);
+  await discussion.getByRole('combobox', { name: 'Answered by' }).selectOption({ label: 'OpenAI-compatible' });
+  await question.press('Enter');
+  await expect(messages.filter({ hasText: 'Yes, that settles it.' })).toContainText('@rev');
+  await expect(messages).toHaveCount(4);
+  expect(askedOf(local)).toContain('The loop begins after the first call.');
+  expect(askedOf(local)).toContain('export function retry');
+  await resolution.getByRole('button', { name: 'Verified' }).click();
+  await expect(resolution).toContainText('Verified by @author');
+  await everybodyCanUse(page, '.ticket-page');
+  const [finding] = (await call('ticket.list', { type: 'review_finding' })) as { ticketId: string }[];
+  expect(await call('ticket.events', { ticketId: finding?.ticketId, state: 'done' })).toMatchObject([
+    { task: 'verify_resolution', answeredBy: '@author' },
+    { task: 'answer' },
+  ]);
+  expect(met).toEqual([]);
+  remote.close();
+  local.close();
+});
+
+test('[K1] the board moves what may be moved, by hand, key and menu, says what does not, and shows what others do by itself', async ({
+  page,
+  machine,
+}) => {
+  const met = complaints(page);
+  const { open, call, ticketId } = await review(machine);
+  await call('ticket.create', { title: 'Log every attempt', type: 'task', dependsOn: [ticketId] });
+  await open(page);
+  const logging = card(page, 'Log every attempt');
+
+  // By hand: what the move needs is asked for, and what needs nothing is done at once.
+  await logging.dragTo(board(page, 'In progress'));
+  await sheet(page).getByRole('textbox', { name: 'Who does it' }).fill('@author');
+  await finish(page).click();
+  await expect(board(page, 'In progress')).toContainText('Log every attempt');
+  await logging.dragTo(board(page, 'Blocked'));
+  await expect(board(page, 'Blocked')).toContainText('Log every attempt');
+
+  // A column that takes it not says so, and nothing moves.
+  const reviewed = card(page, 'Retry failed jobs');
+  await reviewed.hover();
+  await page.mouse.down();
+  await board(page, 'Deferred').hover();
+  await board(page, 'Deferred').hover();
+  await expect(board(page, 'Deferred')).toContainText('In review does not go to deferred');
+  await page.mouse.up();
+  await expect(board(page, 'In review')).toContainText('Retry failed jobs');
+  await reviewed.dragTo(board(page, 'Closed'));
+  await expect(sheet(page)).toContainText('2 findings are open; @rev did not approve');
+  await sheet(page).getByRole('button', { name: 'Cancel' }).click();
+
+  // By key, and by the card's menu.
+  await logging.focus();
+  await page.keyboard.press('m');
+  await sheet(page).getByRole('combobox', { name: 'From blocked to' }).selectOption('Open');
+  await finish(page).click();
+  await expect(board(page, 'Open')).toContainText('Log every attempt');
+  await logging.click({ button: 'right' });
+  await page.getByRole('menuitem', { name: 'Defer' }).click();
+  await expect(board(page, 'Deferred')).toContainText('Log every attempt');
+
+  // What the command line or an agent does stands there without a hand of ours: on the board, in the inbox, on the ticket's page.
+  await call('ticket.create', { title: 'Made elsewhere', type: 'bug' });
+  await expect(board(page, 'Open')).toContainText('Made elsewhere');
+  await page.getByRole('radio', { name: /^Waiting/ }).click();
+  const starts = page.getByRole('list', { name: 'Starts that were asked for' }).getByRole('listitem');
+  await expect(starts).toHaveText([/@rev should review/]);
+  await everybodyCanUse(page, '.reviews');
+  const [waiting] = await call('ticket.events', { state: 'waiting' });
+  await call('ticket.acknowledge', { event: waiting.event, by: '@runner', as: 'taken' });
+  await expect(starts).toHaveText([/taken by @runner/]);
+  await starts.getByRole('button', { name: /Retry failed jobs/ }).click();
+  await call('ticket.verdict', { ticketId, reviewer: '@rev', verdict: 'approved' });
+  await expect(page.getByRole('region', { name: 'Reviewers' })).toContainText('approved');
+
+  // By the words of its title, or its id, from anywhere.
+  await page.keyboard.press('ControlOrMeta+k');
+  await page.keyboard.type('made else');
+  await page.getByRole('option', { name: /Made elsewhere/ }).click();
+  await expect(page.getByRole('heading', { name: 'Made elsewhere' })).toBeVisible();
+  await page.keyboard.press('ControlOrMeta+k');
+  await page.keyboard.type(ticketId);
+  await page.getByRole('option', { name: /Retry failed jobs/ }).click();
+  await expect(page.getByRole('heading', { name: 'Retry failed jobs' })).toBeVisible();
+  expect(met).toEqual([]);
+});
+
+test('[K7] issues, reviews and task lists are brought in, once, with the commit that was current', async ({ page, machine }) => {
+  const met = complaints(page);
+  const { open, call, understood } = await review(machine);
+  await open(page);
+  const bring = async (text: string): Promise<void> => {
+    await page.getByRole('button', { name: 'Import…' }).click();
+    await sheet(page).getByRole('textbox', { name: 'Text to import' }).fill(text);
+    await finish(page).click();
+  };
+  const later = new Date(Date.now() + 60_000).toISOString();
+  const url = 'https://forge.example/o/r/pull/7';
+  const pull = {
+    ...{ html_url: url, title: 'Retry the queue', body: 'why', state: 'open', user: { login: 'ann' }, pull_request: {}, created_at: later },
+    reviews: [{ id: 1, user: { login: '@rev' }, state: 'CHANGES_REQUESTED', body: 'A test is missing', submitted_at: later }],
+  };
+  await bring(JSON.stringify([pull]));
+  await expect(page.getByText('Brought in 2 tickets')).toBeVisible();
+  await expect(board(page, 'In review')).toContainText('Retry the queue');
+  await bring('# Plan\n- [ ] Retry failed jobs twice\n  - [x] Find out why');
+  await expect(page.getByText('Brought in 2 tickets')).toBeVisible();
+  await expect(board(page, 'Open')).toContainText('Retry failed jobs twice');
+  await bring(JSON.stringify([pull]));
+  await expect(page.getByText('Brought in 0 tickets; 2 were here already')).toBeVisible();
+  await bring('nothing to do');
+  await expect(sheet(page).getByRole('alert')).toContainText('there is no issue, review or task in the text');
+  await sheet(page).getByRole('button', { name: 'Cancel' }).click();
+
+  await card(page, 'A test is missing').click();
+  await expect(page.getByRole('region', { name: 'Versions' })).toContainText('found');
+  const [finding] = (await call('ticket.overview', { text: 'a test is missing' })).rows;
+  expect((await call('context.history', { id: finding.contextId })).map(({ id }: { id: string }) => id)).toContain(understood);
   expect(met).toEqual([]);
 });
