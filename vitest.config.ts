@@ -6,6 +6,8 @@ export default defineConfig({
     include: ['test/**/*.test.{ts,tsx}'],
     exclude: ['test/e2e/**', 'test/bench/**', 'test/faults/**'],
     environment: 'node',
+    // Styles are left empty in tests, but for the one that an exported page carries.
+    css: { include: /export\/html\/viewer\.css/ },
     testTimeout: 30_000,
     // Native addons are shared by threads of one process; forks keep a crash in one file from taking the others along.
     pool: 'forks',

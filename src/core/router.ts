@@ -26,7 +26,7 @@ import {
 import * as composer from './composer/index.js';
 import { contract, type ImportResult } from './contract/index.js';
 import * as experiments from './experiments/index.js';
-import { exportComparison, exportContext, exportRedacted, resumeIn } from './export/index.js';
+import { exportComparison, exportContext, exportFormats, exportRedacted, resumeIn } from './export/index.js';
 import * as handover from './handover/index.js';
 import { detect, foundSessions, foundSources, getSource, importPaths, listSources, takeIn } from './intake/index.js';
 import {
@@ -205,6 +205,7 @@ export const router = os.router({
     diffCalls: os.context.diffCalls.handler(({ input, context }) => compareCalls(chainOf(context), input)),
   },
   export: {
+    formats: os.export.formats.handler(({ input, context }) => exportFormats(chainOf(context), input)),
     context: os.export.context.handler(async ({ input, context }) => {
       const { redactions, ...made } = await (input.redact ? exportRedacted : exportContext)(chainOf(context), input);
       return { ...made, losses: [...made.losses], lossCounts: [...made.lossCounts], ...(redactions && { redactions: [...redactions] }) };

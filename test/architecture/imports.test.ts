@@ -51,7 +51,7 @@ const corePackages: Partial<Record<(typeof flow)[number], readonly string[]>> = 
   formats: ['cbor-x', 'node:buffer', 'node:crypto'],
   requests: ['node:crypto'],
   intake: ['chokidar', 'node:fs', 'node:path'],
-  export: ['@secretlint/core', '@secretlint/secretlint-rule-preset-recommend', 'node:fs', 'node:path', 'node:timers/promises'],
+  export: ['@secretlint/core', '@secretlint/secretlint-rule-preset-recommend', 'node:crypto', 'node:fs', 'node:path', 'node:timers/promises'],
   experiments: ['node:vm', 'zod'],
   project: ['node:crypto', 'node:fs', 'node:path'],
   'router.ts': ['@orpc/server'],

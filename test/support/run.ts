@@ -63,7 +63,7 @@ function bin(packageName: string, command = packageName): string {
   return join(dirname(manifest), path);
 }
 
-const projects = ['src/core', 'src/main', 'src/renderer', 'test'];
+const projects = ['src/core', 'src/core/export/html', 'src/main', 'src/renderer', 'test'];
 
 function types(): Counts {
   return sum(

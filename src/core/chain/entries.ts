@@ -1,10 +1,10 @@
 import { refOf } from '../artifacts/index.js';
 import type { ContextId, EntryKey } from '../base/index.js';
 import type { Entry, OutlineRow, Stop } from '../contract/index.js';
-import type { ParsedEntry } from '../formats/index.js';
+import { type ParsedEntry, readerOf } from '../formats/index.js';
 import type { Chain } from './chain.js';
 import { commitOf } from './find.js';
-import { elidedTokens, type OutlineEntry, outlinesOf, parsedOf } from './outline.js';
+import { elidedTokens, type Outline, type OutlineEntry, outlinesOf, parsedOf } from './outline.js';
 import { type Step, walk } from './walk.js';
 
 /** An entry of a context by its place: in which commit, and there the how-manieth. */
@@ -31,9 +31,7 @@ function placesOf(chain: Chain, query: ContextQuery): Place[] {
 
 function placesAlong(chain: Chain, contributing: readonly Step[], hidden = false): Place[] {
   const outlines = outlinesOf(chain, contributing);
-  const elided = new Map(
-    outlines.flatMap((outline) => outline.elisions.flatMap((elision) => elision.toolCallIds.map((id) => [id, elision.text] as const))),
-  );
+  const elided = elisionsOf(outlines);
   return contributing.flatMap((step, at) =>
     (outlines[at]?.entries ?? []).flatMap((outline, index): Place[] => {
       if (outline.hidden && !hidden) return [];
@@ -42,6 +40,10 @@ function placesAlong(chain: Chain, contributing: readonly Step[], hidden = false
     }),
   );
 }
+
+/** What stands in place of results that were blanked, by the ids of their calls. */
+const elisionsOf = (outlines: readonly Outline[]): ReadonlyMap<string, string> =>
+  new Map(outlines.flatMap((outline) => outline.elisions.flatMap((elision) => elision.toolCallIds.map((id) => [id, elision.text] as const))));
 
 const tokensOf = (place: Place): number =>
   place.elided === undefined ? place.outline.tokens : elidedTokens({ toolCallIds: [], text: place.elided });
@@ -141,16 +143,32 @@ export function entriesAlong(chain: Chain, steps: readonly Step[]): ReadonlyMap<
   return new Map(steps.map((step) => [step, (byId.get(step.id) ?? []).map(({ entry }) => entry)]));
 }
 
+/** The same one commit at a time, each delta read when it is asked for: a long context is never held whole. */
+export function* entriesInTurn(chain: Chain, steps: readonly Step[]): Generator<{ readonly step: Step; readonly entries: readonly ParsedEntry[] }> {
+  const elided = elisionsOf(outlinesOf(chain, steps));
+  const toolNames = new Map<string, string>();
+  let at = 0;
+  for (const bytes of chain.artifacts.readInTurn(steps.map((step) => step.artifact))) {
+    const step = steps[at++] as Step;
+    const { entries: parsed } = readerOf(step.format).parse(bytes);
+    for (const { kind, toolCallId, toolName } of parsed) if (kind === 'tool_call' && toolCallId && toolName) toolNames.set(toolCallId, toolName);
+    yield {
+      step,
+      entries: parsed.map((entry) => asSeen(entry, entry.kind === 'tool_result' ? elided.get(entry.toolCallId ?? '') : undefined, toolNames)),
+    };
+  }
+}
+
+/** An entry as it stands in its context: named after its call, and with what later took its text's place. */
+function asSeen(parsed: ParsedEntry, elided: string | undefined, toolNames: ReadonlyMap<string, string>): ParsedEntry {
+  const name = parsed.toolName ?? (parsed.toolCallId ? toolNames.get(parsed.toolCallId) : undefined);
+  return { ...parsed, ...(elided !== undefined && { text: elided, result: undefined }), ...(name !== undefined && { toolName: name }) };
+}
+
 function withContent(chain: Chain, places: readonly Place[]): { readonly commit: ContextId; readonly key: EntryKey; readonly entry: ParsedEntry }[] {
   const toolNames = toolNamesOf(places);
   return places.map((place) => {
-    const parsed = parsedEntryAt(chain, place);
-    const name = parsed.toolName ?? (parsed.toolCallId ? toolNames.get(parsed.toolCallId) : undefined);
-    const entry = {
-      ...parsed,
-      ...(place.elided !== undefined && { text: place.elided, result: undefined }),
-      ...(name !== undefined && { toolName: name }),
-    };
+    const entry = asSeen(parsedEntryAt(chain, place), place.elided, toolNames);
     return { commit: place.step.id, key: entry.key, entry };
   });
 }

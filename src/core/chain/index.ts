@@ -4,12 +4,22 @@
 export type { Chain, ContextRow, Materialized, Resolved } from './chain.js';
 export { addCommit, type CheckpointInput, checkpoint, digestOf, type NewCommit } from './checkpoint.js';
 export { compact, snapshot } from './compact.js';
-export { type ContextQuery, contextEntries, entries, find, outlineRows } from './entries.js';
+export { type ContextQuery, contextEntries, entries, entriesInTurn, find, outlineRows } from './entries.js';
 export { childrenOf, commitAt, commitOf, commonAncestor, isAncestor } from './find.js';
 export { commitEndingAt, type ForkInput, fork, remember } from './fork.js';
 export { graph } from './graph.js';
 export { type LaneRow, type Lanes, layOut, type Node } from './lanes.js';
-export { type Assembled, type AssembleOptions, assemble, idsOf, materialize, materializedBytes, remakeSnapshot, writable } from './materialize.js';
+export {
+  type Assembled,
+  type AssembleOptions,
+  assemble,
+  idsOf,
+  materialize,
+  materializedBytes,
+  remakeSnapshot,
+  tierAlong,
+  writable,
+} from './materialize.js';
 export { countsOf, type Outline, type OutlineEntry, outlineOf, outlineOfParsed, parsedOf, saveOutline, storedOutline } from './outline.js';
 export { commitsAfter, history, resolve, show, type TipFilter, tips, update } from './read.js';
 export { keepRestPoints, restIsDue } from './rest.js';

@@ -116,8 +116,7 @@ export interface Assembled extends Losses {
  */
 export function assemble(chain: Chain, way: Walk, target: Format, options: AssembleOptions = {}): Assembled {
   const { contributing } = way;
-  const tiers = contributing.map((step) => tierOf(step.format, target));
-  const tier = tiers.reduce((worst, one) => (tierRanks.indexOf(one) > tierRanks.indexOf(worst) ? one : worst), 'native' as Tier);
+  const tier = tierAlong(contributing, target);
   if (tier === 'native') {
     const bytes = target.concat(chain.artifacts.readAll(contributing.map((step) => step.artifact)));
     const isUnknown = findFormat(target.id) === undefined;
@@ -144,6 +143,12 @@ export type AssembleOptions = Pick<WriteOptions, 'maxTokens'>;
 
 /** From the best to the worst. */
 const tierRanks: readonly Tier[] = ['native', 'translated', 'rendered', 'raw'];
+
+/** How well all of these can be had in the format: as well as the worst of them. */
+export function tierAlong(steps: readonly Pick<Step, 'format'>[], target: Format): Tier {
+  const tiers = new Set(steps.map((step) => tierOf(step.format, target)));
+  return tierRanks.findLast((tier) => tiers.has(tier)) ?? 'native';
+}
 
 interface Run {
   /** Kept as bytes, as they are or from an older version; else written from entries. */

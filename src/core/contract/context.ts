@@ -252,11 +252,29 @@ export const contextContract = {
     .output(z.array(z.object({ a: count, b: count, fields: z.array(fieldChange) }))),
 };
 
-export const exportFormats = ['claude-code-v1', 'codex-v1', 'gemini-v1', 'pi-v1', 'anthropic-messages-v1', 'openai-chat-v1', 'markdown'] as const;
-
 export const redactionKinds = ['secret', 'path', 'email'] as const;
 
+/** What an export is for: to be read, to be resumed by an agent, or to be read by a program. */
+export const exportUses = ['people', 'agents', 'programs'] as const;
+export type ExportUse = (typeof exportUses)[number];
+
+export const exportFormat = z.object({
+  format: formatName,
+  name: z.string(),
+  what: z.string(),
+  use: z.enum(exportUses),
+  extension: z.string(),
+  contentType: z.string(),
+  tier: z.enum(tiers),
+  /** Whether what is secret can be taken out of it. */
+  redacts: z.boolean(),
+  lossCounts: lost.lossCounts,
+});
+export type ExportFormat = z.output<typeof exportFormat>;
+
 export const exportContract = {
+  /** Every form that this context can leave as, and what each has no place for. */
+  formats: oc.input(z.object({ id: contextPrefix, stop: stop.optional() })).output(z.array(exportFormat)),
   context: oc
     .input(
       z.object({

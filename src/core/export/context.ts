@@ -1,10 +1,23 @@
 import { blake3Of } from '../artifacts/index.js';
-import { badRequest, type ContextId, textOf, timestampOf } from '../base/index.js';
-import { type Assembled, assemble, type Chain, type ContextRow, commitOf, idsOf, lineage, walk } from '../chain/index.js';
+import { badRequest, bytesOf, type ContextId, textOf, timestampOf } from '../base/index.js';
+import { type Assembled, assemble, type Chain, type ContextRow, commitOf, idsOf, lineage, walk, writable } from '../chain/index.js';
 import type { Stop, Tier } from '../contract/index.js';
-import { type Format, formatOf, type Losses } from '../formats/index.js';
-import { writeNew } from '../intake/index.js';
-import { type Findings, type Redaction, redact } from './redact.js';
+import { type Format, isSealed, joinLosses, type Losses, lossCounter, lossesOf, type ParsedEntry, unsealedLosses } from '../formats/index.js';
+import { writeNewParts } from '../intake/index.js';
+import { type Document, idOf, type Target, targetOf } from './documents.js';
+import {
+  type Findings,
+  noteWritten,
+  type Redaction,
+  type Redactor,
+  redactArray,
+  redactJson,
+  redactor,
+  redactText,
+  replaceIn,
+  textsIn,
+} from './redact.js';
+import { type Told, tell } from './told.js';
 
 export interface ExportInput {
   readonly id: ContextId;
@@ -27,43 +40,171 @@ export interface Exported extends Losses {
 }
 
 /** A context in another system's form: returned as text, or written to a path where nothing is yet. */
-export const exportContext = (chain: Chain, input: ExportInput): Exported => handOut(rendered(chain, input), input);
+export function exportContext(chain: Chain, input: ExportInput): Exported {
+  const target = targetOf(input.format);
+  const told = inParts(chain, target, input);
+  return handOut(told ? renderDocument(told) : renderWhole(rendered(chain, formatIn(target), input)), target, input);
+}
 
 /**
  * The same without secrets, homes and e-mail addresses, and a list of what stands instead. The chain keeps its bytes.
- * Formats that are no text are refused.
+ * Forms that are neither text nor CBOR are refused.
  */
 export async function exportRedacted(chain: Chain, input: ExportInput): Promise<Exported> {
-  const { contentType } = formatOf(input.format);
-  const form = contentType.includes('json') ? 'json' : contentType.startsWith('text/') ? 'plain' : undefined;
-  if (form === undefined)
-    throw badRequest(
-      'redact',
-      `secrets can be taken out of text alone, and ${input.format} is ${contentType}: ask for another format, or export it whole`,
-    );
-  const made = rendered(chain, input);
-  const known = findings.get(chain) ?? new Map();
-  findings.set(chain, known);
-  const { text, redactions } = await redact(textOf(made.bytes), form, known);
-  return { ...handOut({ ...made, bytes: new TextEncoder().encode(text) }, input), redactions };
+  const target = targetOf(input.format);
+  const redact = redactor(findingsOf(chain));
+  const told = inParts(chain, target, input);
+  const rendering = told ? await redactDocument(told, redact) : await redactWhole(chain, formatIn(target), input, redact);
+  if (!told) return { ...handOut(rendering, target, input), redactions: redact.made() };
+  const written = new Map<string, number>();
+  function* noted(): Generator<string | Uint8Array> {
+    for (const part of rendering.parts) {
+      if (typeof part === 'string') noteWritten(part, written);
+      yield part;
+    }
+  }
+  const handed = handOut({ ...rendering, parts: noted() }, target, input);
+  return { ...handed, redactions: redact.made(written) };
 }
 
 /** An export is looked at before it is written: the second time it is not searched again. */
 const findings = new WeakMap<Chain, Findings>();
-
-function handOut({ bytes, tier, losses, lossCounts }: Assembled, input: ExportInput): Exported {
-  const about = { bytes: bytes.length, format: input.format, tier, losses, lossCounts };
-  if (input.dryRun) return about;
-  if (input.path !== undefined) {
-    writeNew(input.path, bytes);
-    return { path: input.path, ...about };
-  }
-  const isText = !formatOf(input.format).contentType.endsWith('cbor');
-  return { ...(isText ? { text: textOf(bytes) } : { data: Buffer.from(bytes).toString('base64') }), ...about };
+function findingsOf(chain: Chain): Findings {
+  const known = findings.get(chain) ?? new Map();
+  findings.set(chain, known);
+  return known;
 }
 
-function rendered(chain: Chain, input: ExportInput): Assembled {
-  const format = formatOf(input.format);
+/** What is to be written, a part at a time; what was lost is known when the last part is drawn. */
+interface Rendering {
+  readonly parts: Iterable<string | Uint8Array>;
+  readonly tier: Tier;
+  losses(): Losses;
+}
+
+interface InParts {
+  readonly doc: Document;
+  readonly told: Told;
+}
+
+/** Documents are told as they are written, unless all of the context is in that form already. */
+function inParts(chain: Chain, { doc, format }: Target, { id, stop }: ExportInput): InParts | undefined {
+  if (!doc) return undefined;
+  const way = walk(chain, commitOf(chain, id), stop);
+  if (format && way.contributing.every((step) => step.format === format.id)) return undefined;
+  return { doc, told: tell(chain, way) };
+}
+
+/** A target without a document is a format. */
+function formatIn({ doc, format }: Target): Format {
+  if (!format) throw new Error(`${doc?.id} is told in parts`);
+  return format;
+}
+
+function renderDocument({ doc, told }: InParts): Rendering {
+  const counter = lossCounter(doc);
+  const counted: Told = {
+    ...told,
+    *steps() {
+      for (const step of told.steps()) {
+        if (!step.repeats) counter.add(step.entries);
+        yield step;
+      }
+    },
+  };
+  return { parts: doc.parts(counted), tier: doc.tier, losses: counter.losses };
+}
+
+const renderWhole = ({ bytes, tier, losses, lossCounts }: Assembled): Rendering => ({ parts: [bytes], tier, losses: () => ({ losses, lossCounts }) });
+
+/** The context is read twice: to find what is taken out, and to write the rest. */
+async function redactDocument({ doc, told }: InParts, redact: Redactor): Promise<Rendering> {
+  const { steps, ...about } = told;
+  function* texts(): Generator<string> {
+    yield* textsIn(about);
+    for (const step of steps()) yield* textsIn(step);
+  }
+  await redact.look(texts());
+  return renderDocument({
+    doc,
+    told: {
+      ...replaceIn(about, redact),
+      *steps() {
+        for (const step of steps()) yield replaceIn(step, redact);
+      },
+    },
+  });
+}
+
+async function redactWhole(chain: Chain, format: Format, input: ExportInput, redact: Redactor): Promise<Rendering> {
+  const { contentType, id, seals } = format;
+  const made = rendered(chain, format, input);
+  const redacted = async (): Promise<Uint8Array> => {
+    if (contentType.endsWith('cbor')) return redactArray(made.bytes, redact);
+    if (contentType.includes('json')) return bytesOf(await redactJson(textOf(made.bytes), redact, seals));
+    if (contentType.startsWith('text/')) return bytesOf(await redactText(textOf(made.bytes), redact));
+    throw badRequest(
+      'redact',
+      `secrets can be taken out of text, JSON and CBOR, and ${id} is ${contentType}: ask for another format, or export it whole`,
+    );
+  };
+  const bytes = await redacted();
+  return renderWhole(redact.made().length > 0 ? unsealed(made, bytes, format) : { ...made, bytes });
+}
+
+/**
+ * Thinking that changed has no signature anymore: a format's lines lost it with the change, other formats are written anew without it.
+ * One that has no place for unsigned thinking leaves it out. What was lost is said.
+ */
+function unsealed(made: Assembled, bytes: Uint8Array, format: Format): Assembled {
+  const before = format.parse(made.bytes).entries;
+  const after = format.parse(bytes).entries;
+  const isStale = (entry: ParsedEntry, at: number): boolean => entry.kind === 'thinking' && isSealed(entry) && entry.text !== before[at]?.text;
+  const stale = after.some(isStale);
+  const entries = stale ? after.map((entry, at) => (isStale(entry, at) ? withoutSeal(entry) : entry)) : after;
+  const lost = unsealedLosses(before, entries);
+  if (lost.lossCounts.length === 0) return { ...made, bytes };
+  const written = stale ? format.write(entries.map(writable), { newId: idsOf(format.id), now: timestampOf(0) }) : bytes;
+  return { ...made, bytes: written, ...joinLosses([made, format.holds.includes('unsignedThinking') ? lost : lossesOf(entries, format)]) };
+}
+
+const withoutSeal = ({ result: _, marks, ...entry }: ParsedEntry): ParsedEntry => ({
+  ...entry,
+  marks: marks?.filter((mark) => mark !== 'signed' && mark !== 'redacted') ?? [],
+});
+
+function handOut(rendering: Rendering, target: Target, input: ExportInput): Exported {
+  let bytes = 0;
+  function* counted(): Generator<Uint8Array> {
+    for (const part of rendering.parts) {
+      const content = typeof part === 'string' ? Buffer.from(part) : part;
+      bytes += content.length;
+      yield content;
+    }
+  }
+  const content = placed(counted(), target, input);
+  return { ...content, bytes, format: idOf(target), tier: rendering.tier, ...rendering.losses() };
+}
+
+function placed(parts: Iterable<Uint8Array>, target: Target, { path, dryRun }: ExportInput): Pick<Exported, 'path' | 'text' | 'data'> {
+  if (dryRun) {
+    for (const _ of parts);
+    return {};
+  }
+  if (path !== undefined) {
+    writeNewParts(path, parts);
+    return { path };
+  }
+  const whole = Buffer.concat([...parts]);
+  return isText(target) ? { text: textOf(whole) } : { data: whole.toString('base64') };
+}
+
+/** Whether what is secret can be taken out of it: of text, JSON and CBOR. */
+export const canRedact = ({ doc, format }: Target): boolean => /json|cbor|^text\//.test((doc ?? format).contentType);
+
+const isText = ({ doc, format }: Target): boolean => /json|^text\//.test((doc ?? format).contentType);
+
+function rendered(chain: Chain, format: Format, input: ExportInput): Assembled {
   const tip = commitOf(chain, input.id);
   return format.session === undefined
     ? assemble(chain, walk(chain, tip, input.stop), format)

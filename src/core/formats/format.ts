@@ -93,10 +93,23 @@ export interface OlderVersion {
   concat(deltas: readonly Uint8Array[]): Uint8Array;
 }
 
+/** By the seal's name: which member, beside it or around it, is sealed, and what stands for a seal that is broken. */
+export type Seals = Readonly<Record<string, { readonly of: readonly string[]; readonly broken: string | null }>>;
+
+/** What a person who chooses among formats is told of one. */
+export interface AboutFormat {
+  readonly name: string;
+  /** What it is good for, as a sentence. */
+  readonly what: string;
+  /** How names of its files end, without the dot. */
+  readonly extension: string;
+}
+
 /** One stored form of a conversation: pure, values in and values out. The registry lists them all. */
 export interface Format {
   readonly id: string;
   readonly contentType: string;
+  readonly about: AboutFormat;
   /** What a conversation of another format becomes when it is written in this one: turns again, or an account of them. */
   readonly tier: 'translated' | 'rendered';
   /** What it has a place for; texts, calls and results all formats have. Tests hold it to its word (test/core/formats/losses.test.ts). */
@@ -109,6 +122,10 @@ export interface Format {
   parse(delta: Uint8Array): ParsedDelta;
   /** A delta of this format that holds the entries. */
   write(entries: readonly WritableEntry[], options: WriteOptions): Uint8Array;
+  /** Members of its lines that a provider made of others beside them, by name: a signature fits one thinking and no other. */
+  readonly seals?: Seals;
+  /** The same text a part at a time, for documents: a long conversation is never held whole. */
+  writeParts?(entries: Iterable<WritableEntry>): Iterable<string>;
   /** One delta out of several, in order, by the format's own rule. */
   concat(deltas: readonly Uint8Array[]): Uint8Array;
   /**

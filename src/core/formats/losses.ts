@@ -1,5 +1,5 @@
-import type { EntryKey } from '../base/index.js';
-import { type Fact, type Format, facts, type WritableEntry } from './format.js';
+import { type EntryKey, isObject } from '../base/index.js';
+import { type Fact, type Format, facts, type ParsedEntry, type WritableEntry } from './format.js';
 
 /** Something that an entry says and a format has no place for. */
 export interface Loss {
@@ -42,21 +42,60 @@ export const factNames: Readonly<Record<Fact, string>> = {
 const neverSeen = 'what the runtime recorded and the model never saw';
 
 /** What these entries say that the format has no place for, most telling first. Hidden entries are never translated. */
-export function lossesOf(entries: readonly (WritableEntry & { readonly key: EntryKey })[], { holds }: Pick<Format, 'holds'>): Losses {
+export function lossesOf(entries: readonly Keyed[], format: Pick<Format, 'holds'>): Losses {
+  const counter = lossCounter(format);
+  counter.add(entries);
+  return counter.losses();
+}
+
+type Keyed = WritableEntry & { readonly key: EntryKey };
+
+/** The same, counted on the way: what is added at once holds whole messages. */
+export function lossCounter({ holds }: Pick<Format, 'holds'>): { add(entries: readonly Keyed[]): void; losses(): Losses } {
   const held = new Set<Fact>(holds);
-  const saying = new Set(entries.flatMap(({ kind, messageId }) => (kind !== 'thinking' && messageId !== undefined ? [messageId] : [])));
-  const isAlone = ({ kind, messageId }: WritableEntry): boolean => kind === 'thinking' && messageId !== undefined && !saying.has(messageId);
-  const found = new Map<string, EntryKey[]>([...facts.map((fact) => [factNames[fact], []] as [string, EntryKey[]]), [neverSeen, []]]);
-  for (const entry of entries) {
-    if (entry.marks?.includes('hidden')) found.get(neverSeen)?.push(entry.key);
-    else
-      for (const fact of [...factsOf(entry), ...(isAlone(entry) ? (['blank'] as const) : [])])
-        if (!held.has(fact)) found.get(factNames[fact])?.push(entry.key);
-  }
-  const lost = [...found].filter(([, keys]) => keys.length > 0);
+  const found = new Map([...facts.map((fact) => factNames[fact]), neverSeen].map((what) => [what, { keys: [] as EntryKey[], count: 0 }]));
+  const lose = (what: string, key: EntryKey): void => {
+    const one = found.get(what);
+    if (!one) return;
+    one.count++;
+    if (one.keys.length < mostNamed) one.keys.push(key);
+  };
   return {
-    losses: lost.flatMap(([what, keys]) => keys.map((entry) => ({ entry, what }))).slice(0, mostNamed),
-    lossCounts: lost.map(([what, keys]) => ({ what, count: keys.length })),
+    add: (entries) => {
+      const saying = new Set(entries.flatMap(({ kind, messageId }) => (kind !== 'thinking' && messageId !== undefined ? [messageId] : [])));
+      const isAlone = ({ kind, messageId }: WritableEntry): boolean => kind === 'thinking' && messageId !== undefined && !saying.has(messageId);
+      for (const entry of entries) {
+        if (entry.marks?.includes('hidden')) lose(neverSeen, entry.key);
+        else
+          for (const fact of [...factsOf(entry), ...(isAlone(entry) ? (['blank'] as const) : [])])
+            if (!held.has(fact)) lose(factNames[fact], entry.key);
+      }
+    },
+    losses: () => {
+      const lost = [...found].filter(([, { count }]) => count > 0);
+      return {
+        losses: lost.flatMap(([what, { keys }]) => keys.map((entry) => ({ entry, what }))).slice(0, mostNamed),
+        lossCounts: lost.map(([what, { count }]) => ({ what, count })),
+      };
+    },
+  };
+}
+
+/** Whether something of its provider's stands beside it: a signature of the thinking, or that thinking for the provider's eyes alone. */
+export function isSealed(entry: Pick<WritableEntry, 'kind' | 'result'> | undefined): boolean {
+  if (!isObject(entry?.result)) return false;
+  const { thoughtSignature, ...others } = entry.result;
+  const seals = entry.kind === 'thinking' ? [thoughtSignature, ...Object.values(others)] : [thoughtSignature];
+  return seals.some((seal) => typeof seal === 'string' && seal !== '');
+}
+
+/** Thinking that was changed and so lost its signature, or what stood in its place. */
+export function unsealedLosses(before: readonly ParsedEntry[], after: readonly ParsedEntry[]): Losses {
+  const lost = before.filter((entry, at) => isSealed(entry) && !isSealed(after[at]));
+  const what = factNames.signature;
+  return {
+    losses: lost.slice(0, mostNamed).map(({ key }) => ({ entry: key, what })),
+    lossCounts: lost.length > 0 ? [{ what, count: lost.length }] : [],
   };
 }
 

@@ -11,6 +11,7 @@ import { countTokens } from './tokens.js';
 export const unknownFormat = (id: string): Format => ({
   id,
   contentType: 'application/octet-stream',
+  about: { name: id, what: 'A format that is not read here.', extension: 'bin' },
   tier: 'rendered',
   holds: [],
   recognize: () => 0,

@@ -10,4 +10,4 @@ export { type ImportEvent, type ImportInput, importPaths } from './import.js';
 export { follow, type Live, type LiveOptions, type LiveStatus, type LiveTimes, type WatchedPlace } from './live.js';
 export { type AgentRoot, historyFolders } from './places.js';
 export { contentsOnDisk } from './restore.js';
-export { getSource, listSources, proveSource, writeNew } from './sources.js';
+export { getSource, listSources, proveSource, writeNew, writeNewParts } from './sources.js';

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { closeSync, openSync, unlinkSync, writeFileSync } from 'node:fs';
 import { blake3Of, refOfHash } from '../artifacts/index.js';
 import {
   type ArtifactNo,
@@ -190,8 +190,25 @@ function sourceBytes(chain: Chain, row: Pick<SourceRow, 'pieces' | 'hash' | 'pat
 
 /** Writes a file where none is. @throws CONFLICT where one is; BAD_REQUEST where the folder is not there. */
 export function writeNew(path: string, bytes: Uint8Array | string): void {
+  writeNewParts(path, [bytes]);
+}
+
+/** The same a part at a time. What breaks off half way leaves no file. */
+export function writeNewParts(path: string, parts: Iterable<Uint8Array | string>): void {
+  const file = openNew(path);
   try {
-    writeFileSync(path, bytes, { flag: 'wx', mode: 0o600 });
+    for (const part of parts) writeFileSync(file, part);
+  } catch (error) {
+    unlinkSync(path);
+    throw error;
+  } finally {
+    closeSync(file);
+  }
+}
+
+function openNew(path: string): number {
+  try {
+    return openSync(path, 'wx', 0o600);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'EEXIST') throw new StemmaError('CONFLICT', `${path} is there already, and nothing is ever written over a file`, { path });

@@ -1,11 +1,12 @@
 import { resolve } from 'node:path';
 import { Command, CommanderError, Option } from 'commander';
 import manifest from '../../../package.json' with { type: 'json' };
-import { exportFormats, type ImportProgress, type ImportResult, type Runtime, runtimes } from '../../core/contract/index.js';
+import { type ImportProgress, type ImportResult, type Runtime, runtimes } from '../../core/contract/index.js';
 import { findProject } from '../launch/index.js';
 import { call, drain, needsNoProject, procedureNames, readInput } from './call.js';
 import { type Connection, connect, openWhereItGoes } from './client.js';
 import { entryText, facts } from './describe.js';
+import { addExportCommand } from './export.js';
 import { addHookCommand } from './hooks.js';
 import { addLiveCommands } from './live.js';
 import { drawGraph } from './log.js';
@@ -215,21 +216,6 @@ Exit codes: 0 done, 1 refused, 2 wrong usage.`,
       }),
     );
 
-  projectCommand('export <commit>', 'write a context as a file for people or for an agent')
-    .addOption(new Option('-f, --format <name>', `one of ${exportFormats.join(', ')}`).default('claude-code-v1'))
-    .option('-o, --output <file>', 'where to; never over a file that is there (else standard output)')
-    .option('--redact', 'without secrets, home folders and e-mail addresses')
-    .addOption(stopOption())
-    .action((id: string, options: Common & { format: string; output?: string; redact?: true; stop?: string }) =>
-      within(options, async ({ client }) => {
-        const path = options.output === undefined ? undefined : resolve(options.output);
-        const result = await client.export.context({ id: commitName(id), format: options.format, stop: options.stop, path, redact: options.redact });
-        if (options.json) printJson(result);
-        else if (result.path === undefined) process.stdout.write(result.text ?? '');
-        else printText(`Wrote ${result.path} (${size(result.bytes)}, ${result.format}, ${result.tier}).`);
-      }),
-    );
-
   projectCommand('resume <commit>', 'put a context where an agent looks for its sessions, and say the command that goes on from it')
     .addOption(new Option('--agent <name>', 'the agent; else the one that wrote the context').choices([...runtimes]))
     .option('--cwd <dir>', "the session's working directory; else the one that it had")
@@ -243,6 +229,12 @@ Exit codes: 0 done, 1 refused, 2 wrong usage.`,
   addLiveCommands(program, (each) => each.exitOverride().addOption(projectOption()).addOption(jsonOption()), withEngine);
   addHookCommand(program);
   addRequestCommands(program, (each) => each.exitOverride().addOption(projectOption()).addOption(jsonOption()), within);
+  addExportCommand(
+    program,
+    (each) => each.exitOverride().addOption(projectOption()).addOption(jsonOption()).addOption(stopOption()),
+    commitName,
+    within,
+  );
   addTicketCommands(program, (each) => each.exitOverride().addOption(projectOption()).addOption(jsonOption()), within);
 
   projectCommand('fsck', 'check everything that the project stores')

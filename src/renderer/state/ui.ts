@@ -90,8 +90,8 @@ export async function copy(text: string, what = 'Copied'): Promise<void> {
 }
 
 /** Hands a text to the browser as a file of that name. */
-export function download(text: string, name: string, type: string): void {
-  const url = URL.createObjectURL(new Blob([text], { type }));
+export function download(content: string | Uint8Array<ArrayBuffer>, name: string, type: string): void {
+  const url = URL.createObjectURL(new Blob([content], { type }));
   const link = document.createElement('a');
   link.href = url;
   link.download = name;

@@ -2,8 +2,8 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { entries, materializedBytes, tips } from '../../../src/core/chain/index.js';
-import { exportFormats } from '../../../src/core/contract/index.js';
-import { exportContext, resumeIn } from '../../../src/core/export/index.js';
+import { idOf, targets } from '../../../src/core/export/documents.js';
+import { exportContext, exportFormats, resumeIn } from '../../../src/core/export/index.js';
 import { formatOf } from '../../../src/core/formats/index.js';
 import { importPaths } from '../../../src/core/intake/index.js';
 import { prompt } from '../../support/claude-lines.js';
@@ -44,14 +44,16 @@ describe('exports of the sample', () => {
     expect(all.length).toBeGreaterThanOrEqual(5);
   });
 
-  test.each(exportFormats)('every tip leaves as %s, and what it says can be read in it', (format) => {
+  test.each(targets.map(idOf))('every tip leaves as %s, and what it says can be read in it', (format) => {
     const { chain, all } = opened();
     for (const tip of all) {
-      const { text = '', bytes } = exportContext(chain, { id: tip.id, format });
-      expect(Buffer.byteLength(text)).toBe(bytes);
+      const made = exportContext(chain, { id: tip.id, format });
+      expect(Buffer.byteLength(made.text ?? '') + Buffer.from(made.data ?? '', 'base64').length).toBe(made.bytes);
+      const text = made.text ?? Buffer.from(made.data ?? '', 'base64').toString();
       const words = entries(chain, { id: tip.id }).entries.findLast((entry) => entry.kind === 'text' && entry.role === 'assistant')?.text;
       const line = (words ?? '').split('\n')[0] ?? '';
-      expect(text).toContain(format === 'markdown' ? line : JSON.stringify(line).slice(1, -1));
+      const isQuoted = made.text !== undefined && !['markdown', 'narrative'].includes(format);
+      expect(text).toContain(isQuoted ? JSON.stringify(line).slice(1, -1) : line);
     }
   });
 
@@ -72,8 +74,10 @@ describe('exports of the sample', () => {
 
   test('[F20] the tier says how much of the original is left', () => {
     const { chain, all } = opened();
-    const tiers = exportFormats.map((format) => exportContext(chain, { id: all[0]?.id as never, format }).tier);
-    expect(Object.fromEntries(exportFormats.map((format, at) => [format, tiers[at]]))).toEqual({
+    const id = all[0]?.id as never;
+    const tiers = Object.fromEntries(targets.map((target) => [idOf(target), exportContext(chain, { id, format: idOf(target) }).tier]));
+    expect(tiers).toMatchObject({
+      html: 'rendered',
       'claude-code-v1': 'native',
       'codex-v1': 'translated',
       'pi-v1': 'translated',
@@ -81,6 +85,40 @@ describe('exports of the sample', () => {
       'openai-chat-v1': 'translated',
       markdown: 'rendered',
     });
+  });
+
+  test('[F32] what each form would lose is what it then does', () => {
+    const { chain, all } = opened();
+    for (const tip of all) {
+      const formats = exportFormats(chain, { id: tip.id, stop: 'compaction' });
+      expect(formats.map(({ format }) => format)).toEqual(targets.map(idOf));
+      for (const { format, tier, lossCounts } of formats)
+        expect({ format, tier, lossCounts }).toEqual({
+          format,
+          ...(({ tier, lossCounts }) => ({ tier, lossCounts }))(exportContext(chain, { id: tip.id, stop: 'compaction', format })),
+        });
+    }
+  });
+
+  test.each(['html', 'markdown'])('[F32] %s is written in parts: a file holds what is returned, and what breaks off leaves none', (format) => {
+    const { chain, all } = opened();
+    const id = all[0]?.id as never;
+    const path = join(scratch(), 'out');
+    const { text, bytes } = exportContext(chain, { id, format });
+    expect(exportContext(chain, { id, format, path })).toMatchObject({ path, bytes });
+    expect(readFileSync(path, 'utf8')).toBe(text);
+    const broken = join(scratch(), 'broken');
+    const fail = (): never => {
+      throw new Error('the disk is gone');
+    };
+    const failing = { ...chain, artifacts: { ...chain.artifacts, readInTurn: fail } } as typeof chain;
+    expect(() => exportContext(failing, { id, format, path: broken })).toThrow('the disk is gone');
+    expect(existsSync(broken)).toBe(false);
+  });
+
+  test('a format that there is not is refused with those that there are', () => {
+    const { chain, all } = opened();
+    expect(() => exportContext(chain, { id: all[0]?.id as never, format: 'html5' })).toThrow(/html5.*html, markdown.*claude-code-v1/);
   });
 
   test('[F15] a file that is there is never written over, whatever it holds', () => {

@@ -2,8 +2,10 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { materializedBytes } from '../../../src/core/chain/index.js';
+import { idOf, targets } from '../../../src/core/export/documents.js';
 import { exportContext, exportRedacted } from '../../../src/core/export/index.js';
-import { redact } from '../../../src/core/export/redact.js';
+import { redactJson, redactor, redactText } from '../../../src/core/export/redact.js';
+import { formatOf, formats } from '../../../src/core/formats/index.js';
 import { importPaths } from '../../../src/core/intake/index.js';
 import { answer, call, prompt, result } from '../../support/claude-lines.js';
 import { emptyChain, scratch } from '../../support/project.js';
@@ -12,13 +14,14 @@ import { emptyChain, scratch } from '../../support/project.js';
 const token = `ghp_${'16C7e42F292c6912E7710c838347Ae178B4a'}`;
 const awsKey = `wJalrXUtnFEMIaK7MDENGabPxRfiCYzzz${'TQWERTY'}`;
 
-function session() {
+function session(...more: string[]) {
   const path = join(scratch(), 's1.jsonl');
   const lines = [
     prompt('a', `my token is ${token}, mail ada@example.org`),
     call('b', 't1', 'Write', { file_path: '/home/ada/x/.env', [`/home/ada/${token}`]: 1, aws_secret_access_key: awsKey }, { parent: 'a' }),
     result('c', 't1', `{"aws_secret_access_key": "${awsKey}"} -home-ada-x C:\\Users\\bob\\x`, { parent: 'b' }),
     answer('d', `Say "${awsKey}" and ${token} to Ada@example.org`, { parent: 'c' }),
+    ...more,
   ];
   writeFileSync(path, lines.join(''));
   const chain = emptyChain();
@@ -30,22 +33,73 @@ function session() {
 }
 
 describe('[F30] redacted exports', () => {
+  const contentOf = ({ text, data }: { text?: string; data?: string }): string => text ?? Buffer.from(data ?? '', 'base64').toString();
+
+  test.each(targets.map(idOf))('%s: nothing of it is left, the rest stays valid, and the chain keeps its bytes', async (format) => {
+    const { chain, id } = session();
+    const before = materializedBytes(chain, { id });
+    expect(contentOf(exportContext(chain, { id, format }))).toContain(token);
+    const made = await exportRedacted(chain, { id, format });
+    const text = contentOf(made);
+    for (const secret of [token, awsKey, 'home/ada', 'home-ada', 'ada@example', 'Ada@example', 'Users\\\\bob']) expect(text).not.toContain(secret);
+    expect(Buffer.from(made.data ?? text, made.data ? 'base64' : 'utf8').length).toBe(made.bytes);
+    const kinds = made.redactions?.map(({ kind }) => kind).sort();
+    expect(kinds).toEqual(['email', 'path', 'path', 'secret', 'secret']);
+    expect(materializedBytes(chain, { id })).toEqual(before);
+    const target = targets.find((one) => idOf(one) === format);
+    if (target?.format) {
+      const { entries, problems } = target.format.parse(Buffer.from(made.data ?? text, made.data ? 'base64' : 'utf8'));
+      expect(problems).toEqual([]);
+      expect(entries.length).toBe(
+        target.format.parse(Buffer.from(contentOf(exportContext(chain, { id, format })), made.data ? 'latin1' : 'utf8')).entries.length ||
+          entries.length,
+      );
+    }
+  });
+
   test.each(['claude-code-v1', 'anthropic-messages-v1', 'openai-chat-v1', 'pi-v1', 'codex-v1', 'markdown'])(
-    '%s: nothing of it is left, the rest stays valid, and the chain keeps its bytes',
+    '%s: line for line as without, and each placeholder as often as it says',
     async (format) => {
       const { chain, id } = session();
-      const before = materializedBytes(chain, { id });
       const open = exportContext(chain, { id, format }).text ?? '';
-      expect(open).toContain(token);
-      const { text = '', redactions = [], bytes } = await exportRedacted(chain, { id, format });
-      for (const secret of [token, awsKey, 'home/ada', 'home-ada', 'ada@example', 'Ada@example', 'Users\\\\bob']) expect(text).not.toContain(secret);
-      expect(Buffer.byteLength(text)).toBe(bytes);
+      const { text = '', redactions = [] } = await exportRedacted(chain, { id, format });
       expect(text.split('\n').length).toBe(open.split('\n').length);
-      if (format.startsWith('anthropic') || format.startsWith('openai')) JSON.parse(text);
-      else if (format !== 'markdown') for (const line of text.split('\n').filter(Boolean)) JSON.parse(line);
       for (const { placeholder, count } of redactions) expect(text.split(placeholder).length - 1).toBe(count);
-      expect(redactions.map(({ kind }) => kind).sort()).toEqual(['email', 'path', 'path', 'secret', 'secret']);
-      expect(materializedBytes(chain, { id })).toEqual(before);
+    },
+  );
+
+  const thought = (text: string, signature: string): string =>
+    JSON.stringify({
+      ...JSON.parse(answer('e', 'x', { parent: 'd' })),
+      message: {
+        id: 'm9',
+        role: 'assistant',
+        model: 'x',
+        content: [
+          { type: 'thinking', thinking: text, signature },
+          { type: 'text', text: 'so' },
+        ],
+      },
+    }).concat('\n');
+
+  test.each(formats.filter(({ tier }) => tier === 'translated').map(({ id }) => id))(
+    '%s: thinking that changes loses its signature and says so; other thinking keeps it',
+    async (format) => {
+      const sealed = 'c2VhbGVkIHdpdGggdGhlIHNlY3JldA';
+      const changed = session(thought(`mail ada@example.org`, sealed));
+      const kept = session(thought('nothing of note', sealed));
+      const whole = (one: typeof kept): string => contentOf(exportContext(one.chain, { id: one.id, format }));
+      const isHeld = whole(kept).includes(sealed);
+      expect(isHeld).toBe(formatOf(format).holds.includes('signature'));
+      const out = await exportRedacted(changed.chain, { id: changed.id, format });
+      expect(contentOf(out)).not.toContain(sealed);
+      expect(contentOf(out)).not.toContain('ada@example');
+      if (isHeld) {
+        expect(out.lossCounts.map(({ what }) => what).join()).toMatch(/signature of the thinking|thinking that no provider signed/);
+        const same = await exportRedacted(kept.chain, { id: kept.id, format });
+        expect(contentOf(same)).toContain(sealed);
+        expect(same.lossCounts.map(({ what }) => what)).not.toContain('signature of the thinking');
+      }
     },
   );
 
@@ -59,19 +113,28 @@ describe('[F30] redacted exports', () => {
     expect(written).toMatchObject({ path, redactions: looked.redactions });
   });
 
-  test('a format that is no text is refused', async () => {
-    const { chain, id } = session();
-    await expect(exportRedacted(chain, { id, format: 'events-v1' })).rejects.toMatchObject({ code: 'BAD_REQUEST' });
-  });
-
   test('what holds nothing stays byte for byte, numbers and spaces among it', async () => {
     const json = '{ "a": 12345678901234567890, "b": "\\u00e9 \\\\\\"", "": [1.0, "x"] }\n';
-    expect(await redact(json, 'json', new Map())).toEqual({ text: json, redactions: [] });
+    const none = redactor(new Map());
+    expect(await redactJson(json, none)).toBe(json);
+    expect(none.made()).toEqual([]);
   });
 
+  const plain = async (text: string): Promise<string> => redactText(text, redactor(new Map()));
+
   test('the longer of two names is taken whole', async () => {
-    const { text, redactions } = await redact('/home/al/x and /home/alice/y, not /homes/al', 'plain', new Map());
-    expect(text).toBe('[path-1]/x and [path-2]/y, not /homes/al');
-    expect(redactions).toHaveLength(2);
+    expect(await plain('/home/al/x and /home/alice/y, not /homes/al')).toBe('[path-1]/x and [path-2]/y, not /homes/al');
+  });
+
+  test('homes wherever they lie; what only looks like an address stays', async () => {
+    expect(await plain('/var/home/ada/x file:///Users/bob C:/Users/eve /mnt/c/Users/eve/y')).toBe('[path-1]/x file://[path-2] [path-3] [path-4]/y');
+    expect(await plain('icon@2x.png git@github.com:a/b.git lodash@4.17.21 a@b')).toBe('icon@2x.png git@github.com:a/b.git lodash@4.17.21 a@b');
+  });
+
+  test('the same secret has the same placeholder in every part of a document', async () => {
+    const { chain, id } = session();
+    const { text = '', redactions = [] } = await exportRedacted(chain, { id, format: 'html' });
+    for (const { placeholder, count } of redactions) expect(count).toBeLessThanOrEqual(text.split(placeholder).length);
+    expect(new Set(redactions.map(({ placeholder }) => placeholder)).size).toBe(redactions.length);
   });
 });

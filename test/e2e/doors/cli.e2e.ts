@@ -150,7 +150,7 @@ test.describe('stemma', () => {
     expect((await machine.run('log', newest)).out).toContain(older);
     expect((await machine.run('diff', older, newest)).out).toMatch(/\d+ entries the same/);
     expect((await machine.run('materialize', newest, '--format', 'anthropic-messages-v1')).out).toContain('"role"');
-    expect((await machine.run('export', newest, '-f', 'markdown')).out.length).toBeGreaterThan(100);
+    expect((await machine.run('export', newest, '--to', 'markdown')).out.length).toBeGreaterThan(100);
     expect(await machine.run('fsck')).toMatchObject({ code: 0, out: expect.stringContaining('Sound') });
     expect((await machine.run('library')).out).toContain(dir);
   });

@@ -9,6 +9,7 @@ export { interrupted, systemPromptType, wireMessages } from './wire.js';
 export const anthropicMessages: Format = {
   id: 'anthropic-messages-v1',
   contentType: 'application/json',
+  about: { name: 'Anthropic messages', what: 'The messages array, as the Messages API takes it.', extension: 'json' },
   tier: 'translated',
   holds: ['thinking', 'sealedThinking', 'signature', 'image', 'resultImage', 'linkedImage', 'block', 'error', 'system', 'serverTool'],
   recognize: recognizeDocument,

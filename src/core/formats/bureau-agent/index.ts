@@ -9,6 +9,7 @@ import { isMessage, messageEntries, messagesOf } from './message.js';
 export const bureauAgent: Format = {
   id: 'bureau-agent-v1',
   contentType: 'application/cbor',
+  about: { name: 'Bureau messages', what: 'Messages in CBOR, as Bureau’s own agents keep them.', extension: 'cbor' },
   tier: 'translated',
   holds: ['thinking', 'unsignedThinking', 'signature', 'error', 'blank', 'serverTool'],
   recognize: (head) => {

@@ -16,6 +16,7 @@ export { cardsOfEntries } from './write.js';
 export const cardbox: Format = {
   id: 'cardbox-v1',
   contentType: 'application/cbor',
+  about: { name: 'Cards', what: 'A box of cards in CBOR.', extension: 'cbor' },
   tier: 'translated',
   holds: facts,
   recognize: (head) => {

@@ -15,6 +15,8 @@ export { type AgentMeta, agentIn } from './agents.js';
 export const claudeCode = {
   id: formatId,
   contentType: 'application/jsonl',
+  about: { name: 'Claude Code session', what: 'A session file that Claude Code resumes.', extension: 'jsonl' },
+  seals: { signature: { of: ['thinking'], broken: '' } },
   tier: 'translated',
   holds: facts.filter((fact) => fact !== 'author'),
   recognize,

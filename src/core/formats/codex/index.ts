@@ -17,6 +17,8 @@ export { type PlacedLine, readLines, sentItem } from './sent.js';
 export const codex = {
   id: formatId,
   contentType: 'application/jsonl',
+  about: { name: 'Codex session', what: 'A rollout that Codex resumes.', extension: 'jsonl' },
+  seals: { encrypted_content: { of: ['summary'], broken: null }, signature: { of: ['text'], broken: '' } },
   tier: 'translated',
   holds: [
     'thinking',

@@ -9,6 +9,7 @@ import { entryOf, eventOf, isEvent } from './event.js';
 export const events: Format = {
   id: 'events-v1',
   contentType: 'application/cbor',
+  about: { name: 'Driver events', what: 'A driver’s events in CBOR.', extension: 'cbor' },
   tier: 'translated',
   holds: facts.filter((fact) => !['resultData', 'model'].includes(fact)),
   recognize: (head) => {

@@ -18,6 +18,8 @@ export { answerNoted, contentsSent } from './sent.js';
 export const gemini: ImportableFormat = {
   id: formatId,
   contentType: 'application/jsonl',
+  about: { name: 'Gemini CLI session', what: 'A session file that Gemini CLI resumes.', extension: 'jsonl' },
+  seals: { signature: { of: ['description'], broken: '' }, thoughtSignature: { of: ['text', 'functionCall'], broken: '' } },
   tier: 'translated',
   holds: ['thinking', 'unsignedThinking', 'signature', 'image', 'resultImage', 'error', 'summary', 'model', 'time'],
   recognize,

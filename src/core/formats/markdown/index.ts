@@ -9,17 +9,13 @@ import { countTokens } from '../tokens.js';
 export const markdown: Format = {
   id: 'markdown',
   contentType: 'text/markdown',
+  about: { name: 'Markdown', what: 'A document for people, for notes and issues.', extension: 'md' },
   tier: 'rendered',
   holds: ['thinking', 'unsignedThinking', 'error', 'summary', 'system', 'event', 'injected'],
   recognize: (_, path) => (/\.(md|markdown)$/i.test(path) ? 0.2 : 0),
   parse,
-  write: (entries) =>
-    bytesOf(
-      entries
-        .filter((entry) => !entry.marks?.includes('hidden'))
-        .map(section)
-        .join(''),
-    ),
+  write: (entries) => bytesOf([...sections(entries)].join('')),
+  writeParts: sections,
   concat: concatBytes,
   cut: (delta) => delta,
 };
@@ -33,6 +29,10 @@ function parse(delta: Uint8Array): ParsedDelta {
     elisions: [],
     problems: [],
   };
+}
+
+function* sections(entries: Iterable<WritableEntry>): Generator<string> {
+  for (const entry of entries) if (!entry.marks?.includes('hidden')) yield section(entry);
 }
 
 function section(entry: WritableEntry): string {
@@ -65,7 +65,7 @@ const folded = (name: string, text: string): string => `<details><summary>${name
 
 /** A fence longer than any in the text. */
 export function fence(text: string, language: string): string {
-  const longest = Math.max(2, ...(text.match(/`+/g) ?? []).map((run) => run.length));
+  const longest = (text.match(/`+/g) ?? []).reduce((most, run) => Math.max(most, run.length), 2);
   const bar = '`'.repeat(longest + 1);
   return `${bar}${language}\n${text.toWellFormed()}${text.endsWith('\n') ? '' : '\n'}${bar}\n\n`;
 }

@@ -11,6 +11,7 @@ import { piecesOf } from './pieces.js';
 export const narrative: Format = {
   id: 'narrative',
   contentType: 'text/markdown',
+  about: { name: 'Narrative', what: 'An account of the session, for a model or a person who goes on from it.', extension: 'md' },
   tier: 'rendered',
   holds: ['thinking', 'unsignedThinking', 'error', 'summary', 'system', 'event', 'injected', 'author'],
   recognize: (head) => (textOf(head).startsWith(heading) ? 0.9 : 0),

@@ -21,6 +21,7 @@ import { withToolCalls } from './functions.js';
 export const openaiChat: Format = {
   id: 'openai-chat-v1',
   contentType: 'application/json',
+  about: { name: 'OpenAI chat', what: 'The messages array, as chat completions take it.', extension: 'json' },
   tier: 'translated',
   holds: ['image', 'blank', 'system'],
   recognize,

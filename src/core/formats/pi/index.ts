@@ -15,6 +15,8 @@ export { framed } from './texts.js';
 export const pi: ImportableFormat = {
   id: formatId,
   contentType: 'application/jsonl',
+  about: { name: 'pi session', what: 'A session file that pi resumes.', extension: 'jsonl' },
+  seals: { thinkingSignature: { of: ['thinking'], broken: '' } },
   tier: 'translated',
   holds: [
     'thinking',

@@ -3,4 +3,5 @@
 // The engine writes and never overwrites; the window shows where, how much, and what to do next.
 import './export.css';
 
-export { ExportSheet, ResumeSheet } from './Export';
+export { ExportSheet } from './Export';
+export { ResumeSheet } from './Resume';
