@@ -2,7 +2,17 @@ import { blake3Of } from '../artifacts/index.js';
 import { badRequest, bytesOf, type ContextId, textOf, timestampOf } from '../base/index.js';
 import { type Assembled, assemble, type Chain, type ContextRow, commitOf, idsOf, lineage, walk, writable } from '../chain/index.js';
 import type { Stop, Tier } from '../contract/index.js';
-import { type Format, isSealed, joinLosses, type Losses, lossCounter, lossesOf, type ParsedEntry, unsealedLosses } from '../formats/index.js';
+import {
+  entriesIn,
+  type Format,
+  isSealed,
+  joinLosses,
+  type Losses,
+  lossCounter,
+  lossesOf,
+  type ParsedEntry,
+  unsealedLosses,
+} from '../formats/index.js';
 import { writeNewParts } from '../intake/index.js';
 import { type Document, idOf, type Target, targetOf } from './documents.js';
 import {
@@ -157,8 +167,8 @@ async function redactWhole(chain: Chain, format: Format, input: ExportInput, red
  * One that has no place for unsigned thinking leaves it out. What was lost is said.
  */
 function unsealed(made: Assembled, bytes: Uint8Array, format: Format): Assembled {
-  const before = format.parse(made.bytes).entries;
-  const after = format.parse(bytes).entries;
+  const before = entriesIn(format, made.bytes);
+  const after = entriesIn(format, bytes);
   const isStale = (entry: ParsedEntry, at: number): boolean => entry.kind === 'thinking' && isSealed(entry) && entry.text !== before[at]?.text;
   const stale = after.some(isStale);
   const entries = stale ? after.map((entry, at) => (isStale(entry, at) ? withoutSeal(entry) : entry)) : after;

@@ -9,7 +9,7 @@ import { cardbox } from './cardbox/index.js';
 import { claudeCode } from './claude-code/index.js';
 import { codex } from './codex/index.js';
 import { events } from './events/index.js';
-import type { Format, ImportableFormat } from './format.js';
+import type { Format, ImportableFormat, ParsedEntry } from './format.js';
 import { gemini } from './gemini/index.js';
 import { markdown } from './markdown/index.js';
 import { narrative } from './narrative/index.js';
@@ -57,6 +57,12 @@ const registry: ReadonlyMap<string, Format> = new Map(formats.flatMap((format) =
 
 /** The format of that name, or undefined: a chain may hold formats of which only the bytes are known. */
 export const findFormat = (id: string): Format | undefined => registry.get(id);
+
+/** What a file of the format says, be it a delta or a document of a runtime that has both. */
+export function entriesIn(format: Format, file: Uint8Array): readonly ParsedEntry[] {
+  const members = importableFormats.find(({ id }) => id === format.id)?.exports?.members(file);
+  return (members?.map((member) => member.bytes()) ?? [file]).flatMap((delta) => format.parse(delta).entries);
+}
 
 /** What reads content of that name: where it is not known, as bytes with a description. */
 export const readerOf = (id: string): Format => findFormat(id) ?? unknownFormat(id);

@@ -14,6 +14,8 @@ import { cutLines, writeEntries } from './write.js';
 export const opencode: ImportableFormat = {
   id: formatId,
   contentType: 'application/jsonl',
+  about: { name: 'OpenCode session', what: 'A session document that `opencode import` takes.', extension: 'json' },
+  seals: { signature: { of: ['text'], broken: '' } },
   tier: 'translated',
   holds: [
     'thinking',
