@@ -112,7 +112,9 @@ function statOf(artifacts: Artifacts, no: Parameters<Artifacts['stat']>[0]) {
 export const router = os.router({
   project: {
     create: os.project.create.handler(({ input, context: { session } }) => projectInfo(session.use(session.engine.create(input)))),
-    open: os.project.open.handler(({ input, context: { session } }) => projectInfo(session.use(session.engine.open(input.dir)))),
+    open: os.project.open.handler(({ input, context: { session } }) =>
+      projectInfo(session.use(session.engine.open(input.dir, { repair: input.repair ?? false }))),
+    ),
     info: os.project.info.handler(({ context }) => projectInfo(context.session.project())),
     changes: os.project.changes.handler(({ input, context, signal }) => changes(chainOf(context), input.after, signal)),
     storage: os.project.storage.handler(({ context: { session } }) => inSteps(storageOf(session.project()))),

@@ -28,8 +28,9 @@ const inlineLimit = { alone: 256 * 1024, bulk: 8 * 1024 };
 export const graceMs = 3_600_000;
 const usualTtlSeconds = 86_400;
 
-/** The first 48 bits, by which a small index finds the row. */
-export const keyOf = (hash: Buffer): number => hash.readUIntBE(0, 6);
+/** The first bytes of a hash, by which a small index finds the row. */
+export const keyLength = 6;
+export const keyOf = (hash: Buffer): number => hash.readUIntBE(0, keyLength);
 
 export const known = (shelf: Shelf, hash: Buffer): Facts | undefined =>
   shelf.db

@@ -59,7 +59,8 @@ export const projectContract = {
   create: oc
     .input(z.object({ dir, name: z.string().min(1).max(400).optional(), projectId: z.string().min(1).max(200).optional() }))
     .output(projectInfo),
-  open: oc.input(z.object({ dir })).output(projectInfo),
+  /** `repair`: a database that is too damaged to be opened is rescued first; `check` with `repair` then says what was lost. */
+  open: oc.input(z.object({ dir, repair: z.boolean().optional() })).output(projectInfo),
   info: oc.input(z.object({})).output(projectInfo),
   /**
    * What is new, as it comes, whoever made it: this engine, a hook, the command line. Begins with an event that says where things

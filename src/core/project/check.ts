@@ -5,10 +5,11 @@ import type { CommitType } from '../contract/index.js';
 import { findFormat } from '../formats/index.js';
 import { listSources, proveSource } from '../intake/index.js';
 import type { Project } from './project.js';
+import { isStandIn } from './salvaged.js';
 
 export interface Problem {
-  /** What it is about: database, artifact, commit, counts, outline, source. */
-  readonly kind: 'database' | 'artifact' | 'commit' | 'counts' | 'outline' | 'source';
+  /** What it is about; a row is one of a table, named by table and number or id. */
+  readonly kind: 'database' | 'row' | 'artifact' | 'commit' | 'counts' | 'outline' | 'source';
   readonly id: string;
   readonly message: string;
   /** Of a repair: it is sound again. */
@@ -30,25 +31,61 @@ const atOnce = 200;
  */
 export function* checkProject(project: Project): Generator<undefined, CheckResult> {
   const { chain } = project;
-  const problems: Problem[] = databaseProblems(project);
-  const artifacts = yield* damagedArtifacts(chain);
-  problems.push(...artifacts.damaged.map((one): Problem => ({ kind: 'artifact', id: one.ref, message: one.message })));
-  const commits = yield* commitProblems(chain);
-  problems.push(...commits.problems);
-  const sources = listSources(chain);
-  for (const source of sources) {
-    problems.push(...refusal('source', source.sourceId, () => proveSource(chain, source.sourceId)));
-    yield;
-  }
+  const problems: Problem[] = [...databaseProblems(project), ...rowProblems(project)];
+  const part = function* <T>(work: Generator<undefined, T>): Generator<undefined, T | undefined> {
+    try {
+      return yield* work;
+    } catch (error) {
+      // A table that cannot be read through: the rest is looked at all the same.
+      if (!(error instanceof StemmaError && error.code === 'CORRUPT')) throw error;
+      problems.push({ kind: 'database', id: 'stemma.db', message: error.message });
+      return undefined;
+    }
+  };
+  const artifacts = yield* part(damagedArtifacts(chain));
+  problems.push(...(artifacts?.damaged ?? []).map((one): Problem => ({ kind: 'artifact', id: one.ref, message: one.message })));
+  const commits = yield* part(commitProblems(chain));
+  problems.push(...(commits?.problems ?? []));
+  const sources = yield* part(sourceProblems(chain));
+  problems.push(...(sources?.problems ?? []));
   return {
     ok: problems.length === 0,
-    checked: { artifacts: artifacts.count, commits: commits.count, sources: sources.length },
+    checked: { artifacts: artifacts?.count ?? 0, commits: commits?.count ?? 0, sources: sources?.count ?? 0 },
     problems,
   };
 }
 
 export const databaseProblems = (project: Project): Problem[] =>
-  project.db.integrity().map((message) => ({ kind: 'database', id: 'stemma.db', message }));
+  orCorrupt(() => project.db.integrity().map((message) => ({ kind: 'database', id: 'stemma.db', message })));
+
+/** Rows that are not what was written, whatever column of theirs it is: summaries, titles and tags as well (S15). */
+const rowProblems = (project: Project): Problem[] =>
+  orCorrupt(() =>
+    project.db.changedRows().map(({ table, row, id }) => ({
+      kind: 'row',
+      id: id ?? `${table} ${row}`,
+      message: `row ${row} of ${table} is not what was written: a byte of it has changed`,
+    })),
+  );
+
+function orCorrupt(look: () => Problem[]): Problem[] {
+  try {
+    return look();
+  } catch (error) {
+    if (!(error instanceof StemmaError && error.code === 'CORRUPT')) throw error;
+    return [{ kind: 'database', id: 'stemma.db', message: error.message }];
+  }
+}
+
+function* sourceProblems(chain: Chain): Generator<undefined, { count: number; problems: Problem[] }> {
+  const sources = listSources(chain);
+  const problems: Problem[] = [];
+  for (const source of sources) {
+    problems.push(...refusal('source', source.sourceId, () => proveSource(chain, source.sourceId)));
+    yield;
+  }
+  return { count: sources.length, problems };
+}
 
 export interface DamagedArtifact {
   readonly no: ArtifactNo;
@@ -125,6 +162,8 @@ function placeProblems(chain: Chain): Problem[] {
 function identityProblems(row: CommitRow): Problem[] {
   if (row.hash === null || (row.parent !== null && row.parentId === null))
     return [{ kind: 'commit', id: row.id, message: `its ${row.hash === null ? 'content' : 'parent'} is not in the project` }];
+  if (isStandIn(row.digest))
+    return [{ kind: 'commit', id: row.id, message: 'it was lost with a damaged page of the database, but for its name and place' }];
   const digest = digestOf({ parent: row.parentId, ref: refOfHash(row.hash), createdAt: row.createdAt, template: row.template });
   if (!digest.equals(row.digest) || !row.id.startsWith(`ctx-${digest.toString('hex', 0, 4)}`))
     return [{ kind: 'commit', id: row.id, message: 'its id is not that of its parent, content, time and template: one of them has changed' }];

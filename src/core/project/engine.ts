@@ -40,7 +40,8 @@ export interface Engine {
   readonly captured: Wanted;
   /** Tool calls of runs that wait for a person. */
   readonly questions: Questions;
-  open(dir: string): Project;
+  /** With `repair` one whose database is too damaged to be opened, too. */
+  open(dir: string, options?: { readonly repair?: boolean }): Project;
   create(input: NewProject): Project;
   /** An open project by its id. */
   withId(projectId: string): Project | undefined;
@@ -82,7 +83,7 @@ export function createEngine(options: EngineOptions): Engine {
     keys,
     captured: openWanted(options.dataDir),
     questions: openQuestions(randomUUID),
-    open: (dir) => hold(find(dir) ?? openProject(dir, clock, keys)),
+    open: (dir, options) => hold(find(dir) ?? openProject(dir, clock, keys, options)),
     create: (input) => hold(createProject(input, clock, keys)),
     withId: (projectId) => [...open.values()].find((project) => project.projectId === projectId),
     recent: () => recentProjects(recentFile),

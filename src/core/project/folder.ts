@@ -6,7 +6,7 @@ import { badRequest, type Clock, corrupt, isObject, notFound, parseJson, recent,
 import { type Chain, remakeSnapshot } from '../chain/index.js';
 import { tokenizer } from '../formats/index.js';
 import { writeNew } from '../intake/index.js';
-import { formatVersion, type OpenDatabase, openDatabase } from '../store/index.js';
+import { formatVersion, type OpenDatabase, openDatabase, rescueDatabase, type Salvage } from '../store/index.js';
 
 /** A project folder's database, its objects, and the chain over both: all that a checkpoint needs, and nothing that goes on by itself. */
 export interface ProjectFolder {
@@ -17,6 +17,8 @@ export interface ProjectFolder {
   readonly tokenizer: string;
   readonly db: OpenDatabase;
   readonly chain: Chain;
+  /** What came of rescuing its database, where that was needed to open it. */
+  readonly salvaged?: Salvage;
   close(): void;
 }
 
@@ -60,16 +62,21 @@ export function makeFolder(input: NewProject, clock: Clock): string {
 }
 
 /**
- * `busyMs`: how long to wait for another process that writes to the project.
+ * `busyMs`: how long to wait for another process that writes to the project. `repair`: a database that is too damaged to be opened is made
+ * one that can be, out of what still reads.
  * @throws NOT_FOUND where no project is; CORRUPT; CONFLICT where it is of a newer Stemma.
  */
-export function openFolder(path: string, clock: Clock, { busyMs }: { readonly busyMs?: number } = {}): ProjectFolder {
+export function openFolder(
+  path: string,
+  clock: Clock,
+  { busyMs, repair = false }: { readonly busyMs?: number; readonly repair?: boolean } = {},
+): ProjectFolder {
   const dir = existsSync(join(resolve(path), manifest)) ? resolve(path) : projectDir(path);
   const said = readManifest(dir);
   const { projectId, name, createdAt } = said;
   mkdirSync(join(dir, objects), { recursive: true });
   const file = join(dir, database);
-  const db = openDatabase(file, { backupPath: (from) => `${file}.format-${from}`, ...(busyMs !== undefined && { busyMs }) });
+  const { db, salvaged } = openOrRescue(file, repair, busyMs);
   const outlines: Chain['outlines'] = recent(outlineBudget);
   const parsed: Chain['parsed'] = recent(parsedBudget);
   const forget = (): void => {
@@ -93,11 +100,26 @@ export function openFolder(path: string, clock: Clock, { busyMs }: { readonly bu
     ...said,
     db,
     chain,
+    ...(salvaged && { salvaged }),
     close: () => {
       artifacts.close();
       db.close();
     },
   };
+}
+
+function openOrRescue(file: string, repair: boolean, busyMs: number | undefined): { db: OpenDatabase; salvaged?: Salvage | undefined } {
+  const open = (): OpenDatabase => openDatabase(file, { backupPath: (from) => `${file}.format-${from}`, ...(busyMs !== undefined && { busyMs }) });
+  try {
+    const db = open();
+    // Its tables are looked up here, and not first by who reads them.
+    if (repair) db.one('SELECT COUNT(*) FROM project');
+    return { db };
+  } catch (error) {
+    if (!repair || !(error instanceof StemmaError && (error.code === 'CORRUPT' || error.code === 'CONFLICT'))) throw error;
+    const salvaged = rescueDatabase(file);
+    return { db: open(), salvaged };
+  }
 }
 
 const projectDir = (path: string): string => (path.endsWith(ending) ? resolve(path) : `${resolve(path)}${ending}`);

@@ -2,14 +2,18 @@ import { type Clock, timestampOf } from '../base/index.js';
 import type { ProjectInfo } from '../contract/index.js';
 import { formatVersion, type OpenDatabase } from '../store/index.js';
 import { type Capture, openCapture } from './capture.js';
+import type { Problem } from './check.js';
 import type { Keys } from './credentials.js';
 import { makeFolder, type NewProject, openFolder, type ProjectFolder } from './folder.js';
+import { standIns } from './salvaged.js';
 import { folderBytes } from './storage.js';
 import { openTiers, type Tiers } from './tiers.js';
 import { openUpkeep, type Upkeep } from './upkeep.js';
 
 /** An open project, with what goes on in it by itself: copies to backing stores, upkeep, the live capture. */
 export interface Project extends ProjectFolder {
+  /** What was lost when its database had to be rescued to be opened. */
+  readonly lost: readonly Problem[];
   readonly tiers: Tiers;
   readonly upkeep: Upkeep;
   readonly capture: Capture;
@@ -18,16 +22,18 @@ export interface Project extends ProjectFolder {
 /** Makes a project folder and opens it. @throws what `makeFolder` does. */
 export const createProject = (input: NewProject, clock: Clock, keys?: Keys): Project => openProject(makeFolder(input, clock), clock, keys);
 
-/** @throws what `openFolder` does. */
-export function openProject(path: string, clock: Clock, keys?: Keys): Project {
-  const folder = openFolder(path, clock);
-  const { chain, projectId } = folder;
+/** `repair`: as `openFolder` does it. @throws what that does. */
+export function openProject(path: string, clock: Clock, keys?: Keys, { repair = false } = {}): Project {
+  const folder = openFolder(path, clock, { repair });
+  const { chain, projectId, salvaged } = folder;
+  const lost = salvaged ? standIns(chain, salvaged) : [];
   const tiers = openTiers(chain, (tier) => keys?.find(projectId, tier));
   tiers.wake();
   const upkeep = openUpkeep(chain);
   const capture = openCapture(chain);
   return {
     ...folder,
+    lost,
     tiers,
     upkeep,
     capture,

@@ -1,11 +1,12 @@
 import { refOf } from '../artifacts/index.js';
-import type { ArtifactNo, CommitSeq, ContextId } from '../base/index.js';
+import { type ArtifactNo, type CommitSeq, type ContextId, StemmaError } from '../base/index.js';
 import { type Chain, countsOf, outlineOf } from '../chain/index.js';
 import type { CommitType } from '../contract/index.js';
 import { findFormat } from '../formats/index.js';
 import { contentsOnDisk } from '../intake/index.js';
 import { type CheckResult, checkProject, type DamagedArtifact, damagedArtifacts, databaseProblems, type Problem } from './check.js';
 import type { Project } from './project.js';
+import { standIns } from './salvaged.js';
 
 /**
  * Makes again what can be made again out of what is sound: indexes, places and outlines of commits, counts, and objects
@@ -15,8 +16,8 @@ import type { Project } from './project.js';
 export function* repairProject(project: Project): Generator<undefined, CheckResult> {
   const before = yield* checkProject(project);
   if (before.ok) return before;
-  const { chain } = project;
-  if (databaseProblems(project).length > 0) project.db.reindex();
+  const { chain, lost: lostBefore } = project;
+  const salvaged = mendDatabase(project, before.problems);
   yield;
   // What was given up once may be whole again: somebody put a pack back.
   chain.artifacts.tryAgain();
@@ -30,14 +31,45 @@ export function* repairProject(project: Project): Generator<undefined, CheckResu
     dropOutlines(chain, before.problems);
     recount(chain, before.problems);
   });
+  // What has changed is told once, and stands from here on.
+  project.db.acceptRows();
   chain.outlines.clear();
   chain.parsed.clear();
   const after = yield* checkProject(project);
   const left = new Set(after.problems.map(({ kind, id }) => `${kind} ${id}`));
   const repaired = before.problems
     .filter(({ kind, id }) => !left.has(`${kind} ${id}`))
-    .map((problem): Problem => ({ ...problem, message: `${problem.message}; it is sound again`, repaired: true }));
-  return { ...after, problems: [...repaired, ...after.problems.map((problem) => withLoss(chain, problem, lost))] };
+    .map(
+      (problem): Problem => ({
+        ...problem,
+        message: `${problem.message}; ${problem.kind === 'row' ? 'it stays as it is now' : 'it is sound again'}`,
+        repaired: true,
+      }),
+    );
+  return { ...after, problems: [...lostBefore, ...salvaged, ...repaired, ...after.problems.map((problem) => withLoss(chain, problem, lost))] };
+}
+
+/** Indexes are made again out of their tables; a table that cannot be read through is written anew out of what can. */
+function mendDatabase(project: Project, problems: readonly Problem[]): Problem[] {
+  if (!problems.some(({ kind }) => kind === 'database')) return [];
+  try {
+    project.db.reindex();
+    if (databaseProblems(project).length === 0 && soundTables(project)) return [];
+  } catch (error) {
+    if (!(error instanceof StemmaError && error.code === 'CORRUPT')) throw error;
+  }
+  return standIns(project.chain, project.db.salvage());
+}
+
+/** Whether every table reads to its end. */
+function soundTables({ db }: Project): boolean {
+  try {
+    db.changedRows();
+    return true;
+  } catch (error) {
+    if (!(error instanceof StemmaError && error.code === 'CORRUPT')) throw error;
+    return false;
+  }
 }
 
 /** Takes sound copies of damaged objects from where there are any: files on disk, and contexts that were stored whole. */
@@ -45,7 +77,8 @@ function* restoreObjects(chain: Chain, damaged: readonly DamagedArtifact[]): Gen
   const wanted = new Map(damaged.map(({ no, ref }) => [ref, no]));
   const restored = new Set<ArtifactNo>();
   const offer = (content: Uint8Array): void => {
-    const no = wanted.get(refOf(content));
+    const ref = refOf(content);
+    const no = wanted.get(ref) ?? wanted.get(beginningOf(ref));
     if (no === undefined || restored.has(no)) return;
     chain.artifacts.restore(no, content);
     restored.add(no);
@@ -57,6 +90,9 @@ function* restoreObjects(chain: Chain, damaged: readonly DamagedArtifact[]): Gen
   }
   return restored;
 }
+
+/** The ref of an object of which only the beginning is known, as a salvage leaves it. */
+const beginningOf = (ref: string): string => `${ref.slice(0, 'blake3:'.length + 12)}${'0'.repeat(52)}`;
 
 /** Lines and depths of all commits again, from what each names as its parent. */
 function replace(chain: Chain): void {

@@ -1,7 +1,9 @@
-import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs';
+import { closeSync, copyFileSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { corrupt, StemmaError } from '../base/index.js';
 import { migrate } from './migrations.js';
+import { mendHeader, type Salvaged, salvage } from './salvage.js';
+import { acceptRows, type ChangedRow, changedRows, registerSums, tablesOf } from './sums.js';
 
 type Value = string | number | bigint | Uint8Array | null;
 /** A value for each `?` in order, or one object with a value for each `:name`. */
@@ -43,8 +45,22 @@ export interface OpenDatabase extends WritableDb {
   close(): void;
   /** What is wrong with pages, indexes against tables, and references, each as one line; nothing where all is sound. */
   integrity(): string[];
+  /** Rows that are not what was written, by their sums. */
+  changedRows(): ChangedRow[];
+  /** Takes rows as they are now for what was written. */
+  acceptRows(): void;
   /** Makes every index again out of its table. */
   reindex(): void;
+  /**
+   * Writes the database anew out of every row that can still be read, and keeps the damaged file beside it. Derived tables are empty
+   * after. @throws LOCKED where another process has the project open.
+   */
+  salvage(): Salvage;
+}
+
+export interface Salvage extends Salvaged {
+  /** Where the damaged file is now. */
+  readonly path: string;
 }
 
 export interface OpenOptions {
@@ -71,7 +87,7 @@ const leastShrink = 1024 * 1024;
 
 /** @throws CORRUPT where the file is no database, CONFLICT where it is of a newer Stemma. */
 export function openDatabase(file: string, options: OpenOptions = {}): OpenDatabase {
-  const raw = connect(file, options);
+  let raw = connect(file, options);
   const statements = new Map<string, Database.Statement>();
   const prepared = (sql: string): Database.Statement => {
     const known = statements.get(sql);
@@ -146,7 +162,19 @@ export function openDatabase(file: string, options: OpenOptions = {}): OpenDatab
           ({ table, rowid, parent }) => `row ${rowid} of ${table} refers to a row of ${parent} that is not there`,
         ),
       ]),
+    changedRows: () => tablesOf(raw).flatMap((table) => guard(() => changedRows(raw, table))),
+    acceptRows: () => transaction(() => acceptRows(raw)),
     reindex: () => guard(() => void raw.exec('REINDEX')),
+    salvage: () => {
+      guard(() => leaveLog(raw));
+      raw.close();
+      statements.clear();
+      try {
+        return guard(() => rescue(file));
+      } finally {
+        raw = connect(file, options);
+      }
+    },
   };
   try {
     guard(() => migrate(db, raw, (from) => backUp(raw, options.backupPath?.(from))));
@@ -157,10 +185,67 @@ export function openDatabase(file: string, options: OpenOptions = {}): OpenDatab
   return db;
 }
 
+/** Brings all that is in the log into the file, which nobody but us may have open. What is too damaged for that is read as it is. */
+function leaveLog(raw: Database.Database): void {
+  raw.pragma('busy_timeout = 2000');
+  try {
+    raw.pragma('journal_mode = DELETE');
+  } catch (error) {
+    if (error instanceof Database.SqliteError && error.code.startsWith('SQLITE_CORRUPT')) return;
+    throw error;
+  }
+}
+
+/**
+ * The same for a database that is too damaged to be opened: its header is put right, or its rows are salvaged. Undefined where the header
+ * was all. @throws CORRUPT where not even its tables are found.
+ */
+export function rescueDatabase(file: string): Salvage | undefined {
+  const path = unusedName(`${file}.damaged`);
+  copyFileSync(file, path);
+  if (mendHeader(file) && opens(file)) return undefined;
+  rmSync(path);
+  return guard(() => rescue(file));
+}
+
+function opens(file: string): boolean {
+  try {
+    openDatabase(file).close();
+    return true;
+  } catch (error) {
+    if (error instanceof StemmaError) return false;
+    throw error;
+  }
+}
+
+/** The salvaged rows take the place of the damaged file, which stays beside them. */
+function rescue(file: string): Salvage {
+  const beside = `${file}.salvaged`;
+  rmSync(beside, { force: true });
+  const result = salvage(file, beside);
+  const path = unusedName(`${file}.damaged`);
+  for (const ending of ['-wal', '-shm']) if (existsSync(`${file}${ending}`)) renameSync(`${file}${ending}`, `${path}${ending}`);
+  renameSync(file, path);
+  syncFile(beside);
+  renameSync(beside, file);
+  return { ...result, path };
+}
+
+function unusedName(name: string): string {
+  for (let number = 1; ; number++) if (!existsSync(`${name}-${number}`)) return `${name}-${number}`;
+}
+
+function syncFile(path: string): void {
+  const fd = openSync(path, 'r+');
+  fsyncSync(fd);
+  closeSync(fd);
+}
+
 function connect(file: string, options: OpenOptions): Database.Database {
   return guard(() => {
     const raw = new Database(file, { readonly: options.readonly ?? false, timeout: options.busyMs ?? usualBusyMs });
     try {
+      registerSums(raw);
       if (!raw.readonly) {
         raw.pragma('journal_mode = WAL');
         // better-sqlite3 is compiled to run WAL at NORMAL, which syncs no commit at all.
@@ -185,9 +270,7 @@ function backUp(raw: Database.Database, path: string | undefined): void {
   const beside = `${path}.part`;
   rmSync(beside, { force: true });
   raw.prepare('VACUUM INTO ?').run(beside);
-  const fd = openSync(beside, 'r+');
-  fsyncSync(fd);
-  closeSync(fd);
+  syncFile(beside);
   renameSync(beside, path);
 }
 

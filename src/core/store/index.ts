@@ -4,3 +4,5 @@
 export * from './database.js';
 export * from './foreign.js';
 export { formatVersion } from './migrations.js';
+export type { Trace } from './salvage.js';
+export type { ChangedRow } from './sums.js';

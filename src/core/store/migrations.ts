@@ -1,7 +1,8 @@
-import type Database from 'better-sqlite3';
-import { StemmaError } from '../base/index.js';
+import Database from 'better-sqlite3';
+import { corrupt, StemmaError } from '../base/index.js';
 import type { WritableDb } from './database.js';
 import { steps } from './schema.js';
+import { keepSums } from './sums.js';
 
 /** The version of the project format that this Stemma writes: the number of migration steps. */
 export const formatVersion = steps.length;
@@ -27,7 +28,16 @@ export function migrate(db: WritableDb, raw: Database.Database, beforeMigration?
   db.transaction(() => {
     // Another process may have done it while we waited for the lock.
     const current = raw.pragma('user_version', { simple: true }) as number;
-    for (const step of steps.slice(current)) raw.exec(step);
+    if (current === formatVersion) return;
+    try {
+      for (const step of steps.slice(current)) raw.exec(step);
+      keepSums(raw);
+    } catch (error) {
+      // A table that a later step makes is there already: the version is not what was written.
+      if (error instanceof Database.SqliteError && error.code === 'SQLITE_ERROR')
+        throw corrupt('stemma.db', `its tables are not those of format ${current} (${error.message}); run "stemma fsck --repair"`);
+      throw error;
+    }
     raw.pragma(`user_version = ${formatVersion}`);
   });
 }

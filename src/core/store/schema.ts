@@ -169,6 +169,9 @@ const losses = /* sql */ `
 ALTER TABLE materialized ADD COLUMN losses TEXT;
 `;
 
+/** Nothing of its own: rows get sums with every migration (`keepSums`), so that a project of before them needs one. */
+const sums = '-- rows carry sums from here on';
+
 /** Never change a step that has been released: add one. */
 export const steps: readonly string[] = [
   first,
@@ -186,4 +189,5 @@ export const steps: readonly string[] = [
   captures,
   experiments,
   ticketAnswers,
+  sums,
 ];

@@ -46,11 +46,11 @@ function exitCodeOf(error: unknown, argv: readonly string[]): number {
 }
 
 /** Opens the project of a command, does its work, and closes everything whatever happens. */
-async function within<T>(options: Common, work: (connection: Connection & { signal: AbortSignal }) => Promise<T>): Promise<T> {
+async function within<T>(options: Common & { repair?: boolean }, work: (connection: Connection & { signal: AbortSignal }) => Promise<T>): Promise<T> {
   const dir = findProject(options.project);
   if (!dir) throw new UsageError('no project here. Name one with --project DIR or STEMMA_PROJECT, or make one with `stemma init NAME.stemma`.');
   return withEngine(async (connection) => {
-    await connection.client.project.open({ dir });
+    await connection.client.project.open({ dir, ...(options.repair && { repair: true }) });
     return work(connection);
   });
 }
@@ -238,7 +238,7 @@ Exit codes: 0 done, 1 refused, 2 wrong usage.`,
   addTicketCommands(program, (each) => each.exitOverride().addOption(projectOption()).addOption(jsonOption()), within);
 
   projectCommand('fsck', 'check everything that the project stores')
-    .option('--repair', 'mend what can be mended without loss')
+    .option('--repair', 'mend what can be mended, set the rest apart, and say what is lost')
     .action((options: Common & { repair?: boolean }) =>
       within(options, async ({ client }) => {
         const result = await client.project.check({ repair: options.repair });

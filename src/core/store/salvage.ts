@@ -1,0 +1,209 @@
+import { closeSync, fstatSync, fsyncSync, openSync, readSync, writeSync } from 'node:fs';
+import Database from 'better-sqlite3';
+import { steps } from './schema.js';
+import { keepSums, registerSums, type TableShape, tablesOf } from './sums.js';
+
+/** Rows that could not be read: how many, and the numbers of those that an index still names. */
+export interface LostRows {
+  readonly table: string;
+  readonly numbers: readonly number[];
+  /** Rows that are lost and that nothing names are not counted: at least these are. */
+  readonly rows: number;
+}
+
+/** What an index still says of a row that is lost: its columns are those of the index. */
+export type Trace = Readonly<Record<string, number | string | null>>;
+
+export interface Salvaged {
+  readonly lost: readonly LostRows[];
+  /** Of lost rows, by table and number. */
+  readonly traces: ReadonlyMap<string, ReadonlyMap<number, Trace>>;
+}
+
+/** Tables that are made again from the others: a salvage leaves them empty. */
+const madeAgain = /^(outline|materialized|search.*|progress)$/;
+
+/** A row that cannot be read is looked for by halving ranges; where a whole tree is gone, that ends here. */
+const mostProbes = 400_000;
+
+type Row = Readonly<Record<string, unknown>>;
+
+/**
+ * Copies every row that can be read from a database whose pages are damaged into a new file, row by row around what cannot. What indexes
+ * still say of lost rows comes back with the result. The old file stays as it is. @throws what SQLite says where not even the schema reads.
+ */
+export function salvage(from: string, to: string): Salvaged {
+  const old = new Database(from, { readonly: true });
+  const fresh = new Database(to);
+  try {
+    registerSums(fresh);
+    fresh.pragma('foreign_keys = OFF');
+    fresh.pragma('synchronous = OFF');
+    const lost: LostRows[] = [];
+    const traces = new Map<string, Map<number, Trace>>();
+    fresh.exec('BEGIN');
+    for (const step of steps) fresh.exec(step);
+    keepSums(fresh);
+    for (const table of tablesOf(fresh).filter(({ name }) => !madeAgain.test(name))) {
+      const { kept, unread } = copyTable(old, fresh, table);
+      const found = tracesOf(old, table, kept);
+      if (found.size > 0) traces.set(table.name, found);
+      if (unread > 0 || found.size > 0) lost.push({ table: table.name, numbers: [...found.keys()], rows: Math.max(unread, found.size) });
+    }
+    fresh.pragma(`user_version = ${steps.length}`);
+    fresh.exec('COMMIT');
+    fresh.pragma('journal_mode = WAL');
+    fresh.pragma('synchronous = FULL');
+    return { lost, traces };
+  } finally {
+    old.close();
+    fresh.close();
+  }
+}
+
+function copyTable(old: Database.Database, fresh: Database.Database, table: TableShape): { kept: Set<number>; unread: number } {
+  const known = new Set((readable(() => old.prepare('SELECT name FROM pragma_table_info(?)').pluck().all(table.name)) ?? []) as string[]);
+  const columns = table.columns.filter((name) => known.has(name));
+  const names = columns.map((name) => `"${name}"`).join(', ');
+  const hasNumbers = table.key[0] === 'rowid';
+  const insert = fresh.prepare(
+    `INSERT OR IGNORE INTO "${table.name}" (${hasNumbers ? 'rowid, ' : ''}${names}) VALUES (${hasNumbers ? '?, ' : ''}${columns.map(() => '?').join(', ')})`,
+  );
+  const kept = new Set<number>();
+  if (columns.length === 0) return { kept, unread: 1 };
+  const keep = (row: unknown[]): void => {
+    if (readable(() => insert.run(...row)) !== undefined && hasNumbers) kept.add(Number(row[0]));
+  };
+  if (hasNumbers) return { kept, unread: byNumber(old, table, names, keep) };
+  // Without numbers a table is read from both ends, up to what cannot be.
+  const order = table.key.map((name) => `"${name}"`);
+  const rows = (way: string): boolean =>
+    readable(() => {
+      for (const row of old
+        .prepare(`SELECT ${names} FROM "${table.name}" ORDER BY ${order.map((name) => `${name} ${way}`).join(', ')}`)
+        .raw()
+        .iterate())
+        keep(row as unknown[]);
+      return true;
+    }) ?? false;
+  return { kept, unread: rows('ASC') || (rows('DESC') && false) ? 0 : 1 };
+}
+
+/** Returns how many numbers could not be read, of those that may be rows. */
+function byNumber(old: Database.Database, table: TableShape, names: string, keep: (row: unknown[]) => void): number {
+  const range = old.prepare(`SELECT rowid, ${names} FROM "${table.name}" WHERE rowid BETWEEN ? AND ? ORDER BY rowid`).raw();
+  const last = highest(old, table);
+  let probes = 0;
+  let unread = 0;
+  const read = (from: number, to: number): void => {
+    if (from > to || probes > mostProbes) return;
+    let next = from;
+    probes += 1;
+    const isWhole = readable(() => {
+      for (const row of range.iterate(from, to)) {
+        keep(row as unknown[]);
+        next = Number((row as unknown[])[0]) + 1;
+      }
+      return true;
+    });
+    if (isWhole) return;
+    if (next >= to) {
+      unread += 1;
+      return;
+    }
+    const middle = Math.floor((next + to) / 2);
+    read(next, middle);
+    read(middle + 1, to);
+  };
+  read(0, last);
+  return unread;
+}
+
+/** The highest number that a row may have: the last row's, else what an index says, else as many rows as fit into the file. */
+function highest(old: Database.Database, { name }: TableShape): number {
+  const asked = [
+    `SELECT MAX(rowid) FROM "${name}"`,
+    ...indexesOf(old, name).map((index) => `SELECT MAX(rowid) FROM "${name}" INDEXED BY "${index}"`),
+  ];
+  const found = asked.flatMap((sql) => readable(() => old.prepare(sql).pluck().get() as number | null) ?? []);
+  const pages = old.pragma('page_count', { simple: true }) as number;
+  return found.length > 0 ? Math.max(...found) : Math.min(pages * 64, mostProbes / 4);
+}
+
+const indexesOf = (old: Database.Database, table: string): string[] =>
+  (readable(() => old.prepare("SELECT name FROM pragma_index_list(?) WHERE name NOT LIKE 'sqlite_%'").pluck().all(table)) ?? []) as string[];
+
+/** What indexes say of rows that were not kept: each is a tree of its own, and names its rows by number. */
+function tracesOf(old: Database.Database, table: TableShape, kept: ReadonlySet<number>): Map<number, Trace> {
+  const traces = new Map<number, Trace>();
+  if (table.key[0] !== 'rowid') return traces;
+  for (const index of indexesOf(old, table.name)) {
+    const columns = ((readable(() => old.prepare('SELECT name FROM pragma_index_info(?)').pluck().all(index)) ?? []) as (string | null)[]).filter(
+      (name) => name !== null,
+    );
+    const partial = readable(() => old.prepare('SELECT sql FROM sqlite_schema WHERE name = ?').pluck().get(index) as string) ?? '';
+    const where = /\bWHERE\b(.*)$/is.exec(partial)?.[1];
+    readable(() => {
+      const rows = old.prepare(
+        `SELECT rowid AS rowNumber, ${columns.map((name) => `"${name}"`).join(', ')} FROM "${table.name}" INDEXED BY "${index}"${where ? ` WHERE ${where}` : ''} ORDER BY ${columns.map((name) => `"${name}"`).join(', ')}`,
+      );
+      for (const row of rows.iterate() as IterableIterator<Row>) {
+        const { rowNumber, ...said } = row;
+        const number = Number(rowNumber);
+        if (!kept.has(number) && isPlain(said)) traces.set(number, { ...traces.get(number), ...said });
+      }
+    });
+  }
+  return traces;
+}
+
+const isPlain = (said: Row): said is Trace =>
+  Object.values(said).every((value) => value === null || typeof value === 'number' || typeof value === 'string');
+
+/** Undefined where the database does not let it be read. */
+function readable<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof Database.SqliteError) return undefined;
+    throw error;
+  }
+}
+
+/** The first bytes of a database: its kind, page size and version. */
+const headerLength = 100;
+
+/**
+ * Puts the header right where that alone keeps a database from being opened: it is the same in every project, but for how many pages there
+ * are. False where it was no help to try.
+ */
+export function mendHeader(file: string): boolean {
+  const sample = new Database(':memory:');
+  for (const step of steps) sample.exec(step);
+  sample.pragma(`user_version = ${steps.length}`);
+  const header = sample.serialize().subarray(0, headerLength);
+  sample.close();
+  const fd = openSync(file, 'r+');
+  try {
+    const found = Buffer.alloc(headerLength);
+    if (readSync(fd, found, 0, headerLength, 0) < headerLength) return false;
+    const mended = Buffer.from(found);
+    // Kind, page size, WAL on both sides, and the fractions that are always the same.
+    header.copy(mended, 0, 0, 24);
+    mended.writeUInt8(2, 18);
+    mended.writeUInt8(2, 19);
+    const { size } = fstatSync(fd);
+    const pageSize = mended.readUInt16BE(16);
+    if (size % pageSize === 0) mended.writeUInt32BE(size / pageSize, 28);
+    // Schema format, encoding and the project's own version.
+    header.copy(mended, 44, 44, 48);
+    header.copy(mended, 56, 56, 64);
+    mended.fill(0, 72, 92);
+    if (mended.equals(found)) return false;
+    writeSync(fd, mended, 0, headerLength, 0);
+    fsyncSync(fd);
+    return true;
+  } finally {
+    closeSync(fd);
+  }
+}
