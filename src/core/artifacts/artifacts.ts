@@ -151,7 +151,7 @@ export function openArtifacts({ db, project, folder, clock, newName, remake, onG
     },
     giveUp: (no) => void db.run("UPDATE artifact SET gone = 'lost' WHERE no = ? AND project = ?", no, project),
     forget: () => shelf.blocks.clear(),
-    tryAgain: () => void db.run("UPDATE artifact SET gone = NULL WHERE gone = 'lost' AND key >= 0 AND project = ?", project),
+    tryAgain: () => void db.run(`UPDATE artifact SET gone = NULL WHERE gone = 'lost' AND key >= 0 AND ${isStoredSql} AND project = ?`, project),
     expire: () => void expire(shelf),
     gc: (options) => gc(shelf, options),
     repack: (options = {}) => repack(shelf, options),

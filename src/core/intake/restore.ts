@@ -36,10 +36,13 @@ function sourceFile(path: string): OpenFile {
 /** Objects whose every byte stands in the file, by the list of pieces that the file is put together from. */
 function* fromPieces(artifacts: Artifacts, pieces: readonly Piece[], bytes: FileBytes, wanted: ReadonlySet<ArtifactNo>): Generator<Uint8Array> {
   const found = new Map<ArtifactNo, Buffer>();
+  // Of an object whose row was lost the size is not known: it reaches as far as its pieces do.
+  const sizeOf = (no: ArtifactNo): number =>
+    artifacts.stat(no).size || pieces.reduce((size, { artifact, start, length }) => (artifact === no ? Math.max(size, start + length) : size), 0);
   let at = 0;
   for (const { artifact, start, length } of pieces) {
     if (wanted.has(artifact)) {
-      const content = found.get(artifact) ?? Buffer.alloc(artifacts.stat(artifact).size);
+      const content = found.get(artifact) ?? Buffer.alloc(sizeOf(artifact));
       // The file may be another by now, and shorter.
       const end = Math.min(at + Math.min(length, Math.max(0, content.length - start)), bytes.length);
       if (end > at) content.set(bytes.subarray(at, end), start);

@@ -8,7 +8,7 @@ export type { ModelProvider, ModelRequest, ReplyPiece } from '../turns/index.js'
 export { type Accounts, accountsOf, type NewAccount } from './accounts.js';
 export { type Capture, captureStatus, stopWatching, watchAgents } from './capture.js';
 export { changes } from './changes.js';
-export { checkProject } from './check.js';
+export { checkProject, type Problem } from './check.js';
 export { compactContext } from './compaction.js';
 export { createEngine, createSession, type Engine, type EngineOptions, type Session } from './engine.js';
 export { historiesIn, type ProjectFolder } from './folder.js';

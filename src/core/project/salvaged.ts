@@ -49,8 +49,14 @@ function namesOf(numbers: readonly number[], traces: ReadonlyMap<number, Trace> 
 function standInObject(chain: Chain, no: number, { key }: Trace): void {
   if (typeof key === 'number' && key < 0) return;
   const hash = Buffer.alloc(32);
-  hash.writeUIntBE(typeof key === 'number' ? key : blake3Of(Buffer.from(`lost ${no}`)).readUIntBE(0, 6), 0, 6);
-  chain.db.run(
+  hash.writeUIntBE(typeof key === 'number' ? key : lostHash(`object ${no}`).readUIntBE(0, 6), 0, 6);
+  insertLost(chain, no, hash);
+}
+
+const lostHash = (name: string): Buffer => blake3Of(Buffer.from(`lost ${name}`));
+
+function insertLost(chain: Chain, no: number | null, hash: Buffer): number {
+  return chain.db.run(
     `INSERT OR IGNORE INTO artifact (no, project, key, hash, size, storedSize, encoding, contentType, policy, createdAt, gone)
      VALUES (?, ?, ?, ?, 0, 0, 0, 'application/octet-stream', 'default', ?, 'lost')`,
     no,
@@ -58,7 +64,7 @@ function standInObject(chain: Chain, no: number, { key }: Trace): void {
     hash.readUIntBE(0, 6),
     hash,
     chain.clock(),
-  );
+  ).rowId;
 }
 
 function standInCommit(chain: Chain, seq: number, { id, line, depth, principal, createdAt }: Trace): void {
@@ -74,8 +80,6 @@ function standInCommit(chain: Chain, seq: number, { id, line, depth, principal, 
     seq,
     place.line,
   )?.seq;
-  const { no } = chain.artifacts.put(Buffer.from(`lost ${String(id ?? seq)}`), { contentType: 'text/plain' });
-  chain.artifacts.giveUp(no);
   chain.db.run(
     `INSERT OR IGNORE INTO context (seq, project, id, digest, parent, line, depth, type, artifact, format, template, principal, checkpoint, summary,
        messageCount, tokenCount, contextTokens, createdAt)
@@ -87,7 +91,7 @@ function standInCommit(chain: Chain, seq: number, { id, line, depth, principal, 
     parent ?? null,
     place.line ?? chain.db.run('INSERT INTO line (project) VALUES (?)', chain.project).rowId,
     place.depth,
-    no,
+    insertLost(chain, null, lostHash(`commit ${id ?? seq}`)),
     like?.format ?? 'claude-code-v1',
     principal ?? null,
     'This commit was lost with a damaged page of the database: its name and place are known, its content is not.',

@@ -191,8 +191,10 @@ function leaveLog(raw: Database.Database): void {
   try {
     raw.pragma('journal_mode = DELETE');
   } catch (error) {
-    if (error instanceof Database.SqliteError && error.code.startsWith('SQLITE_CORRUPT')) return;
-    throw error;
+    if (!(error instanceof Database.SqliteError)) throw error;
+    if (error.code.startsWith('SQLITE_BUSY'))
+      throw new StemmaError('LOCKED', 'the project is open elsewhere: close it there, so that its database can be written anew');
+    if (!error.code.startsWith('SQLITE_CORRUPT')) throw error;
   }
 }
 
@@ -201,11 +203,18 @@ function leaveLog(raw: Database.Database): void {
  * was all. @throws CORRUPT where not even its tables are found.
  */
 export function rescueDatabase(file: string): Salvage | undefined {
-  const path = unusedName(`${file}.damaged`);
-  copyFileSync(file, path);
-  if (mendHeader(file) && opens(file)) return undefined;
-  rmSync(path);
-  return guard(() => rescue(file));
+  const asItWas = unusedName(`${file}.damaged`);
+  copyFileSync(file, asItWas);
+  const isMended = mendHeader(file);
+  if (isMended && opens(file)) return undefined;
+  try {
+    const result = guard(() => rescue(file));
+    if (!isMended) rmSync(asItWas);
+    return result;
+  } catch (error) {
+    renameSync(asItWas, file);
+    throw error;
+  }
 }
 
 function opens(file: string): boolean {
@@ -280,8 +289,11 @@ function guard<T>(work: () => T): T {
     return work();
   } catch (error) {
     if (!(error instanceof Database.SqliteError)) throw error;
-    if (error.code === 'SQLITE_NOTADB' || error.code.startsWith('SQLITE_CORRUPT'))
-      throw corrupt('stemma.db', `the database is damaged (${error.message}); run "stemma fsck" to see what is sound`);
+    if (error.code === 'SQLITE_NOTADB' || error.code.startsWith('SQLITE_CORRUPT') || error.message === 'unsupported file format')
+      throw corrupt(
+        'stemma.db',
+        `the database is damaged (${error.message}); run "stemma fsck" to see what is sound, and "stemma fsck --repair" to save that`,
+      );
     if (error.code.startsWith('SQLITE_BUSY'))
       throw new StemmaError('LOCKED', 'another process is writing to this project and does not come to an end; try again when it is done');
     if (error.code === 'SQLITE_FULL') throw new StemmaError('UNAVAILABLE', 'the disk is full: nothing of this was written', { reason: 'disk full' });

@@ -1,5 +1,6 @@
 import { closeSync, fstatSync, fsyncSync, openSync, readSync, writeSync } from 'node:fs';
 import Database from 'better-sqlite3';
+import { corrupt } from '../base/index.js';
 import { steps } from './schema.js';
 import { keepSums, registerSums, type TableShape, tablesOf } from './sums.js';
 
@@ -36,6 +37,8 @@ export function salvage(from: string, to: string): Salvaged {
   const old = new Database(from, { readonly: true });
   const fresh = new Database(to);
   try {
+    // Without a schema nobody knows what is a row of what.
+    if (old.prepare('SELECT COUNT(*) FROM sqlite_schema').pluck().get() === 0) throw corrupt('stemma.db', 'the database has no tables');
     registerSums(fresh);
     fresh.pragma('foreign_keys = OFF');
     fresh.pragma('synchronous = OFF');
@@ -64,13 +67,13 @@ export function salvage(from: string, to: string): Salvaged {
 function copyTable(old: Database.Database, fresh: Database.Database, table: TableShape): { kept: Set<number>; unread: number } {
   const known = new Set((readable(() => old.prepare('SELECT name FROM pragma_table_info(?)').pluck().all(table.name)) ?? []) as string[]);
   const columns = table.columns.filter((name) => known.has(name));
+  const kept = new Set<number>();
+  if (columns.length === 0) return { kept, unread: 1 };
   const names = columns.map((name) => `"${name}"`).join(', ');
   const hasNumbers = table.key[0] === 'rowid';
   const insert = fresh.prepare(
     `INSERT OR IGNORE INTO "${table.name}" (${hasNumbers ? 'rowid, ' : ''}${names}) VALUES (${hasNumbers ? '?, ' : ''}${columns.map(() => '?').join(', ')})`,
   );
-  const kept = new Set<number>();
-  if (columns.length === 0) return { kept, unread: 1 };
   const keep = (row: unknown[]): void => {
     if (readable(() => insert.run(...row)) !== undefined && hasNumbers) kept.add(Number(row[0]));
   };

@@ -1,0 +1,212 @@
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { refOf } from '../../../src/core/artifacts/index.js';
+import type { ContextId } from '../../../src/core/base/index.js';
+import { addCard } from '../../../src/core/cards/index.js';
+import { checkpoint, history, materializedBytes, show, tips, update } from '../../../src/core/chain/index.js';
+import { importPaths } from '../../../src/core/intake/index.js';
+import { atOnce, checkProject, createProject, openProject, type Problem, type Project, repairProject } from '../../../src/core/project/index.js';
+import { createTicket } from '../../../src/core/tickets/index.js';
+import { prompt } from '../../support/claude-lines.js';
+import { root } from '../../support/machine.js';
+import { heldClock, scratch } from '../../support/project.js';
+
+const pageSize = 4096;
+const reopened = (dir: string, options = {}): Project => {
+  const project = openProject(dir, heldClock(), undefined, options);
+  onTestFinished(() => project.close());
+  return project;
+};
+const fileOf = (dir: string): string => join(dir, 'stemma.db');
+
+/** A project in a file of its own, with nothing left in the log. */
+function closed(fill: (project: Project) => void): string {
+  const dir = join(scratch(), 'test.stemma');
+  const project = createProject({ dir }, heldClock());
+  fill(project);
+  project.close();
+  return dir;
+}
+
+/** Changes the bytes of the database at a text that stands in it once. */
+function at(dir: string, text: string, change: (bytes: Buffer, place: number) => void): void {
+  const bytes = readFileSync(fileOf(dir));
+  const place = bytes.indexOf(text);
+  expect([text, place]).not.toEqual([text, -1]);
+  expect(bytes.indexOf(text, place + 1)).toBe(-1);
+  change(bytes, place);
+  writeFileSync(fileOf(dir), bytes);
+}
+const flip = (bytes: Buffer, place: number): void => void bytes.writeUInt8(bytes.readUInt8(place) ^ 4, place);
+/** What a lost sector leaves of a page. */
+const spoil = (bytes: Buffer, place: number): void => void bytes.fill(0xa5, place - (place % pageSize), place - (place % pageSize) + pageSize);
+
+const commit = (project: Project, parent: ContextId | null, text: string, more = {}): ContextId =>
+  checkpoint(project.chain, { parent, type: 'delta', format: 'claude-code-v1', text, template: 't', checkpoint: 'explicit', ...more }).id;
+
+describe('a byte that no statement changed', () => {
+  const dir = (): string =>
+    closed((project) => {
+      const id = commit(project, null, prompt('u1', 'hello'), {
+        summary: 'what the agent understood',
+        principal: 'principal-of-it',
+        tags: ['tag-of-it'],
+      });
+      update(project.chain, id, { summary: 'what it understood later' });
+      addCard(project.chain, { cardId: 'card-1', type: 'note', content: { kind: 'text', text: 'words on a card' } } as never);
+      createTicket(project.chain, { title: 'title of a ticket', type: 'task', contextId: id });
+    });
+  const told = (made: string): Problem[] => atOnce(checkProject(reopened(made))).problems;
+
+  test('[S15] nothing is told of rows that were only ever changed by statements', () => {
+    expect(told(dir())).toEqual([]);
+  });
+
+  test.each([
+    ['a summary', 'what it understood later', /^ctx-/],
+    ['a summary of before', 'what the agent understood', /^contextVersion /],
+    ['a tag', 'tag-of-it', /^ctx-/],
+    ['a card', 'words on a card', /^card-1$/],
+    ['a title', 'title of a ticket', /^tkt-/],
+  ])('[S15] %s: named by its row, and taken as it is by a repair', (_, text, id) => {
+    const made = dir();
+    const bytes = readFileSync(fileOf(made));
+    // Indexes and the search may hold the text once more: the row is what comes first that a check names.
+    const places = [...bytes.toString('latin1').matchAll(new RegExp(text, 'g'))].map(({ index }) => index);
+    for (const place of places) flip(bytes, place + 2);
+    writeFileSync(fileOf(made), bytes);
+    expect(told(made)).toContainEqual({ kind: 'row', id: expect.stringMatching(id), message: expect.stringContaining('not what was written') });
+    const project = reopened(made);
+    expect(atOnce(repairProject(project)).problems).toContainEqual(expect.objectContaining({ kind: 'row', repaired: true }));
+    expect(atOnce(checkProject(project)).problems).toEqual([]);
+  });
+});
+
+describe('a page of a table that cannot be read', () => {
+  /** Sixty turns on one line and a branch of ten, each with a text by which its page is found. */
+  function chain(): { dir: string; ids: ContextId[]; texts: Map<string, string> } {
+    const ids: ContextId[] = [];
+    const texts = new Map<string, string>();
+    const dir = closed((project) => {
+      for (let turn = 0; turn < 70; turn++) {
+        const text = prompt(`u${turn}`, `${'some words of it '.repeat(30)} content-${turn}.`);
+        const parent = turn === 60 ? ids[19] : ids.at(-1);
+        ids.push(commit(project, parent ?? null, text, { summary: `summary-${turn}. ${'and why '.repeat(20)}`, principal: 'p' }));
+        texts.set(ids.at(-1) as string, text);
+      }
+    });
+    return { dir, ids, texts };
+  }
+  const textOf = (project: Project, id: ContextId): string =>
+    Buffer.from(project.chain.artifacts.read(project.chain.artifacts.find(show(project.chain, id).artifactRef))).toString();
+  const readable = (project: Project, id: ContextId): string | undefined => {
+    try {
+      return textOf(project, id);
+    } catch (error) {
+      expect((error as { code?: string }).code).toBe('CORRUPT');
+      return undefined;
+    }
+  };
+
+  test('[S13, S16] of commits: those that it held are named and keep their place, all others are whole', () => {
+    const { dir, ids, texts } = chain();
+    at(dir, 'summary-30.', spoil);
+    const project = reopened(dir);
+    expect(atOnce(checkProject(project)).problems.map(({ kind }) => kind)).toContain('database');
+    const repaired = atOnce(repairProject(project));
+    const said = repaired.problems.map(({ id, message }) => `${id} ${message}`).join('\n');
+    const lost = ids.filter((id) => readable(project, id) !== texts.get(id));
+    expect(lost.length).toBeGreaterThan(3);
+    expect(lost.length).toBeLessThan(30);
+    expect(lost).toContain(ids[30]);
+    for (const id of lost) expect(said).toContain(id);
+    for (const id of ids.filter((one) => !lost.includes(one))) expect(readable(project, id)).toBe(texts.get(id));
+    // The chain is one still, in the order in which it was made.
+    expect(history(project.chain, ids[59] as ContextId).map(({ id }) => id)).toEqual(ids.slice(0, 60).reverse());
+    expect(history(project.chain, ids[69] as ContextId).map(({ id }) => id)).toEqual([...ids.slice(60).reverse(), ...ids.slice(0, 20).reverse()]);
+    expect(() => materializedBytes(project.chain, { id: ids[59] as ContextId })).toThrow(expect.objectContaining({ code: 'CORRUPT' }));
+    // What is left of it is a database that can be worked on, and the damaged one is there to look into.
+    expect(project.db.integrity()).toEqual([]);
+    expect(show(project.chain, commit(project, ids[69] as ContextId, prompt('new', 'goes on'))).parent).toBe(ids[69]);
+    expect(readdirSync(dir)).toContain('stemma.db.damaged-1');
+  });
+
+  test('[S13, S16] of contents: the commits on it are named, all others are whole', () => {
+    const { dir, ids, texts } = chain();
+    at(dir, 'content-30.', spoil);
+    const project = reopened(dir);
+    const { problems } = atOnce(repairProject(project));
+    const lost = ids.filter((id) => readable(project, id) !== texts.get(id));
+    expect(lost).toContain(ids[30]);
+    expect(lost.length).toBeLessThan(20);
+    const said = problems.map(({ id, message }) => `${id} ${message}`).join('\n');
+    for (const id of lost) expect(said).toContain(id);
+    // The same content again makes each whole.
+    for (const id of lost) project.chain.artifacts.put(Buffer.from(texts.get(id) ?? ''), { contentType: 'application/jsonl' });
+    expect(tips(project.chain, {})).toHaveLength(2);
+  });
+
+  test('[S13, S16] what imported files still hold comes back whole', () => {
+    const folder = join(scratch(), 'sessions');
+    mkdirSync(folder);
+    for (const file of readdirSync(join(root, 'resources/sample'), { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.jsonl')))
+      copyFileSync(join(root, 'resources/sample', file), join(folder, file.replaceAll('/', '_')));
+    const whole = new Map<ContextId, string>();
+    let hash: Buffer | undefined;
+    const dir = closed((project) => {
+      atOnce(importPaths(project.chain, { paths: [folder] }));
+      for (const { id } of tips(project.chain, {})) whole.set(id, refOf(materializedBytes(project.chain, { id, stop: 'root' }).bytes));
+      const middle = 'SELECT hash FROM artifact ORDER BY no LIMIT 1 OFFSET (SELECT COUNT(*) / 2 FROM artifact)';
+      hash = project.db.one<{ hash: Buffer }>(middle)?.hash;
+    });
+    const bytes = readFileSync(fileOf(dir));
+    const place = bytes.indexOf(hash ?? 'none');
+    expect(place).toBeGreaterThan(pageSize);
+    spoil(bytes, place);
+    writeFileSync(fileOf(dir), bytes);
+    const project = reopened(dir);
+    const { problems } = atOnce(repairProject(project));
+    expect(problems.some(({ kind, id }) => kind === 'database' && id === 'artifact')).toBe(true);
+    for (const [id, ref] of whole) expect(refOf(materializedBytes(project.chain, { id, stop: 'root' }).bytes)).toBe(ref);
+    // What a page held of recorded requests alone is in no file as it was stored: it is told, and no commit and no file needs it.
+    for (const { kind, message } of atOnce(repairProject(project)).problems.filter(({ repaired }) => !repaired))
+      expect([kind, message]).toEqual(['artifact', expect.stringContaining('nothing that a commit or an imported file names')]);
+  });
+});
+
+describe('a database that cannot be opened', () => {
+  const dir = (): { made: string; id: ContextId } => {
+    let id: ContextId | undefined;
+    const made = closed((project) => {
+      id = commit(project, commit(project, null, prompt('u1', 'hello')), prompt('u2', 'again', { parent: 'u1' }));
+    });
+    return { made, id: id as ContextId };
+  };
+
+  test.each([
+    ['its kind', 3],
+    ['its page size', 16],
+    ['its versions', 18],
+    ['its schema format', 47],
+    ['its encoding', 59],
+    ['the version of the project', 63],
+  ])('[S16] %s in the header: told, and put right by a repair with nothing lost', (_, place) => {
+    const { made, id } = dir();
+    const bytes = readFileSync(fileOf(made));
+    bytes[place] = (bytes[place] ?? 0) ^ 0x40;
+    writeFileSync(fileOf(made), bytes);
+    const project = reopened(made, { repair: true });
+    expect(history(project.chain, id)).toHaveLength(2);
+    expect(atOnce(checkProject(project)).problems).toEqual([]);
+  });
+
+  test('[S16] without a schema nothing is made up: it is refused, and the file stays as it is', () => {
+    const { made } = dir();
+    const bytes = readFileSync(fileOf(made));
+    bytes.fill(0xa5, 100, pageSize);
+    writeFileSync(fileOf(made), bytes);
+    expect(() => reopened(made, { repair: true })).toThrow(expect.objectContaining({ code: 'CORRUPT' }));
+    expect(readFileSync(fileOf(made)).subarray(pageSize).equals(bytes.subarray(pageSize))).toBe(true);
+  });
+});
