@@ -46,7 +46,7 @@ const flow = [
 /** What each folder of core may take from Node and from the registry: as little as it needs. */
 const corePackages: Partial<Record<(typeof flow)[number], readonly string[]>> = {
   contract: ['@orpc/contract', 'zod'],
-  store: ['better-sqlite3', 'node:fs', 'node:os', 'node:path'],
+  store: ['better-sqlite3', 'node:fs', 'node:os', 'node:path', 'node:zlib'],
   artifacts: ['@aws-sdk/client-s3', '@napi-rs/blake-hash', 'node:crypto', 'node:fs', 'node:fs/promises', 'node:path', 'node:zlib'],
   formats: ['cbor-x', 'node:buffer', 'node:crypto'],
   requests: ['node:crypto'],

@@ -2,7 +2,7 @@ import { closeSync, copyFileSync, existsSync, fsyncSync, openSync, renameSync, r
 import Database from 'better-sqlite3';
 import { corrupt, StemmaError } from '../base/index.js';
 import { migrate } from './migrations.js';
-import { mendHeader, type Salvaged, salvage } from './salvage.js';
+import { changedDefinitions, mendDefinitions, mendHeader, type Salvaged, salvage } from './salvage.js';
 import { acceptRows, type ChangedRow, changedRows, registerSums, tablesOf } from './sums.js';
 
 type Value = string | number | bigint | Uint8Array | null;
@@ -161,6 +161,7 @@ export function openDatabase(file: string, options: OpenOptions = {}): OpenDatab
         ...(raw.pragma('foreign_key_check') as { table: string; rowid: number; parent: string }[]).map(
           ({ table, rowid, parent }) => `row ${rowid} of ${table} refers to a row of ${parent} that is not there`,
         ),
+        ...changedDefinitions(raw).map(({ wanted }) => `the definition of ${wanted.name} is not what was written: a byte of it has changed`),
       ]),
     changedRows: () => tablesOf(raw).flatMap((table) => guard(() => changedRows(raw, table))),
     acceptRows: () => transaction(() => acceptRows(raw)),
@@ -205,7 +206,7 @@ function leaveLog(raw: Database.Database): void {
 export function rescueDatabase(file: string): Salvage | undefined {
   const asItWas = unusedName(`${file}.damaged`);
   copyFileSync(file, asItWas);
-  const isMended = mendHeader(file);
+  const isMended = [mendHeader(file), mendDefinitions(file)].includes(true);
   if (isMended && opens(file)) return undefined;
   try {
     const result = guard(() => rescue(file));
@@ -231,6 +232,7 @@ function opens(file: string): boolean {
 function rescue(file: string): Salvage {
   const beside = `${file}.salvaged`;
   rmSync(beside, { force: true });
+  mendDefinitions(file);
   const result = salvage(file, beside);
   const path = unusedName(`${file}.damaged`);
   for (const ending of ['-wal', '-shm']) if (existsSync(`${file}${ending}`)) renameSync(`${file}${ending}`, `${path}${ending}`);
@@ -283,13 +285,20 @@ function backUp(raw: Database.Database, path: string | undefined): void {
   renameSync(beside, path);
 }
 
+/** What SQLite says where the tables are not those that we made: our own statements fit them. */
+const otherTables = /^(unsupported file format|no such (table|column|index|trigger|function)|malformed database schema|near )|has no column/;
+
 /** Says SQLite's own refusals in the codes that cross the doors. */
 function guard<T>(work: () => T): T {
   try {
     return work();
   } catch (error) {
     if (!(error instanceof Database.SqliteError)) throw error;
-    if (error.code === 'SQLITE_NOTADB' || error.code.startsWith('SQLITE_CORRUPT') || error.message === 'unsupported file format')
+    if (
+      error.code === 'SQLITE_NOTADB' ||
+      error.code.startsWith('SQLITE_CORRUPT') ||
+      (error.code === 'SQLITE_ERROR' && otherTables.test(error.message))
+    )
       throw corrupt(
         'stemma.db',
         `the database is damaged (${error.message}); run "stemma fsck" to see what is sound, and "stemma fsck --repair" to save that`,

@@ -173,6 +173,77 @@ function readable<T>(read: () => T): T | undefined {
   }
 }
 
+/** A database of this version, with nothing in it: what every project's is made like. */
+function withSample<T>(read: (sample: Database.Database) => T): T {
+  const sample = new Database(':memory:');
+  try {
+    registerSums(sample);
+    for (const step of steps) sample.exec(step);
+    keepSums(sample);
+    sample.pragma(`user_version = ${steps.length}`);
+    return read(sample);
+  } finally {
+    sample.close();
+  }
+}
+
+interface Definition {
+  readonly type: string;
+  readonly name: string;
+  readonly tbl_name: string;
+  readonly sql: string;
+}
+const definitions = 'SELECT rowid, type, name, tbl_name, sql FROM sqlite_schema WHERE sql IS NOT NULL';
+
+/**
+ * Definitions that differ by one character from what this version makes: no statement wrote them so. A project that came from older
+ * versions may have others, and these are left alone.
+ */
+export function changedDefinitions(raw: Database.Database): { readonly rowid: number; readonly found: Definition; readonly wanted: Definition }[] {
+  const found = raw.prepare(definitions).all() as (Definition & { rowid: number })[];
+  const made = definitionsMade();
+  const known = new Set(made.map(textOf));
+  return found.flatMap((one) => {
+    const wanted = known.has(textOf(one)) ? undefined : made.find((other) => isNear(textOf(one), textOf(other)));
+    return wanted ? [{ rowid: one.rowid, found: one, wanted }] : [];
+  });
+}
+
+let made: readonly Definition[] | undefined;
+/** The same for every project: made once. */
+function definitionsMade(): readonly Definition[] {
+  made ??= withSample((sample) => sample.prepare(definitions).all() as Definition[]);
+  return made;
+}
+
+const textOf = ({ type, name, tbl_name, sql }: Definition): string => [type, name, tbl_name, sql].join('\n');
+
+function isNear(a: string, b: string): boolean {
+  if (a.length !== b.length) return false;
+  let others = 0;
+  for (let at = 0; at < a.length && others < 2; at++) if (a.charCodeAt(at) !== b.charCodeAt(at)) others += 1;
+  return others < 2;
+}
+
+/** Puts definitions right that differ by one character. False where there are none. */
+export function mendDefinitions(file: string): boolean {
+  const raw = new Database(file);
+  try {
+    raw.unsafeMode();
+    // One that does not parse is passed over, and not the end of reading.
+    raw.pragma('writable_schema = ON');
+    const changed = changedDefinitions(raw);
+    const write = raw.prepare('UPDATE sqlite_schema SET type = ?, name = ?, tbl_name = ?, sql = ? WHERE rowid = ?');
+    for (const { rowid, wanted } of changed) write.run(wanted.type, wanted.name, wanted.tbl_name, wanted.sql, rowid);
+    return changed.length > 0;
+  } catch (error) {
+    if (error instanceof Database.SqliteError) return false;
+    throw error;
+  } finally {
+    raw.close();
+  }
+}
+
 /** The first bytes of a database: its kind, page size and version. */
 const headerLength = 100;
 
@@ -181,11 +252,7 @@ const headerLength = 100;
  * are. False where it was no help to try.
  */
 export function mendHeader(file: string): boolean {
-  const sample = new Database(':memory:');
-  for (const step of steps) sample.exec(step);
-  sample.pragma(`user_version = ${steps.length}`);
-  const header = sample.serialize().subarray(0, headerLength);
-  sample.close();
+  const header = withSample((sample) => sample.serialize().subarray(0, headerLength));
   const fd = openSync(file, 'r+');
   try {
     const found = Buffer.alloc(headerLength);
