@@ -88,7 +88,7 @@ function messagesOf(entries: readonly Entry[], isOwn: (entry: Entry) => boolean)
   /** Calls of the answer that is being said, in order, each with what its tool gave. */
   let calls: { readonly id: string; readonly results: Entry[] }[] = [];
   const settle = (): void => {
-    say('user', calls.flatMap(resultBlock));
+    say('user', calls.map(resultBlock));
     calls = [];
   };
   let answering: string | undefined;
