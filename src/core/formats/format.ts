@@ -332,6 +332,8 @@ export interface PlanContext {
   /** Ends of what an earlier import of a shorter state of this file took in: bytes before it are stored already. */
   readonly resumeAt: number;
   readonly granularity: 'turn_boundary' | 'tool_call';
+  /** What an earlier import of a shorter state found: where the session works, and how many branches the file has. */
+  readonly before?: { readonly cwd?: string; readonly tips: number };
   /** The text beside a subagent's file that names its call, where there is one. */
   readonly meta?: unknown;
 }

@@ -220,6 +220,7 @@ function importOpen(chain: Chain, found: FoundFile, file: OpenFile, asked: Ask):
     known: knownRecords(chain),
     resumeAt: grown?.resumeAt ?? 0,
     granularity: asked.granularity,
+    ...(grown && { before: { tips: grown.tips.length, ...(grown.cwd !== null && { cwd: grown.cwd }) } }),
     meta: metaBeside(path),
   };
   const changed = (): Unreadable => new Unreadable('it was changed while it was read: import it again');

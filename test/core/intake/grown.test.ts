@@ -69,7 +69,17 @@ describe('a transcript that is looked at after each of its lines', () => {
       const imported = whole(grown);
       expect(contextsOf(chain)).toEqual(contextsOf(imported));
       const withEntries = (all: Commit[]): unknown[] =>
-        all.filter(({ messageCount }) => messageCount > 0).map(({ summary, messageCount }) => [summary, messageCount]);
+        all
+          .filter(({ messageCount }) => messageCount > 0)
+          .map(({ summary, messageCount, tokenCount, sessionId, principal, template, createdAt }) => [
+            summary,
+            messageCount,
+            tokenCount,
+            sessionId,
+            principal,
+            template,
+            createdAt,
+          ]);
       expect(withEntries(commitsOf(chain))).toEqual(withEntries(commitsOf(imported)));
     },
   );

@@ -1,6 +1,6 @@
 // claude-code: the histories of Claude Code, JSONL files in which each record names the one before it.
 // lines.ts finds records in bytes, record.ts says what one is, tree.ts how they hang together, brief.ts what is kept of them, plan.ts
-// cuts the tree into commits; entries.ts reads, write.ts and session.ts write, progress.ts says how far a file that grows has come.
+// cuts the tree into commits, tail.ts what a file has grown by; entries.ts reads, write.ts and session.ts write, progress.ts says how far it has come.
 import { facts, type ImportableFormat, type ParsedDelta } from '../format.js';
 import { concatLineParts } from '../jsonl.js';
 import { scanLines } from './lines.js';

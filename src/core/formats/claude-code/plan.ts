@@ -8,6 +8,7 @@ import { keeper } from './brief.js';
 import { elisionsOf, entriesOf } from './entries.js';
 import { type Piece, recordAt, type Scan, scanLines } from './lines.js';
 import { agentCallsOf, blocksOf, contentOf, firstTextOf, headlineOf, isChained, messageIdOf, partOf, syntheticModel, timeOf } from './record.js';
+import { placedAt, tailOf } from './tail.js';
 import { titleIn } from './title.js';
 import { growTree, type Node, type Strand, type Tree } from './tree.js';
 
@@ -35,7 +36,14 @@ export interface ReadingLimits {
 const usualLimits: ReadingLimits = { whole: 12 * 1024 * 1024, part: 4 * 1024 * 1024 };
 
 /** Plans the import of a file: a pure function of its bytes, its name and what the project knows; the same whatever the limits. */
-export function planImport(file: FileBytes, context: PlanContext, { whole, part }: ReadingLimits = usualLimits): ImportPlan {
+export function planImport(file: FileBytes, context: PlanContext, limits: ReadingLimits = usualLimits): ImportPlan {
+  const tail = tailOf(file, context);
+  const plan = tail && planFile(tail, { ...context, resumeAt: 0 }, limits);
+  // A problem is told by its line in the file, which only a reader of all of it knows.
+  return plan && plan.skipped.length + plan.notes.length === 0 ? placedAt(context.resumeAt, plan) : planFile(file, context, limits);
+}
+
+function planFile(file: FileBytes, context: PlanContext, { whole, part }: ReadingLimits): ImportPlan {
   const scan = withoutOpenCompaction(scanLines(file, { mayGrow: true, keep: keeper(whole), part }));
   const chained = scan.pieces.flatMap(({ record, sort }) => (record && sort === 'record' && isChained(record) ? [record] : []));
   const first = chained[0];
@@ -57,7 +65,7 @@ export function planImport(file: FileBytes, context: PlanContext, { whole, part 
   const runs = cutStrands(tree, context.granularity);
   const side = placePieces(scan.pieces, tree, runs, context.resumeAt);
   const sessionId = sessionIdOf(context.path, first, wholeIsSidechain);
-  const cwd = firstText(chained, 'cwd');
+  const cwd = context.before?.cwd ?? firstText(chained, 'cwd');
   const about: About = {
     template: wholeIsSidechain ? subagentTemplate(stringAt(context.meta, 'agentType')) : mainTemplate,
     ...(cwd === undefined ? {} : { principal: `${mainTemplate}@${cwd}`.slice(0, longestName) }),
