@@ -15,7 +15,7 @@ const newline = 0x0a;
  * a file that is one conversation, and does nothing that reaches back: no compaction, fork, title, or record that cannot be read.
  */
 export function tailOf(file: FileBytes, { path, known, resumeAt, before }: PlanContext): Uint8Array | undefined {
-  if (!before || before.tips !== 1 || resumeAt === 0 || file.length - resumeAt > longestTail) return undefined;
+  if (before?.tips !== 1 || resumeAt === 0 || file.length - resumeAt > longestTail) return undefined;
   const end = Uint8Array.from(file.subarray(Math.max(0, resumeAt - lookBack), resumeAt));
   if (end.at(-1) !== newline) return undefined;
   const last = scanLines(end).pieces.findLast(({ record, sort }) => sort === 'record' && record && isChained(record))?.record?.uuid;
