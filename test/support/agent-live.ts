@@ -12,7 +12,7 @@ if (!hasAgents) console.warn('skipped: the tools that run real agents (../shared
 export type Agent = 'claude' | 'codex' | 'pi' | 'gemini' | 'opencode';
 
 /** Where each agent keeps its sessions under its home. */
-const folders: Readonly<Record<Agent, string>> = {
+export const folders: Readonly<Record<Agent, string>> = {
   claude: '.claude/projects',
   codex: '.codex/sessions',
   pi: '.pi/sessions',

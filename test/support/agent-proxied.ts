@@ -1,0 +1,73 @@
+import { spawnSync } from 'node:child_process';
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Agent, tools } from './agent-live.js';
+import { built, root } from './machine.js';
+
+/** Where the agents are told that their model is: the paths of `stemma proxy` on a port of ours. */
+const paths: Readonly<Record<Agent, string>> = { claude: 'anthropic', codex: 'openai', pi: 'anthropic', gemini: 'gemini', opencode: 'anthropic' };
+const port = 18_998;
+/** What the agents say who they are by. */
+export const key = 'sk-stemma-4711-nobody-may-keep-this';
+const keys = ["ANTHROPIC_API_KEY: 'sk-none'", "STAND_IN_KEY: 'x'", "GEMINI_API_KEY: 'none'", "apiKey: 'sk-none'"];
+
+const standIn = 'http://127.0.0.1:18999';
+
+/**
+ * Runs a scenario of ../shared/tools with `stemma proxy` between the real agent and its stand-in model, both of which live in a network
+ * of their own: so the tool is copied, told of the proxy as the model, and made to start it.
+ */
+export function runProxied(agent: Agent, scenario: string, project: string): { readonly home: string; readonly wire: readonly string[] } {
+  const copy = mkdtempSync(join(tmpdir(), 'stemma-tools-'));
+  cpSync(tools, copy, { recursive: true });
+  const edit = (file: string, ...changes: readonly (readonly [string, string])[]): void => {
+    const path = join(copy, file);
+    const text = changes.reduce(
+      (now, [from, to]) => {
+        if (!now.includes(from)) throw new Error(`${file} is not as it was: ${from}`);
+        return now.replaceAll(from, to);
+      },
+      readFileSync(path, 'utf8'),
+    );
+    writeFileSync(path, text, { mode: 0o755 });
+  };
+  // The proxy's path stands for the path of the provider's own address, which is /v1 for OpenAI.
+  const ofOpenai: readonly (readonly [string, string])[] = agent === 'codex' ? [['base_url = "${model}/v1"', 'base_url = "${model}"']] : [];
+  edit(
+    'lib/agents.cjs',
+    ['model = `http://127.0.0.1:${port}`', `model = 'http://127.0.0.1:${port}/${paths[agent]}'`],
+    ...ofOpenai,
+    ...keys.map((each): [string, string] => [each, each.replace(/'(sk-none|x|none)'/, `'${key}'`)]),
+  );
+  const command = [
+    join(root, 'node_modules', '.bin', 'node'),
+    built('cli', 'stemma.js'),
+    ...['proxy', '--project', project, '--port', String(port)],
+    ...['--upstream', `anthropic=${standIn}`, '--upstream', `openai=${standIn}/v1`, '--upstream', `gemini=${standIn}`],
+  ];
+  edit(
+    'agent-live',
+    [
+      "await new Promise((r) => server.on('listening', r));",
+      `await new Promise((r) => server.on('listening', r));
+  const proxy = spawn(${JSON.stringify(command[0])}, ${JSON.stringify(command.slice(1))}, { env: { ...process.env, STEMMA_TEST: '1' } });
+  let said = '';
+  await new Promise((r, e) => { proxy.stderr.on('data', (d) => { said += d; if (said.includes('Recording into')) r(); }); proxy.on('exit', () => e(new Error(said))); });`,
+    ],
+    [
+      '  server.close();\n',
+      "  const over = new Promise((r) => proxy.once('close', r)); proxy.removeAllListeners('exit'); proxy.kill('SIGINT'); await over;\n  server.close();\n",
+    ],
+  );
+  const home = mkdtempSync(join(tmpdir(), 'stemma-proxied-'));
+  const ran = spawnSync(join(copy, 'agent-live'), [agent, join(copy, `scenarios/${scenario}.json`), home], { encoding: 'utf8', timeout: 120_000 });
+  const requests = join(home, 'requests');
+  if (!existsSync(requests)) throw new Error(`the agent did not run: ${ran.stdout}${ran.stderr}`);
+  return {
+    home,
+    wire: readdirSync(requests)
+      .sort()
+      .map((file) => readFileSync(join(requests, file), 'utf8')),
+  };
+}
