@@ -17,7 +17,7 @@ export const folders: Readonly<Record<Agent, string>> = {
   codex: '.codex/sessions',
   pi: '.pi/sessions',
   gemini: '.gemini/tmp',
-  opencode: '.local/share/opencode',
+  opencode: '.opencode',
 };
 
 export interface LiveRun {

@@ -32,13 +32,13 @@ export function runProxied(agent: Agent, scenario: string, project: string): { r
     );
     writeFileSync(path, text, { mode: 0o755 });
   };
-  // The proxy's path stands for the path of the provider's own address, which is /v1 for OpenAI.
-  const ofOpenai: readonly (readonly [string, string])[] = agent === 'codex' ? [['base_url = "${model}/v1"', 'base_url = "${model}"']] : [];
+  // In the tool's own words, which are templates there. The proxy's path stands for that of the provider's address, /v1 for OpenAI.
+  const own = { model: 'http://127.0.0.1:$' + '{port}', openai: '$' + '{model}/v1' };
   edit(
     'lib/agents.cjs',
-    ['model = `http://127.0.0.1:${port}`', `model = 'http://127.0.0.1:${port}/${paths[agent]}'`],
-    ...ofOpenai,
-    ...keys.map((each): [string, string] => [each, each.replace(/'(sk-none|x|none)'/, `'${key}'`)]),
+    [`model = \`${own.model}\``, `model = 'http://127.0.0.1:${port}/${paths[agent]}'`],
+    ...(agent === 'codex' ? [[`base_url = "${own.openai}"`, `base_url = "${own.openai.slice(0, -3)}"`] as const] : []),
+    ...keys.map((each) => [each, each.replace(/'(sk-none|x|none)'/, `'${key}'`)] as const),
   );
   const command = [
     join(root, 'node_modules', '.bin', 'node'),

@@ -1,16 +1,6 @@
 import { closeSync, openSync, unlinkSync, writeFileSync } from 'node:fs';
-import { blake3Of, refOfHash } from '../artifacts/index.js';
-import {
-  type ArtifactNo,
-  type ArtifactRef,
-  badRequest,
-  type CommitSeq,
-  concatBytes,
-  corrupt,
-  notFound,
-  StemmaError,
-  timestampOf,
-} from '../base/index.js';
+import { blake3OfParts, refOfHash } from '../artifacts/index.js';
+import { type ArtifactNo, type ArtifactRef, badRequest, type CommitSeq, corrupt, notFound, recent, StemmaError, timestampOf } from '../base/index.js';
 import { type Chain, commitAt } from '../chain/index.js';
 import type { Source } from '../contract/index.js';
 import { wireFormat } from '../requests/index.js';
@@ -154,20 +144,26 @@ export function getSource(
   path?: string,
 ): { artifactRef?: ArtifactRef; path?: string; bytes: number; hash: ArtifactRef } {
   const row = sourceOf(chain, sourceId);
-  const whole = sourceBytes(chain, row);
-  const hash = refOfHash(row.hash);
-  if (path === undefined)
-    return {
-      artifactRef: chain.artifacts.transaction(() => chain.artifacts.putCache(whole, 'application/octet-stream')).ref,
-      bytes: whole.length,
-      hash,
-    };
-  writeNew(path, whole);
-  return { path, bytes: whole.length, hash };
+  prove(chain, row);
+  const about = { bytes: row.size, hash: refOfHash(row.hash) };
+  if (path !== undefined) {
+    writeNewParts(path, sourceParts(chain, row));
+    return { path, ...about };
+  }
+  const writing = chain.artifacts.writeCache(sourceParts(chain, row));
+  let step = writing.next();
+  while (!step.done) step = writing.next();
+  const cached = step.value;
+  return { artifactRef: chain.artifacts.transaction(() => chain.artifacts.putCache(cached, 'application/octet-stream')).ref, ...about };
 }
 
 /** @throws CORRUPT where what is stored of the file does not put together to what was read. */
-export const proveSource = (chain: Chain, sourceId: string): void => void sourceBytes(chain, sourceOf(chain, sourceId));
+export const proveSource = (chain: Chain, sourceId: string): void => prove(chain, sourceOf(chain, sourceId));
+
+function prove(chain: Chain, row: SourceRow): void {
+  if (!blake3OfParts(sourceParts(chain, row)).equals(row.hash))
+    throw corrupt(refOfHash(row.hash), `what is stored of ${row.path} does not put together to the file that was read`);
+}
 
 function sourceOf(chain: Chain, sourceId: string): SourceRow {
   const stored = chain.db.one<Stored>('SELECT * FROM source WHERE project = ? AND sourceId = ?', chain.project, sourceId);
@@ -175,17 +171,17 @@ function sourceOf(chain: Chain, sourceId: string): SourceRow {
   return fromStored(stored);
 }
 
-function sourceBytes(chain: Chain, row: Pick<SourceRow, 'pieces' | 'hash' | 'path'>): Uint8Array {
-  const contents = new Map<ArtifactNo, Uint8Array>();
-  const content = (no: ArtifactNo): Uint8Array => {
-    const known = contents.get(no) ?? chain.artifacts.read(no);
-    contents.set(no, known);
-    return known;
-  };
-  const whole = concatBytes(row.pieces.map(({ artifact, start, length }) => content(artifact).subarray(start, start + length)));
-  if (!blake3Of(whole).equals(row.hash))
-    throw corrupt(refOfHash(row.hash), `what is stored of ${row.path} does not put together to the file that was read`);
-  return whole;
+/** How much of the objects that a file is put together from is held at a time: neighbors are mostly of the same few. */
+const heldAtOnce = 32 * 1024 * 1024;
+
+/** The file's bytes, a stretch at a time. */
+function* sourceParts(chain: Chain, { pieces }: Pick<SourceRow, 'pieces'>): Generator<Uint8Array> {
+  const contents = recent<ArtifactNo, Uint8Array>(heldAtOnce);
+  for (const { artifact, start, length } of pieces) {
+    const content = contents.get(artifact) ?? chain.artifacts.read(artifact);
+    contents.set(artifact, content, content.length);
+    yield content.subarray(start, start + length);
+  }
 }
 
 /** Writes a file where none is. @throws CONFLICT where one is; BAD_REQUEST where the folder is not there. */

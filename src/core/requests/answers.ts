@@ -15,7 +15,7 @@ import {
 import type { Request, RequestPoint, RequestRow } from '../contract/index.js';
 import { addTo, byCause, type CauseSums, causeOfEntry, noCauses } from './causes.js';
 import { once } from './once.js';
-import { type Answer, type CallPlace, type Delta, type Runtime, recordOf, windowOf } from './runtime.js';
+import { type Answer, type CallPlace, type Delta, makesCompaction, type Runtime, recordOf, windowOf } from './runtime.js';
 import { runtimeOf, runtimes } from './runtimes.js';
 
 /**
@@ -126,9 +126,6 @@ function answersIn(chain: Chain, commits: readonly CommitSeq[], isRecorded: (rec
   });
 }
 
-const makesCompaction = ({ type, parent }: ContextRow, { recordsCompactions }: Runtime): boolean =>
-  type === 'compaction' && parent !== null && recordsCompactions === true;
-
 /** How many messages stand before the first entry, by commit: what the nearest delta says that says it. */
 function leadingMessages(chain: Chain): (row: ContextRow) => number {
   const known = new Map<CommitSeq, number>();
@@ -144,6 +141,12 @@ function leadingMessages(chain: Chain): (row: ContextRow) => number {
     for (const seq of passed) known.set(seq, found ?? 0);
     return found ?? 0;
   };
+}
+
+/** How many messages were sent for an answer that a commit holds. */
+export function messagesBefore(chain: Chain, row: ContextRow, key: EntryKey): number | undefined {
+  const beginning = beginningsOf(chain, row, new Map()).beginnings.find((one) => one.key === key);
+  return beginning && leadingMessages(chain)(row) + beginning.messagesBefore;
 }
 
 function beginningsOf(chain: Chain, row: ContextRow, counts: ReadonlyMap<CommitSeq, Count>): { beginnings: Beginning[]; end: Count } {

@@ -57,7 +57,7 @@ export function captureCall(chain: Chain, call: CapturedCall): { requestId: stri
       usage: reply.usage,
       provider: call.provider,
     });
-    joinNewCall(chain, { no, at, sessionId }, reply);
+    joinNewCall(chain, { no, at }, reply);
     return { requestId };
   });
 }

@@ -1,7 +1,8 @@
-import { canonicalJson, isObject, type Json, stringAt } from '../base/index.js';
+import { isObject, type Json, stringAt } from '../base/index.js';
 import type { OutlineEntry } from '../chain/index.js';
 import { type Cause, causes } from '../contract/index.js';
 import { countTokens, imageTokens } from '../formats/index.js';
+import { withoutMarks } from './canonical.js';
 
 /** Tokens by cause, in the order of `causes`. */
 export type CauseSums = number[];
@@ -41,12 +42,12 @@ export function causesOfMessage(message: Json, tools: Map<string, string>): Caus
   const content = isObject(message) ? (message.content ?? message.parts) : undefined;
   for (const call of isObject(message) && Array.isArray(message.tool_calls) ? message.tool_calls : []) {
     learn(tools, stringAt(call, 'id'), isObject(call) ? stringAt(call.function, 'name') : undefined);
-    addTo(sums, 'talk', countTokens(canonicalJson(call)));
+    addTo(sums, 'talk', tokensOfJson(call));
   }
   learn(tools, stringAt(message, 'call_id'), stringAt(message, 'name'));
-  if (role === 'tool') addTo(sums, causeOfResult(tools, stringAt(message, 'tool_call_id')), countTokens(canonicalJson(content ?? null)));
-  else if (type?.endsWith('_output')) addTo(sums, causeOfResult(tools, stringAt(message, 'call_id')), countTokens(canonicalJson(message)));
-  else if (content === undefined) addTo(sums, 'talk', countTokens(canonicalJson(message)));
+  if (role === 'tool') addTo(sums, causeOfResult(tools, stringAt(message, 'tool_call_id')), tokensOfContent(content ?? null));
+  else if (type?.endsWith('_output')) addTo(sums, causeOfResult(tools, stringAt(message, 'call_id')), tokensOfJson(message));
+  else if (content === undefined || content === null) addTo(sums, 'talk', tokensOfJson(message));
   else {
     const causeOf = (text: string): Cause =>
       role === 'system' || role === 'developer' ? 'system' : role === 'assistant' || role === 'model' ? 'talk' : causeOfText(text);
@@ -61,11 +62,11 @@ function addBlock(sums: CauseSums, block: Json, tools: Map<string, string>, caus
   const [call, response] = isObject(block) ? [block.functionCall, block.functionResponse] : [];
   learn(tools, stringAt(block, 'id'), stringAt(block, 'name'));
   learn(tools, stringAt(call, 'id'), stringAt(call, 'name'));
-  if (type === 'image' || type === 'input_image' || type === 'image_url') addTo(sums, 'files', imageTokens);
-  else if (type === 'tool_result') addTo(sums, causeOfResult(tools, stringAt(block, 'tool_use_id')), tokensOfResult(block));
-  else if (response !== undefined) addTo(sums, isReader(stringAt(response, 'name')) ? 'files' : 'results', countTokens(canonicalJson(response)));
-  else if (text !== undefined) addTo(sums, causeOf(text), countTokens(text));
-  else addTo(sums, 'talk', countTokens(canonicalJson(block)));
+  const tokens = tokensOfBlock(block);
+  if (isImage(type)) addTo(sums, 'files', tokens);
+  else if (type === 'tool_result') addTo(sums, causeOfResult(tools, stringAt(block, 'tool_use_id')), tokens);
+  else if (response !== undefined) addTo(sums, isReader(stringAt(response, 'name')) ? 'files' : 'results', tokens);
+  else addTo(sums, text === undefined ? 'talk' : causeOf(text), tokens);
 }
 
 function learn(tools: Map<string, string>, id: string | undefined, name: string | undefined): void {
@@ -74,14 +75,32 @@ function learn(tools: Map<string, string>, id: string | undefined, name: string 
 
 const causeOfResult = (tools: ReadonlyMap<string, string>, id: string | undefined): Cause => (isReader(tools.get(id ?? '')) ? 'files' : 'results');
 
-function tokensOfResult(block: Json): number {
-  const content = isObject(block) ? block.content : undefined;
-  if (typeof content === 'string') return countTokens(content);
-  return (Array.isArray(content) ? content : []).reduce<number>(
-    (sum, part) => sum + (stringAt(part, 'type') === 'image' ? imageTokens : countTokens(stringAt(part, 'text') ?? canonicalJson(part))),
-    0,
-  );
+/**
+ * What a block costs, by the one rule that all figures follow (the window has it in its words): a text as it reads, a call by its tool's
+ * name and its arguments, a result by what it holds, and everything else as JSON without cache marks.
+ */
+export function tokensOfBlock(block: Json): number {
+  const type = stringAt(block, 'type');
+  if (!isObject(block) || isImage(type)) return isObject(block) ? imageTokens : tokensOfJson(block);
+  if (type === 'tool_use') return countTokens(stringAt(block, 'name') ?? '') + tokensOfJson(block.input ?? {});
+  if (type === 'tool_result') return tokensOfContent(block.content ?? null);
+  const text = stringAt(block, 'text') ?? (type === 'thinking' ? stringAt(block, 'thinking') : undefined);
+  return text === undefined ? tokensOfJson(block) : countTokens(text);
 }
+
+const isImage = (type: string | undefined): boolean => type === 'image' || type === 'input_image' || type === 'image_url';
+
+const tokensOfContent = (content: Json): number =>
+  typeof content === 'string'
+    ? countTokens(content)
+    : Array.isArray(content)
+      ? content.reduce<number>((sum, part) => sum + tokensOfBlock(part), 0)
+      : tokensOfJson(content);
+
+export const tokensOfJson = (value: Json): number => countTokens(JSON.stringify(withoutMarks(value)));
+
+/** What a message costs, by whatever cause. */
+export const tokensOfMessage = (message: Json): number => causesOfMessage(message, new Map()).reduce((sum, tokens) => sum + tokens, 0);
 
 /** The cause of an entry, as far as its outline tells. `tools` learns as it does of messages. */
 export function causeOfEntry({ role, kind, head = '', toolCallId }: OutlineEntry, tools: Map<string, string>): Cause {

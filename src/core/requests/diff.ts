@@ -2,9 +2,9 @@ import { canonicalJson, isObject, type Json, stringAt } from '../base/index.js';
 import type { Chain } from '../chain/index.js';
 import type { FieldChange, Request, RequestDiff } from '../contract/index.js';
 import { align } from '../diff/index.js';
-import { countTokens } from '../formats/index.js';
 import { parseAnswerId } from './answers.js';
 import { withBlocks, withoutMarks } from './canonical.js';
+import { tokensOfBlock, tokensOfJson, tokensOfMessage } from './causes.js';
 import { membersAt, stringIn } from './json-ranges.js';
 import type { MessageReader } from './messages.js';
 import { parseOwnId } from './own.js';
@@ -46,7 +46,7 @@ interface Placed {
   /** Equal for messages that are the same. */
   readonly name: string;
   readonly role: string;
-  readonly tokens: number;
+  readonly tokens: () => number;
   readonly blocks: () => readonly Json[];
 }
 
@@ -68,7 +68,7 @@ function bodySide({ body }: Request): Side {
     messages: list.map((message): Placed => {
       const plain = withoutMarks(withBlocks(message));
       const name = canonicalJson(plain);
-      return { name, role: stringAt(message, 'role') ?? '', tokens: countTokens(name), blocks: () => blocksOf(plain) };
+      return { name, role: stringAt(message, 'role') ?? '', tokens: () => tokensOfMessage(plain), blocks: () => blocksOf(plain) };
     }),
   };
 }
@@ -90,19 +90,18 @@ function partsOf(members: ReadonlyMap<string, Json>): Omit<Side, 'messages'> {
 const blocksOf = (message: Json): readonly Json[] => (isObject(message) && Array.isArray(message.content) ? (message.content as Json[]) : []);
 
 function placed(reader: MessageReader, no: number): Placed {
-  if (no < 0) return { name: `gap ${no}`, role: '', tokens: 0, blocks: () => [] };
+  if (no < 0) return { name: `gap ${no}`, role: '', tokens: () => 0, blocks: () => [] };
   const { first, page } = reader.pageOf(no);
   const text = textAt(page, no - first);
   return {
     name: String(no),
     role: stringIn(text, membersAt(text, 0, ['role'])?.get('role')) ?? '',
-    tokens: tokensOfBytes(text.length),
+    tokens: () => tokensOfMessage(reader.valueAt(no)),
     blocks: () => blocksOf(withoutMarks(withBlocks(reader.valueAt(no)))),
   };
 }
 
 const alignable = ({ name, role }: Placed) => ({ key: name, content: name, likeness: role });
-const tokensOfBytes = (bytes: number): number => (bytes + 3) >> 2;
 const isSame = (a: Json, b: Json): boolean => canonicalJson(a) === canonicalJson(b);
 
 function changesOf(a: readonly Json[], b: readonly Json[], pathOf: (index: number) => string): FieldChange[] {
@@ -160,7 +159,7 @@ function cacheOf(a: Side, b: Side): RequestDiff['cache'] {
     for (let index = 0; index < Math.max(left.length, right.length); index += 1) {
       const [one, other] = [left[index], right[index]];
       if (one === undefined || other === undefined || !isSame(one, other)) return brokenAt(`${part}[${index}]`);
-      tokens += countTokens(canonicalJson(one));
+      tokens += part === 'tools' ? tokensOfJson(one) : tokensOfBlock(one);
     }
   }
   const moved = messageParameters.find(isOther);
@@ -168,7 +167,7 @@ function cacheOf(a: Side, b: Side): RequestDiff['cache'] {
   for (; messages < Math.min(a.messages.length, b.messages.length); messages += 1) {
     const [one, other] = [a.messages[messages] as Placed, b.messages[messages] as Placed];
     if (one.name === other.name) {
-      tokens += one.tokens;
+      tokens += one.tokens();
       continue;
     }
     const path = `messages[${messages}]`;
@@ -176,7 +175,7 @@ function cacheOf(a: Side, b: Side): RequestDiff['cache'] {
     const [left, right] = [one.blocks(), other.blocks()];
     let same = 0;
     for (; same < left.length && same < right.length && isSame(left[same] as Json, right[same] as Json); same += 1)
-      tokens += countTokens(canonicalJson(left[same] as Json));
+      tokens += tokensOfBlock(left[same] as Json);
     // The last message of the first call may have been continued, and that of the second may stop earlier.
     const isContinued = same === left.length && messages === a.messages.length - 1;
     const isEarlier = same === right.length && messages === b.messages.length - 1;

@@ -1,6 +1,7 @@
 import type { EntryKey } from '../base/index.js';
 import { type Chain, type ContextRow, commitAt, type OutlineEntry, outlineOf } from '../chain/index.js';
-import { recordOf } from './runtime.js';
+import { messagesBefore } from './answers.js';
+import { makesCompaction, recordOf } from './runtime.js';
 import { runtimeOf } from './runtimes.js';
 import type { WireReply } from './wire.js';
 
@@ -13,6 +14,7 @@ interface OpenCall {
   readonly no: number;
   readonly at: number;
   readonly sessionId: string;
+  readonly messageCount: number;
 }
 
 /** Words alone join a call to an answer of the same session, or, where the wire does not tell the session, of the same hours. */
@@ -23,7 +25,7 @@ const recent = 10 * 60 * 1000;
 const headLength = 120;
 
 /** A call just captured: its answer may be imported already, by whoever watches the transcript. */
-export function joinNewCall(chain: Chain, call: OpenCall, reply: WireReply): void {
+export function joinNewCall(chain: Chain, call: Pick<OpenCall, 'no' | 'at'>, reply: WireReply): void {
   for (const mark of marksOfReply(reply))
     chain.db.run('INSERT OR IGNORE INTO requestReply (project, mark, request) VALUES (?, ?, ?)', chain.project, mark, call.no);
   const rows = chain.db.all<{ seq: ContextRow['seq'] }>(
@@ -43,7 +45,7 @@ export function joinAnswers(chain: Chain, commits: readonly ContextRow[]): void 
   if (!db.one('SELECT 1 FROM requestReply WHERE project = ? LIMIT 1', project)) return;
   for (const commit of commits)
     for (const { key, marks } of answersOf(chain, commit)) {
-      const call = marks.map((mark) => callWith(chain, mark, commit)).find((found) => found !== undefined);
+      const call = marks.map((mark) => callWith(chain, mark, commit, key)).find((found) => found !== undefined);
       if (!call) continue;
       db.run('DELETE FROM requestReply WHERE request = ?', call.no);
       db.run(
@@ -60,40 +62,49 @@ export function joinAnswers(chain: Chain, commits: readonly ContextRow[]): void 
 /** The answers in a commit that no captured call has yet, each with what it is known by, the surest first. */
 function answersOf(chain: Chain, commit: ContextRow): { key: EntryKey; marks: string[] }[] {
   const runtime = runtimeOf(commit.format);
-  const taken = new Set(
-    chain.db.all<{ replyKey: string }>('SELECT replyKey FROM request WHERE context = ?', commit.seq).map(({ replyKey }) => replyKey),
-  );
+  // An answer that a fork repeats was given once.
+  const isTaken = (key: EntryKey): boolean =>
+    chain.db.one('SELECT 1 FROM request WHERE project = ? AND replyRecord = ? AND provider IS NOT NULL', chain.project, recordOf(key)) !== undefined;
   const answers: { key: EntryKey; entries: OutlineEntry[] }[] = [];
   let last: OutlineEntry | undefined;
+  const isSummary = makesCompaction(commit, runtime);
   for (const entry of outlineOf(chain, commit.artifact, commit.format).entries) {
-    if (entry.hidden || entry.role !== 'assistant' || entry.kind === 'summary') continue;
+    if (entry.hidden !== isSummary || entry.role !== 'assistant' || entry.kind === 'summary') continue;
     if (!answers.length || runtime.startsAnswer(entry, last)) answers.push({ key: entry.key, entries: [entry] });
     else answers.at(-1)?.entries.push(entry);
     last = entry;
   }
   return answers
-    .filter(({ key }) => !taken.has(key))
+    .filter(({ key }) => !isTaken(key))
     .map(({ key, entries }) => ({
       key,
       marks: [
         ...entries.flatMap(({ messageId }) => (messageId === undefined ? [] : [idMark(messageId)])),
-        ...entries.flatMap(({ kind, toolCallId }) => (kind === 'tool_call' && toolCallId !== undefined ? [toolMark(toolCallId)] : [])),
+        ...entries.flatMap(({ kind, toolCallId }) => (kind === 'tool_call' && toolCallId !== undefined ? namesOf(toolCallId).map(toolMark) : [])),
         ...entries.flatMap(({ kind, head }) => (kind === 'text' && head ? [wordsMark(head)] : [])).slice(0, 1),
       ],
     }));
 }
 
-function callWith({ db, project }: Chain, mark: string, commit: ContextRow): OpenCall | undefined {
+/** Gemini CLI writes a tool's name before the id that goes over the wire. */
+const namesOf = (id: string): string[] => [id, ...(id.includes('__') ? [id.slice(id.lastIndexOf('__') + 2)] : [])];
+
+function callWith(chain: Chain, mark: string, commit: ContextRow, key: EntryKey): OpenCall | undefined {
+  const { db, project } = chain;
   const calls = db.all<OpenCall>(
-    `SELECT r.no, r.at, c.sessionId FROM requestReply m JOIN request r ON r.no = m.request JOIN requestConversation c ON c.no = r.conversation
+    `SELECT r.no, r.at, c.sessionId, r.messageCount FROM requestReply m JOIN request r ON r.no = m.request JOIN requestConversation c ON c.no = r.conversation
       WHERE m.project = ? AND m.mark = ? ORDER BY r.at, r.no`,
     project,
     mark,
   );
   if (!mark.startsWith(wordsPrefix)) return calls[0];
-  return calls.find(({ at, sessionId }) =>
+  const near = calls.filter(({ at, sessionId }) =>
     sessionId !== '' && commit.sessionId !== null ? sessionId === commit.sessionId : Math.abs(at - commit.createdAt) < nearInTime,
   );
+  if (near.length < 2) return near[0];
+  // Short answers are many calls': the right one was sent as many messages as stand before it.
+  const sent = messagesBefore(chain, commit, key);
+  return near.find(({ messageCount }) => messageCount === sent) ?? near[0];
 }
 
 const wordsPrefix = 'words:';

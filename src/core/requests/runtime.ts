@@ -1,5 +1,5 @@
 import type { ContextId, EntryKey, Json, JsonObject, Timestamp } from '../base/index.js';
-import type { OutlineEntry } from '../chain/index.js';
+import type { ContextRow, OutlineEntry } from '../chain/index.js';
 import type { CallSource, CommitType, Proof, Provider } from '../contract/index.js';
 import type { ParsedEntry } from '../formats/index.js';
 
@@ -110,6 +110,10 @@ export interface CallPlace {
   /** The deltas before those, newest first: for what is written once at the beginning. */
   earlier(): Iterable<Delta>;
 }
+
+/** Whether a commit is a compaction that holds the answer of the call that made it. */
+export const makesCompaction = ({ type, parent }: Pick<ContextRow, 'type' | 'parent'>, { recordsCompactions }: Runtime): boolean =>
+  type === 'compaction' && parent !== null && recordsCompactions === true;
 
 /** The record that an entry is a block of. */
 export const recordOf = (key: EntryKey): string => key.replace(/\.\d+$/, '');

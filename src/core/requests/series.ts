@@ -1,9 +1,8 @@
-import { type ArtifactNo, textOf, timestampOf } from '../base/index.js';
+import { type ArtifactNo, type Json, textOf, timestampOf } from '../base/index.js';
 import type { Chain } from '../chain/index.js';
 import type { RequestPoint } from '../contract/index.js';
-import { countTokens } from '../formats/index.js';
 import { answerPoints } from './answers.js';
-import { addAll, addTo, byCause, type CauseSums, causesOfMessage, noCauses } from './causes.js';
+import { addAll, addTo, byCause, type CauseSums, causesOfMessage, noCauses, tokensOfBlock, tokensOfJson } from './causes.js';
 import { listOf, listRow } from './lists.js';
 import { messageReader } from './messages.js';
 import { type RequestFilter, type Row, rowsInOrder } from './requests.js';
@@ -74,7 +73,8 @@ function fixedCosts({ db, artifacts }: Chain): (shape: number) => CauseSums {
     const row = db.one<{ system: ArtifactNo | null; tools: ArtifactNo | null }>('SELECT system, tools FROM requestShape WHERE no = ?', shape);
     for (const part of ['system', 'tools'] as const) {
       const artifact = row?.[part];
-      if (artifact) addTo(sums, part, countTokens(textOf(artifacts.read(artifact))));
+      const value = artifact ? (JSON.parse(textOf(artifacts.read(artifact))) as Json) : [];
+      for (const one of Array.isArray(value) ? value : [value]) addTo(sums, part, part === 'tools' ? tokensOfJson(one) : tokensOfBlock(one));
     }
     known.set(shape, sums);
     return sums;

@@ -129,6 +129,13 @@ function OneCall({
         {row.agentId && ` · subagent ${row.agentId}`}
       </p>
       {row.problem && <p className="notice-line">{row.problem}</p>}
+      {row.commit === null && (
+        <p className="muted request-missing">
+          {row.source === 'wire'
+            ? 'Seen on the wire; no conversation that is imported holds its answer. Agents make such calls for themselves, for a title or a summary; else import the session.'
+            : 'No commit holds its answer, nor what it followed.'}
+        </p>
+      )}
       <Changes project={project} row={row} rows={rows} before={before} />
       <Answer
         query={query}
@@ -137,7 +144,7 @@ function OneCall({
         stillWorks="The other calls can be looked at."
         lines={16}
       >
-        {(request) => <Body request={request} />}
+        {(request) => <Body request={request} model={row.model} />}
       </Answer>
     </div>
   );
@@ -153,7 +160,7 @@ const usage = ({ tokens }: RequestRow): string => {
   return parts.length ? `${parts.join(', ')} (as the provider counted)` : 'usage not recorded';
 };
 
-function Body({ request }: { request: Request }) {
+function Body({ request, model }: { request: Request; model: string | null }) {
   const body = useMemo(() => shownBody(request), [request]);
   const [words, setWords] = useState('');
   const wanted = words.trim().toLowerCase();
@@ -184,7 +191,7 @@ function Body({ request }: { request: Request }) {
         <Button icon={Braces} onClick={() => void copy(JSON.stringify(request.body, null, 2), 'Copied the body')}>
           Copy JSON
         </Button>
-        <Button icon={Terminal} title="Names an environment variable for the key" onClick={() => void copy(curlOf(request), 'Copied the command')}>
+        <Button icon={Terminal} title="Names an environment variable for the key" onClick={() => void copy(curlOf({ ...request, model }), 'Copied the command')}>
           Copy as curl
         </Button>
       </div>

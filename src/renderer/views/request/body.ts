@@ -37,15 +37,23 @@ const tokensOf = (text: string): number => {
   return Math.ceil(bytes / 4);
 };
 
-const part = (kind: Part['kind'], title: string, text: string, from?: unknown): Part => ({
+/** What is not read as a text costs what it is as JSON, without spaces and cache marks. */
+const tokensOfJson = (value: unknown): number =>
+  tokensOf(JSON.stringify(value, (key, each: unknown) => (key === 'cache_control' ? undefined : each)) ?? '');
+/** As the engine counts an image, whatever its size. */
+const imageTokens = 1_500;
+
+const part = (kind: Part['kind'], title: string, text: string, from?: unknown, tokens = tokensOf(text)): Part => ({
   kind,
   title,
   text,
   cached: isObject(from) && from.cache_control !== undefined,
-  tokens: tokensOf(text),
+  tokens,
 });
 
-const parameterless = new Set(['system', 'tools', 'messages', 'input', 'contents', 'systemInstruction', 'instructions']);
+const jsonPart = (kind: Part['kind'], title: string, value: unknown): Part => part(kind, title, json(value), value, tokensOfJson(value));
+
+const parameterless = new Set(['system', 'tools', 'messages', 'input', 'contents', 'systemInstruction', 'system_instruction', 'instructions']);
 
 /** The parts of a body, of whichever provider it is. */
 export function shownBody({ body }: Pick<Request, 'body'>): ShownBody {
@@ -67,29 +75,52 @@ export function shownBody({ body }: Pick<Request, 'body'>): ShownBody {
 }
 
 function systemOf(body: Value): Part[] {
-  const { system } = body;
+  const system = body.system ?? body.instructions ?? body.systemInstruction ?? body.system_instruction;
   if (typeof system === 'string') return [part('text', 'System prompt', system)];
-  const blocks = Array.isArray(system) ? system : [];
-  return blocks.map((block, at) =>
-    part('text', blocks.length > 1 ? `Block ${at + 1}` : 'System prompt', textAt(block, 'text') ?? json(block), block),
-  );
+  const blocks = Array.isArray(system) ? system : isObject(system) && Array.isArray(system.parts) ? system.parts : [];
+  return blocks.map((block, at): Part => {
+    const title = blocks.length > 1 ? `Block ${at + 1}` : 'System prompt';
+    const text = textAt(block, 'text');
+    return text === undefined ? jsonPart('text', title, block) : part('text', title, text, block);
+  });
 }
 
 function toolOf(tool: unknown, at: number): Part {
   const own = isObject(tool) && isObject(tool.function) ? tool.function : tool;
-  return part('other', textAt(own, 'name') ?? textAt(tool, 'type') ?? `Tool ${at + 1}`, json(tool), tool);
+  const declared = isObject(tool) && Array.isArray(tool.functionDeclarations) ? tool.functionDeclarations : [];
+  const names = declared.flatMap((each) => textAt(each, 'name') ?? []).join(', ');
+  return jsonPart('other', textAt(own, 'name') ?? (names || (textAt(tool, 'type') ?? `Tool ${at + 1}`)), tool);
 }
 
 function messageOf(message: unknown): ShownMessage {
   if (!isObject(message)) return { role: 'missing', parts: [part('other', 'This message cannot be had', '')], tokens: 0 };
-  const content = message.content ?? message.parts ?? message;
-  const parts =
-    typeof content === 'string'
-      ? [textPart(content, message)]
-      : Array.isArray(content)
-        ? content.map(blockOf)
-        : [part('other', textAt(message, 'type') ?? 'Item', json(message), message)];
-  return { role: textAt(message, 'role') ?? textAt(message, 'type') ?? 'item', parts, tokens: parts.reduce((sum, each) => sum + each.tokens, 0) };
+  const role = textAt(message, 'role') ?? textAt(message, 'type') ?? 'item';
+  const parts = partsOf(message);
+  return { role, parts, tokens: parts.reduce((sum, each) => sum + each.tokens, 0) };
+}
+
+function partsOf(message: Value): Part[] {
+  const content = message.content ?? message.parts;
+  const calls = (Array.isArray(message.tool_calls) ? message.tool_calls : []).map((call: unknown) => {
+    const own = isObject(call) && isObject(call.function) ? call.function : {};
+    return part('call', textAt(own, 'name') ?? 'Tool', textAt(own, 'arguments') ?? json(call), call, tokensOfJson(call));
+  });
+  if (message.role === 'tool') return [part('result', 'Result', resultText(content ?? null), message), ...calls];
+  if (typeof content === 'string') return [textPart(content, message), ...calls];
+  if (Array.isArray(content)) return [...content.map(blockOf), ...calls];
+  return calls.length > 0 ? calls : [itemPart(message)];
+}
+
+/** An item of the Responses API that is no message. */
+function itemPart(item: Value): Part {
+  const type = textAt(item, 'type') ?? 'Item';
+  const tokens = tokensOfJson(item);
+  const summary = (Array.isArray(item.summary) ? item.summary : []).flatMap((each) => textAt(each, 'text') ?? []).join('\n\n');
+  if (type === 'reasoning') return part('thinking', 'Thinking', summary || 'Sealed: only the provider can read it', item, tokens);
+  if (type.endsWith('_output')) return part('result', 'Result', resultText(item.output), item, tokens);
+  if (type.endsWith('_call'))
+    return part('call', textAt(item, 'name') ?? type, textAt(item, 'arguments') ?? textAt(item, 'input') ?? json(item), item, tokens);
+  return part('other', type, json(item), item, tokens);
 }
 
 /** What the runtime puts around a person's words has a hue of its own. */
@@ -99,7 +130,10 @@ const textPart = (text: string, from?: unknown): Part =>
 
 function blockOf(block: unknown): Part {
   const type = textAt(block, 'type') ?? '';
-  if (!isObject(block)) return part('other', 'Block', json(block));
+  if (!isObject(block)) return jsonPart('other', 'Block', block);
+  if (isObject(block.functionCall))
+    return part('call', textAt(block.functionCall, 'name') ?? 'Tool', json(block.functionCall.args), block, tokensOfJson(block));
+  if (isObject(block.functionResponse)) return part('result', 'Result', json(block.functionResponse.response), block, tokensOfJson(block));
   switch (type) {
     case 'text':
     case 'input_text':
@@ -108,14 +142,27 @@ function blockOf(block: unknown): Part {
     case 'thinking':
       return part('thinking', 'Thinking', textAt(block, 'thinking') ?? '', block);
     case 'tool_use':
-      return part('call', textAt(block, 'name') ?? 'Tool', json(block.input), block);
+      return part(
+        'call',
+        textAt(block, 'name') ?? 'Tool',
+        json(block.input),
+        block,
+        tokensOf(textAt(block, 'name') ?? '') + tokensOfJson(block.input ?? {}),
+      );
     case 'tool_result':
-      return part('result', block.is_error === true ? 'Result: failed' : 'Result', resultText(block.content), block);
+      return part('result', block.is_error === true ? 'Result: failed' : 'Result', resultText(block.content), block, tokensOfContent(block.content));
     case 'image':
-      return part('image', 'Image', textAt(block.source, 'media_type') ?? 'image', block);
+    case 'input_image':
+    case 'image_url':
+      return part('image', 'Image', textAt(block.source, 'media_type') ?? 'image', block, imageTokens);
     default:
-      return textAt(block, 'text') !== undefined ? textPart(textAt(block, 'text') ?? '', block) : part('other', type || 'Block', json(block), block);
+      return textAt(block, 'text') !== undefined ? textPart(textAt(block, 'text') ?? '', block) : jsonPart('other', type || 'Block', block);
   }
+}
+
+function tokensOfContent(content: unknown): number {
+  if (typeof content === 'string') return tokensOf(content);
+  return Array.isArray(content) ? content.reduce<number>((sum, block) => sum + blockOf(block).tokens, 0) : tokensOfJson(content);
 }
 
 function resultText(content: unknown): string {
@@ -129,19 +176,31 @@ export function windowOf({ tokens }: Pick<RequestRow, 'tokens'>): { fresh: numbe
   return { fresh: tokens.input ?? 0, read: tokens.cacheRead ?? 0, written: tokens.cacheWrite ?? 0 };
 }
 
+/** Where the providers' own clients find the address and the key, by what their environment calls them. */
 const endpoints = {
-  anthropic: { path: '/v1/messages', base: 'ANTHROPIC_BASE_URL', key: 'ANTHROPIC_API_KEY', header: 'x-api-key: ' },
-  openai: { path: '/v1/chat/completions', base: 'OPENAI_BASE_URL', key: 'OPENAI_API_KEY', header: 'authorization: Bearer ' },
-  gemini: { path: '/v1beta/models', base: 'GEMINI_BASE_URL', key: 'GEMINI_API_KEY', header: 'x-goog-api-key: ' },
+  anthropic: { base: 'ANTHROPIC_BASE_URL', key: 'ANTHROPIC_API_KEY', header: 'x-api-key: ' },
+  openai: { base: 'OPENAI_BASE_URL', key: 'OPENAI_API_KEY', header: 'authorization: Bearer ' },
+  gemini: { base: 'GOOGLE_GEMINI_BASE_URL', key: 'GEMINI_API_KEY', header: 'x-goog-api-key: ' },
 } as const;
 
+/** OpenAI's base address holds the version already; Gemini's model stands in the path, and not in the body. */
+function pathOf({ provider, body, model }: Asked): string {
+  if (provider === 'anthropic') return '/v1/messages';
+  if (provider === 'openai') return Array.isArray(body.messages) ? '/chat/completions' : '/responses';
+  return `/v1beta/models/${encodeURIComponent(model ?? 'MODEL')}:generateContent`;
+}
+
+type Asked = Pick<Request, 'provider' | 'body' | 'headers'> & { readonly model: string | null };
+
 /** A command that asks the same again, with the key in the environment of whoever runs it. */
-export function curlOf(request: Pick<Request, 'provider' | 'body' | 'headers'>): string {
-  const { path, base, key, header } = endpoints[request.provider];
+export function curlOf(request: Asked): string {
+  const { base, key, header } = endpoints[request.provider];
   const headers = Object.entries({ 'content-type': 'application/json', ...request.headers }).map(
     ([name, value]) => `  -H ${quoted(`${name}: ${value}`)} \\`,
   );
-  return [`curl "$${base}${path}" \\`, ...headers, `  -H "${header}$${key}" \\`, `  --data-binary ${quoted(JSON.stringify(request.body))}`].join(
+  const { model: _, ...unnamed } = request.body;
+  const body = request.provider === 'gemini' ? unnamed : request.body;
+  return [`curl "$${base}${pathOf(request)}" \\`, ...headers, `  -H "${header}$${key}" \\`, `  --data-binary ${quoted(JSON.stringify(body))}`].join(
     '\n',
   );
 }
