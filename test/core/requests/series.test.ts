@@ -5,7 +5,7 @@ import type { Chain } from '../../../src/core/chain/index.js';
 import { listRequests, requestSeries } from '../../../src/core/requests/index.js';
 import { answer, call, prompt, result } from '../../support/claude-lines.js';
 import { emptyChain, scratch } from '../../support/project.js';
-import { type Message, openWriter, type Shape, sortedJson } from '../../support/request-records.js';
+import { type Message, openWriter, type Shape } from '../../support/request-records.js';
 import { importAll } from '../../support/requests.js';
 
 function imported(text: string): Chain {
@@ -47,10 +47,10 @@ describe('what filled the window', () => {
     writer.send(shape, [{ role: 'user', content: [text(summary)] }]);
     const chain = imported(writer.text());
     const points = requestSeries(chain, {});
-    const fixed = { system: tokens(sortedJson(shape.system)), tools: tokens(sortedJson(shape.tools)) };
+    const fixed = { system: tokens(String(shape.system[0]?.text)), tools: tokens(JSON.stringify(shape.tools[0])) };
     const none = { summary: 0, reminders: 0, files: 0, results: 0 };
     const asked = tokens('read it and test it');
-    const called = uses.reduce((sum, use) => sum + tokens(sortedJson(use)), 0);
+    const called = uses.reduce((sum, use) => sum + tokens(String(use.name)) + tokens(JSON.stringify(use.input)), 0);
     expect(points.map(({ causes }) => causes)).toEqual([
       { ...fixed, ...none, reminders: tokens(reminder), talk: asked },
       { ...fixed, ...none, reminders: tokens(reminder), files: tokens(file), results: tokens(output), talk: asked + called },

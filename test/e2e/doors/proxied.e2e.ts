@@ -1,10 +1,12 @@
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Json, JsonObject } from '../../../src/core/base/index.js';
 import type { Request, RequestRow } from '../../../src/core/contract/index.js';
 import { type Agent, folders, hasAgents } from '../../support/agent-live.js';
 import { key, runProxied } from '../../support/agent-proxied.js';
 import { expect, test } from '../../support/e2e.js';
+
+type Json = string | number | boolean | null | readonly Json[] | JsonObject;
+type JsonObject = { readonly [name: string]: Json };
 
 /** How calls by which an agent helps itself are known, by their system prompt or last message: their answers stand in no conversation. */
 const helpers: Partial<Record<Agent, RegExp>> = {

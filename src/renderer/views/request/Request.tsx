@@ -191,7 +191,11 @@ function Body({ request, model }: { request: Request; model: string | null }) {
         <Button icon={Braces} onClick={() => void copy(JSON.stringify(request.body, null, 2), 'Copied the body')}>
           Copy JSON
         </Button>
-        <Button icon={Terminal} title="Names an environment variable for the key" onClick={() => void copy(curlOf({ ...request, model }), 'Copied the command')}>
+        <Button
+          icon={Terminal}
+          title="Names an environment variable for the key"
+          onClick={() => void copy(curlOf({ ...request, model }), 'Copied the command')}
+        >
           Copy as curl
         </Button>
       </div>
