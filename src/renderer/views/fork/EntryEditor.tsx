@@ -281,12 +281,8 @@ function DraftForm({
     }
   };
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
-        done();
-      }}
-    >
+    // No form: where a turn is run again this stands in one, and forms do not hold forms.
+    <div className="fork-writing">
       {entry ? (
         <p className="muted">
           {speaker(entry)} · {kindNames[entry.kind]}
@@ -323,11 +319,11 @@ function DraftForm({
         </p>
       )}
       <div className="fork-buttons">
-        <Button type="submit" look="primary">
+        <Button look="primary" onClick={done}>
           Keep this
         </Button>
         <Button onClick={onCancel}>Cancel</Button>
       </div>
-    </form>
+    </div>
   );
 }
