@@ -1,9 +1,13 @@
 import { hash } from 'node:crypto';
-import { Blake3Hasher, blake3 } from '@napi-rs/blake-hash';
+import { Blake3Hasher, blake3, blake3UrlSafeBase64 } from '@napi-rs/blake-hash';
 import type { ArtifactRef } from '../base/index.js';
 
 /** The 32 bytes of the content's plain BLAKE3 (decisions, rule 18). The package takes any bytes, though its types say Buffer. */
 export const blake3Of = (bytes: Uint8Array): Buffer => blake3(bytes as Buffer);
+/** Whether the bytes have the hash that stands at `at`. For many: a short text costs less to make than a buffer for each. */
+export const hasHash = (bytes: Uint8Array, hashes: Buffer, at: number): boolean =>
+  blake3UrlSafeBase64(bytes as Buffer).startsWith(hashes.toString('base64url', at, at + hashLength));
+export const hashLength = 32;
 /** The same of what comes a part at a time. */
 export function blake3Parts(): { add(part: Uint8Array): void; hash(): Buffer } {
   const hasher = new Blake3Hasher();

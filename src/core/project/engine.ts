@@ -136,8 +136,15 @@ function readRecent(file: string): Omit<RecentProject, 'missing'>[] {
 const recentProjects = (file: string): RecentProject[] =>
   readRecent(file).map((project) => ({ ...project, missing: !existsSync(join(project.dir, 'project.json')) }));
 
+/** A list that says so already is not written again with every command and every hook. */
+const recentFor = 3_600_000;
+
 function noteRecent(file: string, project: Project, clock: Clock): void {
-  const others = readRecent(file).filter((known) => known.dir !== project.dir);
+  const known = readRecent(file);
+  const [first] = known;
+  const age = first ? clock() - Date.parse(first.openedAt) : Number.POSITIVE_INFINITY;
+  if (first?.dir === project.dir && first.name === project.name && age >= 0 && age < recentFor) return;
+  const others = known.filter(({ dir }) => dir !== project.dir);
   const list = [{ dir: project.dir, name: project.name, openedAt: timestampOf(clock()) }, ...others].slice(0, recentKept);
   const beside = `${file}.${randomUUID()}`;
   writeFileSync(beside, `${JSON.stringify(list, null, 2)}\n`, { mode: 0o600 });
