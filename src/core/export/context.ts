@@ -14,6 +14,7 @@ import {
   unsealedLosses,
 } from '../formats/index.js';
 import { writeNewParts } from '../intake/index.js';
+import { databaseBytes } from '../store/index.js';
 import { type Document, idOf, type Target, targetOf } from './documents.js';
 import {
   type Findings,
@@ -53,7 +54,7 @@ export interface Exported extends Losses {
 export function exportContext(chain: Chain, input: ExportInput): Exported {
   const target = targetOf(input.format);
   const told = inParts(chain, target, input);
-  return handOut(told ? renderDocument(told) : renderWhole(rendered(chain, formatIn(target), input)), target, input);
+  return handOut(chain, told ? renderDocument(told) : renderWhole(rendered(chain, formatIn(target), input)), target, input);
 }
 
 /**
@@ -65,7 +66,7 @@ export async function exportRedacted(chain: Chain, input: ExportInput): Promise<
   const redact = redactor(findingsOf(chain));
   const told = inParts(chain, target, input);
   const rendering = told ? await redactDocument(told, redact) : await redactWhole(chain, formatIn(target), input, redact);
-  if (!told) return { ...handOut(rendering, target, input), redactions: redact.made() };
+  if (!told) return { ...handOut(chain, rendering, target, input), redactions: redact.made() };
   const written = new Map<string, number>();
   function* noted(): Generator<string | Uint8Array> {
     for (const part of rendering.parts) {
@@ -73,7 +74,7 @@ export async function exportRedacted(chain: Chain, input: ExportInput): Promise<
       yield part;
     }
   }
-  const handed = handOut({ ...rendering, parts: noted() }, target, input);
+  const handed = handOut(chain, { ...rendering, parts: noted() }, target, input);
   return { ...handed, redactions: redact.made(written) };
 }
 
@@ -183,10 +184,10 @@ const withoutSeal = ({ result: _, marks, ...entry }: ParsedEntry): ParsedEntry =
   marks: marks?.filter((mark) => mark !== 'signed' && mark !== 'redacted') ?? [],
 });
 
-function handOut(rendering: Rendering, target: Target, input: ExportInput): Exported {
+function handOut(chain: Chain, rendering: Rendering, target: Target, input: ExportInput): Exported {
   let bytes = 0;
   function* counted(): Generator<Uint8Array> {
-    for (const part of rendering.parts) {
+    for (const part of inDatabase(chain, rendering.parts, target, input)) {
       const content = typeof part === 'string' ? Buffer.from(part) : part;
       bytes += content.length;
       yield content;
@@ -194,6 +195,14 @@ function handOut(rendering: Rendering, target: Target, input: ExportInput): Expo
   }
   const content = placed(counted(), target, input);
   return { ...content, bytes, format: idOf(target), tier: rendering.tier, ...rendering.losses() };
+}
+
+/** A runtime whose sessions are databases gets the lines as one of its own: what was taken out of them is not in it. */
+function* inDatabase(chain: Chain, parts: Rendering['parts'], { format }: Target, { id }: ExportInput): Generator<string | Uint8Array> {
+  if (!format?.sessionTables) return yield* parts;
+  const lines = Buffer.concat([...parts].map((part) => (typeof part === 'string' ? Buffer.from(part) : part)));
+  const sessionId = chain.newId();
+  yield databaseBytes(format.sessionTables(lines, { sessionId, newId: idsOf(`${id}\0${sessionId}`), now: timestampOf(chain.clock()) }));
 }
 
 function placed(parts: Iterable<Uint8Array>, target: Target, { path, dryRun }: ExportInput): Pick<Exported, 'path' | 'text' | 'data'> {
@@ -212,11 +221,11 @@ function placed(parts: Iterable<Uint8Array>, target: Target, { path, dryRun }: E
 /** Whether what is secret can be taken out of it: of text, JSON and CBOR. */
 export const canRedact = ({ doc, format }: Target): boolean => /json|cbor|^text\//.test((doc ?? format).contentType);
 
-const isText = ({ doc, format }: Target): boolean => /json|^text\//.test((doc ?? format).contentType);
+const isText = ({ doc, format }: Target): boolean => !format?.sessionTables && /json|^text\//.test((doc ?? format).contentType);
 
 function rendered(chain: Chain, format: Format, input: ExportInput): Assembled {
   const tip = commitOf(chain, input.id);
-  return format.session === undefined
+  return format.session === undefined && format.sessionTables === undefined
     ? assemble(chain, walk(chain, tip, input.stop), format)
     : sessionOf(chain, tip, format, { stop: input.stop, sessionId: chain.newId() });
 }

@@ -137,6 +137,15 @@ export interface Format {
   cut(delta: Uint8Array, lastKept: EntryKey): Uint8Array;
   /** A file that the format's agent resumes, out of the deltas of one context set one after the other. Absent where no agent does. */
   session?(delta: Uint8Array, options: SessionOptions): Uint8Array;
+  /** The same for a runtime whose sessions are databases: the content of one of its own. */
+  sessionTables?(delta: Uint8Array, options: SessionOptions): DatabaseContent;
+}
+
+/** A small database to be made: its tables, and what stands in them. */
+export interface DatabaseContent {
+  /** In SQL, one statement each. */
+  readonly tables: readonly string[];
+  readonly rows: readonly { readonly table: string; readonly values: Readonly<Record<string, string | Uint8Array | null>> }[];
 }
 
 /** What a session file says of itself. */
@@ -281,8 +290,6 @@ export interface DatabaseReader extends ContainerReader {
 }
 
 export interface DocumentReader extends ContainerReader {
-  /** How files of its kind end, where a folder is walked that has others, too; the usual endings of transcripts need not be named. */
-  readonly endings?: readonly string[];
   /** Whether a file that begins so may be such a document. */
   recognize(head: Uint8Array): boolean;
   /** The conversations in a document; undefined where it is none of this format. */

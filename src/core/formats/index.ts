@@ -11,6 +11,7 @@ import { codex } from './codex/index.js';
 import { events } from './events/index.js';
 import type { Format, ImportableFormat, ParsedEntry } from './format.js';
 import { gemini } from './gemini/index.js';
+import { langgraph } from './langgraph/index.js';
 import { markdown } from './markdown/index.js';
 import { narrative } from './narrative/index.js';
 import { openaiChat } from './openai-chat/index.js';
@@ -37,7 +38,7 @@ export { framed as piSummary } from './pi/index.js';
 export { countTokens, imageTokens, tokenizer } from './tokens.js';
 export { describeRaw } from './unknown.js';
 
-export const importableFormats: readonly ImportableFormat[] = [claudeCode, codex, pi, gemini, opencode];
+export const importableFormats: readonly ImportableFormat[] = [claudeCode, codex, pi, gemini, opencode, langgraph];
 /** The formats that there are: each is read and written. */
 export const formats: readonly Format[] = [
   claudeCode,
@@ -45,6 +46,7 @@ export const formats: readonly Format[] = [
   pi,
   gemini,
   opencode,
+  langgraph,
   anthropicMessages,
   openaiChat,
   bureauAgent,

@@ -7,9 +7,10 @@ import { addRange, type Piece } from './jsonl.js';
 /**
  * What a record is to its turn: `prompt` begins one; `lead` is said before a prompt and belongs to the turn that it begins; `answer` and
  * `result` fill it, and so does a `round`, an answer together with what its tools gave; `quiet` stays with the turn in which it stands;
- * `compaction` is a commit of its own, with the `boundary` before it where there is one.
+ * `compaction` is a commit of its own, with the `boundary` before it where there is one; a `step` is one too, for runtimes that write
+ * states down.
  */
-export type Part = 'prompt' | 'lead' | 'answer' | 'result' | 'round' | 'quiet' | 'boundary' | 'compaction';
+export type Part = 'prompt' | 'lead' | 'answer' | 'result' | 'round' | 'quiet' | 'boundary' | 'compaction' | 'step';
 
 export interface TreeRecord {
   /** By this the project finds it again, in this file and in others. */
@@ -27,6 +28,8 @@ export interface TreeRecord {
   readonly at?: Timestamp;
   /** What a compaction keeps beside its summary, in the order in which the model sees it. */
   readonly kept?: readonly TreeRecord[];
+  /** Where a step ends. */
+  readonly ends?: PlannedCommit['checkpoint'];
   /** The tool call that started the chain which begins here. */
   readonly startedBy?: string;
 }
@@ -150,6 +153,11 @@ function segmentsOf(strand: Strand, branchedAt: ReadonlySet<TreeRecord>, granula
   records.forEach((record, at) => {
     const before = records[at - 1];
     if (before && (before.stored !== record.stored || branchedAt.has(before))) close(at, 'turn_boundary');
+    if (record.part === 'step') {
+      close(at, 'turn_boundary');
+      close(at + 1, record.ends ?? 'turn_boundary');
+      return;
+    }
     if (record.part === 'boundary' || (record.part === 'compaction' && before?.part !== 'boundary'))
       close(at, before?.part === 'result' ? 'compaction' : 'turn_boundary');
     if (record.part === 'compaction') {

@@ -18,6 +18,29 @@ export interface ForeignRows {
   each(table: string, columns: readonly string[], where?: Readonly<Record<string, string>>): Iterable<ForeignRow>;
 }
 
+/** A database in memory as the bytes of its file: `tables` are statements that make them, `rows` go in as they are. */
+export function databaseBytes({
+  tables,
+  rows,
+}: {
+  readonly tables: readonly string[];
+  readonly rows: readonly { readonly table: string; readonly values: Readonly<Record<string, ForeignValue>> }[];
+}): Uint8Array {
+  const raw = new Database(':memory:');
+  try {
+    for (const sql of tables) raw.exec(sql);
+    for (const { table, values } of rows) {
+      const names = Object.keys(values);
+      raw
+        .prepare(`INSERT INTO ${quoted(table)} (${names.map(quoted).join(', ')}) VALUES (${names.map(() => '?').join(', ')})`)
+        .run(...Object.values(values));
+    }
+    return raw.serialize();
+  } finally {
+    raw.close();
+  }
+}
+
 export interface Foreign {
   readonly rows: ForeignRows;
   /** The files that were read, the database first: copies, to be read while it is open; none of a database that was too large to copy. */

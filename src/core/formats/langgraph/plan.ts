@@ -1,0 +1,133 @@
+import { isObject, type JsonObject, stringAt } from '../../base/index.js';
+import type { Elision, ImportPlan, ParsedDelta, ParsedEntry, PlanContext, Problem } from '../format.js';
+import { clip } from '../headline.js';
+import type { Piece } from '../jsonl.js';
+import { planStrands, type TreeRecord } from '../strands.js';
+import { entriesOf, stopEntry } from './entries.js';
+import { type CheckpointLine, isCheckpoint, messageOf, scanLines, timeOf } from './lines.js';
+import { titleIn } from './rows.js';
+
+export const formatId = 'langgraph-v1';
+const template = 'langgraph';
+const longestName = 400;
+
+/** Plans the import of a thread's lines: one commit for each checkpoint that added messages, branches where checkpoints fork. */
+export function planImport(file: Uint8Array, context: PlanContext): ImportPlan {
+  const scan = scanLines(file, { mayGrow: true });
+  const { pieces } = scan;
+  const about = pieces.find(({ record }) => record?.thread !== undefined)?.record ?? {};
+  const namespace = stringAt(about, 'namespace');
+  const sessionId = sessionOf(about);
+  const skipped: Problem[] = [...scan.skipped];
+  const notes: Problem[] = [...scan.notes];
+  const aside = new Set<Piece>();
+  const records = treeOf();
+  const lines = records.map(({ piece }) => piece.record as CheckpointLine);
+  const title = titleIn(messagesOf(lines));
+  const planned = planStrands({ pieces, records, aside }, context, {
+    // A graph inside a graph is called by its node; the run that started it follows behind a colon.
+    template: (namespace === undefined ? template : `${template}/${namespace.split('|').at(-1)?.split(':')[0]}`).slice(0, longestName),
+    ...(sessionId === undefined ? {} : { sessionId }),
+    read: readPieces,
+    summary: summaryOf,
+  });
+  const freshFrom = pieces.find(({ range }) => range.start >= context.resumeAt)?.line ?? Number.POSITIVE_INFINITY;
+  return {
+    format: formatId,
+    ...(sessionId === undefined ? {} : { sessionId }),
+    ...(title === undefined ? {} : { title }),
+    ...planned,
+    skipped: skipped.filter(({ line }) => line >= freshFrom),
+    notes: notes.filter(({ line }) => line >= freshFrom),
+    end: scan.end,
+  };
+
+  function treeOf(): readonly TreeRecord[] {
+    const all: TreeRecord[] = [];
+    const byId = new Map<string, TreeRecord>();
+    for (const piece of pieces) {
+      const { record: line } = piece;
+      if (piece.sort !== 'record' || !line) continue;
+      if (line.row !== undefined)
+        skipped.push({ line: piece.line, reason: `a checkpoint that cannot be read (${typeIn(line.row)}): it is kept as it is` });
+      if (!isCheckpoint(line) || line.messages.length === 0) continue;
+      if (byId.has(line.checkpoint)) {
+        aside.add(piece);
+        skipped.push({ line: piece.line, reason: 'the same checkpoint stands before: this one is kept aside' });
+        continue;
+      }
+      const after = typeof line.after === 'string' ? line.after : undefined;
+      const parent = after === undefined ? null : (byId.get(after) ?? null);
+      if (after !== undefined && !parent) notes.push({ line: piece.line, reason: `what it follows, ${after}, is not there: read as a beginning` });
+      const at = timeOf(line);
+      const kinds = line.messages.map((message) => messageOf(message));
+      const last = kinds.at(-1);
+      const isOpen = last?.kind !== 'ai' || (Array.isArray(last.fields.tool_calls) && last.fields.tool_calls.length > 0);
+      const node: TreeRecord = {
+        name: line.checkpoint,
+        piece,
+        part: line.replaces === true && parent ? 'compaction' : 'step',
+        parent,
+        stored: piece.range.start < context.resumeAt || ((parent === null || parent.stored) && context.known.has(line.checkpoint)),
+        ends: isOpen ? 'tool_call' : 'turn_boundary',
+        ...(at === undefined ? {} : { at }),
+      };
+      all.push(node);
+      byId.set(line.checkpoint, node);
+    }
+    return all;
+  }
+}
+
+function* messagesOf(lines: readonly CheckpointLine[]) {
+  for (const { messages } of lines) yield* messages;
+}
+
+const typeIn = (row: unknown): string => (isObject(row) ? (stringAt(row, 'type') ?? 'no type') : 'no row');
+
+/** The thread, and the place of a graph inside it. */
+function sessionOf(about: JsonObject): string | undefined {
+  const thread = stringAt(about, 'thread');
+  const namespace = stringAt(about, 'namespace');
+  return thread === undefined ? undefined : (namespace === undefined ? thread : `${thread}/${namespace}`).slice(0, longestName);
+}
+
+function readPieces(pieces: readonly Piece[]): { entries: readonly ParsedEntry[]; elisions: readonly Elision[] } {
+  const entries: ParsedEntry[] = [];
+  let at = 0;
+  let stops = 0;
+  for (const { record, range, sort } of pieces) {
+    const raw = { start: at, end: at + range.end - range.start };
+    at = raw.end;
+    if (!record || sort !== 'record') continue;
+    if (isCheckpoint(record)) for (const entry of entriesOf(record, raw)) entries.push(entry);
+    else if (record.write !== undefined) entries.push(stopEntry(record, stops++, raw));
+  }
+  return { entries, elisions: [] };
+}
+
+export function parse(delta: Uint8Array): ParsedDelta {
+  const { pieces, skipped } = scanLines(delta);
+  return { ...readPieces(pieces), problems: skipped };
+}
+
+function summaryOf(records: readonly TreeRecord[]): string | undefined {
+  const messages = records.flatMap(({ piece }) => (piece.record as CheckpointLine).messages);
+  const asked = titleIn(messages);
+  if (asked !== undefined) return asked;
+  const reads = messages.flatMap((message) => messageOf(message) ?? []);
+  for (const { kind, fields } of reads) {
+    const text = kind === 'ai' && typeof fields.content === 'string' ? clip(fields.content) : undefined;
+    if (text !== undefined) return text;
+  }
+  const tools = new Set(
+    reads.flatMap(({ kind, fields }) =>
+      kind === 'tool'
+        ? [stringAt(fields, 'name') ?? 'tool']
+        : Array.isArray(fields.tool_calls)
+          ? fields.tool_calls.flatMap((call) => stringAt(call, 'name') ?? [])
+          : [],
+    ),
+  );
+  return tools.size > 0 ? clip([...tools].join(', ')) : undefined;
+}

@@ -1,0 +1,173 @@
+import { createHash } from 'node:crypto';
+import { bytesOf, isObject, type Json, type JsonObject, stringAt, textOf } from '../../base/index.js';
+import type { ColumnValue, DatabaseReader, DatabaseRows, Member } from '../format.js';
+import { clip } from '../headline.js';
+import { messageOf } from './lines.js';
+import { columnValue } from './values.js';
+
+const needed = ['thread_id', 'checkpoint_ns', 'checkpoint_id', 'parent_checkpoint_id', 'type', 'checkpoint', 'metadata'] as const;
+const ofWrites = ['thread_id', 'checkpoint_ns', 'checkpoint_id', 'task_id', 'idx', 'channel', 'type', 'value'] as const;
+
+/**
+ * A checkpointer's database: its threads are sources, one each, and a graph inside a graph is one of its own. The file is not kept: it holds
+ * every state whole, so that it grows with the square of what was said.
+ */
+export const database: DatabaseReader = {
+  mayBe: (_, head) => textOf(head).includes('checkpoint_ns'),
+  keeps: { not: 'it repeats the whole state at every checkpoint: each thread is kept with what its checkpoints changed, the database is not' },
+  recognize: (tables) => needed.every((column) => tables.get('checkpoints')?.includes(column)),
+  *members(rows) {
+    const threads = new Map<string, readonly [thread: string, namespace: string]>();
+    for (const row of rows.each('checkpoints', ['thread_id', 'checkpoint_ns'])) {
+      const [thread, namespace] = [String(row.thread_id), String(row.checkpoint_ns ?? '')];
+      threads.set(namespace === '' ? thread : `${thread}/${namespace}`, [thread, namespace]);
+    }
+    for (const [id, [thread, namespace]] of [...threads].sort(([a], [b]) => (a < b ? -1 : 1))) yield memberOf(rows, id, thread, namespace);
+  },
+};
+
+const memberOf = (rows: DatabaseRows, id: string, thread: string, namespace: string): Member => ({
+  id,
+  bytes: () => bytesOf([...linesOf(rows, thread, namespace)].map((line) => `${JSON.stringify(line)}\n`).join('')),
+});
+
+/** The messages of a state by number, so that each is held once however many checkpoints repeat it. */
+interface State {
+  readonly messages: readonly number[];
+  /** By their names: what the other channels hold, in short. */
+  readonly channels: ReadonlyMap<string, string>;
+  /** The checkpoint that added the last of the messages. */
+  readonly last: Added | null;
+}
+
+interface Added {
+  readonly checkpoint: string;
+  /** How many messages there are with it. */
+  readonly end: number;
+  readonly before: Added | null;
+}
+
+function* linesOf(rows: DatabaseRows, thread: string, namespace: string): Generator<Json> {
+  yield { thread, ...(namespace === '' ? {} : { namespace }) };
+  const place = { thread_id: thread, checkpoint_ns: namespace };
+  const found = [...rows.each('checkpoints', ['checkpoint_id', 'parent_checkpoint_id'], place)].map((row) => ({
+    id: String(row.checkpoint_id),
+    parent: typeof row.parent_checkpoint_id === 'string' ? row.parent_checkpoint_id : undefined,
+  }));
+  // Ids are made of the time, and a state comes before those that go on from it.
+  found.sort((a, b) => (a.id < b.id ? -1 : 1));
+  const waiting = new Map<string, number>();
+  for (const { parent } of found) if (parent !== undefined) waiting.set(parent, (waiting.get(parent) ?? 0) + 1);
+  const states = new Map<string, State>();
+  const numbers = new Map<string, number>();
+  const numberOf = (message: Json): number => {
+    const text = JSON.stringify(message);
+    const number = numbers.get(text) ?? numbers.size;
+    numbers.set(text, number);
+    return number;
+  };
+  for (const { id, parent } of found) {
+    const before = parent === undefined ? undefined : states.get(parent);
+    if (parent !== undefined) {
+      const left = (waiting.get(parent) ?? 1) - 1;
+      waiting.set(parent, left);
+      if (left === 0) states.delete(parent);
+    }
+    for (const row of rows.each('checkpoints', ['type', 'checkpoint', 'metadata'], { ...place, checkpoint_id: id })) {
+      const checkpoint = columnValue(row.type, row.checkpoint);
+      if (!isObject(checkpoint) || !isObject(checkpoint.channel_values)) {
+        yield { row: { table: 'checkpoints', checkpoint_id: id, type: plain(row.type), checkpoint: plain(row.checkpoint) } };
+        continue;
+      }
+      const { line, state } = stepOf({ id, parent, checkpoint, metadata: columnValue('json', row.metadata) }, before, numberOf);
+      if ((waiting.get(id) ?? 0) > 0) states.set(id, state);
+      yield line;
+    }
+    yield* writesOf(rows, { ...place, checkpoint_id: id });
+  }
+}
+
+interface Step {
+  readonly id: string;
+  readonly parent: string | undefined;
+  readonly checkpoint: JsonObject;
+  readonly metadata: Json | undefined;
+}
+
+function stepOf({ id, parent, checkpoint, metadata }: Step, before: State | undefined, numberOf: (message: Json) => number) {
+  const values = checkpoint.channel_values as JsonObject;
+  const channel = messageChannel(values);
+  const list = channel === undefined ? [] : (values[channel] as readonly Json[]);
+  const messages = list.map(numberOf);
+  let same = 0;
+  while (before && same < messages.length && messages[same] === before.messages[same]) same++;
+  let last = before?.last ?? null;
+  while (last && last.end > same) last = last.before;
+  const start = last?.end ?? 0;
+  const source = stringAt(metadata, 'source');
+  // A person who edits makes a branch; a graph that drops what it began with goes on with less.
+  const replaces = start === 0 && before?.last != null && messages.length > 0 && source !== 'update' && source !== 'fork';
+  const changed: { [channel: string]: Json } = {};
+  const channels = new Map<string, string>();
+  for (const [name, value] of Object.entries(values)) {
+    if (name === channel) continue;
+    const print = createHash('sha256').update(JSON.stringify(value)).digest('base64');
+    channels.set(name, print);
+    if (before?.channels.get(name) !== print) changed[name] = value;
+  }
+  const gone = [...(before?.channels.keys() ?? [])].filter((name) => !channels.has(name));
+  const at = stringAt(checkpoint, 'ts');
+  const line: Json = {
+    checkpoint: id,
+    ...(parent === undefined ? {} : { parent }),
+    ...(at === undefined ? {} : { at }),
+    after: replaces ? (before?.last?.checkpoint ?? null) : (last?.checkpoint ?? null),
+    ...(replaces ? { replaces } : {}),
+    ...(channel === undefined ? {} : { channel }),
+    messages: list.slice(start),
+    ...(Object.keys(changed).length > 0 ? { state: changed } : {}),
+    ...(gone.length > 0 ? { gone } : {}),
+    ...(metadata === undefined ? {} : { metadata }),
+    ...(checkpoint.channel_versions === undefined ? {} : { versions: checkpoint.channel_versions }),
+    ...(checkpoint.versions_seen === undefined ? {} : { seen: checkpoint.versions_seen }),
+  };
+  const added = messages.length > start ? { checkpoint: id, end: messages.length, before: last } : last;
+  const state: State = { messages, channels, last: added };
+  return { line, state };
+}
+
+/** The channel that holds the conversation: `messages`, else the first that is a list of nothing but messages. */
+function messageChannel(values: JsonObject): string | undefined {
+  const holds = (name: string): boolean => {
+    const list = values[name];
+    return Array.isArray(list) && list.length > 0 && list.every((one) => messageOf(one) !== undefined);
+  };
+  if (Array.isArray(values.messages) && (values.messages.length === 0 || holds('messages'))) return 'messages';
+  return Object.keys(values).filter(holds).sort()[0];
+}
+
+/** What a run left at a checkpoint where it stopped: a question to a person, the answer to it, an error. */
+const stops = ['__interrupt__', '__error__', '__resume__'];
+
+function* writesOf(rows: DatabaseRows, place: Readonly<Record<string, string>>): Generator<Json> {
+  if (!ofWrites.every((column) => rows.tables.get('writes')?.includes(column))) return;
+  const kept = [...rows.each('writes', ['task_id', 'idx', 'channel', 'type', 'value'], place)].filter(({ channel }) =>
+    stops.includes(String(channel)),
+  );
+  kept.sort((a, b) => stops.indexOf(String(a.channel)) - stops.indexOf(String(b.channel)) || (String(a.task_id) < String(b.task_id) ? -1 : 1));
+  for (const { task_id: task, channel, type, value } of kept)
+    yield { write: String(channel), of: place.checkpoint_id as string, task: String(task), value: columnValue(type, value) ?? plain(value) };
+}
+
+const plain = (value: ColumnValue | undefined): Json =>
+  value instanceof Uint8Array ? Buffer.from(value).toString('base64') : typeof value === 'bigint' ? value.toString() : (value ?? null);
+
+/** What a person asked first. */
+export function titleIn(messages: Iterable<Json>): string | undefined {
+  for (const message of messages) {
+    const read = messageOf(message);
+    const text = read?.kind === 'human' && typeof read.fields.content === 'string' ? clip(read.fields.content) : undefined;
+    if (text !== undefined) return text;
+  }
+  return undefined;
+}

@@ -1,0 +1,165 @@
+import { badRequest, bytesOf, type EntryKey, isObject, type Json, type JsonObject } from '../../base/index.js';
+import type { WritableEntry, WriteOptions } from '../format.js';
+import { concatLines } from '../jsonl.js';
+import { textParts } from '../parts.js';
+import { entriesOf, summarized } from './entries.js';
+import { type CheckpointLine, isCheckpoint, type Kind, scanLines } from './lines.js';
+
+/** Lines that hold the entries, one a message, as if each had been a step of its own; `keys` says what its entries are called. */
+export function writeEntries(entries: readonly WritableEntry[], options: WriteOptions): Uint8Array {
+  let after: string | null = null;
+  const lines = groupsOf(entries).map((group) => {
+    const checkpoint = options.newId();
+    const message = messageFor(group, options.newId());
+    const line: CheckpointLine = { checkpoint, at: group[0].at ?? options.now, after, messages: [message] };
+    after = checkpoint;
+    // Parts of a message are read in LangChain's order, so that keys are given in it.
+    const read = entriesOf(line, { start: 0, end: 0 });
+    const keys = group.map(({ key }) => key);
+    return { ...line, ...(read.length === keys.length && keys.every((key) => key !== undefined) ? { keys: keys as Json[] } : {}) };
+  });
+  return bytesOf(lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+}
+
+type Group = [WritableEntry, ...WritableEntry[]];
+
+function groupsOf(entries: readonly WritableEntry[]): Group[] {
+  const groups: Group[] = [];
+  for (const entry of entries) {
+    if (entry.kind === 'event' && !isObject(entry.result)) continue;
+    const last = groups.at(-1);
+    if (last && belongs(last, entry)) last.push(entry);
+    else groups.push([entry]);
+  }
+  return groups;
+}
+
+function belongs([first]: Group, entry: WritableEntry): boolean {
+  if (first.role !== entry.role || (first.kind === 'summary') !== (entry.kind === 'summary')) return false;
+  if (entry.role === 'tool') return entry.kind !== 'tool_result' && entry.toolCallId === first.toolCallId;
+  return entry.messageId !== undefined && entry.messageId === first.messageId && entry.author === first.author;
+}
+
+const classes: Readonly<Record<Kind, string>> = { human: 'HumanMessage', ai: 'AIMessage', tool: 'ToolMessage', system: 'SystemMessage' };
+
+/** A message as LangChain's own JSON has it, for both of its languages. */
+const made = (kind: Kind, kwargs: JsonObject): Json => ({
+  lc: 1,
+  type: 'constructor',
+  id: ['langchain_core', 'messages', classes[kind]],
+  kwargs: { ...kwargs, additional_kwargs: kwargs.additional_kwargs ?? {}, response_metadata: kwargs.response_metadata ?? {} },
+});
+
+function messageFor(group: Group, id: string): Json {
+  const [first] = group;
+  switch (first.role) {
+    case 'system':
+      return made('system', { id, content: contentOf(group) });
+    case 'tool':
+      return toolMessage(group, id);
+    case 'assistant':
+      return answerMessage(group, id);
+    default:
+      return made('human', {
+        id,
+        content: contentOf(group),
+        ...(first.author === undefined ? {} : { name: first.author }),
+        ...(first.kind === 'summary' ? { additional_kwargs: { lc_source: summarized } } : {}),
+      });
+  }
+}
+
+/** A text alone is a string, everything else a list of blocks. */
+function contentOf(group: readonly WritableEntry[]): Json {
+  const [only] = group;
+  return group.length === 1 && only && isText(only) ? (only.text ?? '') : group.map(blockOf);
+}
+
+const isText = ({ kind }: WritableEntry): boolean => kind === 'text' || kind === 'summary';
+
+function blockOf(entry: WritableEntry): Json {
+  const sealed = isObject(entry.result) ? entry.result : {};
+  switch (entry.kind) {
+    case 'thinking':
+      return entry.marks?.includes('redacted')
+        ? { type: 'redacted_thinking', data: sealed.data ?? '' }
+        : { type: 'thinking', thinking: entry.text ?? '', ...('signature' in sealed ? { signature: sealed.signature as Json } : {}) };
+    case 'image':
+      return mediaBlock(entry);
+    case 'event':
+      return sealed;
+    case 'tool_call':
+      return { type: 'tool_use', id: entry.toolCallId ?? '', name: entry.toolName ?? '', input: inputOf(entry) };
+    default:
+      return { type: 'text', text: entry.text ?? '' };
+  }
+}
+
+function mediaBlock({ media, result }: WritableEntry): Json {
+  if (!media) return isObject(result) ? result : { type: 'text', text: '[image]' };
+  const { mediaType, bytes } = media;
+  const data = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
+  return mediaType.startsWith('image/')
+    ? { type: 'image_url', image_url: { url: `data:${mediaType};base64,${data}` } }
+    : { type: 'file', source_type: 'base64', mime_type: mediaType, data };
+}
+
+const inputOf = ({ arguments: input }: WritableEntry): JsonObject =>
+  isObject(input) ? input : input === undefined || input === null ? {} : { input: input as Json };
+
+function answerMessage(group: Group, id: string): Json {
+  const calls = group.filter(({ kind }) => kind === 'tool_call');
+  const firstCall = group.findIndex(({ kind }) => kind === 'tool_call');
+  const saysAfter = firstCall >= 0 && group.slice(firstCall).some(({ kind }) => kind !== 'tool_call');
+  const said = saysAfter ? group : group.filter(({ kind }) => kind !== 'tool_call');
+  const { author } = group[0];
+  return made('ai', {
+    id,
+    content: said.length === 0 ? '' : contentOf(said),
+    tool_calls: calls.map((call): Json => ({ name: call.toolName ?? '', args: inputOf(call), id: call.toolCallId ?? '', type: 'tool_call' })),
+    invalid_tool_calls: [],
+    ...(author === undefined ? {} : { response_metadata: { model_name: author } }),
+  });
+}
+
+function toolMessage(group: Group, id: string): Json {
+  const [first] = group;
+  const waiting = group.filter(({ kind }) => kind !== 'tool_result').map(blockOf);
+  const result = group.find(({ kind }) => kind === 'tool_result') ?? first;
+  const parts = textParts(result);
+  const text = result.kind === 'tool_result' ? (result.text ?? '') : '';
+  const listed = (parts ?? [text]).flatMap((part): Json[] => (part === null ? waiting.splice(0, 1) : [{ type: 'text', text: part }]));
+  const blocks = [...listed, ...waiting];
+  return made('tool', {
+    id,
+    content: parts || blocks.length > 1 ? blocks : text,
+    tool_call_id: first.toolCallId ?? '',
+    ...(first.toolName === undefined ? {} : { name: first.toolName }),
+    status: result.isError ? 'error' : 'success',
+    ...(result.kind === 'tool_result' && result.result !== undefined ? { artifact: result.result as Json } : {}),
+  });
+}
+
+/**
+ * The delta up to and including the entry; a line that holds more is written again with the messages that are kept. A message that is cut in
+ * its middle is written again too, with its first parts.
+ * @throws BAD_REQUEST when the delta has no such entry.
+ */
+export function cutLines(delta: Uint8Array, lastKept: EntryKey): Uint8Array {
+  for (const { record, sort, range } of scanLines(delta).pieces) {
+    if (!record || sort !== 'record' || !isCheckpoint(record)) continue;
+    const entries = entriesOf(record, { start: 0, end: 0 });
+    const at = entries.findIndex(({ key }) => key === lastKept);
+    if (at < 0) continue;
+    if (at === entries.length - 1) return delta.slice(0, range.end);
+    const counts = record.messages.map((message) => entriesOf({ ...record, messages: [message] }, { start: 0, end: 0 }).length);
+    let whole = 0;
+    let kept = 0;
+    while (kept + (counts[whole] as number) <= at + 1) kept += counts[whole++] as number;
+    const rest = entries.slice(kept, at + 1) as WritableEntry[];
+    const messages = [...record.messages.slice(0, whole), ...(rest.length > 0 ? [messageFor(rest as Group, `${record.checkpoint}-cut`)] : [])];
+    const line = { ...record, messages, keys: entries.slice(0, at + 1).map(({ key }) => key) };
+    return concatLines([delta.slice(0, range.start), bytesOf(`${JSON.stringify(line)}\n`)]);
+  }
+  throw badRequest('at', `at is ${lastKept}, which is no entry of this delta`);
+}

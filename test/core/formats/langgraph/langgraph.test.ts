@@ -1,0 +1,298 @@
+import { readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { HumanMessage, RemoveMessage } from '@langchain/core/messages';
+import { ExtData, encode } from '@msgpack/msgpack';
+import Database from 'better-sqlite3';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { ContextId, EntryKey } from '../../../../src/core/base/index.js';
+import { type Chain, contextEntries, entries, fork, history, tips } from '../../../../src/core/chain/index.js';
+import { exportContext } from '../../../../src/core/export/index.js';
+import { formatOf } from '../../../../src/core/formats/index.js';
+import { detect, getSource, importPaths, listSources } from '../../../../src/core/intake/index.js';
+import { atOnce } from '../../../../src/core/project/index.js';
+import { getRequest, listRequests } from '../../../../src/core/requests/index.js';
+import { agentOn, Command, saverAt, thread, told } from '../../../support/langgraph.js';
+import { emptyChain, scratch } from '../../../support/project.js';
+
+const imported = (chain: Chain, ...paths: string[]) => atOnce(importPaths(chain, { paths }));
+
+const said = (chain: Chain, id: ContextId, stop?: 'root'): string[] =>
+  entries(chain, { id, ...(stop && { stop }) })
+    .entries.filter(({ marks }) => !marks?.includes('hidden'))
+    .map(({ role, kind, text, toolName }) => `${role} ${kind} ${toolName ?? ''} ${text ?? ''}`);
+
+const toolTurn = (prompt: string): string[] => [
+  `user text  ${prompt}`,
+  'assistant text  Let me look.',
+  'assistant tool_call read ',
+  'tool tool_result read export const a = 1;',
+  'assistant text  About export const a = 1;',
+];
+const turn = (prompt: string): string[] => [`user text  ${prompt}`, `assistant text  About ${prompt}`];
+
+const bytesOf = (chain: Chain, sourceId: string): Buffer => {
+  const { artifactRef } = getSource(chain, sourceId);
+  return Buffer.from(chain.artifacts.read(chain.artifacts.find(artifactRef as never)));
+};
+
+/** A database that LangGraph itself wrote: two threads, one of them with a fork by checkpoint, an edit, and a question to a person. */
+async function written(): Promise<string> {
+  const path = join(scratch(), 'checkpoints.db');
+  const saver = saverAt(path);
+  const agent = agentOn(saver);
+  await agent.invoke(told('use a tool'), thread('one'));
+  await agent.invoke(told('go on'), thread('one'));
+  const states = [];
+  for await (const state of agent.getStateHistory(thread('one'))) states.push(state);
+  const first = states.find(({ values, next }) => values.messages?.length === 4 && next.length === 0);
+  await agent.invoke(told('another way'), first?.config);
+  await agent.updateState(thread('one'), { messages: [new HumanMessage({ id: 'human-another way', content: 'a third way' })] });
+  await agent.invoke(told('ask me'), thread('two'));
+  await agent.invoke(new Command({ resume: 'yes' }), thread('two'));
+  return path;
+}
+
+describe('threads of a checkpointer', () => {
+  test('[F4] each is a source; checkpoints that add messages are commits, and forks are branches', async () => {
+    const path = await written();
+    expect(detect([path])).toMatchObject([{ path, format: 'langgraph-v1', sessions: 2 }]);
+    const chain = emptyChain();
+    const result = imported(chain, path);
+    expect(result).toMatchObject({ sessions: 2, skipped: [] });
+    expect(listSources(chain).map(({ sessionId, title }) => [sessionId, title])).toEqual([
+      ['two', 'ask me'],
+      ['one', 'use a tool'],
+    ]);
+    const lanes = tips(chain, {}).map(({ id }) => said(chain, id));
+    expect(lanes.sort((a, b) => a.join().localeCompare(b.join()))).toEqual(
+      [
+        ['user text  ask me', 'assistant text  You said yes'],
+        [...toolTurn('use a tool'), ...turn('go on')],
+        [...toolTurn('use a tool'), ...turn('another way')],
+        // An edit of what was said: the answer that stood behind it is still there.
+        [...toolTurn('use a tool'), 'user text  a third way', 'assistant text  About another way'],
+      ].sort((a, b) => a.join().localeCompare(b.join())),
+    );
+    const main = tips(chain, {}).find(({ id }) => said(chain, id).includes('user text  go on')) as { id: ContextId };
+    expect(history(chain, main.id).map(({ checkpoint, messageCount }) => [checkpoint, messageCount])).toEqual([
+      ['turn_boundary', 1],
+      ['tool_call', 1],
+      ['turn_boundary', 1],
+      ['tool_call', 1],
+      ['tool_call', 1],
+      ['tool_call', 1],
+    ]);
+    const notes = contextEntries(chain, { id: tips(chain, { sessionId: 'two' })[0]?.id as never }).map(({ entry }) => entry.text);
+    expect(notes).toContain('You said yes');
+    expect(imported(chain, path)).toMatchObject({ commits: 0, entries: 0 });
+  });
+
+  test('[F1] what was asked of a person is kept, and each thread comes back byte for byte though the database is gone', async () => {
+    const chain = emptyChain();
+    imported(chain, await written());
+    const sources = listSources(chain);
+    const asked = sources.find(({ sessionId }) => sessionId === 'two');
+    const lines = bytesOf(chain, asked?.sourceId ?? '')
+      .toString()
+      .trimEnd()
+      .split('\n');
+    expect(lines.map((line) => Object.keys(JSON.parse(line) as object)[0])).toEqual(expect.arrayContaining(['thread', 'checkpoint', 'write']));
+    expect(lines.find((line) => line.includes('__interrupt__'))).toContain('May I?');
+    const { entries: all } = formatOf('langgraph-v1').parse(bytesOf(chain, asked?.sourceId ?? ''));
+    expect(all.filter(({ toolName }) => toolName === 'interrupt').map(({ text }) => text)).toEqual(['{"question":"May I?"}']);
+    expect(all.filter(({ toolName }) => toolName === 'resume').map(({ text }) => text)).toContain('yes');
+  });
+
+  test('[F3] a thread that grew adds what is new', async () => {
+    const path = join(scratch(), 'checkpoints.db');
+    const saver = saverAt(path);
+    const agent = agentOn(saver);
+    const chain = emptyChain();
+    for (const prompt of ['one', 'use a tool', 'three']) {
+      await agent.invoke(told(prompt), thread('t'));
+      expect(imported(chain, path)).toMatchObject({ sessions: 1, skipped: [], commits: prompt === 'use a tool' ? 4 : 2 });
+      expect(imported(chain, path)).toMatchObject({ commits: 0 });
+    }
+    expect(tips(chain, {}).map(({ id }) => said(chain, id))).toEqual([[...turn('one'), ...toolTurn('use a tool'), ...turn('three')]]);
+    expect(listSources(chain)).toHaveLength(1);
+  });
+
+  test('[C9] a graph that drops what it began with goes on from a compaction', async () => {
+    const path = join(scratch(), 'checkpoints.db');
+    const agent = agentOn(saverAt(path));
+    await agent.invoke(told('one'), thread('t'));
+    await agent.invoke({ messages: [new RemoveMessage({ id: 'human-one' }), ...told('two').messages] }, thread('t'));
+    const chain = emptyChain();
+    const { tips: all } = imported(chain, path);
+    const id = all.at(-1) as ContextId;
+    expect(said(chain, id)).toEqual(['assistant text  About one', ...turn('two')]);
+    expect(history(chain, id).map(({ type }) => type)).toEqual(['delta', 'compaction', 'delta', 'delta']);
+  });
+
+  test('[R3] each answer was a call, rebuilt from the messages before it', async () => {
+    const chain = emptyChain();
+    imported(chain, await written());
+    const rows = listRequests(chain, { sessionId: 'one' });
+    expect(rows.length).toBeGreaterThanOrEqual(4);
+    expect(rows.every(({ source, proof }) => source === 'langgraph' && proof === 'rebuilt')).toBe(true);
+    expect(rows[0]).toMatchObject({ model: 'stand-in-1', messageCount: 1, tokens: { input: 10, output: 2, cacheRead: null, cacheWrite: null } });
+    for (const { requestId, messageCount } of rows) expect(getRequest(chain, requestId).body.messages).toHaveLength(messageCount);
+  });
+});
+
+describe('what LangGraph goes on with', () => {
+  test('[F14] an export is a database that its own saver opens: the graph sees the messages and answers the next', async () => {
+    const chain = emptyChain();
+    imported(chain, await written());
+    const tip = tips(chain, {}).find(({ id }) => said(chain, id).includes('user text  another way')) as { id: ContextId };
+    const path = join(scratch(), 'export.db');
+    exportContext(chain, { id: tip.id, format: 'langgraph-v1', path });
+    const { thread_id: id } = new Database(path, { readonly: true }).prepare('SELECT thread_id FROM checkpoints').get() as { thread_id: string };
+    const agent = agentOn(saverAt(path));
+    const state = await agent.getState(thread(id));
+    expect(state.next).toEqual([]);
+    expect(state.values.messages.map((message: { getType(): string; content: unknown }) => [message.getType(), message.content])).toEqual([
+      ['human', 'use a tool'],
+      ['ai', [{ type: 'text', text: 'Let me look.' }]],
+      ['tool', 'export const a = 1;'],
+      ['ai', 'About export const a = 1;'],
+      ['human', 'another way'],
+      ['ai', 'About another way'],
+    ]);
+    // The graph's own channel goes with it.
+    expect(state.values.answers).toBe(2);
+    const after = await agent.invoke(told('and now'), thread(id));
+    expect(after.messages.slice(-2).map(({ content }: { content: unknown }) => content)).toEqual(['and now', 'About and now']);
+    expect(after.answers).toBe(3);
+    // And what LangGraph wrote behind it is read again.
+    const back = imported(emptyChain(), path);
+    expect(back).toMatchObject({ sessions: 1, skipped: [] });
+  });
+
+  test('[F14] a conversation of another agent is taken up, with calls, results, images and thinking', async () => {
+    const chain = emptyChain();
+    const fixture = join(import.meta.dirname, '../../../fixtures/pi/tour.jsonl');
+    const { tips: all } = imported(chain, fixture);
+    const path = join(scratch(), 'export.db');
+    const { losses } = exportContext(chain, { id: all.at(-1) as ContextId, format: 'langgraph-v1', path, stop: 'root' });
+    expect(losses.map(({ what }) => what)).not.toContain('thinking');
+    const { thread_id: id } = new Database(path, { readonly: true }).prepare('SELECT thread_id FROM checkpoints').get() as { thread_id: string };
+    const state = await agentOn(saverAt(path)).getState(thread(id));
+    const wanted = contextEntries(chain, { id: all.at(-1) as ContextId, stop: 'root' }).map(({ entry }) => entry);
+    const calls = state.values.messages.flatMap((message: { tool_calls?: { id: string }[] }) => message.tool_calls?.map((call) => call.id) ?? []);
+    expect(calls).toEqual(wanted.filter(({ kind }) => kind === 'tool_call').map(({ toolCallId }) => toolCallId));
+    expect(calls.length).toBeGreaterThan(0);
+  });
+
+  test('[C15] a fork in the middle of a message keeps its first parts under their keys', async () => {
+    const chain = emptyChain();
+    imported(chain, await written());
+    const tip = tips(chain, {}).find(({ id }) => said(chain, id).includes('user text  go on')) as { id: ContextId };
+    const whole = contextEntries(chain, { id: tip.id });
+    const at = whole.find(({ entry }) => entry.text === 'Let me look.')?.key as EntryKey;
+    const cut = fork(chain, { id: tip.id, at });
+    const kept = contextEntries(chain, { id: cut.id });
+    expect(kept.map(({ key }) => key)).toEqual(whole.slice(0, 2).map(({ key }) => key));
+    expect(said(chain, cut.id)).toEqual(toolTurn('use a tool').slice(0, 2));
+  });
+});
+
+/** As the Python LangGraph packs a message: an extension with its module, its class, its fields, and how it is made again. */
+const packed = (name: string, fields: object): ExtData =>
+  new ExtData(5, encode([`langchain_core.messages.${name.toLowerCase().replace('message', '')}`, name, fields, 'model_validate_json']));
+
+function pythonDatabase(states: readonly { id: string; parent: string | null; messages: readonly unknown[] }[]): string {
+  const path = join(scratch(), 'checkpoints.sqlite');
+  const db = new Database(path);
+  db.exec(
+    "CREATE TABLE checkpoints (thread_id TEXT NOT NULL, checkpoint_ns TEXT NOT NULL DEFAULT '', checkpoint_id TEXT NOT NULL, parent_checkpoint_id TEXT, type TEXT, checkpoint BLOB, metadata BLOB, PRIMARY KEY (thread_id, checkpoint_ns, checkpoint_id))",
+  );
+  const insert = db.prepare('INSERT INTO checkpoints VALUES (?, ?, ?, ?, ?, ?, ?)');
+  for (const { id, parent, messages } of states) {
+    const checkpoint = { v: 4, id, ts: '2026-01-01T00:00:00+00:00', channel_values: { messages }, channel_versions: {}, versions_seen: {} };
+    insert.run('t', '', id, parent, 'msgpack', Buffer.from(encode(checkpoint)), JSON.stringify({ source: 'loop', step: 1 }));
+  }
+  db.close();
+  return path;
+}
+
+describe('what Python wrote', () => {
+  test('[F10] messages in msgpack are read by their fields, and nothing of them is made or run', () => {
+    const human = packed('HumanMessage', { content: 'hello', additional_kwargs: {}, type: 'human', id: 'h1' });
+    const ai = packed('AIMessage', {
+      content: [{ type: 'text', text: 'hi' }],
+      type: 'ai',
+      id: 'a1',
+      tool_calls: [{ name: 'ls', args: { p: '.' }, id: 'c1' }],
+    });
+    const tool = packed('ToolMessage', { content: 'a.ts', type: 'tool', id: 't1', tool_call_id: 'c1', name: 'ls', status: 'error' });
+    const path = pythonDatabase([
+      { id: '1f000000-0000-6000-8000-000000000001', parent: null, messages: [human] },
+      { id: '1f000000-0000-6000-8000-000000000002', parent: '1f000000-0000-6000-8000-000000000001', messages: [human, ai] },
+      { id: '1f000000-0000-6000-8000-000000000003', parent: '1f000000-0000-6000-8000-000000000002', messages: [human, ai, tool] },
+    ]);
+    const chain = emptyChain();
+    const { tips: all, skipped } = imported(chain, path);
+    expect(skipped).toEqual([]);
+    expect(contextEntries(chain, { id: all.at(-1) as ContextId }).map(({ entry }) => [entry.kind, entry.text, entry.isError])).toEqual([
+      ['text', 'hello', undefined],
+      ['text', 'hi', undefined],
+      ['tool_call', undefined, undefined],
+      ['tool_result', 'a.ts', true],
+    ]);
+    expect(history(chain, all.at(-1) as ContextId)).toHaveLength(3);
+  });
+});
+
+describe('bad input', () => {
+  test('[F2] checkpoints that cannot be read are kept and named, and the others go on', () => {
+    const good = packed('HumanMessage', { content: 'hello', type: 'human' });
+    const path = pythonDatabase([{ id: 'a', parent: null, messages: [good] }]);
+    const db = new Database(path);
+    const insert = db.prepare("INSERT INTO checkpoints VALUES ('t', '', ?, ?, ?, ?, ?)");
+    insert.run('b', 'a', 'msgpack', Buffer.from([0xc1, 1, 2]), null);
+    insert.run('c', 'b', 'json', '{"channel_values": 7}', 'x');
+    insert.run('d', 'd', 'pickle', Buffer.from('cos\nsystem\n'), null);
+    insert.run('e', 'f', 'json', JSON.stringify({ channel_values: { messages: [{ type: 'human', content: 'on' }, 5] } }), '[]');
+    insert.run(
+      'f',
+      'e',
+      'json',
+      JSON.stringify({ channel_values: { __proto__: [], messages: [{ role: 'user', content: [{ type: 'odd' }] }] } }),
+      null,
+    );
+    db.close();
+    const chain = emptyChain();
+    const result = imported(chain, path);
+    expect(result.sessions).toBe(1);
+    expect(result.skipped.map(({ reason }) => reason)).toEqual([
+      'a checkpoint that cannot be read (msgpack): it is kept as it is',
+      'a checkpoint that cannot be read (json): it is kept as it is',
+      'a checkpoint that cannot be read (pickle): it is kept as it is',
+    ]);
+    expect(tips(chain, {}).flatMap(({ id }) => said(chain, id))).toContain('user text  hello');
+    for (const { sourceId } of listSources(chain)) bytesOf(chain, sourceId);
+  });
+
+  test('[F2] a damaged database ends in words or in what was left of it', async () => {
+    const path = await written();
+    const log = `${path}-wal`;
+    const sound = readFileSync(path);
+    const soundLog = readFileSync(log);
+    fc.assert(
+      fc.property(fc.array(fc.tuple(fc.nat(soundLog.length - 1), fc.nat(255)), { minLength: 1, maxLength: 30 }), fc.boolean(), (flips, isCut) => {
+        const damaged = join(scratch(), 'checkpoints.db');
+        const bytes = Buffer.from(soundLog);
+        for (const [at, value] of flips) bytes[at] = value;
+        writeFileSync(damaged, sound);
+        writeFileSync(`${damaged}-wal`, bytes);
+        if (isCut) truncateSync(`${damaged}-wal`, flips[0]?.[0] ?? 0);
+        const result = imported(emptyChain(), damaged);
+        // What the log held is gone with it, at worst: then there is a database without threads.
+        expect(result.sessions + result.skipped.length + result.notes.length).toBeGreaterThan(0);
+      }),
+      { numRuns: 6 },
+    );
+  });
+});
