@@ -9,9 +9,11 @@ export function Tabs() {
   const chosen = useNavigation(({ route }) => route.view);
   const strip = useRef<HTMLDivElement>(null);
   const overflows = useOverflow(strip);
+  // Where the strip begins to scroll there is less room for the chosen one than before.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: brought into view again
   useEffect(() => {
     document.getElementById(`tab-${chosen}`)?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
-  }, [chosen]);
+  }, [chosen, overflows]);
   return (
     <div className="tab-row">
       <div ref={strip} className={`tabs${overflows ? ' overflowing' : ''}`} role="tablist" aria-label="Views">

@@ -114,6 +114,17 @@ test('[K3] [K6] a finding is discussed with the reviewer as they were, resolved,
   await page.getByRole('combobox', { name: 'Write as' }).fill('@author');
   await findings.getByRole('button', { name: /The first attempt counts twice/ }).click();
   await expect(discussion).toContainText('Review the retries');
+  const then = discussion.getByRole('region', { name: 'Understood then' });
+  await then.getByRole('button', { name: 'Open' }).click();
+  await expect(entries(page)).toContainText('zero attempts is not tested');
+  await page.goBack();
+  await then.getByRole('button', { name: 'Diff against now' }).click();
+  await expect(page.getByRole('tab', { name: 'Diff' })).toHaveAttribute('aria-selected', 'true');
+  await expect(page.getByRole('tabpanel')).toContainText('so a job is called four times');
+  await page.goBack();
+  await then.getByRole('button', { name: 'Fork' }).click();
+  await expect(sheet(page).getByRole('button', { name: 'Make the fork' })).toBeVisible();
+  await page.keyboard.press('Escape');
 
   // The recorded reviewer answers, and the answer is a commit on a branch that holds all that they had read.
   await question.fill(asked);
