@@ -167,6 +167,7 @@ const law: readonly Row[] = [
       'node:os',
       'node:path',
       'node:readline/promises',
+      'node:stream',
       'node:tty',
     ],
   },

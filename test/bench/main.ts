@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { holds, type Row } from './measure.js';
+import { captureParts } from './rows/capture.js';
 import { cardParts } from './rows/cards.js';
 import { commitParts } from './rows/commits.js';
-import { hookParts } from './rows/hook.js';
 import { importParts } from './rows/imports.js';
 import { langGraphParts } from './rows/langgraph.js';
 import { memoryParts } from './rows/memory.js';
@@ -32,7 +32,7 @@ const parts = [
   ...cardParts,
   ...requestParts,
   ...replayParts,
-  ...hookParts,
+  ...captureParts,
   ...ticketParts,
 ].filter((part) => named.length === 0 || part.rows.some((row) => named.includes(row)));
 

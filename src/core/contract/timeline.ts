@@ -341,7 +341,10 @@ export const runContract = {
   read: oc
     .input(z.object({ runId: id, spaceId: id.optional(), limit: z.number().int().min(1).max(10_000).optional() }))
     .output(z.object({ messages: z.array(spaceMessage) })),
-  /** What time has brought: waits that are over, and plans that are due. */
+  /**
+   * What time has brought: waits that are over, and plans that are due. Who runs the agents of a space calls it as time goes by, as it
+   * calls `send` and `finish`: Stemma starts no agent by itself, and a run that nobody takes up would only wait.
+   */
   tick: oc.input(z.object({})).output(z.object({ started: z.array(run), resumed: z.array(run) })),
   /** Ends a run. Completing it moves the agent's marks to what the run had seen, and commits its context to the chain. */
   finish: oc.input(z.object({ runId: id, status: z.enum(['completed', 'failed', 'canceled']), output: words.optional() })).output(run),

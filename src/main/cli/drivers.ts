@@ -1,5 +1,6 @@
 import { basename } from 'node:path';
 import { type Runtime, runtimes } from '../../core/contract/index.js';
+import { claudeStream, type StreamReader } from './stream.js';
 
 /** What `stemma run` knows of an agent: how its command is recognized. Where it writes, `launch` knows for all. */
 export interface Driver {
@@ -7,10 +8,12 @@ export interface Driver {
   /** Names of its command, and of the packages that bring it. */
   readonly commands: readonly string[];
   readonly packages: readonly string[];
+  /** How its output is read, where the command's words make it write no transcript and tell all on standard output. */
+  readonly stream?: (words: readonly string[], cwd: string) => StreamReader | undefined;
 }
 
 export const drivers: Readonly<Record<Runtime, Driver>> = {
-  'claude-code': { agent: 'claude-code', commands: ['claude'], packages: ['@anthropic-ai/claude-code'] },
+  'claude-code': { agent: 'claude-code', commands: ['claude'], packages: ['@anthropic-ai/claude-code'], stream: claudeStream },
   codex: { agent: 'codex', commands: ['codex'], packages: ['@openai/codex'] },
   gemini: { agent: 'gemini', commands: ['gemini'], packages: ['@google/gemini-cli'] },
   pi: { agent: 'pi', commands: ['pi'], packages: ['@earendil-works/pi-coding-agent', '@mariozechner/pi-coding-agent'] },

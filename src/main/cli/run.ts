@@ -1,10 +1,12 @@
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
+import type { Readable } from 'node:stream';
 import type { CaptureStatus, Runtime } from '../../core/contract/index.js';
 import { type Connection, connect, openWhereItGoes } from './client.js';
-import { driverOf } from './drivers.js';
+import { driverOf, drivers } from './drivers.js';
 import { counted, dim, printable, say } from './output.js';
 import { addressesOf, startRecorder, upstreamsOf } from './record.js';
+import { streamTranscript } from './stream.js';
 
 export interface RunOptions {
   readonly project?: string;
@@ -29,7 +31,7 @@ const handedOn = ['SIGTERM', 'SIGHUP', 'SIGINT', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2'
  */
 export async function runCaptured(command: readonly string[], options: RunOptions): Promise<Ended> {
   const capture = await beginCapture(command, options).catch((error: Error) => void notCaptured(error));
-  const ended = await runThrough(command, { ...process.env, ...capture?.env });
+  const ended = await runThrough(command, { ...process.env, ...capture?.env }, capture?.output);
   await capture?.end().catch(notCaptured);
   return ended;
 }
@@ -39,6 +41,8 @@ const notCaptured = (error: Error): void => say(`stemma: this run is not capture
 interface Capture {
   /** What the command's environment has beside this process's. */
   readonly env: Readonly<Record<string, string>>;
+  /** What its standard output is shown to on its way, where that is all that it tells of its session. */
+  readonly output?: (part: Buffer) => void;
   end(): Promise<void>;
 }
 
@@ -48,13 +52,19 @@ async function beginCapture(command: readonly string[], options: RunOptions): Pr
     const { dir } = await openWhereItGoes(connection.client, options.project);
     const agent = options.agent ?? driverOf(command)?.agent;
     const { granularity } = options;
-    await connection.client.capture.watch({ ...(agent && { agents: [agent] }), from: 'now', cwd: process.cwd(), granularity });
+    const cwd = process.cwd();
+    const reader = agent && drivers[agent].stream?.(command, cwd);
+    const stream = reader && streamTranscript(reader);
+    const places = stream ? { paths: [stream.folder] } : agent && { agents: [agent] };
+    await connection.client.capture.watch({ ...places, from: 'now', cwd, granularity });
     const recorder = options.record ? await startRecorder(connection.client, upstreamsOf(process.env)) : undefined;
     return {
       env: recorder ? addressesOf(recorder) : {},
+      ...(stream && { output: stream.take }),
       async end() {
         await recorder?.close();
         await endCapture(connection, dir);
+        stream?.remove();
       },
     };
   } catch (error) {
@@ -78,9 +88,14 @@ function sayWhatCame({ checkpoints, problems, last }: CaptureStatus, dir: string
 }
 
 /** Resolves when the command has ended. 127 where it is not there, 126 where it may not be run, as a shell says it. */
-export function runThrough([word = '', ...words]: readonly string[], env: NodeJS.ProcessEnv = process.env): Promise<Ended> {
+export function runThrough(
+  [word = '', ...words]: readonly string[],
+  env: NodeJS.ProcessEnv = process.env,
+  output?: (part: Buffer) => void,
+): Promise<Ended> {
   return new Promise((resolve) => {
-    const child = spawn(word, words, { stdio: 'inherit', env });
+    const child = spawn(word, words, { stdio: ['inherit', output ? 'pipe' : 'inherit', 'inherit'], env });
+    if (output) showOn(child.stdout, output);
     const handOn = (signal: NodeJS.Signals): void => {
       if (signal !== 'SIGINT' && signal !== 'SIGQUIT') child.kill(signal);
       else if (!process.stdin.isTTY) child.kill(signal);
@@ -95,8 +110,16 @@ export function runThrough([word = '', ...words]: readonly string[], env: NodeJS
       say(`stemma: ${word}: ${error.code === 'ENOENT' ? 'there is no such command' : error.message}`);
       settle({ code: error.code === 'ENOENT' ? 127 : 126, signal: null });
     });
-    child.on('exit', (code, signal) => settle({ code, signal }));
+    // With its output in our hands, the end is where that has come to its own.
+    child.on(output ? 'close' : 'exit', (code, signal) => settle({ code, signal }));
   });
+}
+
+/** The command's output, to our own and to one more. Who reads no further ends it, as a pipe without us would. */
+function showOn(from: Readable | null, output: (part: Buffer) => void): void {
+  from?.on('data', output);
+  from?.pipe(process.stdout, { end: false });
+  process.stdout.on('error', () => from?.destroy());
 }
 
 /** Ends this process as the command ended: by the same signal, or with the same code. */

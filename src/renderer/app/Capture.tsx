@@ -71,6 +71,11 @@ function Card({ capture, onLeave }: { capture: CaptureStatus; onLeave: () => voi
           ? 'Each turn that is over becomes a commit here, while the agent works.'
           : 'Started, each turn of an agent on this machine becomes a commit here as soon as it is over, whenever this project is open. What is there already is not read: that is an import.'}
       </p>
+      {!watching && (
+        <p className="muted">
+          Claude Code can checkpoint by itself, without a window: <code>stemma hook --install</code> shows the change of its settings and asks.
+        </p>
+      )}
       {watching && (
         <ul className="capture-places" aria-label="What is followed">
           {places.map((place) => (

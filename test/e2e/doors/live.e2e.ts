@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { appendFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -66,6 +66,27 @@ test.describe('stemma run', () => {
 
   test('[L10] a command that is not there is said as a shell says it', async ({ machine }) => {
     expect(await machine.run('run', '--', 'no-such-agent')).toMatchObject({ code: 127, out: '' });
+  });
+
+  test('[L10] an agent that writes no transcript is taken in from its output, which goes through byte for byte', async ({ machine }) => {
+    const script = join(root, 'test', 'support', 'stream-agent.mjs');
+    const words = [script, '-p', 'What is there?', '--no-session-persistence', '--output-format', 'stream-json', '--verbose'];
+    const alone = spawnSync(node, words, { cwd: machine.cwd, encoding: 'utf8' });
+    const run = begun(machine, 'run', '--agent', 'claude-code', '--', node, ...words);
+    expect(await run.ended).toEqual([5, null]);
+    expect(run.out()).toBe(alone.stdout);
+    const [commit, ...others] = await commits(machine);
+    expect(others).toEqual([]);
+    expect(commit).toMatchObject({ summary: 'What is there?', sessionId: '5e551011-5555-4111-8111-111111111111', messageCount: 4 });
+    const { out } = await machine.run('show', commit?.id ?? '', '--json');
+    const told = (JSON.parse(out) as { entries: { kind: string; text?: string; result?: unknown }[] }).entries;
+    expect(told.map(({ kind, text, result }) => [kind, text ?? result])).toEqual([
+      ['text', 'What is there?'],
+      ['tool_call', undefined],
+      ['tool_result', 'päper'],
+      ['text', 'There is paper.'],
+    ]);
+    expect(readdirSync(join(machine.env.STEMMA_HOME as string, 'streams'))).toEqual([]);
   });
 
   test('other sessions of the same agent are left alone', async ({ machine }) => {

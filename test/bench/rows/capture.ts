@@ -1,5 +1,5 @@
-import { execFileSync, spawnSync } from 'node:child_process';
-import { appendFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { appendFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { graph } from '../../../src/core/chain/index.js';
 import { openProject } from '../../../src/core/project/index.js';
@@ -39,12 +39,17 @@ function machine(folder: string, session: string, next: readonly string[]) {
   };
 }
 
-const rounds = 15;
-
-function hook(folder: string): Row[] {
+function builtRoot(folder: string): string {
   const root = rootOf(folder);
   if (!existsSync(join(root, 'out', 'cli', 'stemma.js')))
     execFileSync(process.execPath, [join(root, 'src', 'main', 'start', 'index.ts'), '--build'], { cwd: root, stdio: 'ignore' });
+  return root;
+}
+
+const rounds = 15;
+
+function hook(folder: string): Row[] {
+  const root = builtRoot(folder);
   const all = turns(200 + rounds + 1, 4);
   const usual = machine(folder, all.slice(0, 200).join(''), all.slice(200));
   const last = { first: sessionFile(18 * 1024 * 1024, 18), next: turns(rounds + 1, 44) };
@@ -80,4 +85,41 @@ function hook(folder: string): Row[] {
   ];
 }
 
-export const hookParts: readonly Part[] = [{ rows: ['W4'], run: hook }];
+const sleep = (ms: number): void => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+const minute = 60;
+/** What Linux counts processor time in, a second. */
+const ticksPerSecond = 100;
+
+/** `stemma capture` over four hundred sessions that nobody writes, for a minute. */
+function idle(folder: string): Row[] {
+  const row = { id: 'W7', what: 'processor over a minute, capture on and nothing written', must: 0.005, stretch: 0, better: 'less' as const };
+  if (process.platform !== 'linux') return [{ ...row, ratio: undefined, note: 'it is read from /proc, which only Linux has' }];
+  const root = builtRoot(folder);
+  const at = mkdtempSync(join(folder, 'idle-'));
+  const text = turns(3, 7).join('');
+  for (let n = 0; n < 400; n++) {
+    const sessions = join(at, '.claude', 'projects', `-app-${n % 40}`);
+    mkdirSync(sessions, { recursive: true });
+    writeFileSync(join(sessions, `00000007-0000-4000-8000-${String(n).padStart(12, '0')}.jsonl`), text);
+  }
+  const env = { ...process.env, CLAUDE_CONFIG_DIR: join(at, '.claude'), STEMMA_HOME: join(at, 'home') };
+  const words = [join(root, 'out', 'cli', 'stemma.js'), 'capture', '--project', join(at, 'bench.stemma')];
+  const child = spawn(process.execPath, words, { cwd: at, env, stdio: 'ignore' });
+  const ticks = (): number => {
+    const fields = readFileSync(`/proc/${child.pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
+    return Number(fields[11]) + Number(fields[12]);
+  };
+  sleep(8_000);
+  const before = ticks();
+  sleep(minute * 1_000);
+  const used = (ticks() - before) / ticksPerSecond;
+  child.kill('SIGKILL');
+  sleep(500);
+  rmSync(at, { recursive: true, force: true });
+  return [{ ...row, ratio: used / minute, note: '400 sessions in 40 folders', figures: { cpuMs: used * 1_000 } }];
+}
+
+export const captureParts: readonly Part[] = [
+  { rows: ['W4'], run: hook },
+  { rows: ['W7'], run: idle },
+];
