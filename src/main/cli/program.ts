@@ -12,6 +12,7 @@ import { addLiveCommands } from './live.js';
 import { drawGraph } from './log.js';
 import { portNumber, wholeNumber } from './numbers.js';
 import { counted, dim, green, printable, printJson, printText, red, refusalOf, say, size, UsageError } from './output.js';
+import { addReplayCommands } from './replay.js';
 import { addRequestCommands } from './requests.js';
 import { addTicketCommands } from './tickets.js';
 
@@ -235,6 +236,7 @@ Exit codes: 0 done, 1 refused, 2 wrong usage.`,
     commitName,
     within,
   );
+  addReplayCommands(program, (each) => each.exitOverride().addOption(projectOption()).addOption(jsonOption()), commitName, within);
   addTicketCommands(program, (each) => each.exitOverride().addOption(projectOption()).addOption(jsonOption()), within);
 
   projectCommand('fsck', 'check everything that the project stores')
