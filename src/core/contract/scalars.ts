@@ -48,5 +48,5 @@ export const count = z.number().int().min(0);
 export const formatName = z.string().regex(/^[a-z][a-z0-9-]{0,63}$/, 'a format is a lower-case name such as claude-code-v1');
 
 /** The agents whose histories Stemma looks for on this machine, and which it hands contexts back to. */
-export const runtimes = ['claude-code', 'codex', 'gemini', 'pi'] as const;
+export const runtimes = ['claude-code', 'codex', 'gemini', 'opencode', 'pi'] as const;
 export type Runtime = (typeof runtimes)[number];

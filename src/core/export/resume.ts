@@ -3,7 +3,7 @@ import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import { badRequest, type ContextId, inWords, type Timestamp, timestampOf } from '../base/index.js';
 import { type Chain, type ContextRow, commitOf } from '../chain/index.js';
 import { type Runtime, runtimes } from '../contract/index.js';
-import { formatOf } from '../formats/index.js';
+import { formatOf, opencodeId } from '../formats/index.js';
 import { type AgentRoot, writeNew } from '../intake/index.js';
 import { sessionOf } from './context.js';
 
@@ -60,6 +60,13 @@ const drivers: Readonly<Record<Runtime, Driver>> = {
       const owner = join(dirname(dirname(path)), ownerFile);
       if (!existsSync(owner)) writeNew(owner, resolve(cwd));
     },
+  },
+  opencode: {
+    name: 'OpenCode',
+    format: 'opencode-v1',
+    // Its database is its own: the agent itself takes the document in, and calls the session by the id inside.
+    path: ({ root, sessionId }) => join(root, 'stemma', `${sessionId}.json`),
+    command: ({ sessionId }, path) => `opencode import ${quoted(path)} && opencode --session ${opencodeId(sessionId)}`,
   },
   pi: {
     name: 'pi',

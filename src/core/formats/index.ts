@@ -33,6 +33,7 @@ export { factsOf, isSealed, joinLosses, type Losses, lossCounter, lossesOf, noLo
 export { fence, markdown } from './markdown/index.js';
 export { narrative, tell } from './narrative/index.js';
 export { openaiChat } from './openai-chat/index.js';
+export { opencodeId } from './opencode/session.js';
 export { textParts } from './parts.js';
 export { framed as piSummary } from './pi/index.js';
 export { countTokens, imageTokens, tokenizer } from './tokens.js';

@@ -1,8 +1,9 @@
 import { readdirSync } from 'node:fs';
 import { basename, dirname, extname, join } from 'node:path';
-import { timestampOf } from '../base/index.js';
+import { StemmaError, timestampOf } from '../base/index.js';
 import type { FoundSession, FoundSource } from '../contract/index.js';
-import { ioReason, readEnds } from './files.js';
+import { type FoundFile, ioReason, readEnds } from './files.js';
+import { documentOf, isDatabaseFile, withHolding } from './members.js';
 import { type AgentRoot, formatOfAgent, historyFolders, sessionFiles, sortsByProject } from './places.js';
 
 /** How much of each end of a transcript is read to name it in a list. */
@@ -19,7 +20,7 @@ export function foundSources(roots: readonly AgentRoot[]): FoundSource[] {
       return [
         {
           ...empty,
-          sessions: files.length,
+          sessions: files.reduce((sum, file) => sum + (sessionsHeld(file.path) ?? 1), 0),
           ...(sortsByProject(agent) && { projects: folders.size }),
           bytes: files.reduce((sum, file) => sum + file.bytes, 0),
         },
@@ -35,6 +36,11 @@ export function* foundSessions(place: AgentRoot, imported: (path: string, bytes:
   const format = formatOfAgent(place.agent);
   for (const file of sessionFiles(place).sort((a, b) => b.modifiedAt - a.modifiedAt)) {
     try {
+      const held = formatOfAgent(place.agent)?.database && sessionsIn(file, imported);
+      if (held) {
+        yield* held;
+        continue;
+      }
       const { head, tail } = readEnds(file.path, lookLength);
       const seen = format?.peek(head, tail) ?? {};
       yield {
@@ -51,6 +57,36 @@ export function* foundSessions(place: AgentRoot, imported: (path: string, bytes:
       // It went away, or may not be read: the import names it when it is asked for.
       ioReason(error);
     }
+  }
+}
+
+/** How many sessions a database holds; undefined where the file is none. */
+function sessionsHeld(path: string): number | undefined {
+  return isDatabaseFile(path) ? readable(() => withHolding(path, undefined, ({ members }) => [...members].length)) : undefined;
+}
+
+/** The sessions in a database, newest first. */
+function sessionsIn(file: FoundFile, imported: (path: string, bytes: number) => boolean): FoundSession[] | undefined {
+  const found = readable(() =>
+    withHolding(file.path, undefined, ({ members }) =>
+      [...members].map((member) => {
+        const { path, bytes, modifiedAt } = documentOf(file, member);
+        const { id, title, cwd } = member;
+        const about = { ...(cwd !== undefined && { cwd }), ...(title !== undefined && { title }) };
+        return { path, sessionId: id, ...about, bytes, modifiedAt: timestampOf(modifiedAt), subagents: 0, imported: imported(path, bytes) };
+      }),
+    ),
+  );
+  return found?.sort((a, b) => (a.modifiedAt < b.modifiedAt ? 1 : -1));
+}
+
+/** What is damaged or in use is named when it is imported; a list goes on without it. */
+function readable<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof StemmaError)) ioReason(error);
+    return undefined;
   }
 }
 

@@ -5,8 +5,9 @@ import type { Chain } from '../chain/index.js';
 import type { Skip } from '../contract/index.js';
 import { type ImportableFormat, importableFormats, type PlanContext, type Progress } from '../formats/index.js';
 import { recognized } from './detect.js';
-import { ioReason, readEnds, readRange } from './files.js';
-import { importFile } from './import.js';
+import { ioReason, readEnds, readRange, sizeOf } from './files.js';
+import { importFile, importHolding } from './import.js';
+import { isDatabaseFile } from './members.js';
 import { latestSource, type SourceRow } from './sources.js';
 
 export interface Taking {
@@ -60,6 +61,19 @@ export function takeIn(chain: Chain, path: string, { what, granularity, seam }: 
   const nothing = { commits: 0, entries: 0, skipped: [], bytes: 0, pending: 0, open: false, rests: false, ended: false };
   try {
     const stat = statSync(path);
+    if (isDatabaseFile(path)) {
+      // A database does not grow at its end: it is read when its agent has left it.
+      const isOver = what === 'all' || what === 'end';
+      const found = isOver ? importHolding(chain, { path, ...sizeOf(path) }, undefined, granularity) : undefined;
+      const tip = found?.tips.at(-1);
+      return {
+        ...nothing,
+        bytes: stat.size,
+        pending: found ? 0 : stat.size,
+        ...(found && { commits: found.commits, entries: found.entries, skipped: found.skipped }),
+        ...(tip && { tip }),
+      };
+    }
     const before = latestSource(chain, path);
     const from = before && stat.size >= before.resumeAt && goesOn(path, before, seam) ? before.resumeAt : 0;
     const format = importable(before?.format) ?? recognized(readEnds(path, headLength).head, path)?.format;

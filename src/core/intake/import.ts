@@ -95,7 +95,7 @@ function filesOf(paths: readonly string[]): ReturnType<typeof filesUnder> {
  * Imports what a database or a document holds, each conversation as a file of its own, and keeps the file itself where it may be kept.
  * Undefined where the file holds no others.
  */
-function importHolding(
+export function importHolding(
   chain: Chain,
   found: FoundFile,
   asked: ImportableFormat | undefined,

@@ -54,6 +54,9 @@ export function mayBeDatabase(path: string): boolean {
 const databaseEndings = new Set(['.db', '.sqlite', '.sqlite3']);
 const headLength = 64 * 1024;
 
+/** Whether the file begins as a database of SQLite does. */
+export const isDatabaseFile = (path: string): boolean => databaseEndings.has(extname(path)) && isDatabase(readEnds(path, magic.length).head);
+
 const isDatabase = (head: Uint8Array): boolean => Buffer.from(head).subarray(0, magic.length).equals(magic);
 
 /**

@@ -12,6 +12,7 @@ export interface AgentRoot {
 /** Where under its own folder an agent keeps histories, and in which format. */
 interface Place {
   readonly format: string;
+  /** Or the files, for an agent that keeps them in one: then its path within is nothing. */
   readonly folders: readonly string[];
   /** What a session's path is like within such a folder; other files there are side files, or none of ours. */
   readonly session: RegExp;
@@ -25,6 +26,8 @@ const places: Readonly<Record<Runtime, Place>> = {
   'claude-code': { format: 'claude-code-v1', folders: ['projects'], session: /^[^/]+\/(?!agent-)[^/]+\.jsonl$/, depth: 1, byProject: true },
   codex: { format: 'codex-v1', folders: ['sessions', 'archived_sessions'], session: /(^|\/)rollout-[^/]+\.jsonl$/, depth: 3, byProject: false },
   gemini: { format: 'gemini-v1', folders: ['tmp'], session: /^[^/]+\/chats\/session-[^/]+\.jsonl?$/, depth: 2, byProject: true },
+  // One database holds all of its sessions; what lies beside it are clones, tools and logs.
+  opencode: { format: 'opencode-v1', folders: ['opencode.db'], session: /^$/, depth: 0, byProject: false },
   pi: { format: 'pi-v1', folders: ['sessions'], session: /^[^/]+\/[^/]+\.jsonl$/, depth: 1, byProject: true },
 };
 
@@ -54,6 +57,8 @@ export function sessionFiles(place: AgentRoot): SessionFile[] {
 }
 
 function filesIn(folder: string, depth: number): SessionFile[] {
+  const own = statSync(folder, { throwIfNoEntry: false });
+  if (own?.isFile()) return [{ path: folder, bytes: own.size, modifiedAt: Math.floor(own.mtimeMs) }];
   return list(folder).flatMap((entry): SessionFile[] => {
     const path = join(folder, entry.name);
     if (entry.isDirectory()) return depth > 0 ? filesIn(path, depth - 1) : [];

@@ -16,6 +16,7 @@ export const drivers: Readonly<Record<Runtime, Driver>> = {
   'claude-code': { agent: 'claude-code', commands: ['claude'], packages: ['@anthropic-ai/claude-code'], stream: claudeStream },
   codex: { agent: 'codex', commands: ['codex'], packages: ['@openai/codex'] },
   gemini: { agent: 'gemini', commands: ['gemini'], packages: ['@google/gemini-cli'] },
+  opencode: { agent: 'opencode', commands: ['opencode'], packages: ['opencode-ai'] },
   pi: { agent: 'pi', commands: ['pi'], packages: ['@earendil-works/pi-coding-agent', '@mariozechner/pi-coding-agent'] },
 };
 

@@ -24,6 +24,7 @@ const agentFolders: Readonly<Record<Runtime, (env: Environment, home: string) =>
   'claude-code': (env, home) => [env.CLAUDE_CONFIG_DIR, join(home, '.claude')],
   codex: (env, home) => [env.CODEX_HOME, join(home, '.codex')],
   gemini: (env, home) => [env.GEMINI_CLI_HOME && join(env.GEMINI_CLI_HOME, '.gemini'), join(home, '.gemini')],
+  opencode: (env, home) => [env.XDG_DATA_HOME && join(env.XDG_DATA_HOME, 'opencode'), join(home, '.local', 'share', 'opencode')],
   pi: (env, home) => [env.PI_CODING_AGENT_DIR, join(home, '.pi', 'agent')],
 };
 

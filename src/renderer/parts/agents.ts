@@ -5,6 +5,7 @@ export const agents: Readonly<Record<Runtime, { readonly name: string; readonly 
   'claude-code': { name: 'Claude Code', format: 'claude-code-v1' },
   codex: { name: 'Codex', format: 'codex-v1' },
   gemini: { name: 'Gemini CLI', format: 'gemini-v1' },
+  opencode: { name: 'OpenCode', format: 'opencode-v1' },
   pi: { name: 'pi', format: 'pi-v1' },
 };
 export const agentIds = Object.keys(agents) as Runtime[];

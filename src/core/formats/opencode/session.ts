@@ -17,6 +17,9 @@ import {
 /** The version whose export this is like. */
 const writtenAs = '1.18.34';
 
+/** What OpenCode calls the session of that id. */
+export const opencodeId = (sessionId: string): string => `ses_${sessionId.replaceAll('-', '').slice(0, 26)}`;
+
 /**
  * A document that `opencode import` takes: `{info, messages}`. Everything has a new id, as in the agent's own forks, so that it stands
  * beside the original; ids and times are in order, because the agent reads messages by them.
@@ -26,7 +29,7 @@ export function writeSession(delta: Uint8Array, { sessionId, newId, now, cwd, ti
     scanLines(delta).pieces.flatMap(({ record, sort }) => (record && sort === 'record' && isMessage(record) ? [record] : [])),
     newId,
   );
-  const id = `ses_${sessionId.replaceAll('-', '').slice(0, 26)}`;
+  const id = opencodeId(sessionId);
   const ids = idsIn(newId);
   const newIds = new Map(lines.map((line) => [stringAt(line.info, 'id') ?? '', ids('msg', createdAt(line))]));
   const models = modelsFor(lines);

@@ -1,4 +1,4 @@
-import { readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import fc from 'fast-check';
@@ -6,8 +6,8 @@ import { describe, expect, test } from 'vitest';
 import { blake3Of } from '../../../../src/core/artifacts/index.js';
 import type { ContextId, EntryKey } from '../../../../src/core/base/index.js';
 import { type Chain, commitOf, contextEntries, entries, fork, history, materializedBytes, tips } from '../../../../src/core/chain/index.js';
-import { exportContext } from '../../../../src/core/export/index.js';
-import { detect, getSource, importPaths, listSources } from '../../../../src/core/intake/index.js';
+import { exportContext, resumeIn } from '../../../../src/core/export/index.js';
+import { detect, foundSessions, foundSources, getSource, importPaths, listSources, takeIn } from '../../../../src/core/intake/index.js';
 import { atOnce } from '../../../../src/core/project/index.js';
 import { type Recorded, type Row, recorded, writeDatabase } from '../../../support/opencode.js';
 import { emptyChain, scratch } from '../../../support/project.js';
@@ -271,4 +271,33 @@ describe('bad input', () => {
     expect(listSources(chain).map((source) => source.sessionId)).toEqual([id]);
     expect(imported(chain, `${path}#ses_none`).skipped).toMatchObject([{ reason: expect.stringContaining('holds no conversation "ses_none"') }]);
   });
+});
+
+test("OpenCode's sessions are found in its own folder, named, taken in when a run is over, and go back as documents", () => {
+  const home = scratch();
+  const path = join(home, 'opencode.db');
+  writeDatabase(path, recorded('tour'));
+  mkdirSync(join(home, 'repos/clone'), { recursive: true });
+  writeFileSync(join(home, 'repos/clone/package.json'), '{}');
+  const place = { agent: 'opencode' as const, root: home };
+  expect(foundSources([place, { ...place, root: scratch() }])).toMatchObject([{ agent: 'opencode', folders: [path], sessions: 3 }, { sessions: 0 }]);
+  const chain = emptyChain();
+  const before = [...foundSessions(place, () => false)];
+  expect(before.map(({ title, cwd }) => [title, cwd])).toEqual([
+    ['Queue retry', '/home/ada/demo'],
+    ['Queue retry (fork #1)', '/home/ada/demo'],
+    ['Queue retry', '/home/ada/demo'],
+  ]);
+  imported(chain, before[0]?.path ?? '');
+  expect(listSources(chain)).toMatchObject([{ path: before[0]?.path, bytes: before[0]?.bytes }]);
+  expect(takeIn(chain, path, { what: 'settled', granularity: 'turn_boundary' })).toMatchObject({ commits: 0 });
+  const taken = takeIn(chain, path, { what: 'end', granularity: 'turn_boundary' });
+  expect(taken).toMatchObject({ skipped: [], pending: 0 });
+  expect(listSources(chain)).toHaveLength(3);
+  const bytes = readFileSync(path);
+  const back = resumeIn(chain, [place], { id: taken.tip as ContextId });
+  const { info } = JSON.parse(readFileSync(back.path, 'utf8')) as { info: { id: string; directory: string } };
+  expect(info.directory).toBe('/home/ada/demo');
+  expect(back.command).toBe(`cd /home/ada/demo && opencode import ${back.path} && opencode --session ${info.id}`);
+  expect(readFileSync(path)).toEqual(bytes);
 });
