@@ -88,7 +88,7 @@ describe('threads of a checkpointer', () => {
     expect(imported(chain, path)).toMatchObject({ commits: 0, entries: 0 });
   });
 
-  test('[F1] what was asked of a person is kept, and each thread comes back byte for byte though the database is gone', async () => {
+  test('[F1, F33] what was asked of a person is kept, and each thread comes back byte for byte though the database is gone', async () => {
     const chain = emptyChain();
     imported(chain, await written());
     const sources = listSources(chain);

@@ -62,7 +62,7 @@ describe('sessions of a database', () => {
     expect(imported(chain, path)).toMatchObject({ commits: 0, entries: 0 });
   });
 
-  test('[F1] no secret of the database is stored, and each session comes back byte for byte though the database is gone', () => {
+  test('[F1, F33] no secret of the database is stored, and each session comes back byte for byte though the database is gone', () => {
     const chain = emptyChain();
     imported(chain, database(recorded('tour')));
     for (const { sourceId, hash } of listSources(chain)) {
@@ -273,7 +273,7 @@ describe('bad input', () => {
   });
 });
 
-test("OpenCode's sessions are found in its own folder, named, taken in when a run is over, and go back as documents", () => {
+test("[F33] OpenCode's sessions are found in its own folder, named, taken in when a run is over, and go back as documents", () => {
   const home = scratch();
   const path = join(home, 'opencode.db');
   writeDatabase(path, recorded('tour'));
