@@ -162,6 +162,21 @@ test.describe('stemma', () => {
     expect((await machine.run('fsck', '--json')).code).toBe(1);
   });
 
+  test('repairs a project that no longer opens, and says what was wrong with it', async ({ machine }) => {
+    const dir = await sampleProject(machine);
+    const before = (await machine.run('log')).out;
+    const file = join(dir, 'stemma.db');
+    // One bit of the page size, in the header.
+    const bytes = readFileSync(file);
+    bytes.writeUInt8(bytes.readUInt8(16) ^ 4, 16);
+    writeFileSync(file, bytes);
+    const refused = await machine.run('log');
+    expect(refused.code).not.toBe(0);
+    expect(refused.err).toContain('stemma fsck');
+    expect(await machine.run('fsck', '--repair')).toMatchObject({ code: 0 });
+    expect((await machine.run('log')).out).toBe(before);
+  });
+
   test('hands a branch back to the agent without touching what is there', async ({ machine }) => {
     await sampleProject(machine);
     const { rows } = json(await machine.run('log', '--json')) as { rows: { commit: { id: string } }[] };
