@@ -48,7 +48,7 @@ const corePackages: Partial<Record<(typeof flow)[number], readonly string[]>> = 
   contract: ['@orpc/contract', 'zod'],
   store: ['better-sqlite3', 'node:fs', 'node:os', 'node:path', 'node:zlib'],
   artifacts: ['@aws-sdk/client-s3', '@napi-rs/blake-hash', 'node:crypto', 'node:fs', 'node:fs/promises', 'node:path', 'node:zlib'],
-  formats: ['@msgpack/msgpack', 'cbor-x', 'node:buffer', 'node:crypto'],
+  formats: ['@msgpack/msgpack', 'cbor-x', 'node:buffer', 'node:crypto', 'node:zlib'],
   requests: ['node:crypto'],
   intake: ['chokidar', 'node:fs', 'node:path'],
   export: ['@secretlint/core', '@secretlint/secretlint-rule-preset-recommend', 'node:crypto', 'node:fs', 'node:path', 'node:timers/promises'],

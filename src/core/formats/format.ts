@@ -290,6 +290,8 @@ export interface DatabaseReader extends ContainerReader {
 }
 
 export interface DocumentReader extends ContainerReader {
+  /** How files of its kind end, where a folder is walked that has others, too; the usual endings of transcripts need not be named. */
+  readonly endings?: readonly string[];
   /** Whether a file that begins so may be such a document. */
   recognize(head: Uint8Array): boolean;
   /** The conversations in a document; undefined where it is none of this format. */

@@ -1,7 +1,7 @@
 import { StemmaError } from '../base/index.js';
 import { importableFormats } from '../formats/index.js';
 import { filesUnder, ioReason, readEnds } from './files.js';
-import { mayBeDatabase, withHolding } from './members.js';
+import { mayHold, withHolding } from './members.js';
 
 export interface Detected {
   readonly path: string;
@@ -16,7 +16,7 @@ const headLength = 64 * 1024;
 
 /** What each file at and under the paths is, as far as its beginning tells; files of no known format are left out. */
 export function detect(paths: readonly string[]): Detected[] {
-  return filesUnder(paths, mayBeDatabase).files.flatMap(({ path, bytes }) => {
+  return filesUnder(paths, mayHold).files.flatMap(({ path, bytes }) => {
     try {
       const held = withHolding(path, undefined, ({ format, members }) => ({
         path,

@@ -27,7 +27,7 @@ import {
 import { joinAnswers, type StoredRange, takeRecords } from '../requests/index.js';
 import { recognized } from './detect.js';
 import { type FoundFile, fileOf, filesUnder, ioReason, type OpenFile, openFile, readWhole, sizeOf, Unreadable } from './files.js';
-import { type Document, documentOf, type Holding, mayBeDatabase, membersNamed, withHolding } from './members.js';
+import { type Document, documentOf, type Holding, mayHold, membersNamed, withHolding } from './members.js';
 import { fileNear } from './near.js';
 import { latestSource, type Piece, type SourceRow, saveSource } from './sources.js';
 
@@ -87,7 +87,7 @@ const nothing: FileResult = { commits: 0, entries: 0, tips: [], sessions: 0, ski
 /** The files at and under the paths, and the conversations in files that paths name by themselves. */
 function filesOf(paths: readonly string[]): ReturnType<typeof filesUnder> {
   const { members, others } = membersNamed(paths);
-  const { files, skipped } = filesUnder(others, mayBeDatabase);
+  const { files, skipped } = filesUnder(others, mayHold);
   return { files: [...files, ...members], skipped };
 }
 
@@ -247,7 +247,8 @@ function importOpen(chain: Chain, found: FoundFile, file: OpenFile, asked: Ask):
 function importOrigin(chain: Chain, path: string, name: string, { format, granularity, behind }: Ask): FileResult | undefined {
   const origin = fileNear(path, name);
   if (origin === undefined || behind.includes(origin)) return undefined;
-  return importFile(chain, { path: origin, ...sizeOf(origin) }, format, granularity, {}, [...behind, path]);
+  const file = { path: origin, ...sizeOf(origin) };
+  return importHolding(chain, file, format, granularity) ?? importFile(chain, file, format, granularity, {}, [...behind, path]);
 }
 
 const withOrigin = (own: FileResult, origin: FileResult): FileResult => ({

@@ -45,8 +45,9 @@ export interface Holding {
   readonly files: () => readonly { readonly path: string; readonly bytes: Uint8Array }[];
 }
 
-/** A database that some format may read, as far as its name and its beginning tell: what is looked into where a folder is walked. */
-export function mayBeDatabase(path: string): boolean {
+/** A file that some format may read as one that holds others, as far as its name and its beginning tell: what is looked into where a folder is walked. */
+export function mayHold(path: string): boolean {
+  if (importableFormats.some(({ exports }) => exports?.endings?.some((ending) => path.endsWith(ending)))) return true;
   if (!databaseEndings.has(extname(path))) return false;
   const { head } = readEnds(path, headLength);
   return isDatabase(head) && importableFormats.some(({ database }) => database?.mayBe(basename(path), head));

@@ -1,24 +1,25 @@
 import { type Dirent, readdirSync } from 'node:fs';
-import { basename, dirname, extname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { ioReason } from './files.js';
 
 /** Agents sort sessions into folders of years, months and days. */
 const ofADate = /^\d{1,4}$/;
 const deepest = 3;
+/** What was written long ago may have been compressed since. */
+const endings = ['.jsonl', '.jsonl.zst'];
 
 /**
- * A file of the same kind beside this one, or among those of other days, whose name ends in the part: a session that this one goes on
+ * A transcript beside this one, or among those of other days, whose name ends in the part: a session that this one goes on
  * from. A name out of a transcript is looked for among those that are there, and is never a path.
  */
 export function fileNear(path: string, part: string): string | undefined {
   if (!/^[\w-]{8,64}$/.test(part)) return undefined;
   let top = dirname(path);
   for (let up = 0; up < deepest && ofADate.test(basename(top)); up++) top = dirname(top);
-  const ending = `${part}${extname(path)}`;
   const search = (folder: string, depth: number): string | undefined => {
     for (const entry of listed(folder).sort((a, b) => (a.name < b.name ? 1 : -1))) {
       const inside = join(folder, entry.name);
-      if (entry.isFile() && entry.name.endsWith(ending) && inside !== path) return inside;
+      if (entry.isFile() && endings.some((ending) => entry.name.endsWith(`${part}${ending}`)) && inside !== path) return inside;
       const found = entry.isDirectory() && depth < deepest && ofADate.test(entry.name) ? search(inside, depth + 1) : undefined;
       if (found !== undefined) return found;
     }

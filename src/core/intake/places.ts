@@ -24,7 +24,13 @@ interface Place {
 
 const places: Readonly<Record<Runtime, Place>> = {
   'claude-code': { format: 'claude-code-v1', folders: ['projects'], session: /^[^/]+\/(?!agent-)[^/]+\.jsonl$/, depth: 1, byProject: true },
-  codex: { format: 'codex-v1', folders: ['sessions', 'archived_sessions'], session: /(^|\/)rollout-[^/]+\.jsonl$/, depth: 3, byProject: false },
+  codex: {
+    format: 'codex-v1',
+    folders: ['sessions', 'archived_sessions'],
+    session: /(^|\/)rollout-[^/]+\.jsonl(\.zst)?$/,
+    depth: 3,
+    byProject: false,
+  },
   gemini: { format: 'gemini-v1', folders: ['tmp'], session: /^[^/]+\/chats\/session-[^/]+\.jsonl?$/, depth: 2, byProject: true },
   // One database holds all of its sessions; what lies beside it are clones, tools and logs.
   opencode: { format: 'opencode-v1', folders: ['opencode.db'], session: /^$/, depth: 0, byProject: false },

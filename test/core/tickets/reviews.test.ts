@@ -164,9 +164,11 @@ describe('from which understanding', () => {
   });
 });
 
-describe('starts that are asked for', () => {
-  const open = (chain: Chain) => events(chain, { state: 'waiting' }).map(({ who, task }) => `${who} ${task}`);
+/** Who is waited for, to do what. */
+const open = (chain: Chain) => events(chain, { state: 'waiting' }).map(({ who, task }) => `${who} ${task}`);
+const commitCount = (chain: Chain) => chain.db.one<{ n: number }>('SELECT COUNT(*) AS n FROM context')?.n;
 
+describe('starts that are asked for', () => {
   test('[K5] they wait, are done by what the ticket shows, and are overtaken by what goes on without them', async () => {
     const chain = emptyChain();
     const { ticketId, one, two } = reviewed(chain);
@@ -232,6 +234,65 @@ describe('starts that are asked for', () => {
     expect(refusal(() => updateTicket(chain, { ticketId, reviewers: [] })).data).toMatchObject({ field: 'reviewers' });
     moveTicket(chain, { ticketId, to: 'in_progress' });
     expect(refusal(() => updateTicket(chain, { ticketId, reviewers: ['@third'] })).code).toBe('CONFLICT');
+  });
+});
+
+describe('a review in rounds', () => {
+  test('[K5] [K6] [K8] two reviewers go on from their own earlier rounds, their findings are discussed apart, and nothing runs while anybody waits', async () => {
+    const clock = heldClock();
+    const chain = emptyChain(clock);
+    const later = (): number => (clock.at += 60_000);
+    const reviewers = ['@rev', '@second'] as const;
+    const work = understood(chain, '@author', null, 'make retries work', 'done');
+    const { ticketId } = createTicket(chain, { title: 'Retries', type: 'task', by: '@pm' });
+    moveTicket(chain, { ticketId, to: 'in_progress', assignee: '@author', by: '@author' });
+    const last = new Map<string, Commit>();
+    let authors = work;
+    for (let round = 1; round <= 3; round++) {
+      later();
+      const written = commitCount(chain);
+      moveTicket(chain, { ticketId, to: 'review', reviewers, by: '@author' });
+      expect(commitCount(chain)).toBe(written);
+      expect(open(chain)).toEqual(reviewers.map((who) => `${who} review`));
+      const found = reviewers.map((who) => {
+        later();
+        const start = startFrom(chain, { ticketId, who });
+        expect([start.reason, start.contextId]).toEqual(round === 1 ? ['fresh', null] : ['earlier_review', last.get(who)?.id]);
+        const review = understood(chain, who, last.get(who) ?? null, `review ${round}`, `${who} finds something in round ${round}`);
+        last.set(who, review);
+        later();
+        return createTicket(chain, { title: `${who} ${round}`, type: 'review_finding', parent: ticketId, by: who });
+      });
+      for (const reviewer of reviewers) giveVerdict(chain, { ticketId, reviewer, verdict: round < 3 ? 'changes_requested' : 'approved' });
+      expect(open(chain)).toEqual(['@author decide']);
+      moveTicket(chain, { ticketId, to: 'in_progress', by: '@author' });
+      expect(startFrom(chain, { ticketId, who: '@author' })).toMatchObject({ task: 'address_findings', contextId: authors.id });
+      const tips = [];
+      for (const { ticketId: finding, contextId } of found) {
+        later();
+        const asked = discuss(chain, { ticketId: finding, text: 'Why?', principal: '@author' });
+        expect(asked.commit.parent).toBe(contextId);
+        const { commit } = await answered(answer(chain, { ticketId: finding, provider: 'anthropic' }, [saying(`Because of ${finding}.`)]));
+        tips.push(commit);
+        moveTicket(chain, { ticketId: finding, to: 'closed', resolution: `settled in round ${round}`, by: '@author' });
+      }
+      expect(open(chain)).toEqual(['@author address_findings', ...reviewers.map((who) => `${who} verify_resolution`)]);
+      for (const [place, { ticketId: finding }] of found.entries()) {
+        const who = reviewers[place] as string;
+        expect(startFrom(chain, { ticketId: finding, who })).toMatchObject({ reason: 'discussion', contextId: tips[place] });
+        expect(texts(chain, tips[place] as ContextId).join()).not.toContain(found[1 - place]?.ticketId);
+        const [verify] = events(chain, { ticketId: finding, state: 'waiting' });
+        acknowledge(chain, { event: verify?.event ?? 0, by: who, as: 'done' });
+      }
+      later();
+      authors = understood(chain, '@author', authors, `address ${round}`, 'done');
+      if (round < 3) updateTicket(chain, { ticketId, body: `after round ${round}`, by: '@author' });
+    }
+    // What both approved of last is closed from where it stands.
+    expect(moveTicket(chain, { ticketId, to: 'closed', by: '@author' }).status).toBe('closed');
+    expect(open(chain)).toEqual([]);
+    expect(overview(chain, { parent: ticketId }).counts).toMatchObject({ closed: 6, open: 0 });
+    expect(history(chain, last.get('@rev')?.id as ContextId)).toHaveLength(3);
   });
 });
 

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { pathToFileURL } from 'node:url';
@@ -6,7 +6,7 @@ import type { Page } from '@playwright/test';
 import { expect, test } from '../../support/e2e.js';
 import type { Machine } from '../../support/machine.js';
 import { transcript } from '../../support/transcript.js';
-import { complaints } from '../../support/window.js';
+import { commits, complaints, sheet } from '../../support/window.js';
 
 /** A project with this history, and the page that its last tip leaves as. */
 async function exported(machine: Machine, name: string, turns: Parameters<typeof transcript>[1], ...words: string[]): Promise<string> {
@@ -144,4 +144,32 @@ test('[F30] a page without secrets holds none of them, in its text or behind it'
   await expect(articles(page).first()).toContainText('use [secret-1] of [email-1]');
   const whole = await page.content();
   for (const one of [token, 'ada@example', '/home/ada']) expect(whole).not.toContain(one);
+});
+
+test('[F32] the sheet says what each form leaves out, shows what is taken out before it writes, and writes the page', async ({ page, machine }) => {
+  const { url } = await machine.web(machine.giveHistory());
+  await page.goto(url);
+  await expect(commits(page).first()).toBeVisible();
+  await commits(page).first().click();
+  await page.getByRole('listbox', { name: 'Commits, newest first' }).press('e');
+  await expect(sheet(page).getByRole('radio', { name: /Claude Code session/ })).toBeChecked();
+  await expect(sheet(page)).toContainText('nothing is lost');
+  await sheet(page)
+    .getByRole('radio', { name: /OpenAI chat/ })
+    .check();
+  await expect(sheet(page)).toContainText(/Leaves out: thinking \(\d+\)/);
+  await sheet(page)
+    .getByRole('radio', { name: /Web page/ })
+    .check();
+  await sheet(page)
+    .getByRole('checkbox', { name: /Take out secrets/ })
+    .check();
+  await expect(sheet(page).getByRole('list', { name: 'What is taken out' })).toContainText(/\[path-1\]\s*home folder, \d+ times/);
+  const file = machine.path('work', 'out.html');
+  await sheet(page).getByLabel('Path of the new file').fill(file);
+  await sheet(page).getByRole('button', { name: 'Write the file' }).click();
+  await expect(sheet(page)).toContainText('of Web page, rendered for reading');
+  expect(readFileSync(file, 'utf8')).not.toContain('/home/sam');
+  await sheet(page).getByRole('button', { name: 'Write the file' }).click();
+  await expect(sheet(page).getByRole('alert')).toContainText('is there already');
 });

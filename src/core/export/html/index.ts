@@ -12,7 +12,7 @@ const left: readonly Fact[] = ['sealedThinking', 'signature', 'resultData'];
 export const html = {
   id: 'html',
   contentType: 'text/html',
-  about: { name: 'Web page', what: 'One file for people: replay, search, light and dark. It loads nothing from elsewhere.', extension: 'html' },
+  about: { name: 'Web page', what: 'One file with replay and search inside. It loads nothing from elsewhere.', extension: 'html' },
   tier: 'rendered',
   holds: facts.filter((fact) => !left.includes(fact)),
   parts,

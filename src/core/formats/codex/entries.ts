@@ -72,7 +72,7 @@ export function entriesOf(placed: Iterable<Placed>): ParsedEntry[] {
     turn = turnOf(line) ?? turn;
     switch (line.sort) {
       case 'meta':
-        return instructionsOf(line, raw);
+        return instructionsOf(line, raw, unique);
       case 'item':
         return itemEntries(line.payload, { raw, at: line.at, metadata: line.metadata });
       case 'compacted':
@@ -164,12 +164,12 @@ const make = ({ record, raw, at }: Common, index: number, role: Role, rest: Omit
 });
 
 /** What every call begins with and no item repeats: the runtime's own instructions. */
-function instructionsOf({ payload, at }: Line, raw: ByteRange): readonly ParsedEntry[] {
+function instructionsOf({ payload, at }: Line, raw: ByteRange, unique: (name: string) => string): readonly ParsedEntry[] {
   const id = stringAt(payload, 'id');
   const text = stringAt(payload.base_instructions, 'text') ?? stringAt(payload, 'base_instructions') ?? stringAt(payload, 'instructions');
   if (id === undefined || text === undefined || text === '') return [];
   const marks = ['hidden', 'system_prompt'];
-  return [make({ record: `${id}#instructions`, raw, at }, 0, 'system', { kind: 'text', text, tokens: 0, marks })];
+  return [make({ record: unique(`${id}#instructions`), raw, at }, 0, 'system', { kind: 'text', text, tokens: 0, marks })];
 }
 
 type ItemPlace = Common & { readonly messageId: string; readonly failed: ReadonlySet<string> };

@@ -1,5 +1,7 @@
+import { isObject } from '../../base/index.js';
 import type { Peek } from '../format.js';
 import { clip } from '../headline.js';
+import { beginningOf, isCompressed } from './expand.js';
 import { sessionOf } from './facts.js';
 import { folderOf, isPrompt, type Line, lineOf, promptText, scanLines } from './record.js';
 
@@ -7,6 +9,7 @@ const linesIn = (bytes: Uint8Array): Line[] => scanLines(bytes).pieces.flatMap((
 
 /** Looks at the first and the last bytes of a rollout (they may overlap); a line cut in two is passed over. */
 export function peek(head: Uint8Array, tail: Uint8Array): Peek {
+  if (isCompressed(head)) return peek(beginningOf(head), new Uint8Array());
   const lines = linesIn(head);
   const first = lines.find(({ sort }) => sort === 'meta');
   const session = first ? sessionOf(first.payload, first.at) : {};
@@ -23,4 +26,18 @@ export function peek(head: Uint8Array, tail: Uint8Array): Peek {
     ...(firstPrompt !== undefined && { firstPrompt }),
     ...(startedAt !== undefined && { startedAt }),
   };
+}
+
+const openings = /^\s*\{"timestamp":"[^"]*",("ordinal":\d+,)?"type":"(session_meta|response_item|event_msg|turn_context|compacted)","payload":\{/;
+
+/** Certain when a line about the session, or lines of its kinds, open the file; the flat form of 2025 by its first line. */
+export function recognize(head: Uint8Array, _path: string): number {
+  const { pieces } = scanLines(head);
+  const records = pieces.flatMap(({ record }) => (record ? [record] : []));
+  const lines = records.map(lineOf);
+  if (lines.some(({ sort, flat }) => !flat && sort === 'meta') || openings.test(Buffer.from(head.subarray(0, 1_024)).toString('latin1'))) return 1;
+  if (lines.filter(({ sort, flat }) => !flat && sort !== 'other').length > 1) return 0.9;
+  const [first, ...others] = lines;
+  const isFlat = first?.sort === 'meta' && first.flat && ('instructions' in first.payload || isObject(first.payload.git));
+  return isFlat && others.every(({ flat }) => flat) ? 0.9 : 0;
 }

@@ -21,7 +21,7 @@ export function planImport(file: FileBytes, context: PlanContext): ImportPlan {
   const read = factsOf(file);
   const session = sessionIn(read.facts);
   const rollout = rolloutOf(context.path) ?? session.id ?? '';
-  const shared = sharedPrefix(read.facts, session, context);
+  const shared = sharedPrefix(read.facts, session, rollout, context);
   const walk = walkTurns(read, { context, session, rollout, shared });
   const cwd = read.facts.find((fact) => fact.cwd !== undefined)?.cwd;
   const about = aboutOf(session, cwd);
@@ -52,14 +52,18 @@ function rolloutOf(path: string): string | undefined {
 /** The first line about the session is the file's own; others come with history that was copied. */
 const sessionIn = (facts: readonly Fact[]): Session => facts.find(({ meta }) => meta !== undefined)?.meta ?? {};
 
-/** How many lines of the file repeat what the project holds already: up to the last item of the longest known beginning. */
-function sharedPrefix(facts: readonly Fact[], { base }: Session, { known, resumeAt }: PlanContext): number {
-  if (resumeAt > 0 || base !== undefined) return 0;
+/**
+ * How many lines of the file repeat what the project holds already: up to the last item of the longest known beginning; of a rollout that
+ * the agent has moved or compressed since, up to the last commit's end.
+ */
+function sharedPrefix(facts: readonly Fact[], { base }: Session, rollout: string, { known, resumeAt }: PlanContext): number {
+  const isMoved = known.has(rolloutName(rollout));
+  if (resumeAt > 0 || (base !== undefined && !isMoved)) return 0;
+  const placeOf = placesIn(facts, rollout);
   let end = 0;
-  for (const [at, { item }] of facts.entries()) {
-    if (!item) continue;
-    if (!known.has(item.name.name)) break;
-    if (item.name.isUnique) end = at + 1;
+  for (const [at, fact] of facts.entries()) {
+    if (fact.item && !known.has(fact.item.name.name)) break;
+    if (fact.item?.name.isUnique || (isMoved && known.has(placeOf(fact)))) end = at + 1;
   }
   return end;
 }
@@ -97,11 +101,15 @@ interface Walk {
 const rolloutName = (rollout: string): string => `codex:${rollout}`;
 /** The name of the place behind a line in a rollout: whoever goes on from there finds the commit by it. */
 const placeName = (rollout: string, number: number): string => `${rolloutName(rollout)}#${number}`;
+/** The name of the place behind each of the lines, by the numbers that they have or their own. */
+function placesIn([first]: readonly Fact[], rollout: string): (fact: Fact) => string {
+  const isNumbered = first?.ordinal !== undefined;
+  return ({ line, ordinal }) => placeName(rollout, isNumbered ? (ordinal ?? line) : line);
+}
 
 function walkTurns({ facts }: Facts, { context, session, rollout, shared }: Setting): Walk {
   const { known, resumeAt } = context;
-  const isNumbered = facts[0]?.ordinal !== undefined;
-  const placeOf = ({ line, ordinal }: Fact): string => placeName(rollout, isNumbered ? (ordinal ?? line) : line);
+  const placeOf = placesIn(facts, rollout);
   const segments: Segment[] = [];
   const side: ByteRange[] = [];
   const notes: Problem[] = [];
@@ -168,6 +176,7 @@ function walkTurns({ facts }: Facts, { context, session, rollout, shared }: Sett
       else addRange(side, fact.range);
       if (fact.item?.prompt !== undefined) turns.push(tip);
       if (fact.item) tip = { record: fact.item.name.name };
+      if (known.has(placeOf(fact))) tip = { record: placeOf(fact) };
       if (fact.rolledBack !== undefined) tip = goBack(turns, fact.rolledBack, tip).tip;
       if (fact.compaction) turns.length = 0;
       continue;

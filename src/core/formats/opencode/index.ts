@@ -14,7 +14,7 @@ import { cutLines, writeEntries } from './write.js';
 export const opencode: ImportableFormat = {
   id: formatId,
   contentType: 'application/jsonl',
-  about: { name: 'OpenCode session', what: 'A session document that `opencode import` takes.', extension: 'json' },
+  about: { name: 'OpenCode session', what: 'A session that OpenCode imports.', extension: 'json' },
   seals: { signature: { of: ['text'], broken: '' } },
   tier: 'translated',
   holds: [

@@ -133,12 +133,12 @@ export function ExportSheet({ commit, stop: given }: { commit: ContextId; stop: 
         </form>
         <p className="muted">A file that is there already is never overwritten.</p>
         {state.phase === 'failed' && (
-          <p className="notice-line error" role="alert">
+          <p className="notice-line error" role="alert" ref={intoView}>
             Nothing was written: {problemOf(state.error).message}
           </p>
         )}
         {state.phase === 'done' && (
-          <div role="status" className="export-done">
+          <div role="status" className="export-done" ref={intoView}>
             <p>
               {say.bytes(state.written.bytes)} of {format?.name ?? state.written.format}, {tierNames[state.written.tier]}
               {state.written.redactions?.length ? ', but for what was taken out' : ''}.
@@ -151,6 +151,9 @@ export function ExportSheet({ commit, stop: given }: { commit: ContextId; stop: 
     </Sheet>
   );
 }
+
+/** What came of it is seen, however long the list above it is. */
+const intoView = (element: HTMLElement | null): void => element?.scrollIntoView({ block: 'nearest' });
 
 /** The form in which nothing is lost, else the first of all. */
 const firstChoice = (formats: readonly ExportFormat[]): string | undefined => (formats.find(({ tier }) => tier === 'native') ?? formats[0])?.format;

@@ -19,8 +19,15 @@ export function Formats(props: { formats: readonly ExportFormat[]; chosen: strin
               <input type="radio" name="format" value={one.format} checked={one.format === chosen} onChange={() => onChoose(one.format)} />
               <span className="export-format-text">
                 <b>{one.name}</b> <span className="mono muted">{one.format}</span>
-                <span className="muted">{one.what}</span>
-                <Losses format={one} isWhole={one.format === chosen} />
+                {one.format !== chosen && <span className="export-lost">{lossesInShort(one)}</span>}
+                {one.format === chosen && (
+                  <>
+                    <span className="muted whole-line">{one.what}</span>
+                    <span className={one.lossCounts.length > 0 ? 'export-lost whole-line told' : 'export-lost whole-line'}>
+                      {lossesAtLength(one)}
+                    </span>
+                  </>
+                )}
               </span>
             </label>
           ))}
@@ -30,13 +37,12 @@ export function Formats(props: { formats: readonly ExportFormat[]; chosen: strin
   });
 }
 
-function Losses({ format: { tier, lossCounts }, isWhole }: { format: ExportFormat; isWhole: boolean }) {
-  if (lossCounts.length === 0)
-    return <span className="export-whole">{tier === 'native' ? 'As it was recorded: nothing is lost.' : 'Nothing is lost.'}</span>;
-  const words = lossesInWords(lossCounts);
-  return (
-    <span className={isWhole ? 'export-lost' : 'export-lost ellipsis'} title={words}>
-      Leaves out {words}
-    </span>
-  );
-}
+const lossesInShort = ({ lossCounts }: ExportFormat): string =>
+  lossCounts.length === 0 ? 'holds all of it' : `leaves out ${lossCounts.length === 1 ? 'one thing' : `${lossCounts.length} things`}`;
+
+const lossesAtLength = ({ tier, lossCounts }: ExportFormat): string =>
+  lossCounts.length > 0
+    ? `Leaves out: ${lossesInWords(lossCounts)}.`
+    : tier === 'native'
+      ? 'As it was recorded: nothing is lost.'
+      : 'Nothing is lost.';

@@ -53,7 +53,7 @@ export function Redactions({ found }: { found: Query<readonly Redaction[]> }) {
           </li>
         ))}
       </ul>
-      <p className="muted">Thinking that changes loses its provider’s signature. Pictures are not searched.</p>
+      <p className="muted">Thinking that changes loses its signature. Pictures are not searched.</p>
     </>
   );
 }

@@ -65,6 +65,7 @@ export function Thread({ project, ticket, thread, question, onQuestion }: { proj
       <Asking
         who={who}
         answers={thread.answers}
+        remembers={thread.from !== null}
         ticketId={ticket.ticketId}
         isAsked={last !== undefined && last.role !== 'assistant'}
         reply={reply}
@@ -182,13 +183,15 @@ function useReply(ticketId: string): Reply {
 interface AskingProps extends Question {
   readonly who: string;
   readonly answers: string | null;
+  /** What they understood then is here. */
+  readonly remembers: boolean;
   readonly ticketId: string;
   /** The last word waits for an answer. */
   readonly isAsked: boolean;
   readonly reply: Reply;
 }
 
-function Asking({ who, answers, ticketId, isAsked, reply, question, onQuestion }: AskingProps) {
+function Asking({ who, answers, remembers, ticketId, isAsked, reply, question, onQuestion }: AskingProps) {
   const actor = useTickets((state) => state.actor);
   const field = useRef<HTMLTextAreaElement>(null);
   const [by, setBy] = useState(() => localStorage.getItem(providerKey) ?? 'recorded');
@@ -239,7 +242,7 @@ function Asking({ who, answers, ticketId, isAsked, reply, question, onQuestion }
         ref={field}
         className="field"
         aria-label={isSelf ? 'Your answer' : `Ask ${who}`}
-        placeholder={isSelf ? `Answer as ${actor}…` : `Ask ${who}, who remembers all of it…`}
+        placeholder={isSelf ? `Answer as ${actor}…` : `Ask ${who}${remembers ? ', who remembers all of it' : ''}…`}
         rows={3}
         value={question}
         onChange={(event) => onQuestion(event.target.value)}

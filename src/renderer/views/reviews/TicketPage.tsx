@@ -51,6 +51,11 @@ export function TicketPage({ project, ticketId }: { project: string; ticketId: s
   const query = useKept(useQuery(`${project} ${ticketId} ${commits} ${revision} ${most}`, () => read(ticketId, most)));
   return (
     <section className="ticket-page" aria-label="Ticket">
+      {query.status === 'failed' && (
+        <nav className="ticket-back" aria-label="Where this ticket stands">
+          <AllTickets />
+        </nav>
+      )}
       <Answer
         query={query}
         what={`${ticketId} cannot be shown`}
@@ -68,6 +73,12 @@ export function TicketPage({ project, ticketId }: { project: string; ticketId: s
     </section>
   );
 }
+
+const AllTickets = () => (
+  <Button small look="plain" icon={ChevronLeft} onClick={() => go({ ticket: undefined })}>
+    All tickets
+  </Button>
+);
 
 interface MainProps {
   readonly data: Read;
@@ -90,9 +101,7 @@ function Main({ data, onMore, onAsk }: MainProps) {
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a text that scrolls is reached by keyboard
     <section className="ticket-main" tabIndex={0} aria-label={`${ticket.ticketId}: ${ticket.title}`}>
       <nav className="ticket-way" aria-label="Where this ticket stands">
-        <Button small look="plain" icon={ChevronLeft} onClick={() => go({ ticket: undefined })}>
-          All tickets
-        </Button>
+        <AllTickets />
         {parent && <TicketLink id={parent.ticketId} title={parent.title} />}
         <span className="grow" />
         <Actor people={people} />

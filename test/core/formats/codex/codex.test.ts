@@ -1,5 +1,6 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { zstdCompressSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { blake3Of } from '../../../../src/core/artifacts/index.js';
@@ -7,7 +8,7 @@ import type { ContextId } from '../../../../src/core/base/index.js';
 import { type Chain, entries, fork, materializedBytes, tips } from '../../../../src/core/chain/index.js';
 import { exportContext } from '../../../../src/core/export/index.js';
 import { codex } from '../../../../src/core/formats/codex/index.js';
-import { getSource, importPaths, listSources } from '../../../../src/core/intake/index.js';
+import { detect, foundSessions, getSource, importPaths, listSources } from '../../../../src/core/intake/index.js';
 import { atOnce } from '../../../../src/core/project/index.js';
 import { codexLine, codexTurn } from '../../../support/codex-lines.js';
 import { emptyChain, scratch } from '../../../support/project.js';
@@ -207,5 +208,54 @@ describe('what can be wrong with a session', () => {
       const { tips: ends } = importInto(chain, written(meta + codexTurn(1)));
       expect(texts(chain, ends[0] as ContextId)[0]).toBe('question 1');
     }
+  });
+});
+
+describe('a session that the agent has compressed', () => {
+  const compress = (path: string, folder: string): string => {
+    const target = join(folder, `${basename(path)}.zst`);
+    writeFileSync(target, zstdCompressSync(readFileSync(path)));
+    return target;
+  };
+
+  test('[F21] is found, named and imported with its origin, and comes back compressed as it was', () => {
+    const home = scratch();
+    const folder = join(home, 'sessions/2026/11/21');
+    mkdirSync(folder, { recursive: true });
+    const [origin, fork] = [compress(main, folder), compress(child, folder)] as const;
+    expect(
+      detect([home])
+        .map(({ path, format, sessions }) => [path, format, sessions])
+        .sort(),
+    ).toEqual([
+      [origin, 'codex-v1', 1],
+      [fork, 'codex-v1', 1],
+    ]);
+    const sessions = [...foundSessions({ agent: 'codex', root: home }, () => false)];
+    expect(sessions.map(({ cwd }) => cwd)).toEqual(['/home/ada/demo/project', '/home/ada/demo/project']);
+    const chain = emptyChain();
+    const result = importInto(chain, fork);
+    expect({ skipped: result.skipped, notes: result.notes }).toEqual({ skipped: [], notes: [] });
+    const plain = emptyChain();
+    const direct = importInto(plain, child);
+    expect(texts(chain, result.tips.at(-1) as ContextId, 'root')).toEqual(texts(plain, direct.tips.at(-1) as ContextId, 'root'));
+    for (const path of [origin, fork]) expect(fileBack(chain, path)).toEqual(readFileSync(path));
+    // The same session before it was compressed is known.
+    expect(importInto(chain, main, child).commits).toBe(0);
+  });
+
+  test('[F10] broken off, or more than may be held: refused, with the reason', () => {
+    const folder = scratch();
+    const whole = zstdCompressSync(readFileSync(main));
+    const broken = join(folder, 'rollout-a.jsonl.zst');
+    writeFileSync(broken, whole.subarray(0, whole.length / 2));
+    const other = join(folder, 'rollout-b.jsonl.zst');
+    writeFileSync(other, zstdCompressSync(Buffer.from('{"no":"rollout"}\n')));
+    const { skipped, commits } = importInto(emptyChain(), folder);
+    expect(commits).toBe(0);
+    expect(skipped.map(({ path, reason }) => [path, reason]).sort()).toEqual([
+      [broken, 'it is compressed, and cannot be expanded: unexpected end of file'],
+      [other, 'it is in no format that Stemma imports'],
+    ]);
   });
 });
