@@ -30,6 +30,7 @@ import { type FoundFile, fileOf, filesUnder, ioReason, type OpenFile, openFile, 
 import { type Document, documentOf, type Holding, mayHold, membersNamed, withHolding } from './members.js';
 import { fileNear } from './near.js';
 import { latestSource, type Piece, type SourceRow, saveSource } from './sources.js';
+import { attachWaiting, rememberWaiting, type Store } from './waiting.js';
 
 export interface ImportInput {
   readonly paths: readonly string[];
@@ -234,7 +235,8 @@ function importOpen(chain: Chain, found: FoundFile, file: OpenFile, asked: Ask):
       const now = latestSource(chain, path);
       const isSame = now?.no === before?.no && (now === undefined || (before !== undefined && now.hash.equals(before.hash)));
       if (!isSame) return undefined;
-      const result = store(chain, { found, file, hash, plan, grown });
+      const stored = store(chain, { found, file, hash, plan, grown });
+      const result = { ...stored, notes: [...stored.notes, ...attachWaiting(chain, path, again(chain))] };
       if (file.hasChanged(hash)) throw changed();
       return origin ? withOrigin(result, origin) : result;
     });
@@ -319,7 +321,9 @@ function store(chain: Chain, { found, file, hash, plan, grown }: Planned): FileR
   const requests = hasSide ? takeRecords(chain, { file: file.whole(), format: plan.format, from, source: grown?.no }) : undefined;
   const { own, others } = splitSide(plan.side, requests?.stored ?? []);
   pieces.push(...own, ...storeSide(chain, bytes, others));
-  const tips = plan.tips.flatMap((tip) => ('plan' in tip ? rows[tip.plan] : commitEndingAt(chain, tip.record)) ?? []);
+  const tips = tipRows(chain, plan, rows);
+  const [first] = rows;
+  if (plan.awaits !== undefined && first) rememberWaiting(chain, first.seq, plan.awaits);
   const kept = grown ? piecesUpTo(grown.pieces, from) : [];
   const laidOut = layOut(chain, bytes, pieces, from);
   const resumeAt = plan.end;
@@ -349,6 +353,27 @@ function store(chain: Chain, { found, file, hash, plan, grown }: Planned): FileR
     notes: [...plan.notes.map(place), ...laidOut.notes.map(place)],
   };
 }
+
+const tipRows = (chain: Chain, plan: ImportPlan, rows: readonly ContextRow[]): ContextRow[] =>
+  plan.tips.flatMap((tip) => ('plan' in tip ? rows[tip.plan] : commitEndingAt(chain, tip.record)) ?? []);
+
+/** Stores the commits of a file that is stored already, where a new plan has them: by their records they are found from now on. */
+const again =
+  (chain: Chain): Store =>
+  ({ path, importedAt }, bytes, plan) => {
+    const rows: ContextRow[] = [];
+    for (const planned of plan.commits) {
+      const { row } = storeCommit(chain, { path, bytes: bytes.length, modifiedAt: importedAt }, bytes, plan.format, planned, rows);
+      rows.push(row);
+      chain.db.run(
+        'UPDATE record SET context = ? WHERE project = ? AND record IN (SELECT value FROM json_each(?))',
+        row.seq,
+        chain.project,
+        JSON.stringify(planned.records),
+      );
+    }
+    return tipRows(chain, plan, rows).map(({ seq }) => seq);
+  };
 
 /** A piece of the file with the offset at which it stands in the file. */
 interface PlacedPiece extends Piece {

@@ -1,6 +1,17 @@
 import { closeSync, openSync, unlinkSync, writeFileSync } from 'node:fs';
 import { blake3OfParts, refOfHash } from '../artifacts/index.js';
-import { type ArtifactNo, type ArtifactRef, badRequest, type CommitSeq, corrupt, notFound, recent, StemmaError, timestampOf } from '../base/index.js';
+import {
+  type ArtifactNo,
+  type ArtifactRef,
+  badRequest,
+  type CommitSeq,
+  concatBytes,
+  corrupt,
+  notFound,
+  recent,
+  StemmaError,
+  timestampOf,
+} from '../base/index.js';
 import { type Chain, commitAt } from '../chain/index.js';
 import type { Source } from '../contract/index.js';
 import { wireFormat } from '../requests/index.js';
@@ -159,6 +170,12 @@ export function getSource(
 
 /** @throws CORRUPT where what is stored of the file does not put together to what was read. */
 export const proveSource = (chain: Chain, sourceId: string): void => prove(chain, sourceOf(chain, sourceId));
+
+/** The whole file out of the store, for who takes it in again. @throws CORRUPT. */
+export function sourceBytes(chain: Chain, row: SourceRow): Uint8Array {
+  prove(chain, row);
+  return concatBytes([...sourceParts(chain, row)]);
+}
 
 function prove(chain: Chain, row: SourceRow): void {
   if (!blake3OfParts(sourceParts(chain, row)).equals(row.hash))

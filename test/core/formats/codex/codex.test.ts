@@ -211,6 +211,37 @@ describe('what can be wrong with a session', () => {
   });
 });
 
+describe('a session that goes on from another', () => {
+  const inFolder = (path: string): string => {
+    const copy = join(scratch(), basename(path));
+    writeFileSync(copy, readFileSync(path));
+    return copy;
+  };
+
+  test('[F7] whose file comes later is taken in again behind it, and grows there', () => {
+    const chain = emptyChain();
+    const [origin, fork] = [inFolder(main), inFolder(child)] as const;
+    const whole = readFileSync(fork, 'utf8').split(/(?<=\n)/);
+    writeFileSync(fork, whole.slice(0, 9).join(''));
+    const alone = importInto(chain, fork);
+    expect(alone.notes.map(({ reason }) => reason)).toEqual([expect.stringContaining('which is not here')]);
+    expect(texts(chain, alone.tips[0] as ContextId, 'root').join()).not.toContain('Fix the queue retry');
+    const later = importInto(chain, origin);
+    expect(later.notes).toMatchObject([{ path: fork, reason: 'what it goes on from is here now: it was taken in again behind that' }]);
+    const [tip] = listSources(chain).find(({ path }) => path === fork)?.tips ?? [];
+    writeFileSync(fork, whole.join(''));
+    const { tips: ends } = importInto(chain, fork);
+    const plain = emptyChain();
+    const direct = importInto(plain, main, child);
+    const expected = texts(plain, direct.tips.at(-1) as ContextId, 'root');
+    expect(expected.join()).toContain('Fix the queue retry');
+    expect(texts(chain, ends.at(-1) as ContextId, 'root')).toEqual(expected);
+    expect(texts(chain, tip as ContextId, 'root')).toEqual(expected);
+    for (const path of [origin, fork]) expect(fileBack(chain, path)).toEqual(readFileSync(path));
+    expect(importInto(chain, origin, fork)).toMatchObject({ commits: 0, notes: [] });
+  });
+});
+
 describe('a session that the agent has compressed', () => {
   const compress = (path: string, folder: string): string => {
     const target = join(folder, `${basename(path)}.zst`);
