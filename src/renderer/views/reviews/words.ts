@@ -58,7 +58,7 @@ export function moveName(from: TicketStatus, to: TicketStatus): string {
 export const typeName = (type: string): string => (type === 'review_finding' ? 'finding' : type);
 
 /** What a version of a ticket changed, a sentence a field. */
-export function changeWords({ changes }: TicketVersion, isFirst: boolean): string[] {
+export function changeWords({ changes, by }: TicketVersion, isFirst: boolean): string[] {
   if (isFirst) return ['Made the ticket'];
   return Object.entries(changes).flatMap(([field, { from, to }]) => {
     switch (field) {
@@ -67,7 +67,7 @@ export function changeWords({ changes }: TicketVersion, isFirst: boolean): strin
       case 'assignee':
         return to === null ? `Taken off ${String(from)}` : `Assigned to ${String(to)}`;
       case 'reviewers':
-        return reviewerWords(from as Ticket['reviewers'], to as Ticket['reviewers']);
+        return reviewerWords(from as Ticket['reviewers'], to as Ticket['reviewers'], by);
       case 'resolution':
         return to === null ? 'No longer resolved' : `Resolved: ${say.firstLine(String(to), 160)}`;
       case 'title':
@@ -86,10 +86,10 @@ export function changeWords({ changes }: TicketVersion, isFirst: boolean): strin
 
 const wordsOf = (value: unknown): string => (Array.isArray(value) ? value.join(', ') || 'none' : String(value ?? 'none'));
 
-function reviewerWords(from: Ticket['reviewers'], to: Ticket['reviewers']): string[] {
+function reviewerWords(from: Ticket['reviewers'], to: Ticket['reviewers'], by: string | null): string[] {
   const before = new Map(from.map(({ name, verdict }) => [name, verdict]));
   const given = to.filter(({ name, verdict }) => verdict !== 'pending' && before.get(name) !== verdict);
-  if (given.length > 0) return given.map(({ name, verdict }) => `${name}: ${verdictNames[verdict]}`);
+  if (given.length > 0) return given.map(({ name, verdict }) => `${name === by ? '' : `${name}: `}${verdictNames[verdict]}`);
   return [`Reviewers: ${to.map(({ name }) => name).join(', ')}`];
 }
 

@@ -21,7 +21,7 @@ export function useOccasion(): { occasion: Occasion; field: React.ReactNode } {
       <div className="ticket-field">
         <label htmlFor={id}>Understood then</label>
         <select id={id} className="field" value={given && commit ? 'given' : 'found'} onChange={(event) => setGiven(event.target.value === 'given')}>
-          <option value="found">what {actor} understood last, found by name and time</option>
+          <option value="found">found by name and time: the last of {actor}</option>
           {commit && <option value="given">the selected commit, {say.shortId(commit)}</option>}
         </select>
       </div>
