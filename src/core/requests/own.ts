@@ -63,7 +63,9 @@ export function ownBody(chain: Chain, question: OwnQuestion, replies: readonly W
   const said = replies.map(spoken);
   const messages =
     wire === 'openai'
-      ? [...before, ...chatMessages(base, [...context(), ...said])]
+      ? sent
+        ? [...sent.messages, ...chatMessages(base, said)]
+        : [...before, ...chatMessages(base, [...context(), ...said])]
       : sent
         ? [...sent.messages, ...wireMessages(said)]
         : wireMessages([...context(), ...said]);

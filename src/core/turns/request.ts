@@ -37,6 +37,7 @@ export function questionOf(chain: Chain, { row, base, wire, model, isEdited, req
       headers: {},
       body: { ...settings, model: named, ...(tools.length && { tools: tools.map(asFunction) }) },
       before: system?.length ? [{ role: 'system', content: textsOf(system).join('\n\n') }] : [],
+      sent: request?.system === undefined ? sentAs(wire, isEdited, recorded) : undefined,
     };
   return {
     model: named,
@@ -52,9 +53,12 @@ export function questionOf(chain: Chain, { row, base, wire, model, isEdited, req
     },
     before: [],
     // The very messages that went over the wire, where all of them are known and none was changed.
-    sent: !isEdited && recorded?.wire === 'anthropic' && recorded.isSent ? { requestId: recorded.requestId, messages: recorded.messages } : undefined,
+    sent: sentAs(wire, isEdited, recorded),
   };
 }
+
+const sentAs = (wire: ModelProvider['wire'], isEdited: boolean, recorded: Parts | undefined): OwnQuestion['sent'] =>
+  !isEdited && recorded?.wire === wire && recorded.isSent ? { requestId: recorded.requestId, messages: recorded.messages } : undefined;
 
 /** What a person may change of the turn's request before it is asked again, in the words of the Messages API. */
 export function turnRequest(chain: Chain, row: Pick<ContextRow, 'id'>, wire: ModelProvider['wire']): TurnRequest {
@@ -70,7 +74,8 @@ export function turnRequest(chain: Chain, row: Pick<ContextRow, 'id'>, wire: Mod
 
 interface Parts {
   readonly requestId: string;
-  readonly wire: 'anthropic' | 'openai';
+  /** In whose words it was sent; undefined for words that Stemma's own calls are never in: the Responses API's, Gemini's. */
+  readonly wire: ModelProvider['wire'] | undefined;
   readonly model: string | undefined;
   /** As blocks of the Messages API. */
   readonly system: readonly Json[];
@@ -85,7 +90,7 @@ interface Parts {
 
 const notSettings = new Set([
   ...['model', 'messages', 'system', 'tools', 'stream', 'metadata'],
-  ...['input', 'instructions', 'contents', 'systemInstruction', 'generationConfig'],
+  ...['input', 'instructions', 'contents', 'systemInstruction', 'system_instruction', 'generationConfig'],
 ]);
 
 /** The first call of a turn, taken apart; undefined where none is known. */
@@ -94,13 +99,13 @@ function recordedParts(chain: Chain, row: Pick<ContextRow, 'id'>): Parts | undef
   if (!first) return undefined;
   const { provider, body, headers } = getRequest(chain, first.requestId);
   const messages = Array.isArray(body.messages) ? (body.messages as Json[]) : [];
-  const wire = provider === 'anthropic' ? 'anthropic' : 'openai';
+  const wire = provider === 'anthropic' ? 'anthropic' : provider === 'openai' && body.input === undefined ? 'openai' : undefined;
   return {
     requestId: first.requestId,
     wire,
     model: stringAt(body, 'model') ?? first.model ?? undefined,
     system: systemIn(body, messages),
-    tools: (Array.isArray(body.tools) ? (body.tools as Json[]) : []).flatMap(asTool),
+    tools: toolsIn(body).flatMap(asTool),
     settings: Object.fromEntries(Object.entries(body as JsonObject).filter(([name]) => !notSettings.has(name))),
     headers: wire === 'anthropic' ? headers : {},
     messages,
@@ -116,12 +121,27 @@ function systemIn(body: Readonly<Record<string, unknown>>, messages: readonly Js
   const stated = body.system ?? body.instructions;
   if (typeof stated === 'string') return stated ? [{ type: 'text', text: stated }] : [];
   if (Array.isArray(stated)) return stated as Json[];
-  const leading = messages.findIndex((message) => !['system', 'developer'].includes(stringAt(message, 'role') ?? ''));
-  return messages.slice(0, Math.max(0, leading)).flatMap((message): Json[] => {
-    const text = stringAt(message, 'content');
-    return text ? [{ type: 'text', text }] : [];
+  const instruction = body.systemInstruction ?? body.system_instruction;
+  if (isObject(instruction))
+    return itemsIn(instruction.parts).flatMap((part): Json[] =>
+      stringAt(part, 'text') ? [{ type: 'text', text: stringAt(part, 'text') ?? '' }] : [],
+    );
+  const first = messages.length > 0 ? messages : itemsIn(body.input);
+  const leading = first.findIndex((message) => !['system', 'developer'].includes(stringAt(message, 'role') ?? ''));
+  return first.slice(0, Math.max(0, leading)).flatMap((message): Json[] => {
+    const content = isObject(message) ? message.content : undefined;
+    const texts = typeof content === 'string' ? [content] : itemsIn(content).flatMap((part) => stringAt(part, 'text') ?? []);
+    return texts.filter((text) => text !== '').map((text) => ({ type: 'text', text }));
   });
 }
+
+const itemsIn = (value: unknown): readonly Json[] => (Array.isArray(value) ? (value as Json[]) : []);
+
+/** Gemini declares the functions of a tool in a list of their own. */
+const toolsIn = (body: Readonly<Record<string, unknown>>): Json[] =>
+  itemsIn(body.tools).flatMap((tool): readonly Json[] =>
+    isObject(tool) && Array.isArray(tool.functionDeclarations) ? tool.functionDeclarations : [tool],
+  );
 
 /** A block's cache mark means nothing to another provider: only its text goes there. */
 const textsOf = (system: readonly Json[]): string[] => system.flatMap((block) => stringAt(block, 'text') ?? []);
@@ -132,7 +152,11 @@ function asTool(tool: Json): Json[] {
   const own = isObject(tool.function) ? tool.function : tool;
   if (typeof own.name !== 'string' || own.input_schema !== undefined) return [tool];
   return [
-    { name: own.name, ...(own.description !== undefined && { description: own.description }), input_schema: own.parameters ?? { type: 'object' } },
+    {
+      name: own.name,
+      ...(own.description !== undefined && { description: own.description }),
+      input_schema: own.parameters ?? own.parametersJsonSchema ?? { type: 'object' },
+    },
   ];
 }
 

@@ -286,6 +286,21 @@ describe('bad input: the call is listed, not proved, with the reason, and nothin
     expect(problems).toEqual([1, 2, 3].map(() => expect.stringMatching(/2 records give some under this hash/)));
   });
 
+  test('a record that shares a line with one that broke off: it counts, and what broke off is missing', () => {
+    let torn = '';
+    const { problems } = verdictsAfter((line, record) => {
+      if (record.type === 'api-request-blob' && line.includes('two of')) {
+        torn = line.slice(0, -20);
+        return [];
+      }
+      const whole = torn + line;
+      torn = '';
+      return whole;
+    });
+    const named = expect.stringMatching(/message 2 \([0-9a-f]{12}…\): no message, reply or prompt/);
+    expect(problems).toEqual([undefined, named, named]);
+  });
+
   test('a parameter that is not what was sent', () => {
     const { problems } = verdictsAfter((line, record) => (isCall(record, 2) ? edited(record, { params: { model: 'another' } }) : line));
     expect(problems).toEqual([undefined, expect.stringMatching(/another digest than the recorded one/), undefined]);

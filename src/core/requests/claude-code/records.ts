@@ -77,6 +77,9 @@ export interface OpenCall {
 export const agentOf = (agentId: string | undefined): string => agentId ?? '';
 
 const recordMark = Buffer.from('"api-request');
+const recordStart = Buffer.from('{"type":"api-request');
+/** Nobody breaks off more often on one line. */
+const mostFragments = 64;
 const replyMark = Buffer.from('"assistant"');
 const promptMark = Buffer.from('"user"');
 const newline = 0x0a;
@@ -103,6 +106,22 @@ export function readRecords(file: Uint8Array, from = 0, to = file.length, open: 
   const latest = new Map<string, RecordedCall>();
 
   const readLine = (line: ByteRange): void => {
+    const next = bytes.indexOf(recordStart, line.start + 1);
+    if (next !== -1 && next < line.end && parse(bytes.subarray(line.start, line.end)) === undefined) readTorn(line, next);
+    else readRecord(line);
+  };
+
+  /** A line that broke off, with the beginning of another behind it: what is whole of it counts. */
+  const readTorn = ({ start, end }: ByteRange, first: number): void => {
+    readRecord({ start, end: first });
+    for (let [at, left] = [first, mostFragments]; at !== -1 && at < end && left > 0; left -= 1) {
+      const next = bytes.indexOf(recordStart, at + 1);
+      readRecord({ start: at, end: next === -1 || next > end ? end : next });
+      at = next;
+    }
+  };
+
+  const readRecord = (line: ByteRange): void => {
     const isCall = beginsWith(bytes, line, callStart);
     const blob = isCall ? undefined : blobAt(bytes, line);
     if (isCall) readWhole(line);

@@ -332,6 +332,7 @@ const changeNames = { same: '', new: 'New: ', gone: 'No longer sent: ' } as cons
 function Composed({ row, entry }: { row: Compared; entry: Preview['messageOrigins'][number][number] | undefined }) {
   const { message, change } = row;
   const calls = Array.isArray(message.tool_calls) ? (message.tool_calls as { name?: unknown; args?: unknown }[]) : [];
+  const isEmpty = message.content.trim() === '' && calls.length === 0;
   return (
     <>
       <header className="composed-head">
@@ -350,9 +351,9 @@ function Composed({ row, entry }: { row: Compared; entry: Preview['messageOrigin
             in the context
           </button>
         )}
-        <span className="muted">{say.tokens(message.tokens)}</span>
+        {!isEmpty && <span className="muted">{say.tokens(message.tokens)}</span>}
       </header>
-      {message.content.trim() === '' && calls.length === 0 ? (
+      {isEmpty ? (
         <p className="muted">{message.layer === 'system_prompt' ? 'Not recorded: this history does not hold its system prompt' : 'Empty'}</p>
       ) : (
         message.content.trim() !== '' && (
