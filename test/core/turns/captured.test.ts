@@ -1,0 +1,115 @@
+import { describe, expect, test } from 'vitest';
+import type { Json, JsonObject } from '../../../src/core/base/index.js';
+import { type Chain, checkpoint } from '../../../src/core/chain/index.js';
+import type { CapturedCall, Commit } from '../../../src/core/contract/index.js';
+import { captureCall, getRequest, listRequests } from '../../../src/core/requests/index.js';
+import { reproduceTurn, rerunTurn, turnRequest } from '../../../src/core/turns/index.js';
+import { answer, prompt } from '../../support/claude-lines.js';
+import { emptyChain } from '../../support/project.js';
+import { drained, scripted } from '../../support/scripted-model.js';
+
+/** A turn, and the call that was seen on the wire for it. */
+function seen(provider: CapturedCall['provider'], path: string, body: JsonObject, reply: Json): { chain: Chain; turn: Commit } {
+  const chain = emptyChain();
+  const text = prompt('u1', 'fix it') + answer('a1', 'It is done now.', { parent: 'u1' });
+  const turn = checkpoint(chain, { parent: null, type: 'delta', format: 'claude-code-v1', text, template: 'coder', checkpoint: 'turn_boundary' });
+  captureCall(chain, { provider, path, at: turn.createdAt, headers: {}, body: JSON.stringify(body), status: 200, reply: JSON.stringify(reply) });
+  const [row] = listRequests(chain, { turnId: turn.id });
+  expect(row).toMatchObject({ source: 'wire', proof: 'digest', commit: turn.id });
+  return { chain, turn };
+}
+
+const said = { choices: [{ message: { role: 'assistant', content: 'It is done now.' } }] };
+const parameters = { type: 'object', properties: { path: { type: 'string' } } };
+const again = { kind: 'text', delta: 'Done again.' } as const;
+
+describe('[R1] a turn whose call was seen on the wire is run again', () => {
+  test('chat completions: this very body is sent, and the run is proved', async () => {
+    const body = {
+      model: 'gpt-test',
+      temperature: 0.5,
+      seed: 7,
+      messages: [
+        { role: 'system', content: 'You help.' },
+        { role: 'user', content: [{ type: 'text', text: 'fix it' }], name: 'ann' },
+      ],
+      tools: [{ type: 'function', function: { name: 'read', description: 'reads', parameters } }],
+    };
+    const { chain, turn } = seen('openai', '/v1/chat/completions', body as unknown as JsonObject, said);
+    const { result } = await drained(rerunTurn(chain, { turnId: turn.id, provider: 'openai' }, [scripted('openai', [again])]));
+    const [call] = listRequests(chain, { id: result.commits[0] as Commit['id'] });
+    expect(call).toMatchObject({ source: 'stemma', proof: 'digest', model: 'gpt-test' });
+    expect(getRequest(chain, call?.requestId ?? '').body).toEqual(body);
+    expect(reproduceTurn(chain, result.commits[0] as Commit['id'])).toMatchObject({ identical: true });
+    const edits = [{ op: 'replace' as const, key: 'u1.0' as never, entry: { role: 'user' as const, kind: 'text' as const, text: 'look only' } }];
+    const { result: edited } = await drained(rerunTurn(chain, { turnId: turn.id, provider: 'openai', edits }, [scripted('openai', [again])]));
+    const [changed] = listRequests(chain, { id: edited.commits[0] as Commit['id'] }).filter(({ source }) => source === 'stemma');
+    expect(getRequest(chain, changed?.requestId ?? '').body).toMatchObject({
+      temperature: 0.5,
+      messages: [
+        { role: 'system', content: 'You help.' },
+        { role: 'user', content: 'look only' },
+      ],
+    });
+  });
+
+  test.each([
+    [
+      'the Responses API',
+      'openai',
+      '/v1/responses',
+      {
+        model: 'gpt-test',
+        instructions: 'You help.',
+        input: [{ type: 'message', role: 'user', content: [{ type: 'input_text', text: 'fix it' }] }],
+        tools: [{ type: 'function', name: 'read', description: 'reads', parameters }],
+        store: false,
+        temperature: 0.5,
+        prompt_cache_key: 'k',
+      },
+      { id: 'r1', output: [{ type: 'message', id: 'm1', role: 'assistant', content: [{ type: 'output_text', text: 'It is done now.' }] }] },
+    ],
+    [
+      'Codex, whose instructions are an item',
+      'openai',
+      '/v1/responses',
+      {
+        model: 'gpt-test',
+        input: [
+          { type: 'message', role: 'developer', content: [{ type: 'input_text', text: 'You help.' }] },
+          { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'fix it' }] },
+        ],
+        tools: [{ type: 'function', name: 'read', description: 'reads', parameters }],
+        temperature: 0.5,
+      },
+      { id: 'r1', output: [{ type: 'message', id: 'm1', role: 'assistant', content: [{ type: 'output_text', text: 'It is done now.' }] }] },
+    ],
+    [
+      'Gemini',
+      'gemini',
+      '/v1beta/models/gemini-test:generateContent',
+      {
+        systemInstruction: { parts: [{ text: 'You help.' }] },
+        contents: [{ role: 'user', parts: [{ text: 'fix it' }] }],
+        tools: [{ functionDeclarations: [{ name: 'read', description: 'reads', parametersJsonSchema: parameters }] }],
+        temperature: 0.5,
+        generationConfig: { topK: 3 },
+      },
+      { candidates: [{ content: { role: 'model', parts: [{ text: 'It is done now.' }] } }] },
+    ],
+  ] as const)('%s: what was sent, in the words of the wire that asks again', async (_name, provider, path, body, reply) => {
+    const { chain, turn } = seen(provider, path, body as unknown as JsonObject, reply as unknown as Json);
+    expect(turnRequest(chain, turn, 'anthropic')).toMatchObject({ system: ['You help.'], tools: [{ name: 'read', input_schema: parameters }] });
+    const { result } = await drained(rerunTurn(chain, { turnId: turn.id, provider: 'openai' }, [scripted('openai', [again])]));
+    const [call] = listRequests(chain, { id: result.commits[0] as Commit['id'] });
+    expect(getRequest(chain, call?.requestId ?? '').body).toEqual({
+      model: provider === 'gemini' ? 'gemini-test' : 'gpt-test',
+      temperature: 0.5,
+      messages: [
+        { role: 'system', content: 'You help.' },
+        { role: 'user', content: 'fix it' },
+      ],
+      tools: [{ type: 'function', function: { name: 'read', description: 'reads', parameters } }],
+    });
+  });
+});
