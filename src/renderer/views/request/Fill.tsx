@@ -1,5 +1,5 @@
 import 'uplot/dist/uPlot.min.css';
-import { useEffect, useMemo, useRef, useState } from 'react';
+import { useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react';
 import UPlot from 'uplot';
 import type { RequestPoint, RequestRow } from '../../../core/contract/index.js';
 import { say } from '../../parts';
@@ -64,6 +64,7 @@ function Chart({ stack, chosen, onPoint, onChoose }: ChartProps) {
   const now = useRef({ stack, chosen, onPoint, onChoose });
   now.current = { stack, chosen, onPoint, onChoose };
   const theme = useUi((ui) => ui.theme);
+  const isDark = useSyncExternalStore(onDarkness, () => darkness.matches);
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: colors are read anew when the theme changes
   useEffect(() => {
@@ -83,7 +84,7 @@ function Chart({ stack, chosen, onPoint, onChoose }: ChartProps) {
       observer.disconnect();
       made.destroy();
     };
-  }, [stack, theme]);
+  }, [stack, theme, isDark]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the mark of the chosen call moves
   useEffect(() => plot.current?.redraw(false), [chosen]);
 
@@ -97,6 +98,13 @@ function Chart({ stack, chosen, onPoint, onChoose }: ChartProps) {
     />
   );
 }
+
+/** Whether the system asks for dark colors, which it may change while the chart is there. */
+const darkness = matchMedia('(prefers-color-scheme: dark)');
+const onDarkness = (changed: () => void): (() => void) => {
+  darkness.addEventListener('change', changed);
+  return () => darkness.removeEventListener('change', changed);
+};
 
 /** Highest layer first, so that each lower one is drawn over it. */
 const dataOf = ({ numbers, heights, counted }: Stack): UPlot.AlignedData =>

@@ -169,7 +169,10 @@ function Body({ request, model }: { request: Request; model: string | null }) {
     .map((message, at) => ({ message, at, parts: message.parts.filter(holds) }))
     .filter(({ parts }) => parts.length > 0 || wanted === '');
   const { tokens } = body;
-  const recorded = (part: 'system' | 'tools') => (request.missing.includes(part) ? null : tokens[part]);
+  const isMissing = (part: 'system' | 'tools'): boolean =>
+    body[part].length === 0 && (request.missing.includes(part) || (part === 'system' && request.missing.includes('instructions')));
+  const recorded = (part: 'system' | 'tools') => (isMissing(part) ? null : tokens[part]);
+  const none = (part: 'system' | 'tools') => (isMissing(part) ? 'not recorded' : 'none');
   return (
     <>
       <Shares
@@ -216,7 +219,13 @@ function Body({ request, model }: { request: Request; model: string | null }) {
         parts={body.system.filter(holds)}
         kind="system"
         open={wanted !== ''}
-        none={wanted === '' ? 'not recorded' : undefined}
+        none={
+          wanted !== ''
+            ? undefined
+            : body.leading > 0
+              ? `in the first ${body.leading === 1 ? 'message' : `${body.leading} messages`}`
+              : none('system')
+        }
       />
       <Section
         name={`Tools (${body.tools.length})`}
@@ -224,11 +233,12 @@ function Body({ request, model }: { request: Request; model: string | null }) {
         parts={body.tools.filter(holds)}
         kind="tool"
         open={wanted !== ''}
-        none={wanted === '' ? 'not recorded' : undefined}
+        none={wanted === '' ? none('tools') : undefined}
       />
       <section aria-label="Messages">
         <h3 className="request-title">
-          Messages ({body.messages.length}) <span className="muted">{say.tokens(tokens.messages)}</span>
+          Messages ({body.messages.length}){' '}
+          <span className="muted">{say.tokens(body.messages.reduce((total, message) => total + message.tokens, 0))}</span>
         </h3>
         <Messages rows={messages} />
       </section>
@@ -324,12 +334,13 @@ function Section(props: { name: string; tokens: number; parts: readonly Part[]; 
 /** Where the tokens of the request went, as a bar and in words; null is "not recorded". */
 function Shares({ shares }: { shares: readonly (readonly [name: string, tokens: number | null, hue: string])[] }) {
   const total = shares.reduce((sum, [, tokens]) => sum + (tokens ?? 0), 0);
-  const words = (tokens: number | null) => (tokens === null ? 'not recorded' : say.tokens(tokens));
+  const words = (tokens: number | null) => (tokens === null ? 'not recorded' : tokens === 0 ? 'none' : say.tokens(tokens));
   return (
     <div className="shares" role="img" aria-label={shares.map(([name, tokens]) => `${name} ${words(tokens)}`).join(', ')}>
       <div className="shares-bar" aria-hidden>
         {shares.map(
-          ([name, tokens, hue]) => total > 0 && tokens && <i key={name} className={`kind-${hue}`} style={{ width: `${(tokens / total) * 100}%` }} />,
+          ([name, tokens, hue]) =>
+            total > 0 && tokens !== null && tokens > 0 && <i key={name} className={`kind-${hue}`} style={{ width: `${(tokens / total) * 100}%` }} />,
         )}
       </div>
       <p className="shares-words" aria-hidden>

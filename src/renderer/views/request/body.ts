@@ -22,6 +22,9 @@ export interface ShownBody {
   readonly tools: readonly Part[];
   readonly messages: readonly ShownMessage[];
   readonly parameters: readonly (readonly [name: string, value: string])[];
+  /** How many messages, the first ones, are the system prompt: where a provider has no other place for it. */
+  readonly leading: number;
+  /** Each token once: leading messages count as system prompt. */
   readonly tokens: { readonly system: number; readonly tools: number; readonly messages: number };
 }
 
@@ -62,6 +65,8 @@ export function shownBody({ body }: Pick<Request, 'body'>): ShownBody {
   const messages = (
     Array.isArray(body.messages) ? body.messages : Array.isArray(body.input) ? body.input : Array.isArray(body.contents) ? body.contents : []
   ).map(messageOf);
+  const spoken = messages.findIndex(({ role }) => role !== 'system' && role !== 'developer');
+  const leading = system.length > 0 ? 0 : spoken < 0 ? messages.length : spoken;
   const sum = (list: readonly { readonly tokens: number }[]): number => list.reduce((total, each) => total + each.tokens, 0);
   return {
     system,
@@ -70,7 +75,8 @@ export function shownBody({ body }: Pick<Request, 'body'>): ShownBody {
     parameters: Object.entries(body)
       .filter(([name]) => !parameterless.has(name))
       .map(([name, value]) => [name, typeof value === 'string' ? value : json(value)] as const),
-    tokens: { system: sum(system), tools: sum(tools), messages: sum(messages) },
+    leading,
+    tokens: { system: sum(system) + sum(messages.slice(0, leading)), tools: sum(tools), messages: sum(messages.slice(leading)) },
   };
 }
 
