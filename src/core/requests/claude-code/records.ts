@@ -106,8 +106,9 @@ export function readRecords(file: Uint8Array, from = 0, to = file.length, open: 
   const latest = new Map<string, RecordedCall>();
 
   const readLine = (line: ByteRange): void => {
-    const next = bytes.indexOf(recordStart, line.start + 1);
-    if (next !== -1 && next < line.end && parse(bytes.subarray(line.start, line.end)) === undefined) readTorn(line, next);
+    const text = bytes.subarray(line.start, line.end);
+    const next = text.indexOf(recordStart, 1);
+    if (next !== -1 && text.length <= largestRecord && parse(text) === undefined) readTorn(line, line.start + next);
     else readRecord(line);
   };
 
