@@ -101,7 +101,12 @@ function readPlaces(bytes: Uint8Array, at: number, wanted: readonly Wanted[], pa
 }
 
 function wantedAt(bytes: Uint8Array, start: number, end: number, wanted: readonly Wanted[]): Wanted | undefined {
-  for (let at = 0; at < wanted.length; at += 1) if (isKey(bytes, start, end, (wanted[at] as Wanted).key)) return wanted[at];
+  const first = bytes[start + 1];
+  for (let at = 0; at < wanted.length; at += 1) {
+    const want = wanted[at] as Wanted;
+    // Most keys are told apart by their first letter.
+    if ((first === want.key.charCodeAt(0) || first === backslash) && isKey(bytes, start, end, want.key)) return want;
+  }
   return undefined;
 }
 
