@@ -293,3 +293,30 @@ export function timeOf(record: JsonObject): Timestamp | undefined {
   const ms = parseInstant(text);
   return ms === undefined ? undefined : timestampOf(ms);
 }
+
+/** Deeper than this no conversation nests; whoever walks what does runs out of stack. */
+const deepestRecord = 500;
+
+/** Without records that nest deeper than can be walked: their lines are kept, and named. */
+export function shallow(scan: Scan): Scan {
+  const deep = scan.pieces.filter(({ record }) => record !== undefined && isDeep(record));
+  if (deep.length === 0) return scan;
+  const isOdd = new Set(deep);
+  return {
+    ...scan,
+    pieces: scan.pieces.map((piece) => (isOdd.has(piece) ? { line: piece.line, range: piece.range, sort: 'torn' } : piece)),
+    skipped: [...scan.skipped, ...deep.map(({ line }) => ({ line, reason: `a record that nests more than ${deepestRecord} deep` }))].sort(
+      (a, b) => a.line - b.line,
+    ),
+  };
+}
+
+/** Whether a value nests deeper than can be walked; it is walked here without the stack. */
+export function isDeep(value: unknown): boolean {
+  let level: unknown[] = [value];
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > deepestRecord) return true;
+    level = level.flatMap((one) => (typeof one === 'object' && one !== null ? Object.values(one) : []));
+  }
+  return false;
+}

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { bytesOf, isObject, type Json, type JsonObject, stringAt, textOf } from '../../base/index.js';
 import type { ColumnValue, DatabaseReader, DatabaseRows, Member } from '../format.js';
 import { clip } from '../headline.js';
+import { isDeep } from '../jsonl.js';
 import { messageOf } from './lines.js';
 import { columnValue } from './values.js';
 
@@ -31,9 +32,9 @@ const memberOf = (rows: DatabaseRows, id: string, thread: string, namespace: str
   bytes: () => bytesOf([...linesOf(rows, thread, namespace)].map((line) => `${JSON.stringify(line)}\n`).join('')),
 });
 
-/** The messages of a state by number, so that each is held once however many checkpoints repeat it. */
 interface State {
-  readonly messages: readonly number[];
+  /** Those that it shares with the state before it are held once. */
+  readonly messages: readonly Json[];
   /** By their names: what the other channels hold, in short. */
   readonly channels: ReadonlyMap<string, string>;
   /** The checkpoint that added the last of the messages. */
@@ -59,13 +60,6 @@ function* linesOf(rows: DatabaseRows, thread: string, namespace: string): Genera
   const waiting = new Map<string, number>();
   for (const { parent } of found) if (parent !== undefined) waiting.set(parent, (waiting.get(parent) ?? 0) + 1);
   const states = new Map<string, State>();
-  const numbers = new Map<string, number>();
-  const numberOf = (message: Json): number => {
-    const text = JSON.stringify(message);
-    const number = numbers.get(text) ?? numbers.size;
-    numbers.set(text, number);
-    return number;
-  };
   for (const { id, parent } of found) {
     const before = parent === undefined ? undefined : states.get(parent);
     if (parent !== undefined) {
@@ -75,11 +69,11 @@ function* linesOf(rows: DatabaseRows, thread: string, namespace: string): Genera
     }
     for (const row of rows.each('checkpoints', ['type', 'checkpoint', 'metadata'], { ...place, checkpoint_id: id })) {
       const checkpoint = columnValue(row.type, row.checkpoint);
-      if (!isObject(checkpoint) || !isObject(checkpoint.channel_values)) {
+      if (!isObject(checkpoint) || !isObject(checkpoint.channel_values) || isDeep(checkpoint)) {
         yield { row: { table: 'checkpoints', checkpoint_id: id, type: plain(row.type), checkpoint: plain(row.checkpoint) } };
         continue;
       }
-      const { line, state } = stepOf({ id, parent, checkpoint, metadata: columnValue('json', row.metadata) }, before, numberOf);
+      const { line, state } = stepOf({ id, parent, checkpoint, metadata: shallowValue('json', row.metadata) }, before);
       if ((waiting.get(id) ?? 0) > 0) states.set(id, state);
       yield line;
     }
@@ -94,13 +88,13 @@ interface Step {
   readonly metadata: Json | undefined;
 }
 
-function stepOf({ id, parent, checkpoint, metadata }: Step, before: State | undefined, numberOf: (message: Json) => number) {
+function stepOf({ id, parent, checkpoint, metadata }: Step, before: State | undefined) {
   const values = checkpoint.channel_values as JsonObject;
   const channel = messageChannel(values);
   const list = channel === undefined ? [] : (values[channel] as readonly Json[]);
-  const messages = list.map(numberOf);
   let same = 0;
-  while (before && same < messages.length && messages[same] === before.messages[same]) same++;
+  while (before && same < list.length && same < before.messages.length && isSame(list[same], before.messages[same])) same++;
+  const messages = before ? [...before.messages.slice(0, same), ...list.slice(same)] : list;
   let last = before?.last ?? null;
   while (last && last.end > same) last = last.before;
   const start = last?.end ?? 0;
@@ -136,6 +130,16 @@ function stepOf({ id, parent, checkpoint, metadata }: Step, before: State | unde
   return { line, state };
 }
 
+function isSame(a: Json | undefined, b: Json | undefined): boolean {
+  if (a === b) return true;
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
+  if (Array.isArray(a) || Array.isArray(b))
+    return Array.isArray(a) && Array.isArray(b) && a.length === b.length && a.every((one, at) => isSame(one, b[at]));
+  const [own, other] = [a as JsonObject, b as JsonObject];
+  const names = Object.keys(own);
+  return names.length === Object.keys(other).length && names.every((name) => Object.hasOwn(other, name) && isSame(own[name], other[name]));
+}
+
 /** The channel that holds the conversation: `messages`, else the first that is a list of nothing but messages. */
 function messageChannel(values: JsonObject): string | undefined {
   const holds = (name: string): boolean => {
@@ -156,7 +160,12 @@ function* writesOf(rows: DatabaseRows, place: Readonly<Record<string, string>>):
   );
   kept.sort((a, b) => stops.indexOf(String(a.channel)) - stops.indexOf(String(b.channel)) || (String(a.task_id) < String(b.task_id) ? -1 : 1));
   for (const { task_id: task, channel, type, value } of kept)
-    yield { write: String(channel), of: place.checkpoint_id as string, task: String(task), value: columnValue(type, value) ?? plain(value) };
+    yield { write: String(channel), of: place.checkpoint_id as string, task: String(task), value: shallowValue(type, value) };
+}
+
+function shallowValue(type: ColumnValue | undefined, value: ColumnValue | undefined): Json {
+  const read = columnValue(type, value);
+  return read === undefined || isDeep(read) ? plain(value) : read;
 }
 
 const plain = (value: ColumnValue | undefined): Json =>

@@ -1,5 +1,6 @@
 import { bytesOf, isObject, type Json, parseJson, stringAt, textOf } from '../../base/index.js';
 import type { DocumentReader } from '../format.js';
+import { isDeep } from '../jsonl.js';
 import { isMessage } from './lines.js';
 
 /** What `opencode export` prints: one session, whole. */
@@ -9,7 +10,7 @@ export const document: DocumentReader = {
   members(bytes) {
     const value = parseJson(textOf(bytes));
     const id = isObject(value) ? stringAt(value.info, 'id') : undefined;
-    if (!isObject(value) || !id?.startsWith('ses') || !Array.isArray(value.messages)) return undefined;
+    if (!isObject(value) || isDeep(value) || !id?.startsWith('ses') || !Array.isArray(value.messages)) return undefined;
     const info = value.info as { readonly [key: string]: Json };
     const title = stringAt(info, 'title');
     const cwd = stringAt(info, 'directory');

@@ -1,5 +1,6 @@
 import { bytesOf, isObject, type Json, type JsonObject, parseJson, stringAt } from '../../base/index.js';
 import type { DatabaseReader, DatabaseRows, Member } from '../format.js';
+import { isDeep } from '../jsonl.js';
 
 const needed: Readonly<Record<string, readonly string[]>> = {
   session: ['id', 'directory', 'title'],
@@ -98,14 +99,14 @@ function linesOf(rows: DatabaseRows, sessionId: string, session: JsonObject, sta
   const unread: Json[] = [];
   for (const row of rows.each('message', ['id', 'time_created', 'data'], where)) {
     const id = String(row.id);
-    const data = typeof row.data === 'string' ? parseJson(row.data) : undefined;
+    const data = dataIn(row.data);
     if (isObject(data)) messages.set(id, { id, created: Number(row.time_created), info: { ...data, id, sessionID: sessionId }, parts: new Map() });
     else unread.push({ row: { table: 'message', ...asJson(row) } });
   }
   for (const row of rows.each('part', ['id', 'message_id', 'data'], where)) {
     const id = String(row.id);
     const message = messages.get(String(row.message_id));
-    const data = typeof row.data === 'string' ? parseJson(row.data) : undefined;
+    const data = dataIn(row.data);
     if (message && isObject(data)) message.parts.set(id, { ...data, id, sessionID: sessionId, messageID: message.id });
     else unread.push({ row: { table: 'part', ...asJson(row) } });
   }
@@ -149,7 +150,7 @@ function journalOf(rows: DatabaseRows, sessionId: string): Journal {
   const messages = new Map<string, Message>();
   const bySeq = [...rows.each('event', ['seq', 'type', 'data'], where)].sort((a, b) => Number(a.seq) - Number(b.seq));
   for (const { seq, type, data } of bySeq) {
-    const value = typeof data === 'string' && typeof type === 'string' && type.startsWith('message.') ? parseJson(data) : undefined;
+    const value = typeof type === 'string' && type.startsWith('message.') ? dataIn(data) : undefined;
     if (!isObject(value)) continue;
     if (isOf(type, 'updated') && isObject(value.info)) {
       const id = String(value.info.id);
@@ -177,6 +178,12 @@ function parentsOf(ordered: readonly Message[], { begun, removed }: Journal): [s
   return parents.flatMap((at, place): [string, string | null][] =>
     at === place - 1 ? [] : [[(ordered[place] as Message).id, ordered[at]?.id ?? null]],
   );
+}
+
+/** What a column says in JSON; undefined for what is none, or nests too deep to be walked. */
+function dataIn(column: unknown): Json | undefined {
+  const value = typeof column === 'string' ? parseJson(column) : undefined;
+  return value === undefined || isDeep(value) ? undefined : value;
 }
 
 /** A row as JSON; what is none (bytes) as its text. */

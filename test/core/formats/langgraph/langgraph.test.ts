@@ -262,6 +262,7 @@ describe('bad input', () => {
       JSON.stringify({ channel_values: { __proto__: [], messages: [{ role: 'user', content: [{ type: 'odd' }] }] } }),
       null,
     );
+    insert.run('g', 'a', 'json', `{"channel_values":{"messages":[],"x":${'['.repeat(50_000)}${']'.repeat(50_000)}}}`, null);
     db.close();
     const chain = emptyChain();
     const result = imported(chain, path);
@@ -270,6 +271,7 @@ describe('bad input', () => {
       'a checkpoint that cannot be read (msgpack): it is kept as it is',
       'a checkpoint that cannot be read (json): it is kept as it is',
       'a checkpoint that cannot be read (pickle): it is kept as it is',
+      'a checkpoint that cannot be read (json): it is kept as it is',
     ]);
     expect(tips(chain, {}).flatMap(({ id }) => said(chain, id))).toContain('user text  hello');
     for (const { sourceId } of listSources(chain)) bytesOf(chain, sourceId);

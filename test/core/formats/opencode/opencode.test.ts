@@ -237,6 +237,19 @@ describe('bad input', () => {
     );
   });
 
+  test('[F2] what nests too deep to be walked is kept and named', () => {
+    const rows = recorded('troubles');
+    const deep = `{"type":"tool","callID":"x","state":{"status":"completed","input":${'['.repeat(50_000)}${']'.repeat(50_000)}}}`;
+    const part = rows.part.map((row, at) => (at === 3 ? { ...row, data: deep } : row));
+    const chain = emptyChain();
+    const result = imported(chain, database({ ...rows, part }));
+    expect(result.sessions).toBe(3);
+    expect(result.skipped).toMatchObject([{ reason: expect.stringContaining('a row of the table') }]);
+    const line = join(scratch(), 'deep.jsonl');
+    writeFileSync(line, `{"info":{"role":"user"},"parts":[{"type":"text","text":"on"}]}\n{"info":{"role":"user"},"parts":[${deep}]}\n`);
+    expect(imported(chain, line).skipped).toMatchObject([{ line: 2, reason: 'a record that nests more than 500 deep' }]);
+  });
+
   test('[F2] flipped bytes in the file end in words or in what was left of it, never in a crash', () => {
     const path = database(recorded('troubles'));
     const sound = readFileSync(path);
