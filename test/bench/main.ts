@@ -5,6 +5,8 @@ import { holds, type Row } from './measure.js';
 import { captureParts } from './rows/capture.js';
 import { cardParts } from './rows/cards.js';
 import { commitParts } from './rows/commits.js';
+import { exportParts } from './rows/exports.js';
+import { hookParts } from './rows/hook.js';
 import { importParts } from './rows/imports.js';
 import { langGraphParts } from './rows/langgraph.js';
 import { memoryParts } from './rows/memory.js';
@@ -27,6 +29,7 @@ const parts = [
   ...importParts,
   ...wholeParts,
   ...memoryParts,
+  ...exportParts,
   ...langGraphParts,
   ...readingParts,
   ...cardParts,

@@ -2,18 +2,23 @@
  * Does one thing in a process of its own and says the most memory that it held, and what it held before, in bytes.
  *
  *   memory import PROJECT PATH…      memory materialize PROJECT ID      memory idle PROJECT
+ *   memory export PROJECT ID OUT     memory import-export NEW-PROJECT PATH OUT: a page for people
  */
 import { existsSync, readFileSync } from 'node:fs';
 import type { ContextId } from '../../src/core/base/index.js';
 import { materialize } from '../../src/core/chain/index.js';
+import { exportContext } from '../../src/core/export/index.js';
 import { openProject } from '../../src/core/project/index.js';
-import { importAll } from './engine.js';
+import { importAll, openEngine } from './engine.js';
 
 const [work, dir, ...rest] = process.argv.slice(2);
-if (!work || !dir) throw new Error('usage: memory import|materialize|idle PROJECT …');
-const project = openProject(dir, Date.now);
+if (!work || !dir) throw new Error('usage: memory import|materialize|idle|export|import-export PROJECT …');
+const project = work === 'import-export' ? openEngine(dir) : openProject(dir, Date.now);
+const page = (id: string, path: string) => exportContext(project.chain, { id: id as ContextId, stop: 'root', format: 'html', path });
 if (work === 'import') importAll(project.chain, rest);
 if (work === 'materialize') materialize(project.chain, { id: rest[0] as ContextId, stop: 'root' });
+if (work === 'export') page(rest[0] ?? '', rest[1] ?? '');
+if (work === 'import-export') page(importAll(project.chain, rest.slice(0, 1)).tips.at(-1) ?? '', rest[1] ?? '');
 project.close();
 console.log(peakKilobytes() * 1_024);
 

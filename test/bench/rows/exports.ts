@@ -1,0 +1,86 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { importAll, openEngine } from '../engine.js';
+import { sessionFile } from '../material.js';
+import { median, type Part, type Row } from '../measure.js';
+
+const here = dirname(fileURLToPath(import.meta.url));
+const megabyte = 1024 * 1024;
+
+interface Ran {
+  readonly ms: number;
+  readonly megabytes: number;
+}
+
+/** A process from its start to its end: how long, and the most memory that it held. */
+function ran(command: string, words: readonly string[]): Ran {
+  const from = performance.now();
+  // What a process held at most is counted by the system for those that have ended; `time` asks it for this one.
+  const { status, stderr } = spawnSync('/usr/bin/time', ['-f', 'peak %M', command, ...words], { encoding: 'utf8' });
+  if (status !== 0) throw new Error(stderr);
+  return { ms: performance.now() - from, megabytes: Number(/peak (\d+)/.exec(stderr)?.[1]) / 1_024 };
+}
+
+/** The peer's own command, as its package says it; undefined where it is not installed. */
+function peer(): string | undefined {
+  try {
+    const require = createRequire(import.meta.url);
+    const manifest = require.resolve('claude-replay/package.json');
+    const { bin } = JSON.parse(readFileSync(manifest, 'utf8')) as { bin: Record<string, string> };
+    return join(dirname(manifest), bin['claude-replay'] ?? '');
+  } catch {
+    return undefined;
+  }
+}
+
+function exports(folder: string, quick: boolean): Row[] {
+  const at = mkdtempSync(join(folder, 'exports-'));
+  const script = peer();
+  if (script === undefined || !existsSync('/usr/bin/time'))
+    return rows(undefined, undefined, {}, script === undefined ? 'claude-replay is not installed' : 'there is no /usr/bin/time');
+  const file = join(at, '00000050-0000-4000-8000-000000000000.jsonl');
+  writeFileSync(file, sessionFile((quick ? 5 : 50) * megabyte, 50));
+  const stored = openEngine(join(at, 'stored'));
+  const tip = importAll(stored.chain, [file]).tips.at(-1) ?? '';
+  stored.close();
+  const ways = {
+    peer: (out: string) => ran(process.execPath, [script, file, '-o', out]),
+    // The whole process, from the project on disk to the file.
+    ours: (out: string) => ran(process.execPath, [join(here, 'memory.js'), 'export', stored.dir, tip, out]),
+    // The same from the transcript itself, a new project made and filled on the way.
+    fromFile: (out: string) =>
+      ran(process.execPath, [join(here, 'memory.js'), 'import-export', join(at, `new-${out.length}-${performance.now()}`), file, out]),
+  };
+  const names = Object.keys(ways) as (keyof typeof ways)[];
+  const taken = Object.fromEntries(names.map((name) => [name, [] as Ran[]])) as Record<keyof typeof ways, Ran[]>;
+  const sizes: Record<string, number> = {};
+  for (let round = -1; round < 5; round++)
+    for (const [place] of names.entries()) {
+      const name = names[(place + round + 1) % names.length] as keyof typeof ways;
+      const out = join(at, `${name}.html`);
+      rmSync(out, { force: true });
+      const one = ways[name](out);
+      sizes[`${name}PageMB`] = statSync(out).size / 1e6;
+      if (round >= 0) taken[name].push(one);
+    }
+  rmSync(at, { recursive: true, force: true });
+  const middle = (name: keyof typeof ways, of: keyof Ran): number => median(taken[name].map((one) => one[of]));
+  const figures = Object.fromEntries(
+    names.flatMap((name) => [
+      [`${name}Ms`, middle(name, 'ms')],
+      [`${name}PeakMB`, middle(name, 'megabytes')],
+    ]),
+  );
+  return rows(middle('ours', 'ms') / middle('peer', 'ms'), middle('ours', 'megabytes') / middle('peer', 'megabytes'), { ...figures, ...sizes });
+}
+
+const rows = (wall: number | undefined, peak: number | undefined, figures: Record<string, number>, note?: string): Row[] =>
+  [
+    { id: 'T22 wall', what: 'HTML export of a 50 MB transcript over claude-replay: wall, process and all', ratio: wall },
+    { id: 'T22 peak', what: 'the same: peak memory', ratio: peak, figures },
+  ].map((row) => ({ ...row, must: 0.5, stretch: 0.3, better: 'less' as const, ...(note && { note }) }));
+
+export const exportParts: readonly Part[] = [{ rows: ['T22'], run: (folder, { quick }) => exports(folder, quick) }];
