@@ -61,9 +61,13 @@ const registry: ReadonlyMap<string, Format> = new Map(formats.flatMap((format) =
 /** The format of that name, or undefined: a chain may hold formats of which only the bytes are known. */
 export const findFormat = (id: string): Format | undefined => registry.get(id);
 
+/** By so much of its beginning a file is known. */
+const headLength = 4_096;
+
 /** What a file of the format says, be it a delta or a document of a runtime that has both. */
 export function entriesIn(format: Format, file: Uint8Array): readonly ParsedEntry[] {
-  const members = importableFormats.find(({ id }) => id === format.id)?.exports?.members(file);
+  const reader = importableFormats.find(({ id }) => id === format.id)?.exports;
+  const members = reader?.recognize(file.subarray(0, headLength)) ? reader.members(file) : undefined;
   return (members?.map((member) => member.bytes()) ?? [file]).flatMap((delta) => format.parse(delta).entries);
 }
 

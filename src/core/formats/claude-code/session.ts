@@ -52,6 +52,8 @@ function compacted(records: readonly JsonObject[], newId: () => string): JsonObj
   for (const record of records) {
     const uuid = uuidOf(record) as string;
     const part = partOf(record);
+    // A compaction that is there already is not made a second time.
+    if ((part === 'boundary' || part === 'summary') && seen.has(uuid)) continue;
     if (part === 'boundary' || (part === 'summary' && !open)) {
       settle();
       open = { at: chain.length, listed: new Set(listedBy(record)), kept: [], anchor: undefined };
