@@ -6,7 +6,6 @@ import { captureParts } from './rows/capture.js';
 import { cardParts } from './rows/cards.js';
 import { commitParts } from './rows/commits.js';
 import { exportParts } from './rows/exports.js';
-import { hookParts } from './rows/hook.js';
 import { importParts } from './rows/imports.js';
 import { langGraphParts } from './rows/langgraph.js';
 import { memoryParts } from './rows/memory.js';
