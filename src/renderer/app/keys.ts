@@ -46,6 +46,13 @@ export const keyGroups: readonly { readonly name: string; readonly keys: readonl
     ],
   },
   {
+    name: 'Experiment',
+    keys: [
+      ['p f u', 'The reply passes, fails, take it back'],
+      ['d', 'Compare it with the record'],
+    ],
+  },
+  {
     name: 'Replay',
     keys: [
       ['Space', 'Play, pause'],
