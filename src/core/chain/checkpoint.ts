@@ -13,7 +13,7 @@ import type { Checkpoint, Commit, CommitType } from '../contract/index.js';
 import { findFormat, formatOf, readerOf } from '../formats/index.js';
 import { type Chain, type ContextRow, toCommit } from './chain.js';
 import { commitAt, commitOf } from './find.js';
-import { countsOf, outlineOfParsed, saveOutline } from './outline.js';
+import { type Counts, countsOf, countsOfParsed, outlineOfParsed, saveOutline } from './outline.js';
 
 /** What is said of a commit beside its content, whoever makes it. */
 interface Provenance {
@@ -73,7 +73,6 @@ export function checkpoint(chain: Chain, input: CheckpointInput): Commit {
   });
 }
 
-type Counts = ReturnType<typeof countsOf>;
 const noCounts: Counts = { messages: 0, tokens: 0, errors: 0, entries: 0 };
 
 function stored(chain: Chain, name: string): { readonly no: ArtifactNo; readonly ref: ArtifactRef } {
@@ -90,10 +89,10 @@ function countsIn(chain: Chain, input: CheckpointInput, artifact: ArtifactNo, co
     throw badRequest(contentField(input), `the content does not read as ${input.format}: line ${problem.line}: ${problem.reason}`, {
       line: problem.line,
     });
-  const outline = outlineOfParsed(parsed);
-  const counts = countsOf(outline);
+  const outline = isCounted ? undefined : outlineOfParsed(parsed);
+  const counts = outline ? countsOf(outline) : countsOfParsed(parsed);
   refuseOtherCounts(input, counts, content.length);
-  if (!isCounted) saveOutline(chain, artifact, input.format, outline);
+  if (outline) saveOutline(chain, artifact, input.format, outline);
   return counts;
 }
 

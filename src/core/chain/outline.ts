@@ -126,8 +126,30 @@ export function parsedOf(chain: Chain, artifact: ArtifactNo, format: string): Pa
 /** Entries are named by their record and a number in it. */
 export const recordOf = (key: EntryKey): string => key.replace(/\.\d+$/, '');
 
+/** What of an entry counts. */
+type Counted = Pick<OutlineEntry, 'key' | 'messageId' | 'tokens' | 'hidden' | 'isError'>;
+
+export interface Counts {
+  readonly messages: number;
+  readonly tokens: number;
+  readonly errors: number;
+  readonly entries: number;
+}
+
+/** The counts alone, where nobody asks for the outline: the beginnings of texts are most of its price. */
+export const countsOfParsed = (parsed: ParsedDelta): Counts =>
+  countsOf({
+    entries: parsed.entries.map((entry) => ({
+      key: entry.key,
+      messageId: entry.messageId,
+      tokens: entry.tokens,
+      hidden: isHidden(entry),
+      isError: entry.isError ?? false,
+    })),
+  });
+
 /** What a model is sent counts; runs of entries of one wire message are one message. */
-export function countsOf(outline: Outline): { messages: number; tokens: number; errors: number; entries: number } {
+export function countsOf(outline: { readonly entries: readonly Counted[] }): Counts {
   let messages = 0;
   let tokens = 0;
   let errors = 0;
