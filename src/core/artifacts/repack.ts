@@ -55,7 +55,7 @@ const packLimits: PackLimits = { perBlock: 128, blockBytes: 512 * 1024, wholeByt
 /** Plain bytes that are packed in one transaction: about 50 ms, in which nobody else writes. */
 const bytesAtOnce = 2 * 1024 * 1024;
 const rowsAtOnce = 1_024;
-const level = 9;
+const level = 12;
 /** Compressed is kept only where it is this much smaller. */
 const worthIt = 0.9;
 
