@@ -57,3 +57,13 @@ export function agentOn(saver: SqliteSaver) {
 
 export const told = (text: string): { messages: BaseMessage[] } => ({ messages: [new HumanMessage({ id: `human-${text}`, content: text })] });
 export const thread = (id: string) => ({ configurable: { thread_id: id } });
+
+/** A graph whose one node is a graph, which says what it was told about. */
+export function nestedOn(saver: SqliteSaver) {
+  const inner = new StateGraph(MessagesAnnotation)
+    .addNode('say', ({ messages }) => ({ messages: [new AIMessage({ id: 'inner', content: `About ${textOf(messages.at(-1))}` })] }))
+    .addEdge(START, 'say')
+    .addEdge('say', END)
+    .compile();
+  return new StateGraph(MessagesAnnotation).addNode('helper', inner).addEdge(START, 'helper').addEdge('helper', END).compile({ checkpointer: saver });
+}

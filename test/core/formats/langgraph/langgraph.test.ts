@@ -12,7 +12,7 @@ import { formatOf } from '../../../../src/core/formats/index.js';
 import { detect, getSource, importPaths, listSources } from '../../../../src/core/intake/index.js';
 import { atOnce } from '../../../../src/core/project/index.js';
 import { getRequest, listRequests } from '../../../../src/core/requests/index.js';
-import { agentOn, Command, saverAt, thread, told } from '../../../support/langgraph.js';
+import { agentOn, Command, nestedOn, saverAt, thread, told } from '../../../support/langgraph.js';
 import { emptyChain, scratch } from '../../../support/project.js';
 
 const imported = (chain: Chain, ...paths: string[]) => atOnce(importPaths(chain, { paths }));
@@ -116,6 +116,23 @@ describe('threads of a checkpointer', () => {
     }
     expect(tips(chain, {}).map(({ id }) => said(chain, id))).toEqual([[...turn('one'), ...toolTurn('use a tool'), ...turn('three')]]);
     expect(listSources(chain)).toHaveLength(1);
+  });
+
+  test('a graph inside a graph is a thread of its own, by its node', async () => {
+    const path = join(scratch(), 'checkpoints.db');
+    const saver = saverAt(path);
+    await nestedOn(saver).invoke(told('look around'), thread('t'));
+    const chain = emptyChain();
+    const result = imported(chain, path);
+    expect(result).toMatchObject({ sessions: 2, skipped: [], notes: [{ line: 0 }] });
+    const inner = tips(chain, {}).find(({ template }) => template === 'langgraph/helper') as { id: ContextId };
+    expect(said(chain, inner.id)).toEqual(turn('look around'));
+    const outer = tips(chain, {}).find(({ template }) => template === 'langgraph') as { id: ContextId };
+    expect(said(chain, outer.id)).toEqual(turn('look around'));
+    const [, session] = listSources(chain)
+      .map(({ sessionId }) => sessionId)
+      .sort();
+    expect(session).toMatch(/^t\/helper:/);
   });
 
   test('[C9] a graph that drops what it began with goes on from a compaction', async () => {
