@@ -14,6 +14,8 @@ export interface FoundFile {
   readonly member?: { readonly file: string; readonly id: string };
 }
 
+/** How the names of databases end. */
+export const databaseEndings = new Set(['.db', '.sqlite', '.sqlite3']);
 const transcriptEndings = new Set(['.jsonl', '.json']);
 /** Whether a file that nobody named may be a transcript, by its name. */
 export const mayBeTranscript = (path: string): boolean => transcriptEndings.has(extname(path)) && !isSideFile(path);
@@ -45,13 +47,20 @@ export function filesUnder(
         return;
       }
       if (!stat.isFile()) skipped.push({ path, line: 0, reason: 'it is neither a file nor a folder' });
-      else if (named || mayBeTranscript(path) || mayHold(path)) files.set(path, { path, bytes: stat.size, modifiedAt: Math.floor(stat.mtimeMs) });
+      else if (named || mayBeTranscript(path) || mayHold(path))
+        files.set(path, { path, bytes: stat.size, modifiedAt: lastWritten(path, stat.mtimeMs) });
     } catch (error) {
       skip(path, error);
     }
   };
   for (const path of paths) visit(resolve(path), true, 0);
   return { files: [...files.values()].sort((a, b) => a.modifiedAt - b.modifiedAt || (a.path < b.path ? -1 : 1)), skipped };
+}
+
+/** A database that is in use is written in the log beside it first. */
+function lastWritten(path: string, own: number): number {
+  const log = databaseEndings.has(extname(path)) ? statSync(`${path}-wal`, { throwIfNoEntry: false }) : undefined;
+  return Math.floor(Math.max(own, log?.size ? log.mtimeMs : 0));
 }
 
 /** How long a file is, and when it was last written; nothing and never where it went away. */

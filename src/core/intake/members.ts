@@ -3,7 +3,7 @@ import { basename, extname, resolve } from 'node:path';
 import { StemmaError } from '../base/index.js';
 import { type ImportableFormat, importableFormats, type Member } from '../formats/index.js';
 import { withForeign } from '../store/index.js';
-import { type FoundFile, ioReason, readEnds } from './files.js';
+import { databaseEndings, type FoundFile, ioReason, readEnds } from './files.js';
 
 const magic = Buffer.from('SQLite format 3\0');
 
@@ -52,7 +52,6 @@ export function mayHold(path: string): boolean {
   const { head } = readEnds(path, headLength);
   return isDatabase(head) && importableFormats.some(({ database }) => database?.mayBe(basename(path), head));
 }
-const databaseEndings = new Set(['.db', '.sqlite', '.sqlite3']);
 const headLength = 64 * 1024;
 
 /** Whether the file begins as a database of SQLite does. */
