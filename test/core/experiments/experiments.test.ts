@@ -56,7 +56,7 @@ async function drained<T>(stream: AsyncGenerator<unknown, T>): Promise<T> {
 const isBlue: ReplyCheck = { kind: 'contains', text: 'BLUE', ignoreCase: true };
 
 describe('an experiment', () => {
-  test('cases are saved, run as branches, held against checks, judged by a person, and run again as another round', async () => {
+  test('[P6] cases are saved, run as branches, held against checks, judged by a person, and run again as another round', async () => {
     const chain = emptyChain();
     const turnId = turnIn(chain);
     const { experimentId, cases } = saveExperiment(chain, {
@@ -152,7 +152,7 @@ describe('an experiment', () => {
     expect(refusal(() => judgeResult(chain, { resultId: 'none', verdict: 'pass' })).code).toBe('NOT_FOUND');
   });
 
-  test('the table leaves as CSV that no spreadsheet runs, and as Markdown; never over a file', async () => {
+  test('[P7] the table leaves as CSV that no spreadsheet runs, and as Markdown; never over a file', async () => {
     const chain = emptyChain();
     const { experimentId } = saveExperiment(chain, { title: 'x | y', cases: [{ title: '=1+1', turnId: turnIn(chain), provider: 'painter' }] });
     await drained(runExperiment(chain, { experimentId }, [painter('say "hi", | then\nleave')]));
@@ -201,7 +201,7 @@ describe('checks', () => {
     expect(found[0]?.why).toContain('longer than');
   });
 
-  test('whatever a reply says, it is looked at and never run', () => {
+  test('[P5] whatever a reply says, it is looked at and never run', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         const [found] = checkReply([said(text)], [{ kind: 'matches', pattern: '^[\\s\\S]*$' }]);

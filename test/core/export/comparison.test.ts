@@ -88,7 +88,7 @@ describe('[C22] contexts compared', () => {
     ]);
   });
 
-  test('a comparison leaves as Markdown: what each took, what differs, and nothing of it as markup', () => {
+  test('[P7] a comparison leaves as Markdown: what each took, what differs, and nothing of it as markup', () => {
     const { chain, origin, first, second } = branches();
     const { text = '' } = exportComparison(chain, { ids: [origin.id, second.id] });
     expect(text).toContain('Common ancestor: none. 2 entries the same, 2 differences.');

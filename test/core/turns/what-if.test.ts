@@ -92,7 +92,7 @@ async function run(
 const wordsOf = (chain: Chain, id: ContextId): string[] => entries(chain, { id }).entries.map((entry) => entry.text ?? entry.toolName ?? '');
 
 describe('what would be followed', () => {
-  test('a branch’s own prompts stand for as many of the original’s; open words are answered first', () => {
+  test('[P3] a branch’s own prompts stand for as many of the original’s; open words are answered first', () => {
     const chain = emptyChain();
     const commits = session(chain);
     const branch = changed(chain, commits);
@@ -128,7 +128,7 @@ describe('what would be followed', () => {
 });
 
 describe('what if', () => {
-  test('the turns after it are said one by one on top of the branch, each answered and each a commit that can be proved', async () => {
+  test('[P2] the turns after it are said one by one on top of the branch, each answered and each a commit that can be proved', async () => {
     const chain = emptyChain();
     const commits = session(chain);
     const branch = changed(chain, commits);
@@ -151,7 +151,7 @@ describe('what if', () => {
     expect(entries(chain, { id: done.tip }).entries.at(-2)?.key).toBe('u4.0');
   });
 
-  test('other calls of tools end it, with what is other; from its tip it goes on', async () => {
+  test('[P4] other calls of tools end it, with what is other; from its tip it goes on', async () => {
     const chain = emptyChain();
     const branch = changed(chain, session(chain));
     const otherEdit = calls('n3', 'Edit', { file_path: '/q.js', new_string: '3' });
@@ -183,7 +183,7 @@ describe('what if', () => {
     });
   });
 
-  test('a call that nobody answers ends it open; words end it where that was asked; never goes through', async () => {
+  test('[P4] [P5] a call that nobody answers ends it open; words end it where that was asked; never goes through', async () => {
     const chain = emptyChain();
     const branch = changed(chain, session(chain));
     const shell = calls('n9', 'Bash', { command: 'rm -rf /' });
@@ -195,7 +195,7 @@ describe('what if', () => {
     expect(few.done).toMatchObject({ stopped: null, left: 1 });
   });
 
-  test('stopped or failed, whole turns stay and the rest can follow', async () => {
+  test('[P2] stopped or failed, whole turns stay and the rest can follow', async () => {
     const chain = emptyChain();
     const branch = changed(chain, session(chain));
     const failing = await run(whatIf(chain, { id: branch.id, provider: 'script' }, [scripted([reads], [text('it counts')], new Error('line cut'))]));
@@ -226,7 +226,7 @@ describe('what if', () => {
   });
 });
 
-test('every turn that Stemma ran itself is identical when it is built again, whatever was said and answered', async () => {
+test('[P1] every turn that Stemma ran itself is identical when it is built again, whatever was said and answered', async () => {
   const words = fc.string({ unit: 'binary', minLength: 1, maxLength: 40 }).filter((each) => each.trim() !== '' && each.isWellFormed());
   const given = fc.dictionary(fc.string({ minLength: 1, maxLength: 8 }), fc.jsonValue({ maxDepth: 2 }), { maxKeys: 3 });
   const pieces = fc.array(
