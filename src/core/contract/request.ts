@@ -1,6 +1,7 @@
 import { oc } from '@orpc/contract';
 import { z } from 'zod';
 import { diffLine, fieldChange, hunk, stop } from './context.js';
+import { causes } from './kinds.js';
 import { contextId, contextPrefix, count, entryKey, name, timestamp } from './scalars.js';
 
 export const providers = ['anthropic', 'openai', 'gemini'] as const;
@@ -80,10 +81,6 @@ export const requestDiff = z.object({
   }),
 });
 export type RequestDiff = z.output<typeof requestDiff>;
-
-/** What fills a window. `files`: results of tools that read files, files that the agent put in, images. `talk`: prompts, answers, calls of tools. */
-export const causes = ['system', 'tools', 'summary', 'reminders', 'files', 'results', 'talk'] as const;
-export type Cause = (typeof causes)[number];
 
 /** One call of a series. */
 export const requestPoint = z.object({

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { appendFileSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { Commit } from '../../../src/core/contract/index.js';
 import { expect, test } from '../../support/e2e.js';
@@ -183,6 +183,18 @@ test.describe('stemma hook', () => {
     expect(await commits(machine)).toEqual([['question 1', 'turn_boundary']]);
     expect((await machine.run('fsck')).code).toBe(0);
   });
+});
+
+test('a hook loads no schemas: an agent waits for it at every turn', () => {
+  const loaded = new Set<string>();
+  const load = (path: string): void => {
+    if (loaded.has(path)) return;
+    loaded.add(path);
+    for (const [, name] of readFileSync(path, 'utf8').matchAll(/^import .*?"(\.[^"]+)";$/gm)) load(join(dirname(path), name as string));
+  };
+  load(built('chunks', 'hook.js'));
+  expect(loaded.size).toBeGreaterThan(2);
+  expect([...loaded].filter((path) => readFileSync(path, 'utf8').includes('ZodError'))).toEqual([]);
 });
 
 test.describe('stemma hook --install', () => {
