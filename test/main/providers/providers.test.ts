@@ -183,6 +183,17 @@ describe('chat completions', () => {
     expect(await provider('http://127.0.0.1:1').models()).toMatchObject({ models: [], problem: expect.stringContaining('cannot be reached') });
   });
 
+  test('a server that lists nothing can still be asked by a name; one that refuses the key is a problem', async () => {
+    const answering = async (status: number, body: string) => (await serving((response) => response.writeHead(status).end(body))).url;
+    for (const [status, body] of [
+      [404, 'no such page'],
+      [200, '<html>'],
+      [200, '{"data":[null,{"id":5}]}'],
+    ] as const)
+      expect(await provider(await answering(status, body)).models()).toEqual({ models: [] });
+    expect(await provider(await answering(401, '{}')).models()).toMatchObject({ problem: expect.stringContaining('401') });
+  });
+
   test('counts come after the last word, what was read from the cache apart', async () => {
     const { url, asked } = await serving((response) => stream(response, completionEvents('all good')));
     const pieces = await replyOf(provider(url));
