@@ -1,7 +1,12 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Encoder } from 'cbor-x';
 import { blake3Of } from '../../../src/core/artifacts/index.js';
+import type { Timestamp } from '../../../src/core/base/index.js';
+import { writable } from '../../../src/core/chain/index.js';
+import { bureauAgent, claudeCode, type ImportableFormat, importableFormats } from '../../../src/core/formats/index.js';
 import type { Project } from '../../../src/core/project/index.js';
+import { indexMore } from '../../../src/core/search/index.js';
 import { importAll, openEngine } from '../engine.js';
 import { sessionFile } from '../material.js';
 import { medians, type Part, plain, type Row, timed } from '../measure.js';
@@ -22,6 +27,64 @@ function eachLine(bytes: Buffer, visit: (bytes: Buffer, start: number, end: numb
     visit(bytes, start, end);
     start = end + 1;
   }
+}
+
+/** What a file of that format says in so many bytes, as its own writer sets it. */
+function fileOf(format: ImportableFormat, bytes: number, seed: number): Uint8Array {
+  const entries = claudeCode.parse(Buffer.from(sessionFile(bytes, seed))).entries.filter((entry) => !entry.marks?.includes('hidden'));
+  let number = 0;
+  const newId = (): string => `00000000-0000-4000-8000-${String(number++).padStart(12, '0')}`;
+  const options = { newId, now: '2026-02-03T00:00:00.000Z' as Timestamp, sessionId: '00000000-0000-4000-8000-000000000001', cwd: '/work' };
+  const delta = format.write(entries.map(writable), options);
+  return format.session?.(delta, options) ?? delta;
+}
+
+/** Import and re-import of one format, each over its own floor. */
+function importsOf(folder: string, format: ImportableFormat): Row[] {
+  const at = mkdtempSync(join(folder, 'format-'));
+  const files = [21, 22].map((seed) => {
+    const file = join(at, `session-${seed}.${format.about.extension}`);
+    writeFileSync(file, fileOf(format, 8 * 1024 * 1024, seed));
+    return file;
+  });
+  const stored = openEngine(join(at, 'stored'));
+  const first = importAll(stored.chain, files);
+  if (first.commits === 0) throw new Error(`${format.id} does not import: ${JSON.stringify(first.skipped[0])}`);
+  const discarded = (engine: Project): void => {
+    engine.close();
+    rmSync(engine.dir, { recursive: true, force: true });
+  };
+  const fresh = { prepare: (round: number) => openEngine(join(at, `fresh-${round}`)), clean: discarded };
+  const ms = medians({
+    parse: plain(() => parseOnly(files)),
+    hash: plain(() => hashOnly(files)),
+    first: timed({ ...fresh, run: (engine: Project) => importAll(engine.chain, files) }),
+    again: plain(() => importAll(stored.chain, files)),
+    searchable: timed({
+      prepare: (round: number) => openEngine(join(at, `searched-${round}`)),
+      clean: discarded,
+      run: (engine: Project) => {
+        importAll(engine.chain, files);
+        indexMore(engine.chain, Number.POSITIVE_INFINITY);
+      },
+    }),
+  });
+  stored.close();
+  rmSync(at, { recursive: true, force: true });
+  const figures = { parseMs: ms.parse, importMs: ms.first, againMs: ms.again, searchableMs: ms.searchable, commits: first.commits };
+  const row = (id: string, what: string, ratio: number, must: number, stretch: number): Row => ({
+    id,
+    what: `${format.id}: ${what}`,
+    ratio,
+    must,
+    stretch,
+    better: 'more',
+  });
+  return [
+    { ...row('T18 each', 'import over JSON.parse alone', ms.parse / ms.first, 0.4, 0.55), figures },
+    row('T19 each', 're-import over line scan + blake3 per line', ms.hash / ms.again, 0.8, 2),
+    row('T20', 'import with search ready over JSON.parse alone', ms.parse / ms.searchable, 0.1, 0.18),
+  ];
 }
 
 function imports(folder: string): Row[] {
@@ -79,4 +142,33 @@ function imports(folder: string): Row[] {
   ];
 }
 
-export const importParts: readonly Part[] = [{ rows: ['T18', 'T19'], run: imports }];
+/** Deltas of CBOR as one: bytes set one after the other, over reading and writing all of them. */
+function joins(): Row[] {
+  const entries = claudeCode.parse(Buffer.from(sessionFile(8 * 1024 * 1024, 31))).entries.filter((entry) => !entry.marks?.includes('hidden'));
+  const options = { newId: () => '', now: '2026-02-03T00:00:00.000Z' as Timestamp };
+  const deltas = Array.from({ length: Math.ceil(entries.length / 8) }, (_, at) =>
+    bureauAgent.write(entries.slice(at * 8, at * 8 + 8).map(writable), options),
+  );
+  const library = new Encoder({ mapsAsObjects: true, useRecords: false });
+  const ms = medians({
+    splice: plain(() => bureauAgent.concat(deltas)),
+    library: plain(() => library.encode(deltas.flatMap((delta) => library.decode(delta) as unknown[]))),
+  });
+  return [
+    {
+      id: 'T26',
+      what: `bureau-agent-v1: ${deltas.length} deltas joined over cbor-x decode + encode`,
+      ratio: ms.splice / ms.library,
+      must: 0.25,
+      stretch: 0.15,
+      better: 'less',
+      figures: { spliceMs: ms.splice, libraryMs: ms.library },
+    },
+  ];
+}
+
+export const importParts: readonly Part[] = [
+  { rows: ['T26'], run: joins },
+  { rows: ['T18', 'T19'], run: imports },
+  { rows: ['T18 each', 'T19 each', 'T20'], run: (folder) => importableFormats.flatMap((format) => importsOf(folder, format)) },
+];

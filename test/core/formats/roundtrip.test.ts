@@ -122,7 +122,8 @@ function within(entries: readonly WritableEntry[], held: ReadonlySet<Fact>): unk
         role: role === 'system' && !held.has('system') ? 'user' : role,
         kind: kind === 'summary' && !isSummary ? 'text' : kind,
         // Neighbors of one role meet with a newline, as the agent sends them (F18); no text here ends in one of its own.
-        text: kind === 'image' ? undefined : text?.replace(/\n$/, ''),
+        // Half a character has no bytes in UTF-8: formats that are no JSON say U+FFFD.
+        text: kind === 'image' ? undefined : text?.replace(/\n$/, '').toWellFormed(),
         toolName: kind === 'tool_call' ? toolName : undefined,
         toolCallId: kind === 'tool_call' || kind === 'tool_result' ? toolCallId : undefined,
         input,
