@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { curlOf, shownBody } from '../../src/renderer/views/request/body.js';
+import { curlOf, isMissing, shownBody } from '../../src/renderer/views/request/body.js';
 import { type Message, openWriter } from '../support/request-records.js';
 import { callsOf } from '../support/requests.js';
 
@@ -120,4 +120,11 @@ test('items, choices and parts of the other providers are shown as what they are
     ['result', 'Result'],
   ]);
   expect(shownBody({ body: gemini })).toMatchObject({ system: [{ text: 'You help.' }], tools: [{ title: 'run, stop' }] });
+});
+
+test('what was not recorded is known by the name that its provider gives it', () => {
+  expect(isMissing('system', ['instructions', 'tools'])).toBe(true);
+  expect(isMissing('system', ['systemInstruction'])).toBe(true);
+  expect(isMissing('params', ['generationConfig'])).toBe(true);
+  expect(isMissing('params', ['tools'])).toBe(false);
 });

@@ -3,6 +3,7 @@ import type { RequestDiff, RequestRow } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Answer, say } from '../../parts';
 import { useQuery } from '../../state';
+import { isMissing } from './body';
 
 /** What changed from another call to this one: the call before, unless a person chooses another. */
 export function Changes({
@@ -10,11 +11,14 @@ export function Changes({
   row,
   rows,
   before,
+  missing,
 }: {
   project: string;
   row: RequestRow;
   rows: readonly RequestRow[];
   before: RequestRow | undefined;
+  /** What was not written down of this call: where that is the same in both, nobody knows whether it was. */
+  missing: readonly string[];
 }) {
   const [other, setOther] = useState(before?.requestId);
   const query = useQuery(other === undefined ? null : `${project} ${other} ${row.requestId}`, (signal) =>
@@ -41,13 +45,13 @@ export function Changes({
         </label>
       </header>
       <Answer query={query} what="The two calls cannot be compared" loading="Comparing" lines={2}>
-        {(diff) => <Said diff={diff} />}
+        {(diff) => <Said diff={diff} missing={missing} />}
       </Answer>
     </section>
   );
 }
 
-function Said({ diff }: { diff: RequestDiff }) {
+function Said({ diff, missing }: { diff: RequestDiff; missing: readonly string[] }) {
   const { prefix, brokenAt } = diff.cache;
   const counted = (op: 'added' | 'removed' | 'changed', side: 'aCount' | 'bCount') =>
     diff.messages.hunks.reduce((sum, hunk) => sum + (hunk.op === op ? hunk[side] : 0), 0);
@@ -55,9 +59,15 @@ function Said({ diff }: { diff: RequestDiff }) {
   return (
     <>
       <ul className="changes">
-        <Change name="System prompt" same={diff.system.same} list={diff.system.changes} />
-        <Change name="Tools" same={diff.tools.same} list={diff.tools.changes} more={diff.tools.reordered ? 'in another order' : ''} />
-        <Change name="Parameters" same={diff.params.same} list={diff.params.changes} />
+        <Change name="System prompt" same={diff.system.same} unknown={isMissing('system', missing)} list={diff.system.changes} />
+        <Change
+          name="Tools"
+          same={diff.tools.same}
+          unknown={isMissing('tools', missing)}
+          list={diff.tools.changes}
+          more={diff.tools.reordered ? 'in another order' : ''}
+        />
+        <Change name="Parameters" same={diff.params.same} unknown={isMissing('params', missing)} list={diff.params.changes} />
         <li>
           <b>Messages</b>{' '}
           {diff.messages.same
@@ -81,11 +91,20 @@ function Said({ diff }: { diff: RequestDiff }) {
   );
 }
 
-function Change({ name, same, list, more = '' }: { name: string; same: boolean; list: RequestDiff['system']['changes']; more?: string }) {
+interface ChangeProps {
+  readonly name: string;
+  readonly same: boolean;
+  readonly unknown: boolean;
+  readonly list: RequestDiff['system']['changes'];
+  readonly more?: string;
+}
+
+function Change({ name, same, unknown, list, more = '' }: ChangeProps) {
   if (same)
     return (
       <li className="muted">
-        <b>{name}</b> the same{more && `, ${more}`}
+        <b>{name}</b> {unknown ? 'not recorded' : 'the same'}
+        {more && `, ${more}`}
       </li>
     );
   return (

@@ -4,7 +4,7 @@ import type { ContextId, Request, RequestRow } from '../../../core/contract/inde
 import { api } from '../../client';
 import { Answer, Button, Empty, Fold, Proof, Switch, say } from '../../parts';
 import { copy, go, useNavigation, useQuery } from '../../state';
-import { curlOf, type Part, type ShownMessage, shownBody } from './body';
+import { curlOf, isMissing, type Part, type ShownMessage, shownBody } from './body';
 import { Calls } from './Calls';
 import { Changes } from './Changes';
 import { Fill } from './Fill';
@@ -136,7 +136,7 @@ function OneCall({
             : 'No commit holds its answer, nor what it followed.'}
         </p>
       )}
-      <Changes project={project} row={row} rows={rows} before={before} />
+      <Changes project={project} row={row} rows={rows} before={before} missing={query.status === 'done' ? query.data.missing : []} />
       <Answer
         query={query}
         what="This call cannot be rebuilt"
@@ -169,10 +169,9 @@ function Body({ request, model }: { request: Request; model: string | null }) {
     .map((message, at) => ({ message, at, parts: message.parts.filter(holds) }))
     .filter(({ parts }) => parts.length > 0 || wanted === '');
   const { tokens } = body;
-  const isMissing = (part: 'system' | 'tools'): boolean =>
-    body[part].length === 0 && (request.missing.includes(part) || (part === 'system' && request.missing.includes('instructions')));
-  const recorded = (part: 'system' | 'tools') => (isMissing(part) ? null : tokens[part]);
-  const none = (part: 'system' | 'tools') => (isMissing(part) ? 'not recorded' : 'none');
+  const isUnknown = (part: 'system' | 'tools'): boolean => body[part].length === 0 && isMissing(part, request.missing);
+  const recorded = (part: 'system' | 'tools') => (isUnknown(part) ? null : tokens[part]);
+  const none = (part: 'system' | 'tools') => (isUnknown(part) ? 'not recorded' : 'none');
   return (
     <>
       <Shares

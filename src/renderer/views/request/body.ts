@@ -176,6 +176,17 @@ function resultText(content: unknown): string {
   return Array.isArray(content) ? content.map((block) => textAt(block, 'text') ?? `[${textAt(block, 'type') ?? 'block'}]`).join('\n') : json(content);
 }
 
+/** The parts of a request that a runtime may not have written down, by the names that providers give them. */
+const partNames = {
+  system: ['system', 'instructions', 'systemInstruction', 'system_instruction'],
+  tools: ['tools'],
+  params: ['parameters', 'generationConfig'],
+} as const;
+
+/** Whether a call says that this part of it was not recorded. */
+export const isMissing = (part: keyof typeof partNames, missing: readonly string[]): boolean =>
+  partNames[part].some((name) => missing.includes(name));
+
 /** What a call read and wrote, with what is not recorded left out: null where nothing is. */
 export function windowOf({ tokens }: Pick<RequestRow, 'tokens'>): { fresh: number; read: number; written: number } | null {
   if (tokens.input === null && tokens.cacheRead === null && tokens.cacheWrite === null) return null;
