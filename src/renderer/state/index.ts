@@ -18,4 +18,4 @@ export { answerQuestion, asked, type RunInput, type RunJob, startRun, useRuns } 
 export type { Sample, SamplePart } from './samples';
 export { setActor, type TicketAtCommit, ticketsChanged, useTickets, useTicketsAtCommits } from './tickets';
 export { applyTheme, copy, dismiss, download, notify, type Sheet, setTheme, show, type ThemeChoice, toggleDrawer, togglePane, useUi } from './ui';
-export { startWhatIf, turnsAfter, useWhatIfs, type WhatIfInput, type WhatIfJob, type WhatIfTurn } from './whatIfs';
+export { startWhatIf, useWhatIfs, type WhatIfInput, type WhatIfJob, type WhatIfTurn } from './whatIfs';

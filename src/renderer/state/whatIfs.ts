@@ -42,7 +42,7 @@ const mostKept = 20;
 let nextId = 1;
 
 /** The turns after one more part has arrived. */
-export function turnsAfter(
+function turnsAfter(
   turns: readonly WhatIfTurn[],
   { turn, of, kind, text, part, commit, divergence }: WhatIfPart,
   now: number,
