@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { createRequire, enableCompileCache } from 'node:module';
+import * as modules from 'node:module';
 import { join } from 'node:path';
 import { isatty } from 'node:tty';
 import { dataDirOf } from '../launch/index.js';
@@ -14,7 +14,8 @@ const [, , command, ...words] = process.argv;
 const isEvent = command === 'hook' && !isatty(0) && !words.some((word) => ['--install', '--uninstall', '--help', '-h'].includes(word));
 
 // Commands and hooks start many times a day: what was compiled once is not compiled again. In a folder that is this person's alone.
-if (enough) enableCompileCache(join(dataDirOf(), 'compiled'));
+// By the namespace, for an older Node refuses to load an import that it does not have.
+if (enough) modules.enableCompileCache(join(dataDirOf(), 'compiled'));
 
 if (enough && isEvent) {
   const { runHook } = await import('../hook/index.js');
@@ -46,7 +47,7 @@ if (enough && isEvent) {
 
 function bundledNode(): string | undefined {
   try {
-    return createRequire(import.meta.url).resolve('node/bin/node');
+    return modules.createRequire(import.meta.url).resolve('node/bin/node');
   } catch {
     return undefined;
   }

@@ -22,7 +22,7 @@ test('the journey in the desktop app: open, read, fork in the middle of a turn, 
   const file = machine.path('forked.jsonl');
   await sheet(page).getByRole('textbox', { name: 'Path of the new file' }).fill(file);
   await sheet(page).getByRole('button', { name: 'Write the file' }).click();
-  await expect(sheet(page).getByText('as it was recorded')).toBeVisible();
+  await expect(sheet(page).getByText(/of Claude Code.*as it was recorded/)).toBeVisible();
   expect(readFileSync(file, 'utf8').trim().split('\n').length).toBeGreaterThan(3);
   expect(met).toEqual([]);
 });
