@@ -79,23 +79,22 @@ const insert = (shelf: Shelf, hash: Buffer, bytes: Uint8Array, options: PutOptio
   insertRow(shelf, hash, bytes.length, options, placeOf(shelf, bytes, options.bulk), expiresAt);
 
 function insertRow(shelf: Shelf, hash: Buffer, size: number, options: PutOptions, place: Place, expiresAt: number | null): Put {
-  const { rowId } = shelf.db.run(
-    `INSERT INTO artifact (project, key, hash, size, storedSize, encoding, contentType, policy, labels, createdAt, pack, packStart, data, expiresAt)
-     VALUES (?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    shelf.project,
-    keyOf(hash),
+  const { rowId } = shelf.db.insert('artifact', {
+    project: shelf.project,
+    key: keyOf(hash),
     hash,
     size,
-    size,
-    options.contentType,
-    options.policy ?? 'default',
-    options.labels?.length ? JSON.stringify(options.labels) : null,
-    shelf.clock(),
-    place.pack ?? null,
-    place.start ?? null,
-    place.data ?? null,
+    storedSize: size,
+    encoding: 0,
+    contentType: options.contentType,
+    policy: options.policy ?? 'default',
+    labels: options.labels?.length ? JSON.stringify(options.labels) : null,
+    createdAt: shelf.clock(),
+    pack: place.pack ?? null,
+    packStart: place.start ?? null,
+    data: place.data ?? null,
     expiresAt,
-  );
+  });
   return { no: rowId as ArtifactNo, ref: refOfHash(hash), size, storedSize: size, existed: false };
 }
 

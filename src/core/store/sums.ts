@@ -48,16 +48,16 @@ export function tablesOf(raw: Database.Database): TableShape[] {
 const isSummed = ({ name }: TableShape): boolean => !unsummed.test(name);
 const own = ({ columns }: TableShape): readonly string[] => columns.filter((name) => name !== column);
 
-function sumOf(table: TableShape, prefix = ''): string {
+function sumOf(table: TableShape, value = (name: string): string => `"${name}"`): string {
   const large = provedElsewhere[table.name] ?? [];
   return `${functionName}(${own(table)
-    .map((name) => (large.includes(name) ? `length(${prefix}"${name}")` : `${prefix}"${name}"`))
+    .map((name) => (large.includes(name) ? `length(${value(name)})` : value(name)))
     .join(', ')})`;
 }
 
 function triggersOf(table: TableShape): Record<string, string> {
   const where = table.key.map((name) => `${name} = new.${name}`).join(' AND ');
-  const set = `BEGIN UPDATE "${table.name}" SET ${column} = ${sumOf(table, 'new.')} WHERE ${where}; END`;
+  const set = `BEGIN UPDATE "${table.name}" SET ${column} = ${sumOf(table, (name) => `new."${name}"`)} WHERE ${where}; END`;
   const columns = own(table)
     .map((name) => `"${name}"`)
     .join(', ');
@@ -80,6 +80,31 @@ export function keepSums(raw: Database.Database): void {
     raw.exec(`UPDATE "${table.name}" SET ${column} = ${sumOf(table)}`);
     for (const sql of Object.values(wanted)) raw.exec(sql);
   }
+}
+
+/** An insert of a whole row with its sum. `number` is the column of row numbers; values stand by the names of their columns. */
+export interface SummedInsert {
+  readonly sql: string;
+  readonly number: string;
+  /** Every column without a value. */
+  readonly empty: Readonly<Record<string, null>>;
+}
+
+/**
+ * The trigger writes a row a second time, with all of its pages: what is written all the time brings its sum along instead. Only for tables
+ * with numbers for rows.
+ */
+export function summedInsert(raw: Database.Database, name: string): SummedInsert {
+  const table = tablesOf(raw).find((each) => each.name === name);
+  const number = raw.prepare("SELECT name FROM pragma_table_info(?) WHERE pk = 1 AND type = 'INTEGER'").pluck().get(name) as string | undefined;
+  if (!table || !isSummed(table) || number === undefined) throw new Error(`rows of ${name} have no number, or no sum`);
+  const names = own(table);
+  const value = (each: string): string => `:${each}`;
+  return {
+    sql: `INSERT INTO "${name}" (${names.map((each) => `"${each}"`).join(', ')}, ${column}) VALUES (${names.map(value).join(', ')}, ${sumOf(table, value)})`,
+    number,
+    empty: Object.fromEntries(names.map((each) => [each, null])),
+  };
 }
 
 /** A row that is not what was written. */
