@@ -51,7 +51,7 @@ test('open, browse, read, fork in the middle of a turn, export, import the expor
   const file = machine.path('forked.jsonl');
   await sheet(page).getByRole('textbox', { name: 'Path of the new file' }).fill(file);
   await sheet(page).getByRole('button', { name: 'Write the file' }).click();
-  await expect(sheet(page).getByText('as it was recorded')).toBeVisible();
+  await expect(sheet(page).getByText(/of Claude Code.*as it was recorded/)).toBeVisible();
   expect(existsSync(file)).toBe(true);
   const written = readFileSync(file, 'utf8');
 
