@@ -52,6 +52,7 @@ export function runProxied(agent: Agent, scenario: string, project: string): { r
       "await new Promise((r) => server.on('listening', r));",
       `await new Promise((r) => server.on('listening', r));
   const proxy = spawn(${JSON.stringify(command[0])}, ${JSON.stringify(command.slice(1))}, { env: { ...process.env, STEMMA_TEST: '1' } });
+  process.on('exit', () => proxy.kill('SIGKILL'));
   let said = '';
   await new Promise((r, e) => { proxy.stderr.on('data', (d) => { said += d; if (said.includes('Recording into')) r(); }); proxy.on('exit', () => e(new Error(said))); });`,
     ],
