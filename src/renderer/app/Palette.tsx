@@ -4,11 +4,10 @@ import { FileInput, FolderOpen, GitCommitHorizontal, Keyboard, ListChecks, Messa
 import { Children, type ReactNode, useEffect, useMemo, useState } from 'react';
 import type { ContextId, GraphRow } from '../../core/contract/index.js';
 import { api } from '../client';
-import { familyIcons, familyOf, type Icon, say, speaker } from '../parts';
+import { familyIcons, familyOf, type Icon, say, speaker, statusNames } from '../parts';
 import { chainOf, dismiss, go, setTheme, show, useKept, useNavigation, useOpenDir, useProject, useQuery, useTickets } from '../state';
 import { commitActions } from '../views/actions';
 import { importPaths, openSample, showProject } from '../views/library';
-import { statusNames } from '../views/reviews';
 import { viewNames } from './views';
 
 const shownCommits = 30;

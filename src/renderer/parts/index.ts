@@ -20,5 +20,6 @@ export * as say from './numbers';
 export { Proof } from './Proof';
 export { notifyProblem, problemOf } from './problem';
 export { Answer, Empty, EntriesProblem, Failure, Loading } from './states';
+export { statusNames } from './statuses';
 export { TokenBar, TokenLegend } from './TokenBar';
 export { textOf } from './tools';

@@ -1,12 +1,12 @@
 import { type DragEvent, type KeyboardEvent, useRef, useState } from 'react';
 import { type TicketRow, type TicketStatus, ticketMoves, ticketStatuses } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, Button, type MenuEntry, say, WithContextMenu } from '../../parts';
+import { Answer, Button, type MenuEntry, say, statusNames, WithContextMenu } from '../../parts';
 import { copy, go, useKept, useQuery, useTickets } from '../../state';
 import { MoveSheet } from './MoveSheet';
 import { Findings, openTicket, Reviewers, shownLabels, statusIcons, TypeMark } from './marks';
 import { filterOf, type Narrowed } from './Reviews';
-import { moveName, statusNames } from './words';
+import { moveName } from './words';
 import { Problem, useWriting } from './writing';
 
 /** More than a person looks through in a column; the list has the rest. */

@@ -1,9 +1,9 @@
 import { useId, useState } from 'react';
 import { type Ticket, type TicketStatus, ticketMoves } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, Button, Sheet } from '../../parts';
+import { Answer, Button, Sheet, statusNames } from '../../parts';
 import { notify, useQuery } from '../../state';
-import { moveName, statusNames, whyNotClosed } from './words';
+import { moveName, whyNotClosed } from './words';
 import { namesIn, Problem, useOccasion, useWriting } from './writing';
 
 /** Moves a ticket: where to, and what that move needs, asked for before it is refused. */

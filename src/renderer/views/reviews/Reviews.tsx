@@ -2,7 +2,7 @@ import { FileInput, Inbox, ListChecks, Plus } from 'lucide-react';
 import { useDeferredValue, useState } from 'react';
 import { type TicketStatus, ticketStatuses } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, Button, Empty, Switch, say } from '../../parts';
+import { Answer, Button, Empty, Switch, say, statusNames } from '../../parts';
 import { go, type TicketsAs, useKept, useNavigation, useProject, useQuery, useTickets } from '../../state';
 import { Board } from './Board';
 import { ImportSheet } from './ImportSheet';
@@ -11,7 +11,7 @@ import { TicketList } from './TicketList';
 import { TicketPage } from './TicketPage';
 import { TicketSheet } from './TicketSheet';
 import { Waiting } from './Waiting';
-import { statusNames, typeName } from './words';
+import { typeName } from './words';
 import { Actor } from './writing';
 
 /** What narrows the tickets that are shown; an empty text narrows nothing. */

@@ -2,11 +2,11 @@ import { BookOpen, Check, Hand, Play, X } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import type { ContextId, TicketEvent } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, agentOf, Button, notifyProblem, Switch, say } from '../../parts';
+import { Answer, agentOf, Button, notifyProblem, Switch, say, statusNames } from '../../parts';
 import { go, show, useKept, useQuery, useTickets } from '../../state';
 import { ContextLink, TicketLink } from './marks';
 import { NothingWaits } from './Reviews';
-import { statusNames, taskNames } from './words';
+import { taskNames } from './words';
 import { Problem, useWriting } from './writing';
 
 const pageSize = 100;

@@ -4,4 +4,3 @@
 import './reviews.css';
 
 export { ReviewsView } from './Reviews';
-export { statusNames } from './words';

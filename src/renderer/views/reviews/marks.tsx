@@ -13,9 +13,9 @@ import {
   Sparkles,
 } from 'lucide-react';
 import type { ContextId, Ticket, TicketRow, TicketStatus, Verdict } from '../../../core/contract/index.js';
-import { type Icon, say } from '../../parts';
+import { type Icon, say, statusNames } from '../../parts';
 import { go } from '../../state';
-import { statusNames, typeName, verdictNames } from './words';
+import { typeName, verdictNames } from './words';
 
 export const statusIcons: Readonly<Record<TicketStatus, Icon>> = {
   open: CircleDashed,

@@ -1,15 +1,5 @@
 import type { StartReason, Ticket, TicketStatus, TicketTask, TicketVersion, Verdict } from '../../../core/contract/index.js';
-import { say } from '../../parts';
-
-/** How tickets are said everywhere in the window. */
-export const statusNames: Readonly<Record<TicketStatus, string>> = {
-  open: 'Open',
-  in_progress: 'In progress',
-  review: 'In review',
-  blocked: 'Blocked',
-  deferred: 'Deferred',
-  closed: 'Closed',
-};
+import { say, statusNames } from '../../parts';
 
 export const verdictNames: Readonly<Record<Verdict, string>> = {
   pending: 'not yet',

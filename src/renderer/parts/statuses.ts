@@ -1,0 +1,11 @@
+import type { TicketStatus } from '../../core/contract/index.js';
+
+/** How the status of a ticket is said, wherever one is shown. */
+export const statusNames: Readonly<Record<TicketStatus, string>> = {
+  open: 'Open',
+  in_progress: 'In progress',
+  review: 'In review',
+  blocked: 'Blocked',
+  deferred: 'Deferred',
+  closed: 'Closed',
+};
