@@ -1,5 +1,5 @@
 import type { ArtifactNo, Clock, Recent } from '../base/index.js';
-import type { Policy } from '../contract/index.js';
+import type { goneWhys, Policy } from '../contract/index.js';
 import type { WritableDb } from '../store/index.js';
 import type { Caches } from './caches.js';
 import type { Packs } from './packs.js';
@@ -22,7 +22,7 @@ export interface Shelf {
   readonly onGone: () => void;
 }
 
-export type Gone = 'expired' | 'evicted' | 'lost';
+export type Gone = (typeof goneWhys)[number];
 
 /** What reading needs of a row: few columns, because chains are read by the thousand. */
 export interface Content {

@@ -137,35 +137,7 @@ export function addCommit(chain: Chain, commit: NewCommit): ContextRow {
   if (named.known) return commitAt(chain, named.known);
   const place = placeOf(chain, parent);
   const contextTokens = commit.type === 'delta' ? (parent?.contextTokens ?? 0) + commit.tokenCount : commit.tokenCount;
-  const { rowId } = chain.db.insert('context', {
-    project: chain.project,
-    id: named.id,
-    digest,
-    parent: parent?.seq ?? null,
-    line: place.line,
-    depth: place.depth,
-    type: commit.type,
-    artifact: commit.artifact,
-    format: commit.format,
-    template: commit.template,
-    principal: commit.principal ?? null,
-    machine: commit.machine ?? null,
-    sessionId: commit.sessionId ?? null,
-    checkpoint: commit.checkpoint,
-    ticketId: commit.ticketId ?? null,
-    threadId: commit.threadId ?? null,
-    summary: commit.summary ?? null,
-    tags: commit.tags?.length ? JSON.stringify(commit.tags) : null,
-    messageCount: commit.messageCount,
-    tokenCount: commit.tokenCount,
-    contextTokens,
-    errors: commit.errors,
-    entries: commit.entries,
-    forked: commit.forked ? 1 : 0,
-    createdAt,
-  });
-  return {
-    seq: rowId as CommitSeq,
+  const row = {
     id: named.id,
     parent: parent?.seq ?? null,
     line: place.line,
@@ -188,9 +160,9 @@ export function addCommit(chain: Chain, commit: NewCommit): ContextRow {
     errors: commit.errors,
     forked: commit.forked ? 1 : 0,
     createdAt,
-    parentId: parent?.id ?? null,
-    hash: Buffer.from(commit.ref.slice('blake3:'.length), 'hex'),
   };
+  const { rowId } = chain.db.insert('context', { ...row, project: chain.project, digest, entries: commit.entries });
+  return { ...row, seq: rowId as CommitSeq, parentId: parent?.id ?? null, hash: Buffer.from(commit.ref.slice('blake3:'.length), 'hex') };
 }
 
 /** C1: what two projects mean by the same commit. */

@@ -1,8 +1,7 @@
 import { eventIterator, oc } from '@orpc/contract';
 import { z } from 'zod';
-import { edit } from './context.js';
-import { contextId, contextPrefix, count, name, timestamp } from './scalars.js';
-import { replyPart, requestEdits } from './turn.js';
+import { contextId, count, name, timestamp } from './scalars.js';
+import { replyPart, rerunFields } from './turn.js';
 
 const words = z.string().min(1).max(10_000);
 
@@ -36,15 +35,7 @@ export const replyCheck = z.discriminatedUnion('kind', [
 ]);
 export type ReplyCheck = z.output<typeof replyCheck>;
 
-const caseFields = {
-  title: z.string().max(400),
-  turnId: contextPrefix,
-  provider: name,
-  model: name.optional(),
-  edits: z.array(edit).max(10_000).optional(),
-  request: requestEdits.optional(),
-  samples: z.number().int().min(1).max(16).optional(),
-};
+const caseFields = { title: z.string().max(400), ...rerunFields };
 
 /** A turn, run again in one way: who is asked, and what is other than it was. Nobody sits beside it: at a call without an answer it ends. */
 export const experimentCase = z.object({ caseId: name, ...caseFields });

@@ -109,6 +109,16 @@ export const requestEdits = z.strictObject({
 });
 export type RequestEdits = z.output<typeof requestEdits>;
 
+/** A turn run again in one way: who is asked, how often, and what is other than it was. */
+export const rerunFields = {
+  turnId: contextPrefix,
+  provider: name,
+  model: name.optional(),
+  edits: z.array(edit).max(10_000).optional(),
+  request: requestEdits.optional(),
+  samples: z.number().int().min(1).max(16).optional(),
+};
+
 export const turnRequest = z.object({
   /** The recorded call that the rest is of; null where none is known. */
   requestId: name.nullable(),
@@ -251,12 +261,7 @@ export const turnContract = {
   rerun: oc
     .input(
       z.object({
-        turnId: contextPrefix,
-        provider: name,
-        model: name.optional(),
-        edits: z.array(edit).max(10_000).optional(),
-        request: requestEdits.optional(),
-        samples: z.number().int().min(1).max(16).optional(),
+        ...rerunFields,
         /** What happens at a tool call that the recording has no answer to. */
         unanswered: z.enum(['stop', 'ask']).optional(),
       }),

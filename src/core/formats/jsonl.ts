@@ -19,6 +19,10 @@ export interface Piece {
   readonly ghost?: { readonly uuid: string; readonly parentUuid: string | null };
 }
 
+/** The first line that the store has not taken in yet, `resumeAt` being the byte up to which it has: problems before it were told before. */
+export const firstNewLine = (pieces: readonly Pick<Piece, 'line' | 'range'>[], resumeAt: number): number =>
+  pieces.find(({ range }) => range.start >= resumeAt)?.line ?? Number.POSITIVE_INFINITY;
+
 export interface Scan {
   readonly pieces: readonly Piece[];
   readonly skipped: readonly Problem[];

@@ -3,7 +3,7 @@ import { isObject, stringAt } from '../../base/index.js';
 import type { Checkpoint } from '../../contract/index.js';
 import type { Elision, FileBytes, ImportPlan, ParsedEntry, PlanContext, PlannedCommit, Problem } from '../format.js';
 import { clip } from '../headline.js';
-import { addRange } from '../jsonl.js';
+import { addRange, firstNewLine } from '../jsonl.js';
 import { keeper } from './brief.js';
 import { elisionsOf, entriesOf } from './entries.js';
 import { type Piece, recordAt, type Scan, scanLines } from './lines.js';
@@ -73,7 +73,7 @@ function planFile(file: FileBytes, context: PlanContext, { whole, part }: Readin
     ...(wholeIsSidechain && stringAt(context.meta, 'toolUseId') !== undefined ? { startedBy: stringAt(context.meta, 'toolUseId') } : {}),
   };
   const { commits, numbers } = commitsOf(runs, tree, about, { read: reader(file), isKnown: (record) => context.known.has(record) });
-  const freshFrom = scan.pieces.find((piece) => piece.range.start >= context.resumeAt)?.line ?? Number.POSITIVE_INFINITY;
+  const freshFrom = firstNewLine(scan.pieces, context.resumeAt);
   const fresh = (problems: readonly Problem[]): Problem[] => problems.filter(({ line }) => line >= freshFrom).sort((a, b) => a.line - b.line);
   const title = titleIn(scan.pieces.flatMap(({ record }) => (record ? [record] : [])));
   return {

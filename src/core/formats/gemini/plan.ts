@@ -1,7 +1,7 @@
 import { type ByteRange, type JsonObject, stringAt } from '../../base/index.js';
 import type { ImportPlan, PlanContext, Problem } from '../format.js';
 import { clip } from '../headline.js';
-import type { Piece } from '../jsonl.js';
+import { firstNewLine, type Piece } from '../jsonl.js';
 import { planStrands, type TreeRecord } from '../strands.js';
 import { parse } from './entries.js';
 import { growTree } from './history.js';
@@ -30,7 +30,7 @@ export function planImport(file: Uint8Array, context: PlanContext): ImportPlan {
   const tree = growTree(file, scan.pieces, context);
   // What stands between the messages of a document is no line of a session.
   const between = document ? scan.pieces.filter(({ sort }) => sort === 'blank') : [];
-  const freshFrom = scan.pieces.find(({ range }) => range.start >= context.resumeAt)?.line ?? Number.POSITIVE_INFINITY;
+  const freshFrom = firstNewLine(scan.pieces, context.resumeAt);
   const fresh = (problems: readonly Problem[]): Problem[] => problems.filter(({ line }) => line >= freshFrom).sort((a, b) => a.line - b.line);
   const problems = { skipped: fresh(scan.skipped), notes: fresh([...scan.notes, ...tree.notes]) };
   // Each start of the agent leaves its context, some of them in a file of its own: nothing was said there yet.

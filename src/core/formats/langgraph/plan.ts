@@ -1,7 +1,7 @@
 import { isObject, type JsonObject, stringAt } from '../../base/index.js';
 import type { Elision, ImportPlan, ParsedDelta, ParsedEntry, PlanContext, Problem } from '../format.js';
 import { clip } from '../headline.js';
-import type { Piece } from '../jsonl.js';
+import { firstNewLine, type Piece } from '../jsonl.js';
 import { planStrands, type TreeRecord } from '../strands.js';
 import { entriesOf, stopEntry } from './entries.js';
 import { type CheckpointLine, isCheckpoint, messageOf, scanLines, timeOf } from './lines.js';
@@ -31,7 +31,7 @@ export function planImport(file: Uint8Array, context: PlanContext): ImportPlan {
     read: readPieces,
     summary: summaryOf,
   });
-  const freshFrom = pieces.find(({ range }) => range.start >= context.resumeAt)?.line ?? Number.POSITIVE_INFINITY;
+  const freshFrom = firstNewLine(pieces, context.resumeAt);
   return {
     format: formatId,
     ...(sessionId === undefined ? {} : { sessionId }),

@@ -1,7 +1,7 @@
 import { inWords, type Json, type JsonObject, stringAt } from '../../base/index.js';
 import type { Elision, ImportPlan, ParsedDelta, ParsedEntry, PlanContext, Problem } from '../format.js';
 import { clip } from '../headline.js';
-import type { Piece, Scan } from '../jsonl.js';
+import { firstNewLine, type Piece, type Scan } from '../jsonl.js';
 import { type Part, planStrands, type TreeRecord } from '../strands.js';
 import { entriesOf } from './entries.js';
 import {
@@ -47,7 +47,7 @@ export function planImport(file: Uint8Array, context: PlanContext): ImportPlan {
     read: readPieces,
     summary: summaryOf,
   });
-  const freshFrom = pieces.find(({ range }) => range.start >= context.resumeAt)?.line ?? Number.POSITIVE_INFINITY;
+  const freshFrom = firstNewLine(pieces, context.resumeAt);
   return {
     format: formatId,
     ...(sessionId === undefined ? {} : { sessionId }),

@@ -1,7 +1,7 @@
 import { isObject, type JsonObject, stringAt } from '../../base/index.js';
 import type { Elision, ImportPlan, ParsedDelta, ParsedEntry, PlanContext, Problem } from '../format.js';
 import { clip } from '../headline.js';
-import type { Piece } from '../jsonl.js';
+import { firstNewLine, type Piece } from '../jsonl.js';
 import { planStrands, type TreeRecord } from '../strands.js';
 import { type ContentEdit, entriesOf } from './entries.js';
 import { bytesIn, headlineOf, idOf, isChained, isHeader, nameOf, roleOf, scanLines } from './record.js';
@@ -26,7 +26,7 @@ export function planImport(file: Uint8Array, context: PlanContext): ImportPlan {
     summary: summaryOf,
   });
   const title = titleIn(scan.pieces);
-  const freshFrom = scan.pieces.find(({ range }) => range.start >= context.resumeAt)?.line ?? Number.POSITIVE_INFINITY;
+  const freshFrom = firstNewLine(scan.pieces, context.resumeAt);
   const fresh = (problems: readonly Problem[]): Problem[] => problems.filter(({ line }) => line >= freshFrom).sort((a, b) => a.line - b.line);
   return {
     format: formatId,
