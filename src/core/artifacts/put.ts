@@ -32,10 +32,10 @@ const usualTtlSeconds = 86_400;
 export const keyLength = 6;
 export const keyOf = (hash: Buffer): number => hash.readUIntBE(0, keyLength);
 
+const factsByKey = `SELECT ${factColumns} FROM artifact WHERE key = ? AND project = ?`;
+
 export const known = (shelf: Shelf, hash: Buffer): Facts | undefined =>
-  shelf.db
-    .all<Facts>(`SELECT ${factColumns} FROM artifact WHERE key = ? AND project = ?`, keyOf(hash), shelf.project)
-    .find((row) => row.hash.equals(hash));
+  shelf.db.all<Facts>(factsByKey, keyOf(hash), shelf.project).find((row) => row.hash.equals(hash));
 
 /** Stores the bytes, or finds that they are stored. Call inside a transaction: durable when that has ended. */
 export function put(shelf: Shelf, bytes: Uint8Array, options: PutOptions): Put {

@@ -12,7 +12,7 @@ import {
 import type { Checkpoint, Commit, CommitType } from '../contract/index.js';
 import { findFormat, formatOf, readerOf } from '../formats/index.js';
 import { type Chain, type ContextRow, toCommit } from './chain.js';
-import { commitAt, commitOf } from './find.js';
+import { commitAt, type Parent, parentOf } from './find.js';
 import { type Counts, countsOf, countsOfParsed, outlineOfParsed, saveOutline } from './outline.js';
 
 /** What is said of a commit beside its content, whoever makes it. */
@@ -53,7 +53,7 @@ export function checkpoint(chain: Chain, input: CheckpointInput): Commit {
   const given = [input.artifactRef, input.data, input.text].filter((each) => each !== undefined).length;
   if (given !== 1) throw badRequest('artifactRef', `a commit has its content by one of artifactRef, data and text; ${given} were given`);
   return chain.artifacts.transaction(() => {
-    const parent = input.parent === null ? null : commitOf(chain, input.parent, 'parent');
+    const parent = input.parent === null ? null : parentOf(chain, input.parent);
     const bytes = input.data !== undefined ? Buffer.from(input.data, 'base64') : input.text !== undefined ? Buffer.from(input.text) : undefined;
     const { no: artifact, ref } = bytes ? chain.artifacts.put(bytes, { contentType: format.contentType }) : stored(chain, input.artifactRef ?? '');
     const counts = findFormat(input.format) ? countsIn(chain, input, artifact, bytes ?? chain.artifacts.read(artifact), isCounted) : noCounts;
@@ -114,7 +114,7 @@ function refuseOtherCounts({ type, messageCount, tokenCount }: CheckpointInput, 
 
 /** A commit about to be written: everything known, nothing checked but by the database. */
 export interface NewCommit extends Provenance {
-  readonly parent: Pick<ContextRow, 'seq' | 'id' | 'line' | 'depth' | 'contextTokens' | 'createdAt'> | null;
+  readonly parent: Parent | null;
   readonly type: CommitType;
   readonly artifact: ArtifactNo;
   readonly ref: ArtifactRef;
@@ -195,8 +195,9 @@ function nameFor(chain: Chain, digest: Buffer): { readonly id: ContextId; readon
 function placeOf(chain: Chain, parent: NewCommit['parent']): { readonly line: number; readonly depth: number } {
   if (!parent) return { line: newLine(chain, null), depth: 0 };
   const depth = parent.depth + 1;
-  const next = chain.db.one('SELECT 1 FROM context WHERE line = ? AND depth = ?', parent.line, depth);
-  return { line: next ? newLine(chain, parent.seq) : parent.line, depth };
+  const isContinued =
+    parent.isContinued ?? (chain.db.one('SELECT 1 FROM context WHERE line = ? AND depth = ?', parent.line, depth) === undefined ? 0 : 1);
+  return { line: isContinued ? newLine(chain, parent.seq) : parent.line, depth };
 }
 
 const newLine = (chain: Chain, origin: CommitSeq | null): number =>

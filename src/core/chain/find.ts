@@ -1,16 +1,35 @@
 import { badRequest, type CommitSeq, type ContextId, notFound } from '../base/index.js';
 import { type Chain, type ContextRow, selectContext } from './chain.js';
 
+/** A query's two forms, put together once: statements are known by their text. */
+const byName = (select: string) => ({
+  exact: `${select} WHERE c.project = ? AND c.id = ?`,
+  beginning: `${select} WHERE c.project = ? AND c.id >= ? AND c.id < ? ORDER BY c.id LIMIT 4`,
+});
+
+const wholeByName = byName(selectContext);
+const parentByName = byName(/* sql */ `
+SELECT c.seq, c.id, c.line, c.depth, c.contextTokens, c.createdAt,
+       EXISTS (SELECT 1 FROM context n WHERE n.line = c.line AND n.depth = c.depth + 1) AS isContinued
+  FROM context c`);
+const wholeAt = `${selectContext} WHERE c.seq = ? AND c.project = ?`;
+
 /** The commit with this id, or the only one whose id begins so. @throws NOT_FOUND; BAD_REQUEST where several do. */
-export function commitOf(chain: Chain, name: ContextId, field = 'id'): ContextRow {
-  const exact = chain.db.one<ContextRow>(`${selectContext} WHERE c.project = ? AND c.id = ?`, chain.project, name);
+export const commitOf = (chain: Chain, name: ContextId, field = 'id'): ContextRow => named<ContextRow>(chain, wholeByName, name, field);
+
+/** What a commit on top of another has to know of it. */
+export interface Parent extends Pick<ContextRow, 'seq' | 'id' | 'line' | 'depth' | 'contextTokens' | 'createdAt'> {
+  /** 1 where its line goes on behind it; left out where that is to be looked up. */
+  readonly isContinued?: 0 | 1;
+}
+
+/** The same for a commit that gets a child in this very transaction: few columns, as every checkpoint asks. */
+export const parentOf = (chain: Chain, name: ContextId): Parent => named<Parent>(chain, parentByName, name, 'parent');
+
+function named<Row extends Pick<ContextRow, 'id'>>(chain: Chain, select: ReturnType<typeof byName>, name: ContextId, field: string): Row {
+  const exact = chain.db.one<Row>(select.exact, chain.project, name);
   if (exact) return exact;
-  const [row, ...others] = chain.db.all<ContextRow>(
-    `${selectContext} WHERE c.project = ? AND c.id >= ? AND c.id < ? ORDER BY c.id LIMIT 4`,
-    chain.project,
-    name,
-    `${name}g`,
-  );
+  const [row, ...others] = chain.db.all<Row>(select.beginning, chain.project, name, `${name}g`);
   if (!row) throw notFound(name, `no commit ${name} is in this project`, { field });
   if (others.length) {
     const ids = [row, ...others].map((each) => each.id);
@@ -22,7 +41,7 @@ export function commitOf(chain: Chain, name: ContextId, field = 'id'): ContextRo
 }
 
 export function commitAt(chain: Chain, seq: CommitSeq): ContextRow {
-  const row = chain.db.one<ContextRow>(`${selectContext} WHERE c.seq = ? AND c.project = ?`, seq, chain.project);
+  const row = chain.db.one<ContextRow>(wholeAt, seq, chain.project);
   if (!row) throw new Error(`commit row ${seq} is named but not there`);
   return row;
 }

@@ -91,7 +91,7 @@ const leastShrink = 1024 * 1024;
 export function openDatabase(file: string, options: OpenOptions = {}): OpenDatabase {
   let raw = connect(file, options);
   const statements = new Map<string, Database.Statement>();
-  const inserts = new Map<string, SummedInsert>();
+  const inserts = new Map<string, SummedInsert & { highest: number | undefined }>();
   const prepared = (sql: string): Database.Statement => {
     const known = statements.get(sql);
     if (known) return known;
@@ -139,11 +139,14 @@ export function openDatabase(file: string, options: OpenOptions = {}): OpenDatab
       }),
     insert: (table, row) =>
       guard(() => {
-        const known = inserts.get(table) ?? summedInsert(raw, table);
+        const known = inserts.get(table) ?? { ...summedInsert(raw, table), highest: undefined };
         inserts.set(table, known);
-        const last = prepared(`SELECT MAX("${known.number}") FROM "${table}"`).pluck().get() as number | null;
-        const rowId = (last ?? 0) + 1;
-        prepared(known.sql).run({ ...known.empty, ...row, [known.number]: rowId });
+        // The sum is over the number, too, which the database gives: the next one, unless somebody else has written.
+        const expected = (known.highest ?? (prepared(known.last).pluck().get() as number | null) ?? 0) + 1;
+        const values = known.values(row, expected);
+        const rowId = Number(prepared(known.sql).run(...values).lastInsertRowid);
+        if (rowId !== expected) prepared(known.correction).run(known.values(row, rowId).at(-1), rowId);
+        known.highest = rowId;
         return { rowId };
       }),
     transaction,

@@ -82,30 +82,53 @@ export function keepSums(raw: Database.Database): void {
   }
 }
 
-/** An insert of a whole row with its sum. `number` is the column of row numbers; values stand by the names of their columns. */
+/** How whole rows are inserted with their sums. */
 export interface SummedInsert {
+  /** A `?` for each of the values. */
   readonly sql: string;
-  readonly number: string;
-  /** Every column without a value. */
-  readonly empty: Readonly<Record<string, null>>;
+  /** The values of a row without its number, and the sum that it has when it gets this number. @throws where a column is not known. */
+  values(row: Readonly<Record<string, Value>>, number: number): Value[];
+  /** Corrects the sum of a row, first `?`, that got another number, second `?`. */
+  readonly correction: string;
+  /** The highest number that there is, or null. */
+  readonly last: string;
 }
 
 /**
- * The trigger writes a row a second time, with all of its pages: what is written all the time brings its sum along instead. Only for tables
- * with numbers for rows.
+ * The trigger writes a row a second time, with all of its pages: what is written all the time brings its sum along instead, made here,
+ * as a call back from the database for each row costs more than the row. Only for tables with numbers for rows.
  */
 export function summedInsert(raw: Database.Database, name: string): SummedInsert {
   const table = tablesOf(raw).find((each) => each.name === name);
-  const number = raw.prepare("SELECT name FROM pragma_table_info(?) WHERE pk = 1 AND type = 'INTEGER'").pluck().get(name) as string | undefined;
-  if (!table || !isSummed(table) || number === undefined) throw new Error(`rows of ${name} have no number, or no sum`);
+  const numbered = raw.prepare("SELECT name FROM pragma_table_info(?) WHERE pk = 1 AND type = 'INTEGER'").pluck().get(name) as string | undefined;
+  if (!table || !isSummed(table) || numbered === undefined) throw new Error(`rows of ${name} have no number, or no sum`);
   const names = own(table);
-  const value = (each: string): string => `:${each}`;
+  const places = new Map(names.map((each, place) => [each, place]));
+  const numberPlace = places.get(numbered) as number;
+  const large = provedElsewhere[name] ?? [];
   return {
-    sql: `INSERT INTO "${name}" (${names.map((each) => `"${each}"`).join(', ')}, ${column}) VALUES (${names.map(value).join(', ')}, ${sumOf(table, value)})`,
-    number,
-    empty: Object.fromEntries(names.map((each) => [each, null])),
+    sql: `INSERT INTO "${name}" (${names.map((each) => `"${each}"`).join(', ')}, ${column}) VALUES (${names.map(() => '?').join(', ')}, ?)`,
+    values: (row, number) => {
+      const values: Value[] = new Array(names.length).fill(null);
+      const summed: Value[] = new Array(names.length).fill(null);
+      for (const each in row) {
+        const value = row[each] ?? null;
+        const place = places.get(each);
+        if (place === undefined) throw new Error(`${name} has no column ${each}`);
+        values[place] = value;
+        summed[place] = large.includes(each) ? ((value as Uint8Array | null)?.length ?? null) : asStored(value);
+      }
+      summed[numberPlace] = number;
+      values.push(crc32(JSON.stringify(summed)));
+      return values;
+    },
+    correction: `UPDATE "${name}" SET ${column} = ? WHERE "${numbered}" = ?`,
+    last: `SELECT MAX("${numbered}") FROM "${name}"`,
   };
 }
+
+/** What is summed of a value once it is stored: the database keeps text as UTF-8, which has no halves of characters. */
+const asStored = (value: Value): Value => (typeof value === 'string' ? value.toWellFormed() : asText(value));
 
 /** A row that is not what was written. */
 export interface ChangedRow {
