@@ -1,6 +1,7 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { formatVersion, openDatabase } from '../../../src/core/store/index.js';
 import { steps } from '../../../src/core/store/schema.js';
@@ -120,6 +121,74 @@ describe('the database', () => {
     db.transaction(insert);
     expect(heard).toEqual(['rollback', 'commit']);
     db.close();
+  });
+
+  const objectRow = {
+    project: 1,
+    key: 7,
+    hash: Buffer.alloc(32, 1),
+    size: 3,
+    storedSize: 3,
+    encoding: 0,
+    contentType: 'text/plain',
+    policy: 'default',
+    createdAt: 1_800_000_000_000,
+    data: Buffer.from('abc'),
+  };
+
+  test('[S15] the sum that an insert brings along is the one that the database makes, whatever stands in the row', () => {
+    const db = openDatabase(join(scratch(), 'a.db'));
+    const text = fc.string({ unit: 'binary' });
+    const halves = fc.array(fc.constantFrom('a', '\ud800', '\udc00', '\0', '"', '\\', 'é', '😀')).map((parts) => parts.join(''));
+    const bytes = fc.uint8Array().map((each) => Buffer.from(each));
+    const row = fc.record(
+      {
+        contentType: fc.oneof(text, halves),
+        labels: fc.oneof(text, halves, fc.constant(null)),
+        hash: bytes,
+        data: fc.oneof(bytes, fc.constant(null)),
+        createdAt: fc.oneof(fc.maxSafeInteger(), fc.constantFrom(-0, 2 ** 31, -(2 ** 31) - 1)),
+        packStart: fc.oneof(fc.nat(), fc.constant(null)),
+      },
+      { requiredKeys: ['hash'] },
+    );
+    db.transaction(() =>
+      fc.assert(
+        fc.property(row, (each) => {
+          db.insert('artifact', { ...objectRow, ...each });
+          expect(db.changedRows()).toEqual([]);
+        }),
+        { numRuns: 200 },
+      ),
+    );
+    const sums = (): unknown[] => db.all('SELECT rowSum FROM artifact ORDER BY no');
+    const brought = sums();
+    db.run('UPDATE artifact SET size = size');
+    expect(brought.length).toBeGreaterThan(0);
+    expect(sums()).toEqual(brought);
+    db.close();
+  });
+
+  test('[S15] a row gets its number and a sum over it, whoever wrote or took back others meanwhile', () => {
+    const file = join(scratch(), 'a.db');
+    const [a, b] = [openDatabase(file), openDatabase(file)];
+    const put = (db: typeof a) => db.insert('artifact', objectRow).rowId;
+    expect([put(a), put(b), put(b), put(a), put(a)]).toEqual([1, 2, 3, 4, 5]);
+    expect(() =>
+      a.transaction(() => {
+        put(a);
+        throw new Error('taken back');
+      }),
+    ).toThrow('taken back');
+    expect([put(a), put(b)]).toEqual([6, 7]);
+    b.run('DELETE FROM artifact WHERE no > 4');
+    expect([put(a), put(b)]).toEqual([5, 6]);
+    expect(a.changedRows()).toEqual([]);
+    a.run('UPDATE artifact SET rowSum = rowSum + 1 WHERE no = 5');
+    expect(b.changedRows()).toEqual([{ table: 'artifact', row: '5' }]);
+    expect(() => a.insert('artifact', { ...objectRow, color: 'red' })).toThrow('artifact has no column color');
+    a.close();
+    b.close();
   });
 
   test('[S10] a writer waits for another, a reader sees what was before', () => {
