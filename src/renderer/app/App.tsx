@@ -13,8 +13,7 @@ import {
   Sun,
   SunMoon,
 } from 'lucide-react';
-import { type DragEvent, lazy, type ReactNode, Suspense, useEffect, useState, useSyncExternalStore } from 'react';
-import { Group, Panel, Separator, useDefaultLayout } from 'react-resizable-panels';
+import { type DragEvent, lazy, Suspense, useEffect, useState } from 'react';
 import { api, useConnection } from '../client';
 import { Button, Empty, Failure, IconButton, Loading, MenuButton, notifyProblem } from '../parts';
 import {
@@ -28,22 +27,20 @@ import {
   setTheme,
   show,
   type ThemeChoice,
-  toggleDrawer,
-  togglePane,
   useNavigation,
   useOpenDir,
   useProject,
   useQuery,
   useUi,
-  type ViewName,
 } from '../state';
 import { ChainView } from '../views/chain';
 import { ContextView } from '../views/context';
-import { Inspector } from '../views/inspector';
-import { importPaths, LibraryView, openSample, pathsOfDrop, SessionsPane, showProject } from '../views/library';
+import { importPaths, LibraryView, openSample, pathsOfDrop, showProject } from '../views/library';
 import { Boundary } from './Boundary';
 import { CaptureControl } from './Capture';
+import { Frame } from './Frame';
 import { useKeys, useTitle } from './keys';
+import { toggle, usePanes, viewsOfCommits } from './panes';
 import { Sheets } from './Sheets';
 import { StatusBar } from './StatusBar';
 import { Tabs } from './Tabs';
@@ -62,16 +59,6 @@ const BoxesView = lazy(() => import('../views/boxes').then(({ BoxesView: view })
 const ReviewsView = lazy(() => import('../views/reviews').then(({ ReviewsView: view }) => ({ default: view })));
 const StorageView = lazy(() => import('../views/storage').then(({ StorageView: view }) => ({ default: view })));
 const HandoverView = lazy(() => import('../views/handover').then(({ HandoverView: view }) => ({ default: view })));
-
-const narrowQuery = matchMedia('(max-width: 900px)');
-const useNarrow = (): boolean =>
-  useSyncExternalStore(
-    (changed) => {
-      narrowQuery.addEventListener('change', changed);
-      return () => narrowQuery.removeEventListener('change', changed);
-    },
-    () => narrowQuery.matches,
-  );
 
 export function App() {
   const current = useNavigation(({ route }) => route);
@@ -105,7 +92,10 @@ export function App() {
     <div className="app">
       <TopBar />
       <Offline />
-      <Frame />
+      <Tabs />
+      <Frame>
+        <Center />
+      </Frame>
       <StatusBar />
       <Sheets />
       {dropping && (
@@ -118,25 +108,17 @@ export function App() {
 }
 
 function TopBar() {
-  const { canBack, canForward, route } = useNavigation();
+  const { canBack, canForward } = useNavigation();
   const project = useProject(({ state }) => state);
   const recent = useQuery(project.phase, () => api.library.recent({}));
-  const narrow = useNarrow();
-  const { leftHidden, rightHidden, drawer } = useUi();
-  const inProject = route.view !== 'library';
+  const panes = usePanes();
   const name =
     project.phase === 'open' ? project.info.name : project.phase === 'none' ? 'No project' : (project.dir.split(/[\\/]/).at(-1) ?? project.dir);
   const others = recent.status === 'done' ? recent.data.filter((one) => !one.missing).slice(0, 10) : [];
   return (
     <header className="top-bar">
-      {inProject && (
-        <IconButton
-          icon={PanelLeft}
-          label={narrow ? 'Sessions' : 'Left pane'}
-          keys="Ctrl B"
-          aria-pressed={narrow ? drawer === 'left' : !leftHidden}
-          onClick={() => (narrow ? toggleDrawer('left') : togglePane('left'))}
-        />
+      {panes.left !== undefined && (
+        <IconButton icon={PanelLeft} label="Sessions" keys="Ctrl B" aria-pressed={panes.left} onClick={() => toggle('left')} />
       )}
       <h1 className="brand">Stemma</h1>
       <span className="top-history">
@@ -165,14 +147,8 @@ function TopBar() {
       {project.phase === 'open' && <CaptureControl />}
       <ThemeButton />
       <IconButton icon={Keyboard} label="Keyboard" keys="?" onClick={() => show({ kind: 'keys' })} />
-      {inProject && (
-        <IconButton
-          icon={PanelRight}
-          label="Inspector"
-          keys="Ctrl J"
-          aria-pressed={narrow ? drawer === 'right' : !rightHidden}
-          onClick={() => (narrow ? toggleDrawer('right') : togglePane('right'))}
-        />
+      {panes.right !== undefined && (
+        <IconButton icon={PanelRight} label="Inspector" keys="Ctrl J" aria-pressed={panes.right} onClick={() => toggle('right')} />
       )}
     </header>
   );
@@ -211,77 +187,10 @@ function Offline() {
   );
 }
 
-/** Left pane, the view, right pane; at narrow widths the side panes come in over the view. */
-function Frame() {
-  const view = useNavigation(({ route }) => route.view);
-  const narrow = useNarrow();
-  const dir = useOpenDir();
-  const { leftHidden, rightHidden, drawer } = useUi();
-  const wide = !narrow && view !== 'library';
-  const left = wide && !leftHidden;
-  const right = wide && !rightHidden;
-  const panelIds = [left && 'left', 'center', right && 'right'].filter((id) => id !== false);
-  const layout = useDefaultLayout({ id: 'stemma.frame', panelIds, storage: localStorage, onlySaveAfterUserInteractions: true });
-  const sessions = (
-    <Pane label="Library" what="The sessions cannot be shown">
-      {dir && <SessionsPane key={dir} />}
-    </Pane>
-  );
-  const inspector = (
-    <Pane label="Inspector" what="The inspector cannot be shown">
-      {dir && <Inspector project={dir} />}
-    </Pane>
-  );
-  return (
-    <main className="frame">
-      <Group
-        key={panelIds.join()}
-        id="stemma.frame"
-        orientation="horizontal"
-        defaultLayout={layout.defaultLayout}
-        onLayoutChanged={layout.onLayoutChanged}
-      >
-        {left && (
-          <>
-            <Panel id="left" minSize={180} maxSize="40%" defaultSize={240} groupResizeBehavior="preserve-pixel-size">
-              {sessions}
-            </Panel>
-            <Separator className="pane-line" aria-label="Width of the left pane" />
-          </>
-        )}
-        <Panel id="center" minSize={320}>
-          <Center />
-        </Panel>
-        {right && (
-          <>
-            <Separator className="pane-line" aria-label="Width of the inspector" />
-            <Panel id="right" minSize={220} maxSize="50%" defaultSize={320} groupResizeBehavior="preserve-pixel-size">
-              {inspector}
-            </Panel>
-          </>
-        )}
-      </Group>
-      {narrow && view !== 'library' && drawer && (
-        <>
-          <button type="button" className="drawer-scrim" aria-label="Close the drawer" onClick={() => toggleDrawer(drawer)} />
-          <div className={`drawer ${drawer}`}>{drawer === 'left' ? sessions : inspector}</div>
-        </>
-      )}
-    </main>
-  );
-}
-
-const Pane = ({ label, what, children }: { label: string; what: string; children: ReactNode }) => (
-  <section className="pane" aria-label={label}>
-    <Boundary what={what}>{children}</Boundary>
-  </section>
-);
-
 function Center() {
   const route = useNavigation((state) => state.route);
   return (
     <section className="center" aria-label="View">
-      <Tabs />
       <div className="view" id="view" role="tabpanel" aria-labelledby={`tab-${route.view}`}>
         <Boundary key={route.view} what="This view cannot be shown">
           <Suspense fallback={<Loading what="Loading the view" />}>
@@ -345,8 +254,6 @@ function InProject({ route }: { route: Route }) {
       }
   }
 }
-
-const viewsOfCommits: ReadonlySet<ViewName> = new Set(['chain', 'context', 'request', 'replay', 'run', 'compose']);
 
 /** Where a view shows a commit and the address names none, it is the newest: nobody starts at an empty page. */
 function useNewestCommit(dir: string | undefined, session: string | undefined): void {

@@ -25,7 +25,9 @@ export function StatusBar() {
             onClick={() => go({ view: 'storage' })}
             title={`${say.exact(info.bytes.stored)} bytes on disk for ${say.exact(info.bytes.logical)}: see what takes the space`}
           >
-            stored {say.bytes(info.bytes.stored)} of {say.bytes(info.bytes.logical)}
+            stored {say.bytes(info.bytes.stored)}
+            {/* What is not of histories, tickets and cards and the indexes, can weigh more than they do. */}
+            {info.bytes.stored < info.bytes.logical && ` of ${say.bytes(info.bytes.logical)}`}
           </button>
         </>
       )}

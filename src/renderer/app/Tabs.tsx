@@ -2,7 +2,10 @@ import { ChevronDown } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';
 import { MenuButton } from '../parts';
 import { go, useNavigation } from '../state';
-import { viewNames } from './views';
+import { viewGroups, viewNames } from './views';
+
+/** The first of each group but the first has a line before it. */
+const begins = new Set(viewGroups.slice(1).map(([first]) => first?.[0]));
 
 /** The views as tabs. Where they do not all fit, the strip scrolls and a menu at its end names every one. */
 export function Tabs() {
@@ -22,6 +25,7 @@ export function Tabs() {
             key={view}
             type="button"
             role="tab"
+            className={begins.has(view) ? 'begins' : undefined}
             id={`tab-${view}`}
             aria-selected={chosen === view}
             aria-controls="view"
@@ -49,7 +53,10 @@ export function Tabs() {
               <ChevronDown size={14} aria-hidden />
             </button>
           }
-          items={viewNames.map(([view, name, icon, keys]) => ({ name, icon, keys, act: () => go({ view }) }))}
+          items={viewNames.flatMap(([view, name, icon, keys]) => [
+            ...(begins.has(view) ? (['line'] as const) : []),
+            { name, icon, keys, act: () => go({ view }) },
+          ])}
         />
       )}
     </div>

@@ -1,5 +1,6 @@
 import { useEffect } from 'react';
-import { go, route, show, togglePane, useUi, type ViewName } from '../state';
+import { go, route, show, useUi, type ViewName } from '../state';
+import { toggle } from './panes';
 import { viewNames } from './views';
 
 /** The list that `?` shows; the keys themselves are answered where their thing is. */
@@ -10,7 +11,7 @@ export const keyGroups: readonly { readonly name: string; readonly keys: readonl
       ['Ctrl/Cmd K', 'Search or jump'],
       ['?', 'This list'],
       ['/', 'Filter or find'],
-      ['Ctrl/Cmd B', 'Hide or show the left pane'],
+      ['Ctrl/Cmd B', 'Hide or show the sessions'],
       ['Ctrl/Cmd J', 'Hide or show the inspector'],
       ['Alt ←  Alt →', 'Back, forward'],
       ['Esc', 'Close what floats'],
@@ -84,8 +85,8 @@ export function useKeys(): void {
         act();
       };
       if (command && key === 'k') return done(() => show({ kind: 'palette' }));
-      if (command && key === 'b') return done(() => togglePane('left'));
-      if (command && key === 'j') return done(() => togglePane('right'));
+      if (command && key === 'b') return done(() => toggle('left'));
+      if (command && key === 'j') return done(() => toggle('right'));
       if (event.key === 'Escape') useUi.setState({ drawer: undefined });
       if (command || event.altKey || sheet || isTyping(event.target)) return;
       if (performance.now() - goPressed < 1_000) {

@@ -1,3 +1,4 @@
+import { useSyncExternalStore } from 'react';
 import { create } from 'zustand';
 import type { ContextId, EntryKey, Runtime, Stop } from '../../core/contract/index.js';
 import type { RunInput } from './runs';
@@ -63,14 +64,28 @@ systemIsDark.addEventListener('change', () => applyTheme());
 export const show = (sheet: Sheet): void => useUi.setState({ sheet, drawer: undefined });
 export const dismiss = (): void => useUi.setState({ sheet: undefined });
 
+const narrowWindow = matchMedia('(max-width: 900px)');
+
+/** Whether the window is too narrow for panes beside the view: they are drawers then. */
+export const useNarrow = (): boolean =>
+  useSyncExternalStore(
+    (changed) => {
+      narrowWindow.addEventListener('change', changed);
+      return () => narrowWindow.removeEventListener('change', changed);
+    },
+    () => narrowWindow.matches,
+  );
+
 export function togglePane(side: 'left' | 'right'): void {
+  if (narrowWindow.matches) {
+    useUi.setState((old) => ({ drawer: old.drawer === side ? undefined : side }));
+    return;
+  }
   const name = side === 'left' ? 'leftHidden' : 'rightHidden';
   const hidden = !useUi.getState()[name];
   localStorage.setItem(`stemma.${side}`, hidden ? 'hidden' : 'shown');
   useUi.setState({ [name]: hidden });
 }
-
-export const toggleDrawer = (side: 'left' | 'right'): void => useUi.setState((old) => ({ drawer: old.drawer === side ? undefined : side }));
 
 let noticeTimer: ReturnType<typeof setTimeout> | undefined;
 

@@ -97,6 +97,57 @@ test('a session of 20,000 entries opens and scrolls, with few of them drawn at a
   }
 });
 
+test('panes come and go beside the view, by button, key or a narrower window: what is read stays where it was', async ({ page, machine }) => {
+  const turns = Array.from({ length: 60 }, (_, turn) => ({ prompt: `Question ${turn}`, answers: [`Answer ${turn}`] }));
+  const file = machine.path('work', 'panes.jsonl');
+  writeFileSync(file, transcript('panes', turns));
+  const { url } = await machine.web(file);
+  await page.goto(url);
+  await openContext(page, page.getByRole('option', { name: /^Question 59/ }));
+  await entries(page).evaluate((list) => list.scrollTo({ top: 0 }));
+  const first = entries(page).getByText('Question 0', { exact: true });
+  await expect(first).toBeInViewport();
+  // What was typed is of this very view: one that was built anew would have forgotten it.
+  await page.keyboard.press('Control+f');
+  const find = page.getByRole('textbox', { name: 'Find in this context' });
+  await find.fill('Question');
+  const stays = async (): Promise<void> => {
+    await expect(first).toBeInViewport();
+    await expect(find).toHaveValue('Question');
+  };
+
+  const sessions = page.getByRole('region', { name: 'Library' });
+  const inspector = page.getByRole('region', { name: 'Inspector' });
+  const line = page.getByRole('separator', { name: 'Width of the left pane' });
+  const { x, y } = (await line.boundingBox()) ?? { x: 0, y: 0 };
+  await page.mouse.move(x, y + 200);
+  await page.mouse.down();
+  await page.mouse.move(x + 60, y + 200, { steps: 4 });
+  await page.mouse.up();
+  const width = (await sessions.boundingBox())?.width;
+  expect(width).toBeGreaterThan(280);
+
+  await page.keyboard.press('Control+j');
+  await expect(inspector).toBeHidden();
+  await stays();
+  expect((await sessions.boundingBox())?.width).toBe(width);
+  await page.setViewportSize({ width: 700, height: 900 });
+  await expect(sessions).toBeHidden();
+  await stays();
+  // There the panes are drawers, and the same keys bring them.
+  await page.keyboard.press('Control+b');
+  await expect(sessions).toBeVisible();
+  await page.keyboard.press('Control+j');
+  await expect(sessions).toBeHidden();
+  await expect(inspector).toBeVisible();
+  await page.keyboard.press('Control+j');
+  await page.setViewportSize({ width: 1440, height: 900 });
+  await expect(sessions).toBeVisible();
+  await expect(inspector).toBeHidden();
+  await stays();
+  expect((await sessions.boundingBox())?.width).toBe(width);
+});
+
 test('back, forward, reload and a copied address lead to the same place', async ({ page, machine }) => {
   machine.giveHistory();
   const { url } = await machine.web();
