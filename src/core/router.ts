@@ -454,7 +454,7 @@ export const router = os.router({
     reproduce: os.turn.reproduce.handler(({ input, context }) => reproduceTurn(chainOf(context), input.turnId)),
     providers: os.turn.providers.handler(async ({ context: { session } }) => {
       const others = await Promise.all(
-        (session.engine.options.providers ?? []).map(async (each) => ({ id: each.id, title: each.title, ...(await each.models()) })),
+        (session.engine.options.providers ?? []).map(async (each) => ({ id: each.id, title: each.title, wire: each.wire, ...(await each.models()) })),
       );
       return [{ ...recordedProvider, models: [] }, ...others.map((provider) => ({ ...provider, models: [...provider.models] }))];
     }),

@@ -1,5 +1,5 @@
 import { type Json, parseJson, unreachable } from '../base/index.js';
-import type { BodyProvider, MemoryMessage } from '../contract/index.js';
+import type { MemoryMessage, Wire } from '../contract/index.js';
 import { answeredCall, toolCallsOf } from './memory.js';
 import { checkPairing } from './pairing.js';
 
@@ -7,11 +7,11 @@ import { checkPairing } from './pairing.js';
  * A list of messages as the body that a provider takes.
  * @throws BAD_REQUEST with `data.reason` UNPAIRED_TOOL_CALL: no provider takes a call without its result.
  */
-export function requestBody(messages: readonly MemoryMessage[], provider: BodyProvider, model = 'MODEL'): Json {
+export function requestBody(messages: readonly MemoryMessage[], wire: Wire, model = 'MODEL'): Json {
   checkPairing(
     messages.map((message) => ({ role: message.role, toolCalls: toolCallsOf(message).map((call) => call.id), results: answersIn(message) })),
   );
-  switch (provider) {
+  switch (wire) {
     case 'anthropic':
       return {
         model,
@@ -21,6 +21,14 @@ export function requestBody(messages: readonly MemoryMessage[], provider: BodyPr
       };
     case 'openai':
       return { model, messages: messages.map(openaiMessage) };
+    case 'responses':
+      return {
+        model,
+        ...(systemTexts(messages).length > 0 && { instructions: systemTexts(messages).join('\n\n') }),
+        input: messages.flatMap(responsesItems),
+        // Unless told otherwise, this provider keeps what it was asked.
+        store: false,
+      };
     case 'gemini':
       return {
         systemInstruction: { parts: systemTexts(messages).map((text) => ({ text })) },
@@ -30,7 +38,7 @@ export function requestBody(messages: readonly MemoryMessage[], provider: BodyPr
         ),
       };
     default:
-      return unreachable(provider);
+      return unreachable(wire);
   }
 }
 
@@ -93,6 +101,24 @@ function openaiMessage(message: MemoryMessage): Json {
     }
     case 'tool':
       return { role: 'tool', tool_call_id: answeredCall(message) ?? null, content: message.content };
+  }
+}
+
+function responsesItems(message: MemoryMessage): readonly Json[] {
+  const said = (role: string, type: string): readonly Json[] =>
+    message.content === '' ? [] : [{ type: 'message', role, content: [{ type, text: message.content }] }];
+  switch (message.role) {
+    case 'system':
+      return [];
+    case 'human':
+      return said('user', 'input_text');
+    case 'ai':
+      return [
+        ...said('assistant', 'output_text'),
+        ...toolCallsOf(message).map(({ id, name, args }) => ({ type: 'function_call', call_id: id, name, arguments: JSON.stringify(args) })),
+      ];
+    case 'tool':
+      return [{ type: 'function_call_output', call_id: answeredCall(message) ?? null, output: message.content }];
   }
 }
 

@@ -1,6 +1,7 @@
 import { oc } from '@orpc/contract';
 import { z } from 'zod';
 import { commit } from './context.js';
+import { wires } from './request.js';
 import { contextId, contextPrefix, count, entryKey } from './scalars.js';
 
 /** Who is being run, which decides what of the shared context and of memory it gets (decisions, rule 34). */
@@ -138,9 +139,6 @@ const previewLayer = z.object({
 });
 export type PreviewLayer = z.output<typeof previewLayer>;
 
-export const bodyProviders = ['anthropic', 'openai', 'gemini'] as const;
-export type BodyProvider = (typeof bodyProviders)[number];
-
 export const composeContract = {
   /** Layers in, messages out: pure, reads no state and writes none. */
   messages: oc.input(composeInput).output(composed),
@@ -182,7 +180,7 @@ export const composeContract = {
     .input(
       z.strictObject({
         messages: z.array(composedMessage.partial({ layer: true, tokens: true })),
-        provider: z.enum(bodyProviders),
+        provider: z.enum(wires),
         model: z.string().optional(),
       }),
     )

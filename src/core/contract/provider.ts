@@ -1,12 +1,13 @@
 import { oc } from '@orpc/contract';
 import { z } from 'zod';
+import { wires } from './request.js';
 import { name } from './scalars.js';
 
 /** Somebody who answers when a turn is run. Never the key itself: only whether there is one. */
 export const providerAccount = z.object({
   id: name,
   title: z.string(),
-  wire: z.enum(['anthropic', 'openai']),
+  wire: z.enum(wires),
   url: z.string(),
   hasKey: z.boolean(),
   /** Who set it up: the environment of the process, a person in the settings, or nobody: it is looked for on this machine. */
@@ -35,7 +36,7 @@ export const providerContract = {
           .regex(/^[a-z0-9][a-z0-9.-]{0,60}$/, 'small letters, digits, dots and dashes')
           .optional(),
         title: z.string().trim().min(1).max(100),
-        wire: z.enum(['anthropic', 'openai']),
+        wire: z.enum(wires),
         url: z.url({ protocol: /^https?$/ }).max(2_000),
         key: z.string().trim().min(1).max(10_000).optional(),
       }),

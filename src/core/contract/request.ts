@@ -5,6 +5,9 @@ import { causes } from './kinds.js';
 import { contextId, contextPrefix, count, entryKey, name, timestamp } from './scalars.js';
 
 export const providers = ['anthropic', 'openai', 'gemini'] as const;
+/** The kinds of bodies that calls have: OpenAI has two, chat completions and responses. */
+export const wires = ['anthropic', 'openai', 'responses', 'gemini'] as const;
+export type Wire = (typeof wires)[number];
 export const proofs = ['digest', 'recorded', 'rebuilt'] as const;
 /**
  * Who knows what a call was: a recorder on the wire, a runtime in records of its own or in its conversation, Stemma where it

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { edit, hunk, outlineRow, stop } from './context.js';
 import { entry } from './entry.js';
 import { kinds } from './kinds.js';
-import { requestTokens } from './request.js';
+import { requestTokens, wires } from './request.js';
 import { contextId, contextPrefix, count, entryKey, name, timestamp } from './scalars.js';
 
 /** What began a turn. `continuation`: the delta goes on with what a commit before it began. */
@@ -251,8 +251,19 @@ export const turnContract = {
     }),
   ),
   /** What can be changed of the turn's request before it is run again, for a provider of this wire. */
-  request: oc.input(z.object({ turnId: contextPrefix, wire: z.enum(['anthropic', 'openai']).optional() })).output(turnRequest),
-  providers: oc.input(z.object({})).output(z.array(z.object({ id: name, title: z.string(), models: z.array(name), problem: z.string().optional() }))),
+  request: oc.input(z.object({ turnId: contextPrefix, wire: z.enum(wires).optional() })).output(turnRequest),
+  providers: oc.input(z.object({})).output(
+    z.array(
+      z.object({
+        id: name,
+        title: z.string(),
+        /** In whose words it is asked; none for the recording. */
+        wire: z.enum(wires).optional(),
+        models: z.array(name),
+        problem: z.string().optional(),
+      }),
+    ),
+  ),
   /**
    * Runs the turn again, with edits: streams the replies, and gives a branch from the turn's parent for each sample.
    * Nothing of a transcript is executed: calls that the recording answers are answered from it, at any other the run

@@ -24,7 +24,7 @@ export { bureauAgent } from './bureau-agent/index.js';
 export { type CardLine, cardbox, cardsOfEntries, encodeCards, entriesOfCards, spacedJson, textOfContent } from './cardbox/index.js';
 export { encodeCbor, readArray } from './cbor.js';
 export { type AgentMeta, agentIn, claudeCode } from './claude-code/index.js';
-export { type PlacedLine as CodexLine, readLines as codexLines, sentItem as codexItem } from './codex/index.js';
+export { type PlacedLine as CodexLine, readLines as codexLines, sentItem as codexItem, writeItems as responsesItems } from './codex/index.js';
 export { events } from './events/index.js';
 export type * from './format.js';
 export { facts } from './format.js';

@@ -1,11 +1,11 @@
 import { badRequest } from '../base/index.js';
-import type { ProviderAccounts } from '../contract/index.js';
+import type { ProviderAccounts, Wire } from '../contract/index.js';
 
 /** What a person says of a provider. */
 export interface NewAccount {
   readonly id?: string | undefined;
   readonly title: string;
-  readonly wire: 'anthropic' | 'openai';
+  readonly wire: Wire;
   readonly url: string;
   readonly key?: string | undefined;
 }

@@ -1,6 +1,7 @@
 import type { CommitSeq, ContextId } from '../base/index.js';
 import { StemmaError } from '../base/index.js';
 import { type Chain, commitOf, parsedOf, update } from '../chain/index.js';
+import { requestBody } from '../composer/index.js';
 import type { SummarizeProgress, SummarizeResult } from '../contract/index.js';
 import type { ParsedEntry } from '../formats/index.js';
 import type { ModelProvider } from '../turns/index.js';
@@ -139,8 +140,9 @@ function bodyFor(entries: readonly ParsedEntry[], wire: ModelProvider['wire'], m
     .join('\n')
     .slice(0, longestPassage)
     .toWellFormed();
-  const messages = [{ role: 'user', content: `${instruction}\n\n---\n${passage}\n---` }];
-  return wire === 'anthropic' ? { model, max_tokens: 300, messages } : { model, messages };
+  const content = `${instruction}\n\n---\n${passage}\n---`;
+  if (wire === 'anthropic') return { model, max_tokens: 300, messages: [{ role: 'user', content }] };
+  return requestBody([{ role: 'human', content }], wire, model) as Record<string, unknown>;
 }
 
 /** Waits, and no longer than it is wanted. */

@@ -10,3 +10,4 @@ export { type RecordsInput, type TakenRecords, takeRecords } from './record.js';
 export { getRequest, listRequests, ownRun, type RequestFilter, recordedRequests } from './requests.js';
 export { requestSeries } from './series.js';
 export type { StoredRange } from './texts.js';
+export { wireOf, wordsOf } from './words.js';

@@ -13,21 +13,29 @@ import {
   timestampOf,
 } from '../base/index.js';
 import { type Chain, type ContextRow, commitAt, commitOf, contextEntries, idsOf } from '../chain/index.js';
-import type { Request, RequestRow, RequestTokens } from '../contract/index.js';
-import { formatOf, type WritableEntry, wireMessages } from '../formats/index.js';
+import type { Request, RequestRow, RequestTokens, Wire } from '../contract/index.js';
+import type { WritableEntry } from '../formats/index.js';
+import { wordsOf } from './words.js';
 
 /** What stays the same over the calls of a run that Stemma makes: everything but what the model answers in it. */
 export interface OwnQuestion {
   /** The context that is answered. */
   readonly base: Pick<ContextRow, 'id' | 'createdAt'>;
-  readonly wire: 'anthropic' | 'openai';
+  readonly wire: Wire;
   /** All of the body but its messages. */
   readonly body: JsonObject;
-  /** Messages before those of the context: the system prompt, where it is a message. */
+  /** Messages before those of the context: the system prompt, where it is a message. The context's own beginning is not said a second time. */
   readonly before: readonly Json[];
   readonly headers: Readonly<Record<string, string>>;
   /** Messages that were sent in the context's place: those of a recorded call, as they went over the wire. */
-  readonly sent?: { readonly requestId: string; readonly messages: readonly Json[] } | undefined;
+  readonly sent?: SentBefore | undefined;
+}
+
+/** Messages of a recorded call, from the one on at which they are sent again: those before are said otherwise. */
+export interface SentBefore {
+  readonly requestId: string;
+  readonly messages: readonly Json[];
+  readonly from: number;
 }
 
 /** One call of a run, as it is remembered. */
@@ -59,38 +67,40 @@ export interface OwnRun {
 /** The body of a call: the question's own around the context and what was answered so far. */
 export function ownBody(chain: Chain, question: OwnQuestion, replies: readonly WritableEntry[]): JsonObject {
   const { base, wire, sent, before, body } = question;
-  const context = (): WritableEntry[] => contextEntries(chain, { id: base.id }).map(({ entry }) => entry);
+  const { list, write } = wordsOf[wire];
+  const options = { newId: idsOf(base.id), now: timestampOf(base.createdAt) };
   const said = replies.map(spoken);
-  const messages =
-    wire === 'openai'
-      ? sent
-        ? [...sent.messages, ...chatMessages(base, said)]
-        : [...before, ...chatMessages(base, [...context(), ...said])]
-      : sent
-        ? [...sent.messages, ...wireMessages(said)]
-        : wireMessages([...context(), ...said]);
-  return { ...body, messages: messages as readonly Json[] };
+  const messages = sent
+    ? [...before, ...sent.messages.slice(sent.from), ...write(said, options)]
+    : [...before, ...write([...contextOf(chain, base, before.length > 0), ...said], options)];
+  return { ...body, [list]: messages };
 }
 
-function chatMessages(base: OwnQuestion['base'], entries: readonly WritableEntry[]): Json[] {
-  const document = parseJson(textOf(formatOf('openai-chat-v1').write(entries, { newId: idsOf(base.id), now: timestampOf(base.createdAt) })));
-  return isObject(document) && Array.isArray(document.messages) ? [...document.messages] : [];
+function contextOf(chain: Chain, { id }: OwnQuestion['base'], isSystemSaid: boolean): WritableEntry[] {
+  const all = contextEntries(chain, { id }).map(({ entry }) => entry);
+  const first = isSystemSaid ? all.findIndex(({ role }) => role !== 'system') : 0;
+  return first < 0 ? [] : all.slice(first);
 }
 
 /** What is remembered of a body so that it can be proved later. */
-export const printOf = (body: JsonObject): Pick<OwnCall, 'digest' | 'messages'> => ({
+export const printOf = (wire: Wire, body: JsonObject): Pick<OwnCall, 'digest' | 'messages'> => ({
   digest: sha256Of(canonicalJson(body)).toString('hex'),
-  messages: messagesIn(body).map((message) => sha256Of(canonicalJson(message)).toString('hex').slice(0, printLength)),
+  messages: messagesIn(wire, body).map((message) => sha256Of(canonicalJson(message)).toString('hex').slice(0, printLength)),
 });
 
 const printLength = 10;
-const messagesIn = (body: JsonObject): readonly Json[] => (Array.isArray(body.messages) ? body.messages : []);
+const messagesIn = (wire: Wire, body: JsonObject): readonly Json[] => {
+  const messages = body[wordsOf[wire].list];
+  return Array.isArray(messages) ? messages : [];
+};
 
 /** Remembers how a reply came about. Call inside the transaction that makes its commit. */
 export function recordOwnRun(chain: Chain, commit: ContextId, run: Omit<OwnRun, 'base'>): void {
   const { question } = run;
-  const { body, before, headers } = question;
-  const shape = chain.artifacts.put(Buffer.from(canonicalJson({ body, before, headers })), { contentType: 'application/json' }).no;
+  const { body, before, headers, sent } = question;
+  const shape = chain.artifacts.put(Buffer.from(canonicalJson({ body, before, headers, from: sent?.from ?? 0 })), {
+    contentType: 'application/json',
+  }).no;
   chain.db.run(
     'INSERT OR REPLACE INTO modelRun (context, project, base, turn, provider, wire, model, likeCall, shape, calls) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
     commitOf(chain, commit).seq,
@@ -128,7 +138,9 @@ export function ownRunOf(chain: Chain, commit: Pick<ContextRow, 'seq'>, messages
 
 function runOf(chain: Chain, stored: StoredRun, messagesOf: (requestId: string) => readonly Json[]): OwnRun {
   const base = commitAt(chain, stored.base);
-  const shape = parseJson(textOf(chain.artifacts.read(stored.shape))) as Pick<OwnQuestion, 'body' | 'before' | 'headers'>;
+  const { from, ...shape } = parseJson(textOf(chain.artifacts.read(stored.shape))) as Pick<OwnQuestion, 'body' | 'before' | 'headers'> & {
+    readonly from: number;
+  };
   return {
     turn: stored.turn === null ? null : commitAt(chain, stored.turn).id,
     base: base.id,
@@ -138,7 +150,7 @@ function runOf(chain: Chain, stored: StoredRun, messagesOf: (requestId: string) 
       ...shape,
       base,
       wire: stored.wire,
-      sent: stored.likeCall === null ? undefined : { requestId: stored.likeCall, messages: messagesOf(stored.likeCall) },
+      sent: stored.likeCall === null ? undefined : { requestId: stored.likeCall, messages: messagesOf(stored.likeCall), from },
     },
     calls: JSON.parse(stored.calls) as OwnCall[],
   };
@@ -196,7 +208,7 @@ export function getOwn(
   const { body, digest, isSame, problem } = held(chain, run.question, call, repliesIn(chain, row));
   return {
     requestId,
-    provider: run.question.wire,
+    provider: wordsOf[run.question.wire].provider,
     body,
     headers: { ...run.question.headers },
     digest,
@@ -210,7 +222,7 @@ export function getOwn(
 /** A call built again, against what was remembered of it. */
 function held(chain: Chain, question: OwnQuestion, call: OwnCall, replies: readonly WritableEntry[]) {
   const body = ownBody(chain, question, replies.slice(0, call.replies));
-  const { digest, messages } = printOf(body);
+  const { digest, messages } = printOf(question.wire, body);
   const isSame = digest === call.digest;
   const differing = call.messages.findIndex((print, at) => messages[at] !== print);
   const problem = isSame
@@ -234,7 +246,10 @@ const spoken = ({ role, kind, text, toolName, toolCallId, arguments: given, resu
   ...(toolName !== undefined && { toolName }),
   ...(toolCallId !== undefined && { toolCallId }),
   ...(given !== undefined && { arguments: given }),
-  // A thinking's signature is all that is said beside its words.
+  // What a provider sealed is all that is said beside the words.
   ...(kind === 'thinking' && result !== undefined && { result }),
+  ...(role === 'assistant' &&
+    isObject(result) &&
+    typeof result.thoughtSignature === 'string' && { result: { thoughtSignature: result.thoughtSignature } }),
   ...(isError && { isError }),
 });

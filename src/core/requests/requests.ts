@@ -1,9 +1,10 @@
-import { type CommitSeq, type ContextId, type EntryKey, type Json, notFound, StemmaError, timestampOf } from '../base/index.js';
+import { type CommitSeq, type ContextId, type EntryKey, type Json, type JsonObject, notFound, StemmaError, timestampOf } from '../base/index.js';
 import { type Chain, commitOf, lineage, walk } from '../chain/index.js';
 import type { Proof, Provider, Request, RequestRow, Stop } from '../contract/index.js';
 import { answerRows, getAnswered, parseAnswerId } from './answers.js';
 import { getOwn, type OwnRun, ownRows, ownRunOf, parseOwnId } from './own.js';
 import { callColumns, openRebuilder, type Rebuilder, type Rebuilt, type StoredCall } from './rebuild.js';
+import { wireOf, wordsOf } from './words.js';
 
 export interface RequestFilter {
   readonly id?: ContextId | undefined;
@@ -63,8 +64,9 @@ export function listRequests(chain: Chain, filter: RequestFilter): RequestRow[] 
 const sentIn =
   (chain: Chain) =>
   (requestId: string): readonly Json[] => {
-    const { messages } = getRequest(chain, requestId).body;
-    return Array.isArray(messages) ? (messages as Json[]) : [];
+    const { provider, body } = getRequest(chain, requestId);
+    const messages = (body as JsonObject)[wordsOf[wireOf(provider, body as JsonObject)].list];
+    return Array.isArray(messages) ? messages : [];
   };
 
 /** How the reply that a commit holds came about; undefined where Stemma did not ask for it. @throws NOT_FOUND */

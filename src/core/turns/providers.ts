@@ -1,5 +1,5 @@
 import { badRequest, inWords } from '../base/index.js';
-import type { Entry, RequestTokens } from '../contract/index.js';
+import type { Entry, RequestTokens, Wire } from '../contract/index.js';
 
 /** A call to a model: the body as it would go over the wire to the provider that it is written for. */
 export interface ModelRequest {
@@ -11,7 +11,8 @@ export interface ModelRequest {
 /** A piece of a reply as it arrives. A tool call comes whole. */
 export type ReplyPiece =
   | { readonly kind: 'text' | 'thinking'; readonly delta: string }
-  | { readonly kind: 'signature'; readonly signature: string }
+  /** What the provider seals of what it said last, and wants back with it: under the name that its wire has for it. */
+  | { readonly kind: 'signature'; readonly signature: string; readonly name?: 'signature' | 'encrypted_content' | 'thoughtSignature' }
   | { readonly kind: 'tool_call'; readonly toolCallId: string; readonly toolName: string; readonly arguments: unknown }
   /** The provider said to come back later, and is asked again after so many milliseconds. */
   | { readonly kind: 'waiting'; readonly ms: number; readonly reason: string }
@@ -25,7 +26,7 @@ export interface ModelProvider {
   readonly id: string;
   readonly title: string;
   /** In which form it takes a request. */
-  readonly wire: 'anthropic' | 'openai';
+  readonly wire: Wire;
   /** Names of models, or why there are none. */
   models(): Promise<{ readonly models: readonly string[]; readonly problem?: string }>;
   /** Streams one reply. Ends early, without an error, when the signal says so. */

@@ -42,7 +42,7 @@ export function* recordedReplies(
   given: readonly WritableEntry[] = [],
 ): Generator<ReplyPart, Reply> {
   const entries: EntryDraft[] = [...given];
-  const asked = questionOf(chain, { ...question, wire: 'anthropic' });
+  const asked = questionOf(chain, question);
   const at = chain.clock();
   for (const entry of recording) {
     if (signal?.aborted) return { entries, question: asked, calls: [], isStopped: true };
@@ -51,7 +51,7 @@ export function* recordedReplies(
     for (const piece of recordedPieces(entry)) yield* shown(piece, said);
     entries.push(draftOf(entry));
   }
-  const call = { ...printOf(ownBody(chain, asked, given)), replies: given.length, at, ms: 0, tokens: noTokens, cost: null, stop: null };
+  const call = { ...printOf(asked.wire, ownBody(chain, asked, given)), replies: given.length, at, ms: 0, tokens: noTokens, cost: null, stop: null };
   return { entries, question: asked, calls: entries.length > given.length ? [call] : [], isStopped: false };
 }
 
@@ -77,7 +77,14 @@ export async function* asked(
     const body = ownBody(chain, question, entries);
     const open: EntryDraft[] = [];
     const at = chain.clock();
-    const noted = { ...printOf(body), replies: entries.length, at, tokens: noTokens, cost: null as number | null, stop: null as string | null };
+    const noted = {
+      ...printOf(question.wire, body),
+      replies: entries.length,
+      at,
+      tokens: noTokens,
+      cost: null as number | null,
+      stop: null as string | null,
+    };
     for await (const piece of provider.stream({ model: question.model, body, headers: question.headers }, signal)) {
       take(entries, piece);
       if (piece.kind === 'tool_call') open.push(entries.at(-1) as EntryDraft);
@@ -159,7 +166,7 @@ function take(entries: EntryDraft[], piece: ReplyPiece): void {
       else entries.push({ role: 'assistant', kind: piece.kind, text: piece.delta });
       return;
     case 'signature':
-      if (last?.kind === 'thinking') entries[entries.length - 1] = { ...last, result: { signature: piece.signature } };
+      seal(entries, piece);
       return;
     case 'tool_call':
       entries.push({ role: 'assistant', kind: 'tool_call', toolName: piece.toolName, toolCallId: piece.toolCallId, arguments: piece.arguments });
@@ -169,6 +176,15 @@ function take(entries: EntryDraft[], piece: ReplyPiece): void {
     case 'end':
       return;
   }
+}
+
+/** Puts a seal to what was said last. A thought that only its provider can read is nothing but its seal. */
+function seal(entries: EntryDraft[], { name = 'signature', signature }: Extract<ReplyPiece, { kind: 'signature' }>): void {
+  const last = entries.at(-1);
+  const result = { [name]: signature };
+  const isOfLast = last?.role === 'assistant' && last.result === undefined && (last.kind === 'thinking' || name === 'thoughtSignature');
+  if (isOfLast) entries[entries.length - 1] = { ...last, result };
+  else if (name === 'encrypted_content') entries.push({ role: 'assistant', kind: 'thinking', result });
 }
 
 /** What a person sees of a piece: a signature is for the provider alone, counts are said at the end. */

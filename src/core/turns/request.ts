@@ -1,14 +1,14 @@
-import { isObject, type Json, type JsonObject, stringAt } from '../base/index.js';
+import { canonicalJson, isObject, type Json, type JsonObject, stringAt } from '../base/index.js';
 import type { Chain, ContextRow } from '../chain/index.js';
-import type { RequestEdits, TurnRequest } from '../contract/index.js';
-import { getRequest, listRequests, type OwnQuestion } from '../requests/index.js';
-import type { ModelProvider } from './providers.js';
+import type { RequestEdits, TurnRequest, Wire } from '../contract/index.js';
+import { getRequest, listRequests, type OwnQuestion, wireOf, wordsOf } from '../requests/index.js';
 
 /** What is asked of a model: the context `base`, and by whose recorded call the rest is set. */
 export interface Question {
   readonly row: Pick<ContextRow, 'id'>;
   readonly base: ContextRow;
-  readonly wire: ModelProvider['wire'];
+  /** In whose words; where nobody is asked, in those of the recorded call. */
+  readonly wire?: Wire | undefined;
   readonly model: string | undefined;
   /** The context is not the one that was sent. */
   readonly isEdited: boolean;
@@ -17,128 +17,174 @@ export interface Question {
 }
 
 const defaultModel = 'claude-sonnet-4-5';
-const defaultMaxTokens = 8_192;
-
-/** What every provider knows by the same name. */
-const common = ['temperature', 'top_p', 'max_tokens'];
 
 /** What is sent around the messages: as the turn's first call had it, in the words of the wire, with what was changed. */
-export function questionOf(chain: Chain, { row, base, wire, model, isEdited, request }: Question): OwnQuestion & { readonly model: string } {
+export function questionOf(chain: Chain, { row, base, wire: asked, model, isEdited, request }: Question): OwnQuestion & { readonly model: string } {
   const recorded = recordedParts(chain, row);
+  const wire = asked ?? recorded?.wire ?? 'anthropic';
   const named = model ?? (recorded?.model || defaultModel);
-  const system = request?.system?.map((text): Json => ({ type: 'text', text })) ?? recorded?.system;
-  const tools = (request?.tools as readonly Json[] | undefined) ?? recorded?.tools ?? [];
+  const own = recorded?.wire === wire ? recorded : undefined;
+  // What was sent in these very words is sent again as it was, as far as nobody changed it.
+  const system = own && !request?.system ? own.around.system : systemFor(wire, request?.system ?? textsOf(recorded?.system ?? []), own);
+  const tools =
+    own && !request?.tools ? own.around.tools : toolsFor(wire, (request?.tools as readonly Json[] | undefined) ?? recorded?.tools ?? [], own);
   const settings = (request?.settings as JsonObject | undefined) ?? settingsFor(wire, recorded);
-  if (wire === 'openai')
-    return {
-      model: named,
-      base,
-      wire,
-      headers: {},
-      body: { ...settings, model: named, ...(tools.length && { tools: tools.map(asFunction) }) },
-      before: system?.length ? [{ role: 'system', content: textsOf(system).join('\n\n') }] : [],
-      sent: request?.system === undefined ? sentAs(wire, isEdited, recorded) : undefined,
-    };
+  // The very messages that went over the wire, where all of them are known and none was changed.
+  const sent = !isEdited && own?.isSent ? { requestId: own.requestId, messages: own.messages, from: request?.system ? own.leading : 0 } : undefined;
   return {
     model: named,
     base,
     wire,
-    headers: recorded?.wire === 'anthropic' ? recorded.headers : {},
-    body: {
-      max_tokens: defaultMaxTokens,
-      ...settings,
-      model: named,
-      ...(system?.length && { system }),
-      ...(tools.length && { tools }),
-    },
-    before: [],
-    // The very messages that went over the wire, where all of them are known and none was changed.
-    sent: sentAs(wire, isEdited, recorded),
+    headers: own?.headers ?? {},
+    body: { ...settings, ...(wire !== 'gemini' && { model: named }), ...system.members, ...tools },
+    before: !sent || request?.system ? system.messages : [],
+    sent,
   };
 }
 
-const sentAs = (wire: ModelProvider['wire'], isEdited: boolean, recorded: Parts | undefined): OwnQuestion['sent'] =>
-  !isEdited && recorded?.wire === wire && recorded.isSent ? { requestId: recorded.requestId, messages: recorded.messages } : undefined;
-
-/** What a person may change of the turn's request before it is asked again, in the words of the Messages API. */
-export function turnRequest(chain: Chain, row: Pick<ContextRow, 'id'>, wire: ModelProvider['wire']): TurnRequest {
+/** What a person may change of the turn's request before it is asked again, in the words of the Messages API; its settings in those of the wire. */
+export function turnRequest(chain: Chain, row: Pick<ContextRow, 'id'>, wire: Wire): TurnRequest {
   const recorded = recordedParts(chain, row);
   return {
     requestId: recorded?.requestId ?? null,
     model: recorded?.model ?? null,
     system: textsOf(recorded?.system ?? []),
     tools: [...(recorded?.tools ?? [])],
-    settings: wire === 'anthropic' ? { max_tokens: defaultMaxTokens, ...settingsFor(wire, recorded) } : settingsFor(wire, recorded),
+    settings: settingsFor(wire, recorded),
   };
 }
 
 interface Parts {
   readonly requestId: string;
-  /** In whose words it was sent; undefined for words that Stemma's own calls are never in: the Responses API's, Gemini's. */
-  readonly wire: ModelProvider['wire'] | undefined;
+  /** In whose words it was sent. */
+  readonly wire: Wire;
   readonly model: string | undefined;
   /** As blocks of the Messages API. */
   readonly system: readonly Json[];
   /** As the Messages API has them. */
   readonly tools: readonly Json[];
+  /** System prompt and tools as they were sent: messages, or members of the body. */
+  readonly around: { readonly system: System; readonly tools: JsonObject };
   readonly settings: JsonObject;
   readonly headers: Readonly<Record<string, string>>;
   readonly messages: readonly Json[];
+  /** So many messages are the system prompt. */
+  readonly leading: number;
   /** The messages are those that were sent, and not one is missing. */
   readonly isSent: boolean;
 }
 
-const notSettings = new Set([
-  ...['model', 'messages', 'system', 'tools', 'stream', 'metadata'],
-  ...['input', 'instructions', 'contents', 'systemInstruction', 'system_instruction', 'generationConfig'],
-]);
+/** A system prompt: members of the body, or its first messages. */
+interface System {
+  readonly members: JsonObject;
+  readonly messages: readonly Json[];
+}
+
+const systemNames = new Set(['system', 'instructions', 'systemInstruction', 'system_instruction']);
+const notSettings = new Set([...systemNames, 'model', 'messages', 'input', 'contents', 'tools', 'stream', 'metadata']);
+
+const only = (body: JsonObject, isWanted: (name: string) => boolean): JsonObject =>
+  Object.fromEntries(Object.entries(body).filter(([name]) => isWanted(name)));
 
 /** The first call of a turn, taken apart; undefined where none is known. */
 function recordedParts(chain: Chain, row: Pick<ContextRow, 'id'>): Parts | undefined {
   const [first] = listRequests(chain, { turnId: row.id });
   if (!first) return undefined;
-  const { provider, body, headers } = getRequest(chain, first.requestId);
-  const messages = Array.isArray(body.messages) ? (body.messages as Json[]) : [];
-  const wire = provider === 'anthropic' ? 'anthropic' : provider === 'openai' && body.input === undefined ? 'openai' : undefined;
+  const { provider, body: sent, headers } = getRequest(chain, first.requestId);
+  const body = sent as JsonObject;
+  const wire = wireOf(provider, body);
+  const messages = itemsIn(body[wordsOf[wire].list]);
+  const stated = only(body, (name) => systemNames.has(name));
+  const leading = Object.keys(stated).length ? 0 : leadingIn(messages);
   return {
     requestId: first.requestId,
     wire,
     model: stringAt(body, 'model') ?? first.model ?? undefined,
-    system: systemIn(body, messages),
+    system: systemIn(body, messages.slice(0, leading)),
     tools: toolsIn(body).flatMap(asTool),
-    settings: Object.fromEntries(Object.entries(body as JsonObject).filter(([name]) => !notSettings.has(name))),
-    headers: wire === 'anthropic' ? headers : {},
+    around: { system: { members: stated, messages: messages.slice(0, leading) }, tools: only(body, (name) => name === 'tools') },
+    settings: only(body, (name) => !notSettings.has(name)),
+    headers,
     messages,
+    leading,
     isSent: first.proof !== 'rebuilt' && messages.length > 0 && messages.every((message) => message !== null),
   };
 }
 
-/** Another provider's settings are left behind, but for those that mean the same everywhere. */
-const settingsFor = (wire: ModelProvider['wire'], recorded: Parts | undefined): JsonObject =>
-  Object.fromEntries(Object.entries(recorded?.settings ?? {}).filter(([name]) => recorded?.wire === wire || common.includes(name)));
+/** System prompts that are messages come first. */
+function leadingIn(messages: readonly Json[]): number {
+  const leading = messages.findIndex((message) => !['system', 'developer'].includes(stringAt(message, 'role') ?? ''));
+  return leading < 0 ? messages.length : leading;
+}
 
-function systemIn(body: Readonly<Record<string, unknown>>, messages: readonly Json[]): Json[] {
+/** A system prompt in the words of a wire; as messages where it was sent as messages. */
+function systemFor(wire: Wire, texts: readonly string[], own: Parts | undefined): System {
+  if (texts.length === 0) return { members: {}, messages: [] };
+  const role = own?.leading ? (stringAt(own.messages[0], 'role') ?? 'system') : undefined;
+  switch (wire) {
+    case 'anthropic':
+      return { members: { system: texts.map((text) => ({ type: 'text', text })) }, messages: [] };
+    case 'openai':
+      if (role !== undefined) return { members: {}, messages: texts.map((content) => ({ role, content })) };
+      return { members: {}, messages: [{ role: 'system', content: texts.join('\n\n') }] };
+    case 'responses':
+      if (role === undefined) return { members: { instructions: texts.join('\n\n') }, messages: [] };
+      return { members: {}, messages: texts.map((text) => ({ type: 'message', role, content: [{ type: 'input_text', text }] })) };
+    case 'gemini':
+      return { members: { systemInstruction: { parts: texts.map((text) => ({ text })) } }, messages: [] };
+  }
+}
+
+/** Settings that every provider has, by what each calls them. */
+const commonNames: Readonly<Record<Wire, Readonly<Record<'temperature' | 'topP' | 'most', string>>>> = {
+  anthropic: { temperature: 'temperature', topP: 'top_p', most: 'max_tokens' },
+  openai: { temperature: 'temperature', topP: 'top_p', most: 'max_tokens' },
+  responses: { temperature: 'temperature', topP: 'top_p', most: 'max_output_tokens' },
+  gemini: { temperature: 'temperature', topP: 'topP', most: 'maxOutputTokens' },
+};
+const commonSettings = ['temperature', 'topP', 'most'] as const;
+
+/** What no call of the wire is without. */
+const usualSettings: Readonly<Record<Wire, JsonObject>> = {
+  anthropic: { max_tokens: 8_192 },
+  openai: {},
+  // Unless told otherwise, this provider keeps what it was asked.
+  responses: { store: false },
+  gemini: {},
+};
+
+/** Another provider's settings are left behind, but for those that mean the same everywhere. */
+function settingsFor(wire: Wire, recorded: Parts | undefined): JsonObject {
+  if (recorded?.wire === wire) return { ...(wire === 'anthropic' && usualSettings.anthropic), ...recorded.settings };
+  const own = recorded?.settings ?? {};
+  const from = recorded && (recorded.wire === 'gemini' && isObject(own.generationConfig) ? own.generationConfig : own);
+  const common = Object.fromEntries(
+    commonSettings.flatMap((name) => {
+      const value = recorded && from?.[commonNames[recorded.wire][name]];
+      return value === undefined ? [] : [[commonNames[wire][name], value] as const];
+    }),
+  );
+  const said = wire === 'gemini' && Object.keys(common).length ? { generationConfig: common } : common;
+  return { ...usualSettings[wire], ...said };
+}
+
+/** @param leading the messages that say it, where no member of the body does. */
+function systemIn(body: JsonObject, leading: readonly Json[]): Json[] {
   const stated = body.system ?? body.instructions;
   if (typeof stated === 'string') return stated ? [{ type: 'text', text: stated }] : [];
-  if (Array.isArray(stated)) return stated as Json[];
+  if (Array.isArray(stated)) return [...stated];
   const instruction = body.systemInstruction ?? body.system_instruction;
-  if (isObject(instruction))
-    return itemsIn(instruction.parts).flatMap((part): Json[] =>
-      stringAt(part, 'text') ? [{ type: 'text', text: stringAt(part, 'text') ?? '' }] : [],
-    );
-  const first = messages.length > 0 ? messages : itemsIn(body.input);
-  const leading = first.findIndex((message) => !['system', 'developer'].includes(stringAt(message, 'role') ?? ''));
-  return first.slice(0, Math.max(0, leading)).flatMap((message): Json[] => {
-    const content = isObject(message) ? message.content : undefined;
-    const texts = typeof content === 'string' ? [content] : itemsIn(content).flatMap((part) => stringAt(part, 'text') ?? []);
-    return texts.filter((text) => text !== '').map((text) => ({ type: 'text', text }));
-  });
+  const parts = isObject(instruction) ? [instruction.parts] : leading.map((message) => (isObject(message) ? (message.content ?? null) : null));
+  return parts
+    .flatMap((content) => (typeof content === 'string' ? [content] : itemsIn(content).flatMap((part) => stringAt(part, 'text') ?? [])))
+    .filter((text) => text !== '')
+    .map((text) => ({ type: 'text', text }));
 }
 
 const itemsIn = (value: unknown): readonly Json[] => (Array.isArray(value) ? (value as Json[]) : []);
 
 /** Gemini declares the functions of a tool in a list of their own. */
-const toolsIn = (body: Readonly<Record<string, unknown>>): Json[] =>
+const toolsIn = (body: JsonObject): Json[] =>
   itemsIn(body.tools).flatMap((tool): readonly Json[] =>
     isObject(tool) && Array.isArray(tool.functionDeclarations) ? tool.functionDeclarations : [tool],
   );
@@ -160,15 +206,28 @@ function asTool(tool: Json): Json[] {
   ];
 }
 
-/** The same in the words of chat completions. */
-const asFunction = (tool: Json): Json =>
-  isObject(tool)
-    ? {
-        type: 'function',
-        function: {
-          name: tool.name ?? '',
-          description: typeof tool.description === 'string' ? tool.description : '',
-          parameters: tool.input_schema ?? { type: 'object' },
-        },
-      }
-    : tool;
+/** Tools of the Messages API in the words of a wire. Those that were sent in these words stay as they were; another provider's own are left behind. */
+function toolsFor(wire: Wire, tools: readonly Json[], own: Parts | undefined): JsonObject {
+  const sent = new Map(toolsIn(own?.around.tools ?? {}).flatMap((tool) => asTool(tool).map((same) => [canonicalJson(same), tool] as const)));
+  const said = tools.flatMap((tool): readonly Json[] => {
+    const asSent = sent.get(canonicalJson(tool));
+    if (asSent !== undefined) return [asSent];
+    return isObject(tool) && typeof tool.name === 'string' ? [toolFor[wire](tool, tool.name)] : wire === 'anthropic' ? [tool] : [];
+  });
+  if (said.length === 0) return {};
+  if (wire !== 'gemini') return { tools: said };
+  const isFunction = (tool: Json): boolean => typeof stringAt(tool, 'name') === 'string';
+  const functions = said.filter(isFunction);
+  return { tools: [...(functions.length ? [{ functionDeclarations: functions }] : []), ...said.filter((tool) => !isFunction(tool))] };
+}
+
+const descriptionOf = (tool: JsonObject): string => (typeof tool.description === 'string' ? tool.description : '');
+const schemaOf = (tool: JsonObject): Json => tool.input_schema ?? { type: 'object' };
+
+const toolFor: Readonly<Record<Wire, (tool: JsonObject, name: string) => Json>> = {
+  anthropic: (tool) => tool,
+  openai: (tool, name) => ({ type: 'function', function: { name, description: descriptionOf(tool), parameters: schemaOf(tool) } }),
+  // Where it is not said, this provider holds a schema to be a strict one.
+  responses: (tool, name) => ({ type: 'function', name, description: descriptionOf(tool), parameters: schemaOf(tool), strict: false }),
+  gemini: (tool, name) => ({ name, description: descriptionOf(tool), parametersJsonSchema: schemaOf(tool) }),
+};

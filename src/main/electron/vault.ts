@@ -6,7 +6,7 @@ function problem(): string | undefined {
   const isOpen = process.platform === 'linux' && ['basic_text', 'unknown'].includes(safeStorage.getSelectedStorageBackend());
   return safeStorage.isEncryptionAvailable() && !isOpen
     ? undefined
-    : 'the operating system keeps no secrets here (no keyring is open): set ANTHROPIC_API_KEY, or OPENAI_BASE_URL and OPENAI_API_KEY, in the environment instead';
+    : 'the operating system keeps no secrets here (no keyring is open): set ANTHROPIC_API_KEY, GEMINI_API_KEY, or OPENAI_API_KEY (and OPENAI_BASE_URL), in the environment instead';
 }
 
 /** Seals and opens what the engine asks for, with the keys of the person who is logged in. */

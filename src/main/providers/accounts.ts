@@ -1,10 +1,13 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ORPCError } from '@orpc/server';
+import type { Wire } from '../../core/contract/index.js';
 import type { Accounts, ModelProvider, NewAccount, ProviderAccount } from '../../core/project/index.js';
 import { anthropicProvider } from './anthropic.js';
 import { found } from './found.js';
+import { geminiProvider } from './gemini.js';
 import { openaiProvider } from './openai.js';
+import { responsesProvider } from './responses.js';
 
 /** Secrets that the operating system keeps: what is sealed can be read again by this person on this machine alone. */
 export interface Vault {
@@ -16,7 +19,7 @@ export interface Vault {
 interface Written {
   readonly id: string;
   readonly title: string;
-  readonly wire: 'anthropic' | 'openai';
+  readonly wire: Wire;
   readonly url: string;
   readonly sealed?: string | undefined;
 }
@@ -30,7 +33,8 @@ interface Options {
 }
 
 const listTimeoutMs = 5_000;
-const noVault = 'Here keys come from the environment alone: set ANTHROPIC_API_KEY, or OPENAI_BASE_URL and OPENAI_API_KEY, and start Stemma again.';
+const noVault =
+  'Here keys come from the environment alone: set ANTHROPIC_API_KEY, GEMINI_API_KEY, or OPENAI_API_KEY (and OPENAI_BASE_URL), and start Stemma again.';
 
 /** Who answers on this machine: by the environment, by what a person set, and what is looked for by itself. */
 export function openAccounts({ dataDir, env, vault }: Options): Accounts & { readonly providers: () => readonly ModelProvider[] } {
@@ -73,8 +77,17 @@ const accountOf = ({ sealed, ...account }: Written): ProviderAccount => ({ ...ac
 
 function providerOf({ id, title, wire, url, sealed }: Written, vault: Vault | undefined): ModelProvider {
   const key = async (): Promise<string | undefined> => (sealed !== undefined && vault ? await vault.unseal(sealed) : undefined);
-  if (wire === 'anthropic') return anthropicProvider({ id, title, url, key });
-  return openaiProvider({ id, title, url, listTimeoutMs, ...(sealed !== undefined && { key }) });
+  const server = { id, title, url };
+  switch (wire) {
+    case 'anthropic':
+      return anthropicProvider({ ...server, key });
+    case 'gemini':
+      return geminiProvider({ ...server, key });
+    case 'responses':
+      return responsesProvider({ ...server, ...(sealed !== undefined && { key }) });
+    case 'openai':
+      return openaiProvider({ ...server, listTimeoutMs, ...(sealed !== undefined && { key }) });
+  }
 }
 
 /** Why the vault does not keep anything; null where it does. */

@@ -1,6 +1,8 @@
 import type { ModelProvider, ProviderAccount } from '../../core/project/index.js';
 import { anthropicProvider, anthropicUrl } from './anthropic.js';
+import { geminiProvider, geminiUrl } from './gemini.js';
 import { openaiProvider } from './openai.js';
+import { openaiUrl, responsesProvider } from './responses.js';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -24,9 +26,24 @@ export function found(env: Environment): Found[] {
     account: { ...server, wire: 'openai', hasKey: false, from: 'machine' },
     provider: openaiProvider({ ...server, listTimeoutMs: localTimeoutMs }),
   }));
-  const { OPENAI_BASE_URL: openaiUrl, OPENAI_API_KEY: openaiKey, ANTHROPIC_API_KEY: anthropicKey } = env;
-  if (openaiUrl) {
-    const server = { id: 'openai', title: 'OpenAI-compatible', url: openaiUrl };
+  const { OPENAI_BASE_URL: compatibleUrl, OPENAI_API_KEY: openaiKey, ANTHROPIC_API_KEY: anthropicKey } = env;
+  const geminiKey = env.GEMINI_API_KEY || env.GOOGLE_API_KEY;
+  if (geminiKey) {
+    const server = { id: 'gemini', title: 'Gemini', url: env.GOOGLE_GEMINI_BASE_URL || geminiUrl };
+    providers.unshift({
+      account: { ...server, wire: 'gemini', hasKey: true, from: 'environment' },
+      provider: geminiProvider({ ...server, key: geminiKey }),
+    });
+  }
+  if (openaiKey) {
+    const server = { id: 'openai-responses', title: 'OpenAI responses', url: compatibleUrl || openaiUrl };
+    providers.unshift({
+      account: { ...server, wire: 'responses', hasKey: true, from: 'environment' },
+      provider: responsesProvider({ ...server, key: openaiKey }),
+    });
+  }
+  if (compatibleUrl) {
+    const server = { id: 'openai', title: 'OpenAI-compatible', url: compatibleUrl };
     providers.unshift({
       account: { ...server, wire: 'openai', hasKey: Boolean(openaiKey), from: 'environment' },
       provider: openaiProvider({ ...server, key: openaiKey, listTimeoutMs: remoteTimeoutMs }),

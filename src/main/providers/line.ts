@@ -102,7 +102,7 @@ function eventIn(endpoint: Endpoint, data: string): Record<string, unknown> {
   throw unavailable(endpoint, `its reply cannot be read: ${data.slice(0, 200)}`);
 }
 
-/** The provider's words where they are where both wires put them, else what came. */
+/** The provider's words where they are where all wires put them, else what came. */
 function reasonIn(said: string): string {
   try {
     const { error } = JSON.parse(said) as { error?: { message?: unknown } };
@@ -125,14 +125,22 @@ const unlisted = new Set([404, 405, 501]);
 
 function namesIn(list: string): string[] {
   try {
-    const { data } = JSON.parse(list) as { data?: unknown };
-    return Array.isArray(data) ? data.flatMap((model: { id?: unknown } | null) => (typeof model?.id === 'string' ? [model.id] : [])) : [];
+    const { data, models } = JSON.parse(list) as { data?: unknown; models?: unknown };
+    if (Array.isArray(data)) return data.flatMap((model: { id?: unknown } | null) => (typeof model?.id === 'string' ? [model.id] : []));
+    return Array.isArray(models) ? models.flatMap(answeringModel) : [];
   } catch {
     return [];
   }
 }
 
-/** The names of the models that an endpoint lists, in the form that both wires share. */
+/** Gemini lists models that answer nothing, too: those for embeddings, for one. */
+function answeringModel(model: { name?: unknown; supportedGenerationMethods?: unknown } | null): string[] {
+  const methods = model?.supportedGenerationMethods;
+  if (typeof model?.name !== 'string' || (Array.isArray(methods) && !methods.includes('generateContent'))) return [];
+  return [model.name.replace(/^models\//, '')];
+}
+
+/** The names of the models that an endpoint lists, in either form that there is. */
 export async function modelsOf(endpoint: Endpoint, path: string, timeoutMs: number): Promise<{ models: string[]; problem?: string }> {
   try {
     const response = await fetch(endpoint.url + path, {

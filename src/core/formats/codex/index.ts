@@ -13,6 +13,7 @@ import { writeSession } from './session.js';
 import { cutLines, writeEntries } from './write.js';
 
 export { type PlacedLine, readLines, sentItem } from './sent.js';
+export { writeItems } from './write.js';
 
 export const codex = {
   id: formatId,

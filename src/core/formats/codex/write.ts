@@ -5,6 +5,7 @@ import { isKept } from '../kept.js';
 import { textParts } from '../parts.js';
 import { entriesOf } from './entries.js';
 import { scanLines } from './record.js';
+import { sentItem } from './sent.js';
 
 /** The item and the place of the part in it, as an entry's key names them. */
 const splitKey = (key: string | undefined): { readonly name: string; readonly part: number } | undefined => {
@@ -27,6 +28,17 @@ export function writeEntries(entries: readonly WritableEntry[], options: WriteOp
     at += group.length;
   }
   return bytesOf(lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+}
+
+/** The entries as the Responses API takes them: items without names, for names are the provider's to give. */
+export function writeItems(entries: readonly WritableEntry[], options: WriteOptions): JsonObject[] {
+  const asked = entries.filter(({ kind, marks }) => kind !== 'event' && !marks?.includes('hidden'));
+  return itemsOf(asked, options).flatMap((item): JsonObject[] => {
+    // Without what the provider sealed, it takes no thought back.
+    if (item.entries[0].kind === 'thinking' && sealedIn(item.entries[0]) === undefined) return [];
+    const { id: _, content, is_error: __, ...rest } = sentItem(itemFor(item) as JsonObject);
+    return [{ ...rest, ...(content !== undefined && content !== null && { content }) }];
+  });
 }
 
 /** Entries that become one item, and its name. */

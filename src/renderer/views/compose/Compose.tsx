@@ -1,7 +1,7 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { Braces, Layers, Pencil, RotateCcw, Scissors } from 'lucide-react';
 import { useDeferredValue, useEffect, useMemo, useRef, useState } from 'react';
-import type { BodyProvider, ContextId, PreviewLayer, Process } from '../../../core/contract/index.js';
+import { type ContextId, type PreviewLayer, type Process, type Wire, wires } from '../../../core/contract/index.js';
 import { api, type Client } from '../../client';
 import { Answer, Button, Empty, Fold, IconButton, MenuButton, notifyProblem, Sheet, Switch, say } from '../../parts';
 import { copy, go, notify, refreshProject, useNavigation, useQuery } from '../../state';
@@ -151,8 +151,8 @@ function Controls({ trial, onChange, commit, now }: { trial: Trial; onChange: (t
       <MenuButton
         label="Copy as JSON"
         button={<Button icon={Braces}>Copy</Button>}
-        items={(['anthropic', 'openai', 'gemini'] as const).map((provider) => ({
-          name: `For ${providerNames[provider]}`,
+        items={wires.map((provider) => ({
+          name: `For ${wireNames[provider]}`,
           act: () => void copyBody(now, provider),
         }))}
       />
@@ -172,12 +172,12 @@ function Controls({ trial, onChange, commit, now }: { trial: Trial; onChange: (t
   );
 }
 
-const providerNames: Record<BodyProvider, string> = { anthropic: 'Anthropic', openai: 'OpenAI', gemini: 'Gemini' };
+const wireNames: Record<Wire, string> = { anthropic: 'Anthropic', openai: 'OpenAI chat', responses: 'OpenAI responses', gemini: 'Gemini' };
 
-async function copyBody(now: Preview, provider: BodyProvider): Promise<void> {
+async function copyBody(now: Preview, provider: Wire): Promise<void> {
   try {
     const { body } = await api.compose.body({ messages: now.messages, provider });
-    await copy(JSON.stringify(body, null, 2), `Copied for ${providerNames[provider]}`);
+    await copy(JSON.stringify(body, null, 2), `Copied for ${wireNames[provider]}`);
   } catch (error) {
     notifyProblem(error);
   }

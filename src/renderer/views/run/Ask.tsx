@@ -1,10 +1,11 @@
 import { FlaskConical, Play, Plus, RotateCcw, Trash2 } from 'lucide-react';
 import { type ReactNode, useMemo, useState } from 'react';
 import type { ContextId, Turn, TurnRequest } from '../../../core/contract/index.js';
+import { api } from '../../client';
 import { Button, IconButton, say } from '../../parts';
-import { type Outline, type RunInput, show } from '../../state';
+import { type Outline, type RunInput, show, useQuery } from '../../state';
 import { type Changes, EntryEditor, noChanges, planOf } from '../fork';
-import { type Draft, draftOf, editsOf, toolName } from './request';
+import { type Draft, draftOf, editsOf, settingsOf, toolName } from './request';
 import { lastProvider, type Provider, rememberProvider, type Unanswered, Who } from './Who';
 
 interface AskProps {
@@ -15,8 +16,14 @@ interface AskProps {
   readonly onRun: (input: Omit<RunInput, 'turnId'>) => void;
 }
 
+/** The request in the words of whoever is asked, as soon as they are known. */
+function useRequestFor(turnId: ContextId, wire: Provider['wire']): TurnRequest | undefined {
+  const query = useQuery(`${turnId} request ${wire}`, (signal) => api.turn.request({ turnId, wire }, { signal }));
+  return query.status === 'done' ? query.data : undefined;
+}
+
 /** Everything that is asked of the model, to be changed before it is asked. */
-export function Ask({ turn, request, providers, outline, onRun }: AskProps) {
+export function Ask({ turn, request: recorded, providers, outline, onRun }: AskProps) {
   const [provider, setProvider] = useState(() => lastProvider(providers));
   const [model, setModel] = useState('');
   const [samples, setSamples] = useState(1);
@@ -27,11 +34,12 @@ export function Ask({ turn, request, providers, outline, onRun }: AskProps) {
   const cut = outline.rows.findLastIndex((row) => row.commit !== turn.turnId || turn.input.keys.includes(row.key));
   const [changes, setChanges] = useState<Changes>(() => noChanges(cut));
   const plan = useMemo(() => planOf(outline.rows, changes), [outline, changes]);
+  const chosen = providers.find((each) => each.id === provider);
+  const request = useRequestFor(turn.turnId, chosen?.wire) ?? recorded;
   const edited = useMemo(() => editsOf(draft, request), [draft, request]);
   const isRecorded = provider === 'recorded';
   const edits = 'edits' in edited ? edited.edits : undefined;
   const changed = plan.edits.length + (edits ? Object.keys(edits).length : 0);
-  const chosen = providers.find((each) => each.id === provider);
   const problem =
     'problem' in edited
       ? edited.problem
@@ -41,6 +49,7 @@ export function Ask({ turn, request, providers, outline, onRun }: AskProps) {
           ? `${chosen.title}: ${chosen.problem}.`
           : undefined;
   const original = draftOf(request);
+  const settings = draft.settings ?? settingsOf(request);
 
   const input = { provider, model: model.trim() || undefined, edits: plan.edits, request: edits, samples, unanswered };
   const run = () => {
@@ -189,14 +198,14 @@ export function Ask({ turn, request, providers, outline, onRun }: AskProps) {
         name="Settings"
         count={Object.keys(request.settings).length}
         none="none recorded"
-        isChanged={draft.settings !== original.settings}
+        isChanged={edits?.settings !== undefined}
         onUndo={() => setDraft({ ...draft, settings: original.settings })}
       >
         <textarea
           className="field mono"
           aria-label="Settings as JSON"
-          rows={Math.min(16, draft.settings.split('\n').length + 1)}
-          value={draft.settings}
+          rows={Math.min(16, settings.split('\n').length + 1)}
+          value={settings}
           onChange={(event) => setDraft({ ...draft, settings: event.target.value })}
         />
       </Part>

@@ -1,6 +1,6 @@
 import { KeyRound, Plus, Trash2 } from 'lucide-react';
 import { useRef, useState } from 'react';
-import type { ProviderAccount, ProviderAccounts } from '../../../core/contract/index.js';
+import { type ProviderAccount, type ProviderAccounts, type Wire, wires } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Answer, Button, IconButton, problemOf, Sheet } from '../../parts';
 import { dismiss, useQuery } from '../../state';
@@ -9,6 +9,20 @@ const origins: Record<ProviderAccount['from'], string> = {
   environment: 'set by the environment of the process',
   settings: 'set here',
   machine: 'looked for by itself',
+};
+
+/** What a server speaks, and where one is. */
+const wireNames: Record<Wire, string> = {
+  openai: 'chat completions (OpenAI-compatible)',
+  responses: 'the Responses API (OpenAI)',
+  anthropic: 'the Messages API (Anthropic)',
+  gemini: "Gemini's API (Google)",
+};
+const examples: Record<Wire, string> = {
+  openai: 'http://127.0.0.1:1234/v1',
+  responses: 'https://api.openai.com/v1',
+  anthropic: 'https://api.anthropic.com',
+  gemini: 'https://generativelanguage.googleapis.com',
 };
 
 /** Who can be asked, and whether there is a key for them. A key goes to the operating system and is never shown again. */
@@ -69,7 +83,7 @@ function Accounts({ first }: { first: ProviderAccounts }) {
 type NewAccount = Parameters<typeof api.provider.set>[0];
 
 function NewProvider({ noKeys, onAdd }: { noKeys: string | null; onAdd: (account: NewAccount) => Promise<void> }) {
-  const [wire, setWire] = useState<'anthropic' | 'openai'>('openai');
+  const [wire, setWire] = useState<Wire>('openai');
   const form = useRef<HTMLFormElement>(null);
   return (
     <form
@@ -89,9 +103,12 @@ function NewProvider({ noKeys, onAdd }: { noKeys: string | null; onAdd: (account
       <h3>Add a provider</h3>
       <label>
         <span className="muted">Speaks</span>
-        <select className="field" value={wire} onChange={(event) => setWire(event.target.value === 'anthropic' ? 'anthropic' : 'openai')}>
-          <option value="openai">chat completions (OpenAI-compatible)</option>
-          <option value="anthropic">the Messages API (Anthropic)</option>
+        <select className="field" value={wire} onChange={(event) => setWire(wires.find((each) => each === event.target.value) ?? 'openai')}>
+          {wires.map((each) => (
+            <option key={each} value={each}>
+              {wireNames[each]}
+            </option>
+          ))}
         </select>
       </label>
       <label>
@@ -100,7 +117,7 @@ function NewProvider({ noKeys, onAdd }: { noKeys: string | null; onAdd: (account
       </label>
       <label>
         <span className="muted">Address</span>
-        <input className="field mono" name="url" type="url" required placeholder="http://127.0.0.1:1234/v1" />
+        <input className="field mono" name="url" type="url" required placeholder={examples[wire]} />
       </label>
       {noKeys === null ? (
         <label>

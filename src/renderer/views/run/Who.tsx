@@ -1,5 +1,6 @@
 import { Settings } from 'lucide-react';
 import type { ReactNode } from 'react';
+import type { Wire } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { IconButton } from '../../parts';
 import { type Query, show, useKept, useQuery, useUi } from '../../state';
@@ -7,6 +8,7 @@ import { type Query, show, useKept, useQuery, useUi } from '../../state';
 export interface Provider {
   readonly id: string;
   readonly title: string;
+  readonly wire?: Wire | undefined;
   readonly models: readonly string[];
   readonly problem?: string | undefined;
 }

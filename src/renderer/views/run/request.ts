@@ -5,7 +5,8 @@ export interface Draft {
   readonly system: readonly string[];
   /** Each tool's definition as JSON. */
   readonly tools: readonly { readonly json: string; readonly isUsed: boolean }[];
-  readonly settings: string;
+  /** As JSON; null where they are as recorded, in the words of whoever is asked. */
+  readonly settings: string | null;
 }
 
 const json = (value: unknown): string => JSON.stringify(value, null, 2);
@@ -13,8 +14,11 @@ const json = (value: unknown): string => JSON.stringify(value, null, 2);
 export const draftOf = (request: TurnRequest): Draft => ({
   system: request.system,
   tools: request.tools.map((tool) => ({ json: json(tool), isUsed: true })),
-  settings: json(request.settings),
+  settings: null,
 });
+
+/** Settings as a person reads and changes them. */
+export const settingsOf = (request: TurnRequest): string => json(request.settings);
 
 export type Edited = { readonly edits: RequestEdits | undefined } | { readonly problem: string };
 
@@ -25,10 +29,10 @@ export function editsOf(draft: Draft, request: TurnRequest): Edited {
   const isSame = {
     system: json(draft.system) === json(original.system),
     tools: json(used.map((tool) => tool.json)) === json(original.tools.map((tool) => tool.json)),
-    settings: draft.settings === original.settings,
+    settings: draft.settings === null || draft.settings === settingsOf(request),
   };
   const tools = used.map((tool, n) => objectIn(tool.json, `Tool ${n + 1}`));
-  const settings = objectIn(draft.settings, 'The settings');
+  const settings = objectIn(draft.settings ?? settingsOf(request), 'The settings');
   const problem = [...(isSame.tools ? [] : tools), ...(isSame.settings ? [] : [settings])].find((parsed) => 'problem' in parsed);
   if (problem && 'problem' in problem) return problem;
   const edits: RequestEdits = {

@@ -1,0 +1,98 @@
+import type { ModelProvider, ReplyPiece } from '../../core/project/index.js';
+import { type Endpoint, events, type Key, keyOf, modelsOf, unavailable } from './line.js';
+
+const listTimeoutMs = 5_000;
+
+/** Where Gemini's API is for everybody: with it, a key is all that is needed. */
+export const geminiUrl = 'https://generativelanguage.googleapis.com';
+
+interface GeminiOptions {
+  readonly url: string;
+  readonly key: Key;
+  readonly id?: string;
+  readonly title?: string;
+}
+
+interface Part {
+  readonly text?: string;
+  readonly thought?: boolean;
+  readonly thoughtSignature?: string;
+  readonly functionCall?: { readonly id?: string; readonly name?: string; readonly args?: unknown };
+}
+
+/** A piece of the answer, as far as it is read here. */
+interface Piece {
+  readonly responseId?: string;
+  readonly error?: { readonly message?: string };
+  readonly promptFeedback?: { readonly blockReason?: string };
+  readonly candidates?: readonly { readonly content?: { readonly parts?: readonly Part[] }; readonly finishReason?: string }[];
+  readonly usageMetadata?: Counted;
+}
+
+interface Counted {
+  readonly promptTokenCount?: number;
+  readonly candidatesTokenCount?: number;
+  readonly thoughtsTokenCount?: number;
+  readonly cachedContentTokenCount?: number;
+}
+
+/** Gemini's API, asked with the very body that it is given; the model stands in the address. */
+export function geminiProvider({ url, key, id = 'gemini', title = 'Gemini' }: GeminiOptions): ModelProvider {
+  const headers = async () => ({ 'x-goog-api-key': await keyOf(key, title) });
+  const address = url.replace(/\/$/, '');
+  const endpoint: Endpoint = { url: /\/v\d\w*$/.test(address) ? address : `${address}/v1beta`, headers, name: title };
+  return {
+    id,
+    title,
+    wire: 'gemini',
+    models: () => modelsOf(endpoint, '/models?pageSize=1000', listTimeoutMs),
+    async *stream({ model, body }, signal) {
+      let calls = 0;
+      let counted: Counted | undefined;
+      let end: string | undefined;
+      for await (const incoming of events(endpoint, `/models/${encodeURIComponent(model)}:streamGenerateContent?alt=sse`, body, signal)) {
+        if (incoming.kind === 'waiting') {
+          yield incoming;
+          continue;
+        }
+        const { responseId, error, promptFeedback, candidates, usageMetadata } = incoming.value as Piece;
+        if (error) throw unavailable(endpoint, error.message ?? 'it broke off with an error');
+        if (promptFeedback?.blockReason) throw unavailable(endpoint, `it takes no such prompt (${promptFeedback.blockReason})`);
+        const [candidate] = candidates ?? [];
+        for (const part of candidate?.content?.parts ?? []) {
+          // Not every model names its calls; the answers need to be told apart.
+          yield* piecesOf(part, () => `call-${responseId ?? 'of'}-${++calls}`);
+        }
+        counted = usageMetadata ?? counted;
+        end = candidate?.finishReason ?? end;
+      }
+      if (end === undefined && !signal?.aborted) throw unavailable(endpoint, 'its reply ended before it was whole');
+      if (counted) yield countedIn(counted);
+      if (end !== undefined) yield { kind: 'end', reason: end };
+    },
+  };
+}
+
+function* piecesOf({ text, thought, thoughtSignature, functionCall }: Part, newId: () => string): Generator<ReplyPiece> {
+  if (text) yield { kind: thought ? 'thinking' : 'text', delta: text };
+  if (functionCall)
+    yield { kind: 'tool_call', toolCallId: functionCall.id ?? newId(), toolName: functionCall.name ?? '', arguments: functionCall.args ?? {} };
+  if (thoughtSignature && !thought) yield { kind: 'signature', name: 'thoughtSignature', signature: thoughtSignature };
+}
+
+/** The prompt's count holds what came from the cache; thoughts are counted beside the answer. */
+function countedIn({
+  promptTokenCount: prompt,
+  candidatesTokenCount: said,
+  thoughtsTokenCount: thought,
+  cachedContentTokenCount: cached,
+}: Counted): ReplyPiece {
+  return {
+    kind: 'usage',
+    tokens: {
+      ...(prompt !== undefined && { input: prompt - (cached ?? 0) }),
+      ...(said !== undefined && { output: said + (thought ?? 0) }),
+      ...(cached !== undefined && { cacheRead: cached }),
+    },
+  };
+}

@@ -1,0 +1,121 @@
+import type { ModelProvider, ReplyPiece } from '../../core/project/index.js';
+import { argumentsIn } from './anthropic.js';
+import { type Endpoint, events, type Key, keyOf, modelsOf, unavailable } from './line.js';
+
+const listTimeoutMs = 5_000;
+
+/** Where the Responses API is for everybody. */
+export const openaiUrl = 'https://api.openai.com/v1';
+
+interface ResponsesOptions {
+  readonly url: string;
+  readonly id: string;
+  readonly title: string;
+  readonly key?: Key | undefined;
+}
+
+/** An item of a response, as far as it is read here. */
+interface Item {
+  readonly id?: string;
+  readonly type?: string;
+  readonly call_id?: string;
+  readonly name?: string;
+  readonly arguments?: string;
+  readonly input?: string;
+  readonly content?: readonly { readonly text?: string; readonly refusal?: string }[] | null;
+  readonly encrypted_content?: string | null;
+}
+
+interface Counted {
+  readonly input_tokens?: number;
+  readonly output_tokens?: number;
+  readonly input_tokens_details?: { readonly cached_tokens?: number } | null;
+}
+
+interface Outcome {
+  readonly status?: string;
+  readonly error?: { readonly message?: string } | null;
+  readonly incomplete_details?: { readonly reason?: string } | null;
+  readonly usage?: Counted | null;
+}
+
+/** The Responses API, asked with the very body that it is given. */
+export function responsesProvider({ url, id, title, key }: ResponsesOptions): ModelProvider {
+  const headers = async (): Promise<Record<string, string>> => (key ? { authorization: `Bearer ${await keyOf(key, title)}` } : {});
+  const endpoint: Endpoint = { url: url.replace(/\/$/, ''), headers, name: title };
+  return {
+    id,
+    title,
+    wire: 'responses',
+    models: () => modelsOf(endpoint, '/models', listTimeoutMs),
+    async *stream({ body, headers: more }, signal) {
+      const own = { ...endpoint, headers: async () => ({ ...more, ...(await headers()) }) };
+      /** The messages whose words came piece by piece. */
+      const told = new Set<unknown>();
+      let isWhole = false;
+      for await (const incoming of events(own, '/responses', { ...body, stream: true }, signal)) {
+        if (incoming.kind === 'waiting') {
+          yield incoming;
+          continue;
+        }
+        const event = incoming.value;
+        const outcome = (event.response ?? {}) as Outcome;
+        if (event.type === 'error' || event.type === 'response.failed')
+          throw unavailable(endpoint, String(event.message ?? outcome.error?.message ?? reasonOf(event.error) ?? 'it broke off with an error'));
+        yield* piecesOf(event, told);
+        if (event.type !== 'response.completed' && event.type !== 'response.incomplete') continue;
+        isWhole = true;
+        if (outcome.usage) yield countedIn(outcome.usage);
+        yield { kind: 'end', reason: outcome.incomplete_details?.reason ?? outcome.status ?? 'completed' };
+      }
+      if (!isWhole && !signal?.aborted) throw unavailable(endpoint, 'its reply ended before it was whole');
+    },
+  };
+}
+
+const reasonOf = (error: unknown): unknown => (error as { message?: unknown } | null | undefined)?.message;
+
+function* piecesOf(event: Record<string, unknown>, told: Set<unknown>): Generator<ReplyPiece> {
+  const delta = typeof event.delta === 'string' ? event.delta : '';
+  switch (event.type) {
+    case 'response.output_text.delta':
+    case 'response.refusal.delta':
+      told.add(event.item_id);
+      yield { kind: 'text', delta };
+      return;
+    case 'response.reasoning_summary_text.delta':
+    case 'response.reasoning_text.delta':
+      yield { kind: 'thinking', delta };
+      return;
+    case 'response.reasoning_summary_part.added':
+      if (Number(event.summary_index) > 0) yield { kind: 'thinking', delta: '\n\n' };
+      return;
+    case 'response.output_item.done':
+      yield* wholeItem((event.item ?? {}) as Item, told);
+      return;
+  }
+}
+
+/** What an item says when it is done: calls, the seal of a thought, and words that did not come before. */
+function* wholeItem(item: Item, told: ReadonlySet<unknown>): Generator<ReplyPiece> {
+  if (item.type === 'function_call')
+    yield { kind: 'tool_call', toolCallId: item.call_id ?? '', toolName: item.name ?? '', arguments: argumentsIn(item.arguments ?? '') };
+  if (item.type === 'custom_tool_call')
+    yield { kind: 'tool_call', toolCallId: item.call_id ?? '', toolName: item.name ?? '', arguments: { input: item.input ?? '' } };
+  if (item.type === 'reasoning' && item.encrypted_content) yield { kind: 'signature', name: 'encrypted_content', signature: item.encrypted_content };
+  const words = item.type === 'message' && !told.has(item.id) ? (item.content ?? []).map((part) => part.text ?? part.refusal ?? '').join('') : '';
+  if (words) yield { kind: 'text', delta: words };
+}
+
+/** What is read from the cache is counted among the input here. */
+function countedIn({ input_tokens: input, output_tokens: output, input_tokens_details: details }: Counted): ReplyPiece {
+  const cacheRead = details?.cached_tokens;
+  return {
+    kind: 'usage',
+    tokens: {
+      ...(input !== undefined && { input: input - (cacheRead ?? 0) }),
+      ...(output !== undefined && { output }),
+      ...(cacheRead !== undefined && { cacheRead }),
+    },
+  };
+}
