@@ -4,6 +4,6 @@
 // A reply is passed on as it arrives; refusals, limits and broken lines become UNAVAILABLE with what the provider said.
 export { openAccounts, type Vault } from './accounts.js';
 export { anthropicProvider, anthropicUrl } from './anthropic.js';
-export { geminiProvider } from './gemini.js';
+export { geminiProvider, geminiUrl } from './gemini.js';
 export { openaiProvider } from './openai.js';
-export { responsesProvider } from './responses.js';
+export { openaiUrl, responsesProvider } from './responses.js';

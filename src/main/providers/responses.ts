@@ -14,6 +14,11 @@ interface ResponsesOptions {
   readonly key?: Key | undefined;
 }
 
+interface Words {
+  readonly text?: string;
+  readonly refusal?: string;
+}
+
 /** An item of a response, as far as it is read here. */
 interface Item {
   readonly id?: string;
@@ -22,7 +27,8 @@ interface Item {
   readonly name?: string;
   readonly arguments?: string;
   readonly input?: string;
-  readonly content?: readonly { readonly text?: string; readonly refusal?: string }[] | null;
+  readonly content?: readonly Words[] | null;
+  readonly summary?: readonly Words[];
   readonly encrypted_content?: string | null;
 }
 
@@ -50,7 +56,7 @@ export function responsesProvider({ url, id, title, key }: ResponsesOptions): Mo
     models: () => modelsOf(endpoint, '/models', listTimeoutMs),
     async *stream({ body, headers: more }, signal) {
       const own = { ...endpoint, headers: async () => ({ ...more, ...(await headers()) }) };
-      /** The messages whose words came piece by piece. */
+      /** The items whose words came piece by piece. */
       const told = new Set<unknown>();
       let isWhole = false;
       for await (const incoming of events(own, '/responses', { ...body, stream: true }, signal)) {
@@ -85,6 +91,7 @@ function* piecesOf(event: Record<string, unknown>, told: Set<unknown>): Generato
       return;
     case 'response.reasoning_summary_text.delta':
     case 'response.reasoning_text.delta':
+      told.add(event.item_id);
       yield { kind: 'thinking', delta };
       return;
     case 'response.reasoning_summary_part.added':
@@ -96,15 +103,21 @@ function* piecesOf(event: Record<string, unknown>, told: Set<unknown>): Generato
   }
 }
 
-/** What an item says when it is done: calls, the seal of a thought, and words that did not come before. */
+/** What an item says when it is done: calls, words that did not come before, and the seal of a thought. */
 function* wholeItem(item: Item, told: ReadonlySet<unknown>): Generator<ReplyPiece> {
   if (item.type === 'function_call')
     yield { kind: 'tool_call', toolCallId: item.call_id ?? '', toolName: item.name ?? '', arguments: argumentsIn(item.arguments ?? '') };
   if (item.type === 'custom_tool_call')
     yield { kind: 'tool_call', toolCallId: item.call_id ?? '', toolName: item.name ?? '', arguments: { input: item.input ?? '' } };
+  const isTold = told.has(item.id);
+  if (item.type === 'message' && !isTold) yield* said('text', item.content, '');
+  if (item.type === 'reasoning' && !isTold) yield* said('thinking', item.summary, '\n\n');
   if (item.type === 'reasoning' && item.encrypted_content) yield { kind: 'signature', name: 'encrypted_content', signature: item.encrypted_content };
-  const words = item.type === 'message' && !told.has(item.id) ? (item.content ?? []).map((part) => part.text ?? part.refusal ?? '').join('') : '';
-  if (words) yield { kind: 'text', delta: words };
+}
+
+function* said(kind: 'text' | 'thinking', words: readonly Words[] | null | undefined, between: string): Generator<ReplyPiece> {
+  const delta = (words ?? []).map(({ text, refusal }) => text ?? refusal ?? '').join(between);
+  if (delta) yield { kind, delta };
 }
 
 /** What is read from the cache is counted among the input here. */

@@ -1,5 +1,5 @@
 import { type Provider, providers } from '../../core/contract/index.js';
-import { anthropicUrl } from '../providers/index.js';
+import { anthropicUrl, geminiUrl, openaiUrl } from '../providers/index.js';
 
 /** Where the calls of each provider go on to. A path there stands before the paths of the calls. */
 export type Upstreams = Readonly<Record<Provider, URL>>;
@@ -7,8 +7,8 @@ export type Upstreams = Readonly<Record<Provider, URL>>;
 /** Where the providers are for everybody, as their own clients have it: the clients' paths follow. */
 export const defaultUpstreams: Upstreams = {
   anthropic: new URL(anthropicUrl),
-  openai: new URL('https://api.openai.com/v1'),
-  gemini: new URL('https://generativelanguage.googleapis.com'),
+  openai: new URL(openaiUrl),
+  gemini: new URL(geminiUrl),
 };
 
 /** `/anthropic/v1/messages?beta=true` in two: whose call it is, and the rest; undefined where it is nobody's. */

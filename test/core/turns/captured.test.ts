@@ -3,7 +3,7 @@ import type { Json, JsonObject } from '../../../src/core/base/index.js';
 import { type Chain, checkpoint } from '../../../src/core/chain/index.js';
 import type { CapturedCall, Commit } from '../../../src/core/contract/index.js';
 import { captureCall, getRequest, listRequests } from '../../../src/core/requests/index.js';
-import { reproduceTurn, rerunTurn, turnRequest } from '../../../src/core/turns/index.js';
+import { openQuestions, reproduceTurn, rerunTurn, turnRequest } from '../../../src/core/turns/index.js';
 import { answer, prompt } from '../../support/claude-lines.js';
 import { emptyChain } from '../../support/project.js';
 import { drained, scripted } from '../../support/scripted-model.js';
@@ -53,7 +53,7 @@ describe('[R1] a turn whose call was seen on the wire is run again', () => {
     });
   });
 
-  test.each([
+  const calls = [
     [
       'the Responses API',
       'openai',
@@ -96,7 +96,9 @@ describe('[R1] a turn whose call was seen on the wire is run again', () => {
       },
       { candidates: [{ content: { role: 'model', parts: [{ text: 'It is done now.' }] } }] },
     ],
-  ] as const)('%s: what was sent, in the words of the wire that asks again', async (_name, provider, path, body, reply) => {
+  ] as const;
+
+  test.each(calls)('%s: what was sent, in the words of the wire that asks again', async (_name, provider, path, body, reply) => {
     const { chain, turn } = seen(provider, path, body as unknown as JsonObject, reply as unknown as Json);
     expect(turnRequest(chain, turn, 'anthropic')).toMatchObject({ system: ['You help.'], tools: [{ name: 'read', input_schema: parameters }] });
     const { result } = await drained(rerunTurn(chain, { turnId: turn.id, provider: 'openai' }, [scripted('openai', [again])]));
@@ -111,4 +113,76 @@ describe('[R1] a turn whose call was seen on the wire is run again', () => {
       tools: [{ type: 'function', function: { name: 'read', description: 'reads', parameters } }],
     });
   });
+  const wires = { openai: 'responses', gemini: 'gemini' } as const;
+
+  test.each(calls)(
+    '%s: this very body is sent to a server of its kind, and what it seals goes back to it',
+    async (_name, provider, path, body, reply) => {
+      const { chain, turn } = seen(provider, path, body as unknown as JsonObject, reply as unknown as Json);
+      const wire = wires[provider];
+      const name = wire === 'gemini' ? 'thoughtSignature' : 'encrypted_content';
+      const call = { kind: 'tool_call', toolCallId: 'c1', toolName: 'read', arguments: { path: '/q' } } as const;
+      const seal = { kind: 'signature', name, signature: 'sealed' } as const;
+      const model = scripted(wire, wire === 'gemini' ? [call, seal] : [{ kind: 'thinking', delta: 'hm' }, seal, call], [again]);
+      const questions = openQuestions(chain.newId);
+      const { result } = await drained(
+        rerunTurn(chain, { turnId: turn.id, provider: wire, unanswered: 'ask' }, [model], undefined, questions),
+        ({ questionId }) => questionId && questions.answer(questionId, { text: 'what it says', isError: false }),
+      );
+      const { stream: _, ...same } = body as { stream?: true };
+      const [first, second] = model.asked;
+      expect(first).toEqual({ model: wire === 'gemini' ? 'gemini-test' : 'gpt-test', body: same, headers: {} });
+      const list = wire === 'gemini' ? 'contents' : 'input';
+      const [sent, then] = [first, second].map((each) => each?.body[list]) as [Json[], Json[]];
+      expect(then.slice(0, sent.length)).toEqual(sent);
+      expect(then.slice(sent.length)).toEqual(
+        wire === 'gemini'
+          ? [
+              { role: 'model', parts: [{ functionCall: { id: 'c1', name: 'read', args: { path: '/q' } }, thoughtSignature: 'sealed' }] },
+              { role: 'user', parts: [{ functionResponse: { id: 'c1', name: 'read', response: { output: 'what it says' } } }] },
+            ]
+          : [
+              { type: 'reasoning', summary: [{ type: 'summary_text', text: 'hm' }], encrypted_content: 'sealed' },
+              { type: 'function_call', call_id: 'c1', name: 'read', arguments: '{"path":"/q"}' },
+              { type: 'function_call_output', call_id: 'c1', output: 'what it says' },
+            ],
+      );
+      const [row] = listRequests(chain, { id: result.commits[0] as Commit['id'] });
+      expect(row).toMatchObject({ source: 'stemma', proof: 'digest' });
+      expect(getRequest(chain, row?.requestId ?? '')).toMatchObject({ provider, body: same });
+    },
+  );
+
+  test.each(calls)(
+    '%s: with another system prompt, another tool, other settings and other words, all else is as it was',
+    async (_name, provider, path, body, reply) => {
+      const { chain, turn } = seen(provider, path, body as unknown as JsonObject, reply as unknown as Json);
+      const wire = wires[provider];
+      const model = scripted(wire, [again], [again]);
+      const { tools, settings } = turnRequest(chain, turn, wire);
+      const other = { name: 'list', description: 'lists', input_schema: { type: 'object' } };
+      const request = { system: ['Be brief.'], tools: [...(tools as Record<string, unknown>[]), other], settings: { ...settings, extra: 1 } };
+      await drained(rerunTurn(chain, { turnId: turn.id, provider: wire, request }, [model]));
+      const edits = [{ op: 'replace' as const, key: 'u1.0' as never, entry: { role: 'user' as const, kind: 'text' as const, text: 'look only' } }];
+      await drained(rerunTurn(chain, { turnId: turn.id, provider: wire, edits }, [model]));
+      const asString = (value: unknown): string => JSON.stringify(value);
+      const [changed, edited] = model.asked.map((each) => asString(each.body));
+      const own = { gemini: '"parametersJsonSchema"', responses: '"strict":false' }[wire];
+      for (const [text, isThere] of [
+        ['Be brief.', true],
+        ['You help.', false],
+        ['fix it', true],
+        ['"extra":1', true],
+        ['"lists"', true],
+        [own, true],
+      ] as const)
+        expect(changed?.includes(text), text).toBe(isThere);
+      expect(edited).toBe(
+        asString(Object.fromEntries(Object.keys(model.asked[1]?.body ?? {}).map((key) => [key, (body as JsonObject)[key]]))).replace(
+          'fix it',
+          'look only',
+        ),
+      );
+    },
+  );
 });

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { ModelProvider, ModelRequest, ReplyPiece } from '../../../src/core/project/index.js';
-import { anthropicProvider, openaiProvider } from '../../../src/main/providers/index.js';
+import { anthropicProvider, geminiProvider, openaiProvider, responsesProvider } from '../../../src/main/providers/index.js';
 import { type Answer, completionEvents, type ModelServer, messageEvents, modelServer, stream } from '../../support/model-server.js';
 
 async function serving(...answers: Answer[]): Promise<ModelServer> {
@@ -223,6 +223,136 @@ describe('chat completions', () => {
     ],
   ] as const)('%s is an error that says so', async (_, answer, message) => {
     const { url } = await serving(answer as Answer);
+    await expect(replyOf(provider(url))).rejects.toThrow(message);
+  });
+});
+
+describe('the Responses API', () => {
+  const provider = (url: string) => responsesProvider({ url: `${url}/v1`, id: 'r', title: 'Responses', key: 'k' });
+  const done = (item: object) => ({ type: 'response.output_item.done', output_index: 0, item });
+  const usage = { input_tokens: 90, input_tokens_details: { cached_tokens: 30 }, output_tokens: 9 };
+  const completed = { type: 'response.completed', response: { id: 'resp_1', status: 'completed', usage } };
+
+  test('thoughts with their seals, text, and calls of both kinds', async () => {
+    const { url, asked } = await serving((response) =>
+      stream(response, [
+        { type: 'response.created', response: { id: 'resp_1' } },
+        { type: 'response.output_item.added', item: { type: 'reasoning', id: 'rs_1', summary: [] } },
+        { type: 'response.reasoning_summary_part.added', item_id: 'rs_1', summary_index: 0 },
+        { type: 'response.reasoning_summary_text.delta', item_id: 'rs_1', delta: 'hm' },
+        { type: 'response.reasoning_summary_part.added', item_id: 'rs_1', summary_index: 1 },
+        { type: 'response.reasoning_summary_text.delta', item_id: 'rs_1', delta: 'so' },
+        done({ type: 'reasoning', id: 'rs_1', summary: [{ type: 'summary_text', text: 'hm' }], encrypted_content: 'sealed' }),
+        { type: 'response.output_text.delta', item_id: 'msg_1', delta: 'Let me ' },
+        { type: 'response.output_text.delta', item_id: 'msg_1', delta: 'look.' },
+        done({ type: 'message', id: 'msg_1', role: 'assistant', content: [{ type: 'output_text', text: 'Let me look.' }] }),
+        done({ type: 'function_call', id: 'fc_1', call_id: 'c1', name: 'shell', arguments: '{"cmd":"ls"}' }),
+        done({ type: 'custom_tool_call', id: 'ctc_1', call_id: 'c2', name: 'apply_patch', input: '*** Begin' }),
+        completed,
+      ]),
+    );
+    expect(await replyOf(provider(url), { body: { model: 'm', input: [], store: false } })).toEqual([
+      { kind: 'thinking', delta: 'hm' },
+      { kind: 'thinking', delta: '\n\n' },
+      { kind: 'thinking', delta: 'so' },
+      { kind: 'signature', name: 'encrypted_content', signature: 'sealed' },
+      { kind: 'text', delta: 'Let me ' },
+      { kind: 'text', delta: 'look.' },
+      { kind: 'tool_call', toolCallId: 'c1', toolName: 'shell', arguments: { cmd: 'ls' } },
+      { kind: 'tool_call', toolCallId: 'c2', toolName: 'apply_patch', arguments: { input: '*** Begin' } },
+      { kind: 'usage', tokens: { input: 60, output: 9, cacheRead: 30 } },
+      { kind: 'end', reason: 'completed' },
+    ]);
+    expect(asked[0]).toMatchObject({
+      path: '/v1/responses',
+      headers: { authorization: 'Bearer k' },
+      body: { model: 'm', input: [], store: false, stream: true },
+    });
+  });
+
+  test('a server that sends items whole is understood, too; a reply that was cut short says why', async () => {
+    const { url } = await serving((response) =>
+      stream(response, [
+        done({ type: 'reasoning', id: 'rs_1', summary: [{ text: 'one' }, { text: 'two' }] }),
+        done({
+          type: 'message',
+          id: 'msg_1',
+          content: [
+            { type: 'output_text', text: 'All ' },
+            { type: 'refusal', refusal: 'no' },
+          ],
+        }),
+        { type: 'response.incomplete', response: { status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } } },
+      ]),
+    );
+    expect(await replyOf(provider(url))).toEqual([
+      { kind: 'thinking', delta: 'one\n\ntwo' },
+      { kind: 'text', delta: 'All no' },
+      { kind: 'end', reason: 'max_output_tokens' },
+    ]);
+  });
+
+  test.each([
+    ['an error', [{ type: 'error', message: 'overloaded' }], /overloaded/],
+    ['an error in its envelope', [{ type: 'error', error: { message: 'overloaded' } }], /overloaded/],
+    ['a failure', [{ type: 'response.failed', response: { error: { message: 'the model broke' } } }], /the model broke/],
+    ['a stream that only ends', [{ type: 'response.output_text.delta', delta: 'a' }], /before it was whole/],
+  ])('%s is an error that says so', async (_, values, message) => {
+    const { url } = await serving((response) => stream(response, values));
+    await expect(replyOf(provider(url))).rejects.toThrow(message);
+  });
+});
+
+describe('Gemini', () => {
+  const provider = (url: string) => geminiProvider({ url, key: 'k' });
+  const said = (parts: readonly object[], more: object = {}) => ({ responseId: 'r1', candidates: [{ content: { role: 'model', parts }, ...more }] });
+
+  test('thoughts, text, calls with their signatures; calls without a name of their own get one', async () => {
+    const { url, asked } = await serving((response) =>
+      stream(response, [
+        said([{ text: 'hm', thought: true }]),
+        said([{ text: 'Let me ' }]),
+        said([{ text: 'look.' }]),
+        said([{ functionCall: { id: 'c1', name: 'read', args: { path: '/q' } }, thoughtSignature: 'sig' }, { functionCall: { name: 'list' } }]),
+        {
+          ...said([{ text: '' }], { finishReason: 'STOP' }),
+          usageMetadata: { promptTokenCount: 90, cachedContentTokenCount: 30, candidatesTokenCount: 5, thoughtsTokenCount: 4 },
+        },
+      ]),
+    );
+    expect(await replyOf(provider(url), { model: 'gemini-3/x', body: { contents: [] } })).toEqual([
+      { kind: 'thinking', delta: 'hm' },
+      { kind: 'text', delta: 'Let me ' },
+      { kind: 'text', delta: 'look.' },
+      { kind: 'tool_call', toolCallId: 'c1', toolName: 'read', arguments: { path: '/q' } },
+      { kind: 'signature', name: 'thoughtSignature', signature: 'sig' },
+      { kind: 'tool_call', toolCallId: 'call-r1-1', toolName: 'list', arguments: {} },
+      { kind: 'usage', tokens: { input: 60, output: 9, cacheRead: 30 } },
+      { kind: 'end', reason: 'STOP' },
+    ]);
+    expect(asked[0]).toMatchObject({
+      path: '/v1beta/models/gemini-3%2Fx:streamGenerateContent?alt=sse',
+      headers: { 'x-goog-api-key': 'k' },
+      body: { contents: [] },
+    });
+  });
+
+  test('the models that answer are listed; an address with a version is taken as it is', async () => {
+    const models = [
+      { name: 'models/g-1', supportedGenerationMethods: ['generateContent'] },
+      { name: 'models/e-1', supportedGenerationMethods: ['embedContent'] },
+    ];
+    const { url, asked } = await serving((response) => response.writeHead(200).end(JSON.stringify({ models })));
+    expect(await provider(`${url}/v1/`).models()).toEqual({ models: ['g-1'] });
+    expect(asked[0]?.path).toBe('/v1/models?pageSize=1000');
+  });
+
+  test.each([
+    ['a prompt that it does not take', [{ promptFeedback: { blockReason: 'SAFETY' } }], /SAFETY/],
+    ['an error in the middle', [said([{ text: 'a' }]), { error: { message: 'overloaded' } }], /overloaded/],
+    ['a stream that only ends', [said([{ text: 'a' }])], /before it was whole/],
+  ])('%s is an error that says so', async (_, values, message) => {
+    const { url } = await serving((response) => stream(response, values));
     await expect(replyOf(provider(url))).rejects.toThrow(message);
   });
 });

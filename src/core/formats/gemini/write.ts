@@ -16,10 +16,20 @@ interface Group {
  * together; a message keeps its id where a key names one that has not been used yet.
  */
 export function writeEntries(entries: readonly WritableEntry[], options: WriteOptions): Uint8Array {
-  const answers = new Map(entries.flatMap((entry) => (entry.kind === 'tool_result' && entry.toolCallId ? [[entry.toolCallId, entry] as const] : [])));
-  const lines = groupsOf(summariesFirst(entries), options).map((group) => messageOf(group, answers, options));
+  const tools = { answers: byCall(entries, 'tool_result'), calls: byCall(entries, 'tool_call') };
+  const lines = groupsOf(summariesFirst(entries), options).map((group) => messageOf(group, tools, options));
   return bytesOf(lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
 }
+
+type ByCall = ReadonlyMap<string, WritableEntry>;
+/** Calls, and what they were answered, each by the id of the call. */
+interface Tools {
+  readonly answers: ByCall;
+  readonly calls: ByCall;
+}
+
+const byCall = (entries: readonly WritableEntry[], kind: WritableEntry['kind']): ByCall =>
+  new Map(entries.flatMap((entry) => (entry.kind === kind && entry.toolCallId ? [[entry.toolCallId, entry] as const] : [])));
 
 function groupsOf(entries: readonly WritableEntry[], options: WriteOptions): readonly Group[] {
   const groups: Group[] = [];
@@ -67,12 +77,12 @@ function belongs({ sort, name, entries }: Group, next: WritableEntry, sortOfNext
 /** In an answer, thoughts stand first and calls last. */
 const rankOf = ({ kind }: WritableEntry): number => (kind === 'thinking' ? 0 : kind === 'tool_call' ? 2 : 1);
 
-function messageOf(group: Group, answers: ReadonlyMap<string, WritableEntry>, options: WriteOptions): object {
+function messageOf(group: Group, tools: Tools, options: WriteOptions): object {
   const [entry] = group.entries;
   const envelope = { id: group.id, timestamp: entry.at ?? options.now };
   switch (group.sort) {
     case 'answer':
-      return { ...envelope, type: 'gemini', ...answerOf(group, answers), model: entry.author ?? options.model ?? 'unknown' };
+      return { ...envelope, type: 'gemini', ...answerOf(group, tools.answers), model: entry.author ?? options.model ?? 'unknown' };
     case 'summary':
       return { ...envelope, type: 'user', content: [{ text: asSummary(entry.text ?? '') }] };
     case 'note':
@@ -80,7 +90,7 @@ function messageOf(group: Group, answers: ReadonlyMap<string, WritableEntry>, op
     case 'prompt':
       return { ...envelope, type: 'user', content: inPlace(group, partOf) };
     case 'result':
-      return { ...envelope, type: 'user', content: group.entries.map(resultPart) };
+      return { ...envelope, type: 'user', content: group.entries.map((one) => resultPart(one, tools.calls)) };
   }
 }
 
@@ -103,7 +113,7 @@ function inPlace({ name, entries }: Group, write: (entry: WritableEntry) => obje
  * As the agent itself writes an answer: thoughts, text and calls apart. What has no place so, a signature or a part between others, makes
  * it one list, as the agent has it in a history that it puts in place of another.
  */
-function answerOf(group: Group, answers: ReadonlyMap<string, WritableEntry>): object {
+function answerOf(group: Group, answers: ByCall): object {
   const listed = inPlace(group, partOf);
   const { entries } = group;
   const texts = entries.filter((entry) => rankOf(entry) === 1);
@@ -151,10 +161,9 @@ function partOf(entry: WritableEntry): object {
   return { text: entry.text ?? '', ...signatureOf(entry) };
 }
 
-function resultPart(entry: WritableEntry): object {
+function resultPart(entry: WritableEntry, calls: ByCall): object {
   if (entry.kind !== 'tool_result') return partOf(entry);
-  const text = entry.text ?? '';
-  return {
-    functionResponse: { id: entry.toolCallId ?? '', name: entry.toolName ?? '', response: entry.isError ? { error: text } : { output: text } },
-  };
+  const { text = '', toolCallId: id = '' } = entry;
+  const name = entry.toolName ?? calls.get(id)?.toolName ?? '';
+  return { functionResponse: { id, name, response: entry.isError ? { error: text } : { output: text } } };
 }
