@@ -5,7 +5,7 @@ export { captureCall, wireFormat } from './capture.js';
 export { diffRequests } from './diff.js';
 export { joinAnswers } from './join.js';
 export { diffParts, getPart, listParts } from './library.js';
-export { type OwnCall, type OwnQuestion, type OwnRun, ownBody, printOf, recordOwnRun } from './own.js';
+export { type OwnCall, type OwnQuestion, type OwnRun, ownBody, printOf, recordOwnRun, type TextChange } from './own.js';
 export { type RecordsInput, type TakenRecords, takeRecords } from './record.js';
 export { getRequest, listRequests, ownRun, type RequestFilter, recordedRequests } from './requests.js';
 export { requestSeries } from './series.js';

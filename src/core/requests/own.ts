@@ -36,6 +36,14 @@ export interface SentBefore {
   readonly requestId: string;
   readonly messages: readonly Json[];
   readonly from: number;
+  /** Texts in these messages that are other than they were. */
+  readonly changes: readonly TextChange[];
+}
+
+/** A text at a place in the messages of a call. */
+export interface TextChange {
+  readonly path: readonly (string | number)[];
+  readonly text: string;
 }
 
 /** One call of a run, as it is remembered. */
@@ -71,9 +79,19 @@ export function ownBody(chain: Chain, question: OwnQuestion, replies: readonly W
   const options = { newId: idsOf(base.id), now: timestampOf(base.createdAt) };
   const said = replies.map(spoken);
   const messages = sent
-    ? [...before, ...sent.messages.slice(sent.from), ...write(said, options)]
+    ? [...before, ...changed(sent).slice(sent.from), ...write(said, options)]
     : [...before, ...write([...contextOf(chain, base, before.length > 0), ...said], options)];
   return { ...body, [list]: messages };
+}
+
+function changed({ messages, changes }: SentBefore): readonly Json[] {
+  if (changes.length === 0) return messages;
+  const all = structuredClone(messages) as Json[];
+  for (const { path, text } of changes) {
+    const place = path.slice(0, -1).reduce<unknown>((at, step) => (at as Record<string | number, unknown>)[step], all);
+    (place as Record<string | number, Json>)[path.at(-1) ?? ''] = text;
+  }
+  return all;
 }
 
 function contextOf(chain: Chain, { id }: OwnQuestion['base'], isSystemSaid: boolean): WritableEntry[] {
@@ -98,9 +116,12 @@ const messagesIn = (wire: Wire, body: JsonObject): readonly Json[] => {
 export function recordOwnRun(chain: Chain, commit: ContextId, run: Omit<OwnRun, 'base'>): void {
   const { question } = run;
   const { body, before, headers, sent } = question;
-  const shape = chain.artifacts.put(Buffer.from(canonicalJson({ body, before, headers, from: sent?.from ?? 0 })), {
-    contentType: 'application/json',
-  }).no;
+  const shape = chain.artifacts.put(
+    Buffer.from(canonicalJson({ body, before, headers, from: sent?.from ?? 0, changes: sent?.changes ?? [] } as unknown as Json)),
+    {
+      contentType: 'application/json',
+    },
+  ).no;
   chain.db.run(
     'INSERT OR REPLACE INTO modelRun (context, project, base, turn, provider, wire, model, likeCall, shape, calls) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
     commitOf(chain, commit).seq,
@@ -138,9 +159,11 @@ export function ownRunOf(chain: Chain, commit: Pick<ContextRow, 'seq'>, messages
 
 function runOf(chain: Chain, stored: StoredRun, messagesOf: (requestId: string) => readonly Json[]): OwnRun {
   const base = commitAt(chain, stored.base);
-  const { from, ...shape } = parseJson(textOf(chain.artifacts.read(stored.shape))) as Pick<OwnQuestion, 'body' | 'before' | 'headers'> & {
-    readonly from: number;
-  };
+  const { from, changes, ...shape } = parseJson(textOf(chain.artifacts.read(stored.shape))) as unknown as Pick<
+    OwnQuestion,
+    'body' | 'before' | 'headers'
+  > &
+    Pick<SentBefore, 'from' | 'changes'>;
   return {
     turn: stored.turn === null ? null : commitAt(chain, stored.turn).id,
     base: base.id,
@@ -150,7 +173,7 @@ function runOf(chain: Chain, stored: StoredRun, messagesOf: (requestId: string) 
       ...shape,
       base,
       wire: stored.wire,
-      sent: stored.likeCall === null ? undefined : { requestId: stored.likeCall, messages: messagesOf(stored.likeCall), from },
+      sent: stored.likeCall === null ? undefined : { requestId: stored.likeCall, messages: messagesOf(stored.likeCall), from, changes },
     },
     calls: JSON.parse(stored.calls) as OwnCall[],
   };

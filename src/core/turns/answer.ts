@@ -101,7 +101,7 @@ function questionOf(chain: Chain, base: ContextRow, model: string | undefined) {
     row: row ? commitOf(chain, row.id) : base,
     base,
     model,
-    isEdited: true,
+    edited: 'anything' as const,
     recording: entries(chain, { id: base.id, stop: 'root' }).entries,
   };
 }

@@ -1,7 +1,7 @@
 import { canonicalJson, isObject, type Json, type JsonObject, stringAt } from '../base/index.js';
 import type { Chain, ContextRow } from '../chain/index.js';
 import type { RequestEdits, TurnRequest, Wire } from '../contract/index.js';
-import { getRequest, listRequests, type OwnQuestion, wireOf, wordsOf } from '../requests/index.js';
+import { getRequest, listRequests, type OwnQuestion, type TextChange, wireOf, wordsOf } from '../requests/index.js';
 
 /** What is asked of a model: the context `base`, and by whose recorded call the rest is set. */
 export interface Question {
@@ -10,16 +10,21 @@ export interface Question {
   /** In whose words; where nobody is asked, in those of the recorded call. */
   readonly wire?: Wire | undefined;
   readonly model: string | undefined;
-  /** The context is not the one that was sent. */
-  readonly isEdited: boolean;
+  /** What the context says otherwise than the one that was sent: texts in the place of others, or, where that does not tell it, anything. */
+  readonly edited: readonly Replaced[] | 'anything';
   /** What of system prompt, tools and settings is other than it was. */
   readonly request?: RequestEdits | undefined;
 }
 
 const defaultModel = 'claude-sonnet-4-5';
 
+export interface Replaced {
+  readonly before: string;
+  readonly after: string;
+}
+
 /** What is sent around the messages: as the turn's first call had it, in the words of the wire, with what was changed. */
-export function questionOf(chain: Chain, { row, base, wire: asked, model, isEdited, request }: Question): OwnQuestion & { readonly model: string } {
+export function questionOf(chain: Chain, { row, base, wire: asked, model, edited, request }: Question): OwnQuestion & { readonly model: string } {
   const recorded = recordedParts(chain, row);
   const wire = asked ?? recorded?.wire ?? 'anthropic';
   const named = model ?? (recorded?.model || defaultModel);
@@ -29,8 +34,9 @@ export function questionOf(chain: Chain, { row, base, wire: asked, model, isEdit
   const tools =
     own && !request?.tools ? own.around.tools : toolsFor(wire, (request?.tools as readonly Json[] | undefined) ?? recorded?.tools ?? [], own);
   const settings = (request?.settings as JsonObject | undefined) ?? settingsFor(wire, recorded);
-  // The very messages that went over the wire, where all of them are known and none was changed.
-  const sent = !isEdited && own?.isSent ? { requestId: own.requestId, messages: own.messages, from: request?.system ? own.leading : 0 } : undefined;
+  // The very messages that went over the wire, where all of them are known, with what was changed in them.
+  const changes = own?.isSent ? changesIn(own.messages, edited) : undefined;
+  const sent = own && changes && { requestId: own.requestId, messages: own.messages, from: request?.system ? own.leading : 0, changes };
   return {
     model: named,
     base,
@@ -109,6 +115,27 @@ function recordedParts(chain: Chain, row: Pick<ContextRow, 'id'>): Parts | undef
     leading,
     isSent: first.proof !== 'rebuilt' && messages.length > 0 && messages.every((message) => message !== null),
   };
+}
+
+/** Where the texts stand that are replaced: the last place that says just that. Undefined where one has none, or more than texts was changed. */
+function changesIn(messages: readonly Json[], edited: Question['edited']): readonly TextChange[] | undefined {
+  if (edited === 'anything') return undefined;
+  const changes = edited.map(({ before, after }) => ({ path: placeOf(messages, before), text: after }));
+  return changes.every((change): change is TextChange => change.path !== undefined) ? changes : undefined;
+}
+
+function placeOf(value: Json, text: string): TextChange['path'] | undefined {
+  if (value === text) return [];
+  const members: readonly (readonly [string | number, Json])[] = Array.isArray(value)
+    ? value.map((item: Json, at) => [at, item] as const)
+    : isObject(value)
+      ? Object.entries(value)
+      : [];
+  for (const [step, member] of members.toReversed()) {
+    const path = placeOf(member, text);
+    if (path) return [step, ...path];
+  }
+  return undefined;
 }
 
 /** System prompts that are messages come first. */

@@ -1,10 +1,11 @@
 import { badRequest, type ContextId } from '../base/index.js';
-import { type Chain, type ContextRow, commitOf, type ForkInput, fork } from '../chain/index.js';
+import { type Chain, type ContextRow, commitOf, contextEntries, type ForkInput, fork } from '../chain/index.js';
 import type { Edit, Entry, ReplyPart, RequestEdits } from '../contract/index.js';
 import { recordOwnRun } from '../requests/index.js';
 import { type ModelProvider, providerOf } from './providers.js';
 import type { Questions } from './questions.js';
 import { asked, type Reply, recordedReplies, type Said } from './reply.js';
+import type { Question } from './request.js';
 import { together } from './together.js';
 import { deltaEntries, ownInput } from './turns.js';
 
@@ -51,7 +52,7 @@ export async function* rerunTurn(
   if (!provider && isChanged)
     throw badRequest(input.edits?.length ? 'edits' : 'request', 'the recording answers what was asked, not what was changed: choose a model to ask');
   const base = baseOf(chain, row, given, input.edits ?? []);
-  const question = { row, base, model: input.model, isEdited: Boolean(input.edits?.length), request: input.request };
+  const question = { row, base, model: input.model, edited: replacedBy(chain, row, input.edits ?? []), request: input.request };
   const recording = own.slice(given.length);
   const person = input.unanswered === 'ask' ? questions : undefined;
   const run = stopping(signal);
@@ -74,6 +75,19 @@ export async function* rerunTurn(
   } finally {
     run.stop();
   }
+}
+
+/** The texts that edits put in the place of others; `anything` where they do more. */
+function replacedBy(chain: Chain, row: ContextRow, edits: readonly Edit[]): Question['edited'] {
+  if (edits.length === 0) return [];
+  const entries = new Map(contextEntries(chain, { id: row.id }).map(({ key, entry }) => [key, entry] as const));
+  const replaced = edits.flatMap(({ op, key, entry }) => {
+    const before = op === 'replace' && key !== undefined ? entries.get(key) : undefined;
+    // Thinking is sealed: other words than its own are taken back by no provider.
+    const isText = before?.kind === entry?.kind && before?.role === entry?.role && (before?.kind === 'text' || before?.kind === 'tool_result');
+    return isText && before?.text && entry?.text ? [{ before: before.text, after: entry.text }] : [];
+  });
+  return replaced.length === edits.length ? replaced : 'anything';
 }
 
 /** A signal that ends with another, or when nobody reads the run any more. */

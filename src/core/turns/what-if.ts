@@ -129,7 +129,7 @@ async function* replied(
 ): AsyncGenerator<WhatIfPart, Reply> {
   const said = (part: Said): ReplyPart => ({ sample: 0, ...part });
   const row = step.of ? commitOf(chain, step.of.turnId) : base;
-  const question = { row, base, model: input.model, isEdited: true };
+  const question = { row, base, model: input.model, edited: 'anything' as const };
   const stream = provider
     ? asked(
         chain,

@@ -44,11 +44,17 @@ describe('[R1] a turn whose call was seen on the wire is run again', () => {
     const edits = [{ op: 'replace' as const, key: 'u1.0' as never, entry: { role: 'user' as const, kind: 'text' as const, text: 'look only' } }];
     const { result: edited } = await drained(rerunTurn(chain, { turnId: turn.id, provider: 'openai', edits }, [scripted('openai', [again])]));
     const [changed] = listRequests(chain, { id: edited.commits[0] as Commit['id'] }).filter(({ source }) => source === 'stemma');
-    expect(getRequest(chain, changed?.requestId ?? '').body).toMatchObject({
+    expect(changed).toMatchObject({ proof: 'digest' });
+    expect(getRequest(chain, changed?.requestId ?? '').body).toEqual(JSON.parse(JSON.stringify(body).replace('fix it', 'look only')));
+    const more = [{ op: 'append' as const, entry: { role: 'user' as const, kind: 'text' as const, text: 'and be brief' } }];
+    const { result: longer } = await drained(rerunTurn(chain, { turnId: turn.id, provider: 'openai', edits: more }, [scripted('openai', [again])]));
+    const [written] = listRequests(chain, { id: longer.commits[0] as Commit['id'] }).filter(({ source }) => source === 'stemma');
+    expect(getRequest(chain, written?.requestId ?? '').body).toMatchObject({
       temperature: 0.5,
       messages: [
         { role: 'system', content: 'You help.' },
-        { role: 'user', content: 'look only' },
+        { role: 'user', content: 'fix it' },
+        { role: 'user', content: 'and be brief' },
       ],
     });
   });

@@ -4,6 +4,7 @@ import type { Request, RequestRow } from '../../../src/core/contract/index.js';
 import { type Agent, folders, hasAgents } from '../../support/agent-live.js';
 import { key, runProxied } from '../../support/agent-proxied.js';
 import { expect, test } from '../../support/e2e.js';
+import { messageEvents, modelServer, stream } from '../../support/model-server.js';
 
 type Json = string | number | boolean | null | readonly Json[] | JsonObject;
 type JsonObject = { readonly [name: string]: Json };
@@ -29,6 +30,41 @@ const filesWith = (dir: string, text: string): string[] =>
   readdirSync(dir, { recursive: true, withFileTypes: true })
     .flatMap((file) => (file.isFile() ? [join(file.parentPath, file.name)] : []))
     .filter((path) => readFileSync(path).includes(text));
+
+/** Who answers when a turn is asked again in the words of the agent's own provider. */
+interface Server {
+  readonly provider: string;
+  readonly path: (model: string) => string;
+  readonly environment: (url: string) => Readonly<Record<string, string>>;
+  readonly answer: readonly unknown[];
+}
+
+const messages: Server = {
+  provider: 'anthropic',
+  path: () => '/v1/messages',
+  environment: (url) => ({ ANTHROPIC_API_KEY: key, ANTHROPIC_BASE_URL: url }),
+  answer: messageEvents({ text: 'Again.' }),
+};
+const servers: Readonly<Record<Agent, Server>> = {
+  claude: messages,
+  pi: messages,
+  opencode: messages,
+  codex: {
+    provider: 'openai-responses',
+    path: () => '/v1/responses',
+    environment: (url) => ({ OPENAI_API_KEY: key, OPENAI_BASE_URL: `${url}/v1` }),
+    answer: [
+      { type: 'response.output_text.delta', item_id: 'm', delta: 'Again.' },
+      { type: 'response.completed', response: { status: 'completed' } },
+    ],
+  },
+  gemini: {
+    provider: 'gemini',
+    path: (model) => `/v1beta/models/${model}:streamGenerateContent?alt=sse`,
+    environment: (url) => ({ GEMINI_API_KEY: key, GOOGLE_GEMINI_BASE_URL: url }),
+    answer: [{ candidates: [{ content: { role: 'model', parts: [{ text: 'Again.' }] }, finishReason: 'STOP' }] }],
+  },
+};
 
 /** The real agents through `stemma proxy`: what they sent is recorded as they sent it, and stands where its answers stand. */
 test.describe('agents through the proxy', () => {
@@ -73,6 +109,23 @@ test.describe('agents through the proxy', () => {
           expect(listOf(told.body)).toHaveLength(messageCount - (asked ? 1 : 0));
           if (!asked) expect(listOf(told.body).at(-1)).toEqual(plain(last));
         }
+
+      const turn = rows.find(({ commit }) => commit !== null);
+      const { path, environment, answer, provider } = servers[agent];
+      const server = await modelServer((response) => stream(response, answer));
+      Object.assign(machine.env, environment(server.url));
+      const ran = await machine.run('rerun', turn?.commit ?? '', '--provider', provider);
+      server.close();
+      expect([ran.out, ran.err]).toEqual([expect.stringMatching(/^branch ctx-/m), expect.any(String)]);
+      const first = rows.find(({ commit }) => commit === turn?.commit) as RequestRow;
+      const { body } = await call<Request>('request.get', { requestId: first.requestId });
+      // This very body, and that the answer is to be streamed.
+      const { model, stream: _, ...rest } = body as JsonObject;
+      const inPath = agent === 'gemini';
+      expect(server.asked).toHaveLength(1);
+      expect(server.asked[0]?.path).toBe(path(String(first.model)));
+      expect(server.asked[0]?.body).toEqual({ ...rest, ...(!inPath && { model, stream: true }) });
+
       expect(filesWith(project, key)).toEqual([]);
       rmSync(home, { recursive: true, force: true });
     });
