@@ -1,7 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ORPCError } from '@orpc/server';
-import type { Wire } from '../../core/contract/index.js';
 import type { Accounts, ModelProvider, NewAccount, ProviderAccount } from '../../core/project/index.js';
 import { anthropicProvider } from './anthropic.js';
 import { found } from './found.js';
@@ -19,7 +18,7 @@ export interface Vault {
 interface Written {
   readonly id: string;
   readonly title: string;
-  readonly wire: Wire;
+  readonly wire: NewAccount['wire'];
   readonly url: string;
   readonly sealed?: string | undefined;
 }

@@ -1,5 +1,4 @@
-// providers: those who answer when a turn is run again: Anthropic, OpenAI's chat completions (and whoever speaks them) and responses, Gemini, and local
-// servers that are found by themselves.
+// providers: those who answer when a turn is run again: Anthropic, OpenAI (chat completions and responses), Gemini, and servers on this machine.
 // Keys come from the environment or from the operating system's keeping and go into one header; they are in no message, log or store.
 // A reply is passed on as it arrives; refusals, limits and broken lines become UNAVAILABLE with what the provider said.
 export { openAccounts, type Vault } from './accounts.js';

@@ -11,20 +11,13 @@ const origins: Record<ProviderAccount['from'], string> = {
   machine: 'looked for by itself',
 };
 
-/** What a server speaks, and where one is. */
+/** What a server speaks. */
 const wireNames: Record<Wire, string> = {
   openai: 'chat completions (OpenAI-compatible)',
   responses: 'the Responses API (OpenAI)',
   anthropic: 'the Messages API (Anthropic)',
   gemini: "Gemini's API (Google)",
 };
-const examples: Record<Wire, string> = {
-  openai: 'http://127.0.0.1:1234/v1',
-  responses: 'https://api.openai.com/v1',
-  anthropic: 'https://api.anthropic.com',
-  gemini: 'https://generativelanguage.googleapis.com',
-};
-
 /** Who can be asked, and whether there is a key for them. A key goes to the operating system and is never shown again. */
 export function ProvidersSheet() {
   const query = useQuery('providers', (signal) => api.provider.list({}, { signal }));
@@ -117,7 +110,13 @@ function NewProvider({ noKeys, onAdd }: { noKeys: string | null; onAdd: (account
       </label>
       <label>
         <span className="muted">Address</span>
-        <input className="field mono" name="url" type="url" required placeholder={examples[wire]} />
+        <input
+          className="field mono"
+          name="url"
+          type="url"
+          required
+          placeholder={wire === 'openai' || wire === 'responses' ? 'http://127.0.0.1:1234/v1' : 'http://127.0.0.1:1234'}
+        />
       </label>
       {noKeys === null ? (
         <label>
