@@ -10,10 +10,10 @@ import {
   timestampOf,
 } from '../base/index.js';
 import type { Checkpoint, Commit, CommitType } from '../contract/index.js';
-import { findFormat, formatOf, readerOf } from '../formats/index.js';
+import { type Counts, countsOfParsed, findFormat, formatOf, outlined, readerOf } from '../formats/index.js';
 import { type Chain, type ContextRow, toCommit } from './chain.js';
 import { commitAt, type Parent, parentOf } from './find.js';
-import { type Counts, countsOf, countsOfParsed, outlineOfParsed, saveOutline } from './outline.js';
+import { saveOutline } from './outline.js';
 
 /** What is said of a commit beside its content, whoever makes it. */
 interface Provenance {
@@ -89,10 +89,10 @@ function countsIn(chain: Chain, input: CheckpointInput, artifact: ArtifactNo, co
     throw badRequest(contentField(input), `the content does not read as ${input.format}: line ${problem.line}: ${problem.reason}`, {
       line: problem.line,
     });
-  const outline = isCounted ? undefined : outlineOfParsed(parsed);
-  const counts = outline ? countsOf(outline) : countsOfParsed(parsed);
+  const outline = isCounted ? undefined : outlined(parsed);
+  const counts = outline?.counts ?? countsOfParsed(parsed);
   refuseOtherCounts(input, counts, content.length);
-  if (outline) saveOutline(chain, artifact, input.format, outline);
+  if (outline) saveOutline(chain, artifact, input.format, outline.data);
   return counts;
 }
 

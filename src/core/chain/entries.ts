@@ -1,10 +1,10 @@
 import { refOf } from '../artifacts/index.js';
 import type { ContextId, EntryKey } from '../base/index.js';
 import type { Entry, OutlineRow, Stop } from '../contract/index.js';
-import { type ParsedEntry, readerOf } from '../formats/index.js';
+import { type Outline, type OutlineEntry, type ParsedEntry, readerOf } from '../formats/index.js';
 import type { Chain } from './chain.js';
 import { commitOf } from './find.js';
-import { elidedTokens, type Outline, type OutlineEntry, outlinesOf, parsedOf } from './outline.js';
+import { elidedTokens, outlinesOf, parsedOf } from './outline.js';
 import { type Step, walk } from './walk.js';
 
 /** An entry of a context by its place: in which commit, and there the how-manieth. */

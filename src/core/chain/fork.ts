@@ -1,11 +1,20 @@
 import { badRequest, type ContextId, type EntryKey, inWords, notFound, timestampOf } from '../base/index.js';
 import type { Commit, Edit } from '../contract/index.js';
-import { type Format, formatOf, type ParsedDelta, type ParsedEntry, readerOf, type WritableEntry } from '../formats/index.js';
+import {
+  type Format,
+  formatOf,
+  outlined,
+  type ParsedDelta,
+  type ParsedEntry,
+  readerOf,
+  recordOfKey as recordOf,
+  type WritableEntry,
+} from '../formats/index.js';
 import { type Chain, type ContextRow, selectContext, toCommit } from './chain.js';
 import { addCommit } from './checkpoint.js';
 import { childrenOf, commitAt, commitOf, isAncestor, placesTowardsRoot } from './find.js';
 import { writable } from './materialize.js';
-import { countsOf, outlineOf, outlineOfParsed, outlinesOf, parsedOf, recordOf, saveOutline } from './outline.js';
+import { outlineOf, outlinesOf, parsedOf, saveOutline } from './outline.js';
 import { backwards } from './walk.js';
 
 export interface ForkInput {
@@ -332,9 +341,8 @@ function write(
   signed: Signed,
 ): ContextRow {
   const { no, ref } = chain.artifacts.put(bytes, { contentType: format.contentType, bulk: bytes.length > longestInDatabase });
-  const outline = outlineOfParsed(parsed);
-  saveOutline(chain, no, format.id, outline);
-  const counts = countsOf(outline);
+  const { data, counts } = outlined(parsed);
+  saveOutline(chain, no, format.id, data);
   const row = addCommit(chain, {
     parent,
     type: like.type,
@@ -352,7 +360,7 @@ function write(
     errors: counts.errors,
     entries: counts.entries,
   });
-  remember(chain, row, new Set(outline.entries.map((entry) => recordOf(entry.key))));
+  remember(chain, row, new Set(parsed.entries.map((entry) => recordOf(entry.key))));
   return row;
 }
 

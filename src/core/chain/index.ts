@@ -20,7 +20,7 @@ export {
   tierAlong,
   writable,
 } from './materialize.js';
-export { countsOf, type Outline, type OutlineEntry, outlineOf, outlineOfParsed, parsedOf, saveOutline, storedOutline } from './outline.js';
+export { outlineOf, parsedOf, saveOutline, storedOutline } from './outline.js';
 export { commitsAfter, history, resolve, show, type TipFilter, tips, update } from './read.js';
 export { keepRestPoints, restIsDue } from './rest.js';
 export { type Instance, type Instantiation, instantiate, listTemplates, putTemplate, type Template, templateOf } from './templates.js';

@@ -2,11 +2,13 @@ import { type Cached, sha256Of } from '../artifacts/index.js';
 import { type ArtifactNo, atOnce, badRequest, type ContextId, StemmaError, textOf, timestampOf } from '../base/index.js';
 import type { Stop, Tier } from '../contract/index.js';
 import {
+  countsOf,
   countTokens,
   describeRaw,
   type Format,
   findFormat,
   formatOf,
+  isHidden,
   joinLosses,
   type Losses,
   lossesOf,
@@ -14,6 +16,7 @@ import {
   noLosses,
   type ParsedEntry,
   readerOf,
+  recordOfKey as recordOf,
   tierOf,
   type WritableEntry,
   type WriteOptions,
@@ -21,7 +24,7 @@ import {
 import type { Chain, ContextRow, Materialized } from './chain.js';
 import { entriesAlong } from './entries.js';
 import { commitAt, commitOf } from './find.js';
-import { countsOf, isHidden, outlineOf, recordOf } from './outline.js';
+import { outlineOf } from './outline.js';
 import { type Step, type Walk, walk } from './walk.js';
 
 export interface MaterializeInput {

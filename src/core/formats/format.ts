@@ -1,5 +1,6 @@
 import type { ByteRange, EntryKey, Timestamp } from '../base/index.js';
 import type { Checkpoint, CommitType, EntryDraft, Kind, Role, Tier } from '../contract/index.js';
+import type { Outlined } from './outline.js';
 
 /**
  * An entry as a format reads it from one delta: neutral, but with no place in a chain yet. `media` holds the decoded
@@ -212,6 +213,8 @@ export interface PlannedCommit {
    */
   readonly entries: readonly ParsedEntry[];
   readonly elisions: readonly Elision[];
+  /** What is kept of these beside the bytes, from a planner that has made it in its one reading of the file. */
+  readonly outline?: Outlined;
 }
 
 /** How one file becomes commits and side data: every byte of it is in exactly one of them. */

@@ -34,6 +34,20 @@ export { fence, markdown } from './markdown/index.js';
 export { narrative, tell } from './narrative/index.js';
 export { openaiChat } from './openai-chat/index.js';
 export { opencodeId } from './opencode/session.js';
+export {
+  type Counts,
+  countsOf,
+  countsOfParsed,
+  decodeOutline,
+  encodeOutline,
+  isHidden,
+  type Outline,
+  type Outlined,
+  type OutlineEntry,
+  outlined,
+  outlineOfParsed,
+  recordOfKey,
+} from './outline.js';
 export { textParts } from './parts.js';
 export { framed as piSummary } from './pi/index.js';
 export { countTokens, imageTokens, tokenizer } from './tokens.js';

@@ -1,17 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { blake3Of } from '../artifacts/index.js';
 import { type ArtifactNo, type ByteRange, badRequest, type ContextId, inWords, parseJson, StemmaError, timestampOf } from '../base/index.js';
-import {
-  addCommit,
-  type Chain,
-  type ContextRow,
-  commitAt,
-  commitEndingAt,
-  countsOf,
-  outlineOfParsed,
-  remember,
-  saveOutline,
-} from '../chain/index.js';
+import { addCommit, type Chain, type ContextRow, commitAt, commitEndingAt, remember, saveOutline } from '../chain/index.js';
 import type { Checkpoint, ImportProgress, ImportResult, Skip } from '../contract/index.js';
 import {
   agentIn,
@@ -21,6 +11,7 @@ import {
   type ImportPlan,
   importableFormats,
   type KnownRecords,
+  outlined,
   type PlanContext,
   type PlannedCommit,
 } from '../formats/index.js';
@@ -391,8 +382,7 @@ function storeCommit(
   const parent = parentOf(chain, planned, rows);
   const delta = joined(bytes, [...planned.ranges, ...(planned.kept ?? [])]);
   const { no, ref } = chain.artifacts.put(delta, { contentType: formatOf(format).contentType, bulk: true });
-  const outline = outlineOfParsed({ entries: planned.entries, elisions: planned.elisions, problems: [] });
-  const counts = countsOf(outline);
+  const { data, counts } = planned.outline ?? outlined(planned);
   const highest = chain.db.one<{ seq: number | null }>('SELECT MAX(seq) AS seq FROM context')?.seq ?? 0;
   const row = addCommit(chain, {
     parent,
@@ -413,7 +403,7 @@ function storeCommit(
     // A turn without a time of its own happened at the latest when the file was last written.
     createdAt: planned.createdAt ?? timestampOf(parent?.createdAt ?? file.modifiedAt),
   });
-  saveOutline(chain, no, format, outline);
+  saveOutline(chain, no, format, data);
   remember(chain, row, planned.records);
   if (planned.startedBy)
     chain.db.run(
@@ -422,7 +412,7 @@ function storeCommit(
       chain.project,
       planned.startedBy.toolCallId,
     );
-  return { row, pieces: piecesIn(no, planned.ranges), isNew: row.seq > highest, entries: outline.entries.length };
+  return { row, pieces: piecesIn(no, planned.ranges), isNew: row.seq > highest, entries: counts.entries };
 }
 
 function parentOf(chain: Chain, planned: PlannedCommit, rows: readonly ContextRow[]): ContextRow | null {

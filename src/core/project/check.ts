@@ -1,8 +1,8 @@
 import { refOfHash } from '../artifacts/index.js';
 import { type ArtifactNo, type CommitSeq, type ContextId, StemmaError } from '../base/index.js';
-import { type Chain, countsOf, digestOf, outlineOfParsed, storedOutline } from '../chain/index.js';
+import { type Chain, digestOf, storedOutline } from '../chain/index.js';
 import type { CommitType } from '../contract/index.js';
-import { findFormat } from '../formats/index.js';
+import { countsOf, findFormat, outlineOfParsed } from '../formats/index.js';
 import { listSources, proveSource } from '../intake/index.js';
 import type { Project } from './project.js';
 import { isStandIn } from './salvaged.js';

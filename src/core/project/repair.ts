@@ -1,8 +1,8 @@
 import { refOf } from '../artifacts/index.js';
 import { type ArtifactNo, type CommitSeq, type ContextId, StemmaError } from '../base/index.js';
-import { type Chain, countsOf, outlineOf } from '../chain/index.js';
+import { type Chain, outlineOf } from '../chain/index.js';
 import type { CommitType } from '../contract/index.js';
-import { findFormat } from '../formats/index.js';
+import { countsOf, findFormat } from '../formats/index.js';
 import { contentsOnDisk } from '../intake/index.js';
 import { type CheckResult, checkProject, type DamagedArtifact, damagedArtifacts, databaseProblems, type Problem } from './check.js';
 import type { Project } from './project.js';

@@ -1,18 +1,7 @@
 import { type CommitSeq, type ContextId, type EntryKey, type Json, notFound, type Timestamp, timestampOf } from '../base/index.js';
-import {
-  type Chain,
-  type ContextRow,
-  commitAt,
-  commitOf,
-  contextEntries,
-  lineage,
-  type OutlineEntry,
-  outlineOf,
-  parsedOf,
-  type Step,
-  walk,
-} from '../chain/index.js';
+import { type Chain, type ContextRow, commitAt, commitOf, contextEntries, lineage, outlineOf, parsedOf, type Step, walk } from '../chain/index.js';
 import type { Request, RequestPoint, RequestRow } from '../contract/index.js';
+import type { OutlineEntry } from '../formats/index.js';
 import { addTo, byCause, type CauseSums, causeOfEntry, noCauses } from './causes.js';
 import { once } from './once.js';
 import { type Answer, type CallPlace, type Delta, makesCompaction, type Runtime, recordOf, windowOf } from './runtime.js';

@@ -1,6 +1,6 @@
 import { isObject, type Json, stringAt } from '../base/index.js';
-import type { OutlineEntry } from '../chain/index.js';
 import { type Cause, causes } from '../contract/index.js';
+import type { OutlineEntry } from '../formats/index.js';
 import { countTokens, imageTokens } from '../formats/index.js';
 import { withoutMarks } from './canonical.js';
 

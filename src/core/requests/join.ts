@@ -1,5 +1,6 @@
 import type { EntryKey } from '../base/index.js';
-import { type Chain, type ContextRow, commitAt, type OutlineEntry, outlineOf } from '../chain/index.js';
+import { type Chain, type ContextRow, commitAt, outlineOf } from '../chain/index.js';
+import type { OutlineEntry } from '../formats/index.js';
 import { messagesBefore } from './answers.js';
 import { makesCompaction, recordOf } from './runtime.js';
 import { runtimeOf } from './runtimes.js';

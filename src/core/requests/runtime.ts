@@ -1,7 +1,7 @@
 import type { ContextId, EntryKey, Json, JsonObject, Timestamp } from '../base/index.js';
-import type { ContextRow, OutlineEntry } from '../chain/index.js';
+import type { ContextRow } from '../chain/index.js';
 import type { CallSource, CommitType, Proof, Provider } from '../contract/index.js';
-import type { ParsedEntry } from '../formats/index.js';
+import type { OutlineEntry, ParsedEntry } from '../formats/index.js';
 
 /**
  * The calls of a chain as one runtime wrote them down. A call is known by its answer: the assistant's entries that it
