@@ -12,8 +12,6 @@ export interface Piece {
   readonly range: ByteRange;
   /** The record; absent for a blank line, a request record and what could not be read. */
   readonly record?: JsonObject;
-  /** `record` is an outline of what stands there: its texts are read again where they are wanted. */
-  readonly brief?: true;
   readonly sort: 'record' | 'blank' | 'request' | 'torn' | 'half';
   /** What a torn line still tells of its place in the tree, so that its children find their grandparent. */
   readonly ghost?: { readonly uuid: string; readonly parentUuid: string | null };
@@ -23,8 +21,12 @@ export interface Piece {
 export const firstNewLine = (pieces: readonly Pick<Piece, 'line' | 'range'>[], resumeAt: number): number =>
   pieces.find(({ range }) => range.start >= resumeAt)?.line ?? Number.POSITIVE_INFINITY;
 
-export interface Scan {
+export interface Scan extends Seen {
   readonly pieces: readonly Piece[];
+}
+
+/** What a scan says beside the pieces. */
+export interface Seen {
   readonly skipped: readonly Problem[];
   readonly notes: readonly Problem[];
   /** Where a half last line begins, else the length of the file. */
@@ -56,25 +58,38 @@ export interface ScanOptions {
   /** What the last line holds that is no whole record is left alone: its end may come yet. */
   readonly mayGrow?: boolean;
   /** What is kept of a record whose piece ends at `end`: most of a file's bytes are needed by nobody once they are read. */
-  readonly keep?: (record: JsonObject, end: number) => Pick<Piece, 'record' | 'brief'>;
+  readonly keep?: (record: JsonObject, end: number) => Pick<Piece, 'record'>;
   /** So many bytes of a file that is not in memory are looked at together; a longer line is taken whole. */
   readonly part?: number;
+  /** Where in the file the first line begins that is looked at; lines are counted from there. */
+  readonly begin?: number;
 }
 
 const usualPart = 4 * 1024 * 1024;
 
 /** Splits a file into records; never throws for what the bytes hold. */
-export function scanJsonl(
+export function scanJsonl(file: FileBytes, dialect: Dialect, { keep, ...options }: ScanOptions = {}): Scan {
+  const pieces: Piece[] = [];
+  const seen = eachPiece(file, dialect, options, (piece) => {
+    pieces.push(keep && piece.record ? withoutRecord(piece, keep(piece.record, piece.range.end)) : piece);
+  });
+  return { pieces, ...seen };
+}
+
+const withoutRecord = ({ record: _, ...piece }: Piece, kept: Pick<Piece, 'record'>): Piece => ({ ...piece, ...kept });
+
+/** The same for who keeps none of the pieces: each is told of as it is read, in file order. */
+export function eachPiece(
   file: FileBytes,
   dialect: Dialect,
-  { mayGrow = false, keep = (record) => ({ record }), part = usualPart }: ScanOptions = {},
-): Scan {
-  const pieces: Piece[] = [];
+  { mayGrow = false, part = usualPart, begin = 0 }: Omit<ScanOptions, 'keep'>,
+  tell: (piece: Piece) => void,
+): Seen {
   const skipped: Problem[] = [];
   const notes: Problem[] = [];
   let line = 0;
   let end = file.length;
-  for (const { buffer, base } of wholeLines(file, part)) {
+  for (const { buffer, base } of wholeLines(file, part, begin)) {
     const sound = isUtf8(buffer);
     for (let start = 0; start < buffer.length; ) {
       line++;
@@ -85,26 +100,23 @@ export function scanJsonl(
       const range = { start: base + start, end: base + stop };
       const request = isRequestRecord(buffer, from, stop, dialect);
       const record = request || (!sound && !isUtf8(buffer.subarray(from, stop))) ? undefined : recordIn(buffer, from, stop);
-      if (record !== undefined) pieces.push({ ...keep(record, range.end), line, range, sort: dialect.isRequest?.(record) ? 'request' : 'record' });
-      else if (request) pieces.push({ line, range, sort: 'request' });
-      else if (isBlank(buffer, from, stop)) pieces.push({ line, range, sort: 'blank' });
+      if (record !== undefined) tell({ line, range, record, sort: dialect.isRequest?.(record) ? 'request' : 'record' });
+      else if (request) tell({ line, range, sort: 'request' });
+      else if (isBlank(buffer, from, stop)) tell({ line, range, sort: 'blank' });
       else if (at < 0 && mayGrow) {
-        pieces.push({ line, range, sort: 'half' });
+        tell({ line, range, sort: 'half' });
         skipped.push({ line, reason: `half a last line of ${stop - start} bytes, without its end: left for the next import` });
         end = range.start;
       } else {
         const torn = splitTorn(buffer, line, from, { start, end: stop }, dialect);
-        for (const piece of torn.pieces) {
-          const place = { start: base + piece.range.start, end: base + piece.range.end };
-          pieces.push({ ...piece, range: place, ...(piece.record ? keep(piece.record, place.end) : {}) });
-        }
+        for (const piece of torn.pieces) tell({ ...piece, range: { start: base + piece.range.start, end: base + piece.range.end } });
         skipped.push(...torn.skipped);
         notes.push(...torn.notes);
       }
       start = stop;
     }
   }
-  return { pieces, skipped, notes, end };
+  return { skipped, notes, end };
 }
 
 /** The record of a piece that was found in a scan of the same file. @throws where the file is not what it was. */
@@ -116,10 +128,10 @@ export function recordOf(file: FileBytes, { start, end }: ByteRange, dialect: Di
 }
 
 /** The file in stretches of whole lines of about so many bytes; bytes that are in memory anyway are one stretch. */
-function* wholeLines(file: FileBytes, part: number): Generator<{ readonly buffer: Buffer; readonly base: number }> {
-  if (file instanceof Uint8Array) return yield { buffer: bufferOf(file), base: 0 };
+function* wholeLines(file: FileBytes, part: number, begin: number): Generator<{ readonly buffer: Buffer; readonly base: number }> {
+  if (file instanceof Uint8Array) return yield { buffer: bufferOf(file).subarray(begin), base: begin };
   let length = part;
-  for (let base = 0; base < file.length; ) {
+  for (let base = begin; base < file.length; ) {
     const buffer = bufferOf(file.subarray(base, Math.min(base + length, file.length)));
     const isLast = base + buffer.length === file.length;
     const end = isLast ? buffer.length : buffer.lastIndexOf(newline) + 1;
@@ -283,7 +295,7 @@ const lineEnd = Uint8Array.of(newline);
 export function addRange(ranges: ByteRange[], range: ByteRange): void {
   const last = ranges.at(-1);
   if (last && last.end === range.start) ranges[ranges.length - 1] = { start: last.start, end: range.end };
-  else ranges.push({ ...range });
+  else ranges.push({ start: range.start, end: range.end });
 }
 
 const usualTime = /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|1\d|2[0-8])T([01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/;

@@ -1,5 +1,5 @@
 // claude-code: the histories of Claude Code, JSONL files in which each record names the one before it.
-// lines.ts finds records in bytes, record.ts says what one is, tree.ts how they hang together, brief.ts what is kept of them, plan.ts
+// lines.ts finds records in bytes, record.ts says what one is, tree.ts how they hang together, line.ts what is kept of them, plan.ts
 // cuts the tree into commits, tail.ts what a file has grown by; entries.ts reads, write.ts and session.ts write, progress.ts says how far it has come.
 import { facts, type ImportableFormat, type ParsedDelta } from '../format.js';
 import { concatLineParts } from '../jsonl.js';
@@ -34,7 +34,7 @@ export const claudeCode = {
 
 function parse(delta: Uint8Array): ParsedDelta {
   const { pieces, skipped } = scanLines(delta);
-  return { ...readPieces(pieces, delta), problems: skipped };
+  return { ...readPieces(pieces), problems: skipped };
 }
 
 /** Certain when records of this kind open the file; the name alone says little. */

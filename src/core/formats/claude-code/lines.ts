@@ -1,6 +1,6 @@
 import type { ByteRange, JsonObject } from '../../base/index.js';
 import type { FileBytes } from '../format.js';
-import { type Dialect, type Piece, recordOf, type Scan, type ScanOptions, scanJsonl } from '../jsonl.js';
+import { type Dialect, eachPiece, type Piece, recordOf, type Scan, type ScanOptions, type Seen, scanJsonl } from '../jsonl.js';
 
 export { bufferOf, type Piece, type Scan } from '../jsonl.js';
 
@@ -14,6 +14,9 @@ const dialect: Dialect = {
 
 /** Splits a file into records; never throws for what the bytes hold. */
 export const scanLines = (file: FileBytes, options?: ScanOptions): Scan => scanJsonl(file, dialect, options);
+
+/** Tells of each record in turn: who reads a large file keeps of it what he needs. */
+export const eachRecord = (file: FileBytes, options: ScanOptions, tell: (piece: Piece) => void): Seen => eachPiece(file, dialect, options, tell);
 
 /** The record of a piece that was found in a scan of the same file. @throws where the file is not what it was. */
 export const recordAt = (file: FileBytes, range: ByteRange): JsonObject => recordOf(file, range, dialect);

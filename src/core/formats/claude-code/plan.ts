@@ -3,14 +3,15 @@ import { isObject, stringAt } from '../../base/index.js';
 import type { Checkpoint } from '../../contract/index.js';
 import type { Elision, FileBytes, ImportPlan, ParsedEntry, PlanContext, PlannedCommit, Problem } from '../format.js';
 import { clip } from '../headline.js';
-import { addRange, firstNewLine } from '../jsonl.js';
-import { keeper } from './brief.js';
+import { addRange } from '../jsonl.js';
+import { type Outlined, outlineOfParts } from '../outline.js';
 import { elisionsOf, entriesOf } from './entries.js';
-import { type Piece, recordAt, type Scan, scanLines } from './lines.js';
-import { agentCallsOf, blocksOf, contentOf, firstTextOf, headlineOf, isChained, messageIdOf, partOf, syntheticModel, timeOf } from './record.js';
-import { placedAt, tailOf } from './tail.js';
-import { titleIn } from './title.js';
-import { growTree, type Node, type Strand, type Tree } from './tree.js';
+import { type Line, type Lines, placeOnly, readLines, toldBy } from './line.js';
+import { type Piece, recordAt } from './lines.js';
+import { blocksOf, headlineOf, timeOf } from './record.js';
+import { goesOnPlainly } from './tail.js';
+import { bestTitle } from './title.js';
+import { growTree, isNode, isPlaced, type Node, type Strand, type Tree } from './tree.js';
 
 export const formatId = 'claude-code-v1';
 
@@ -20,62 +21,56 @@ interface Segment {
   readonly nodes: Node[];
   readonly type: 'delta' | 'compaction';
   readonly checkpoint: Checkpoint;
-  readonly pieces: Piece[];
+  readonly lines: Line[];
   /** For a run without records: the one that it follows. */
   readonly after?: Node;
 }
 
-/** How a file is read that need not fit into memory, in bytes. */
-export interface ReadingLimits {
-  /** Records up to here are kept as they are: reading most files once is enough. What stands behind is read again for its entries. */
-  readonly whole: number;
-  /** So much is looked at together; a longer line is taken whole. */
-  readonly part: number;
-}
+/** So much of a file that is not in memory is looked at together; a longer line is taken whole. */
+const usualPart = 4 * 1024 * 1024;
 
-const usualLimits: ReadingLimits = { whole: 12 * 1024 * 1024, part: 4 * 1024 * 1024 };
-
-/** Plans the import of a file: a pure function of its bytes, its name and what the project knows; the same whatever the limits. */
-export function planImport(file: FileBytes, context: PlanContext, limits: ReadingLimits = usualLimits): ImportPlan {
-  const tail = tailOf(file, context);
-  const plan = tail && planFile(tail, { ...context, resumeAt: 0 }, limits);
+/** Plans the import of a file: a pure function of its bytes, its name and what the project knows; the same whatever the part. */
+export function planImport(file: FileBytes, context: PlanContext, part = usualPart): ImportPlan {
+  const plan = goesOnPlainly(file, context) ? planFile(file, { ...context, resumeAt: 0 }, part, context.resumeAt) : undefined;
   // A problem is told by its line in the file, which only a reader of all of it knows.
-  return plan && plan.skipped.length + plan.notes.length === 0 ? placedAt(context.resumeAt, plan) : planFile(file, context, limits);
+  return plan && plan.skipped.length + plan.notes.length === 0 ? plan : planFile(file, context, part);
 }
 
-function planFile(file: FileBytes, context: PlanContext, { whole, part }: ReadingLimits): ImportPlan {
-  const scan = withoutOpenCompaction(scanLines(file, { mayGrow: true, keep: keeper(whole), part }));
-  const chained = scan.pieces.flatMap(({ record, sort }) => (record && sort === 'record' && isChained(record) ? [record] : []));
-  const first = chained[0];
-  const wholeIsSidechain = first !== undefined && chained.every((record) => record.isSidechain === true);
-  const storedAs = (piece: Piece, record: JsonObject, parentStored: boolean): string | undefined => {
-    const uuid = record.uuid as string;
-    if (piece.range.start < context.resumeAt) return uuid;
+/** The plan of what stands behind `begin`, as if it were all. */
+function planFile(file: FileBytes, context: PlanContext, part: number, begin = 0): ImportPlan {
+  const { resumeAt, known } = context;
+  const scan = withoutOpenCompaction(readLines(file, { part, begin, from: resumeAt }));
+  const { lines } = scan;
+  const first = lines.find(({ uuid }) => uuid !== undefined);
+  const wholeIsSidechain = first !== undefined && lines.every(({ uuid, sidechain }) => uuid === undefined || sidechain);
+  const storedAs = ({ uuid, start, more }: Line, parentStored: boolean): string | undefined => {
+    if (uuid === undefined || start < resumeAt) return uuid;
     if (!parentStored) return undefined;
-    if (context.known.has(uuid)) return uuid;
-    const origin = stringAt(record.forkedFrom, 'messageUuid');
-    return origin !== undefined && context.known.has(origin) ? origin : undefined;
+    if (known.has(uuid)) return uuid;
+    const origin = more?.forkedFrom;
+    return origin !== undefined && known.has(origin) ? origin : undefined;
   };
-  const tree = growTree(scan.pieces, {
+  const tree = growTree(lines, {
     storedAs,
-    isTakenIn: (piece) => piece.range.start < context.resumeAt,
-    isKnown: (uuid) => context.known.has(uuid),
+    isTakenIn: ({ start }) => start < resumeAt,
+    isKnown: (uuid) => known.has(uuid),
+    recordOf: (line) => recordAt(file, line),
     wholeIsSidechain,
   });
   const runs = cutStrands(tree, context.granularity);
-  const side = placePieces(scan.pieces, tree, runs, context.resumeAt);
-  const sessionId = sessionIdOf(context.path, first, wholeIsSidechain);
-  const cwd = context.before?.cwd ?? firstText(chained, 'cwd');
+  const side = placeLines(lines, tree, runs, resumeAt);
+  const sessionId = sessionIdOf(context.path, first?.more?.sessionId, wholeIsSidechain);
+  const cwd = context.before?.cwd ?? lines.find(({ more }) => more?.cwd)?.more?.cwd;
   const about: About = {
     template: wholeIsSidechain ? subagentTemplate(stringAt(context.meta, 'agentType')) : mainTemplate,
     ...(cwd === undefined ? {} : { principal: `${mainTemplate}@${cwd}`.slice(0, longestName) }),
     ...(sessionId === undefined ? {} : { sessionId }),
     ...(wholeIsSidechain && stringAt(context.meta, 'toolUseId') !== undefined ? { startedBy: stringAt(context.meta, 'toolUseId') } : {}),
   };
-  const { commits, numbers } = commitsOf(runs, tree, about, { read: reader(file), isKnown: (record) => context.known.has(record) });
-  const freshFrom = firstNewLine(scan.pieces, context.resumeAt);
+  const { commits, numbers } = commitsOf(runs, tree, about, { reader: readerOf(file, resumeAt), isKnown: (record) => known.has(record) });
+  const freshFrom = lines.find(({ start }) => start >= resumeAt)?.line ?? Number.POSITIVE_INFINITY;
   const fresh = (problems: readonly Problem[]): Problem[] => problems.filter(({ line }) => line >= freshFrom).sort((a, b) => a.line - b.line);
-  const title = titleIn(scan.pieces.flatMap(({ record }) => (record ? [record] : [])));
+  const title = bestTitle(lines.flatMap(({ more }) => more?.title ?? []));
   return {
     format: formatId,
     ...(sessionId === undefined ? {} : { sessionId }),
@@ -91,21 +86,19 @@ function planFile(file: FileBytes, context: PlanContext, { whole, part }: Readin
 }
 
 /** A compaction at the end of a file whose summary is not written yet is left for the next import, like half a line. */
-function withoutOpenCompaction(scan: Scan): Scan {
-  const at = scan.pieces.findLastIndex(
-    ({ record, sort }) => sort === 'record' && record !== undefined && isChained(record) && partOf(record) !== 'quiet',
-  );
-  const boundary = scan.pieces[at];
-  if (!boundary?.record || partOf(boundary.record) !== 'boundary') return scan;
+function withoutOpenCompaction(scan: Lines): Lines {
+  const at = scan.lines.findLastIndex(({ part }) => part !== 'quiet');
+  const boundary = scan.lines[at];
+  if (boundary?.part !== 'boundary') return scan;
   return {
     ...scan,
-    pieces: scan.pieces.map((piece, place) => (place < at ? piece : { line: piece.line, range: piece.range, sort: 'half' })),
+    lines: scan.lines.map((line, place) => (place < at ? line : placeOnly(line, 'half'))),
     skipped: [
       ...scan.skipped.filter(({ line }) => line < boundary.line),
       { line: boundary.line, reason: 'a compaction without its summary: left for the next import' },
     ],
     notes: scan.notes.filter(({ line }) => line < boundary.line),
-    end: boundary.range.start,
+    end: boundary.start,
   };
 }
 
@@ -129,7 +122,7 @@ const subagentTemplate = (type: string | undefined): string =>
 /** Cuts strands into runs: at turns, at branch points, around compactions, and where the store's part ends. */
 function cutStrands(tree: Tree, granularity: PlanContext['granularity']): Runs {
   const branchedAt = new Set<Node>();
-  for (const { from } of tree.strands) if (from && 'piece' in from) branchedAt.add(from);
+  for (const { from } of tree.strands) if (isNode(from)) branchedAt.add(from);
   const segments: Segment[] = [];
   const home = new Map<Node, Segment>();
   for (const strand of tree.strands) {
@@ -155,7 +148,7 @@ function cutStrands(tree: Tree, granularity: PlanContext['granularity']): Runs {
         nodes,
         type: inCompaction ? 'compaction' : 'delta',
         checkpoint: inCompaction ? 'compaction' : checkpoint,
-        pieces: [],
+        lines: [],
       };
       segments.push(segment);
       for (const node of nodes) home.set(node, segment);
@@ -185,7 +178,7 @@ function cutStrands(tree: Tree, granularity: PlanContext['granularity']): Runs {
       // What a slash command expands to is the turn's prompt; what the runtime says before any prompt belongs to the next.
       filled ||=
         node.part === 'prompt' ||
-        (node.part === 'assistant' && !isClosingWord(node.record)) ||
+        (node.part === 'assistant' && node.more?.isClosingWord !== true) ||
         node.part === 'result' ||
         node.part === 'summary' ||
         (node.part === 'meta' && commanded);
@@ -202,31 +195,24 @@ const takesIn = (before: Segment, [first]: readonly Node[], branchedAt: Readonly
   (before.nodes[0]?.stored === undefined) === (first.stored === undefined) &&
   !branchedAt.has(before.nodes.at(-1) as Node);
 
-/** What the agent puts in place of an answer that nobody waits for any more. */
-const isClosingWord = (record: JsonObject): boolean =>
-  stringAt(record.message, 'model') === syntheticModel && firstTextOf(contentOf(record)) === 'No response requested.';
-
 /** A prompt that is written as several records, one a block. */
 const isOnePrompt = (before: Node | undefined, node: Node): boolean =>
-  before?.part === 'prompt' && node.part === 'prompt' && node.record.timestamp !== undefined && before.record.timestamp === node.record.timestamp;
+  before?.part === 'prompt' && node.part === 'prompt' && node.timestamp !== undefined && before.timestamp === node.timestamp;
 
 /** A run of records that say nothing and lead nowhere: bookkeeping, not a branch. */
 const isStub = (strand: Strand, branchedAt: ReadonlySet<Node>, tree: Tree): boolean =>
   tree.strands.length > 1 && strand.nodes.every((node) => node.part === 'quiet' && !branchedAt.has(node));
 
 /** The turn is not over: a call waits for its result, or a result for an answer. */
-const isOpen = (node: Node): boolean =>
-  node.part === 'result' || node.part === 'attachment' || (node.part === 'assistant' && stringAt(node.record.message, 'stop_reason') === 'tool_use');
+const isOpen = (node: Node): boolean => node.part === 'result' || node.part === 'attachment' || node.stops;
 
 /** Between the record at `index`, an assistant's, and the one before of that kind stand results: a round of tool calls is done. */
 function answersCalls({ nodes }: Strand, index: number): boolean {
-  const message = messageIdOf(nodes[index]?.record ?? {});
+  const message = nodes[index]?.message;
   for (let at = index - 1; at >= 0; at--) {
     const node = nodes[at] as Node;
     if (node.part === 'result')
-      return !nodes
-        .slice(Math.max(0, at - 8), at)
-        .some((other) => other.part === 'assistant' && message !== undefined && messageIdOf(other.record) === message);
+      return !nodes.slice(Math.max(0, at - 8), at).some((other) => other.part === 'assistant' && message !== undefined && other.message === message);
     if (node.part !== 'quiet' && node.part !== 'attachment' && node.part !== 'meta') return false;
   }
   return false;
@@ -236,78 +222,77 @@ function answersCalls({ nodes }: Strand, index: number): boolean {
  * Gives each record of the file to one run or to the side, which it returns. Lines without a place in the tree go with the turn in
  * which they stand, so that the runs of a file that is one chain are the file.
  */
-function placePieces(pieces: readonly Piece[], tree: Tree, { segments, home }: Runs, resumeAt: number): readonly ByteRange[] {
+function placeLines(lines: readonly Line[], tree: Tree, { segments, home }: Runs, resumeAt: number): readonly ByteRange[] {
   const side: ByteRange[] = [];
   let current: Segment | undefined;
   let lastStored: Node | undefined;
   /** Lines before the first new turn: they open it, except where they stand among the repeated lines of a fork. */
-  let waiting: Piece[] = [];
+  let waiting: Line[] = [];
   const settle = (segment: Segment | undefined): void => {
-    for (const piece of waiting) {
-      if (segment) segment.pieces.push(piece);
-      else addRange(side, piece.range);
+    for (const line of waiting) {
+      if (segment) segment.lines.push(line);
+      else addRange(side, line);
     }
     waiting = [];
   };
-  for (const piece of pieces) {
-    const node = tree.nodes.get(piece);
+  for (const line of lines) {
+    const node = isPlaced(line) ? line : undefined;
     const segment = node && home.get(node);
-    if (piece.range.start < resumeAt) {
+    if (line.start < resumeAt) {
       if (node && segment) lastStored = node;
       // The newline that the last import did not see, mostly: whoever joins the deltas puts it there again.
-      if (piece.range.end > resumeAt) addRange(side, { start: resumeAt, end: piece.range.end });
+      if (line.end > resumeAt) addRange(side, { start: resumeAt, end: line.end });
       continue;
     }
     if (node && segment && node.stored !== undefined) {
       if (resumeAt === 0) settle(undefined);
       lastStored = node;
       current = undefined;
-      addRange(side, piece.range);
+      addRange(side, line);
     } else if (segment) {
-      settle(resumeAt > 0 || lastStored === undefined ? segment : undefined);
+      if (waiting.length > 0) settle(resumeAt > 0 || lastStored === undefined ? segment : undefined);
       current = segment;
-      segment.pieces.push(piece);
-    } else if (piece.sort === 'request' || piece.sort === 'torn' || piece.sort === 'half' || tree.repeated.has(piece)) {
-      addRange(side, piece.range);
-    } else if (current) current.pieces.push(piece);
-    else waiting.push(piece);
+      segment.lines.push(line);
+    } else if (line.sort === 'request' || line.sort === 'torn' || line.sort === 'half' || tree.repeated.has(line)) {
+      addRange(side, line);
+    } else if (current) current.lines.push(line);
+    else waiting.push(line);
   }
   // Bookkeeping at the end of a file that has grown by nothing else is a delta of its own, without entries.
   if (waiting.length > 0 && resumeAt > 0 && lastStored) {
     const { strand } = lastStored;
-    const segment: Segment = { strand, nodes: [], type: 'delta', checkpoint: 'session_end', pieces: [], after: lastStored };
+    const segment: Segment = { strand, nodes: [], type: 'delta', checkpoint: 'session_end', lines: [], after: lastStored };
     const last = segments.findLastIndex((other) => other.strand === strand);
     segments.splice(last + 1, 0, segment);
     settle(segment);
   } else settle(undefined);
-  for (const segment of segments) inChainOrder(segment, tree);
+  for (const segment of segments) inChainOrder(segment);
   return side.sort((a, b) => a.start - b.start);
 }
 
 /** A record that was written before the one it hangs on comes after it in the delta, with the lines that stand behind it. */
-function inChainOrder({ pieces, nodes }: Segment, tree: Tree): void {
-  if (nodes.every((node, at) => at === 0 || (nodes[at - 1] as Node).piece.range.start < node.piece.range.start)) return;
-  const groups: { index: number; pieces: Piece[] }[] = [{ index: -1, pieces: [] }];
-  for (const piece of pieces) {
-    const node = tree.nodes.get(piece);
-    if (node) groups.push({ index: node.index, pieces: [piece] });
-    else groups.at(-1)?.pieces.push(piece);
+function inChainOrder({ lines, nodes }: Segment): void {
+  if (nodes.every((node, at) => at === 0 || (nodes[at - 1] as Node).start < node.start)) return;
+  const groups: { index: number; lines: Line[] }[] = [{ index: -1, lines: [] }];
+  for (const line of lines) {
+    if (isPlaced(line)) groups.push({ index: line.index, lines: [line] });
+    else groups.at(-1)?.lines.push(line);
   }
-  pieces.splice(0, pieces.length, ...groups.sort((a, b) => a.index - b.index).flatMap((group) => group.pieces));
+  lines.splice(0, lines.length, ...groups.sort((a, b) => a.index - b.index).flatMap((group) => group.lines));
 }
 
 function commitsOf(
   { segments, home }: Runs,
   tree: Tree,
   about: About,
-  { read, isKnown }: { readonly read: Read; readonly isKnown: (record: string) => boolean },
+  { reader, isKnown }: { readonly reader: Reader; readonly isKnown: (record: string) => boolean },
 ): { commits: readonly PlannedCommit[]; numbers: ReadonlyMap<Segment, number> } {
   const commits: PlannedCommit[] = [];
   const planOf = new Map<Segment, number>();
   const types = agentTypesOf(tree);
   const copies = copiesOf(tree);
   segments.forEach((segment, place) => {
-    if (isStored(segment) || (segment.pieces.length === 0 && segment.nodes.length === 0)) return;
+    if (isStored(segment) || (segment.lines.length === 0 && segment.nodes.length === 0)) return;
     const { strand } = segment;
     const before = segments[place - 1]?.strand === strand ? segments[place - 1] : undefined;
     const parent = segment.after ? referTo(segment.after) : before ? referTo(before.nodes.at(-1)) : parentOf(strand);
@@ -330,7 +315,7 @@ function commitsOf(
       if (at.stored !== undefined && isKnown(at.stored)) return { record: at.stored };
       const before: Node | undefined = at.strand.nodes[at.index - 1];
       const from: Strand['from'] = at.strand.from;
-      if (!before && (from === null || !('piece' in from))) return from;
+      if (!before && !isNode(from)) return from;
       at = before ?? (from as Node);
     }
     return null;
@@ -338,7 +323,7 @@ function commitsOf(
 
   function parentOf({ from, keeps }: Strand): PlannedCommit['parent'] {
     if (from === null) return null;
-    if (!('piece' in from)) return { record: from.record };
+    if (!isNode(from)) return { record: from.record };
     return keeps === undefined ? referTo(from) : { plan: shorterCompaction(from, keeps) };
   }
 
@@ -348,46 +333,32 @@ function commitsOf(
     const boundary = segment.nodes.find((node) => node.part === 'boundary') as Node;
     const place = segments.indexOf(segment);
     const before = segments[place - 1]?.strand === segment.strand ? segments[place - 1] : undefined;
-    const own = segment.nodes.map((node) => node.piece);
-    const again = [...own, ...(tree.kept.get(boundary) ?? []).slice(0, keeps).map((node) => node.piece)];
-    commits.push({
-      ...headOf(segment, before === undefined),
-      parent: before ? referTo(before.nodes.at(-1)) : parentOf(segment.strand),
-      ranges: [],
-      kept: rangesOf(again),
-      records: [],
-      get entries() {
-        return read(again).entries;
-      },
-      get elisions() {
-        return read(again).elisions;
-      },
-    });
+    const again = [...segment.nodes, ...(tree.kept.get(boundary) ?? []).slice(0, keeps)];
+    const head = headOf(segment, before === undefined);
+    const parent = before ? referTo(before.nodes.at(-1)) : parentOf(segment.strand);
+    commits.push(withContent({ ...head, parent, ranges: [], kept: rangesOf(again), records: [] }, again, reader));
     return commits.length - 1;
   }
 
   function commitOf(segment: Segment, parent: PlannedCommit['parent'], first: boolean): PlannedCommit {
     const boundary = segment.type === 'compaction' ? segment.nodes.find((node) => node.part === 'boundary') : undefined;
-    const kept = ((boundary && tree.kept.get(boundary)) ?? segment.nodes.flatMap((node) => copies.get(node) ?? [])).map((node) => node.piece);
-    const pieces = kept.length > 0 ? [...segment.pieces, ...kept] : segment.pieces;
-    return {
-      ...headOf(segment, first),
-      parent,
-      ranges: rangesOf(segment.pieces),
-      ...(kept.length > 0 ? { kept: rangesOf(kept) } : {}),
-      records: segment.nodes.flatMap((node) => [node.uuid, ...agentCallsOf(node.record).map(({ id }) => `call:${id}`)]),
-      get entries() {
-        return read(pieces).entries;
+    const kept = (boundary && tree.kept.get(boundary)) ?? segment.nodes.flatMap((node) => copies.get(node) ?? []);
+    return withContent(
+      {
+        ...headOf(segment, first),
+        parent,
+        ranges: rangesOf(segment.lines),
+        ...(kept.length > 0 ? { kept: rangesOf(kept) } : {}),
+        records: namesOf(segment.nodes),
       },
-      get elisions() {
-        return read(pieces).elisions;
-      },
-    };
+      kept.length > 0 ? [...segment.lines, ...kept] : segment.lines,
+      reader,
+    );
   }
 
-  function headOf(segment: Segment, first: boolean): Omit<PlannedCommit, 'parent' | 'ranges' | 'records' | 'entries' | 'elisions'> {
+  function headOf(segment: Segment, first: boolean): Omit<Planned, 'parent' | 'ranges' | 'records'> {
     const { strand, type, checkpoint } = segment;
-    const summary = summaryOf(segment);
+    const summary = summaryOf(segment, reader);
     const createdAt = writtenAt(segment);
     const startedBy = first && strand.from === null ? (strand.startedBy ?? about.startedBy) : undefined;
     return {
@@ -403,14 +374,43 @@ function commitsOf(
   }
 }
 
+/** The records of a commit, and the calls in them that may start subagents. */
+function namesOf(nodes: readonly Node[]): readonly string[] {
+  const names: string[] = [];
+  for (const { uuid, more } of nodes) {
+    names.push(uuid);
+    for (const { id } of more?.agents ?? []) names.push(`call:${id}`);
+  }
+  return names;
+}
+
+type Planned = Omit<PlannedCommit, 'entries' | 'elisions' | 'outline'>;
+
+/** A commit with what it holds, which is read when it is asked for. */
+function withContent(planned: Planned, lines: readonly Line[], { read, tell }: Reader): PlannedCommit {
+  return {
+    ...planned,
+    get entries() {
+      return read(lines).entries;
+    },
+    get elisions() {
+      return read(lines).elisions;
+    },
+    get outline() {
+      return tell(lines);
+    },
+  };
+}
+
 /**
  * For the last record of an answer, what an older version wrote of the same answer elsewhere in this file, when it copied that history
  * under new ids: the agent gathers the records of an answer from the whole file, and so sends both.
  */
 function copiesOf(tree: Tree): ReadonlyMap<Node, readonly Node[]> {
+  if (tree.strands.length < 2) return new Map();
   const answers = new Map<string, Node[]>();
-  for (const node of tree.nodes.values()) {
-    const id = node.part === 'assistant' ? messageIdOf(node.record) : undefined;
+  for (const node of tree.nodes) {
+    const id = node.part === 'assistant' ? node.message : undefined;
     if (id === undefined) continue;
     const others = answers.get(id);
     if (others) others.push(node);
@@ -420,26 +420,24 @@ function copiesOf(tree: Tree): ReadonlyMap<Node, readonly Node[]> {
   for (const nodes of answers.values()) {
     const last = nodes.at(-1) as Node;
     if (last.strand === nodes[0]?.strand || nodes.length > mostCopies) continue;
-    const elsewhere = nodes.filter((node) => node.strand !== last.strand && saysNoCall(node) && !comesBefore(node, last));
+    const elsewhere = nodes.filter((node) => node.strand !== last.strand && !node.calls && !comesBefore(node, last));
     if (elsewhere.length > 0) copies.set(last, elsewhere);
   }
   return copies;
 }
-const saysNoCall = ({ record }: Node): boolean => blocksOf(record).every((block) => isObject(block) && block.type !== 'tool_use');
 
 /** The first is on the way from the root to the second. */
 function comesBefore(first: Node, second: Node): boolean {
-  for (let at: Node | Strand['from'] = second; at && 'piece' in at; at = at.strand.from)
-    if (at.strand === first.strand) return first.index <= at.index;
+  for (let at: Strand['from'] = second; isNode(at); at = at.strand.from) if (at.strand === first.strand) return first.index <= at.index;
   return false;
 }
 const mostCopies = 64;
 
 const isStored = (segment: Segment): boolean => segment.nodes[0]?.stored !== undefined;
 
-function rangesOf(pieces: readonly Piece[]): readonly ByteRange[] {
+function rangesOf(lines: readonly Line[]): readonly ByteRange[] {
   const ranges: ByteRange[] = [];
-  for (const piece of pieces) addRange(ranges, piece.range);
+  for (const line of lines) addRange(ranges, line);
   return ranges;
 }
 
@@ -448,53 +446,67 @@ interface Content {
   readonly elisions: readonly Elision[];
 }
 
-type Read = (pieces: readonly Piece[]) => Content;
+/** What stands behind lines of a file. */
+interface Reader {
+  /** Read again; what was asked for last is remembered. */
+  readonly read: (lines: readonly Line[]) => Content;
+  readonly tell: (lines: readonly Line[]) => Outlined;
+  readonly record: (line: Line) => JsonObject;
+}
 
-/** What commits hold, read when it is asked for; one of them is remembered at a time. */
-function reader(file: FileBytes): Read {
-  let latest: { readonly pieces: readonly Piece[]; readonly content: Content } | undefined;
-  return (pieces) => {
-    if (latest?.pieces !== pieces) latest = { pieces, content: readPieces(pieces, file) };
-    return latest.content;
+function readerOf(file: FileBytes, resumeAt: number): Reader {
+  let latest: { readonly lines: readonly Line[]; readonly content: Content } | undefined;
+  const record = (line: Line): JsonObject => recordAt(file, line);
+  return {
+    record,
+    read: (lines) => {
+      if (latest?.lines !== lines)
+        latest = {
+          lines,
+          content: readPieces(lines.map((line) => ({ sort: line.sort, range: line, ...(line.sort === 'record' && { record: record(line) }) }))),
+        };
+      return latest.content;
+    },
+    tell: (lines) => outlineOfParts(lines.flatMap((line) => toldBy(line, file, resumeAt) ?? [])),
   };
 }
 
-/** Entries and elisions of records that stand one after the other in a delta; `file` is where the pieces were found. */
-export function readPieces(pieces: readonly Piece[], file: FileBytes): Content {
+/** Entries and elisions of records that stand one after the other in a delta. */
+export function readPieces(pieces: Iterable<Pick<Piece, 'record' | 'range' | 'sort'>>): Content {
   const entries: ParsedEntry[] = [];
   const elisions: Elision[] = [];
   let at = 0;
-  for (const { record: kept, brief, range, sort } of pieces) {
+  for (const { record, range, sort } of pieces) {
     const raw = { start: at, end: at + range.end - range.start };
     at = raw.end;
-    if (!kept || sort !== 'record') continue;
-    const record = brief ? recordAt(file, range) : kept;
+    if (!record || sort !== 'record') continue;
     for (const entry of entriesOf(record, raw)) entries.push(entry);
     for (const elision of elisionsOf(record)) elisions.push(elision);
   }
   return { entries, elisions };
 }
 
-function summaryOf({ nodes, type }: Segment): string | undefined {
+function summaryOf({ nodes, type }: Segment, { record }: Reader): string | undefined {
   if (type === 'compaction') {
-    const metadata = nodes.find((node) => node.part === 'boundary')?.record.compactMetadata;
-    const trigger = stringAt(metadata, 'trigger');
+    const trigger = stringAt(nodes.find((node) => node.part === 'boundary')?.more?.metadata, 'trigger');
     return trigger === undefined ? 'Compaction' : `Compaction (${trigger})`;
   }
   const prompts = nodes.filter((node) => node.part === 'prompt');
-  const asked = prompts.length > 0 ? prompts : nodes.filter((node) => node.part === 'command' && node.record.isMeta !== true);
-  const headlines = asked.flatMap(({ record }) => headlineOf(record) ?? []);
+  const asked = prompts.length > 0 ? prompts : nodes.filter((node) => node.part === 'command');
+  const headlines = asked.flatMap(({ headline }) => headline ?? []);
   if (headlines.length > 0) return headlines.find((headline) => headline !== '[image]') ?? headlines[0];
-  const answers = nodes.filter((node) => node.part === 'assistant');
-  for (const { record } of answers) {
-    const text = headlineOf(record);
+  // Seldom asked for: what was said without a prompt is read again.
+  const tools = new Set<string>();
+  for (const node of nodes) {
+    if (node.part !== 'assistant') continue;
+    const answer = record(node);
+    const text = headlineOf(answer);
     if (text !== undefined) return text;
+    for (const block of blocksOf(answer)) {
+      const name = isObject(block) && block.type === 'tool_use' ? stringAt(block, 'name') : undefined;
+      if (name !== undefined) tools.add(name);
+    }
   }
-  const tools = new Set(
-    answers.flatMap(({ record }) =>
-      blocksOf(record).flatMap((block) => (isObject(block) && block.type === 'tool_use' ? (stringAt(block, 'name') ?? []) : [])),
-    ),
-  );
   return tools.size > 0 ? clip([...tools].join(', ')) : undefined;
 }
 
@@ -502,7 +514,8 @@ function summaryOf({ nodes, type }: Segment): string | undefined {
 function writtenAt({ nodes, strand, after }: Segment): Timestamp | undefined {
   const last = nodes.at(-1) ?? after;
   for (let at = last?.index ?? -1; at >= 0; at--) {
-    const time = timeOf(strand.nodes[at]?.record ?? {});
+    const { timestamp } = strand.nodes[at] ?? {};
+    const time = timestamp === undefined ? undefined : timeOf({ timestamp });
     if (time !== undefined) return time;
   }
   return undefined;
@@ -511,11 +524,11 @@ function writtenAt({ nodes, strand, after }: Segment): Timestamp | undefined {
 /** Leaves by the place of their last record in the file, subagents first: the agent resumes the last of the others. */
 function tipsOf({ segments }: Runs, tree: Tree, numbers: ReadonlyMap<Segment, number>): ImportPlan['tips'] {
   const goneOnFrom = new Set<Node>();
-  for (const { from } of tree.strands) if (from && 'piece' in from) goneOnFrom.add(from);
+  for (const { from } of tree.strands) if (isNode(from)) goneOnFrom.add(from);
   const last = new Map<Strand, Segment>();
   for (const segment of segments) if (isStored(segment) || numbers.has(segment)) last.set(segment.strand, segment);
   const leaves = [...last].filter(([strand]) => !goneOnFrom.has(strand.nodes.at(-1) as Node));
-  const order = ([strand]: readonly [Strand, Segment]): number => (strand.sidechain ? -1e15 : 0) + (strand.nodes.at(-1)?.piece.range.start ?? 0);
+  const order = ([strand]: readonly [Strand, Segment]): number => (strand.sidechain ? -1e15 : 0) + (strand.nodes.at(-1)?.start ?? 0);
   return leaves
     .sort((a, b) => order(a) - order(b))
     .flatMap(([, segment]): ImportPlan['tips'] => {
@@ -527,23 +540,14 @@ function tipsOf({ segments }: Runs, tree: Tree, numbers: ReadonlyMap<Segment, nu
 
 function agentTypesOf(tree: Tree): ReadonlyMap<string, string> {
   const types = new Map<string, string>();
-  for (const { record } of tree.nodes.values()) for (const { id, type } of agentCallsOf(record)) if (type !== undefined) types.set(id, type);
+  for (const { more } of tree.nodes) for (const { id, type } of more?.agents ?? []) if (type !== undefined) types.set(id, type);
   return types;
-}
-
-function firstText(records: readonly JsonObject[], key: string): string | undefined {
-  for (const record of records) {
-    const text = stringAt(record, key);
-    if (text !== undefined && text !== '') return text;
-  }
-  return undefined;
 }
 
 const uuidPattern = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/i;
 /** The file's name is the session's id; its lines may come from others. A subagent's lines name the session that started it. */
-function sessionIdOf(path: string, first: JsonObject | undefined, subagent: boolean): string | undefined {
+function sessionIdOf(path: string, said: string | undefined, subagent: boolean): string | undefined {
   const named = uuidPattern.exec(path.slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1))?.[0];
-  const said = stringAt(first, 'sessionId');
   const id = subagent ? (said ?? named) : (named ?? said);
   return id === undefined || id === '' ? undefined : id.slice(0, longestName);
 }

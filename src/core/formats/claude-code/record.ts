@@ -88,10 +88,14 @@ export function headlineOf(record: JsonObject): string | undefined {
   return clip(notification ?? text.replace(/<(system-reminder|ide_[a-z_]+)>[\s\S]*?<\/\1>/g, ''));
 }
 
-/** The ids of tool calls that may start a subagent, with the prompt that they give it. */
-export function agentCallsOf(
-  record: JsonObject,
-): readonly { readonly id: string; readonly prompt: string | undefined; readonly type: string | undefined }[] {
+/** A tool call that may start a subagent, with the prompt that it gives it. */
+export interface AgentCall {
+  readonly id: string;
+  readonly prompt: string | undefined;
+  readonly type: string | undefined;
+}
+
+export function agentCallsOf(record: JsonObject): readonly AgentCall[] {
   if (record.type !== 'assistant') return [];
   return blocksOf(record).flatMap((block) => {
     if (!isObject(block) || block.type !== 'tool_use' || typeof block.id !== 'string') return [];

@@ -1,5 +1,5 @@
-import { type ByteRange, isObject, stringAt } from '../../base/index.js';
-import type { FileBytes, ImportPlan, PlanContext } from '../format.js';
+import { isObject, stringAt } from '../../base/index.js';
+import type { FileBytes, PlanContext } from '../format.js';
 import { scanLines } from './lines.js';
 import { isChained, partOf } from './record.js';
 import { titleIn } from './title.js';
@@ -11,23 +11,22 @@ const lookBack = 256 * 1024;
 const newline = 0x0a;
 
 /**
- * What a session has grown by, where that is planned without what stands before: it goes on from the last record that was taken in, in
+ * Whether what a session has grown by can be planned without what stands before: it goes on from the last record that was taken in, in
  * a file that is one conversation, and does nothing that reaches back: no compaction, fork, title, or record that cannot be read.
  */
-export function tailOf(file: FileBytes, { path, known, resumeAt, before }: PlanContext): Uint8Array | undefined {
-  if (before?.tips !== 1 || resumeAt === 0 || file.length - resumeAt > longestTail) return undefined;
+export function goesOnPlainly(file: FileBytes, { path, known, resumeAt, before }: PlanContext): boolean {
+  if (before?.tips !== 1 || resumeAt === 0 || file.length - resumeAt > longestTail) return false;
   const end = Uint8Array.from(file.subarray(Math.max(0, resumeAt - lookBack), resumeAt));
-  if (end.at(-1) !== newline) return undefined;
+  if (end.at(-1) !== newline) return false;
   const last = scanLines(end).pieces.findLast(({ record, sort }) => sort === 'record' && record && isChained(record))?.record?.uuid;
-  if (typeof last !== 'string') return undefined;
-  const tail = Uint8Array.from(file.subarray(resumeAt, file.length));
+  if (typeof last !== 'string') return false;
   const isSubagent = /[/\\]subagents[/\\][^/\\]+$/.test(path);
   const seen = new Set<unknown>();
   let says = false;
-  for (const { record, sort } of scanLines(tail, { mayGrow: true }).pieces) {
-    if (sort === 'torn') return undefined;
+  for (const { record, sort } of scanLines(file, { mayGrow: true, begin: resumeAt }).pieces) {
+    if (sort === 'torn') return false;
     if (!record || sort !== 'record') continue;
-    if (titleIn([record]) !== undefined) return undefined;
+    if (titleIn([record]) !== undefined) return false;
     if (!isChained(record)) continue;
     const { uuid, parentUuid } = record;
     const part = partOf(record);
@@ -35,20 +34,9 @@ export function tailOf(file: FileBytes, { path, known, resumeAt, before }: PlanC
     const isNew = typeof uuid === 'string' && !seen.has(uuid) && !known.has(uuid);
     const reachesBack =
       part === 'boundary' || part === 'summary' || isObject(record.forkedFrom) || stringAt(record, 'logicalParentUuid') !== undefined;
-    if (!goesOn || !isNew || reachesBack || (record.isSidechain === true) !== isSubagent) return undefined;
+    if (!goesOn || !isNew || reachesBack || (record.isSidechain === true) !== isSubagent) return false;
     seen.add(uuid);
     says ||= part !== 'quiet';
   }
-  return says ? tail : undefined;
-}
-
-/** The plan of a part of a file that begins at the offset, as one of the file. */
-export function placedAt(offset: number, plan: ImportPlan): ImportPlan {
-  const place = ({ start, end }: ByteRange): ByteRange => ({ start: start + offset, end: end + offset });
-  return {
-    ...plan,
-    commits: plan.commits.map((commit) => ({ ...commit, ranges: commit.ranges.map(place), ...(commit.kept && { kept: commit.kept.map(place) }) })),
-    side: plan.side.map(place),
-    end: plan.end + offset,
-  };
+  return says;
 }

@@ -1,23 +1,28 @@
 import { type JsonObject, stringAt } from '../../base/index.js';
 import { clip } from '../headline.js';
 
+export interface Title {
+  readonly text: string;
+  readonly worth: number;
+}
+
 /** The session's name: a person's own counts more than the agent's, a later one more than an earlier. */
-export function titleIn(records: Iterable<JsonObject>): string | undefined {
+export const titleIn = (records: readonly JsonObject[]): string | undefined => bestTitle(records.flatMap((record) => titleOf(record) ?? []));
+
+export function bestTitle(titles: readonly Title[]): string | undefined {
   let best: string | undefined;
   let rank = 0;
-  for (const record of records) {
-    const found = titleOf(record);
-    const title = found && found.worth >= rank ? clip(found.text) : undefined;
-    if (found && title !== undefined) {
-      best = title;
-      rank = found.worth;
-    }
+  for (const { text, worth } of titles) {
+    const title = worth >= rank ? clip(text) : undefined;
+    if (title === undefined) continue;
+    best = title;
+    rank = worth;
   }
   return best;
 }
 
-function titleOf(record: JsonObject): { readonly text: string; readonly worth: number } | undefined {
-  const named = (key: string, worth: number): { text: string; worth: number } | undefined => {
+export function titleOf(record: JsonObject): Title | undefined {
+  const named = (key: string, worth: number): Title | undefined => {
     const text = stringAt(record, key);
     return text === undefined ? undefined : { text, worth };
   };

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { planImport } from '../../../../src/core/formats/claude-code/plan.js';
 import type { ImportPlan, PlanContext, PlannedCommit } from '../../../../src/core/formats/index.js';
-import { claudeCode } from '../../../../src/core/formats/index.js';
+import { claudeCode, outlined } from '../../../../src/core/formats/index.js';
 
 /** Claude Code records by hand, of every kind that its reader tells apart. Times are those of the position in a file. */
 export type Line = Readonly<Record<string, unknown>>;
@@ -66,7 +66,9 @@ export function plan(file: Uint8Array, context: Partial<PlanContext> = {}): Impo
   const all: PlanContext = { path, known: { has: () => false }, resumeAt: 0, granularity: 'turn_boundary', ...context };
   const inParts = { length: file.length, subarray: (start: number, end: number) => file.slice(start, end) };
   const planned = claudeCode.plan(file, all);
-  expect(planImport(inParts, all, { whole: 0, part: 300 })).toEqual(planned);
+  expect(planImport(inParts, all, 300)).toEqual(planned);
+  // What is told of a commit line by line, as it was read, is what its entries would tell.
+  for (const { outline, entries, elisions } of planned.commits) expect(outline).toEqual(outlined({ entries, elisions }));
   return planned;
 }
 
