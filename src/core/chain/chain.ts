@@ -2,7 +2,7 @@ import { type Artifacts, refOfHash } from '../artifacts/index.js';
 import type { ArtifactNo, ArtifactRef, CommitSeq, ContextId, Timestamp } from '../base/index.js';
 import { type Clock, type Recent, timestampOf } from '../base/index.js';
 import type { Checkpoint, Commit, CommitType, Tier } from '../contract/index.js';
-import type { Losses, ParsedDelta, Outline } from '../formats/index.js';
+import type { Losses, Outline, ParsedDelta } from '../formats/index.js';
 import type { WritableDb } from '../store/index.js';
 
 /** What every chain function works on: one project's tables and objects, its time, and its ids. */
