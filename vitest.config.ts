@@ -11,5 +11,6 @@ export default defineConfig({
     testTimeout: 30_000,
     // Native addons are shared by threads of one process; forks keep a crash in one file from taking the others along.
     pool: 'forks',
+    globalSetup: ['test/support/agent-runs.ts'],
   },
 });

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Agent, tools } from './agent-live.js';
+import { type Agent, tools } from './agents.js';
 import { built, root } from './machine.js';
 
 /** Where the agents are told that their model is: the paths of `stemma proxy` on a port of ours. */

@@ -1,22 +1,42 @@
-import { spawn } from 'node:child_process';
-import { existsSync, writeFileSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { JsonObject } from '../../src/core/base/index.js';
 import { root } from './machine.js';
 
-/** The real agents, where their tools are on this machine: the mission's, beside the repository. */
-const tools = join(root, '..', 'shared', 'tools');
+export type Agent = 'claude' | 'codex' | 'pi' | 'gemini' | 'opencode';
+
+/** The real agents and genuine transcripts lie beside the repository on a developer's machine and nowhere else. */
+const shared = join(root, '..', 'shared');
+export const tools = join(shared, 'tools');
+export const transcripts = join(shared, 'transcripts');
 
 /** An agent takes a minute to install: it is asked where it is there already, or where somebody wants all of it. */
-export const hasAgent = (agent: string): boolean =>
-  existsSync(join(tools, 'agent-live')) && (process.env.STEMMA_ORACLE === 'all' || existsSync(join('/opt/resume-oracle', agent, 'node_modules')));
+export const wantsAll = process.env.STEMMA_ORACLE === 'all';
+export const hasAgent = (agent: Agent): boolean =>
+  existsSync(join(tools, 'agent-live')) && (wantsAll || existsSync(join('/opt/resume-oracle', agent, 'node_modules')));
 
-export const tour = (agent: string): string => join(tools, 'scenarios', `${agent}-tour.json`);
+/** Why tests of an agent are skipped, for their names. */
+export const unlessHere = (agent: Agent): string =>
+  hasAgent(agent) ? '' : ' (the real agent is not on this machine; STEMMA_ORACLE=all installs it where ../shared is)';
+
+export const scenario = (name: string): string => join(tools, 'scenarios', `${name}.json`);
+
+/** Where each agent keeps its sessions under its home. */
+export const folders: Readonly<Record<Agent, string>> = {
+  claude: '.claude/projects',
+  codex: '.codex/sessions',
+  pi: '.pi/sessions',
+  gemini: '.gemini/tmp',
+  opencode: '.opencode',
+};
 
 /** Lets the real agent go through a scenario, a file or its content, in a home folder; resolves with what became of its steps. */
-export async function runAgent(agent: string, scenario: string | object, home: string): Promise<readonly { prompt: string; ok: boolean }[]> {
-  const script = typeof scenario === 'string' ? scenario : join(home, 'scenario.json');
-  if (typeof scenario !== 'string') writeFileSync(script, JSON.stringify(scenario));
-  const child = spawn(join(tools, 'agent-live'), [agent, script, home], { stdio: ['ignore', 'pipe', 'pipe'] });
+export async function runAgent(agent: Agent, script: string | object, home: string): Promise<readonly { prompt: string; ok: boolean }[]> {
+  const path = typeof script === 'string' ? script : join(home, 'scenario.json');
+  if (typeof script !== 'string') writeFileSync(path, JSON.stringify(script));
+  const child = spawn(join(tools, 'agent-live'), [agent, path, home], { stdio: ['ignore', 'pipe', 'pipe'] });
   const said = { out: '', err: '' };
   child.stdout.on('data', (data: Buffer) => (said.out += data));
   child.stderr.on('data', (data: Buffer) => (said.err += data));
@@ -24,3 +44,115 @@ export async function runAgent(agent: string, scenario: string | object, home: s
   if (code !== 0) throw new Error(`agent-live ${agent} failed: ${said.out}${said.err}`);
   return (JSON.parse(said.out) as { steps: { prompt: string; ok: boolean }[] }).steps;
 }
+
+export interface LiveRun {
+  readonly home: string;
+  /** Where the agent keeps its sessions, and the files of them. */
+  readonly sessions: string;
+  readonly transcripts: readonly string[];
+  /** Bodies in the order sent. */
+  readonly wire: readonly JsonObject[];
+}
+
+/**
+ * What the real agent left of a scenario of ../shared/tools. It runs once for all tests that ask, in whichever process:
+ * its home is read, never written (a test that lets the agent go on copies it first).
+ */
+export function liveRun(agent: Agent, name = `${agent}-tour`): LiveRun {
+  const home = ranOnce(`${agent}-${name}`, (place) => {
+    for (let attempt = 1; ; attempt++) {
+      const ran = spawnSync(join(tools, 'agent-live'), [agent, scenario(name), place], { encoding: 'utf8' });
+      if (ran.status !== 0) return `agent-live ${agent} failed: ${ran.stdout}${ran.stderr}`;
+      if (agent !== 'gemini' || wentBack(place, name)) return undefined;
+      if (attempt === 3) return `agent-live ${agent} did not go back where ${name} says so, in ${attempt} attempts`;
+      rmSync(place, { recursive: true });
+      mkdirSync(place);
+    }
+  });
+  const sessions = join(home, folders[agent]);
+  return {
+    home,
+    sessions,
+    transcripts: filesOf(sessions, /\.jsonl$/),
+    wire: requestsIn(home),
+  };
+}
+
+interface Script {
+  readonly steps: readonly (string | { readonly prompt: string; readonly rewindTo?: string })[];
+}
+
+/**
+ * Whether no prompt was sent beside the one that it takes back. The tool types a rewind of Gemini CLI on the agent's screen by
+ * the clock, and on a busy machine the screen is not yet there.
+ */
+function wentBack(home: string, name: string): boolean {
+  const { steps } = JSON.parse(readFileSync(scenario(name), 'utf8')) as Script;
+  const prompts = steps.map((step) => (typeof step === 'string' ? step : step.prompt));
+  const sent = requestsIn(home).map((body) => JSON.stringify(body.contents));
+  return steps.every((step, at) => typeof step === 'string' || !step.rewindTo || !isBeside(sent, prompts[at], prompts[at - 1]));
+}
+
+const isBeside = (sent: readonly string[], prompt = '', takenBack = ''): boolean =>
+  sent.some((contents) => contents.includes(prompt) && contents.includes(takenBack));
+
+const requestsIn = (home: string): readonly JsonObject[] =>
+  filesOf(join(home, 'requests'), /\.json$/).map((file) => JSON.parse(readFileSync(file, 'utf8')) as JsonObject);
+
+/** Makes a folder of this run of the tests, by the first process that asks for it; the others wait for it. */
+function ranOnce(name: string, make: (place: string) => string | undefined): string {
+  const place = join(agentRuns(), name);
+  const outcome = `${place}.outcome`;
+  if (mine(place)) {
+    writeFileSync(`${outcome}.part`, make(place) ?? '');
+    renameSync(`${outcome}.part`, outcome);
+  }
+  for (let waits = 0; !existsSync(outcome); waits++) {
+    if (waits > 3_000) throw new Error(`${name} was not made in five minutes by the process that began it.`);
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100);
+  }
+  const problem = readFileSync(outcome, 'utf8');
+  if (problem) throw new Error(problem);
+  return place;
+}
+
+/** Whether this process is the first that makes the folder. */
+function mine(place: string): boolean {
+  try {
+    mkdirSync(place);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+let ownRuns: string | undefined;
+
+/** Where runs are kept: the folder that all processes of this run of the tests share (agent-runs.ts), else one of this process. */
+function agentRuns(): string {
+  const { STEMMA_AGENT_RUNS: sharedRuns } = process.env;
+  if (sharedRuns) return sharedRuns;
+  if (ownRuns === undefined) {
+    const made = mkdtempSync(join(tmpdir(), 'stemma-agents-'));
+    process.on('exit', () => rmSync(made, { recursive: true, force: true }));
+    ownRuns = made;
+  }
+  return ownRuns;
+}
+
+/** The messages that the real agent would send if it resumed the file and were told PING; fails where it does not take the file. */
+export function sentOnResume(agent: Exclude<Agent, 'opencode'>, path: string): readonly unknown[] {
+  const out = join(mkdtempSync(join(agentRuns(), 'resumed-')), 'messages.json');
+  const { stdout, stderr } = spawnSync(join(tools, 'resume-oracle'), [agent, path, '--out', out], { encoding: 'utf8' });
+  const { accepted } = JSON.parse(stdout) as { accepted: boolean };
+  if (!accepted) throw new Error(`${agent} does not resume ${path}: ${stdout}${stderr}`);
+  return JSON.parse(readFileSync(out, 'utf8')) as unknown[];
+}
+
+/** Files under a folder whose paths are like that, in order. */
+export const filesOf = (folder: string, like: RegExp): string[] =>
+  readdirSync(folder, { recursive: true })
+    .map((name) => join(folder, String(name)))
+    .filter((path) => like.test(path) && statSync(path).isFile())
+    .sort();

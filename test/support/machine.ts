@@ -111,7 +111,17 @@ function ended(child: ChildProcess, input: string): Promise<Ran> {
   const [out, err] = [collected(child.stdout), collected(child.stderr)];
   child.stdin?.on('error', () => {});
   child.stdin?.end(input);
-  return new Promise((resolve) => child.on('close', (code) => resolve({ code, out: out(), err: err() })));
+  return new Promise((resolve, reject) => {
+    // What hangs is named, with what it said: a test's own end would say neither.
+    const late = setTimeout(() => {
+      reject(new Error(`${child.spawnargs.slice(1).join(' ')} did not end in two minutes; it said: ${out()}${err()}`));
+      child.kill('SIGKILL');
+    }, 120_000);
+    child.on('close', (code) => {
+      clearTimeout(late);
+      resolve({ code, out: out(), err: err() });
+    });
+  });
 }
 
 async function served(child: ChildProcess): Promise<WebHost> {

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Chain } from '../../../src/core/chain/index.js';
 import { getRequest, listRequests } from '../../../src/core/requests/index.js';
+import { hasAgent, liveRun, unlessHere } from '../../support/agents.js';
 import { emptyChain, scratch } from '../../support/project.js';
 import { importAll } from '../../support/requests.js';
 import { root } from '../../support/source.js';
-import { filesOf, hasAgent, live, scenario } from '../formats/agents.js';
 
 const fixture = (name: string): string => join(root, 'test/fixtures/gemini', name);
 
@@ -105,12 +105,12 @@ test('a session that is taken in while it grows has the same calls', () => {
   expect(bodies(chain)).toEqual(bodies(whole));
 });
 
-describe.skipIf(!hasAgent('gemini'))('the real Gemini CLI (skipped where it is not installed by ../shared/tools/resume-oracle)', () => {
+describe.skipIf(!hasAgent('gemini'))(`the real Gemini CLI${unlessHere('gemini')}`, () => {
   test('[R1] every call that is no compression is listed, and its contents are those on the wire', () => {
-    const home = live('gemini', scenario('gemini-tour'));
-    const chain = imported(...filesOf(home, /tmp\/.*\/chats\/.*\.jsonl$/));
-    const wire = filesOf(join(home, 'requests'), /\.json$/)
-      .map((path) => JSON.parse(readFileSync(path, 'utf8')) as { contents: readonly Content[] })
+    const { transcripts, wire: sent } = liveRun('gemini');
+    const chain = imported(...transcripts.filter((path) => path.includes('/chats/')));
+    const wire = sent
+      .map((body) => body as unknown as { readonly contents: readonly Content[] })
       .filter(({ contents }) => !JSON.stringify(contents.at(-1)).includes('<state_snapshot>'));
     const rows = listRequests(chain, {});
     expect(rows).toHaveLength(wire.length);

@@ -1,23 +1,21 @@
-import { copyFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import type { Json, JsonObject } from '../../../src/core/base/index.js';
 import type { Chain } from '../../../src/core/chain/index.js';
 import type { Request, RequestRow } from '../../../src/core/contract/index.js';
 import { getSource, listSources } from '../../../src/core/intake/index.js';
 import { getRequest, listRequests } from '../../../src/core/requests/index.js';
-import { type Agent, hasAgents, type LiveRun, runAgent } from '../../support/agent-live.js';
-import { emptyChain } from '../../support/project.js';
+import { type Agent, hasAgent, type LiveRun, liveRun, unlessHere } from '../../support/agents.js';
+import { emptyChain, scratch } from '../../support/project.js';
 import { importAll } from '../../support/requests.js';
 
 /** Runs the real agents on loopback, and holds what their transcripts say against what they really sent. */
 function live(agent: Agent, scenario: string): () => LiveRun {
   let run: LiveRun | undefined;
   beforeAll(() => {
-    run = runAgent(agent, scenario);
-  }, 130_000);
-  afterAll(() => rmSync(run?.home ?? '', { recursive: true, force: true }));
+    run = liveRun(agent, scenario);
+  }, 300_000);
   return () => run as LiveRun;
 }
 
@@ -38,7 +36,7 @@ function expectSources(chain: Chain, { transcripts }: LiveRun): void {
   for (const path of transcripts) expect(sourceText(chain, path).equals(readFileSync(path)), path).toBe(true);
 }
 
-describe.skipIf(!hasAgents).each(['claude-tour', 'claude-troubles'])('%s, run now', (scenario) => {
+describe.skipIf(!hasAgent('claude')).each(['claude-tour', 'claude-troubles'])(`%s, run now${unlessHere('claude')}`, (scenario) => {
   const run = live('claude', scenario);
 
   /** What no record holds: everything else of the wire must be there. */
@@ -93,7 +91,7 @@ function calls(chain: Chain): { row: RequestRow; got: Request; body: JsonObject 
   });
 }
 
-describe.skipIf(!hasAgents)('codex-tour, run now', () => {
+describe.skipIf(!hasAgent('codex'))(`codex-tour, run now${unlessHere('codex')}`, () => {
   const run = live('codex', 'codex-tour');
   const promptOf = (item: Json): string => JSON.stringify(item);
 
@@ -145,7 +143,7 @@ describe.skipIf(!hasAgents)('codex-tour, run now', () => {
   test('[R3] a fork whose origin is not here says so; beside the origin it is whole', () => {
     const { transcripts, home } = run();
     const fork = transcripts.find((path) => readFileSync(path, 'utf8').slice(0, 2_000).includes('"forked_from_id"')) as string;
-    const alone = join(mkdtempSync(join(tmpdir(), 'stemma-fork-')), basename(fork));
+    const alone = join(scratch(), basename(fork));
     copyFileSync(fork, alone);
     const chain = imported([alone]);
     const [only, ...others] = calls(chain);
@@ -161,7 +159,7 @@ describe.skipIf(!hasAgents)('codex-tour, run now', () => {
   test('every rollout comes back byte for byte', () => expectSources(imported([run().sessions]), run()));
 });
 
-describe.skipIf(!hasAgents)('pi-tour, run now', () => {
+describe.skipIf(!hasAgent('pi'))(`pi-tour, run now${unlessHere('pi')}`, () => {
   const run = live('pi', 'pi-tour');
 
   const withoutMarks = (value: Json): Json => {

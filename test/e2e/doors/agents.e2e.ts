@@ -3,12 +3,12 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Commit, Entry } from '../../../src/core/contract/index.js';
-import { hasAgent, runAgent, tour } from '../../support/agents.js';
+import { type Agent, folders, hasAgent, runAgent, scenario } from '../../support/agents.js';
 import { expect, test } from '../../support/e2e.js';
 import { built, type Machine, node } from '../../support/machine.js';
 
 /** The real agents at work, on loopback, and Stemma beside them. Where they are not on this machine, these tests say so and are skipped. */
-const agents = ['claude', 'codex', 'pi', 'gemini'];
+const agents: readonly Agent[] = ['claude', 'codex', 'pi', 'gemini'];
 for (const agent of agents) if (!hasAgent(agent)) console.warn(`skipped: the real ${agent} (../shared/tools/agent-live) is not on this machine`);
 
 async function call<T>(machine: Machine, procedure: string, input: object): Promise<T> {
@@ -66,7 +66,7 @@ test.describe('Claude Code', () => {
 
   test('[L5, L8] its hooks checkpoint every turn, compaction, subagent and end of its sessions, and hold nothing up', async ({ machine }) => {
     expect((await machine.run('hook', '--install', '--yes', '--project', machine.env.STEMMA_PROJECT as string)).code).toBe(0);
-    const steps = await runAgent('claude', tour('claude'), machine.dir);
+    const steps = await runAgent('claude', scenario('claude-tour'), machine.dir);
     expect(steps.map(({ ok }) => ok)).toEqual(steps.map(() => true));
     expect(existsSync(join(machine.env.STEMMA_HOME as string, 'hook.log'))).toBe(false);
     const made = (await commits(machine)).filter(({ messageCount, type }) => messageCount > 0 || type === 'compaction');
@@ -113,19 +113,18 @@ test.describe('Claude Code', () => {
   });
 });
 
-const turns: Readonly<Record<string, readonly string[]>> = {
+const turns = {
   claude: ['Fix the queue retry', 'Now explain it', 'After the compaction, list the files', 'Try another way', 'In a fork'],
   codex: ['Fix the queue retry', 'Now explain it', 'And more, after a compaction', 'In a fork', 'A new thread'],
   pi: ['Fix the queue retry', 'Now explain it', 'After the compaction, go on', 'Try another way', 'And a third way', 'In a fork', 'A new session'],
-};
-const histories: Readonly<Record<string, string>> = { claude: '.claude/projects', codex: '.codex/sessions', pi: '.pi/sessions' };
+} satisfies Partial<Record<Agent, readonly string[]>>;
 
-for (const [agent, prompts] of Object.entries(turns))
+for (const [agent, prompts] of Object.entries(turns) as [Agent, readonly string[]][])
   test(`[L1, L2] the real ${agent}: each turn is one commit, a compaction is one, and it is all that an import brings`, async ({ machine }) => {
     test.skip(!hasAgent(agent), 'the real agent is not on this machine');
     mkdirSync(machine.path(`.${agent}`), { recursive: true });
     const watcher = await capturing(machine);
-    await runAgent(agent, tour(agent), machine.dir);
+    await runAgent(agent, scenario(`${agent}-tour`), machine.dir);
     await expect.poll(() => prompts.filter((prompt) => !watcher.said().includes(prompt))).toEqual([]);
     watcher.process.kill('SIGINT');
     expect(await once(watcher.process, 'close')).toEqual([0, null]);
@@ -133,5 +132,5 @@ for (const [agent, prompts] of Object.entries(turns))
     const asked = all.filter(({ summary, type }) => type === 'delta' && prompts.includes(summary ?? ''));
     expect(asked.map(({ summary }) => summary).sort()).toEqual([...prompts].sort());
     expect(all.filter(({ type }) => type === 'compaction').length).toBeGreaterThan(0);
-    await expectWhole(machine, machine.path(histories[agent] as string));
+    await expectWhole(machine, machine.path(folders[agent]));
   });

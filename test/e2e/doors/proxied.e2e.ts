@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Request, RequestRow } from '../../../src/core/contract/index.js';
-import { type Agent, folders, hasAgents } from '../../support/agent-live.js';
 import { key, runProxied } from '../../support/agent-proxied.js';
+import { type Agent, folders, hasAgent } from '../../support/agents.js';
 import { expect, test } from '../../support/e2e.js';
 import { messageEvents, modelServer, stream } from '../../support/model-server.js';
 
@@ -68,9 +68,9 @@ const servers: Readonly<Record<Agent, Server>> = {
 
 /** The real agents through `stemma proxy`: what they sent is recorded as they sent it, and stands where its answers stand. */
 test.describe('agents through the proxy', () => {
-  test.skip(!hasAgents, 'the tools that run real agents (../shared/tools) are not on this machine');
   for (const agent of ['claude', 'codex', 'pi', 'gemini', 'opencode'] as const satisfies readonly Agent[])
     test(`[R1, R5] ${agent}`, async ({ machine }) => {
+      test.skip(!hasAgent(agent), 'the real agent is not on this machine');
       const project = machine.path('work', 'proxied.stemma');
       await machine.run('init', project);
       const { home, wire } = runProxied(agent, `${agent}-tour`, project);

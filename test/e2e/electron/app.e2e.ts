@@ -33,7 +33,7 @@ test('paths of the command line reach the engine, and a second start opens a win
   const { app, page } = await launch(dir);
   await expect(page).toHaveURL(/named\.stemma/);
   // As a second process would, through the lock that the first one holds.
-  const another = app.waitForEvent('window');
+  const another = app.waitForEvent('window', { timeout: 60_000 });
   await app.evaluate(
     ({ app: electron }, project) => void electron.emit('second-instance', {}, [], '/', { paths: [], project }),
     machine.path('other.stemma'),

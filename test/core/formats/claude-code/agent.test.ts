@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -6,7 +5,8 @@ import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Timestamp } from '../../../../src/core/base/index.js';
 import { claudeCode, type ImportPlan, type ParsedEntry, wireMessages } from '../../../../src/core/formats/index.js';
-import { hasAgent, live, oracle, scenario, transcripts, wantsAll } from './corpus.js';
+import { hasAgent, liveRun, sentOnResume, unlessHere, wantsAll } from '../../../support/agents.js';
+import { corpus } from './corpus.js';
 import { deltaOf, lastTip, lineage, plan } from './records.js';
 
 /** What a message says, in the words in which the two sides are compared: thinking goes only to the model that thought it. */
@@ -54,10 +54,7 @@ afterAll(() => rmSync(work, { recursive: true, force: true }));
 
 /** What the real agent sends when it resumes the file and is told PING: without that turn, and the agent's own closing word. */
 function sentFor(path: string): Said[] {
-  const out = join(work, 'messages.json');
-  const ran = spawnSync(oracle, ['claude', path, '--out', out], { encoding: 'utf8' });
-  expect(JSON.parse(ran.stdout), ran.stderr).toMatchObject({ accepted: true });
-  const sent = inWords(JSON.parse(readFileSync(out, 'utf8')) as never);
+  const sent = inWords(sentOnResume('claude', path) as never);
   return withoutClosing(sent.slice(0, -1));
 }
 
@@ -165,20 +162,17 @@ function checkCalls(projects: string, sessions: readonly string[], requests: str
 const comparable = (path: string): boolean => !path.includes('subagents') && !path.includes('sanitized');
 /** Each question to the agent takes a second or more: by itself the test asks four. */
 const few = ['entire-f0c3dbdad0d8'];
-const files = transcripts().filter((path) => comparable(path) && (wantsAll || few.some((name) => basename(path).startsWith(name))));
-const why = hasAgent ? '' : ' (the real agent is not on this machine; STEMMA_ORACLE=all installs it where ../shared is)';
+const files = corpus().filter((path) => comparable(path) && (wantsAll || few.some((name) => basename(path).startsWith(name))));
 
-describe.skipIf(!hasAgent || files.length === 0)(`[F14] the real agent${why}`, () => {
+describe.skipIf(!hasAgent('claude') || files.length === 0)(`[F14] the real agent${unlessHere('claude')}`, () => {
   for (const path of files) {
     test(`sends for ${basename(path)} what Stemma says that the model saw, and the same for its export`, { timeout: 120_000 }, () => checkTip(path));
     test(`sends for forks of ${basename(path)} the history up to there`, { timeout: 300_000 }, () => checkForks(path, wantsAll ? 6 : 1));
   }
 
   test.skipIf(!wantsAll)('agrees on what it writes today: rewinds, compactions, forks, subagents, interruptions', { timeout: 600_000 }, () => {
-    for (const name of ['claude-tour.json', 'claude-troubles.json']) {
-      const home = join(work, name);
-      expect(spawnSync(live, ['claude', scenario(name), home], { encoding: 'utf8' }).status).toBe(0);
-      const projects = join(home, '.claude/projects');
+    for (const name of ['claude-tour', 'claude-troubles']) {
+      const { sessions: projects, home } = liveRun('claude', name);
       const sessions = readdirSync(projects, { recursive: true })
         .map(String)
         .filter((file) => file.endsWith('.jsonl') && !file.includes('subagents'))

@@ -3,10 +3,10 @@ import { basename } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Timestamp } from '../../../../src/core/base/index.js';
 import { agentIn, claudeCode, type ParsedEntry, wireMessages } from '../../../../src/core/formats/index.js';
-import { transcripts } from './corpus.js';
+import { corpus } from './corpus.js';
 import { coverage, deltaOf, lastTip, lineage, plan } from './records.js';
 
-const files = transcripts();
+const files = corpus();
 
 describe.skipIf(files.length === 0)(`genuine transcripts${files.length === 0 ? ' (the corpus is not on this machine)' : ''}`, () => {
   for (const path of files)

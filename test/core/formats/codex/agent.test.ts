@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
@@ -7,8 +6,9 @@ import { type Chain, commitOf, contextEntries, fork } from '../../../../src/core
 import { exportContext, resumeIn } from '../../../../src/core/export/index.js';
 import { getSource, importPaths, listSources } from '../../../../src/core/intake/index.js';
 import { atOnce } from '../../../../src/core/project/index.js';
+import { filesOf, hasAgent, liveRun, sentOnResume, transcripts, unlessHere } from '../../../support/agents.js';
 import { emptyChain } from '../../../support/project.js';
-import { filesOf, hasAgent, live, oracle, scenario, transcripts } from '../agents.js';
+import { expectRetold } from '../retold.js';
 
 interface Item {
   readonly type?: string;
@@ -23,13 +23,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(work, { recursive: true, force: true }));
 
-/** What the real agent sends when it resumes the file and is told PING. */
-function sentFor(agent: 'codex' | 'claude', path: string): readonly Item[] {
-  const out = join(work, 'messages.json');
-  const ran = spawnSync(oracle, [agent, path, '--out', out], { encoding: 'utf8' });
-  expect(JSON.parse(ran.stdout), ran.stderr).toMatchObject({ accepted: true });
-  return JSON.parse(readFileSync(out, 'utf8')) as Item[];
-}
+const sentFor = (path: string): readonly Item[] => sentOnResume('codex', path) as readonly Item[];
 
 /** Without what each process makes anew: the ids of what it says itself, and the folder that the oracle works in. */
 function lasting(items: readonly Item[], kept: ReadonlySet<string>): readonly unknown[] {
@@ -47,9 +41,8 @@ function written(text: string | Uint8Array, name = `rollout-${Math.random()}.jso
 
 const idsIn = (file: string): ReadonlySet<string> => new Set([...file.matchAll(/"id":"([^"]+)"/g)].map(([, id]) => id as string));
 
-describe.skipIf(!hasAgent('codex'))('the real Codex', () => {
-  const home = hasAgent('codex') ? live('codex', scenario('codex-tour')) : '';
-  const files = hasAgent('codex') ? filesOf(home, /sessions\/.*\.jsonl$/) : [];
+describe.skipIf(!hasAgent('codex'))(`the real Codex${unlessHere('codex')}`, () => {
+  const { transcripts: files, wire: requests } = hasAgent('codex') ? liveRun('codex') : { transcripts: [], wire: [] };
   const inCorpus = hasAgent('codex') ? filesOf(join(transcripts, 'codex'), /\.jsonl$/) : [];
 
   test('[F1, F21] every session comes back from the store, and one that is no fork from its chain', () => {
@@ -81,7 +74,7 @@ describe.skipIf(!hasAgent('codex'))('the real Codex', () => {
       expect(made.command).toBe(`cd /home/sam && codex resume ${made.sessionId}`);
       expect(made.path).toMatch(new RegExp(`sessions/\\d{4}/\\d\\d/\\d\\d/rollout-[\\dT-]+-${made.sessionId}\\.jsonl$`));
       const kept = idsIn(readFileSync(source.path, 'utf8'));
-      expect(lasting(sentFor('codex', made.path), kept)).toEqual(lasting(sentFor('codex', source.path), kept));
+      expect(lasting(sentFor(made.path), kept)).toEqual(lasting(sentFor(source.path), kept));
     }
   });
 
@@ -91,10 +84,10 @@ describe.skipIf(!hasAgent('codex'))('the real Codex', () => {
     const result = imported(chain, [child]);
     expect(result.notes).toEqual([]);
     const text = exportContext(chain, { id: result.tips.at(-1) as never, format: 'codex-v1' }).text ?? '';
-    const requests = filesOf(join(home, 'requests'), /\.json$/).map((path) => JSON.parse(readFileSync(path, 'utf8')) as { input: Item[] });
-    const wire = requests.find(({ input }) => JSON.stringify(input.at(-1)).includes('In a fork'))?.input ?? [];
+    const inputs = requests.map(({ input }) => input as unknown as readonly Item[]);
+    const wire = inputs.find((input) => JSON.stringify(input.at(-1)).includes('In a fork')) ?? [];
     const kept = idsIn(text);
-    const sent = lasting(sentFor('codex', written(text)), kept);
+    const sent = lasting(sentFor(written(text)), kept);
     expect(sent.slice(0, wire.length)).toEqual(lasting(wire, kept));
   });
 
@@ -110,7 +103,7 @@ describe.skipIf(!hasAgent('codex'))('the real Codex', () => {
       edits: [{ op: 'append', entry: { role: 'user', kind: 'text', text: 'And a word of ours' } }],
     });
     expect(commitOf(chain, cut.id).format).toBe('codex-v1');
-    const sent = JSON.stringify(sentFor('codex', written(exportContext(chain, { id: cut.id, format: 'codex-v1' }).text ?? '')));
+    const sent = JSON.stringify(sentFor(written(exportContext(chain, { id: cut.id, format: 'codex-v1' }).text ?? '')));
     expect(sent).toContain('It doubles.');
     expect(sent).toContain('And a word of ours');
     expect(sent).not.toContain('SUMMARY OF WORK');
@@ -121,14 +114,10 @@ describe.skipIf(!hasAgent('codex'))('the real Codex', () => {
     const file = join(transcripts, 'claude-code/entire-ada8171575ce-image-in-tool-result.jsonl');
     const { tips } = imported(chain, [file]);
     const id = tips.at(-1) as never;
-    const sent = JSON.stringify(sentFor('codex', written(exportContext(chain, { id, format: 'codex-v1' }).text ?? '')));
+    const sent = JSON.stringify(sentFor(written(exportContext(chain, { id, format: 'codex-v1' }).text ?? '')));
     const said = contextEntries(chain, { id }).map(({ entry }) => entry);
     expect(said.length).toBeGreaterThan(20);
-    for (const { kind, role, text, toolCallId, marks } of said) {
-      if (kind === 'text' && role !== 'system' && text && !marks?.includes('meta')) expect(sent).toContain(JSON.stringify(text).slice(1, -1));
-      if (kind === 'tool_call' && said.some((one) => one.kind === 'tool_result' && one.toolCallId === toolCallId))
-        expect(sent).toContain(`"${toolCallId}"`);
-    }
+    expectRetold(sent, said, { without: ({ marks }) => marks?.includes('meta') ?? false });
   });
 
   test.skipIf(!hasAgent('claude'))('a Codex session is taken up by Claude Code, with what was said, called and answered', () => {
@@ -137,17 +126,8 @@ describe.skipIf(!hasAgent('codex'))('the real Codex', () => {
       const { tips } = imported(chain, [file]);
       const id = tips.at(-1) as never;
       const path = written(exportContext(chain, { id, format: 'claude-code-v1' }).text ?? '');
-      const sent = JSON.stringify(sentFor('claude', path)).replace(/[^\x20-\x7e]+/g, '~');
       const said = contextEntries(chain, { id }).map(({ entry }) => entry);
-      for (const { kind, role, text, toolCallId } of said) {
-        const legible = JSON.stringify(text ?? '')
-          .slice(1, -1)
-          .replace(/[^\x20-\x7e]+/g, '~')
-          .trim();
-        if (kind === 'text' && role !== 'system' && legible) expect(sent.includes(legible), `${basename(file)}: ${legible.slice(0, 80)}`).toBe(true);
-        if (kind === 'tool_call' && said.some((one) => one.kind === 'tool_result' && one.toolCallId === toolCallId))
-          expect(sent.includes(`"${toolCallId}"`), `${basename(file)} ${toolCallId}`).toBe(true);
-      }
+      expectRetold(JSON.stringify(sentOnResume('claude', path)), said, { about: basename(file) });
     }
   });
 });

@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
@@ -7,8 +6,9 @@ import { type Chain, contextEntries, entries, tips } from '../../../../src/core/
 import { exportContext } from '../../../../src/core/export/index.js';
 import { getSource, importPaths, listSources } from '../../../../src/core/intake/index.js';
 import { atOnce } from '../../../../src/core/project/index.js';
+import { filesOf, hasAgent, liveRun, sentOnResume, transcripts, unlessHere } from '../../../support/agents.js';
 import { emptyChain } from '../../../support/project.js';
-import { filesOf, hasAgent, live, oracle, scenario, transcripts } from '../agents.js';
+import { expectRetold } from '../retold.js';
 
 let work = '';
 beforeAll(() => {
@@ -23,10 +23,7 @@ interface Content {
 
 /** What the real agent sends when it resumes the file and is told PING; without what it tells of the place it was started in. */
 function sentFor(path: string, agent: 'gemini' | 'claude' = 'gemini'): readonly unknown[] {
-  const out = join(work, 'messages.json');
-  const ran = spawnSync(oracle, [agent, path, '--out', out], { encoding: 'utf8' });
-  expect(JSON.parse(ran.stdout), ran.stderr).toMatchObject({ accepted: true });
-  const sent = JSON.parse(readFileSync(out, 'utf8')) as Content[];
+  const sent = sentOnResume(agent, path) as readonly Content[];
   return sent.map((content) =>
     content.parts ? { ...content, parts: content.parts.filter(({ text }) => !text?.startsWith('<session_context>')) } : content,
   );
@@ -40,8 +37,8 @@ const written = (text = ''): string => {
   return path;
 };
 
-describe.skipIf(!hasAgent('gemini'))('the real Gemini CLI (skipped where it is not installed by ../shared/tools/resume-oracle)', () => {
-  const files = hasAgent('gemini') ? filesOf(live('gemini', scenario('gemini-tour')), /tmp\/.*\/chats\/.*\.jsonl$/) : [];
+describe.skipIf(!hasAgent('gemini'))(`the real Gemini CLI${unlessHere('gemini')}`, () => {
+  const files = hasAgent('gemini') ? liveRun('gemini').transcripts.filter((path) => path.includes('/chats/')) : [];
   const inCorpus = hasAgent('gemini') ? filesOf(join(transcripts, 'gemini-cli'), /\.json$/) : [];
 
   test('[F1, F21] every session comes back from the store', () => {
@@ -85,10 +82,6 @@ describe.skipIf(!hasAgent('gemini'))('the real Gemini CLI (skipped where it is n
     const sent = JSON.stringify(sentFor(written(exportContext(chain, { id, format: 'gemini-v1' }).text)));
     const said = contextEntries(chain, { id }).map(({ entry }) => entry);
     expect(said.length).toBeGreaterThan(20);
-    for (const { kind, role, text, toolName } of said) {
-      if (kind === 'text' && role !== 'system' && text?.trim()) expect(sent).toContain(JSON.stringify(text).slice(1, -1));
-      if (kind === 'tool_call') expect(sent).toContain(`"name":"${toolName}"`);
-      if (kind === 'tool_result' && text) expect(sent).toContain(JSON.stringify(text).slice(1, 80));
-    }
+    expectRetold(sent, said, { calls: 'name' });
   }, 60_000);
 });

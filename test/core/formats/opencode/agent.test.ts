@@ -8,8 +8,9 @@ import { type Chain, contextEntries, fork, tips } from '../../../../src/core/cha
 import { exportContext } from '../../../../src/core/export/index.js';
 import { importPaths, listSources } from '../../../../src/core/intake/index.js';
 import { atOnce } from '../../../../src/core/project/index.js';
+import { hasAgent, liveRun, tools, transcripts, unlessHere } from '../../../support/agents.js';
 import { emptyChain } from '../../../support/project.js';
-import { hasAgent, live, oracle, scenario, transcripts } from '../agents.js';
+import { expectRetold } from '../retold.js';
 
 interface Message {
   readonly role: string;
@@ -23,7 +24,7 @@ beforeAll(() => {
 afterAll(() => rmSync(work, { recursive: true, force: true }));
 
 const judge = join(import.meta.dirname, 'resume.cjs');
-const lib = join(oracle, '../lib/agents.cjs');
+const lib = join(tools, 'lib/agents.cjs');
 
 /** What the real agent sends when it goes on with the session and is told PING; where a file is given, it imports that first. */
 function sentFor(home: string, session: string, file?: string): readonly Message[] {
@@ -43,8 +44,8 @@ function exported(chain: Chain, id: ContextId): { readonly path: string; readonl
 }
 
 /** It takes ten seconds to start where nothing else runs. */
-describe.skipIf(!hasAgent('opencode'))('the real OpenCode', { timeout: 240_000 }, () => {
-  const home = hasAgent('opencode') ? live('opencode', scenario('opencode-tour')) : '';
+describe.skipIf(!hasAgent('opencode'))(`the real OpenCode${unlessHere('opencode')}`, { timeout: 240_000 }, () => {
+  const home = hasAgent('opencode') ? liveRun('opencode').home : '';
   const fresh = (): string => mkdtempSync(join(work, 'home-'));
 
   test('[F14] what was exported it imports, and goes on with as with the original', () => {
@@ -79,10 +80,6 @@ describe.skipIf(!hasAgent('opencode'))('the real OpenCode', { timeout: 240_000 }
     const sent = JSON.stringify(sentFor(fresh(), session, path));
     const said = contextEntries(chain, { id }).map(({ entry }) => entry);
     expect(said.length).toBeGreaterThan(20);
-    for (const { kind, role, text, toolCallId } of said) {
-      if (kind === 'text' && role !== 'system' && text) expect(sent).toContain(JSON.stringify(text.trimEnd()).slice(1, -1));
-      if (kind === 'tool_call' && said.some((one) => one.kind === 'tool_result' && one.toolCallId === toolCallId))
-        expect(sent).toContain(`"${toolCallId}"`);
-    }
+    expectRetold(sent, said);
   });
 });

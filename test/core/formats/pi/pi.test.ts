@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import fc from 'fast-check';
@@ -9,6 +8,7 @@ import { type Chain, entries, fork, graph, materializedBytes, tips } from '../..
 import { exportContext, resumeIn } from '../../../../src/core/export/index.js';
 import { pi } from '../../../../src/core/formats/pi/index.js';
 import { detect, foundSessions, foundSources, getSource, importPaths, listSources } from '../../../../src/core/intake/index.js';
+import { hasAgent, sentOnResume, transcripts, unlessHere } from '../../../support/agents.js';
 import { emptyChain, scratch } from '../../../support/project.js';
 import { root } from '../../../support/source.js';
 
@@ -243,18 +243,10 @@ describe('what can be wrong with a session', () => {
   });
 });
 
-const shared = join(root, '../shared');
-const oracle = join(shared, 'tools/resume-oracle');
-const corpus = join(shared, 'transcripts/pi/pi_before-compaction.jsonl');
-const hasPi = existsSync(oracle) && existsSync('/opt/resume-oracle/pi/package');
+const corpus = join(transcripts, 'pi/pi_before-compaction.jsonl');
 
-describe.skipIf(!hasPi)('the real pi (skipped where it is not installed by ../shared/tools/resume-oracle)', () => {
-  const sentFor = (path: string): unknown[] => {
-    const out = join(scratch(), 'messages.json');
-    const ran = spawnSync(oracle, ['pi', path, '--out', out], { encoding: 'utf8' });
-    expect(JSON.parse(ran.stdout), ran.stderr).toMatchObject({ accepted: true });
-    return JSON.parse(readFileSync(out, 'utf8')) as unknown[];
-  };
+describe.skipIf(!hasAgent('pi'))(`the real pi${unlessHere('pi')}`, () => {
+  const sentFor = (path: string): readonly unknown[] => sentOnResume('pi', path);
 
   test.each([tour, tourFork, corpus].filter(existsSync))(
     '[F15] resumes our export of %s as it does the original',
