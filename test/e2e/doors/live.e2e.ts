@@ -4,9 +4,10 @@ import { appendFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } f
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import type { Commit } from '../../../src/core/contract/index.js';
+import { type Commit, type RequestRow, wires } from '../../../src/core/contract/index.js';
 import { expect, test } from '../../support/e2e.js';
 import { built, type Machine, root } from '../../support/machine.js';
+import { askOddly, oddities, oddModel, secrets, sentFor, wireCases } from '../../support/odd-model.js';
 
 const node = join(root, 'node_modules', '.bin', 'node');
 const agent = join(root, 'test', 'support', 'agent.mjs');
@@ -117,10 +118,14 @@ async function model(): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-const filesWithKey = (dir: string): string[] =>
+const filesWith = (dir: string, text: string): string[] =>
   readdirSync(dir, { recursive: true, withFileTypes: true })
     .flatMap((file) => (file.isFile() ? [join(file.parentPath, file.name)] : []))
-    .filter((path) => readFileSync(path).includes(key));
+    .filter((path) => readFileSync(path).includes(text));
+const filesWithKey = (dir: string): string[] => filesWith(dir, key);
+
+/** An agent that says where its models are told to be, and stays until it is told to go. */
+const waiting = 'console.log(JSON.stringify(process.env)); process.stdin.once("data", () => process.exit(0));';
 
 test.describe('calls on the wire', () => {
   test('[R5] `run --record` passes them on to where they went, and they stand at the turns that they gave', async ({ machine }) => {
@@ -133,6 +138,47 @@ test.describe('calls on the wire', () => {
     expect(JSON.parse(listed.out)).toMatchObject([{ source: 'wire', commit: commit?.id, tokens: { input: 11, output: 2 } }]);
     expect(filesWithKey(machine.path('work', 'live.stemma'))).toEqual([]);
   });
+
+  for (const command of ['run --record', 'proxy'])
+    test(`[R5] \`${command}\`, every wire: a server that stalls, breaks off or refuses is the agent's own affair`, async ({ machine }) => {
+      const server = await oddModel();
+      const addresses = { ANTHROPIC_BASE_URL: server.url, OPENAI_BASE_URL: server.url, GOOGLE_GEMINI_BASE_URL: server.url };
+      Object.assign(machine.env, addresses);
+      const upstreams = ['anthropic', 'openai', 'gemini'].flatMap((name) => ['--upstream', `${name}=${server.url}`]);
+      const isRun = command !== 'proxy';
+      const words = isRun ? ['run', '--record', '--agent', 'claude-code', '--', node, '-e', waiting] : ['proxy', ...upstreams];
+      const recorder = begun(machine, ...words);
+      await expect.poll(() => recorder.out() + recorder.err()).toMatch(isRun ? /^\{.*\}$/m : /Recording into/);
+      const told: Record<string, string | undefined> = isRun
+        ? (JSON.parse(/^\{.*\}$/m.exec(recorder.out())?.[0] ?? '{}') as Record<string, string>)
+        : Object.fromEntries(
+            recorder
+              .out()
+              .split('\n')
+              .map((line) => line.split('=', 2)),
+          );
+      const bases = { anthropic: told.ANTHROPIC_BASE_URL, openai: told.OPENAI_BASE_URL, gemini: told.GOOGLE_GEMINI_BASE_URL };
+      for (const wire of wires)
+        for (const oddity of oddities) {
+          const base = bases[wireCases[wire].provider];
+          expect(base).toBeDefined();
+          expect(base).not.toBe(server.url);
+          const got = await askOddly(base ?? '', wire, oddity, () => server.goOn());
+          expect(got.bytes.equals(sentFor(wire, oddity)), `${wire} ${oddity}: ${got.bytes}`).toBe(true);
+          expect([got.status, got.isWhole]).toEqual([/^\d+$/.test(oddity) ? Number(oddity) : 200, oddity !== 'breaks']);
+        }
+      if (isRun) recorder.process.stdin?.write('go\n');
+      else recorder.process.kill('SIGINT');
+      expect(await recorder.ended).toEqual([0, null]);
+      server.close();
+      const rows = JSON.parse((await machine.run('call', 'request.list', '--input', '{}')).out) as RequestRow[];
+      expect(rows).toHaveLength(wires.length * oddities.length);
+      const shown = await Promise.all(rows.slice(0, 4).map(async ({ requestId }) => (await machine.run('request', 'show', requestId)).out));
+      for (const [name, secret] of Object.entries(secrets)) {
+        expect(filesWith(machine.path('work', 'live.stemma'), secret), name).toEqual([]);
+        expect(shown.join(), name).not.toContain(secret);
+      }
+    });
 
   test('`proxy` says its addresses, and records what goes through until it is ended', async ({ machine }) => {
     const proxy = begun(machine, 'proxy', '--upstream', `anthropic=${await model()}`);
