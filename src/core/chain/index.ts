@@ -21,6 +21,7 @@ export {
   writable,
 } from './materialize.js';
 export { outlineOf, parsedOf, saveOutline, storedOutline } from './outline.js';
+export { dropList, newestOf, wronglyListed } from './principals.js';
 export { commitsAfter, history, resolve, show, type TipFilter, tips, update } from './read.js';
 export { keepRestPoints, restIsDue } from './rest.js';
 export { type Instance, type Instantiation, instantiate, listTemplates, putTemplate, type Template, templateOf } from './templates.js';

@@ -2,6 +2,7 @@ import { type ContextId, type Timestamp, timestampOf } from '../base/index.js';
 import type { Commit } from '../contract/index.js';
 import { type Chain, type ContextRow, type Resolved, selectContext, toCommit } from './chain.js';
 import { childrenOf, commitAt, commitOf } from './find.js';
+import { newestOf } from './principals.js';
 import { backwards } from './walk.js';
 
 /** A commit with its place: its children and how many commits are before it. */
@@ -26,12 +27,7 @@ export function commitsAfter(chain: Chain, seq: number, limit: number): { readon
 
 /** The newest commit of a principal at or before an instant (C11). */
 export function resolve(chain: Chain, principal: string, at: Timestamp): Resolved {
-  const row = chain.db.one<{ id: ContextId; createdAt: number }>(
-    'SELECT id, createdAt FROM context WHERE project = ? AND principal = ? AND createdAt <= ? ORDER BY createdAt DESC, seq DESC LIMIT 1',
-    chain.project,
-    principal,
-    Date.parse(at),
-  );
+  const row = newestOf(chain, principal, Date.parse(at));
   return row ? { id: row.id, at: timestampOf(row.createdAt) } : { id: null, at: null };
 }
 

@@ -1,6 +1,6 @@
 import { refOfHash } from '../artifacts/index.js';
 import { type ArtifactNo, type CommitSeq, type ContextId, StemmaError } from '../base/index.js';
-import { type Chain, digestOf, storedOutline } from '../chain/index.js';
+import { type Chain, digestOf, storedOutline, wronglyListed } from '../chain/index.js';
 import type { CommitType } from '../contract/index.js';
 import { countsOf, findFormat, outlineOfParsed } from '../formats/index.js';
 import { listSources, proveSource } from '../intake/index.js';
@@ -135,7 +135,7 @@ SELECT c.seq, c.id, c.digest, c.parent, p.id AS parentId, p.contextTokens AS par
  WHERE c.project = ? AND c.seq > ? ORDER BY c.seq LIMIT ${atOnce}`;
 
 export function* commitProblems(chain: Chain): Generator<undefined, { count: number; problems: Problem[] }> {
-  const problems = placeProblems(chain);
+  const problems = [...placeProblems(chain), ...listProblems(chain)];
   let count = 0;
   for (let last = 0; ; ) {
     const rows = chain.db.all<CommitRow>(selectCommits, chain.project, last);
@@ -157,6 +157,9 @@ function placeProblems(chain: Chain): Problem[] {
   );
   return wrong.map(({ id }) => ({ kind: 'commit', id, message: 'its place in its line does not follow from its parent' }));
 }
+
+const listProblems = (chain: Chain): Problem[] =>
+  wronglyListed(chain).map((id) => ({ kind: 'outline', id, message: 'it is not listed under its principal and time as it should be' }));
 
 /** C1: the id and the digest are of parent, content, time and template, so that one of these cannot have changed unseen. */
 function identityProblems(row: CommitRow): Problem[] {

@@ -1,6 +1,6 @@
 import { refOf } from '../artifacts/index.js';
 import { type ArtifactNo, type CommitSeq, type ContextId, StemmaError } from '../base/index.js';
-import { type Chain, outlineOf } from '../chain/index.js';
+import { type Chain, dropList, outlineOf } from '../chain/index.js';
 import type { CommitType } from '../contract/index.js';
 import { countsOf, findFormat } from '../formats/index.js';
 import { contentsOnDisk } from '../intake/index.js';
@@ -29,6 +29,7 @@ export function* repairProject(project: Project): Generator<undefined, CheckResu
   chain.db.transaction(() => {
     replace(chain);
     dropOutlines(chain, before.problems);
+    dropList(chain);
     recount(chain, before.problems);
   });
   // What has changed is told once, and stands from here on.

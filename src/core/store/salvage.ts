@@ -22,7 +22,7 @@ export interface Salvaged {
 }
 
 /** Tables that are made again from the others: a salvage leaves them empty. */
-const madeAgain = /^(outline|materialized|search.*|progress)$/;
+const madeAgain = /^(outline|materialized|principalCommit|search.*|progress)$/;
 
 /** A row that cannot be read is looked for by halving ranges; where a whole tree is gone, that ends here. */
 const mostProbes = 400_000;

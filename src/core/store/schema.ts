@@ -172,6 +172,21 @@ ALTER TABLE materialized ADD COLUMN losses TEXT;
 /** Nothing of its own: rows get sums with every migration (`keepSums`), so that a project of before them needs one. */
 const sums = '-- rows carry sums from here on';
 
+/**
+ * An index of every commit by its principal cost each commit a page of the log, and few ask by it: the table is filled when somebody does
+ * (chain/principals.ts).
+ */
+const principals = /* sql */ `
+DROP INDEX contextPrincipal;
+CREATE TABLE principalCommit (
+  project   INTEGER NOT NULL,
+  principal TEXT NOT NULL,
+  createdAt INTEGER NOT NULL,
+  context   INTEGER NOT NULL REFERENCES context(seq),
+  PRIMARY KEY (project, principal, createdAt, context)
+) WITHOUT ROWID;
+`;
+
 /** Never change a step that has been released: add one. */
 export const steps: readonly string[] = [
   first,
@@ -190,4 +205,5 @@ export const steps: readonly string[] = [
   experiments,
   ticketAnswers,
   sums,
+  principals,
 ];

@@ -1,5 +1,5 @@
 import { type ContextId, notFound, timestampOf } from '../base/index.js';
-import type { Chain } from '../chain/index.js';
+import { type Chain, newestOf } from '../chain/index.js';
 import type { Ticket, TicketStatus, TicketVersion } from '../contract/index.js';
 
 export type Reviewer = Ticket['reviewers'][number];
@@ -201,13 +201,11 @@ export const whoAnswers = (chain: Chain, row: TicketRecord): string | null =>
  * the context of the one who answers there: it is not what they understood, and is passed over.
  */
 export const understoodBy = (chain: Chain, principal: string, at: number): ContextId | null =>
-  chain.db.one<{ id: ContextId }>(
-    `SELECT c.id FROM context c WHERE c.project = ? AND c.principal = ? AND c.createdAt <= ?
-       AND NOT EXISTS (SELECT 1 FROM ticket t WHERE t.threadId = c.threadId AND +t.project = c.project AND ${answererOf} IS NOT c.principal)
-      ORDER BY c.createdAt DESC, c.seq DESC LIMIT 1`,
-    chain.project,
+  newestOf(
+    chain,
     principal,
     at,
+    `NOT EXISTS (SELECT 1 FROM ticket t WHERE t.threadId = c.threadId AND +t.project = c.project AND ${answererOf} IS NOT c.principal)`,
   )?.id ?? null;
 
 const tracked = ['title', 'body', 'type', 'status', 'assignee', 'reviewers', 'labels', 'contextId', 'resolution', 'threadId'] as const;

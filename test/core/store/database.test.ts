@@ -158,7 +158,7 @@ describe('the database', () => {
           db.insert('artifact', { ...objectRow, ...each });
           expect(db.changedRows()).toEqual([]);
         }),
-        { numRuns: 200 },
+        { numRuns: 100 },
       ),
     );
     const sums = (): unknown[] => db.all('SELECT rowSum FROM artifact ORDER BY no');
