@@ -142,6 +142,7 @@ function* wholeLines(file: FileBytes, part: number, begin: number): Generator<{ 
 }
 
 function recordIn(buffer: Buffer, start: number, end: number): JsonObject | undefined {
+  if (!isBracketed(buffer, start, end)) return undefined;
   try {
     const value: unknown = JSON.parse(buffer.toString('utf8', start, end));
     return isObject(value) ? value : undefined;
@@ -149,6 +150,17 @@ function recordIn(buffer: Buffer, start: number, end: number): JsonObject | unde
     return undefined;
   }
 }
+
+/** Whether the bytes begin and end as an object does: to try what cannot be one costs more than to read what is. */
+function isBracketed(buffer: Buffer, start: number, end: number): boolean {
+  let first = start;
+  while (first < end && isSpace(buffer[first])) first++;
+  let last = end - 1;
+  while (last > first && isSpace(buffer[last])) last--;
+  return first < last && buffer[first] === 0x7b && buffer[last] === 0x7d;
+}
+
+const isSpace = (byte: number | undefined): boolean => byte === 0x20 || byte === 0x09 || byte === 0x0d || byte === newline;
 
 /** A request record of the usual spelling, told by its first bytes: it is hashed and kept, never read here. */
 function isRequestRecord(buffer: Buffer, start: number, end: number, { requestPrefix }: Dialect): boolean {
@@ -165,10 +177,7 @@ function isRequestRecord(buffer: Buffer, start: number, end: number, { requestPr
 }
 
 function isBlank(buffer: Buffer, start: number, end: number): boolean {
-  for (let at = start; at < end; at++) {
-    const byte = buffer[at];
-    if (byte !== 0x20 && byte !== 0x09 && byte !== 0x0d && byte !== newline) return false;
-  }
+  for (let at = start; at < end; at++) if (!isSpace(buffer[at])) return false;
   return true;
 }
 
@@ -315,7 +324,8 @@ const deepestRecord = 500;
 
 /** Without records that nest deeper than can be walked: their lines are kept, and named. */
 export function shallow(scan: Scan): Scan {
-  const deep = scan.pieces.filter(({ record }) => record !== undefined && isDeep(record));
+  // Each level takes two brackets: most records are too short to nest deep.
+  const deep = scan.pieces.filter(({ record, range }) => record !== undefined && range.end - range.start > 2 * deepestRecord && isDeep(record));
   if (deep.length === 0) return scan;
   const isOdd = new Set(deep);
   return {
@@ -327,12 +337,13 @@ export function shallow(scan: Scan): Scan {
   };
 }
 
-/** Whether a value nests deeper than can be walked; it is walked here without the stack. */
-export function isDeep(value: unknown): boolean {
-  let level: unknown[] = [value];
-  for (let depth = 0; level.length > 0; depth++) {
-    if (depth > deepestRecord) return true;
-    level = level.flatMap((one) => (typeof one === 'object' && one !== null ? Object.values(one) : []));
-  }
+/** Whether a value nests deeper than can be walked. */
+export const isDeep = (value: unknown): boolean => nestsBeyond(value, deepestRecord);
+
+function nestsBeyond(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  if (levels < 0) return true;
+  if (Array.isArray(value)) return value.some((one) => nestsBeyond(one, levels - 1));
+  for (const key in value) if (nestsBeyond((value as JsonObject)[key], levels - 1)) return true;
   return false;
 }

@@ -1,20 +1,24 @@
 import { type ByteRange, type EntryKey, isObject, type JsonObject, parseJson, stringAt, type Timestamp } from '../../base/index.js';
 import type { Role } from '../../contract/index.js';
 import type { ParsedEntry } from '../format.js';
+import type { Piece } from '../jsonl.js';
 import { keptMark } from '../kept.js';
 import { joinParts, partsMark } from '../parts.js';
 import { countTokens, imageTokens } from '../tokens.js';
 import { endsSummary, isInjected, type Line, lineOf, nameOf, partsOf, saidIn, turnOf } from './record.js';
 
-/** A record of a delta with its place there. */
+/** A line of a delta with its place there. */
 export interface Placed {
-  readonly record: JsonObject;
+  readonly line: Line;
   readonly raw: ByteRange;
 }
 
+/** The lines of what was read of a delta. */
+export const placedLines = (pieces: readonly Piece[]): Placed[] =>
+  pieces.flatMap(({ record, range }) => (record ? [{ line: lineOf(record), raw: range }] : []));
+
 /** Entries of the lines of a delta, in order: an item's name and its message depend on the lines before it. */
-export function entriesOf(placed: Iterable<Placed>): ParsedEntry[] {
-  const lines = [...placed].map(({ record, raw }) => ({ line: lineOf(record), raw }));
+export function entriesOf(lines: readonly Placed[]): ParsedEntry[] {
   const failed = new Set(lines.flatMap(({ line }) => failedCallsOf(line)));
   const becameSummary = answersThatBecameSummaries(lines.map(({ line }) => line));
   const named = new Map<string, number>();

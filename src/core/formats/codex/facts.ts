@@ -6,9 +6,10 @@ import {
   endsSummary,
   folderOf,
   isPrompt,
+  type Line,
   lineOf,
-  type Name,
-  nameOf,
+  type Names,
+  namesOf,
   partsOf,
   promptText,
   type Sort,
@@ -35,12 +36,14 @@ export interface Fact {
   readonly meta?: Session;
   readonly cwd?: string;
   readonly title?: string;
+  /** The line itself, where the file is in memory anyway. */
+  readonly held?: Line;
 }
 
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+
 export interface ItemFact {
-  /** The item's name by the turn that runs in the file, and by none, for a delta that begins in the middle of a turn. */
-  readonly name: Name;
-  readonly loose: string;
+  readonly name: Names;
   /** A person's own words, in one line; empty where there are none but an image. */
   readonly prompt?: string;
   readonly isAnswer?: true;
@@ -68,39 +71,49 @@ export interface Facts {
 
 /** Reads a file once, a part at a time. */
 export function factsOf(file: FileBytes): Facts {
-  const read = new Map<number, Omit<Fact, 'line' | 'range'>>();
+  const isHeld = file instanceof Uint8Array;
+  const read = new Map<number, Mutable<Fact>>();
   let turn = '';
   let lastSaid = '';
   const scan = scanLines(file, {
     mayGrow: true,
     keep: (record, end) => {
       const line = lineOf(record);
-      const named = turnOf(line);
-      turn = named ?? turn;
-      const { sort, payload, at } = line;
-      const cwd = folderOf(line);
-      const fact = {
-        sort,
-        ...(cwd !== undefined && { cwd }),
-        ...(at !== undefined && { at }),
-        ...(typeof record.ordinal === 'number' && { ordinal: record.ordinal }),
-        ...(named !== undefined && { turn: named }),
-        ...(sort === 'event' && eventFact(payload)),
-        ...(sort === 'meta' && { meta: sessionOf(payload, at) }),
-        ...(sort === 'item' && { item: itemFact(payload, line.metadata, turn) }),
-        ...(sort === 'compacted' && { compaction: { isOwnAnswer: endsSummary(lastSaid, stringAt(payload, 'message') ?? '') } }),
-      };
-      if (sort === 'item') lastSaid = saidIn(payload);
+      const fact = factOf(line, turn, lastSaid);
+      turn = fact.turn ?? turn;
+      if (line.sort === 'item') lastSaid = saidIn(line.payload);
+      if (typeof record.ordinal === 'number') fact.ordinal = record.ordinal;
+      if (isHeld) fact.held = line;
       read.set(end, fact);
       return {};
     },
   });
   const facts = scan.pieces.map(({ line, range, sort }): Fact => {
-    if (sort !== 'record') return { line, range, sort: sort === 'request' ? 'other' : sort };
-    return { sort: 'other', ...read.get(range.end), line, range };
+    const fact = sort === 'record' ? read.get(range.end) : undefined;
+    if (!fact) return { line, range, sort: sort === 'request' || sort === 'record' ? 'other' : sort };
+    fact.line = line;
+    fact.range = range;
+    return fact;
   });
   return { facts, skipped: scan.skipped, notes: scan.notes, end: scan.end };
 }
+
+/** What a line says by itself; its place in the file is filled in when the whole is known. */
+function factOf(line: Line, running: string, lastSaid: string): Mutable<Fact> {
+  const { sort, payload, at } = line;
+  const fact: Mutable<Fact> = { line: 0, range: nowhere, sort };
+  if (at !== undefined) fact.at = at;
+  const cwd = folderOf(line);
+  if (cwd !== undefined) fact.cwd = cwd;
+  const turn = turnOf(line);
+  if (turn !== undefined) fact.turn = turn;
+  if (sort === 'item') fact.item = itemFact(payload, line.metadata, turn ?? running);
+  else if (sort === 'event') Object.assign(fact, eventFact(payload));
+  else if (sort === 'meta') fact.meta = sessionOf(payload, at);
+  else if (sort === 'compacted') fact.compaction = { isOwnAnswer: endsSummary(lastSaid, stringAt(payload, 'message') ?? '') };
+  return fact;
+}
+const nowhere: ByteRange = { start: 0, end: 0 };
 
 function eventFact(event: JsonObject): Partial<Fact> {
   if (startsTurn(event)) return { startsTurn: true };
@@ -114,15 +127,13 @@ function itemFact(item: JsonObject, metadata: JsonObject | undefined, turn: stri
     item.type !== 'message'
       ? typeof item.type === 'string' && !item.type.endsWith('_output') && item.type !== 'agent_message'
       : item.role === 'assistant';
+  const fact: Mutable<ItemFact> = { name: namesOf(item, turn) };
+  if (isPrompt(item)) fact.prompt = clip(promptText(item)) ?? '';
+  if (isAnswer) fact.isAnswer = true;
   const said = isAnswer && item.type === 'message' ? clip(joinParts(partsOf(item.content))) : undefined;
-  return {
-    name: nameOf(item, turn),
-    loose: nameOf(item, '').name,
-    ...(isPrompt(item) && { prompt: clip(promptText(item)) ?? '' }),
-    ...(isAnswer && { isAnswer: true as const }),
-    ...(said !== undefined && { said }),
-    ...(metadata?.compaction_output === true && { isCompactionAnswer: true as const }),
-  };
+  if (said !== undefined) fact.said = said;
+  if (metadata?.compaction_output === true) fact.isCompactionAnswer = true;
+  return fact;
 }
 
 export function sessionOf(meta: JsonObject, at: Timestamp | undefined): Session {

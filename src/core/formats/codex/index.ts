@@ -4,7 +4,7 @@
 import type { ImportableFormat, ParsedDelta } from '../format.js';
 import { concatLines } from '../jsonl.js';
 import { compressed } from './compressed.js';
-import { entriesOf } from './entries.js';
+import { entriesOf, placedLines } from './entries.js';
 import { peek, recognize } from './peek.js';
 import { formatId, planImport } from './plan.js';
 import { progress } from './progress.js';
@@ -51,6 +51,6 @@ export const codex = {
 
 function parse(delta: Uint8Array): ParsedDelta {
   const { pieces, skipped } = scanLines(delta);
-  const entries = entriesOf(pieces.flatMap(({ record, range }) => (record ? [{ record, raw: range }] : [])));
+  const entries = entriesOf(placedLines(pieces));
   return { entries, elisions: [], problems: skipped };
 }

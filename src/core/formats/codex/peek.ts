@@ -1,6 +1,7 @@
 import { isObject } from '../../base/index.js';
 import type { Peek } from '../format.js';
 import { clip } from '../headline.js';
+import { bufferOf } from '../jsonl.js';
 import { beginningOf, isCompressed } from './expand.js';
 import { sessionOf } from './facts.js';
 import { folderOf, isPrompt, type Line, lineOf, promptText, scanLines } from './record.js';
@@ -32,10 +33,9 @@ const openings = /^\s*\{"timestamp":"[^"]*",("ordinal":\d+,)?"type":"(session_me
 
 /** Certain when a line about the session, or lines of its kinds, open the file; the flat form of 2025 by its first line. */
 export function recognize(head: Uint8Array, _path: string): number {
-  const { pieces } = scanLines(head);
-  const records = pieces.flatMap(({ record }) => (record ? [record] : []));
-  const lines = records.map(lineOf);
-  if (lines.some(({ sort, flat }) => !flat && sort === 'meta') || openings.test(Buffer.from(head.subarray(0, 1_024)).toString('latin1'))) return 1;
+  if (openings.test(bufferOf(head).toString('latin1', 0, 1_024))) return 1;
+  const lines = linesIn(head);
+  if (lines.some(({ sort, flat }) => !flat && sort === 'meta')) return 1;
   if (lines.filter(({ sort, flat }) => !flat && sort !== 'other').length > 1) return 0.9;
   const [first, ...others] = lines;
   const isFlat = first?.sort === 'meta' && first.flat && ('instructions' in first.payload || isObject(first.payload.git));

@@ -2,7 +2,7 @@ import type { ByteRange, Timestamp } from '../../base/index.js';
 import type { Checkpoint } from '../../contract/index.js';
 import type { FileBytes, ImportPlan, ParsedEntry, PlanContext, PlannedCommit, Problem } from '../format.js';
 import { addRange } from '../jsonl.js';
-import { entriesOf } from './entries.js';
+import { entriesOf, type Placed, placedLines } from './entries.js';
 import { type Fact, type Facts, factsOf, type Session } from './facts.js';
 import { scanLines } from './record.js';
 
@@ -231,7 +231,7 @@ function add(segment: Segment, fact: Fact): void {
   segment.turn = fact.turn ?? segment.turn;
   const { item } = fact;
   if (!item) return;
-  segment.records.push(segment.turn === '' ? item.loose : item.name.name);
+  segment.records.push(segment.turn === '' ? item.name.loose : item.name.name);
   if ((item.prompt !== undefined || item.isAnswer) && !item.isCompactionAnswer) segment.filled = true;
 }
 
@@ -313,7 +313,7 @@ function commitOf(file: FileBytes, { facts, records, type, checkpoint, parent, e
     ...(createdAt !== undefined && { createdAt }),
     records: [...new Set([...records, ...(ends === undefined ? [] : [ends])])],
     get entries() {
-      return readRanges(file, ranges);
+      return entriesIn(file, facts, ranges);
     },
     elisions: [],
   };
@@ -324,16 +324,32 @@ function summaryOf(facts: readonly Fact[]): string | undefined {
   return prompts.find((prompt) => prompt !== '') ?? (prompts.length > 0 ? '[image]' : facts.find(({ item }) => item?.said !== undefined)?.item?.said);
 }
 
-/** Entries of ranges of a file, as they are read in a delta that is made of these. */
+/** Entries of a commit, as they are read in the delta that its ranges make: from the lines, where they are held. */
+function entriesIn(file: FileBytes, facts: readonly Fact[], ranges: readonly ByteRange[]): readonly ParsedEntry[] {
+  return file instanceof Uint8Array ? entriesOf(heldLines(facts)) : readRanges(file, ranges);
+}
+
+function heldLines(facts: readonly Fact[]): Placed[] {
+  const lines: Placed[] = [];
+  let at = 0;
+  for (const { held, range } of facts) {
+    const raw = { start: at, end: at + range.end - range.start };
+    at = raw.end;
+    if (held) lines.push({ line: held, raw });
+  }
+  return lines;
+}
+
 function readRanges(file: FileBytes, ranges: readonly ByteRange[]): readonly ParsedEntry[] {
   let before = 0;
   return entriesOf(
     ranges.flatMap(({ start, end }) => {
       const at = before;
       before += end - start;
-      return scanLines(file.subarray(start, end)).pieces.flatMap(({ record, range }) =>
-        record ? [{ record, raw: { start: at + range.start, end: at + range.end } }] : [],
-      );
+      return placedLines(scanLines(file.subarray(start, end)).pieces).map(({ line, raw }) => ({
+        line,
+        raw: { start: at + raw.start, end: at + raw.end },
+      }));
     }),
   );
 }

@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
-import { canonicalJson, isObject, type JsonObject, parseInstant, stringAt, type Timestamp, timestampOf } from '../../base/index.js';
+import { hash } from 'node:crypto';
+import { canonicalJson, isObject, type JsonObject, stringAt, type Timestamp } from '../../base/index.js';
 import type { FileBytes } from '../format.js';
-import { type Dialect, type Scan, type ScanOptions, scanJsonl } from '../jsonl.js';
+import { type Dialect, type Scan, type ScanOptions, scanJsonl, timeOf } from '../jsonl.js';
 
 const dialect: Dialect = {
   beginning: /\{"(?:timestamp|type|ordinal|record_type)":/g,
@@ -28,9 +28,9 @@ const sorts: Readonly<Record<string, Sort>> = {
 export interface Line {
   readonly sort: Sort;
   readonly payload: JsonObject;
-  readonly at?: Timestamp;
+  readonly at: Timestamp | undefined;
   /** What the runtime says of an item beside it: which call brought it, whether it is a compaction's own. */
-  readonly metadata?: JsonObject;
+  readonly metadata: JsonObject | undefined;
   /** The form of 2025: items and the session's own line stand bare, without time and kind. */
   readonly flat?: true;
 }
@@ -38,25 +38,20 @@ export interface Line {
 /** A record as one line of either form. */
 export function lineOf(record: JsonObject): Line {
   const { payload, metadata } = record;
-  const at = timeAt(record);
   if (isObject(payload) && typeof record.type === 'string')
     return {
       sort: Object.hasOwn(sorts, record.type) ? (sorts[record.type] as Sort) : 'other',
       payload,
-      ...(at !== undefined && { at }),
-      ...(isObject(metadata) && { metadata }),
+      at: timeOf(record),
+      metadata: isObject(metadata) ? metadata : undefined,
     };
-  if (record.record_type !== undefined) return { sort: 'other', payload: record, flat: true };
-  if (typeof record.type === 'string') return { sort: record.type === 'compacted' ? 'compacted' : 'item', payload: record, flat: true };
-  const isMeta = typeof record.id === 'string' && at !== undefined;
-  return { sort: isMeta ? 'meta' : 'other', payload: record, ...(isMeta && { at }), flat: true };
+  if (record.record_type !== undefined) return flatLine('other', record);
+  if (typeof record.type === 'string') return flatLine(record.type === 'compacted' ? 'compacted' : 'item', record);
+  const at = timeOf(record);
+  return typeof record.id === 'string' && at !== undefined ? flatLine('meta', record, at) : flatLine('other', record);
 }
 
-export function timeAt(record: JsonObject): Timestamp | undefined {
-  const text = stringAt(record, 'timestamp');
-  const ms = text === undefined ? undefined : parseInstant(text);
-  return ms === undefined ? undefined : timestampOf(ms);
-}
+const flatLine = (sort: Sort, payload: JsonObject, at?: Timestamp): Line => ({ sort, payload, at, metadata: undefined, flat: true });
 
 /** The turn that a line opens or belongs to, where it says so. */
 export const turnOf = ({ sort, payload }: Line): string | undefined =>
@@ -73,25 +68,39 @@ export interface Name {
   readonly isUnique: boolean;
 }
 
+/** The name of an item by the turn that runs in a file, and by none, for a delta that begins in the middle of a turn. */
+export interface Names extends Name {
+  readonly loose: string;
+}
+
 /**
  * The name of an item: its id, its call's id, else a digest of what it holds and of the turn in which it stands. It is the same in
  * every file that repeats the item.
  */
 export function nameOf(item: JsonObject, turn: string): Name {
-  const id = stringAt(item, 'id');
-  if (id !== undefined && id !== '') return { name: id.slice(0, longestName), isUnique: true };
-  const call = stringAt(item, 'call_id');
-  if (call !== undefined && call !== '') {
-    const isAnswer = typeof item.type === 'string' && item.type.endsWith('_output');
-    return { name: `${call.slice(0, longestName)}#${isAnswer ? 'output' : 'call'}`, isUnique: true };
-  }
-  const held = Object.fromEntries(Object.entries(item).filter(([key]) => !ownMembers.has(key)));
-  const digest = createHash('sha256')
-    .update(`${turn}\0${canonicalJson(held)}`)
-    .digest('hex')
-    .slice(0, 24);
-  return { name: `item-${digest}`, isUnique: turn !== '' };
+  const said = saidName(item);
+  return said === undefined ? { name: digestOf(turn, heldIn(item)), isUnique: turn !== '' } : { name: said, isUnique: true };
 }
+
+export function namesOf(item: JsonObject, turn: string): Names {
+  const said = saidName(item);
+  if (said !== undefined) return { name: said, isUnique: true, loose: said };
+  const held = heldIn(item);
+  const loose = digestOf('', held);
+  return turn === '' ? { name: loose, isUnique: false, loose } : { name: digestOf(turn, held), isUnique: true, loose };
+}
+
+function saidName(item: JsonObject): string | undefined {
+  const id = stringAt(item, 'id');
+  if (id !== undefined && id !== '') return id.slice(0, longestName);
+  const call = stringAt(item, 'call_id');
+  if (call === undefined || call === '') return undefined;
+  const isAnswer = typeof item.type === 'string' && item.type.endsWith('_output');
+  return `${call.slice(0, longestName)}#${isAnswer ? 'output' : 'call'}`;
+}
+
+const heldIn = (item: JsonObject): string => canonicalJson(Object.fromEntries(Object.entries(item).filter(([key]) => !ownMembers.has(key))));
+const digestOf = (turn: string, held: string): string => `item-${hash('sha256', `${turn}\0${held}`).slice(0, 24)}`;
 const longestName = 200;
 
 /** The texts of an item's content or output, in order; null for a part that is no text. */

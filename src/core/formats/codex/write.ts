@@ -3,8 +3,8 @@ import type { WritableEntry, WriteOptions } from '../format.js';
 import { concatLines } from '../jsonl.js';
 import { isKept } from '../kept.js';
 import { textParts } from '../parts.js';
-import { entriesOf } from './entries.js';
-import { scanLines } from './record.js';
+import { entriesOf, placedLines } from './entries.js';
+import { lineOf, scanLines } from './record.js';
 import { sentItem } from './sent.js';
 
 /** The item and the place of the part in it, as an entry's key names them. */
@@ -217,15 +217,15 @@ function outputOf(entry: WritableEntry, others: readonly WritableEntry[]): strin
  * @throws BAD_REQUEST when the delta has no such entry.
  */
 export function cutLines(delta: Uint8Array, lastKept: EntryKey): Uint8Array {
-  const placed = scanLines(delta).pieces.flatMap(({ record, range }) => (record ? [{ record, raw: range }] : []));
-  const entries = entriesOf(placed);
+  const { pieces } = scanLines(delta);
+  const entries = entriesOf(placedLines(pieces));
   const at = entries.findIndex(({ key }) => key === lastKept);
   const entry = entries[at];
   if (!entry?.raw) throw badRequest('at', `at is ${lastKept}, which is no entry of this delta`);
   const { raw } = entry;
   const isLast = entries[at + 1]?.raw?.start !== raw.start;
   const whole = delta.slice(0, raw.end);
-  const line = placed.find((one) => one.raw.start === raw.start)?.record;
+  const line = pieces.find(({ record, range }) => record && range.start === raw.start)?.record;
   if (isLast || !line) return whole;
   const kept = entries.slice(0, at + 1).filter((one) => one.raw?.start === raw.start).length;
   const shorter = shorten(line, splitKey(lastKept), kept);
@@ -249,7 +249,7 @@ function historyUpTo(history: readonly unknown[], entries: number): JsonObject['
   for (const item of history) {
     if (left <= 0) break;
     if (!isObject(item)) continue;
-    const count = entriesOf([{ record: { type: 'response_item', payload: item }, raw: { start: 0, end: 0 } }]).length;
+    const count = entriesOf([{ line: lineOf({ type: 'response_item', payload: item }), raw: { start: 0, end: 0 } }]).length;
     const isCut = count > left && Array.isArray(item.content);
     kept.push(isCut && Array.isArray(item.content) ? { ...item, content: item.content.slice(0, left) } : item);
     left -= count;
