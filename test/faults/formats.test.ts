@@ -223,7 +223,7 @@ function checkPlan(format: ImportableFormat, bytes: Buffer): void {
 function filesIn({ exports: reader }: ImportableFormat, bytes: Buffer): readonly Buffer[] {
   let members: readonly Buffer[] | undefined;
   refusing(() => {
-    if (reader?.recognize(bytes.subarray(0, 4_096))) members = reader.members(bytes)?.map((member) => Buffer.from(member.bytes()));
+    if (reader?.recognize(bytes.subarray(0, 4_096))) members = reader.members(bytes)?.map((member) => Buffer.from(member.lines().bytes));
   });
   return members ?? [bytes];
 }

@@ -1,5 +1,6 @@
 import type { ByteRange, EntryKey, Timestamp } from '../base/index.js';
 import type { Checkpoint, CommitType, EntryDraft, Kind, Role, Tier } from '../contract/index.js';
+import type { Scan } from './jsonl.js';
 import type { Outlined } from './outline.js';
 
 /**
@@ -272,11 +273,17 @@ export interface DatabaseRows {
 export interface Member {
   readonly id: string;
   /** The conversation in the format's lines. */
-  readonly bytes: () => Uint8Array;
+  readonly lines: () => Lines;
   readonly title?: string;
   readonly cwd?: string;
   /** Milliseconds since 1970. */
   readonly modifiedAt?: number;
+}
+
+/** Lines of a format, and what stands in them where that is known already: then nobody needs to read them again. */
+export interface Lines {
+  readonly bytes: Uint8Array;
+  readonly scan?: Scan;
 }
 
 export interface ContainerReader {
@@ -340,6 +347,8 @@ export interface Progress {
 
 export interface PlanContext {
   readonly path: string;
+  /** What stands in the file, where whoever wrote its lines knows it. */
+  readonly scan?: Scan;
   readonly known: KnownRecords;
   /** Ends of what an earlier import of a shorter state of this file took in: bytes before it are stored already. */
   readonly resumeAt: number;

@@ -82,7 +82,7 @@ const headLength = 4_096;
 export function entriesIn(format: Format, file: Uint8Array): readonly ParsedEntry[] {
   const reader = importableFormats.find(({ id }) => id === format.id)?.exports;
   const members = reader?.recognize(file.subarray(0, headLength)) ? reader.members(file) : undefined;
-  return (members?.map((member) => member.bytes()) ?? [file]).flatMap((delta) => format.parse(delta).entries);
+  return (members?.map((member) => member.lines().bytes) ?? [file]).flatMap((delta) => format.parse(delta).entries);
 }
 
 /** What reads content of that name: where it is not known, as bytes with a description. */

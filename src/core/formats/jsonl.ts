@@ -1,7 +1,7 @@
 // Files of one JSON record a line, whichever runtime wrote them: records with their byte ranges, torn lines split, half a last line left.
 import { isUtf8 } from 'node:buffer';
 import { type ByteRange, isObject, type JsonObject, parseInstant, parseJson, type Timestamp, timestampOf } from '../base/index.js';
-import type { FileBytes, Problem } from './format.js';
+import type { FileBytes, Lines, Problem } from './format.js';
 
 /**
  * One record of a JSONL file: `range` covers the bytes from the end of the record before it to its own end, newline
@@ -265,6 +265,20 @@ export function endOfString(text: string, start: number): number {
 function restart(text: string, from: number, { beginning }: Dialect): number {
   beginning.lastIndex = from;
   return beginning.exec(text)?.index ?? -1;
+}
+
+/** Records as lines, with the scan of these: what has just been written need not be read to know what stands there. */
+export function writeLines(records: readonly JsonObject[]): Required<Lines> {
+  const texts = records.map((record) => `${JSON.stringify(record)}\n`);
+  const lengths = texts.map((text) => Buffer.byteLength(text));
+  const bytes = Buffer.allocUnsafe(lengths.reduce((sum, length) => sum + length, 0));
+  let end = 0;
+  const pieces = records.map((record, at): Piece => {
+    const start = end;
+    end += bytes.write(texts[at] as string, start);
+    return { line: at + 1, range: { start, end }, record, sort: 'record' };
+  });
+  return { bytes, scan: shallow({ pieces, skipped: [], notes: [], end }) };
 }
 
 /** Deltas one after the other, each ended by a newline: one is added where it is missing, none where it is there (decisions, rule 8). */

@@ -11,6 +11,7 @@ import {
   type ImportPlan,
   importableFormats,
   type KnownRecords,
+  type Lines,
   outlined,
   type PlanContext,
   type PlannedCommit,
@@ -18,9 +19,9 @@ import {
 import { joinAnswers, type StoredRange, takeRecords } from '../requests/index.js';
 import { recognized } from './detect.js';
 import { type FoundFile, fileOf, filesUnder, ioReason, type OpenFile, openFile, readWhole, sizeOf, Unreadable } from './files.js';
-import { type Document, documentOf, type Holding, mayHold, membersNamed, withHolding } from './members.js';
+import { type Document, documentOf, type Holding, mayHold, membersNamed, membersOf, withHolding } from './members.js';
 import { fileNear } from './near.js';
-import { latestSource, type Piece, type SourceRow, saveSource } from './sources.js';
+import { latestSource, latestUnder, type Piece, type SourceRow, saveSource } from './sources.js';
 import { attachWaiting, rememberWaiting, type Store } from './waiting.js';
 
 export interface ImportInput {
@@ -95,7 +96,7 @@ export function importHolding(
 ): FileResult | undefined {
   const { file, id } = found.member ?? { file: found.path };
   try {
-    return withHolding(file, asked, (holding) => {
+    const work = (holding: Holding): FileResult => {
       const results: FileResult[] = [];
       for (const member of holding.members)
         if (id === undefined || member.id === id)
@@ -110,7 +111,8 @@ export function importHolding(
         skipped: results.flatMap((result) => result.skipped),
         notes: [...results.flatMap((result) => result.notes), ...whole],
       };
-    });
+    };
+    return withHolding(file, asked, work, (document) => (id === undefined ? unchanged(chain, file, document) : undefined));
   } catch (error) {
     if (error instanceof StemmaError && (error.code === 'CORRUPT' || error.code === 'UNAVAILABLE')) return refused(found.path, error.message);
     if (error instanceof StemmaError) throw error;
@@ -118,9 +120,16 @@ export function importHolding(
   }
 }
 
+/** What is known of a document that was kept when its conversations had been taken in, where it is the same still. */
+function unchanged(chain: Chain, file: string, document: Uint8Array): FileResult | undefined {
+  if (latestSource(chain, file)?.hash.equals(blake3Of(document)) !== true) return undefined;
+  const members = latestUnder(chain, membersOf(file));
+  return members.length > 0 ? { ...nothing, sessions: members.length, tips: members.flatMap((member) => tipIds(chain, member)) } : undefined;
+}
+
 function importMember(chain: Chain, document: Document, asked: Ask): FileResult {
   for (;;) {
-    const result = importOpen(chain, document, fileOf(document.content), asked);
+    const result = importOpen(chain, document, fileOf(document.lines.bytes), asked, document.lines);
     if (result) return result;
   }
 }
@@ -198,7 +207,7 @@ function tryImport(chain: Chain, found: FoundFile, asked: Ask): FileResult | und
   }
 }
 
-function importOpen(chain: Chain, found: FoundFile, file: OpenFile, asked: Ask): FileResult | undefined {
+function importOpen(chain: Chain, found: FoundFile, file: OpenFile, asked: Ask, { scan }: Pick<Lines, 'scan'> = {}): FileResult | undefined {
   const { path } = found;
   const { bytes } = file;
   const format = asked.format ?? recognized(bytes.subarray(0, Math.min(64 * 1024, bytes.length)), path)?.format;
@@ -209,6 +218,7 @@ function importOpen(chain: Chain, found: FoundFile, file: OpenFile, asked: Ask):
   const grown = before && bytes.length >= before.resumeAt && file.hash(before.resumeAt).equals(before.resumeHash) ? before : undefined;
   const context: PlanContext = {
     path,
+    ...(scan && { scan }),
     known: knownRecords(chain),
     resumeAt: grown?.resumeAt ?? 0,
     granularity: asked.granularity,

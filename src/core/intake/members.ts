@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { basename, extname, resolve } from 'node:path';
 import { StemmaError } from '../base/index.js';
-import { type ImportableFormat, importableFormats, type Member } from '../formats/index.js';
+import { type ImportableFormat, importableFormats, type Lines, type Member } from '../formats/index.js';
 import { withForeign } from '../store/index.js';
 import { databaseEndings, type FoundFile, ioReason, readEnds } from './files.js';
 
@@ -11,6 +11,8 @@ const magic = Buffer.from('SQLite format 3\0');
 const seam = '#';
 
 const memberPath = (file: string, id: string): string => `${file}${seam}${encodeURIComponent(id)}`;
+/** How the paths of all conversations of a file begin. */
+export const membersOf = (file: string): string => `${file}${seam}`;
 
 /** The file and the conversation that a path names which is no file's; undefined where it names none. */
 function memberIn(path: string): FoundFile['member'] {
@@ -60,10 +62,16 @@ export const isDatabaseFile = (path: string): boolean => databaseEndings.has(ext
 const isDatabase = (head: Uint8Array): boolean => Buffer.from(head).subarray(0, magic.length).equals(magic);
 
 /**
- * Runs `work` on what the file holds, where it is a database or a document of several conversations; undefined where it is neither.
+ * Runs `work` on what the file holds, where it is a database or a document of several conversations; undefined where it is neither. Where
+ * `known` has an answer to a document's bytes, they are not read.
  * @throws CORRUPT, UNAVAILABLE, and what the file system says.
  */
-export function withHolding<T>(path: string, asked: ImportableFormat | undefined, work: (holding: Holding) => T): T | undefined {
+export function withHolding<T>(
+  path: string,
+  asked: ImportableFormat | undefined,
+  work: (holding: Holding) => T,
+  known: (document: Uint8Array) => T | undefined = () => undefined,
+): T | undefined {
   const { head } = readEnds(path, 256);
   const readers = asked ? [asked] : importableFormats;
   if (isDatabase(head)) return inDatabase(path, readers, work);
@@ -71,6 +79,8 @@ export function withHolding<T>(path: string, asked: ImportableFormat | undefined
   if (!format?.exports) return undefined;
   const { keeps, members } = format.exports;
   const bytes = readFileSync(path);
+  const answer = known(bytes);
+  if (answer !== undefined) return answer;
   const found = members(bytes);
   return found && work({ format, keeps, members: found, files: () => [{ path, bytes }] });
 }
@@ -94,7 +104,7 @@ export function memberBytes(path: string): Uint8Array | undefined {
   if (!member) return undefined;
   try {
     return withHolding(member.file, undefined, ({ members }) => {
-      for (const { id, bytes } of members) if (id === member.id) return bytes();
+      for (const { id, lines } of members) if (id === member.id) return lines().bytes;
       return undefined;
     });
   } catch (error) {
@@ -104,11 +114,11 @@ export function memberBytes(path: string): Uint8Array | undefined {
 }
 
 export interface Document extends FoundFile {
-  readonly content: Uint8Array;
+  readonly lines: Lines;
 }
 
 /** A member as a file of its own. One without a time of its own is as old as its file. */
 export function documentOf(file: FoundFile, member: Member): Document {
-  const content = member.bytes();
-  return { path: memberPath(file.path, member.id), bytes: content.length, modifiedAt: Math.floor(member.modifiedAt ?? file.modifiedAt), content };
+  const lines = member.lines();
+  return { path: memberPath(file.path, member.id), bytes: lines.bytes.length, modifiedAt: Math.floor(member.modifiedAt ?? file.modifiedAt), lines };
 }

@@ -55,6 +55,20 @@ export function latestSource(chain: Chain, path: string): SourceRow | undefined 
   return row && fromStored(row);
 }
 
+/** The latest states of the conversations that were taken in out of a file, whose paths all begin with that. */
+export function latestUnder(chain: Chain, beginning: string): SourceRow[] {
+  const last = beginning.length - 1;
+  const behind = `${beginning.slice(0, last)}${String.fromCharCode(beginning.charCodeAt(last) + 1)}`;
+  return chain.db
+    .all<Stored>(
+      'SELECT *, MAX(no) AS no FROM source WHERE project = ? AND path >= ? AND path < ? GROUP BY path ORDER BY no',
+      chain.project,
+      beginning,
+      behind,
+    )
+    .map(fromStored);
+}
+
 export type NewSource = Omit<SourceRow, 'no' | 'sourceId' | 'importedAt'> & {
   /** The row of the shorter state that this one goes on from: it is the same source. */
   readonly replaces: number | undefined;

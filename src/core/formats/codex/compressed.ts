@@ -15,6 +15,8 @@ export const compressed: DocumentReader = {
     if (recognize(head, '') === 0) return undefined;
     const { sessionId, cwd, title, firstPrompt } = peek(head, lines.subarray(-headLength));
     const name = title ?? firstPrompt;
-    return [{ id: sessionId ?? 'session', bytes: () => lines, ...(name !== undefined && { title: name }), ...(cwd !== undefined && { cwd }) }];
+    return [
+      { id: sessionId ?? 'session', lines: () => ({ bytes: lines }), ...(name !== undefined && { title: name }), ...(cwd !== undefined && { cwd }) },
+    ];
   },
 };

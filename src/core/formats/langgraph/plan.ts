@@ -13,7 +13,7 @@ const longestName = 400;
 
 /** Plans the import of a thread's lines: one commit for each checkpoint that added messages, branches where checkpoints fork. */
 export function planImport(file: Uint8Array, context: PlanContext): ImportPlan {
-  const scan = scanLines(file, { mayGrow: true });
+  const scan = context.scan ?? scanLines(file, { mayGrow: true });
   const { pieces } = scan;
   const about = pieces.find(({ record }) => record?.thread !== undefined)?.record ?? {};
   const namespace = stringAt(about, 'namespace');

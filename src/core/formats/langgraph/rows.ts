@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { bytesOf, isObject, type Json, type JsonObject, stringAt, textOf } from '../../base/index.js';
+import { isObject, type Json, type JsonObject, stringAt, textOf } from '../../base/index.js';
 import type { ColumnValue, DatabaseReader, DatabaseRows, Member } from '../format.js';
 import { clip } from '../headline.js';
-import { isDeep } from '../jsonl.js';
+import { isDeep, writeLines } from '../jsonl.js';
 import { messageOf } from './lines.js';
 import { columnValue } from './values.js';
 
@@ -29,7 +29,7 @@ export const database: DatabaseReader = {
 
 const memberOf = (rows: DatabaseRows, id: string, thread: string, namespace: string): Member => ({
   id,
-  bytes: () => bytesOf([...linesOf(rows, thread, namespace)].map((line) => `${JSON.stringify(line)}\n`).join('')),
+  lines: () => writeLines([...linesOf(rows, thread, namespace)]),
 });
 
 interface State {
@@ -48,7 +48,7 @@ interface Added {
   readonly before: Added | null;
 }
 
-function* linesOf(rows: DatabaseRows, thread: string, namespace: string): Generator<Json> {
+function* linesOf(rows: DatabaseRows, thread: string, namespace: string): Generator<JsonObject> {
   yield { thread, ...(namespace === '' ? {} : { namespace }) };
   const place = { thread_id: thread, checkpoint_ns: namespace };
   const found = [...rows.each('checkpoints', ['checkpoint_id', 'parent_checkpoint_id'], place)].map((row) => ({
@@ -111,7 +111,7 @@ function stepOf({ id, parent, checkpoint, metadata }: Step, before: State | unde
   }
   const gone = [...(before?.channels.keys() ?? [])].filter((name) => !channels.has(name));
   const at = stringAt(checkpoint, 'ts');
-  const line: Json = {
+  const line: JsonObject = {
     checkpoint: id,
     ...(parent === undefined ? {} : { parent }),
     ...(at === undefined ? {} : { at }),
@@ -153,7 +153,7 @@ function messageChannel(values: JsonObject): string | undefined {
 /** What a run left at a checkpoint where it stopped: a question to a person, the answer to it, an error. */
 const stops = ['__interrupt__', '__error__', '__resume__'];
 
-function* writesOf(rows: DatabaseRows, place: Readonly<Record<string, string>>): Generator<Json> {
+function* writesOf(rows: DatabaseRows, place: Readonly<Record<string, string>>): Generator<JsonObject> {
   if (!ofWrites.every((column) => rows.tables.get('writes')?.includes(column))) return;
   const kept = [...rows.each('writes', ['task_id', 'idx', 'channel', 'type', 'value'], place)].filter(({ channel }) =>
     stops.includes(String(channel)),

@@ -1,6 +1,6 @@
-import { bytesOf, isObject, type Json, parseJson, stringAt, textOf } from '../../base/index.js';
+import { isObject, type Json, type JsonObject, parseJson, stringAt, textOf } from '../../base/index.js';
 import type { DocumentReader } from '../format.js';
-import { isDeep } from '../jsonl.js';
+import { isDeep, writeLines } from '../jsonl.js';
 import { isMessage } from './lines.js';
 
 /** What `opencode export` prints: one session, whole. */
@@ -15,9 +15,10 @@ export const document: DocumentReader = {
     const title = stringAt(info, 'title');
     const cwd = stringAt(info, 'directory');
     const parent = stringAt(info, 'parentID');
-    const lines = value.messages.map((message): Json => (isObject(message) && isMessage(message) ? message : { row: message }));
+    const messages = value.messages.map((message): JsonObject => (isObject(message) && isMessage(message) ? message : { row: message }));
     const session = { ...info, ...(parent === undefined ? {} : { parent_id: parent }) };
-    const text = [...lines, { session }].map((line) => `${JSON.stringify(line)}\n`).join('');
-    return [{ id, bytes: () => bytesOf(text), ...(title === undefined ? {} : { title }), ...(cwd === undefined ? {} : { cwd }) }];
+    return [
+      { id, lines: () => writeLines([...messages, { session }]), ...(title === undefined ? {} : { title }), ...(cwd === undefined ? {} : { cwd }) },
+    ];
   },
 };

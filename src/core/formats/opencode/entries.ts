@@ -1,7 +1,7 @@
 import { type ByteRange, type EntryKey, isObject, type Json, type JsonObject, stringAt, type Timestamp } from '../../base/index.js';
 import type { ParsedEntry } from '../format.js';
 import { countTokens, imageTokens } from '../tokens.js';
-import { hasResult, instantOf, isSummary, type MessageLine, nameOf, partsOf, resultName, roleOf, timeOf, typeOf } from './lines.js';
+import { hasResult, instantOf, isSummary, type MessageLine, partsOf, resultName, roleOf, timeOf, typeOf } from './lines.js';
 
 type Draft = Omit<ParsedEntry, 'key' | 'raw' | 'messageId'>;
 /** What an entry's key has behind the message's name. */
@@ -12,9 +12,8 @@ const pruned = '[Old tool result content cleared]';
 /** And in place of a file's own note that a person ran a tool. */
 export const subtaskText = 'The following tool was executed by the user';
 
-/** Entries of one message: its parts in order, then what its tools gave. */
-export function entriesOf(line: MessageLine, raw: ByteRange): readonly ParsedEntry[] {
-  const name = nameOf(line);
+/** Entries of the message of that name: its parts in order, then what its tools gave. */
+export function entriesOf(line: MessageLine, name: string, raw: ByteRange): readonly ParsedEntry[] {
   const at = timeOf(line);
   return draftsOf(line).map(([suffix, draft]) => ({
     key: `${name}${suffix}` as EntryKey,

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { canonicalJson, isObject, type Json, type JsonObject, stringAt, type Timestamp, timestampOf } from '../../base/index.js';
 import { type Dialect, type Scan, type ScanOptions, scanJsonl, shallow } from '../jsonl.js';
 
@@ -73,9 +73,9 @@ export function resultOf(name: string): { readonly name: string; readonly number
   return match ? { name: match[1] as string, number: Number(match[2]) } : undefined;
 }
 
-/** What the results in a message are called. */
-export const resultNames = (line: MessageLine): readonly string[] =>
-  roleOf(line) === 'assistant' ? partsOf(line).flatMap((part, number) => (hasResult(part) ? [`${nameOf(line)}${resultName(number)}`] : [])) : [];
+/** What the results in a message of that name are called. */
+export const resultNames = (line: MessageLine, name: string): readonly string[] =>
+  roleOf(line) === 'assistant' ? partsOf(line).flatMap((part, number) => (hasResult(part) ? [`${name}${resultName(number)}`] : [])) : [];
 
 /** A summary that stands for what came before it; one that failed stands for nothing. */
 export const isSummary = ({ info }: MessageLine): boolean =>
@@ -90,7 +90,7 @@ export const compactionOf = (line: MessageLine): JsonObject | undefined =>
 export function nameOf(line: MessageLine): string {
   if (typeof line.key === 'string' && line.key !== '') return line.key;
   const content = canonicalJson([roleOf(line), createdAt(line) ?? null, partsOf(line).map(contentOf)]);
-  return `oc-${createHash('sha256').update(content).digest('hex').slice(0, 20)}`;
+  return `oc-${hash('sha256', content).slice(0, 20)}`;
 }
 
 function contentOf({ id: _, messageID: __, sessionID: ___, tail_start_id: ____, ...part }: JsonObject): Json {

@@ -29,7 +29,7 @@ const mostRepeats = 16;
 
 /** Plans the import of a session's lines: a pure function of its bytes and what the project knows. */
 export function planImport(file: Uint8Array, context: PlanContext): ImportPlan {
-  const scan = withoutOpenEnd(scanLines(file));
+  const scan = withoutOpenEnd(context.scan ?? scanLines(file));
   const pieces = scan.pieces;
   const about = sessionIn(scan.pieces.findLast(({ record }) => record?.session !== undefined)?.record);
   const session = about?.session ?? {};
@@ -38,13 +38,14 @@ export function planImport(file: Uint8Array, context: PlanContext): ImportPlan {
   const notes: Problem[] = [];
   const skipped: Problem[] = [...scan.skipped];
   const aside = new Set<Piece>();
+  const named = new Map<Piece, string>();
   let repeats = pieces.length * mostRepeats;
   const records = treeOf();
   const planned = planStrands({ pieces, records, aside }, context, {
     template: (agent === undefined ? template : `${template}/${agent}`).slice(0, longestName),
     ...(cwd === undefined ? {} : { principal: `${template}@${cwd}`.slice(0, longestName) }),
     ...(sessionId === undefined ? {} : { sessionId }),
-    read: readPieces,
+    read: (some) => readPieces(some, named),
     summary: summaryOf,
   });
   const freshFrom = firstNewLine(pieces, context.resumeAt);
@@ -72,8 +73,8 @@ export function planImport(file: Uint8Array, context: PlanContext): ImportPlan {
         continue;
       }
       const id = idOf(line);
-      const named = about?.parents.get(id);
-      const parent: TreeRecord | null = named === undefined ? last : named === null ? null : (byId.get(named) ?? last);
+      const after = about?.parents.get(id);
+      const parent: TreeRecord | null = after === undefined ? last : after === null ? null : (byId.get(after) ?? last);
       const name = nameOf(line);
       if (names.has(name)) {
         aside.add(piece);
@@ -81,8 +82,9 @@ export function planImport(file: Uint8Array, context: PlanContext): ImportPlan {
         continue;
       }
       names.add(name);
+      named.set(piece, name);
       const at = timeOf(line);
-      const results = resultNames(line);
+      const results = resultNames(line, name);
       const kept = isSummary(line) && parent ? keptBefore(parent) : [];
       const node: TreeRecord = {
         name,
@@ -153,14 +155,16 @@ function partOf(line: MessageLine): Part {
   return roleOf(line) === 'user' && isTyped ? 'prompt' : 'quiet';
 }
 
-/** Entries of lines that stand one after the other in a delta. */
-function readPieces(pieces: readonly Piece[]): { entries: readonly ParsedEntry[]; elisions: readonly Elision[] } {
+/** Entries of lines that stand one after the other in a delta; what a line is called is a digest of it, and known of some. */
+function readPieces(pieces: readonly Piece[], named?: ReadonlyMap<Piece, string>): { entries: readonly ParsedEntry[]; elisions: readonly Elision[] } {
   const entries: ParsedEntry[] = [];
   let at = 0;
-  for (const { record, range, sort } of pieces) {
+  for (const piece of pieces) {
+    const { record, range, sort } = piece;
     const raw = { start: at, end: at + range.end - range.start };
     at = raw.end;
-    if (record && sort === 'record' && isMessage(record)) for (const entry of entriesOf(record, raw)) entries.push(entry);
+    if (!record || sort !== 'record' || !isMessage(record)) continue;
+    for (const entry of entriesOf(record, named?.get(piece) ?? nameOf(record), raw)) entries.push(entry);
   }
   return { entries, elisions: [] };
 }

@@ -1,6 +1,6 @@
-import { bytesOf, isObject, type Json, type JsonObject, parseJson, stringAt } from '../../base/index.js';
-import type { DatabaseReader, DatabaseRows, Member } from '../format.js';
-import { isDeep } from '../jsonl.js';
+import { isObject, type Json, type JsonObject, parseJson, stringAt } from '../../base/index.js';
+import type { DatabaseReader, DatabaseRows, Lines, Member } from '../format.js';
+import { isDeep, writeLines } from '../jsonl.js';
 
 const needed: Readonly<Record<string, readonly string[]>> = {
   session: ['id', 'directory', 'title'],
@@ -65,7 +65,7 @@ function memberOf(rows: DatabaseRows, session: JsonObject, startedBy: string | u
   const modifiedAt = Number(session.time_updated ?? session.time_created);
   return {
     id,
-    bytes: () => linesOf(rows, id, session, startedBy || undefined),
+    lines: () => linesOf(rows, id, session, startedBy || undefined),
     ...(title === undefined ? {} : { title }),
     ...(cwd === undefined ? {} : { cwd }),
     ...(Number.isFinite(modifiedAt) ? { modifiedAt } : {}),
@@ -93,10 +93,10 @@ interface Message {
 }
 
 /** The session's messages in the order in which the agent reads them, those that were taken back in their places, and what it is. */
-function linesOf(rows: DatabaseRows, sessionId: string, session: JsonObject, startedBy: string | undefined): Uint8Array {
+function linesOf(rows: DatabaseRows, sessionId: string, session: JsonObject, startedBy: string | undefined): Lines {
   const where = { session_id: sessionId };
   const messages = new Map<string, Message>();
-  const unread: Json[] = [];
+  const unread: JsonObject[] = [];
   for (const row of rows.each('message', ['id', 'time_created', 'data'], where)) {
     const id = String(row.id);
     const data = dataIn(row.data);
@@ -117,7 +117,7 @@ function linesOf(rows: DatabaseRows, sessionId: string, session: JsonObject, sta
     if (message) messages.set(id, message);
   }
   const ordered = [...messages.values()].sort((a, b) => a.created - b.created || (a.id < b.id ? -1 : 1));
-  const lines: Json[] = ordered.map(({ info, parts }) => ({
+  const lines: JsonObject[] = ordered.map(({ info, parts }) => ({
     info,
     parts: [...parts].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, body]) => body),
   }));
@@ -127,7 +127,7 @@ function linesOf(rows: DatabaseRows, sessionId: string, session: JsonObject, sta
     ...(gone.length > 0 ? { removed: gone, parents: Object.fromEntries(parentsOf(ordered, journal)) } : {}),
     ...(startedBy === undefined ? {} : { startedBy }),
   };
-  return bytesOf([...lines, ...unread, last].map((line) => `${JSON.stringify(line)}\n`).join(''));
+  return writeLines([...lines, ...unread, last]);
 }
 
 interface Journal {
