@@ -44,6 +44,9 @@ export interface Problem {
   readonly reason: string;
 }
 
+/** While it is made: what only some have is set where they have it, because a spread of a condition costs more than all the rest. */
+export type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+
 export interface ParsedDelta {
   readonly entries: readonly ParsedEntry[];
   readonly elisions: readonly Elision[];

@@ -1,6 +1,6 @@
 import { type ByteRange, type EntryKey, isObject, type JsonObject, parseJson, stringAt, type Timestamp } from '../../base/index.js';
 import type { Role } from '../../contract/index.js';
-import type { ParsedEntry } from '../format.js';
+import type { Mutable, ParsedEntry } from '../format.js';
 import type { Piece } from '../jsonl.js';
 import { keptMark } from '../kept.js';
 import { joinParts, partsMark } from '../parts.js';
@@ -159,13 +159,11 @@ interface Common {
   readonly at: Timestamp | undefined;
 }
 
-const make = ({ record, raw, at }: Common, index: number, role: Role, rest: Omit<ParsedEntry, 'key' | 'role' | 'raw' | 'at'>): ParsedEntry => ({
-  key: `${record}.${index}` as EntryKey,
-  role,
-  ...rest,
-  raw,
-  ...(at !== undefined && { at }),
-});
+function make({ record, raw, at }: Common, index: number, role: Role, rest: Omit<ParsedEntry, 'key' | 'role' | 'raw' | 'at'>): ParsedEntry {
+  const entry: Mutable<ParsedEntry> = { ...rest, key: `${record}.${index}` as EntryKey, role, raw };
+  if (at !== undefined) entry.at = at;
+  return entry;
+}
 
 /** What every call begins with and no item repeats: the runtime's own instructions. */
 function instructionsOf({ payload, at }: Line, raw: ByteRange, unique: (name: string) => string): readonly ParsedEntry[] {

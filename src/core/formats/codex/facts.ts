@@ -1,5 +1,5 @@
 import { type ByteRange, isObject, type JsonObject, stringAt, type Timestamp } from '../../base/index.js';
-import type { FileBytes, Problem } from '../format.js';
+import type { FileBytes, Mutable, Problem } from '../format.js';
 import { clip } from '../headline.js';
 import { joinParts } from '../parts.js';
 import {
@@ -39,8 +39,6 @@ export interface Fact {
   /** The line itself, where the file is in memory anyway. */
   readonly held?: Line;
 }
-
-type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
 export interface ItemFact {
   readonly name: Names;

@@ -1,5 +1,5 @@
 import { type ByteRange, type EntryKey, isObject, type JsonObject, stringAt, type Timestamp } from '../../base/index.js';
-import type { ParsedDelta, ParsedEntry } from '../format.js';
+import type { Mutable, ParsedDelta, ParsedEntry } from '../format.js';
 import { timeOf } from '../jsonl.js';
 import { keptMark } from '../kept.js';
 import { countTokens, imageTokens } from '../tokens.js';
@@ -61,7 +61,8 @@ function takeBack(placed: Map<string, Placed>, id: string): void {
   for (const name of names.slice(Math.max(0, names.indexOf(id)))) placed.delete(name);
 }
 
-function entriesOf(pieces: Parameters<typeof messagesOf>[0]): ParsedEntry[] {
+/** Entries of records that stand in a delta at these places. */
+export function entriesOf(pieces: Parameters<typeof messagesOf>[0]): ParsedEntry[] {
   const placed = messagesOf(pieces);
   /** What a message of its own says a tool answered, the call's own record need not say again. */
   const answered = new Set(placed.flatMap(({ message }) => (message.type === 'user' ? responsesIn(partsOf(message.content)).map(callIdOf) : [])));
@@ -81,19 +82,16 @@ type Draft = Omit<ParsedEntry, 'key' | 'raw' | 'at' | 'messageId'> & { readonly 
 function entriesIn({ message, raw, isKept }: Placed, known: Known): readonly ParsedEntry[] {
   const name = nameOf(message);
   const said = timeOf(message);
-  return draftsOf(message, known).flatMap((one, number) => {
-    if (!one) return [];
-    const { at = said, ...draft } = one;
-    const marks = [...(draft.marks ?? []), ...(isKept ? [keptMark] : [])];
-    return {
-      key: `${name}.${number}` as EntryKey,
-      ...draft,
-      ...(marks.length > 0 && { marks }),
-      messageId: idOf(message),
-      ...(at !== undefined && { at }),
-      raw,
-    };
-  });
+  const messageId = idOf(message);
+  const entries: ParsedEntry[] = [];
+  for (const [number, draft] of draftsOf(message, known).entries()) {
+    if (!draft) continue;
+    const entry: Mutable<ParsedEntry> = { ...draft, key: `${name}.${number}` as EntryKey, messageId, raw };
+    if (isKept) entry.marks = [...(draft.marks ?? []), keptMark];
+    if (draft.at === undefined && said !== undefined) entry.at = said;
+    entries.push(entry);
+  }
+  return entries;
 }
 
 /** Entries by their places in the message; null for a text of nothing, which says nothing and has its place (write.ts). */

@@ -77,7 +77,7 @@ export function growTree(file: Uint8Array, given: readonly Piece[], context: Pla
   function link(one: Omit<Link, keyof Sent | 'id'>, message: JsonObject): void {
     const id = idOf(message);
     placeOf.set(id, path.length);
-    path.push({ ...one, id, message, said: saidIn(message) });
+    path.push({ ...one, id, ...sent(message) });
   }
 
   /** A record of the tree; undefined where the project has it from another file. */
@@ -120,7 +120,7 @@ export function growTree(file: Uint8Array, given: readonly Piece[], context: Pla
   function readAgain(piece: Piece, message: JsonObject, at: number): void {
     const before = path[at] as Link;
     const isLast = path.slice(at + 1).every((one) => !isSpoken(one.message));
-    path[at] = { ...before, message, said: saidIn(message) };
+    path[at] = { ...before, ...sent(message) };
     if (isStored(piece)) {
       if (isMore(before.message, message) && context.known.has(additionName(before.id))) addCalls(piece, message, at);
       else pieces.push(piece);
@@ -191,12 +191,12 @@ export function growTree(file: Uint8Array, given: readonly Piece[], context: Pla
 
   function readHistory(piece: Piece, history: readonly JsonObject[]): void {
     if (path.length > 0 && history.every(isContext)) {
-      isFresh = path.some(({ said }) => said !== '');
+      isFresh = path.some(({ said }) => said() !== '');
       keepAside(piece);
       return;
     }
     isFresh = false;
-    const now = path.filter(({ said }) => said !== '');
+    const now = path.filter(({ said }) => said() !== '');
     const then = sentOf(history.filter((message) => !isCopy(message)));
     const common = commonLength(now, then);
     if (history.length === 0 || (path.length > 0 && common === then.length && !broken)) {
@@ -248,16 +248,23 @@ function sharedPrefix(pieces: readonly Piece[], { known }: PlanContext): Readonl
 
 interface Sent {
   readonly message: JsonObject;
-  /** Nothing, where it is not sent. */
-  readonly said: string;
+  /** In a form that is the same whichever way it was recorded; nothing, where it is not sent. Most files never ask for it. */
+  readonly said: () => string;
 }
 
-/** What of a history the model is sent, each message in a form that is the same whichever way it was recorded. */
-const sentOf = (messages: readonly JsonObject[]): readonly Sent[] =>
-  messages.flatMap((message) => {
-    const said = saidIn(message);
-    return said === '' ? [] : [{ message, said }];
-  });
+function sent(message: JsonObject): Sent {
+  let text: string | undefined;
+  return {
+    message,
+    said: () => {
+      text ??= saidIn(message);
+      return text;
+    },
+  };
+}
+
+/** What of a history the model is sent. */
+const sentOf = (messages: readonly JsonObject[]): readonly Sent[] => messages.map(sent).filter(({ said }) => said() !== '');
 
 function saidIn(message: JsonObject): string {
   if (!isSpoken(message) || isContext(message)) return '';
@@ -275,7 +282,7 @@ function saidIn(message: JsonObject): string {
 
 function commonLength(a: readonly Pick<Sent, 'said'>[], b: readonly Pick<Sent, 'said'>[]): number {
   let at = 0;
-  while (at < a.length && at < b.length && a[at]?.said === b[at]?.said) at++;
+  while (at < a.length && at < b.length && a[at]?.said() === b[at]?.said()) at++;
   return at;
 }
 

@@ -3,7 +3,7 @@ import type { ImportPlan, PlanContext, Problem } from '../format.js';
 import { clip } from '../headline.js';
 import { firstNewLine, type Piece } from '../jsonl.js';
 import { planStrands, type TreeRecord } from '../strands.js';
-import { parse } from './entries.js';
+import { entriesOf, parse } from './entries.js';
 import { growTree } from './history.js';
 import { callsOf, folderIn, headlineOf, historyIn, isContext, isHeader, isMessage, titleIn } from './record.js';
 import { scanDocument, scanLines } from './values.js';
@@ -19,8 +19,9 @@ export function planImport(file: Uint8Array, context: PlanContext): ImportPlan {
   const records = scan.pieces.flatMap(({ record, sort }) => (record && sort === 'record' ? [record] : []));
   const headers = document ? [document.header] : records.filter(isHeader);
   const sessionId = stringAt(headers[0], 'sessionId')?.slice(0, longestName);
-  const cwd = [...headers, ...records].map(folderIn).find((folder) => folder !== undefined);
-  const title = [...headers, ...records].map(titleIn).findLast((text) => text !== undefined);
+  const all = [...headers, ...records];
+  const cwd = firstIn(all, folderIn);
+  const title = firstIn(all.reverse(), titleIn);
   const about = {
     format: formatId,
     ...(sessionId === undefined ? {} : { sessionId }),
@@ -35,11 +36,13 @@ export function planImport(file: Uint8Array, context: PlanContext): ImportPlan {
   const problems = { skipped: fresh(scan.skipped), notes: fresh([...scan.notes, ...tree.notes]) };
   // Each start of the agent leaves its context, some of them in a file of its own: nothing was said there yet.
   if (!records.some(isSaid)) return { ...about, ...problems, commits: [], side: [{ start: 0, end: file.length }], tips: [], end: 0 };
+  // Where each record stands by itself in the file, it does in a delta: nothing has to be read again.
+  const isPlain = scan.skipped.length === 0 && scan.notes.length === 0 && tree.pieces.length === scan.pieces.length;
   const planned = planStrands({ ...tree, aside: new Set([...tree.aside, ...between]) }, context, {
     template,
     ...(cwd === undefined ? {} : { principal: `${template}@${cwd}`.slice(0, longestName) }),
     ...(sessionId === undefined ? {} : { sessionId }),
-    read: (pieces) => parse(joined(file, pieces)),
+    read: (pieces) => (isPlain ? { entries: entriesOf(placed(pieces)), elisions: [] } : parse(joined(file, pieces))),
     summary: summaryOf,
   });
   const tips = planned.tips.length > 0 || tree.tip === null || 'piece' in tree.tip ? planned.tips : [tree.tip];
@@ -48,6 +51,24 @@ export function planImport(file: Uint8Array, context: PlanContext): ImportPlan {
 
 const isSaid = (record: JsonObject): boolean =>
   isMessage(record) ? record.type === 'user' || record.type === 'gemini' : historyIn(record)?.some((message) => !isContext(message)) === true;
+
+function firstIn<T>(records: readonly JsonObject[], read: (record: JsonObject) => T | undefined): T | undefined {
+  for (const record of records) {
+    const found = read(record);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** Pieces by their places in the delta that they will be. */
+function placed(pieces: readonly Piece[]): Pick<Piece, 'record' | 'range'>[] {
+  let at = 0;
+  return pieces.map(({ record, range }) => {
+    const start = at;
+    at += range.end - range.start;
+    return { range: { start, end: at }, ...(record && { record }) };
+  });
+}
 
 /** The delta that the pieces will be. */
 function joined(file: Uint8Array, pieces: readonly Piece[]): Uint8Array {

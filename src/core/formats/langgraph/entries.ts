@@ -1,5 +1,5 @@
 import { type ByteRange, type EntryKey, isObject, type Json, type JsonObject, stringAt } from '../../base/index.js';
-import type { ParsedEntry } from '../format.js';
+import type { Mutable, ParsedEntry } from '../format.js';
 import { joinParts, partsMark } from '../parts.js';
 import { countTokens, imageTokens } from '../tokens.js';
 import { type CheckpointLine, messageOf, timeOf } from './lines.js';
@@ -17,13 +17,14 @@ export function entriesOf(line: CheckpointLine, raw: ByteRange): readonly Parsed
   return drafts.map(([place, draft], number) => {
     const key = keys[number];
     const id = stringAt(messageOf(line.messages[place])?.fields, 'id');
-    return {
-      key: (typeof key === 'string' && key !== '' ? key : `${line.checkpoint}.${number}`) as EntryKey,
+    const entry: Mutable<ParsedEntry> = {
       ...draft,
+      key: (typeof key === 'string' && key !== '' ? key : `${line.checkpoint}.${number}`) as EntryKey,
       messageId: id ?? `${line.checkpoint}-${place}`,
-      ...(at === undefined ? {} : { at }),
       raw,
     };
+    if (at !== undefined) entry.at = at;
+    return entry;
   });
 }
 

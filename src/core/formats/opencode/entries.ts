@@ -1,5 +1,5 @@
 import { type ByteRange, type EntryKey, isObject, type Json, type JsonObject, stringAt, type Timestamp } from '../../base/index.js';
-import type { ParsedEntry } from '../format.js';
+import type { Mutable, ParsedEntry } from '../format.js';
 import { countTokens, imageTokens } from '../tokens.js';
 import { hasResult, instantOf, isSummary, type MessageLine, partsOf, resultName, roleOf, timeOf, typeOf } from './lines.js';
 
@@ -15,14 +15,13 @@ export const subtaskText = 'The following tool was executed by the user';
 /** Entries of the message of that name: its parts in order, then what its tools gave. */
 export function entriesOf(line: MessageLine, name: string, raw: ByteRange): readonly ParsedEntry[] {
   const at = timeOf(line);
-  return draftsOf(line).map(([suffix, draft]) => ({
-    key: `${name}${suffix}` as EntryKey,
-    ...(at === undefined ? {} : { at }),
-    ...draft,
+  return draftsOf(line).map(([suffix, draft]) => {
     // One line, but two messages on the wire.
-    messageId: draft.role === 'tool' ? `${name}-results` : name,
-    raw,
-  }));
+    const messageId = draft.role === 'tool' ? `${name}-results` : name;
+    const entry: Mutable<ParsedEntry> = { ...draft, key: `${name}${suffix}` as EntryKey, messageId, raw };
+    if (draft.at === undefined && at !== undefined) entry.at = at;
+    return entry;
+  });
 }
 
 function draftsOf(line: MessageLine): readonly Named[] {

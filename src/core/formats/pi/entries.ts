@@ -1,5 +1,5 @@
 import { type ByteRange, type EntryKey, isObject, type Json, type JsonObject, stringAt, type Timestamp } from '../../base/index.js';
-import type { ParsedEntry } from '../format.js';
+import type { Mutable, ParsedEntry } from '../format.js';
 import { timeOf } from '../jsonl.js';
 import { joinParts, partsMark } from '../parts.js';
 import { countTokens, imageTokens } from '../tokens.js';
@@ -29,13 +29,11 @@ export function entriesOf(record: JsonObject, name: string, raw: ByteRange, edit
   return drafts(sent).map(([number, draft]) => make(common, number, draft));
 }
 
-const make = ({ name, at, raw }: Common, number: number, draft: Draft): ParsedEntry => ({
-  key: `${name}.${number}` as EntryKey,
-  ...draft,
-  messageId: name,
-  ...(at === undefined ? {} : { at }),
-  raw,
-});
+function make({ name, at, raw }: Common, number: number, draft: Draft): ParsedEntry {
+  const entry: Mutable<ParsedEntry> = { ...draft, key: `${name}.${number}` as EntryKey, messageId: name, raw };
+  if (at !== undefined) entry.at = at;
+  return entry;
+}
 
 const unsent = (draft: Draft, why: string): Draft => ({ ...draft, tokens: 0, marks: ['hidden', why, ...(draft.marks ?? [])] });
 

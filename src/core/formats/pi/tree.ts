@@ -1,10 +1,8 @@
 import type { JsonObject } from '../../base/index.js';
-import type { PlanContext, Problem } from '../format.js';
+import type { Mutable, PlanContext, Problem } from '../format.js';
 import { type Piece, timeOf } from '../jsonl.js';
 import type { Grown, TreeRecord } from '../strands.js';
 import { bytesIn, idOf, isChained, isHeader, isSent, nameOf, partOf } from './record.js';
-
-type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
 /** More records than this for each of the file's are not repeated beside summaries: compactions that all keep everything cost their square. */
 const mostRepeats = 16;
@@ -67,7 +65,8 @@ export function growTree(
     const name = nameOf(record, bytesIn(file, piece));
     const stored = piece.range.start < context.resumeAt || ((parent === null || parent.stored) && context.known.has(name));
     const at = timeOf(record);
-    const node: Mutable<TreeRecord> = { name, piece, part: partOf(record), parent, stored, ...(at === undefined ? {} : { at }) };
+    const node: Mutable<TreeRecord> = { name, piece, part: partOf(record), parent, stored };
+    if (at !== undefined) node.at = at;
     if (node.part === 'compaction') {
       const kept = keptBy(node, record);
       if (kept.length > 0) node.kept = kept;
