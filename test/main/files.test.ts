@@ -1,9 +1,9 @@
-import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { answerFor, fileAt } from '../../src/main/window/files.js';
+import { scratch } from '../support/project.js';
 
 const root = '/srv/window';
 
@@ -40,7 +40,7 @@ describe('files of the window', () => {
   });
 
   test('a built file is served with the policy and its kind; what is missing is 404', async () => {
-    const dir = mkdtempSync(join(tmpdir(), 'stemma-window-'));
+    const dir = scratch();
     mkdirSync(join(dir, 'assets'));
     writeFileSync(join(dir, 'index.html'), '<p>page');
     writeFileSync(join(dir, 'assets', 'a-1.js'), 'script');

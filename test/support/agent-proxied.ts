@@ -1,9 +1,8 @@
 import { spawnSync } from 'node:child_process';
-import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Agent, tools } from './agents.js';
-import { built, root } from './machine.js';
+import { built, type Machine, root } from './machine.js';
 
 /** Where the agents are told that their model is: the paths of `stemma proxy` on a port of ours. */
 const paths: Readonly<Record<Agent, string>> = { claude: 'anthropic', codex: 'openai', pi: 'anthropic', gemini: 'gemini', opencode: 'anthropic' };
@@ -18,8 +17,13 @@ const standIn = 'http://127.0.0.1:18999';
  * Runs a scenario of ../shared/tools with `stemma proxy` between the real agent and its stand-in model, both of which live in a network
  * of their own: so the tool is copied, told of the proxy as the model, and made to start it.
  */
-export function runProxied(agent: Agent, scenario: string, project: string): { readonly home: string; readonly wire: readonly string[] } {
-  const copy = mkdtempSync(join(tmpdir(), 'stemma-tools-'));
+export function runProxied(
+  agent: Agent,
+  scenario: string,
+  project: string,
+  { path }: Machine,
+): { readonly home: string; readonly wire: readonly string[] } {
+  const copy = path('tools');
   cpSync(tools, copy, { recursive: true });
   const edit = (file: string, ...changes: readonly (readonly [string, string])[]): void => {
     const path = join(copy, file);
@@ -61,7 +65,7 @@ export function runProxied(agent: Agent, scenario: string, project: string): { r
       "  const over = new Promise((r) => proxy.once('close', r)); proxy.removeAllListeners('exit'); proxy.kill('SIGINT'); await over;\n  server.close();\n",
     ],
   );
-  const home = mkdtempSync(join(tmpdir(), 'stemma-proxied-'));
+  const home = path('agent');
   const ran = spawnSync(join(copy, 'agent-live'), [agent, join(copy, `scenarios/${scenario}.json`), home], { encoding: 'utf8', timeout: 120_000 });
   const requests = join(home, 'requests');
   if (!existsSync(requests)) throw new Error(`the agent did not run: ${ran.stdout}${ran.stderr}`);

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Request, RequestRow } from '../../../src/core/contract/index.js';
 import { key, runProxied } from '../../support/agent-proxied.js';
@@ -73,7 +73,7 @@ test.describe('agents through the proxy', () => {
       test.skip(!hasAgent(agent), 'the real agent is not on this machine');
       const project = machine.path('work', 'proxied.stemma');
       await machine.run('init', project);
-      const { home, wire } = runProxied(agent, `${agent}-tour`, project);
+      const { home, wire } = runProxied(agent, `${agent}-tour`, project, machine);
       const call = async <T>(procedure: string, input: object): Promise<T> => {
         const ran = await machine.run('call', procedure, '--input', JSON.stringify(input));
         expect(ran.err).toBe('');
@@ -127,6 +127,5 @@ test.describe('agents through the proxy', () => {
       expect(server.asked[0]?.body).toEqual({ ...rest, ...(!inPath && { model, stream: true }) });
 
       expect(filesWith(project, key)).toEqual([]);
-      rmSync(home, { recursive: true, force: true });
     });
 });

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Timestamp } from '../../../../src/core/base/index.js';
 import { claudeCode, type ImportPlan, type ParsedEntry, wireMessages } from '../../../../src/core/formats/index.js';
 import { hasAgent, liveRun, sentOnResume, unlessHere, wantsAll } from '../../../support/agents.js';
+import { scratch } from '../../../support/project.js';
 import { corpus } from './corpus.js';
 import { deltaOf, lastTip, lineage, plan } from './records.js';
 
@@ -46,12 +46,6 @@ function blockInWords(block: Block): string[] {
 /** The oracle joins what it hears in pieces, and spoils a letter that lies across two of them. */
 const legible = (said: readonly Said[]): string => JSON.stringify(said).replace(/[^\x20-\x7e]+/g, '~');
 
-let work = '';
-beforeAll(() => {
-  work = mkdtempSync(join(tmpdir(), 'stemma-agent-'));
-});
-afterAll(() => rmSync(work, { recursive: true, force: true }));
-
 /** What the real agent sends when it resumes the file and is told PING: without that turn, and the agent's own closing word. */
 function sentFor(path: string): Said[] {
   const sent = inWords(sentOnResume('claude', path) as never);
@@ -61,7 +55,7 @@ function sentFor(path: string): Said[] {
 const withoutClosing = (said: readonly Said[]): Said[] => said.slice(0, said.at(-1)?.blocks[0] === 'says No response requested.' ? -1 : undefined);
 
 function sentForBytes(bytes: Uint8Array): Said[] {
-  const path = join(work, '22222222-2222-4222-8222-222222222222.jsonl');
+  const path = join(scratch(), '22222222-2222-4222-8222-222222222222.jsonl');
   writeFileSync(path, bytes);
   return sentFor(path);
 }

@@ -1,13 +1,12 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type Chain, commitOf, contextEntries, fork } from '../../../../src/core/chain/index.js';
 import { exportContext, resumeIn } from '../../../../src/core/export/index.js';
 import { getSource, importPaths, listSources } from '../../../../src/core/intake/index.js';
 import { atOnce } from '../../../../src/core/project/index.js';
 import { filesOf, hasAgent, liveRun, sentOnResume, transcripts, unlessHere } from '../../../support/agents.js';
-import { emptyChain } from '../../../support/project.js';
+import { emptyChain, scratch } from '../../../support/project.js';
 import { expectRetold } from '../retold.js';
 
 interface Item {
@@ -16,12 +15,6 @@ interface Item {
   readonly role?: string;
   readonly content?: unknown;
 }
-
-let work = '';
-beforeAll(() => {
-  work = mkdtempSync(join(tmpdir(), 'stemma-codex-'));
-});
-afterAll(() => rmSync(work, { recursive: true, force: true }));
 
 const sentFor = (path: string): readonly Item[] => sentOnResume('codex', path) as readonly Item[];
 
@@ -34,7 +27,7 @@ function lasting(items: readonly Item[], kept: ReadonlySet<string>): readonly un
 const imported = (chain: Chain, paths: readonly string[]) => atOnce(importPaths(chain, { paths }));
 
 function written(text: string | Uint8Array, name = `rollout-${Math.random()}.jsonl`): string {
-  const path = join(work, name);
+  const path = join(scratch(), name);
   writeFileSync(path, text);
   return path;
 }
@@ -69,7 +62,7 @@ describe.skipIf(!hasAgent('codex'))(`the real Codex${unlessHere('codex')}`, () =
     ];
     imported(chain, originals);
     for (const source of listSources(chain)) {
-      const root = mkdtempSync(join(work, 'codex-'));
+      const root = scratch();
       const made = resumeIn(chain, [{ agent: 'codex', root }], { id: source.tips.at(-1) as never, cwd: '/home/sam' });
       expect(made.command).toBe(`cd /home/sam && codex resume ${made.sessionId}`);
       expect(made.path).toMatch(new RegExp(`sessions/\\d{4}/\\d\\d/\\d\\d/rollout-[\\dT-]+-${made.sessionId}\\.jsonl$`));

@@ -1,20 +1,13 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type Chain, contextEntries, entries, tips } from '../../../../src/core/chain/index.js';
 import { exportContext } from '../../../../src/core/export/index.js';
 import { getSource, importPaths, listSources } from '../../../../src/core/intake/index.js';
 import { atOnce } from '../../../../src/core/project/index.js';
 import { filesOf, hasAgent, liveRun, sentOnResume, transcripts, unlessHere } from '../../../support/agents.js';
-import { emptyChain } from '../../../support/project.js';
+import { emptyChain, scratch } from '../../../support/project.js';
 import { expectRetold } from '../retold.js';
-
-let work = '';
-beforeAll(() => {
-  work = mkdtempSync(join(tmpdir(), 'stemma-gemini-'));
-});
-afterAll(() => rmSync(work, { recursive: true, force: true }));
 
 interface Content {
   readonly role: string;
@@ -30,9 +23,8 @@ function sentFor(path: string, agent: 'gemini' | 'claude' = 'gemini'): readonly 
 }
 
 const imported = (chain: Chain, paths: readonly string[]) => atOnce(importPaths(chain, { paths }));
-let number = 0;
 const written = (text = ''): string => {
-  const path = join(work, `session-${number++}.jsonl`);
+  const path = join(scratch(), 'session.jsonl');
   writeFileSync(path, text);
   return path;
 };

@@ -1,27 +1,20 @@
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { ContextId } from '../../../../src/core/base/index.js';
 import { type Chain, contextEntries, fork, tips } from '../../../../src/core/chain/index.js';
 import { exportContext } from '../../../../src/core/export/index.js';
 import { importPaths, listSources } from '../../../../src/core/intake/index.js';
 import { atOnce } from '../../../../src/core/project/index.js';
 import { hasAgent, liveRun, tools, transcripts, unlessHere } from '../../../support/agents.js';
-import { emptyChain } from '../../../support/project.js';
+import { emptyChain, scratch } from '../../../support/project.js';
 import { expectRetold } from '../retold.js';
 
 interface Message {
   readonly role: string;
   readonly content: readonly Record<string, unknown>[];
 }
-
-let work = '';
-beforeAll(() => {
-  work = mkdtempSync(join(tmpdir(), 'stemma-opencode-'));
-});
-afterAll(() => rmSync(work, { recursive: true, force: true }));
 
 const judge = join(import.meta.dirname, 'resume.cjs');
 const lib = join(tools, 'lib/agents.cjs');
@@ -38,7 +31,7 @@ const imported = (chain: Chain, ...paths: string[]) => atOnce(importPaths(chain,
 
 /** The context as a document that the agent imports, and the id of its session. */
 function exported(chain: Chain, id: ContextId): { readonly path: string; readonly session: string } {
-  const path = join(mkdtempSync(join(work, 'export-')), 'session.json');
+  const path = join(scratch(), 'session.json');
   exportContext(chain, { id, format: 'opencode-v1', path });
   return { path, session: (JSON.parse(readFileSync(path, 'utf8')) as { info: { id: string } }).info.id };
 }
@@ -46,16 +39,15 @@ function exported(chain: Chain, id: ContextId): { readonly path: string; readonl
 /** It takes ten seconds to start where nothing else runs. */
 describe.skipIf(!hasAgent('opencode'))(`the real OpenCode${unlessHere('opencode')}`, { timeout: 240_000 }, () => {
   const home = hasAgent('opencode') ? liveRun('opencode').home : '';
-  const fresh = (): string => mkdtempSync(join(work, 'home-'));
 
   test('[F14] what was exported it imports, and goes on with as with the original', () => {
     const chain = emptyChain();
     imported(chain, join(home, '.opencode/data/opencode/opencode.db'));
     const source = listSources(chain).find(({ title }) => title === 'Queue retry (fork #1)');
-    const original = fresh();
+    const original = scratch();
     cpSync(join(home, '.opencode'), join(original, '.opencode'), { recursive: true });
     const { path, session } = exported(chain, source?.tips.at(-1) as ContextId);
-    const sent = sentFor(fresh(), session, path);
+    const sent = sentFor(scratch(), session, path);
     expect(sent.at(-1)?.content).toEqual([{ type: 'text', text: 'PING' }]);
     expect(sent).toEqual(sentFor(original, source?.sessionId ?? ''));
   });
@@ -67,7 +59,7 @@ describe.skipIf(!hasAgent('opencode'))(`the real OpenCode${unlessHere('opencode'
     const at = contextEntries(chain, { id: dead.id }).find(({ entry }) => entry.text === 'It doubles, then one is added.')?.key as never;
     const cut = fork(chain, { id: dead.id, at, edits: [{ op: 'append', entry: { role: 'user', kind: 'text', text: 'And a word of ours' } }] });
     const half = exported(chain, cut.id);
-    const sent = JSON.stringify(sentFor(fresh(), half.session, half.path));
+    const sent = JSON.stringify(sentFor(scratch(), half.session, half.path));
     expect(sent).toContain('And a word of ours');
     expect(sent).not.toContain('A dead end');
   });
@@ -77,7 +69,7 @@ describe.skipIf(!hasAgent('opencode'))(`the real OpenCode${unlessHere('opencode'
     const { tips: all } = imported(chain, join(transcripts, 'claude-code/entire-ada8171575ce-image-in-tool-result.jsonl'));
     const id = all.at(-1) as ContextId;
     const { path, session } = exported(chain, id);
-    const sent = JSON.stringify(sentFor(fresh(), session, path));
+    const sent = JSON.stringify(sentFor(scratch(), session, path));
     const said = contextEntries(chain, { id }).map(({ entry }) => entry);
     expect(said.length).toBeGreaterThan(20);
     expectRetold(sent, said);
