@@ -9,8 +9,8 @@ export default defineConfig({
   testDir: 'test/e2e',
   outputDir: 'test-results',
   // Bounds for what hangs, wide enough for a small machine that is busy with other things; nothing is measured by them.
-  timeout: 180_000,
-  expect: { timeout: 30_000 },
+  timeout: 300_000,
+  expect: { timeout: 60_000 },
   workers: 2,
   fullyParallel: true,
   reporter: 'list',

@@ -14,9 +14,9 @@ describe('a long list of the engine', () => {
     const list = createRanges(10, load);
     list.need(0, 1);
     list.need(0, 5);
-    await vi.waitFor(() => expect(list.total()).toBe(25));
+    await expect.poll(() => list.total()).toBe(25);
     list.need(12, 400);
-    await vi.waitFor(() => expect(list.at(24)).toBe(24));
+    await expect.poll(() => list.at(24)).toBe(24);
     expect(load.mock.calls).toEqual([
       [0, 10],
       [10, 10],
@@ -32,13 +32,13 @@ describe('a long list of the engine', () => {
       return { total: 1, items: ['x'] };
     });
     list.need(0, 1);
-    await vi.waitFor(() => expect(list.problem()).toBeInstanceOf(Error));
+    await expect.poll(() => list.problem()).toBeInstanceOf(Error);
     list.need(0, 1);
     expect(list.at(0)).toBeUndefined();
     broken = false;
     list.retry();
     list.need(0, 1);
-    await vi.waitFor(() => expect(list.at(0)).toBe('x'));
+    await expect.poll(() => list.at(0)).toBe('x');
     expect(list.problem()).toBeUndefined();
   });
 });
@@ -64,7 +64,7 @@ describe('the line to the engine', () => {
     expect(useConnection.getState().state).toEqual({ phase: 'open' });
 
     lines[0]?.('The engine process ended.');
-    await vi.waitFor(() => expect(useConnection.getState().state).toMatchObject({ phase: 'lost', reason: 'The engine process ended.' }));
+    await expect.poll(() => useConnection.getState().state).toMatchObject({ phase: 'lost', reason: 'The engine process ended.' });
     const waiting = api.library.sources({});
     useConnection.getState().retry();
     await waiting;

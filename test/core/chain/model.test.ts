@@ -223,9 +223,7 @@ function world(project: Project, later: () => void) {
 }
 
 describe('against the model', () => {
-  test('[C3, C4, C5, C7, C15, C18, C20] whatever is committed, compacted, snapshot and forked, every walk gives what the model says', {
-    timeout: 300_000,
-  }, () => {
+  test('[C3, C4, C5, C7, C15, C18, C20] whatever is committed, compacted, snapshot and forked, every walk gives what the model says', () => {
     let ahead = 0;
     const project = emptyProject(() => Date.now() + ahead);
     // Everything that nothing names is old enough to go.
@@ -254,9 +252,7 @@ describe('against the model', () => {
     );
   });
 
-  test('[C3, C4, C5, C7, C15, C20, C23] the same of walks of hundreds of commits, with places to rest kept, dropped and gone on from', {
-    timeout: 300_000,
-  }, () => {
+  test('[C3, C4, C5, C7, C15, C20, C23] the same of walks of hundreds of commits, with places to rest kept, dropped and gone on from', () => {
     let ahead = 0;
     const project = emptyProject(() => Date.now() + ahead);
     fc.assert(

@@ -212,7 +212,7 @@ describe('bad input', () => {
 
 const corpus = join(import.meta.dirname, '../../../../shared/transcripts/claude-code');
 describe.skipIf(!existsSync(corpus))('the real histories (needs ../shared/transcripts)', () => {
-  test('[F2, F21] every file imports, comes back byte for byte, and the project proves sound', { timeout: 60_000 }, () => {
+  test('[F2, F21] every file imports, comes back byte for byte, and the project proves sound', () => {
     const project = emptyProject();
     const made = imported(project.chain, [corpus]);
     expect(made.commits).toBeGreaterThan(200);

@@ -34,7 +34,7 @@ async function followed(more: Partial<LiveOptions> = {}): Promise<{ chain: Chain
   return { chain, dir, path: join(dir, '11111111-1111-4111-8111-111111111111.jsonl'), live };
 }
 
-const soon = (check: () => void): Promise<void> => vi.waitFor(check, { timeout: 5_000, interval: 5 });
+const soon = (check: () => void): Promise<void> => vi.waitFor(check, { timeout: 60_000, interval: 5 });
 /** Holds now, and goes on to hold while another file is written and taken in: so long the first was looked at as well. */
 async function stays(chain: Chain, dir: string, check: () => void): Promise<void> {
   const before = commits(chain).length;

@@ -117,5 +117,5 @@ describe.skipIf(!hasAgent('gemini'))(`the real Gemini CLI${unlessHere('gemini')}
     expect(rows.map(({ requestId }) => comparable(contentsIn(getRequest(chain, requestId).body)))).toEqual(
       wire.map(({ contents }) => comparable(contents)),
     );
-  }, 120_000);
+  });
 });

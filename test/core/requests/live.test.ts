@@ -15,7 +15,7 @@ function live(agent: Agent, scenario: string): () => LiveRun {
   let run: LiveRun | undefined;
   beforeAll(() => {
     run = liveRun(agent, scenario);
-  }, 300_000);
+  });
   return () => run as LiveRun;
 }
 

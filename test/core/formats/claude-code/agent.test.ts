@@ -160,8 +160,8 @@ const files = corpus().filter((path) => comparable(path) && (wantsAll || few.som
 
 describe.skipIf(!hasAgent('claude') || files.length === 0)(`[F14] the real agent${unlessHere('claude')}`, () => {
   for (const path of files) {
-    test(`sends for ${basename(path)} what Stemma says that the model saw, and the same for its export`, { timeout: 120_000 }, () => checkTip(path));
-    test(`sends for forks of ${basename(path)} the history up to there`, { timeout: 300_000 }, () => checkForks(path, wantsAll ? 6 : 1));
+    test(`sends for ${basename(path)} what Stemma says that the model saw, and the same for its export`, () => checkTip(path));
+    test(`sends for forks of ${basename(path)} the history up to there`, () => checkForks(path, wantsAll ? 6 : 1));
   }
 
   test.skipIf(!wantsAll)('agrees on what it writes today: rewinds, compactions, forks, subagents, interruptions', { timeout: 600_000 }, () => {

@@ -54,7 +54,7 @@ describe.skipIf(!hasAgent('gemini'))(`the real Gemini CLI${unlessHere('gemini')}
       const text = exportContext(chain, { id: ends.at(-1) as never, format: 'gemini-v1' }).text;
       expect(sentFor(written(text)), basename(path)).toEqual(sentFor(path));
     }
-  }, 120_000);
+  });
 
   test('[F14] a branch that was taken back is resumed with just that', () => {
     const chain = emptyChain();
@@ -65,7 +65,7 @@ describe.skipIf(!hasAgent('gemini'))(`the real Gemini CLI${unlessHere('gemini')}
     expect(sent).toContain('And more, after the compression');
     expect(sent).not.toContain('Try another way');
     expect(sent).not.toContain('Fix the queue retry');
-  }, 60_000);
+  });
 
   test('a Claude Code session is taken up by Gemini CLI, with what was said, called and answered', () => {
     const chain = emptyChain();
@@ -75,5 +75,5 @@ describe.skipIf(!hasAgent('gemini'))(`the real Gemini CLI${unlessHere('gemini')}
     const said = contextEntries(chain, { id }).map(({ entry }) => entry);
     expect(said.length).toBeGreaterThan(20);
     expectRetold(sent, said, { calls: 'name' });
-  }, 60_000);
+  });
 });

@@ -36,8 +36,7 @@ function exported(chain: Chain, id: ContextId): { readonly path: string; readonl
   return { path, session: (JSON.parse(readFileSync(path, 'utf8')) as { info: { id: string } }).info.id };
 }
 
-/** It takes ten seconds to start where nothing else runs. */
-describe.skipIf(!hasAgent('opencode'))(`the real OpenCode${unlessHere('opencode')}`, { timeout: 240_000 }, () => {
+describe.skipIf(!hasAgent('opencode'))(`the real OpenCode${unlessHere('opencode')}`, () => {
   const home = hasAgent('opencode') ? liveRun('opencode').home : '';
 
   test('[F14] what was exported it imports, and goes on with as with the original', () => {

@@ -248,17 +248,13 @@ const corpus = join(transcripts, 'pi/pi_before-compaction.jsonl');
 describe.skipIf(!hasAgent('pi'))(`the real pi${unlessHere('pi')}`, () => {
   const sentFor = (path: string): readonly unknown[] => sentOnResume('pi', path);
 
-  test.each([tour, tourFork, corpus].filter(existsSync))(
-    '[F15] resumes our export of %s as it does the original',
-    (path) => {
-      const chain = emptyChain();
-      const { tips: all } = importInto(chain, path);
-      const exported = join(scratch(), 'export.jsonl');
-      exportContext(chain, { id: all.at(-1) as ContextId, format: 'pi-v1', path: exported });
-      expect(sentFor(exported)).toEqual(sentFor(path));
-    },
-    60_000,
-  );
+  test.each([tour, tourFork, corpus].filter(existsSync))('[F15] resumes our export of %s as it does the original', (path) => {
+    const chain = emptyChain();
+    const { tips: all } = importInto(chain, path);
+    const exported = join(scratch(), 'export.jsonl');
+    exportContext(chain, { id: all.at(-1) as ContextId, format: 'pi-v1', path: exported });
+    expect(sentFor(exported)).toEqual(sentFor(path));
+  });
 
   test('a fork in the middle of what a compaction keeps is resumed with just that', () => {
     const chain = emptyChain();
@@ -272,5 +268,5 @@ describe.skipIf(!hasAgent('pi'))(`the real pi${unlessHere('pi')}`, () => {
     expect(words).toContain('Now explain it');
     expect(words).not.toContain('It doubles');
     expect(words).not.toContain('Fix the queue');
-  }, 60_000);
+  });
 });
