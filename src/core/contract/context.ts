@@ -109,6 +109,23 @@ const filter = z.object({
 export const hunk = z.object({ op: z.enum(['same', 'added', 'removed', 'changed']), aStart: count, aCount: count, bStart: count, bCount: count });
 export type Hunk = z.output<typeof hunk>;
 
+/** Entries in a row that both sides have, each at another place: the hunks call them removed and added. */
+const moved = z.object({ aStart: count, bStart: count, count });
+export type Moved = z.output<typeof moved>;
+
+const contextDiff = z.object({
+  /** The last commit that both stand on; null where they share none. */
+  base: contextId.nullable(),
+  same: count,
+  added: count,
+  removed: count,
+  changed: count,
+  tokens: z.object({ a: count, b: count }),
+  hunks: z.array(hunk),
+  moved: z.array(moved),
+});
+export type ContextDiff = z.output<typeof contextDiff>;
+
 /** A part that one of two values has, or both with other content. */
 export const fieldChange = z.object({
   op: z.enum(['added', 'removed', 'changed']),
@@ -222,17 +239,7 @@ export const contextContract = {
         }),
     )
     .output(eventIterator(summarizeProgress, summarizeResult)),
-  diff: oc.input(z.object({ a: contextPrefix, b: contextPrefix, stop: stop.optional() })).output(
-    z.object({
-      base: contextId.nullable(),
-      same: count,
-      added: count,
-      removed: count,
-      changed: count,
-      tokens: z.object({ a: count, b: count }),
-      hunks: z.array(hunk),
-    }),
-  ),
+  diff: oc.input(z.object({ a: contextPrefix, b: contextPrefix, stop: stop.optional() })).output(contextDiff),
   /**
    * What differs between calls of tools, by the structure of their arguments: each pair an entry of `a` and one of `b`, by their places.
    * In the order of the pairs; of entries that are no calls there are no fields.

@@ -1,4 +1,4 @@
-import type { Hunk } from '../contract/index.js';
+import type { Hunk, Moved } from '../contract/index.js';
 
 /** What aligns entries: the same key is the same entry; equal content is as good where keys differ. */
 export interface Alignable {
@@ -27,7 +27,10 @@ interface Match {
  * Aligns two lists by their unique common entries (patience), first by key, then by content within the gaps, and says
  * what is between. `changed` pairs entries of one likeness in a gap, in order. Linear in memory, n log n in time.
  */
-export function align(a: readonly Alignable[], b: readonly Alignable[]): Hunk[] {
+export const align = (a: readonly Alignable[], b: readonly Alignable[]): Hunk[] => alignment(a, b).hunks;
+
+/** The hunks, and which of what they call removed and added is one entry that moved. What moved is never paired as `changed`. */
+export function alignment(a: readonly Alignable[], b: readonly Alignable[]): { readonly hunks: Hunk[]; readonly moved: Moved[] } {
   const whole = { aStart: 0, aEnd: a.length, bStart: 0, bEnd: b.length };
   const byKey = matches(
     a.map((entry) => entry.key),
@@ -36,7 +39,35 @@ export function align(a: readonly Alignable[], b: readonly Alignable[]): Hunk[] 
   );
   const [aContents, bContents] = [a.map((entry) => entry.content), b.map((entry) => entry.content)];
   const all = gapsOf(byKey, whole).flatMap(({ gap, before }) => [...before, ...matches(aContents, bContents, gap)]);
-  return hunksOf(a, b, all);
+  const moves = movesOf(a, b, all);
+  return { hunks: hunksOf(a, b, all, moves), moved: runsOf(moves) };
+}
+
+/** What matched nothing in order, but has its one counterpart on the other side: by key, else by content. In the order of `a`. */
+function movesOf(a: readonly Alignable[], b: readonly Alignable[], found: readonly Match[]): Match[] {
+  const left = (length: number, matched: ReadonlySet<number>): number[] => Array.from({ length }, (_, at) => at).filter((at) => !matched.has(at));
+  const moves: Match[] = [];
+  for (const by of ['key', 'content'] as const) {
+    const matched = [...found, ...moves];
+    const aPlaces = left(a.length, new Set(matched.map((match) => match.a)));
+    const bPlaces = left(b.length, new Set(matched.map((match) => match.b)));
+    const values = (list: readonly Alignable[], places: readonly number[]): string[] => places.map((at) => (list[at] as Alignable)[by]);
+    const span = { aStart: 0, aEnd: aPlaces.length, bStart: 0, bEnd: bPlaces.length };
+    for (const pair of uniqueCommon(values(a, aPlaces), values(b, bPlaces), span))
+      moves.push({ a: aPlaces[pair.a] as number, b: bPlaces[pair.b] as number });
+  }
+  return moves.sort((x, y) => x.a - y.a);
+}
+
+/** Moves that follow each other on both sides as one. */
+function runsOf(moves: readonly Match[]): Moved[] {
+  const runs: Moved[] = [];
+  for (const { a, b } of moves) {
+    const last = runs.at(-1);
+    if (last && last.aStart + last.count === a && last.bStart + last.count === b) runs[runs.length - 1] = { ...last, count: last.count + 1 };
+    else runs.push({ aStart: a, bStart: b, count: 1 });
+  }
+  return runs;
 }
 
 /** Common entries of a span, in order in both: the ends first, then unique ones, then between those again. */
@@ -110,7 +141,8 @@ function gapsOf(found: readonly Match[], span: Span): { gap: Span; before: Match
   return gaps;
 }
 
-function hunksOf(a: readonly Alignable[], b: readonly Alignable[], found: readonly Match[]): Hunk[] {
+function hunksOf(a: readonly Alignable[], b: readonly Alignable[], found: readonly Match[], moves: readonly Match[]): Hunk[] {
+  const [aMoved, bMoved] = [new Set(moves.map((move) => move.a)), new Set(moves.map((move) => move.b))];
   const hunks: Hunk[] = [];
   const add = (op: Hunk['op'], aStart: number, aCount: number, bStart: number, bCount: number): void => {
     const last = hunks.at(-1);
@@ -120,9 +152,11 @@ function hunksOf(a: readonly Alignable[], b: readonly Alignable[], found: readon
   let [aAt, bAt] = [0, 0];
   for (const match of [...found, { a: a.length, b: b.length }]) {
     while (aAt < match.a || bAt < match.b) {
-      const isPair = aAt < match.a && bAt < match.b && a[aAt]?.likeness === b[bAt]?.likeness;
+      const [inA, inB] = [aAt < match.a, bAt < match.b];
+      const isPair = inA && inB && a[aAt]?.likeness === b[bAt]?.likeness && !aMoved.has(aAt) && !bMoved.has(bAt);
       if (isPair) add('changed', aAt++, 1, bAt++, 1);
-      else if (aAt < match.a) add('removed', aAt++, 1, bAt, 0);
+      // What moved here from elsewhere stands aside, so that what was edited still meets its like.
+      else if (inA && !(inB && bMoved.has(bAt) && !aMoved.has(aAt))) add('removed', aAt++, 1, bAt, 0);
       else add('added', aAt, 0, bAt++, 1);
     }
     if (match.a < a.length) add('same', aAt++, 1, bAt++, 1);

@@ -1,25 +1,14 @@
 import { badRequest, type ContextId, canonicalJson, type Json } from '../base/index.js';
 import { type Chain, type ContextRow, commitOf, commonAncestor, entries, outlineRows } from '../chain/index.js';
-import type { ComparedSide, Entry, FieldChange, Hunk, OutlineRow, SideBySide, Stop } from '../contract/index.js';
-import { type Alignable, align, alignMany, changedFields } from '../diff/index.js';
+import type { ComparedSide, ContextDiff, Entry, FieldChange, Hunk, OutlineRow, SideBySide, Stop } from '../contract/index.js';
+import { type Alignable, alignMany, alignment, changedFields } from '../diff/index.js';
 import { turnOf } from './turns.js';
-
-export interface ContextDiff {
-  /** The last commit that both stand on; null where they share none. */
-  readonly base: ContextId | null;
-  readonly same: number;
-  readonly added: number;
-  readonly removed: number;
-  readonly changed: number;
-  readonly tokens: { readonly a: number; readonly b: number };
-  readonly hunks: Hunk[];
-}
 
 /** What the model saw in one context against what it saw in another, entry by entry. */
 export function compareContexts(chain: Chain, input: { a: ContextId; b: ContextId; stop?: Stop | undefined }): ContextDiff {
   const [a, b] = [outlineRows(chain, { id: input.a, stop: input.stop }), outlineRows(chain, { id: input.b, stop: input.stop })];
   const keys = [new Set(a.rows.map((row) => row.key)), new Set(b.rows.map((row) => row.key))] as const;
-  const hunks = align(
+  const { hunks, moved } = alignment(
     alignables(chain, input.a, input.stop, a.rows, (row) => keys[1].has(row.key)),
     alignables(chain, input.b, input.stop, b.rows, (row) => keys[0].has(row.key)),
   );
@@ -32,6 +21,7 @@ export function compareContexts(chain: Chain, input: { a: ContextId; b: ContextI
     changed: counted('changed', 'aCount'),
     tokens: { a: a.tokens, b: b.tokens },
     hunks,
+    moved,
   };
 }
 
@@ -88,7 +78,7 @@ export function compareTurns(chain: Chain, a: ContextId, b: ContextId): TurnComp
   return { base, same, added, removed, changed, hunks, a: sideOf(chain, a), b: sideOf(chain, b) };
 }
 
-export type TurnComparison = Omit<ContextDiff, 'tokens'> & { readonly a: ComparedSide; readonly b: ComparedSide };
+export type TurnComparison = Omit<ContextDiff, 'tokens' | 'moved'> & { readonly a: ComparedSide; readonly b: ComparedSide };
 
 /** What a context's turn took, as far as it is known, and how large the context is. @throws NOT_FOUND */
 export function sideOf(chain: Chain, id: ContextId): ComparedSide {

@@ -200,12 +200,13 @@ Exit codes: 0 done, 1 refused, 2 wrong usage.`,
         }
         const diff = await client.context.diff({ a: idA, b: idB, stop: options.stop });
         if (options.json) return printJson(diff);
+        const moved = diff.moved.reduce((sum, run) => sum + run.count, 0);
         const [left, right] = await Promise.all([
           client.context.entries({ id: idA, stop: options.stop }),
           client.context.entries({ id: idB, stop: options.stop }),
         ]);
         printText(
-          `${dim('common ancestor')} ${diff.base ?? 'none'}\n${counted(diff.same, 'entry', 'entries')} the same, ${diff.added} added, ${diff.removed} removed, ${diff.changed} changed; ≈${diff.tokens.a} and ≈${diff.tokens.b} tokens`,
+          `${dim('common ancestor')} ${diff.base ?? 'none'}\n${counted(diff.same, 'entry', 'entries')} the same, ${diff.added} added, ${diff.removed} removed, ${diff.changed} changed${moved ? `; ${moved} of these moved` : ''}; ≈${diff.tokens.a} and ≈${diff.tokens.b} tokens`,
         );
         for (const hunk of diff.hunks) {
           if (hunk.op === 'same') printText(dim(`  … ${counted(hunk.aCount, 'entry', 'entries')} the same`));

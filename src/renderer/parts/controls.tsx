@@ -4,7 +4,7 @@ import { type ButtonHTMLAttributes, type ComponentType, type ReactNode, useId, u
 import { copy } from '../state';
 import { shortId } from './numbers';
 
-export type Icon = ComponentType<{ size?: number | string; 'aria-hidden'?: boolean }>;
+export type Icon = ComponentType<{ size?: number | string; strokeWidth?: number | string; 'aria-hidden'?: boolean }>;
 
 interface ButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
   readonly icon?: Icon;

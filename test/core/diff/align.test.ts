@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { checkpoint, entries, fork } from '../../../src/core/chain/index.js';
 import type { Hunk } from '../../../src/core/contract/index.js';
-import { type Alignable, align } from '../../../src/core/diff/index.js';
+import { type Alignable, align, alignment } from '../../../src/core/diff/index.js';
 import { compareContexts } from '../../../src/core/turns/index.js';
 import { answer, prompt } from '../../support/claude-lines.js';
 import { emptyChain } from '../../support/project.js';
@@ -43,6 +43,30 @@ describe('[C22] aligning two lists of entries', () => {
       }),
       { numRuns: 500 },
     );
+  });
+
+  test('what moved is the same entry on both sides, never changed into another, and nothing is said to move twice', () => {
+    fc.assert(
+      fc.property(anyList, anyList, (a, b) => {
+        const { hunks, moved } = alignment(a, b);
+        const pairs = moved.flatMap(({ aStart, bStart, count }) => Array.from({ length: count }, (_, n) => ({ a: aStart + n, b: bStart + n })));
+        const places = (op: Hunk['op'], side: 'a' | 'b'): Set<number> =>
+          new Set(hunks.flatMap((hunk) => (hunk.op === op ? Array.from({ length: hunk[`${side}Count`] }, (_, n) => hunk[`${side}Start`] + n) : [])));
+        const [removed, added] = [places('removed', 'a'), places('added', 'b')];
+        expect(new Set(pairs.map((pair) => pair.a)).size).toBe(pairs.length);
+        expect(new Set(pairs.map((pair) => pair.b)).size).toBe(pairs.length);
+        return pairs.every(
+          (pair) => removed.has(pair.a) && added.has(pair.b) && (a[pair.a]?.key === b[pair.b]?.key || a[pair.a]?.content === b[pair.b]?.content),
+        );
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test('an entry that stands elsewhere moved, and what was edited beside it still meets its like', () => {
+    const { hunks, moved } = alignment([...list('abcd'), entry('x', 'before')], [entry('d'), ...list('abc'), entry('y', 'after')]);
+    expect(inWords(hunks)).toEqual(['added 0:1', 'same 3:3', 'removed 1:0', 'changed 1:1']);
+    expect(moved).toEqual([{ aStart: 3, bStart: 0, count: 1 }]);
   });
 
   test('hunks applied to the first list give the second', () => {

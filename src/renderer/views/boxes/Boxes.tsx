@@ -1,8 +1,9 @@
-import { Boxes as BoxesIcon, GitCommitHorizontal, PackagePlus } from 'lucide-react';
+import { Boxes as BoxesIcon, PackagePlus } from 'lucide-react';
 import { useState } from 'react';
 import { api } from '../../client';
 import { Button, Empty, notifyProblem, Switch, say } from '../../parts';
 import { go, notify, refreshProject, useNavigation, useProject } from '../../state';
+import { ToCommit } from '../NoCommit';
 import { BoxList } from './BoxList';
 import { BoxPane } from './BoxPane';
 import { CardList } from './CardList';
@@ -63,9 +64,7 @@ function NothingYet() {
             Make a box of the chosen commit
           </Button>
         ) : (
-          <Button look="primary" icon={GitCommitHorizontal} onClick={() => go({ view: 'chain' })}>
-            Choose a commit to make a box of
-          </Button>
+          <ToCommit>Choose a commit to make a box of</ToCommit>
         )
       }
     >

@@ -3,8 +3,9 @@ import { Braces, Layers, Pencil, RotateCcw, Scissors } from 'lucide-react';
 import { useDeferredValue, useEffect, useMemo, useRef, useState } from 'react';
 import { type ContextId, type PreviewLayer, type Process, type Wire, wires } from '../../../core/contract/index.js';
 import { api, type Client } from '../../client';
-import { Answer, Button, Empty, Fold, IconButton, MenuButton, notifyProblem, Sheet, Switch, say } from '../../parts';
+import { Answer, Button, Fold, IconButton, MenuButton, notifyProblem, Sheet, Switch, say } from '../../parts';
 import { copy, go, notify, refreshProject, useNavigation, useQuery } from '../../state';
+import { NoCommit } from '../NoCommit';
 import { type Compared, compareMessages } from './compare';
 import { isBlock, layerFamily, layerName, processNames } from './layers';
 
@@ -35,17 +36,9 @@ export function ComposeView({ project }: { project: string }) {
   const commit = useNavigation(({ route }) => route.commit);
   if (!commit) {
     return (
-      <Empty
-        title="A commit has layers"
-        picture={<Layers size={48} strokeWidth={1} />}
-        actions={
-          <Button look="primary" onClick={() => go({ view: 'chain' })}>
-            Choose one in the chain
-          </Button>
-        }
-      >
+      <NoCommit title="A commit has layers" icon={Layers}>
         System prompt, blocks, memory and query: what each costs, where it comes from, and what the model would see if it were otherwise.
-      </Empty>
+      </NoCommit>
     );
   }
   return <Layered key={`${project} ${commit}`} project={project} commit={commit} />;

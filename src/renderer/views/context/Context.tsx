@@ -43,6 +43,7 @@ import {
   useReading,
   useUi,
 } from '../../state';
+import { NoCommit } from '../NoCommit';
 import { seamsOf, turnsOf } from './blocks';
 import { CallSeam, useCalls } from './CallSeam';
 import { clearFound, paintFound } from './find';
@@ -54,17 +55,9 @@ export function ContextView({ project }: { project: string }) {
   const query = useQuery(commit ? `${project} ${commit} ${stop} ${unsent}` : null, () => outlineOf(project, commit as ContextId, stop, unsent));
   if (!commit) {
     return (
-      <Empty
-        title="No commit is chosen"
-        picture={<BookOpen size={48} strokeWidth={1} />}
-        actions={
-          <Button look="primary" onClick={() => go({ view: 'chain' })}>
-            Choose one in the chain
-          </Button>
-        }
-      >
+      <NoCommit title="No commit is chosen" icon={BookOpen}>
         A context is what the model saw at one point of a conversation. Choose a commit in the chain and press Enter.
-      </Empty>
+      </NoCommit>
     );
   }
   return (

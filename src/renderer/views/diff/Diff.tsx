@@ -1,11 +1,12 @@
-import { useVirtualizer } from '@tanstack/react-virtual';
-import { ChevronDown, ChevronUp, GitCompare } from 'lucide-react';
-import { useEffect, useMemo, useRef, useState } from 'react';
-import type { ContextId, Entry, Hunk, Stop } from '../../../core/contract/index.js';
+import { ArrowDown, ArrowUp, ChevronDown, ChevronUp, GitCompare, GitCompareArrows } from 'lucide-react';
+import { useEffect, useMemo, useState } from 'react';
+import type { ContextDiff, ContextId, Entry, Stop } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, Button, Empty, EntryView, IconButton, kindNames, Switch, say, speaker } from '../../parts';
-import { entriesOf, go, move, outlineOf, type Ranges, useNavigation, useQuery, useRanges } from '../../state';
+import { Answer, Button, Empty, EntryView, kindNames, notifyProblem, Switch, say, speaker } from '../../parts';
+import { entriesOf, go, move, notify, outlineOf, type Ranges, useNavigation, useQuery, useRanges } from '../../state';
+import { ToCommit } from '../NoCommit';
 import { Changed } from './Changed';
+import { Ancestor, Differences, Steps, useDifferences } from './Differences';
 import { Fields } from './Fields';
 import { ExportComparison, Head } from './Head';
 import { type DiffRow, diffRows, type Layout, tokensIn } from './parts';
@@ -29,12 +30,18 @@ export function DiffView({ project }: { project: string }) {
         title="Two commits make a comparison"
         picture={<GitCompare size={48} strokeWidth={1} />}
         actions={
-          <Button look="primary" onClick={() => go({ view: 'chain' })}>
-            Choose them in the chain
-          </Button>
+          <>
+            <ToCommit>Choose them in the chain</ToCommit>
+            {commit && (
+              <Button icon={GitCompareArrows} onClick={() => void compareWithParent(commit).catch(notifyProblem)}>
+                Compare {say.shortId(commit)} with its parent
+              </Button>
+            )}
+          </>
         }
       >
-        Drag one onto another, or select one, then a second one with Ctrl or Cmd held down, and press d. Or compare one with its parent: p.
+        Drag one onto another in the chain. Or select one, then a second one with Ctrl or Cmd held down, and press <kbd>d</kbd>; <kbd>p</kbd> compares
+        one with its parent.
       </Empty>
     );
   }
@@ -50,38 +57,31 @@ export function DiffView({ project }: { project: string }) {
       {({ diff, left, right }) => (
         <section className="diff" aria-label="Diff">
           <Head left={left} right={right} tokens={diff.tokens} onSwap={() => move({ commit: against, against: commit })} />
-          <Body key={`${left.id} ${right.id} ${stop}`} project={project} a={left.id} b={right.id} hunks={diff.hunks} base={diff.base} counts={diff} />
+          <Body key={`${left.id} ${right.id} ${stop}`} project={project} a={left.id} b={right.id} diff={diff} />
         </section>
       )}
     </Answer>
   );
 }
 
-interface BodyProps {
-  readonly project: string;
-  readonly a: ContextId;
-  readonly b: ContextId;
-  readonly hunks: readonly Hunk[];
-  readonly base: ContextId | null;
-  readonly counts: { readonly same: number; readonly added: number; readonly removed: number; readonly changed: number };
+async function compareWithParent(commit: ContextId): Promise<void> {
+  const { parent } = await api.context.show({ id: commit });
+  if (parent) go({ against: parent });
+  else notify('It is the first of its chain: it has no parent');
 }
 
-function Body({ project, a, b, hunks, base, counts }: BodyProps) {
+function Body({ project, a, b, diff }: { project: string; a: ContextId; b: ContextId; diff: ContextDiff }) {
   const { stop = 'compaction' } = useNavigation(({ route }) => route);
-  const [layout, setLayout] = useState<Layout>(counts.changed > 0 || (counts.added > 0 && counts.removed > 0) ? 'split' : 'unified');
+  const movedCount = diff.moved.reduce((sum, run) => sum + run.count, 0);
+  const counts = { ...diff, added: diff.added - movedCount, removed: diff.removed - movedCount };
+  const [layout, setLayout] = useState<Layout>(diff.changed > 0 || (diff.added > 0 && diff.removed > 0) ? 'split' : 'unified');
   const [opened, setOpened] = useState<ReadonlySet<number>>(new Set());
   const left = useRanges(entriesOf(project, a, stop));
   const right = useRanges(entriesOf(project, b, stop));
   const outlineA = useQuery(`${project} ${a} ${stop}`, () => outlineOf(project, a, stop));
-  const rows = useMemo(() => diffRows(hunks), [hunks]);
-  const scroller = useRef<HTMLDivElement>(null);
-  const virtual = useVirtualizer({
-    count: rows.length,
-    getScrollElement: () => scroller.current,
-    estimateSize: (n) => (rows[n]?.kind === 'same' ? 34 : 180),
-    overscan: 4,
-  });
-  const items = virtual.getVirtualItems();
+  const rows = useMemo(() => diffRows(diff.hunks, diff.moved), [diff]);
+  const list = useDifferences(rows);
+  const items = list.virtual.getVirtualItems();
   const first = items[0]?.index;
   const last = items.at(-1)?.index;
   useEffect(() => {
@@ -92,11 +92,13 @@ function Body({ project, a, b, hunks, base, counts }: BodyProps) {
     }
   }, [first, last, rows, left, right]);
 
-  const differing = useMemo(() => rows.flatMap((row, n) => (row.kind === 'same' ? [] : [n])), [rows]);
-  const top = virtual.getVirtualItemForOffset((virtual.scrollOffset ?? 0) + 8)?.index ?? 0;
-  const toNext = (by: number) => {
-    const next = by > 0 ? differing.find((n) => n > top) : differing.findLast((n) => n < top);
-    if (next !== undefined) virtual.scrollToIndex(next, { align: 'start' });
+  const toCounterpart = (row: DiffRow) => {
+    const place = rows.findIndex((other) =>
+      row.kind === 'removed'
+        ? other.kind === 'added' && other.from === row.a
+        : row.kind === 'added' && other.kind === 'removed' && other.to === row.b,
+    );
+    if (place >= 0) list.toRow(place);
   };
   const outline = outlineA.status === 'done' ? outlineA.data.rows : undefined;
   return (
@@ -107,21 +109,12 @@ function Body({ project, a, b, hunks, base, counts }: BodyProps) {
           {counts.added > 0 && <span className="added">+{say.exact(counts.added)}</span>}
           {counts.removed > 0 && <span className="removed">−{say.exact(counts.removed)}</span>}
           {counts.changed > 0 && <span className="changed">~{say.exact(counts.changed)} changed</span>}
+          {movedCount > 0 && <span className="changed">{say.exact(movedCount)} moved</span>}
         </span>
-        {base ? (
-          <span className="muted">
-            common ancestor{' '}
-            <button type="button" className="link-button mono" onClick={() => go({ view: 'chain', commit: base })}>
-              {say.shortId(base)}
-            </button>
-          </span>
-        ) : (
-          <span className="muted">no common ancestor</span>
-        )}
+        <Ancestor base={diff.base} />
         <span className="grow" />
         <ExportComparison ids={[a, b]} />
-        <IconButton small icon={ChevronUp} label="Previous difference" keys="k" onClick={() => toNext(-1)} />
-        <IconButton small icon={ChevronDown} label="Next difference" keys="j" onClick={() => toNext(1)} />
+        <Steps list={list} />
         <Switch
           label="How far back"
           value={stop === 'root' ? 'root' : 'compaction'}
@@ -141,52 +134,52 @@ function Body({ project, a, b, hunks, base, counts }: BodyProps) {
           ]}
         />
       </div>
-      <Strip rows={rows} onGo={(n) => virtual.scrollToIndex(n, { align: 'start' })} />
-      {differing.length === 0 ? (
+      <Strip rows={rows} onGo={list.toRow} />
+      {list.differing.length === 0 ? (
         <Empty title="The two contexts are the same">Every one of their {say.plural(counts.same, 'entry', 'entries')} is in both.</Empty>
       ) : (
-        <section
-          ref={scroller}
-          data-list
-          className="diff-scroll"
-          aria-label="Differences"
-          // biome-ignore lint/a11y/noNoninteractiveTabindex: a list that scrolls is reached by keyboard
-          tabIndex={0}
-          onKeyDown={(event) => {
-            if (event.target !== event.currentTarget || event.ctrlKey || event.metaKey || event.altKey) return;
-            const by = event.key === 'j' ? 1 : event.key === 'k' ? -1 : 0;
-            if (by) toNext(by);
+        <Differences list={list}>
+          {(n) => {
+            const row = rows[n];
+            if (!row) return null;
+            return (
+              <div className={`diff-row ${row.kind} ${layout}`}>
+                {row.kind === 'same' ? (
+                  <Same
+                    row={row}
+                    tokens={tokensIn(outline, row.aStart, row.count)}
+                    heads={opened.has(n) ? outline?.slice(row.aStart, row.aStart + Math.min(row.count, 400)) : undefined}
+                    onToggle={() => {
+                      const next = new Set(opened);
+                      if (!next.delete(n)) next.add(n);
+                      setOpened(next);
+                    }}
+                  />
+                ) : (
+                  <>
+                    <MovedLine row={row} onGo={() => toCounterpart(row)} />
+                    <Differs row={row} left={left} right={right} layout={layout} sides={{ a, b, stop }} />
+                  </>
+                )}
+              </div>
+            );
           }}
-        >
-          <div style={{ height: virtual.getTotalSize(), position: 'relative' }}>
-            <div style={{ transform: `translateY(${items[0]?.start ?? 0}px)` }}>
-              {items.map((item) => {
-                const row = rows[item.index];
-                if (!row) return null;
-                return (
-                  <div key={item.key} data-index={item.index} ref={virtual.measureElement} className={`diff-row ${row.kind} ${layout}`}>
-                    {row.kind === 'same' ? (
-                      <Same
-                        row={row}
-                        tokens={tokensIn(outline, row.aStart, row.count)}
-                        heads={opened.has(item.index) ? outline?.slice(row.aStart, row.aStart + Math.min(row.count, 400)) : undefined}
-                        onToggle={() => {
-                          const next = new Set(opened);
-                          if (!next.delete(item.index)) next.add(item.index);
-                          setOpened(next);
-                        }}
-                      />
-                    ) : (
-                      <Differs row={row} left={left} right={right} layout={layout} sides={{ a, b, stop }} />
-                    )}
-                  </div>
-                );
-              })}
-            </div>
-          </div>
-        </section>
+        </Differences>
       )}
     </>
+  );
+}
+
+/** What only moved says where it stands on the other side, and leads there. */
+function MovedLine({ row, onGo }: { row: DiffRow; onGo: () => void }) {
+  const other = row.kind === 'removed' ? row.to : row.kind === 'added' ? row.from : undefined;
+  if (other === undefined) return null;
+  const Arrow = other > (row.kind === 'removed' ? row.a : row.kind === 'added' ? row.b : 0) ? ArrowDown : ArrowUp;
+  return (
+    <button type="button" className="diff-moved" onClick={onGo}>
+      <Arrow size={13} aria-hidden />
+      {row.kind === 'removed' ? `Moved: entry ${say.exact(other + 1)} on the other side` : `Moved: it was entry ${say.exact(other + 1)}`}
+    </button>
   );
 }
 

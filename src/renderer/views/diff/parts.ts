@@ -1,4 +1,4 @@
-import type { Entry, Hunk, OutlineRow, SideBySide } from '../../../core/contract/index.js';
+import type { Entry, Hunk, Moved, OutlineRow, SideBySide } from '../../../core/contract/index.js';
 import { textOf } from '../../parts';
 
 /** Two columns, or one under the other. */
@@ -7,12 +7,17 @@ export type Layout = 'split' | 'unified';
 /** A row of the comparison. Numbers are places in the context of the side. */
 export type DiffRow =
   | { readonly kind: 'same'; readonly aStart: number; readonly bStart: number; readonly count: number }
-  | { readonly kind: 'removed'; readonly a: number }
-  | { readonly kind: 'added'; readonly b: number }
+  /** `to` and `from`: the place on the other side of what only moved. */
+  | { readonly kind: 'removed'; readonly a: number; readonly to?: number }
+  | { readonly kind: 'added'; readonly b: number; readonly from?: number }
   | { readonly kind: 'changed'; readonly a: number; readonly b: number };
 
 /** Hunks as rows: what is the same folded to one, what differs entry by entry. */
-export function diffRows(hunks: readonly Hunk[]): readonly DiffRow[] {
+export function diffRows(hunks: readonly Hunk[], moved: readonly Moved[] = []): readonly DiffRow[] {
+  const pairs = moved.flatMap(({ aStart, bStart, count }) => Array.from({ length: count }, (_, n) => [aStart + n, bStart + n] as const));
+  const [to, from] = [new Map(pairs), new Map(pairs.map(([a, b]) => [b, a]))];
+  const removed = (a: number): DiffRow => ({ kind: 'removed', a, ...(to.has(a) && { to: to.get(a) as number }) });
+  const added = (b: number): DiffRow => ({ kind: 'added', b, ...(from.has(b) && { from: from.get(b) as number }) });
   // biome-ignore lint/suspicious/useIterableCallbackReturn: the union is closed, and the compiler holds it
   return hunks.flatMap((hunk): DiffRow[] => {
     const { op, aStart, aCount, bStart, bCount } = hunk;
@@ -21,15 +26,15 @@ export function diffRows(hunks: readonly Hunk[]): readonly DiffRow[] {
       case 'same':
         return [{ kind: 'same', aStart, bStart, count: aCount }];
       case 'removed':
-        return places(aCount).map((n) => ({ kind: 'removed', a: aStart + n }));
+        return places(aCount).map((n) => removed(aStart + n));
       case 'added':
-        return places(bCount).map((n) => ({ kind: 'added', b: bStart + n }));
+        return places(bCount).map((n) => added(bStart + n));
       case 'changed': {
         const both = Math.min(aCount, bCount);
         return [
           ...places(both).map((n): DiffRow => ({ kind: 'changed', a: aStart + n, b: bStart + n })),
-          ...places(aCount - both).map((n): DiffRow => ({ kind: 'removed', a: aStart + both + n })),
-          ...places(bCount - both).map((n): DiffRow => ({ kind: 'added', b: bStart + both + n })),
+          ...places(aCount - both).map((n) => removed(aStart + both + n)),
+          ...places(bCount - both).map((n) => added(bStart + both + n)),
         ];
       }
     }

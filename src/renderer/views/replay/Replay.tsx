@@ -2,8 +2,9 @@ import { CirclePlay } from 'lucide-react';
 import { useEffect, useMemo } from 'react';
 import type { ContextId, ReplayStep, TurnRow } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, Button, Empty, say } from '../../parts';
-import { go, move, useNavigation, useQuery } from '../../state';
+import { Answer, Empty, say } from '../../parts';
+import { move, useNavigation, useQuery } from '../../state';
+import { NoCommit } from '../NoCommit';
 import { axisOf, nextSpeed } from './axis';
 import { Controls } from './Controls';
 import { Conversation } from './Conversation';
@@ -21,17 +22,9 @@ export function ReplayView({ project }: { project: string }) {
   });
   if (!commit) {
     return (
-      <Empty
-        title="Nothing to play yet"
-        picture={<CirclePlay size={48} strokeWidth={1} />}
-        actions={
-          <Button look="primary" onClick={() => go({ view: 'chain' })}>
-            Choose a commit in the chain
-          </Button>
-        }
-      >
+      <NoCommit title="Nothing to play yet" icon={CirclePlay}>
         A replay goes from the first prompt to the commit that you choose, step by step, with what the agent knew at each.
-      </Empty>
+      </NoCommit>
     );
   }
   return (

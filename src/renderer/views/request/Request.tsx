@@ -4,6 +4,7 @@ import type { ContextId, Request, RequestRow } from '../../../core/contract/inde
 import { api } from '../../client';
 import { Answer, Button, Empty, Fold, Proof, Switch, say } from '../../parts';
 import { copy, go, useNavigation, useQuery } from '../../state';
+import { NoCommit } from '../NoCommit';
 import { curlOf, isMissing, type Part, type ShownMessage, shownBody } from './body';
 import { Calls } from './Calls';
 import { Changes } from './Changes';
@@ -33,25 +34,13 @@ export function RequestView({ project }: { project: string }) {
       ) : commit ? (
         <OfCommit key={`${project} ${commit}`} project={project} commit={commit} />
       ) : (
-        <NoCommit />
+        <NoCommit title="Every answer had a request" icon={Radio}>
+          System prompt, tools and messages as they went over the wire, with the proof of it.
+        </NoCommit>
       )}
     </div>
   );
 }
-
-const NoCommit = () => (
-  <Empty
-    title="Every answer had a request"
-    picture={<Radio size={48} strokeWidth={1} />}
-    actions={
-      <Button look="primary" onClick={() => go({ view: 'chain' })}>
-        Choose a commit in the chain
-      </Button>
-    }
-  >
-    System prompt, tools and messages as they went over the wire, with the proof of it.
-  </Empty>
-);
 
 function OfCommit({ project, commit }: { project: string; commit: ContextId }) {
   const chosen = useNavigation(({ route }) => route.call);

@@ -2,8 +2,9 @@ import { Repeat } from 'lucide-react';
 import { useState } from 'react';
 import type { ContextId } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, Button, Empty, Switch, say } from '../../parts';
-import { go, move, outlineOf, startRun, useNavigation, useQuery, useRuns } from '../../state';
+import { Answer, Button, Switch, say } from '../../parts';
+import { move, outlineOf, startRun, useNavigation, useQuery, useRuns } from '../../state';
+import { NoCommit } from '../NoCommit';
 import { Ask } from './Ask';
 import { Recorded } from './Recorded';
 import { Replies } from './Replies';
@@ -15,17 +16,9 @@ export function RunView({ project }: { project: string }) {
   const commit = useNavigation(({ route }) => route.commit);
   if (!commit) {
     return (
-      <Empty
-        title="Choose a turn to run it again"
-        picture={<Repeat size={48} strokeWidth={1} />}
-        actions={
-          <Button look="primary" onClick={() => go({ view: 'chain' })}>
-            Choose one in the chain
-          </Button>
-        }
-      >
+      <NoCommit title="Choose a turn to run it again" icon={Repeat}>
         What the model was asked becomes a form: change it, ask again, and see what else could have happened.
-      </Empty>
+      </NoCommit>
     );
   }
   return <OfTurn key={`${project} ${commit}`} project={project} turnId={commit} />;

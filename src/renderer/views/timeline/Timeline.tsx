@@ -4,6 +4,7 @@ import type { Entity, Space, TimelineMessage } from '../../../core/contract/inde
 import { api } from '../../client';
 import { Answer, Button, Empty, IconButton, say } from '../../parts';
 import { go, move, useNavigation, useQuery } from '../../state';
+import { ToCommit } from '../NoCommit';
 import { Chat } from './Chat';
 import { NewSpace } from './NewSpace';
 import { Reader } from './Reader';
@@ -39,9 +40,7 @@ export function TimelineView({ project }: { project: string }) {
                 picture={<MessageSquare size={48} strokeWidth={1} />}
                 actions={
                   <>
-                    <Button look="primary" onClick={() => go({ view: 'chain' })}>
-                      Choose a commit in the chain
-                    </Button>
+                    <ToCommit />
                     <Button icon={Plus} onClick={() => setMaking(true)}>
                       Make a space
                     </Button>

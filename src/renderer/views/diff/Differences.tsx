@@ -1,0 +1,90 @@
+import { useVirtualizer, type Virtualizer } from '@tanstack/react-virtual';
+import { ChevronDown, ChevronUp } from 'lucide-react';
+import { type ReactNode, type RefObject, useMemo, useRef } from 'react';
+import type { ContextId } from '../../../core/contract/index.js';
+import { IconButton, say } from '../../parts';
+import { go } from '../../state';
+
+/** The rows of a comparison as a list that is only drawn where it is seen, and the ways from one difference to the next. */
+export interface DifferenceList {
+  readonly scroller: RefObject<HTMLElement | null>;
+  readonly virtual: Virtualizer<HTMLElement, Element>;
+  readonly differing: readonly number[];
+  readonly toNext: (by: number) => void;
+  readonly toRow: (row: number) => void;
+}
+
+export function useDifferences(rows: readonly { readonly kind: string }[]): DifferenceList {
+  const scroller = useRef<HTMLElement>(null);
+  const virtual = useVirtualizer<HTMLElement, Element>({
+    count: rows.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: (n) => (rows[n]?.kind === 'same' ? 34 : 180),
+    overscan: 4,
+  });
+  const differing = useMemo(() => rows.flatMap((row, n) => (row.kind === 'same' ? [] : [n])), [rows]);
+  const toRow = (row: number) => virtual.scrollToIndex(row, { align: 'start' });
+  const toNext = (by: number) => {
+    const top = virtual.getVirtualItemForOffset((virtual.scrollOffset ?? 0) + 8)?.index ?? 0;
+    const next = by > 0 ? differing.find((n) => n > top) : differing.findLast((n) => n < top);
+    if (next !== undefined) toRow(next);
+  };
+  return { scroller, virtual, differing, toNext, toRow };
+}
+
+/** The list itself; `within` sets the rows into something that scrolls with them. */
+export function Differences(props: { list: DifferenceList; within?: (rows: ReactNode) => ReactNode; children: (row: number) => ReactNode }) {
+  const { list, within = (rows) => rows, children } = props;
+  const { scroller, virtual, toNext } = list;
+  const items = virtual.getVirtualItems();
+  return (
+    <section
+      ref={scroller}
+      data-list
+      className="diff-scroll"
+      aria-label="Differences"
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: a list that scrolls is reached by keyboard
+      tabIndex={0}
+      onKeyDown={(event) => {
+        if (event.target !== event.currentTarget || event.ctrlKey || event.metaKey || event.altKey) return;
+        const by = event.key === 'j' ? 1 : event.key === 'k' ? -1 : 0;
+        if (by) toNext(by);
+      }}
+    >
+      {within(
+        <div style={{ height: virtual.getTotalSize(), position: 'relative' }}>
+          <div style={{ transform: `translateY(${items[0]?.start ?? 0}px)` }}>
+            {items.map((item) => (
+              <div key={item.key} data-index={item.index} ref={virtual.measureElement}>
+                {children(item.index)}
+              </div>
+            ))}
+          </div>
+        </div>,
+      )}
+    </section>
+  );
+}
+
+export const Steps = ({ list: { toNext, differing } }: { list: DifferenceList }) => (
+  <span className="diff-steps">
+    <IconButton small icon={ChevronUp} label="Previous difference" keys="k" disabled={differing.length === 0} onClick={() => toNext(-1)} />
+    <IconButton small icon={ChevronDown} label="Next difference" keys="j" disabled={differing.length === 0} onClick={() => toNext(1)} />
+  </span>
+);
+
+/** The last commit that all of them stand on. */
+export const Ancestor = ({ base }: { base: ContextId | null }) => (
+  <span className="muted">
+    {base ? (
+      <>
+        common ancestor{' '}
+        <button type="button" className="link-button mono" onClick={() => go({ view: 'chain', commit: base })}>
+          {say.shortId(base)}
+        </button>
+      </>
+    ) : (
+      'no common ancestor'
+    )}
+  </span>
+);
