@@ -182,12 +182,14 @@ const law: readonly Row[] = [
     packages: ['@base-ui/react', '@orpc/client', 'lucide-react', 'react', 'react-markdown', 'remark-gfm', 'shiki'],
   },
   { folder: 'src/renderer/views/actions.ts', folders: below, packages: ['lucide-react'] },
+  { folder: 'src/renderer/views/NoCommit.tsx', folders: below, packages: ['lucide-react', 'react'] },
   ...Object.entries(views).map(([view, packages]) => ({
     folder: `src/renderer/views/${view}`,
     // The inspector stands beside the context and says the same of it; a turn that is run again is edited as a fork is.
     folders: [
       ...below,
       'src/renderer/views/actions.ts',
+      'src/renderer/views/NoCommit.tsx',
       ...(view === 'inspector' ? ['src/renderer/views/context'] : []),
       ...(view === 'run' ? ['src/renderer/views/fork'] : []),
     ],

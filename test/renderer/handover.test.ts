@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Agent, BoxEntry, ContextId, EntryKey, Timestamp } from '../../src/core/contract/index.js';
-import { blocksOf, familyOfCard, textOfContent } from '../../src/renderer/views/boxes/cards';
+import { textOfContent } from '../../src/renderer/parts/cards';
+import { blocksOf, familyOfCard } from '../../src/renderer/views/boxes/cards';
 import { freshForm, inputOf } from '../../src/renderer/views/handover/form';
 import { arrowsOf, columnsOf, type MapTurn } from '../../src/renderer/views/handover/picture';
 
@@ -128,6 +129,8 @@ describe('cards in the window', () => {
       'user',
     ]);
     expect(family('a.b', 'system')).toBe('system');
+    expect(textOfContent({ kind: 'json', data: { agent: 'a1', depth: 2 } })).toBe('agent: a1\ndepth: 2');
+    expect(textOfContent({ kind: 'json', data: { deep: { er: 1 } } })).toBe('{"deep":{"er":1}}');
     expect(
       textOfContent({
         kind: 'fields',

@@ -2,8 +2,8 @@ import { useEffect, useMemo, useRef, useState } from 'react';
 import type { OutlineRow } from '../../core/contract/index.js';
 import { useUi } from '../state';
 import { type Family, families, familyNames, familyOf, kindNames } from './kinds';
-import { useWidth } from './lists';
 import { compact, exact, percent } from './numbers';
+import { useWidth } from './width';
 
 export interface TokenBarProps {
   readonly rows: readonly OutlineRow[];

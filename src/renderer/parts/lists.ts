@@ -1,5 +1,3 @@
-import { type RefObject, useEffect, useState } from 'react';
-
 interface Pressed {
   readonly key: string;
   readonly ctrlKey: boolean;
@@ -18,16 +16,3 @@ export function placeByKey({ key, ctrlKey, metaKey, altKey }: Pressed, at: numbe
 /** How many rows a page key goes on by: what is seen but one, so that the eye finds the place again. */
 export const rowsOnPage = (scroller: Element | null, rowHeight: number): number =>
   Math.max(1, Math.floor((scroller?.clientHeight ?? 400) / rowHeight) - 1);
-
-/** The width of an element in CSS pixels as it is now, 0 before it is laid out. */
-export function useWidth(ref: RefObject<Element | null>): number {
-  const [width, setWidth] = useState(0);
-  useEffect(() => {
-    const element = ref.current;
-    if (!element) return;
-    const observer = new ResizeObserver(() => setWidth(element.clientWidth));
-    observer.observe(element);
-    return () => observer.disconnect();
-  }, [ref]);
-  return width;
-}

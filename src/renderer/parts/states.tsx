@@ -99,6 +99,13 @@ export function Answer<T>(props: {
   }
 }
 
+/** What went wrong, in one line, where it was asked for. */
+export const ProblemLine = ({ children }: { children: ReactNode }) => (
+  <p className="notice-line error" role="alert">
+    {children}
+  </p>
+);
+
 /** A line above entries of which some could not be read; the others stay as they are. */
 export function EntriesProblem({ error, onRetry }: { error: unknown; onRetry: () => void }) {
   return (

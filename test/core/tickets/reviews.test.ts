@@ -196,6 +196,18 @@ describe('starts that are asked for', () => {
     expect(open(chain)).toEqual([]);
   });
 
+  test('[K5] a question that nobody answered waits no more once its ticket is closed, and again when it is reopened', () => {
+    const chain = emptyChain();
+    const { one } = reviewed(chain);
+    discuss(chain, { ticketId: one.ticketId, text: 'Why?', principal: '@author' });
+    const answers = () => events(chain, { ticketId: one.ticketId }).filter(({ task }) => task === 'answer');
+    moveTicket(chain, { ticketId: one.ticketId, to: 'closed', resolution: 'done', by: '@author' });
+    expect(answers()).toMatchObject([{ state: 'overtaken' }]);
+    expect(open(chain)).toEqual(['@rev review', '@rev verify_resolution']);
+    moveTicket(chain, { ticketId: one.ticketId, to: 'open' });
+    expect(answers()).toMatchObject([{ state: 'waiting' }]);
+  });
+
   test('[K5] whoever takes a start first has it; what waits no more cannot be taken', () => {
     const chain = emptyChain();
     reviewed(chain);

@@ -53,6 +53,9 @@ test('Storage: what takes the space, what can go, damage found and named, and a 
   await expect(check.getByRole('list', { name: 'Problems' })).toContainText(`blake3:${hash}`);
   await check.getByRole('button', { name: 'Repair' }).click();
   await expect(check.getByRole('list', { name: 'Problems' })).toContainText('Made sound again.');
+  // What is asked again is answered again.
+  await check.getByRole('button', { name: 'Check everything' }).click();
+  await expect(check).toContainText('All of it is sound');
 
   await give.getByRole('button', { name: 'Pack closer' }).click();
   await expect(give).toContainText(/objects? looked at: .* became|packed as closely/);

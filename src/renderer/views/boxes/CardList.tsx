@@ -1,9 +1,9 @@
 import { useState } from 'react';
 import type { Card, Role } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, say } from '../../parts';
+import { Answer, say, textOfContent } from '../../parts';
 import { go, useKept, useNavigation, useProject, useQuery } from '../../state';
-import { familyOfCard, fateOf, textOfContent } from './cards';
+import { familyOfCard, fateOf } from './cards';
 import { Rows } from './Rows';
 
 const shownCards = 1_000;

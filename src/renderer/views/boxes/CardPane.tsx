@@ -1,9 +1,9 @@
 import { ArrowLeft, RotateCcw, Trash2 } from 'lucide-react';
 import type { Card, CardVersion } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, Button, Code, Facts, Fold, IconButton, Id, Markdown, notifyProblem, say } from '../../parts';
+import { Answer, Button, Code, Facts, Fold, IconButton, Id, Markdown, notifyProblem, say, textOfContent } from '../../parts';
 import { go, notify, refreshProject, useKept, useNavigation, useProject, useQuery } from '../../state';
-import { familyOfCard, fateOf, textOfContent } from './cards';
+import { familyOfCard, fateOf } from './cards';
 
 const readCard = async (cardId: string) => {
   const [card, history, boxes] = await Promise.all([api.card.get({ cardId }), api.card.history({ cardId }), api.card.boxes({ cardId })]);

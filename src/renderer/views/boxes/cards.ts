@@ -1,4 +1,4 @@
-import type { BoxEntry, Card, CardContent, ContextId, Entry } from '../../../core/contract/index.js';
+import type { BoxEntry, Card, ContextId, Entry } from '../../../core/contract/index.js';
 import type { Family } from '../../parts';
 
 /** The hue of a card: that of the entry it would be. */
@@ -7,13 +7,6 @@ export function familyOfCard({ type, metadata }: Pick<Card, 'type' | 'metadata'>
   if (type === 'agent.thought' || type === 'task.deliverable') return 'assistant';
   if (type.startsWith('sys.') || type.startsWith('meta.')) return 'system';
   return metadata.role;
-}
-
-/** A content in a line or a few, as a row and a preview show it. */
-export function textOfContent(content: CardContent): string {
-  if (content.kind === 'text') return content.text;
-  if (content.kind === 'json') return JSON.stringify(content.data);
-  return content.fields.map(({ name, description }) => (description ? `${name}: ${description}` : name)).join('\n');
 }
 
 /** What became of a card that a model no longer sees. */

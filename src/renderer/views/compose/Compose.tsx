@@ -3,7 +3,7 @@ import { Braces, Layers, Pencil, RotateCcw, Scissors } from 'lucide-react';
 import { useDeferredValue, useEffect, useMemo, useRef, useState } from 'react';
 import { type ContextId, type PreviewLayer, type Process, type Wire, wires } from '../../../core/contract/index.js';
 import { api, type Client } from '../../client';
-import { Answer, Button, Fold, IconButton, MenuButton, notifyProblem, Sheet, Switch, say } from '../../parts';
+import { Answer, Button, Fold, IconButton, MenuButton, notifyProblem, ProblemLine, problemOf, Sheet, Switch, say } from '../../parts';
 import { copy, go, notify, refreshProject, useNavigation, useQuery } from '../../state';
 import { NoCommit } from '../NoCommit';
 import { type Compared, compareMessages } from './compare';
@@ -70,11 +70,7 @@ function Layered({ project, commit }: { project: string; commit: ContextId }) {
         return (
           <section className="compose" aria-label="Compose">
             <Controls trial={trial} onChange={setTrial} commit={commit} now={now} />
-            {tried.status === 'failed' && (
-              <p className="notice-line error" role="alert">
-                {tried.error instanceof Error ? tried.error.message : String(tried.error)}
-              </p>
-            )}
+            {tried.status === 'failed' && <ProblemLine>{problemOf(tried.error).message}</ProblemLine>}
             <div className="compose-body">
               <Stack now={now} trial={trial} onEdit={setEdited} />
               <Messages base={base} now={now} />
@@ -106,7 +102,6 @@ const contentOf = (preview: Preview, layer: string): string => preview.messages.
 function Controls({ trial, onChange, commit, now }: { trial: Trial; onChange: (trial: Trial) => void; commit: ContextId; now: Preview }) {
   const providers = useQuery('providers', () => api.turn.providers({}));
   const writers = providers.status === 'done' ? providers.data.filter((one) => one.models.length > 0) : [];
-  const tokens = now.messages.reduce((sum, message) => sum + message.tokens, 0);
   return (
     <div className="compose-tools">
       <select
@@ -137,9 +132,6 @@ function Controls({ trial, onChange, commit, now }: { trial: Trial; onChange: (t
         value={trial.query}
         onChange={(event) => onChange({ ...trial, query: event.target.value })}
       />
-      <span className="muted compose-sum">
-        {say.plural(now.messages.length, 'message')} · {say.tokens(tokens)}
-      </span>
       <IconButton icon={RotateCcw} label="As recorded" disabled={trial === asRecorded} onClick={() => onChange(asRecorded)} />
       <MenuButton
         label="Copy as JSON"
@@ -283,7 +275,10 @@ function Messages({ base, now }: { base: Preview; now: Preview }) {
   return (
     <div className="compose-messages">
       <h3 className="compose-title">
-        Messages, in order
+        Messages, in order{' '}
+        <span className="muted">
+          {say.plural(now.messages.length, 'message')} · {say.tokens(now.messages.reduce((sum, message) => sum + message.tokens, 0))}
+        </span>
         {differs > 0 && (
           <span className="muted">
             {' '}

@@ -1,7 +1,7 @@
 import { FlaskConical } from 'lucide-react';
 import { useState } from 'react';
 import { api } from '../../client';
-import { Answer, Button, problemOf, Sheet } from '../../parts';
+import { Answer, Button, ProblemLine, problemOf, Sheet } from '../../parts';
 import { asked, dismiss, experimentsChanged, go, notify, type RunInput, useQuery } from '../../state';
 
 const fresh = 'new';
@@ -82,11 +82,7 @@ function Form({ input, experiments }: { input: RunInput; experiments: readonly {
         <span className="muted">The case</span>
         <input className="field" aria-label="Name of the case" placeholder={usual} value={name} onChange={(event) => setName(event.target.value)} />
       </label>
-      {problem && (
-        <p className="notice-line error" role="alert">
-          {problem}
-        </p>
-      )}
+      {problem && <ProblemLine>{problem}</ProblemLine>}
       <Button type="submit" look="primary" icon={FlaskConical} disabled={isSaving}>
         Keep it
       </Button>

@@ -2,7 +2,7 @@ import { ArrowLeft, ClipboardCopy, FileDown, Play, Repeat, Square, Trash2 } from
 import { useState } from 'react';
 import type { Experiment, ReplyCheck } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, Button, IconButton, Id, MenuButton, type MenuEntry, notifyProblem, problemOf, say } from '../../parts';
+import { Answer, Button, IconButton, Id, MenuButton, type MenuEntry, notifyProblem, ProblemLine, problemOf, say } from '../../parts';
 import { copy, download, experimentsChanged, go, startExperiment, useExperiments, useKept, useQuery } from '../../state';
 import { Checks } from './Checks';
 import { Results } from './Results';
@@ -87,11 +87,7 @@ function Page({ project, experiment }: { project: string; experiment: Experiment
             Running{running ? `: ${running.title}` : ''}…
           </p>
         )}
-        {job?.error !== undefined && !job.isRunning && (
-          <p className="notice-line error" role="alert">
-            {problemOf(job.error).message}
-          </p>
-        )}
+        {job?.error !== undefined && !job.isRunning && <ProblemLine>{problemOf(job.error).message}</ProblemLine>}
         <textarea
           className="field experiment-note"
           aria-label="What is to be found out"

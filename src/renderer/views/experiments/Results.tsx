@@ -2,7 +2,7 @@ import { BookOpen, Check, CircleAlert, Columns3, GitCompare, Minus, X } from 'lu
 import { useState } from 'react';
 import type { ContextId, ExperimentResult } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Button, IconButton, notifyProblem, say } from '../../parts';
+import { Button, IconButton, notifyProblem, placeByKey, say } from '../../parts';
 import { experimentsChanged, go } from '../../state';
 import { outcomeNames } from './words';
 
@@ -18,19 +18,17 @@ export function Results({ results }: { results: readonly ExperimentResult[] }) {
   const at = Math.min(chosen, results.length - 1);
   const latest = results.filter((result) => result.round === results[0]?.round && result.commit);
   const turns = new Set(latest.map((result) => result.turnId));
-  const choose = (n: number, from: HTMLElement) => {
-    const next = Math.max(0, Math.min(results.length - 1, n));
+  const choose = (next: number, from: HTMLElement) => {
     setChosen(next);
     from.querySelector(`[data-result="${next}"]`)?.scrollIntoView({ block: 'nearest' });
   };
   const onKeyDown = (event: React.KeyboardEvent<HTMLElement>) => {
     if (event.target !== event.currentTarget || event.ctrlKey || event.metaKey || event.altKey) return;
     const result = results[at];
-    const steps: Record<string, number> = { j: 1, ArrowDown: 1, k: -1, ArrowUp: -1 };
     const verdicts: Record<string, Verdict> = { p: 'pass', f: 'fail', u: null };
-    const step = steps[event.key];
+    const next = placeByKey(event, at, results.length);
     const verdict = verdicts[event.key];
-    if (step !== undefined) choose(at + step, event.currentTarget);
+    if (next !== undefined) choose(next, event.currentTarget);
     else if (result && verdict !== undefined) judge(result.resultId, verdict);
     else if (result?.commit && event.key === 'Enter') open(result.commit);
     else if (result?.commit && event.key === 'd') compare(result);

@@ -1,5 +1,5 @@
 import type { redactionKinds } from '../../../core/contract/index.js';
-import { Button, problemOf } from '../../parts';
+import { Button, ProblemLine, problemOf } from '../../parts';
 import type { Query } from '../../state';
 
 const kindNames = { secret: 'secret', path: 'home folder', email: 'e-mail address' } as const;
@@ -33,12 +33,12 @@ export function Redactions({ found }: { found: Query<readonly Redaction[]> }) {
     );
   if (found.status === 'failed')
     return (
-      <p className="notice-line error" role="alert">
+      <ProblemLine>
         <span className="grow">Secrets could not be looked for: {problemOf(found.error).message}</span>
         <Button small onClick={found.retry}>
           Try again
         </Button>
-      </p>
+      </ProblemLine>
     );
   if (found.data.length === 0) return <p className="muted">Nothing was found that would be taken out. Pictures are not searched.</p>;
   return (

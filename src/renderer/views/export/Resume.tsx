@@ -3,7 +3,7 @@ import { useState } from 'react';
 // Types only: the contract's schemas stay out of the window's bundle.
 import type { ContextId, Runtime } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { agentIds, agents, Button, Copyable, problemOf, Sheet, say } from '../../parts';
+import { agentIds, agents, Button, Copyable, ProblemLine, problemOf, Sheet, say } from '../../parts';
 import { copy, dismiss } from '../../state';
 
 /** Puts the context where an agent looks for its sessions, and says how to go on there. */
@@ -79,11 +79,7 @@ export function ResumeSheet({ commit, agent: given }: { commit: ContextId; agent
               onChange={(event) => setCwd(event.target.value)}
             />
           </label>
-          {state.phase === 'failed' && (
-            <p className="notice-line error" role="alert">
-              Nothing was written: {problemOf(state.error).message}
-            </p>
-          )}
+          {state.phase === 'failed' && <ProblemLine>Nothing was written: {problemOf(state.error).message}</ProblemLine>}
         </div>
       )}
     </Sheet>

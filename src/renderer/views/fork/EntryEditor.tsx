@@ -3,7 +3,7 @@ import { Pencil, Plus, Scissors, Trash2, Undo2 } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';
 import type { ContextId, Entry, EntryDraft, EntryKey, OutlineRow, Stop } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, Button, familyIcons, familyOf, IconButton, kindNames, say, speaker, textOf } from '../../parts';
+import { Answer, Button, familyIcons, familyOf, IconButton, kindNames, ProblemLine, say, speaker, textOf } from '../../parts';
 import { useQuery } from '../../state';
 import { type Changes, partnerOf } from './plan';
 
@@ -313,11 +313,7 @@ function DraftForm({
       {entry?.kind === 'thinking' && (
         <p className="notice-line">Thinking that is changed loses its signature. Most providers leave it out of what the model gets.</p>
       )}
-      {wrong && (
-        <p className="notice-line error" role="alert">
-          {wrong}
-        </p>
-      )}
+      {wrong && <ProblemLine>{wrong}</ProblemLine>}
       <div className="fork-buttons">
         <Button look="primary" onClick={done}>
           Keep this

@@ -2,7 +2,7 @@ import { Package, Plus, X } from 'lucide-react';
 import { type ReactNode, useDeferredValue, useState } from 'react';
 import type { Agent, BoxRow } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, Button, Empty, IconButton, notifyProblem, problemOf, say } from '../../parts';
+import { Answer, Button, Empty, IconButton, notifyProblem, ProblemLine, problemOf, say } from '../../parts';
 import { go, notify, refreshProject, useKept, useNavigation, useProject, useQuery } from '../../state';
 import { freshForm, inputOf, nextId, type PackForm, type PackInput } from './form';
 import { Packed } from './Packed';
@@ -231,9 +231,7 @@ function Preview({ project, form }: { project: string; form: PackForm }) {
   return (
     <section className="pack-preview" aria-label="The box that would be written">
       {query.status === 'failed' ? (
-        <p className="notice-line error" role="alert">
-          {problemOf(query.error).message}
-        </p>
+        <ProblemLine>{problemOf(query.error).message}</ProblemLine>
       ) : (
         <Answer query={query} what="The box cannot be shown" loading="Packing" lines={6}>
           {({ profile, cards, dropped }) => (

@@ -1,17 +1,11 @@
 import type { PlannedCard } from '../../../core/contract/index.js';
-import { type Family, Fold, say } from '../../parts';
+import { type Family, Fold, say, textOfContent } from '../../parts';
 import { go } from '../../state';
 
 export type PackedRow = Omit<PlannedCard, 'authorId'>;
 
 const familyOf = ({ type, role }: PackedRow): Family =>
   type.startsWith('tool.') ? 'tool' : type.startsWith('sys.') || type.startsWith('meta.') ? 'system' : role === 'tool' ? 'tool' : role;
-
-const textOf = ({ content }: PackedRow): string => {
-  if (!content) return '';
-  if (content.kind === 'text') return content.text;
-  return JSON.stringify(content.kind === 'json' ? content.data : content.fields);
-};
 
 const shown = 400;
 
@@ -36,7 +30,7 @@ export function Packed({ rows, dropped }: { rows: readonly PackedRow[]; dropped:
             <p className="packed-type">
               {row.type} <span className="muted">{row.role}</span>
             </p>
-            <Fold text={textOf(row)} lines={4}>
+            <Fold text={row.content ? textOfContent(row.content) : ''} lines={4}>
               {(text) => <pre className="verbatim">{text}</pre>}
             </Fold>
           </li>

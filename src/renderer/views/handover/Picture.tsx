@@ -115,13 +115,13 @@ function ArrowView({ arrow: { turn, from, to, part } }: { arrow: Arrow }) {
         <path d={itself ? `M ${x + 6} ${line + 10} l 6 -4 v 8 z` : `M ${end} ${line} l ${-way * 7} -4.5 v 9 z`} fill="currentColor" />
       </svg>
       <span className="arrow-words" style={{ left, width }}>
-        <span className="ellipsis">{turn.instruction ?? toolNames[turn.tool] ?? turn.tool}</span>
+        <span className="arrow-stays ellipsis">{turn.instruction ?? toolNames[turn.tool] ?? turn.tool}</span>
       </span>
       <span className="arrow-facts muted" style={{ left, width, top: line + 4 }}>
-        <span>{say.plural(turn.cards, 'card')}</span>
-        {part && <span>· {part}</span>}
-        <span>·</span>
-        <span className={`status-${turn.status}`}>{turn.status}</span>
+        <span className="arrow-stays">
+          {say.plural(turn.cards, 'card')} · {part && `${part} · `}
+          <span className={`status-${turn.status}`}>{turn.status}</span>
+        </span>
       </span>
       <time className="arrow-time muted" dateTime={turn.createdAt} title={say.instant(turn.createdAt)}>
         {say.when(turn.createdAt)}

@@ -35,9 +35,10 @@ export interface Arrow {
 /** One row for each handover, oldest first. */
 export function arrowsOf(columns: readonly Column[], turns: readonly MapTurn[]): Arrow[] {
   const places = new Map(columns.map((column, place) => [column.agentId, place]));
+  const batches = Map.groupBy(turns, (turn) => turn.batchId);
   return turns.map((turn) => {
     const to = places.get(turn.agentId) ?? 0;
-    const together = turn.batchId === undefined ? 0 : turns.filter((other) => other.batchId === turn.batchId).length;
+    const together = turn.batchId === undefined ? 0 : (batches.get(turn.batchId)?.length ?? 0);
     return {
       turn,
       from: turn.sourceAgentId === undefined ? to : (places.get(turn.sourceAgentId) ?? to),

@@ -2,7 +2,7 @@ import { CircleCheck, CircleDashed, CircleDot, FileText, Scissors } from 'lucide
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import type { ContextId, Kind, MomentState, ReplayStep, TurnRow } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { type Family, kindNames, problemOf, say } from '../../parts';
+import { type Family, kindNames, ProblemLine, problemOf, say } from '../../parts';
 import { File } from './File';
 import { Proving } from './Proving';
 
@@ -22,11 +22,7 @@ export function Moment({ project, commit, steps, place, turn, onGo }: MomentProp
   const step = steps[place];
   return (
     <aside className="moment" aria-label="State at this moment">
-      {error !== undefined && (
-        <p className="notice-line error" role="alert">
-          The state at this step cannot be read: {problemOf(error).message}
-        </p>
-      )}
+      {error !== undefined && <ProblemLine>The state at this step cannot be read: {problemOf(error).message}</ProblemLine>}
       {state && (
         <>
           <Window state={state} added={step?.tokens ?? 0} />

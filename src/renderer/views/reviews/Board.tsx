@@ -1,8 +1,8 @@
-import { type DragEvent, type KeyboardEvent, useRef, useState } from 'react';
+import { type DragEvent, type KeyboardEvent, useEffect, useRef, useState } from 'react';
 import { type TicketRow, type TicketStatus, ticketMoves, ticketStatuses } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Answer, Button, type MenuEntry, say, statusNames, WithContextMenu } from '../../parts';
-import { copy, go, useKept, useQuery, useTickets } from '../../state';
+import { copy, useKept, useQuery, useTickets } from '../../state';
 import { MoveSheet } from './MoveSheet';
 import { Findings, openTicket, Reviewers, shownLabels, statusIcons, TypeMark } from './marks';
 import { filterOf, type Narrowed } from './Reviews';
@@ -12,13 +12,16 @@ import { Problem, useWriting } from './writing';
 /** More than a person looks through in a column; the list has the rest. */
 const shownInColumn = 100;
 
+/** The card that was opened last: who comes back from it goes on from there. */
+let opened: string | undefined;
+
 interface Moving {
   readonly ticket: TicketRow;
   readonly to: TicketStatus | undefined;
 }
 
 /** Tickets in columns by their status. A card is dragged, or moved with m, to where it may go. */
-export function Board({ revision, narrowed }: { revision: string; narrowed: Narrowed }) {
+export function Board({ revision, narrowed, onMore }: { revision: string; narrowed: Narrowed; onMore: (status: TicketStatus) => void }) {
   const filter = filterOf({ ...narrowed, status: '' });
   const query = useKept(
     useQuery(`${revision} ${JSON.stringify(filter)}`, (signal) =>
@@ -42,6 +45,13 @@ export function Board({ revision, narrowed }: { revision: string; narrowed: Narr
     else setMoving({ ticket, to });
   };
 
+  const ready = query.status === 'done';
+  useEffect(() => {
+    if (!ready || opened === undefined) return;
+    board.current?.querySelector<HTMLElement>(`[data-ticket="${opened}"]`)?.focus();
+    opened = undefined;
+  }, [ready]);
+
   return (
     <>
       <Problem>{problem}</Problem>
@@ -57,6 +67,7 @@ export function Board({ revision, narrowed }: { revision: string; narrowed: Narr
                   total={columns[n]?.total ?? 0}
                   dragged={dragged}
                   onDrop={() => dragged && drop(dragged, status)}
+                  onMore={() => onMore(status)}
                   onDrag={setDragged}
                   onMove={(ticket) => setMoving({ ticket, to: undefined })}
                   onMenu={setPointed}
@@ -119,13 +130,14 @@ interface ColumnProps {
   readonly total: number;
   readonly dragged: TicketRow | undefined;
   readonly onDrop: () => void;
+  readonly onMore: () => void;
   readonly onDrag: (ticket: TicketRow | undefined) => void;
   readonly onMove: (ticket: TicketRow) => void;
   readonly onMenu: (ticket: TicketRow) => void;
   readonly onStep: (from: HTMLElement, step: Step) => void;
 }
 
-function Column({ status, rows, total, dragged, onDrop, ...ofCards }: ColumnProps) {
+function Column({ status, rows, total, dragged, onDrop, onMore, ...ofCards }: ColumnProps) {
   const [over, setOver] = useState(false);
   const takes = dragged && (dragged.status === status || ticketMoves[dragged.status][status] !== undefined);
   const Glyph = statusIcons[status];
@@ -165,7 +177,7 @@ function Column({ status, rows, total, dragged, onDrop, ...ofCards }: ColumnProp
         ))}
       </ul>
       {total > rows.length && (
-        <Button small look="plain" onClick={() => go({ tickets: 'list' })}>
+        <Button small look="plain" onClick={onMore}>
           {say.exact(total - rows.length)} more in the list
         </Button>
       )}
@@ -193,7 +205,10 @@ function Card({ ticket, onDrag, onMove, onMenu, onStep }: { ticket: TicketRow } 
         data-ticket={ticket.ticketId}
         aria-keyshortcuts="m"
         title={`${ticket.ticketId}  ${ticket.title}\nEnter opens, m moves`}
-        onClick={() => openTicket(ticket.ticketId)}
+        onClick={() => {
+          opened = ticket.ticketId;
+          openTicket(ticket.ticketId);
+        }}
         onKeyDown={onKeyDown}
         onContextMenu={() => onMenu(ticket)}
         onDragStart={(event) => {

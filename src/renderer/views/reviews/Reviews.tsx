@@ -24,6 +24,8 @@ export interface Narrowed {
   readonly ready: boolean;
 }
 
+/** How the tickets of a project were narrowed down last: opening one and coming back does not forget it. */
+const lastNarrowed = new Map<string, Narrowed>();
 const everything: Narrowed = { text: '', type: '', assignee: '', label: '', status: '', ready: false };
 
 /** As the engine takes it. */
@@ -39,12 +41,17 @@ export const filterOf = ({ text, type, assignee, label, status, ready }: Narrowe
 /** Tickets of a project, or the one that is open. */
 export function ReviewsView({ project }: { project: string }) {
   const ticket = useNavigation(({ route }) => route.ticket);
-  return ticket ? <TicketPage key={`${project} ${ticket}`} project={project} ticketId={ticket} /> : <Tickets project={project} />;
+  return ticket ? <TicketPage key={`${project} ${ticket}`} project={project} ticketId={ticket} /> : <Tickets key={project} project={project} />;
 }
 
 function Tickets({ project }: { project: string }) {
   const shown: TicketsAs | 'board' = useNavigation(({ route }) => route.tickets) ?? 'board';
-  const [narrowed, setNarrowed] = useState(everything);
+  const [narrowed, setNarrowed] = useState(lastNarrowed.get(project) ?? everything);
+  const narrow = (part: Partial<Narrowed>): void => {
+    const next = { ...narrowed, ...part };
+    lastNarrowed.set(project, next);
+    setNarrowed(next);
+  };
   const [sheet, setSheet] = useState<'new' | 'import'>();
   const deferred = useDeferredValue(narrowed);
   const commits = useProject((state) => state.revision);
@@ -96,15 +103,24 @@ function Tickets({ project }: { project: string }) {
               {shown !== 'waiting' && (
                 <Narrow
                   narrowed={narrowed}
-                  onChange={(part) => setNarrowed({ ...narrowed, ...part })}
+                  onChange={narrow}
                   types={types}
                   assignees={assignees}
                   labels={shownLabels(labels)}
                   withStatus={shown === 'list'}
                 />
               )}
-              {shown === 'board' && <Board revision={key} narrowed={deferred} />}
-              {shown === 'list' && <TicketList revision={key} narrowed={deferred} />}
+              {shown === 'board' && (
+                <Board
+                  revision={key}
+                  narrowed={deferred}
+                  onMore={(status) => {
+                    narrow({ status });
+                    go({ tickets: 'list' });
+                  }}
+                />
+              )}
+              {shown === 'list' && <TicketList project={project} revision={key} narrowed={deferred} />}
               {shown === 'waiting' && <Waiting revision={key} />}
             </>
           )

@@ -3,7 +3,7 @@ import { type KeyboardEvent, useEffect, useMemo, useRef, useState } from 'react'
 import type { TicketRow } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Empty, Failure, Loading, placeByKey, rowsOnPage, say } from '../../parts';
-import { createRanges, useRanges } from '../../state';
+import { createRanges, type Ranges, useRanges } from '../../state';
 import { MoveSheet } from './MoveSheet';
 import { Findings, openTicket, Reviewers, StatusMark, shownLabels, TypeMark } from './marks';
 import { filterOf, type Narrowed } from './Reviews';
@@ -11,24 +11,55 @@ import { filterOf, type Narrowed } from './Reviews';
 const pageSize = 200;
 const rowHeight = 30;
 
-/** Tickets as rows, those changed last first; read in pages as they come into view. */
-export function TicketList({ revision, narrowed }: { revision: string; narrowed: Narrowed }) {
-  const key = JSON.stringify(filterOf(narrowed));
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a new revision reads the list again
-  const pages = useMemo(
-    () =>
-      createRanges<TicketRow>(pageSize, async (offset, limit) => {
-        const { total, rows } = await api.ticket.overview({ ...JSON.parse(key), offset, limit });
+/** A list as it was left: who opens a ticket and comes back finds the same rows, and their place in them. */
+interface Left {
+  readonly id: string;
+  readonly pages: Ranges<TicketRow>;
+  at: number;
+  offset: number;
+}
+let left: Left | undefined;
+
+/** Tickets as rows, those changed last first; read in pages as they come into view, and again, in place, when one changed. */
+export function TicketList({ project, revision, narrowed }: { project: string; revision: string; narrowed: Narrowed }) {
+  const filter = JSON.stringify(filterOf(narrowed));
+  const id = `${project} ${filter}`;
+  const list = useMemo(() => {
+    if (left?.id !== id) {
+      const pages = createRanges<TicketRow>(pageSize, async (offset, limit) => {
+        const { total, rows } = await api.ticket.overview({ ...JSON.parse(filter), offset, limit });
         return { total, items: rows };
-      }),
-    [key, revision],
-  );
-  const rows = useRanges(pages);
+      });
+      left = { id, pages, at: 0, offset: 0 };
+    }
+    return left;
+  }, [id, filter]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new revision reads the list again
+  useEffect(() => list.pages.renew(), [list, revision]);
+  return <Rows key={id} list={list} />;
+}
+
+function Rows({ list }: { list: Left }) {
+  const rows = useRanges(list.pages);
   const total = rows.total();
-  const [at, setAt] = useState(0);
+  const [chosen, setChosen] = useState(list.at);
+  const at = Math.max(0, Math.min(chosen, (total ?? 1) - 1));
   const [moving, setMoving] = useState<string>();
   const scroller = useRef<HTMLDivElement>(null);
-  const virtual = useVirtualizer({ count: total ?? 0, getScrollElement: () => scroller.current, estimateSize: () => rowHeight, overscan: 12 });
+  const virtual = useVirtualizer({
+    count: total ?? 0,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => rowHeight,
+    overscan: 12,
+    initialOffset: list.offset,
+    onChange: ({ scrollOffset }) => {
+      if (scrollOffset !== null) list.offset = scrollOffset;
+    },
+  });
+  const setAt = (place: number): void => {
+    list.at = place;
+    setChosen(place);
+  };
   const items = virtual.getVirtualItems();
   const first = items[0]?.index ?? 0;
   const last = items.at(-1)?.index ?? 0;
@@ -66,7 +97,17 @@ export function TicketList({ revision, narrowed }: { revision: string; narrowed:
       >
         <div style={{ height: virtual.getTotalSize(), position: 'relative' }} role="presentation">
           {items.map((item) => (
-            <Row key={item.key} place={item.index} top={item.start} ticket={rows.at(item.index)} chosen={item.index === at} />
+            <Row
+              key={item.key}
+              place={item.index}
+              top={item.start}
+              ticket={rows.at(item.index)}
+              chosen={item.index === at}
+              onOpen={(ticket) => {
+                setAt(item.index);
+                openTicket(ticket.ticketId);
+              }}
+            />
           ))}
         </div>
       </div>
@@ -75,7 +116,15 @@ export function TicketList({ revision, narrowed }: { revision: string; narrowed:
   );
 }
 
-function Row({ place, top, ticket, chosen }: { place: number; top: number; ticket: TicketRow | undefined; chosen: boolean }) {
+interface RowProps {
+  readonly place: number;
+  readonly top: number;
+  readonly ticket: TicketRow | undefined;
+  readonly chosen: boolean;
+  readonly onOpen: (ticket: TicketRow) => void;
+}
+
+function Row({ place, top, ticket, chosen, onOpen }: RowProps) {
   if (!ticket) return <div className="ticket-row" style={{ top }} aria-hidden />;
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: the listbox answers the keys for its options
@@ -88,7 +137,7 @@ function Row({ place, top, ticket, chosen }: { place: number; top: number; ticke
       style={{ top }}
       data-ticket={ticket.ticketId}
       title={ticket.title}
-      onClick={() => openTicket(ticket.ticketId)}
+      onClick={() => onOpen(ticket)}
     >
       <span className="mono muted ticket-row-id">{ticket.ticketId}</span>
       <StatusMark status={ticket.status} />

@@ -1,5 +1,6 @@
 import {
   Bug,
+  Check,
   CircleCheck,
   CircleDashed,
   CircleDot,
@@ -7,10 +8,13 @@ import {
   Eye,
   Flag,
   HelpCircle,
+  Hourglass,
   ListTodo,
+  MessageSquare,
   OctagonAlert,
   SearchCheck,
   Sparkles,
+  X,
 } from 'lucide-react';
 import type { ContextId, Ticket, TicketRow, TicketStatus, Verdict } from '../../../core/contract/index.js';
 import { type Icon, say, statusNames } from '../../parts';
@@ -90,17 +94,20 @@ export function ContextLink({ id, known }: { id: string; known: boolean }) {
   );
 }
 
-const verdictSigns: Readonly<Record<Verdict, string>> = { pending: '·', approved: '✓', changes_requested: '✗', commented: '“' };
+const verdictIcons: Readonly<Record<Verdict, Icon>> = { pending: Hourglass, approved: Check, changes_requested: X, commented: MessageSquare };
 
 /** Reviewers in a word each: who, and what they said so far. */
 export function Reviewers({ reviewers }: { reviewers: Ticket['reviewers'] }) {
-  return reviewers.map(({ name, verdict }) => (
-    <span key={name} className={`reviewer ${verdict}`} title={`${name}: ${verdictNames[verdict]}`}>
-      <span aria-hidden>{verdictSigns[verdict]}</span>
-      <span className="unseen">{verdictNames[verdict]}: </span>
-      {name}
-    </span>
-  ));
+  return reviewers.map(({ name, verdict }) => {
+    const Glyph = verdictIcons[verdict];
+    return (
+      <span key={name} className={`reviewer ${verdict}`} title={`${name}: ${verdictNames[verdict]}`}>
+        <Glyph size={11} aria-hidden />
+        <span className="unseen">{verdictNames[verdict]}: </span>
+        {name}
+      </span>
+    );
+  });
 }
 
 /** Labels that say where a ticket came from are for the machine. */

@@ -1,6 +1,6 @@
 import { useId, useState } from 'react';
 import type { ContextId } from '../../../core/contract/index.js';
-import { problemOf, say } from '../../parts';
+import { ProblemLine, problemOf, say } from '../../parts';
 import { setActor, ticketsChanged, useNavigation, useTickets } from '../../state';
 
 /** Who writes, and from which understanding: what every write of a ticket carries. */
@@ -77,12 +77,7 @@ export function useWriting(): { busy: boolean; problem: string | undefined; writ
   };
 }
 
-export const Problem = ({ children }: { children: string | undefined }) =>
-  children === undefined ? null : (
-    <p className="notice-line error" role="alert">
-      {children}
-    </p>
-  );
+export const Problem = ({ children }: { children: string | undefined }) => (children === undefined ? null : <ProblemLine>{children}</ProblemLine>);
 
 /** Names as people type them: with commas, in any number. */
 export const namesIn = (text: string): string[] =>

@@ -2,7 +2,7 @@ import { KeyRound, Plus, Trash2 } from 'lucide-react';
 import { useRef, useState } from 'react';
 import { type ProviderAccount, type ProviderAccounts, type Wire, wires } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, Button, IconButton, problemOf, Sheet } from '../../parts';
+import { Answer, Button, IconButton, ProblemLine, problemOf, Sheet } from '../../parts';
 import { dismiss, useQuery } from '../../state';
 
 const origins: Record<ProviderAccount['from'], string> = {
@@ -63,11 +63,7 @@ function Accounts({ first }: { first: ProviderAccounts }) {
           </li>
         ))}
       </ul>
-      {problem && (
-        <p className="notice-line error" role="alert">
-          {problem}
-        </p>
-      )}
+      {problem && <ProblemLine>{problem}</ProblemLine>}
       <NewProvider noKeys={accounts.noKeys} onAdd={(account) => take(api.provider.set(account))} />
     </div>
   );

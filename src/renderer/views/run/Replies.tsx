@@ -1,6 +1,6 @@
 import { Columns3, GitCompare, RotateCcw, Square } from 'lucide-react';
 import type { ContextId, Turn } from '../../../core/contract/index.js';
-import { Button, problemOf, say } from '../../parts';
+import { Button, ProblemLine, problemOf, say } from '../../parts';
 import { go, type RunJob, startRun } from '../../state';
 import { Reply } from './Reply';
 
@@ -44,9 +44,7 @@ export function Replies({ job, turn }: { job: RunJob; turn: Turn }) {
         )}
       </header>
       {job.state === 'failed' && samples.every((sample) => sample.state !== 'failed') && (
-        <p className="notice-line error" role="alert">
-          {problemOf(job.error).message} Nothing was added to the project.
-        </p>
+        <ProblemLine>{problemOf(job.error).message} Nothing was added to the project.</ProblemLine>
       )}
       <div className="replies-row">
         {samples.map((sample, n) => (

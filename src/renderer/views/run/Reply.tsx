@@ -1,7 +1,7 @@
 import { Ban, BookOpen, Check, CircleAlert, GitCompare, Hourglass, MessageCircleQuestionMark } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import type { ContextId } from '../../../core/contract/index.js';
-import { Button, Code, Fold, Markdown, notifyProblem, say } from '../../parts';
+import { Button, Code, Fold, Markdown, notifyProblem, ProblemLine, say } from '../../parts';
 import { answerQuestion, go, type Sample, type SamplePart } from '../../state';
 
 const words: Record<Sample['state'], string> = {
@@ -45,11 +45,7 @@ export function Reply({ sample, number, isAlone, turnId }: { sample: Sample; num
         ))}
         {sample.limit && <Limit reason={sample.limit.reason} until={sample.limit.until} />}
         {sample.question && <Question key={sample.question.id} {...sample.question} />}
-        {sample.problem && (
-          <p className="notice-line error" role="alert">
-            {sample.problem}. This sample left no branch; nothing else was changed.
-          </p>
-        )}
+        {sample.problem && <ProblemLine>{sample.problem}. This sample left no branch; nothing else was changed.</ProblemLine>}
         {state === 'stopped' && <p className="muted">Stopped before it was whole: it left no branch.</p>}
       </div>
       {commit && (

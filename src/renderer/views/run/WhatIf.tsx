@@ -2,7 +2,7 @@ import { ArrowRight, GitCompare, Play, Split, Square } from 'lucide-react';
 import { useState } from 'react';
 import type { ContextId, DivergenceLimit, Following } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, Button, Empty, problemOf, say } from '../../parts';
+import { Answer, Button, Empty, ProblemLine, problemOf, say } from '../../parts';
 import { go, startWhatIf, useKept, useProject, useQuery, useWhatIfs, type WhatIfInput, type WhatIfJob } from '../../state';
 import { Reply } from './Reply';
 import { lastProvider, type Provider, rememberProvider, type Unanswered, Who } from './Who';
@@ -209,11 +209,7 @@ function Followed({ job, isLast }: { job: WhatIfJob; isLast: boolean }) {
           <Reply sample={turn.sample} number={turn.turn} isAlone turnId={turn.of ?? input.original} />
         </div>
       ))}
-      {state === 'failed' && (
-        <p className="notice-line error" role="alert">
-          {problemOf(job.error).message}
-        </p>
-      )}
+      {state === 'failed' && <ProblemLine>{problemOf(job.error).message}</ProblemLine>}
       {result?.stopped && (
         <p className="notice-line what-if-end" role="status">
           <span className="grow">

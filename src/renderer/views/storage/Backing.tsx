@@ -2,9 +2,9 @@ import { CloudUpload, Plus, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import type { TierState } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, Button, IconButton, problemOf, say } from '../../parts';
+import { Answer, Button, IconButton, say } from '../../parts';
 import { useQuery } from '../../state';
-import { useTask } from './task';
+import { TaskProblem, useTask } from './task';
 
 type Replicated = Awaited<ReturnType<typeof api.tier.replicate>>;
 
@@ -75,15 +75,8 @@ export function Backing({ onChanged }: { onChanged: () => void }) {
             ))}
           </p>
         )}
-        {[changed, copied].map(
-          (task, place) =>
-            task.state === 'failed' && (
-              // biome-ignore lint/suspicious/noArrayIndexKey: two tasks that never move
-              <p key={place} className="notice-line error" role="alert">
-                {problemOf(task.error).message}
-              </p>
-            ),
-        )}
+        <TaskProblem task={changed} />
+        <TaskProblem task={copied} />
       </div>
     </section>
   );

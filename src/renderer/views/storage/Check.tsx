@@ -1,7 +1,8 @@
 import { ShieldCheck, Wrench } from 'lucide-react';
+import { useState } from 'react';
 import { api } from '../../client';
-import { Button, problemOf, say } from '../../parts';
-import { type Task, useTask } from './task';
+import { Button, say } from '../../parts';
+import { TaskProblem, useTask } from './task';
 
 type Checked = Awaited<ReturnType<typeof api.project.check>>;
 
@@ -9,16 +10,18 @@ const shownProblems = 200;
 
 /** Whether every byte is what its name says; and, where it is not, what can be made sound again. */
 export function Check({ onChanged }: { onChanged: () => void }) {
-  const [checked, check] = useTask<Checked>();
-  const [repaired, repair] = useTask<Checked>();
-  const task: Task<Checked> = repaired.state === 'idle' ? checked : repaired;
-  const busy = task.state === 'running';
+  const [task, start] = useTask<Checked>();
+  const [repairs, setRepairs] = useState(false);
+  const check = (repair: boolean) => {
+    setRepairs(repair);
+    return start((signal) => api.project.check(repair ? { repair } : {}, { signal }));
+  };
   return (
     <section aria-label="Check">
       <h3>Is it sound?</h3>
       <p className="muted">Every object against its hash, every commit against its parent and content, every imported file against what was read.</p>
       <div className="storage-actions">
-        <Button icon={ShieldCheck} disabled={busy} onClick={() => void check((signal) => api.project.check({}, { signal }))}>
+        <Button icon={ShieldCheck} disabled={task.state === 'running'} onClick={() => void check(false)}>
           Check everything
         </Button>
         {task.state === 'running' && (
@@ -28,12 +31,8 @@ export function Check({ onChanged }: { onChanged: () => void }) {
         )}
       </div>
       <div aria-live="polite">
-        {task.state === 'running' && <p className="muted">{repaired.state === 'running' ? 'Repairing' : 'Reading all that is stored'}…</p>}
-        {task.state === 'failed' && (
-          <p className="notice-line error" role="alert">
-            {problemOf(task.error).message}
-          </p>
-        )}
+        {task.state === 'running' && <p className="muted">{repairs ? 'Repairing' : 'Reading all that is stored'}…</p>}
+        <TaskProblem task={task} />
         {task.state === 'done' && (
           <>
             <p className={task.result.ok ? 'storage-sound' : 'storage-unsound'}>
@@ -60,10 +59,10 @@ export function Check({ onChanged }: { onChanged: () => void }) {
                 And {say.plural(task.result.problems.length - shownProblems, 'more problem', 'more problems')}: `stemma fsck --json` lists all.
               </p>
             )}
-            {repaired.state === 'idle' && !task.result.ok && (
+            {!repairs && !task.result.ok && (
               <Button
                 icon={Wrench}
-                onClick={() => void repair((signal) => api.project.check({ repair: true }, { signal })).then(onChanged)}
+                onClick={() => void check(true).then(onChanged)}
                 title="What can be made again from what is sound is; the rest is set apart and named"
               >
                 Repair

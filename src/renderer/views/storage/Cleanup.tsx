@@ -1,18 +1,23 @@
 import { Eraser, PackageCheck, Trash2 } from 'lucide-react';
+import { useState } from 'react';
 import { api } from '../../client';
-import { Button, problemOf, say } from '../../parts';
-import { useTask } from './task';
+import { Button, say } from '../../parts';
+import { TaskProblem, useTask } from './task';
 
 type Collected = Awaited<ReturnType<typeof api.artifact.gc>>;
 type Packed = Awaited<ReturnType<typeof api.artifact.repack>>;
 
 /** Giving space back: what nothing names goes after one has seen what that is, and what stays is packed closer. */
 export function Cleanup({ onChanged }: { onChanged: () => void }) {
-  const [plan, look] = useTask<Collected>();
-  const [collected, collect] = useTask<Collected>();
+  const [collected, start] = useTask<Collected>();
+  const [removes, setRemoves] = useState(false);
   const [packed, pack] = useTask<Packed>();
-  const planned = plan.state === 'done' && collected.state === 'idle' ? plan.result : undefined;
-  const busy = [plan, collected, packed].some(({ state }) => state === 'running');
+  const collect = (remove: boolean) => {
+    setRemoves(remove);
+    return start((signal) => api.artifact.gc(remove ? {} : { dryRun: true }, { signal }));
+  };
+  const planned = collected.state === 'done' && !removes ? collected.result : undefined;
+  const busy = [collected, packed].some(({ state }) => state === 'running');
   return (
     <section aria-label="Give space back">
       <h3>Give space back</h3>
@@ -21,7 +26,7 @@ export function Cleanup({ onChanged }: { onChanged: () => void }) {
         nothing.
       </p>
       <div className="storage-actions">
-        <Button icon={Eraser} disabled={busy} onClick={() => void look((signal) => api.artifact.gc({ dryRun: true }, { signal }))}>
+        <Button icon={Eraser} disabled={busy} onClick={() => void collect(false)}>
           See what could go
         </Button>
         <Button icon={PackageCheck} disabled={busy} onClick={() => void pack((signal) => api.artifact.repack({}, { signal })).then(onChanged)}>
@@ -29,20 +34,19 @@ export function Cleanup({ onChanged }: { onChanged: () => void }) {
         </Button>
       </div>
       <div aria-live="polite">
-        {plan.state === 'running' && <p className="muted">Looking through all objects…</p>}
+        {collected.state === 'running' && <p className="muted">{removes ? 'Removing what nothing names' : 'Looking through all objects'}…</p>}
         {planned?.removed === 0 && <p>Nothing to remove: {keeps(planned)}.</p>}
         {planned && planned.removed > 0 && (
           <div className="notice-line">
             <span className="grow">
               {say.plural(planned.removed, 'object')} could go, {say.bytes(planned.freedBytes)} as stored. What stays: {keeps(planned)}.
             </span>
-            <Button small look="danger" icon={Trash2} onClick={() => void collect((signal) => api.artifact.gc({}, { signal })).then(onChanged)}>
+            <Button small look="danger" icon={Trash2} onClick={() => void collect(true).then(onChanged)}>
               Remove {say.plural(planned.removed, 'object')}
             </Button>
           </div>
         )}
-        {collected.state === 'running' && <p className="muted">Removing what nothing names…</p>}
-        {collected.state === 'done' && (
+        {collected.state === 'done' && removes && (
           <p>
             {say.plural(collected.result.removed, 'object')} removed, {say.bytes(collected.result.freedBytes)} given back.
           </p>
@@ -62,15 +66,8 @@ export function Cleanup({ onChanged }: { onChanged: () => void }) {
               : `${say.plural(packed.result.objects, 'object')} looked at: ${say.bytes(packed.result.before)} became ${say.bytes(packed.result.after)}.`}
           </p>
         )}
-        {[plan, collected, packed].map(
-          (task, place) =>
-            task.state === 'failed' && (
-              // biome-ignore lint/suspicious/noArrayIndexKey: three tasks that never move
-              <p key={place} className="notice-line error" role="alert">
-                {problemOf(task.error).message}
-              </p>
-            ),
-        )}
+        <TaskProblem task={collected} />
+        <TaskProblem task={packed} />
       </div>
     </section>
   );

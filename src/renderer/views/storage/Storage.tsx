@@ -62,7 +62,12 @@ function Weights({ report }: { report: StorageReport }) {
   return (
     <section aria-label="Space">
       <h2>
-        {say.bytes(stored)} <span className="muted">on disk for {say.bytes(report.logical)} of content</span>
+        {say.bytes(stored)}{' '}
+        <span className="muted">
+          {report.logical > 0
+            ? `on disk for ${say.bytes(report.logical)} of content`
+            : 'on disk: no history yet, only what a project needs to take some in'}
+        </span>
       </h2>
       <div className="storage-bar" aria-hidden>
         {shown.map(({ area, bytes }) => (

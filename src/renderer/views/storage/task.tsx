@@ -1,4 +1,5 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
+import { ProblemLine, problemOf } from '../../parts';
 
 export type Task<T> =
   | { readonly state: 'idle' }
@@ -30,3 +31,6 @@ export function useTask<T>(): readonly [Task<T>, (work: (signal: AbortSignal) =>
   }, []);
   return [task, start];
 }
+
+export const TaskProblem = ({ task }: { task: Task<unknown> }) =>
+  task.state === 'failed' && <ProblemLine>{problemOf(task.error).message}</ProblemLine>;

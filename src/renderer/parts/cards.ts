@@ -1,0 +1,15 @@
+import type { CardContent } from '../../core/contract/index.js';
+
+/** A content in a line or a few, as a row and a preview show it. */
+export function textOfContent(content: CardContent): string {
+  if (content.kind === 'text') return content.text;
+  if (content.kind === 'json') return factsIn(content.data);
+  return content.fields.map(({ name, description }) => (description ? `${name}: ${description}` : name)).join('\n');
+}
+
+/** Data of one level as a line for each part; deeper data as the JSON that it is. */
+function factsIn(data: unknown): string {
+  const parts = typeof data === 'object' && data !== null && !Array.isArray(data) ? Object.entries(data) : [];
+  const isFlat = parts.length > 0 && parts.every(([, value]) => value === null || typeof value !== 'object');
+  return isFlat ? parts.map(([name, value]) => `${name}: ${value}`).join('\n') : JSON.stringify(data);
+}
