@@ -112,7 +112,7 @@ export function importHolding(
         notes: [...results.flatMap((result) => result.notes), ...whole],
       };
     };
-    return withHolding(file, asked, work, (document) => (id === undefined ? unchanged(chain, file, document) : undefined));
+    return withHolding(file, asked, work, () => (id === undefined ? unchanged(chain, file) : undefined));
   } catch (error) {
     if (error instanceof StemmaError && (error.code === 'CORRUPT' || error.code === 'UNAVAILABLE')) return refused(found.path, error.message);
     if (error instanceof StemmaError) throw error;
@@ -121,10 +121,26 @@ export function importHolding(
 }
 
 /** What is known of a document that was kept when its conversations had been taken in, where it is the same still. */
-function unchanged(chain: Chain, file: string, document: Uint8Array): FileResult | undefined {
-  if (latestSource(chain, file)?.hash.equals(blake3Of(document)) !== true) return undefined;
-  const members = latestUnder(chain, membersOf(file));
+function unchanged(chain: Chain, path: string): FileResult | undefined {
+  const before = latestSource(chain, path);
+  if (!before) return undefined;
+  if (!isStill(path, before)) return undefined;
+  const members = latestUnder(chain, membersOf(path));
   return members.length > 0 ? { ...nothing, sessions: members.length, tips: members.flatMap((member) => tipIds(chain, member)) } : undefined;
+}
+
+/** A file that cannot be read is not what it was; whoever reads it next says why. */
+function isStill(path: string, { size, hash }: SourceRow): boolean {
+  let file: OpenFile | undefined;
+  try {
+    file = openFile(path, { held: 0 });
+    return file.bytes.length === size && file.hash().equals(hash);
+  } catch (error) {
+    if (error instanceof Unreadable) return false;
+    throw error;
+  } finally {
+    file?.close();
+  }
 }
 
 function importMember(chain: Chain, document: Document, asked: Ask): FileResult {

@@ -62,15 +62,15 @@ export const isDatabaseFile = (path: string): boolean => databaseEndings.has(ext
 const isDatabase = (head: Uint8Array): boolean => Buffer.from(head).subarray(0, magic.length).equals(magic);
 
 /**
- * Runs `work` on what the file holds, where it is a database or a document of several conversations; undefined where it is neither. Where
- * `known` has an answer to a document's bytes, they are not read.
+ * Runs `work` on what the file holds, where it is a database or a document of several conversations; undefined where it is neither. A
+ * document of which `known` says all is not read.
  * @throws CORRUPT, UNAVAILABLE, and what the file system says.
  */
 export function withHolding<T>(
   path: string,
   asked: ImportableFormat | undefined,
   work: (holding: Holding) => T,
-  known: (document: Uint8Array) => T | undefined = () => undefined,
+  known: () => T | undefined = () => undefined,
 ): T | undefined {
   const { head } = readEnds(path, 256);
   const readers = asked ? [asked] : importableFormats;
@@ -78,9 +78,9 @@ export function withHolding<T>(
   const format = readers.find(({ exports }) => exports?.recognize(head));
   if (!format?.exports) return undefined;
   const { keeps, members } = format.exports;
-  const bytes = readFileSync(path);
-  const answer = known(bytes);
+  const answer = known();
   if (answer !== undefined) return answer;
+  const bytes = readFileSync(path);
   const found = members(bytes);
   return found && work({ format, keeps, members: found, files: () => [{ path, bytes }] });
 }
