@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, openSync, readdirSync, readFileSync, readSync, statSync } from 'node:fs';
 import { basename, dirname, extname, join, resolve } from 'node:path';
-import { blake3OfParts } from '../artifacts/index.js';
+import { blake3Of, blake3OfParts, blake3Parts } from '../artifacts/index.js';
 import { StemmaError } from '../base/index.js';
 import type { Skip } from '../contract/index.js';
 import type { FileBytes } from '../formats/index.js';
@@ -81,8 +81,10 @@ export interface OpenFile {
   readonly bytes: FileBytes;
   /** All of it in memory, for what cannot do with less. */
   whole(): Uint8Array;
-  /** BLAKE3 of the bytes before `end`. */
+  /** BLAKE3 of the bytes before `end`. Who asks for a shorter beginning first has each byte read and hashed once. */
   hash(end?: number): Buffer;
+  /** Its first so many bytes, as a file that is closed with this one. */
+  upTo(end: number): OpenFile;
   /** Whether what has been read can have come from two states of the file: `hash` is that of the first. */
   hasChanged(hash: Buffer): boolean;
   close(): void;
@@ -92,7 +94,7 @@ export interface OpenFile {
 const usuallyHeld = 12 * 1024 * 1024;
 /** So much is read where less is asked for: what is asked for next stands behind it, as a rule. */
 const readAhead = 1024 * 1024;
-const hashedAtOnce = 4 * 1024 * 1024;
+const hashedAtOnce = readAhead;
 
 /** @throws Unreadable, here and where its bytes are asked for. */
 export function openFile(path: string, { upTo, held = usuallyHeld }: { readonly upTo?: number; readonly held?: number } = {}): OpenFile {
@@ -102,15 +104,17 @@ export function openFile(path: string, { upTo, held = usuallyHeld }: { readonly 
     const { mtimeMs } = stat;
     const size = Math.min(stat.size, upTo ?? stat.size);
     const bytes = size <= held ? readFully(fd, 0, size) : inParts(fd, size);
-    const hash = (end = size): Buffer => (bytes instanceof Uint8Array && end === size ? blake3OfParts([bytes]) : blake3OfParts(partsOf(bytes, end)));
-    return {
-      bytes,
-      whole: () => (bytes instanceof Uint8Array ? bytes : readFully(fd, 0, size)),
-      hash,
+    const hashOf = beginnings(bytes);
+    const upTo = (end: number): OpenFile => ({
+      bytes: bytes instanceof Uint8Array ? bytes.subarray(0, end) : { length: end, subarray: bytes.subarray },
+      whole: () => (bytes instanceof Uint8Array ? bytes.subarray(0, end) : readFully(fd, 0, end)),
+      hash: (shorter = end) => hashOf(shorter),
+      upTo: (shorter) => upTo(Math.min(shorter, end)),
       hasChanged: (before) =>
-        !(bytes instanceof Uint8Array) && fstatSync(fd).mtimeMs !== mtimeMs && !blake3OfParts(partsOf(inParts(fd, size), size)).equals(before),
-      close: () => closeSync(fd),
-    };
+        !(bytes instanceof Uint8Array) && fstatSync(fd).mtimeMs !== mtimeMs && !blake3OfParts(partsOf(inParts(fd, end), end)).equals(before),
+      close: () => undefined,
+    });
+    return { ...upTo(size), close: () => closeSync(fd) };
   } catch (error) {
     closeSync(fd);
     throw error;
@@ -121,18 +125,39 @@ export function openFile(path: string, { upTo, held = usuallyHeld }: { readonly 
 export const fileOf = (bytes: Uint8Array): OpenFile => ({
   bytes,
   whole: () => bytes,
-  hash: (end = bytes.length) => blake3OfParts([bytes.subarray(0, end)]),
+  hash: (end = bytes.length) => blake3Of(bytes.subarray(0, end)),
+  upTo: (end) => fileOf(bytes.subarray(0, end)),
   hasChanged: () => false,
   close: () => undefined,
 });
 
-function* partsOf(bytes: FileBytes, end: number): Generator<Uint8Array> {
-  for (let at = 0; at < end; at += hashedAtOnce) yield bytes.subarray(at, Math.min(at + hashedAtOnce, end));
+/** Hashes of a file's beginnings: for one that is longer than the last, only what stands between the two is read. */
+function beginnings(bytes: FileBytes): (end: number) => Buffer {
+  const known = new Map<number, Buffer>();
+  let hasher = blake3Parts();
+  let at = 0;
+  return (end) => {
+    const before = known.get(end);
+    if (before) return before;
+    if (end < at) {
+      hasher = blake3Parts();
+      at = 0;
+    }
+    for (const part of partsOf(bytes, end, at)) hasher.add(part);
+    at = end;
+    const digest = hasher.hash();
+    known.set(end, digest);
+    return digest;
+  };
+}
+
+function* partsOf(bytes: FileBytes, end: number, start = 0): Generator<Uint8Array> {
+  for (let at = start; at < end; at += hashedAtOnce) yield bytes.subarray(at, Math.min(at + hashedAtOnce, end));
 }
 
 /** Bytes of an open file, in a room that is used again and again. Whoever reads small ranges one after the other reads the disk seldom. */
 function inParts(fd: number, length: number): FileBytes {
-  let room = Buffer.allocUnsafe(hashedAtOnce);
+  let room = Buffer.allocUnsafe(Math.min(readAhead, length));
   let held = { start: 0, end: 0 };
   return {
     length,

@@ -1,11 +1,10 @@
 import { statSync } from 'node:fs';
-import { blake3Of } from '../artifacts/index.js';
 import type { ContextId } from '../base/index.js';
 import type { Chain } from '../chain/index.js';
 import type { Skip } from '../contract/index.js';
 import { type ImportableFormat, importableFormats, type PlanContext, type Progress } from '../formats/index.js';
 import { recognized } from './detect.js';
-import { ioReason, readEnds, readRange, sizeOf } from './files.js';
+import { ioReason, type OpenFile, openFile, readRange, sizeOf, Unreadable } from './files.js';
 import { importFile, importHolding } from './import.js';
 import { isDatabaseFile } from './members.js';
 import { latestSource, type SourceRow } from './sources.js';
@@ -59,6 +58,7 @@ const untold = (length: number): Progress => ({ settled: 0, resting: length, ope
  */
 export function takeIn(chain: Chain, path: string, { what, granularity, seam }: Taking): Taken {
   const nothing = { commits: 0, entries: 0, skipped: [], bytes: 0, pending: 0, open: false, rests: false, ended: false };
+  let file: OpenFile | undefined;
   try {
     const stat = statSync(path);
     if (isDatabaseFile(path)) {
@@ -74,11 +74,13 @@ export function takeIn(chain: Chain, path: string, { what, granularity, seam }: 
         ...(tip && { tip }),
       };
     }
+    file = openFile(path, { held: 0 });
+    const size = file.bytes.length;
     const before = latestSource(chain, path);
-    const from = before && stat.size >= before.resumeAt && goesOn(path, before, seam) ? before.resumeAt : 0;
-    const format = importable(before?.format) ?? recognized(readEnds(path, headLength).head, path)?.format;
-    if (!format) return { ...nothing, bytes: stat.size, pending: stat.size };
-    const fresh = readRange(path, from);
+    const from = before && size >= before.resumeAt && goesOn(file, before, seam) ? before.resumeAt : 0;
+    const format = importable(before?.format) ?? recognized(file.bytes.subarray(0, Math.min(headLength, size)), path)?.format;
+    if (!format) return { ...nothing, bytes: size, pending: size };
+    const fresh = file.bytes.subarray(from, size);
     const { settled, resting, open, ended } = format.progress?.(fresh, granularity) ?? untold(fresh.length);
     const whole = what === 'all' || what === 'end' || (what === 'compaction' && open);
     const taken = whole ? fresh.length : what === 'settled' ? settled : Math.max(settled, resting);
@@ -92,8 +94,8 @@ export function takeIn(chain: Chain, path: string, { what, granularity, seam }: 
     };
     if (taken === 0) return { ...nothing, ...left, ...(before && from > 0 && { seam: seam ?? seamAt(path, from) }) };
     const last = what === 'end' || ended ? 'session_end' : what === 'compaction' && open ? 'compaction' : undefined;
-    const file = { path, bytes: from + taken, modifiedAt: Math.floor(stat.mtimeMs) };
-    const result = importFile(chain, file, format, granularity, { upTo: from + taken, ...(last && { last }) });
+    const found = { path, bytes: from + taken, modifiedAt: Math.floor(stat.mtimeMs) };
+    const result = importFile(chain, found, format, granularity, { file: file.upTo(from + taken), ...(last && { last }) });
     const tip = result.tips.at(-1);
     return {
       ...nothing,
@@ -105,13 +107,15 @@ export function takeIn(chain: Chain, path: string, { what, granularity, seam }: 
       seam: seamAt(path, latestSource(chain, path)?.resumeAt ?? 0),
     };
   } catch (error) {
-    return { ...nothing, skipped: [{ path, line: 0, reason: ioReason(error) }] };
+    return { ...nothing, skipped: [{ path, line: 0, reason: error instanceof Unreadable ? error.message : ioReason(error) }] };
+  } finally {
+    file?.close();
   }
 }
 
-function goesOn(path: string, before: SourceRow, seam: Seam | undefined): boolean {
-  if (seam?.at === before.resumeAt) return Buffer.compare(seamAt(path, seam.at).bytes, seam.bytes) === 0;
-  return blake3Of(readRange(path, 0, before.resumeAt)).equals(before.resumeHash);
+function goesOn(file: OpenFile, { resumeAt, resumeHash }: SourceRow, seam: Seam | undefined): boolean {
+  if (seam?.at === resumeAt) return Buffer.compare(file.bytes.subarray(Math.max(0, resumeAt - seamLength), resumeAt), seam.bytes) === 0;
+  return file.hash(resumeAt).equals(resumeHash);
 }
 
 const seamAt = (path: string, at: number): Seam => ({ at, bytes: readRange(path, Math.max(0, at - seamLength), at) });

@@ -16,7 +16,7 @@ import {
   type PlanContext,
   type PlannedCommit,
 } from '../formats/index.js';
-import { joinAnswers, type StoredRange, takeRecords } from '../requests/index.js';
+import { hasCalls, joinAnswers, type StoredRange, takeRecords } from '../requests/index.js';
 import { recognized } from './detect.js';
 import { type FoundFile, fileOf, filesUnder, ioReason, type OpenFile, openFile, readWhole, sizeOf, Unreadable } from './files.js';
 import { type Document, documentOf, type Holding, mayHold, membersNamed, membersOf, withHolding } from './members.js';
@@ -182,6 +182,8 @@ function keepWhole(chain: Chain, found: FoundFile, { keeps, format, files }: Hol
 export interface Portion {
   /** So many bytes: what stands behind them is left for the next time. */
   readonly upTo?: number;
+  /** The same, where who asks has opened it already, and closes it. */
+  readonly file?: OpenFile;
   /** Why it is taken in now: what the last commit says of itself, where its agent is gone or about to compact. */
   readonly last?: 'session_end' | 'compaction';
 }
@@ -213,13 +215,13 @@ const refused = (path: string, reason: string): FileResult => ({ ...nothing, ski
 function tryImport(chain: Chain, found: FoundFile, asked: Ask): FileResult | undefined {
   let file: OpenFile | undefined;
   try {
-    file = openFile(found.path, asked);
+    file = asked.file ?? openFile(found.path, asked);
     return importOpen(chain, found, file, asked);
   } catch (error) {
     if (error instanceof Unreadable) return refused(found.path, error.message);
     throw error;
   } finally {
-    file?.close();
+    if (file !== asked.file) file?.close();
   }
 }
 
@@ -228,10 +230,10 @@ function importOpen(chain: Chain, found: FoundFile, file: OpenFile, asked: Ask, 
   const { bytes } = file;
   const format = asked.format ?? recognized(bytes.subarray(0, Math.min(64 * 1024, bytes.length)), path)?.format;
   if (!format) return refused(path, bytes.length === 0 ? 'it is empty' : 'it is in no format that Stemma imports');
-  const hash = file.hash();
   const before = latestSource(chain, path);
-  if (before?.hash.equals(hash)) return { ...nothing, sessions: 1, tips: tipIds(chain, before) };
   const grown = before && bytes.length >= before.resumeAt && file.hash(before.resumeAt).equals(before.resumeHash) ? before : undefined;
+  const hash = file.hash();
+  if (before?.hash.equals(hash)) return { ...nothing, sessions: 1, tips: tipIds(chain, before) };
   const context: PlanContext = {
     path,
     ...(scan && { scan }),
@@ -333,8 +335,8 @@ function store(chain: Chain, { found, file, hash, plan, grown }: Planned): FileR
     commits += stored.isNew ? 1 : 0;
     entries += stored.entries;
   }
-  // Request records are side data: a new file without any has none of them.
-  const hasSide = plan.side.length > 0 || grown !== undefined;
+  // Request records are side data: where nothing is, there are none; a grown file may bring what answers an earlier one.
+  const hasSide = plan.side.length > 0 || (grown !== undefined && hasCalls(chain, grown.no));
   const requests = hasSide ? takeRecords(chain, { file: file.whole(), format: plan.format, from, source: grown?.no }) : undefined;
   const { own, others } = splitSide(plan.side, requests?.stored ?? []);
   pieces.push(...own, ...storeSide(chain, bytes, others));

@@ -71,6 +71,10 @@ export function takeRecords(chain: Chain, { file, format, from, source }: Record
   };
 }
 
+/** Whether calls were recorded in the source, so far as it was taken in: what it grows by may bring their replies. */
+export const hasCalls = (chain: Chain, source: number): boolean =>
+  chain.db.one('SELECT 1 FROM requestConversation WHERE source = ? LIMIT 1', source) !== undefined;
+
 interface Gap {
   readonly hash: string;
   readonly reason: string;
