@@ -105,16 +105,16 @@ export function openFile(path: string, { upTo, held = usuallyHeld }: { readonly 
     const size = Math.min(stat.size, upTo ?? stat.size);
     const bytes = size <= held ? readFully(fd, 0, size) : inParts(fd, size);
     const hashOf = beginnings(bytes);
-    const upTo = (end: number): OpenFile => ({
+    const beginning = (end: number): OpenFile => ({
       bytes: bytes instanceof Uint8Array ? bytes.subarray(0, end) : { length: end, subarray: bytes.subarray },
       whole: () => (bytes instanceof Uint8Array ? bytes.subarray(0, end) : readFully(fd, 0, end)),
       hash: (shorter = end) => hashOf(shorter),
-      upTo: (shorter) => upTo(Math.min(shorter, end)),
+      upTo: (shorter) => beginning(Math.min(shorter, end)),
       hasChanged: (before) =>
         !(bytes instanceof Uint8Array) && fstatSync(fd).mtimeMs !== mtimeMs && !blake3OfParts(partsOf(inParts(fd, end), end)).equals(before),
       close: () => undefined,
     });
-    return { ...upTo(size), close: () => closeSync(fd) };
+    return { ...beginning(size), close: () => closeSync(fd) };
   } catch (error) {
     closeSync(fd);
     throw error;
