@@ -1,4 +1,4 @@
-import { closeSync, copyFileSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs';
+import { closeSync, copyFileSync, existsSync, fstatSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { corrupt, StemmaError } from '../base/index.js';
 import { migrate } from './migrations.js';
@@ -75,11 +75,8 @@ export interface OpenOptions {
 
 const usualBusyMs = 60_000;
 
-/** Kibibytes, as SQLite counts them when negative. */
-const cacheSize = -32_768;
-
 /** Pages of the write-ahead log after which it is copied into the database: fewer copies are fewer syncs. */
-const logPages = 4_000;
+const logPages = 3_000;
 
 /** A connection that has made so many commits will make more: one of the command line or of a hook never comes here. */
 const manyCommits = 64;
@@ -281,7 +278,8 @@ function connect(file: string, options: OpenOptions): Database.Database {
       raw.pragma('foreign_keys = ON');
       raw.pragma('temp_store = MEMORY');
       raw.pragma('mmap_size = 268435456');
-      raw.pragma(`cache_size = ${cacheSize}`);
+      // Kibibytes, as SQLite counts them when negative.
+      raw.pragma('cache_size = -32768');
       return raw;
     } catch (error) {
       raw.close();
@@ -333,23 +331,24 @@ function guard<T>(work: () => T): T {
 
 /**
  * Makes the log as long as it gets, before it is needed: a commit that lengthens the file costs its sync more than one that writes over
- * what is there. Pages of a transaction that is taken back are spilled into the log and leave it that long; the database is not touched.
+ * what is there. Zeros behind its end are no part of it, and nobody else appends while the lock is ours.
  */
 function growLog(raw: Database.Database): void {
-  const pageSize = raw.pragma('page_size', { simple: true }) as number;
+  const length = logHeader + logPages * (frameHeader + (raw.pragma('page_size', { simple: true }) as number));
+  let fd: number | undefined;
   try {
-    raw.pragma('cache_size = 16');
-    raw.exec('BEGIN IMMEDIATE; CREATE TABLE logRoom (room BLOB)');
-    const room = raw.prepare('INSERT INTO logRoom VALUES (zeroblob(?))');
-    for (let pages = 0; pages < logPages; pages += roomPages) room.run(roomPages * pageSize);
-  } catch (error) {
-    // A disk without the room is no fault of the commit that came before.
-    if (!(error instanceof Database.SqliteError)) throw error;
+    raw.exec('BEGIN IMMEDIATE');
+    fd = openSync(`${raw.name}-wal`, 'r+');
+    const { size } = fstatSync(fd);
+    if (size < length) writeSync(fd, Buffer.alloc(length - size), 0, length - size, size);
+  } catch {
+    // A disk without the room, or a lock that another holds, is no fault of the commit that came before.
   } finally {
+    if (fd !== undefined) closeSync(fd);
     if (raw.inTransaction) raw.exec('ROLLBACK');
-    raw.pragma(`cache_size = ${cacheSize}`);
   }
 }
 
-/** So many pages at once: more than fit into the small cache, so that they are spilled. */
-const roomPages = 32;
+/** Bytes before the log's first frame, and before each page in it. */
+const logHeader = 32;
+const frameHeader = 24;
