@@ -277,6 +277,10 @@ export interface Member {
   readonly id: string;
   /** The conversation in the format's lines. */
   readonly lines: () => Lines;
+  /** Of one that may be written to while it is read: another whenever something came, and cheap to say. */
+  readonly stamp?: string;
+  /** How far its turns are over, without reading all of it. */
+  readonly over?: (granularity: PlanContext['granularity']) => Over;
   readonly title?: string;
   readonly cwd?: string;
   /** Milliseconds since 1970. */
@@ -289,6 +293,15 @@ export interface Lines {
   readonly scan?: Scan;
 }
 
+/** A conversation as far as its turns are over. */
+export interface Over {
+  /** What the last of them ends with; undefined where none is over. */
+  readonly last: string | undefined;
+  /** A turn goes on behind it. */
+  readonly open: boolean;
+  readonly lines: () => Lines;
+}
+
 export interface ContainerReader {
   /** Whether the file itself is a source beside its conversations; if not, why its bytes may not be kept. */
   readonly keeps: true | { readonly not: string };
@@ -298,6 +311,8 @@ export interface DatabaseReader extends ContainerReader {
   /** Whether a file of a folder is worth a look, by its name and its first bytes: other programs' databases lie there too. */
   mayBe(name: string, head: Uint8Array): boolean;
   recognize(tables: DatabaseRows['tables']): boolean;
+  /** Whether a database of that name is followed while its agent writes to it. */
+  isFollowed?(name: string): boolean;
   /** Members by id, without reading them. Never throws for what the rows hold: what cannot be read stands in the lines as it is. */
   members(rows: DatabaseRows): Iterable<Member>;
 }

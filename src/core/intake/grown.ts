@@ -5,6 +5,7 @@ import type { Skip } from '../contract/index.js';
 import { type ImportableFormat, importableFormats, type PlanContext, type Progress } from '../formats/index.js';
 import { recognized } from './detect.js';
 import { ioReason, type OpenFile, openFile, readRange, sizeOf, Unreadable } from './files.js';
+import { holdOn, mayBeHeld, takeHeld } from './held.js';
 import { importFile, importHolding } from './import.js';
 import { isDatabaseFile } from './members.js';
 import { latestSource, type SourceRow } from './sources.js';
@@ -62,7 +63,8 @@ export function takeIn(chain: Chain, path: string, { what, granularity, seam }: 
   try {
     const stat = statSync(path);
     if (isDatabaseFile(path)) {
-      // A database does not grow at its end: it is read when its agent has left it.
+      if (mayBeHeld(path)) return takeOnce(chain, path, { what, granularity });
+      // Others are read when their program has left them.
       const isOver = what === 'all' || what === 'end';
       const found = isOver ? importHolding(chain, { path, ...sizeOf(path) }, undefined, granularity) : undefined;
       const tip = found?.tips.at(-1);
@@ -110,6 +112,15 @@ export function takeIn(chain: Chain, path: string, { what, granularity, seam }: 
     return { ...nothing, skipped: [{ path, line: 0, reason: error instanceof Unreadable ? error.message : ioReason(error) }] };
   } finally {
     file?.close();
+  }
+}
+
+function takeOnce(chain: Chain, path: string, taking: Omit<Taking, 'seam'>): Taken {
+  const held = holdOn(path);
+  try {
+    return takeHeld(chain, held, taking);
+  } finally {
+    held.mirror.close();
   }
 }
 

@@ -143,7 +143,7 @@ function isStill(path: string, { size, hash }: SourceRow): boolean {
   }
 }
 
-function importMember(chain: Chain, document: Document, asked: Ask): FileResult {
+export function importMember(chain: Chain, document: Document, asked: Ask): FileResult {
   for (;;) {
     const result = importOpen(chain, document, fileOf(document.lines.bytes), asked, document.lines);
     if (result) return result;

@@ -1,12 +1,15 @@
 import { existsSync, statSync } from 'node:fs';
-import { resolve, sep } from 'node:path';
+import { resolve } from 'node:path';
 import { watch } from 'chokidar';
 import { type ContextId, type Timestamp, timestampOf } from '../base/index.js';
 import type { Chain } from '../chain/index.js';
 import type { CapturedFile, CaptureStatus, Skip } from '../contract/index.js';
 import { importableFormats, type PlanContext } from '../formats/index.js';
 import { filesUnder, ioReason, mayBeTranscript, readEnds } from './files.js';
-import { type Seam, type Taken, takeIn } from './grown.js';
+import { type Seam, type Taken, type Taking, takeIn } from './grown.js';
+import { databaseOf, type Held, holdOn, isWithin, leaveWhatIs, mayBeHeld, takeHeld } from './held.js';
+import { memberPath } from './members.js';
+import { latestSource } from './sources.js';
 
 /** A folder or file that is followed. */
 export interface WatchedPlace {
@@ -57,6 +60,8 @@ interface Followed {
   changedAt: number;
   timer: NodeJS.Timeout | undefined;
   seam: Seam | undefined;
+  /** Of a database of conversations. */
+  held: Held | undefined;
   bytes: number;
   pending: number;
   open: boolean;
@@ -114,8 +119,9 @@ export async function follow(chain: Chain, options: LiveOptions): Promise<Live> 
     if (due.size > 0) pumping ??= setImmediate(pump);
   };
 
-  const changed = (path: string, when = chain.clock()): void => {
-    if (closed || !mayBeTranscript(path)) return;
+  const changed = (written: string, when = chain.clock()): void => {
+    const path = databaseOf(written);
+    if (closed || !mayBeFollowed(path)) return;
     const file = files.get(path) ?? newFile(path, when);
     files.set(path, file);
     file.changedAt = when;
@@ -130,21 +136,17 @@ export async function follow(chain: Chain, options: LiveOptions): Promise<Live> 
       if (!isOurs(file)) return;
       const quietFor = chain.clock() - file.changedAt;
       const rested = quietFor >= times.rest;
-      const isOld = quietFor >= times.patience && file.tip === undefined;
-      taken(
-        file,
-        takeIn(chain, file.path, {
-          what: what === 'end' ? 'end' : isOld ? 'all' : rested ? 'resting' : 'settled',
-          granularity,
-          seam: file.seam,
-        }),
-      );
+      const isOld = quietFor >= times.patience && file.tip === undefined && !file.held;
+      taken(file, take(file, what === 'end' ? 'end' : isOld ? 'all' : rested ? 'resting' : 'settled'));
     } catch (error) {
       // A database that is busy or a disk that is full: what the file holds is still there for the next look.
       note(file.path, error instanceof Error ? error.message : String(error));
       at(file, chain.clock() + times.quiet);
     }
   };
+
+  const take = (file: Followed, what: Taking['what']): Taken =>
+    file.held ? takeHeld(chain, file.held, { what, granularity }, options.cwd) : takeIn(chain, file.path, { what, granularity, seam: file.seam });
 
   const taken = (file: Followed, result: Taken): void => {
     for (const { path, line, reason } of result.skipped) note(path, reason, line);
@@ -172,9 +174,10 @@ export async function follow(chain: Chain, options: LiveOptions): Promise<Live> 
       at(file, file.changedAt + times.quiet);
       return;
     }
-    const running = file.cwd === undefined || file.format === undefined ? undefined : options.isRunning?.(file.format, file.cwd);
+    file.held?.mirror.close();
+    const running = isAtWork(file);
     if (running === false || (running === undefined && file.open && quietFor >= times.patience)) {
-      const result = takeIn(chain, file.path, { what: 'end', granularity, seam: file.seam });
+      const result = take(file, 'end');
       // Nothing may be left by what takes all: else it would be asked for again, and again.
       taken(file, { ...result, pending: 0 });
     } else if (running) {
@@ -183,30 +186,58 @@ export async function follow(chain: Chain, options: LiveOptions): Promise<Live> 
     } else if (file.open) at(file, file.changedAt + times.patience);
   };
 
+  /** Whether an agent is where one of the file's sessions goes on; undefined where that cannot be known. */
+  const isAtWork = (file: Followed): boolean | undefined => {
+    const { format } = file;
+    const places = file.held ? [...file.held.open.values()] : [file.cwd];
+    if (format === undefined) return undefined;
+    const found = places.map((cwd) => (cwd === undefined ? undefined : options.isRunning?.(format, cwd)));
+    return found.includes(true) ? true : found.includes(undefined) ? undefined : false;
+  };
+
   /** Whether the session is one of those that are followed: its working directory is read once, as soon as its file says it. */
   const isOurs = (file: Followed): boolean => {
     if (!existsSync(file.path)) {
       forget(file);
       return false;
     }
+    if (file.held) return true;
     file.cwd ??= cwdOf(file.path);
     return options.cwd === undefined || (file.cwd !== undefined && isWithin(file.cwd, options.cwd));
   };
 
+  /** What a database holds when it is followed from now on. */
+  const leave = ({ path, held }: Followed): void => {
+    try {
+      if (held) leaveWhatIs(held, (id) => latestSource(chain, memberPath(path, id))?.importedAt);
+    } catch (error) {
+      note(path, error instanceof Error ? error.message : String(error));
+    }
+  };
+
   const forget = (file: Followed): void => {
     clearTimeout(file.timer);
+    file.held?.mirror.close();
     due.delete(file);
     files.delete(file.path);
   };
 
   const places = options.places.map((place) => ({ ...place, path: resolve(place.path) }));
+  if (options.from === 'now')
+    for (const { path } of places)
+      if (mayBeHeld(path)) {
+        const file = newFile(path, startedAt);
+        files.set(path, file);
+        leave(file);
+      }
   const watcher = watch(
-    places.map(({ path }) => path),
+    // What is written to a database stands in the log beside it first.
+    places.flatMap(({ path }) => (mayBeHeld(path) ? [path, `${path}-wal`] : [path])),
     {
       ignoreInitial: options.from === 'now',
       followSymlinks: false,
       atomic: false,
-      ignored: (path, stats) => stats?.isFile() === true && !mayBeTranscript(path),
+      ignored: (path, stats) => stats?.isFile() === true && !mayBeFollowed(databaseOf(path)),
     },
   );
   watcher
@@ -226,7 +257,7 @@ export async function follow(chain: Chain, options: LiveOptions): Promise<Live> 
   let ready = false;
   await new Promise<void>((settle) => void watcher.once('ready', settle));
   ready = true;
-  if (options.from === 'now') for (const path of grownFiles(chain, places)) changed(path);
+  if (options.from === 'now') for (const path of [...grownFiles(chain, places), ...files.keys()]) changed(path);
 
   return {
     status: () => ({
@@ -252,7 +283,10 @@ export async function follow(chain: Chain, options: LiveOptions): Promise<Live> 
     close: async () => {
       closed = true;
       clearImmediate(pumping);
-      for (const file of files.values()) clearTimeout(file.timer);
+      for (const file of files.values()) {
+        clearTimeout(file.timer);
+        file.held?.mirror.close();
+      }
       await watcher.close();
     },
   };
@@ -264,6 +298,7 @@ export async function follow(chain: Chain, options: LiveOptions): Promise<Live> 
       changedAt: when,
       timer: undefined,
       seam: undefined,
+      held: mayBeHeld(path) ? holdOn(path) : undefined,
       bytes: 0,
       pending: 0,
       open: false,
@@ -275,6 +310,8 @@ export async function follow(chain: Chain, options: LiveOptions): Promise<Live> 
     };
   }
 }
+
+const mayBeFollowed = (path: string): boolean => mayBeTranscript(path) || mayBeHeld(path);
 
 const toCaptured = (file: Followed): CapturedFile => ({
   path: file.path,
@@ -300,8 +337,6 @@ function grownFiles(chain: Chain, places: readonly WatchedPlace[]): string[] {
     return now !== undefined && now !== size ? [path] : [];
   });
 }
-
-const isWithin = (path: string, folder: string): boolean => path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
 
 function cwdOf(path: string): string | undefined {
   try {

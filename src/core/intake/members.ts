@@ -10,7 +10,7 @@ const magic = Buffer.from('SQLite format 3\0');
 /** A conversation in a database or a document has its file's path and, behind this, its own name. */
 const seam = '#';
 
-const memberPath = (file: string, id: string): string => `${file}${seam}${encodeURIComponent(id)}`;
+export const memberPath = (file: string, id: string): string => `${file}${seam}${encodeURIComponent(id)}`;
 /** How the paths of all conversations of a file begin. */
 export const membersOf = (file: string): string => `${file}${seam}`;
 

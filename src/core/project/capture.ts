@@ -51,10 +51,11 @@ export interface WatchInput {
   readonly remember?: boolean | undefined;
 }
 
-/** Follows the named paths, else the histories of the named agents, else of those that are on this machine (contract, `capture.watch`). */
+/** Follows the named paths, else the histories of the named agents, else of all that Stemma knows (contract, `capture.watch`). */
 export async function watchAgents(engine: Engine, project: Project, input: WatchInput): Promise<CaptureStatus> {
   const { agentRoots, isRunning } = engine.options;
-  const own = agentRoots.filter(({ agent, root }) => (input.agents ? input.agents.includes(agent) : existsSync(root)));
+  // An agent that is not there yet may come while it is waited for.
+  const own = agentRoots.filter(({ agent }) => input.agents?.includes(agent) ?? true);
   await project.capture.watch({
     places: input.paths?.map((path) => ({ path })) ?? own.flatMap((place) => historyFolders(place).map((path) => ({ path, agent: place.agent }))),
     from: input.from ?? (input.paths ? 'beginning' : 'now'),

@@ -75,10 +75,38 @@ export function withForeign<T>(path: string, work: (foreign: Foreign) => T, { mo
 }
 const largestCopy = 1024 * 1024 * 1024;
 
+/** Another program's database that is read again and again while its owner writes to it. */
+export interface Mirror {
+  /** As {@link withForeign}: the database is copied again only where it changed itself, and not its log alone. */
+  read<T>(work: (foreign: Pick<Foreign, 'rows'>) => T): T;
+  /** Takes the copies away. It may be read again: then it is copied anew. */
+  close(): void;
+}
+
+export function mirrorOf(path: string, { mostCopied = largestCopy }: { readonly mostCopied?: number } = {}): Mirror {
+  let kept: { readonly folder: string; stamp: string | undefined } | undefined;
+  return {
+    read(work) {
+      const size = sizeOf(path) + sizeOf(`${path}-wal`);
+      if (size > mostCopied) return opened(path, path, size, [], work);
+      kept ??= { folder: mkdtempSync(join(tmpdir(), 'stemma-follow-')), stamp: undefined };
+      const copy = join(kept.folder, 'copy.db');
+      // What a reader leaves beside the copy belongs to the log that was there then.
+      rmSync(`${copy}-shm`, { force: true });
+      copyWhole(path, copy, kept);
+      return opened(path, copy, size, [], work, true);
+    },
+    close() {
+      if (kept) rmSync(kept.folder, { recursive: true, force: true });
+      kept = undefined;
+    },
+  };
+}
+
 const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 
-function opened<T>(path: string, file: string, size: number, files: Foreign['files'], work: (foreign: Foreign) => T): T {
-  const raw = inWords(path, () => new Database(file, { readonly: file === path, fileMustExist: true }));
+function opened<T>(path: string, file: string, size: number, files: Foreign['files'], work: (foreign: Foreign) => T, readonly = file === path): T {
+  const raw = inWords(path, () => new Database(file, { readonly, fileMustExist: true }));
   try {
     inWords(path, () => {
       raw.pragma('trusted_schema = OFF');
@@ -95,15 +123,17 @@ function opened<T>(path: string, file: string, size: number, files: Foreign['fil
 /**
  * Copies the database and its log as they are at one moment: a log only grows until it is written into the database, so that the two
  * belong together if the database did not change while they were copied. Says where the log's copy is.
+ * @param had which state of the database the copy has already.
  */
-function copyWhole(path: string, copy: string): string | undefined {
+function copyWhole(path: string, copy: string, had: { stamp: string | undefined } = { stamp: undefined }): string | undefined {
   const stamp = (): string => {
-    const { mtimeNs, size } = statSync(path, { bigint: true });
-    return `${mtimeNs} ${size}`;
+    const { mtimeNs, size, ino } = statSync(path, { bigint: true });
+    return `${mtimeNs} ${size} ${ino}`;
   };
   for (let tries = 0; tries < mostCopies; tries++) {
     const before = stamp();
-    copyFileSync(path, copy, fileSystem.COPYFILE_FICLONE);
+    if (had.stamp !== before) copyFileSync(path, copy, fileSystem.COPYFILE_FICLONE);
+    had.stamp = before;
     const log = copyLog(`${path}-wal`, `${copy}-wal`);
     if (stamp() === before) return log;
   }

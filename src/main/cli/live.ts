@@ -94,9 +94,10 @@ async function capture(
 }
 
 function placesIn({ places }: CaptureStatus): string {
-  if (places.length === 0) return 'No agent that Stemma knows has a folder on this machine: following nothing';
-  const missing = places.filter((place) => !place.there).length;
-  return `Following ${places.map((place) => place.path).join(', ')}${missing > 0 ? ` (${missing} not there yet)` : ''}`;
+  const there = places.filter((place) => place.there);
+  const later = places.length - there.length;
+  const now = there.length > 0 ? `Following ${there.map((place) => place.path).join(', ')}` : 'Following';
+  return later > 0 ? `${now} (and ${counted(later, 'place')} not there yet)` : now;
 }
 
 const words: Readonly<Record<Commit['checkpoint'], string>> = {

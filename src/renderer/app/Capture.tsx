@@ -47,6 +47,9 @@ export function CaptureControl() {
 function Card({ capture, onLeave }: { capture: CaptureStatus; onLeave: () => void }) {
   const [busy, setBusy] = useState(false);
   const { watching, places, files, last, problems } = capture;
+  // An agent may keep histories in several places: it is here where one of them is.
+  const here = new Set(places.filter(isHere).map(nameOf));
+  const later = [...new Set(places.map(nameOf))].filter((name) => !here.has(name));
   const change = () => {
     setBusy(true);
     void switchCapture(!watching)
@@ -78,18 +81,18 @@ function Card({ capture, onLeave }: { capture: CaptureStatus; onLeave: () => voi
       )}
       {watching && (
         <ul className="capture-places" aria-label="What is followed">
-          {places.map((place) => (
+          {places.filter(isHere).map((place) => (
             <li key={place.path}>
               <span className="ellipsis mono grow" title={place.path}>
                 {place.path}
               </span>
               <span className="muted">
-                {place.agent !== undefined && place.agent in agents ? agents[place.agent as Runtime].name : ''}
+                {nameOf(place)}
                 {place.there ? '' : ' · not there yet'}
               </span>
             </li>
           ))}
-          {places.length === 0 && <li className="muted">No agent that Stemma knows has a folder on this machine.</li>}
+          {later.length > 0 && <li className="muted">As soon as they are on this machine: {later.join(', ')}</li>}
         </ul>
       )}
       {watching && (
@@ -139,6 +142,12 @@ function Card({ capture, onLeave }: { capture: CaptureStatus; onLeave: () => voi
     </>
   );
 }
+
+type Place = CaptureStatus['places'][number];
+
+const nameOf = ({ agent }: Place): string => (agent !== undefined && agent in agents ? agents[agent as Runtime].name : '');
+/** What a person named is shown, there or not; agents that are not on this machine are told by their names. */
+const isHere = (place: Place): boolean => place.there || place.agent === undefined;
 
 function wordsOf(file: CapturedFile): string {
   if (file.open) return 'a turn goes on';

@@ -1,5 +1,5 @@
 import { isObject, type Json, type JsonObject, parseJson, stringAt } from '../../base/index.js';
-import type { DatabaseReader, DatabaseRows, Lines, Member } from '../format.js';
+import type { DatabaseReader, DatabaseRows, Lines, Member, PlanContext } from '../format.js';
 import { isDeep, writeLines } from '../jsonl.js';
 
 const needed: Readonly<Record<string, readonly string[]>> = {
@@ -34,47 +34,80 @@ const sessionColumns = [
   'time_archived',
 ];
 
+const ownName = /^opencode[\w.-]*\.db$/;
+
 /**
  * OpenCode's own database. Its sessions are sources, one each; the file itself is not kept, because beside them it holds the tokens
  * with which the person is signed in.
  */
 export const database: DatabaseReader = {
-  mayBe: (name) => /^opencode[\w.-]*\.db$/.test(name),
+  mayBe: (name) => ownName.test(name),
+  isFollowed: (name) => ownName.test(name),
   keeps: { not: 'beside its sessions it holds the tokens that sign its owner in: each session is kept, the database is not' },
   recognize: (tables) => Object.entries(needed).every(([table, columns]) => columns.every((column) => tables.get(table)?.includes(column))),
   *members(rows) {
     const columns = sessionColumns.filter((column) => rows.tables.get('session')?.includes(column));
     const sessions = [...rows.each('session', columns)].map(asJson).filter(({ id }) => typeof id === 'string' && id !== '');
     sessions.sort((a, b) => Number(a.time_created ?? 0) - Number(b.time_created ?? 0) || (String(a.id) < String(b.id) ? -1 : 1));
-    const calls = new Map<string, string>();
+    const counts = countsOf(rows);
+    const calls = new Map<string, ReturnType<typeof tasksOf>>();
     for (const session of sessions) {
-      const parent = stringAt(session, 'parent_id');
-      if (parent !== undefined && !calls.has(parent)) {
-        calls.set(parent, '');
-        for (const [child, call] of tasksOf(rows, parent)) calls.set(child, call);
-      }
-      yield memberOf(rows, session, calls.get(session.id as string));
+      const startedBy = (): string | undefined => {
+        const parent = stringAt(session, 'parent_id');
+        if (parent === undefined) return undefined;
+        const tasks = calls.get(parent) ?? tasksOf(rows, parent);
+        calls.set(parent, tasks);
+        return tasks.get(session.id as string);
+      };
+      yield memberOf(rows, session, startedBy, counts.get(session.id as string));
     }
   },
 };
 
-function memberOf(rows: DatabaseRows, session: JsonObject, startedBy: string | undefined): Member {
+function memberOf(rows: DatabaseRows, session: JsonObject, startedBy: () => string | undefined, count: number | undefined): Member {
   const id = session.id as string;
   const title = stringAt(session, 'title');
   const cwd = stringAt(session, 'directory');
   const modifiedAt = Number(session.time_updated ?? session.time_created);
+  const stamp = count ?? (Number.isFinite(modifiedAt) ? modifiedAt : undefined);
   return {
     id,
-    lines: () => linesOf(rows, id, session, startedBy || undefined),
+    lines: () => linesOf(rows, session, startedBy()),
+    over: (granularity) => {
+      const messages = inOrder(messagesOf(rows, id).read);
+      const last = messages.findLast(({ info }) => isOver(info, granularity));
+      return {
+        last: last?.id,
+        open: last !== messages.at(-1),
+        lines: () => linesOf(rows, session, startedBy(), last),
+      };
+    },
+    ...(stamp === undefined ? {} : { stamp: String(stamp) }),
     ...(title === undefined ? {} : { title }),
     ...(cwd === undefined ? {} : { cwd }),
     ...(Number.isFinite(modifiedAt) ? { modifiedAt } : {}),
   };
 }
 
+/** Reasons to end an answer after which the agent goes on by itself. */
+const goesOn: ReadonlySet<unknown> = new Set(['tool-calls', 'unknown']);
+
+/** Whether a turn is over with the message, or, where that is asked for, a call's tools are done. */
+function isOver({ role, time, finish, error }: JsonObject, granularity: PlanContext['granularity']): boolean {
+  if (role !== 'assistant' || !isObject(time) || typeof time.completed !== 'number') return error !== undefined && role === 'assistant';
+  return granularity === 'tool_call' || error !== undefined || (typeof finish === 'string' && !goesOn.has(finish));
+}
+
+/** How many events each session has seen: whatever is written to it is one more. */
+function countsOf(rows: DatabaseRows): ReadonlyMap<string, number> {
+  const columns = ['aggregate_id', 'seq'];
+  if (!columns.every((column) => rows.tables.get('event_sequence')?.includes(column))) return new Map();
+  return new Map([...rows.each('event_sequence', columns)].map((row) => [String(row.aggregate_id), Number(row.seq)] as const));
+}
+
 /** For each session that a session's tools started: by which call. */
-function tasksOf(rows: DatabaseRows, sessionId: string): readonly (readonly [session: string, call: string])[] {
-  return [...rows.each('part', ['data'], { session_id: sessionId })].flatMap(({ data }) => {
+function tasksOf(rows: DatabaseRows, sessionId: string): ReadonlyMap<string, string> {
+  const tasks = [...rows.each('part', ['data'], { session_id: sessionId })].flatMap(({ data }) => {
     if (typeof data !== 'string' || !data.includes('"sessionId"')) return [];
     const part = parseJson(data);
     const call = stringAt(part, 'callID');
@@ -82,6 +115,7 @@ function tasksOf(rows: DatabaseRows, sessionId: string): readonly (readonly [ses
     const child = stringAt(metadata, 'sessionId');
     return call !== undefined && child !== undefined ? [[child, call] as const] : [];
   });
+  return new Map(tasks);
 }
 
 interface Message {
@@ -92,17 +126,31 @@ interface Message {
   readonly parts: Map<string, JsonObject>;
 }
 
-/** The session's messages in the order in which the agent reads them, those that were taken back in their places, and what it is. */
-function linesOf(rows: DatabaseRows, sessionId: string, session: JsonObject, startedBy: string | undefined): Lines {
-  const where = { session_id: sessionId };
-  const messages = new Map<string, Message>();
+/** A session's messages, without their parts, and the rows that are none. */
+function messagesOf(rows: DatabaseRows, sessionId: string): { readonly read: Map<string, Message>; readonly unread: JsonObject[] } {
+  const read = new Map<string, Message>();
   const unread: JsonObject[] = [];
-  for (const row of rows.each('message', ['id', 'time_created', 'data'], where)) {
+  for (const row of rows.each('message', ['id', 'time_created', 'data'], { session_id: sessionId })) {
     const id = String(row.id);
     const data = dataIn(row.data);
-    if (isObject(data)) messages.set(id, { id, created: Number(row.time_created), info: { ...data, id, sessionID: sessionId }, parts: new Map() });
+    if (isObject(data)) read.set(id, { id, created: Number(row.time_created), info: { ...data, id, sessionID: sessionId }, parts: new Map() });
     else unread.push({ row: { table: 'message', ...asJson(row) } });
   }
+  return { read, unread };
+}
+
+/** As the agent reads them. */
+const inOrder = (messages: ReadonlyMap<string, Message>): Message[] =>
+  [...messages.values()].sort((a, b) => a.created - b.created || (a.id < b.id ? -1 : 1));
+
+/**
+ * The session's messages in the order in which the agent reads them, those that were taken back in their places, and what it is.
+ * @param last the last that is asked for.
+ */
+function linesOf(rows: DatabaseRows, session: JsonObject, startedBy: string | undefined, last?: Message): Lines {
+  const sessionId = session.id as string;
+  const where = { session_id: sessionId };
+  const { read: messages, unread } = messagesOf(rows, sessionId);
   for (const row of rows.each('part', ['id', 'message_id', 'data'], where)) {
     const id = String(row.id);
     const message = messages.get(String(row.message_id));
@@ -116,18 +164,20 @@ function linesOf(rows: DatabaseRows, sessionId: string, session: JsonObject, sta
     const message = journal.messages.get(id);
     if (message) messages.set(id, message);
   }
-  const ordered = [...messages.values()].sort((a, b) => a.created - b.created || (a.id < b.id ? -1 : 1));
+  const all = inOrder(messages);
+  const ordered = last ? all.slice(0, all.findIndex(({ id }) => id === last.id) + 1) : all;
   const lines: JsonObject[] = ordered.map(({ info, parts }) => ({
     info,
     parts: [...parts].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, body]) => body),
   }));
-  const gone = removed.filter((id) => messages.has(id));
-  const last = {
+  const here = new Set(ordered.map(({ id }) => id));
+  const gone = removed.filter((id) => here.has(id));
+  const about = {
     session,
     ...(gone.length > 0 ? { removed: gone, parents: Object.fromEntries(parentsOf(ordered, journal)) } : {}),
     ...(startedBy === undefined ? {} : { startedBy }),
   };
-  return writeLines([...lines, ...unread, last]);
+  return writeLines([...lines, ...unread, about]);
 }
 
 interface Journal {
