@@ -237,7 +237,13 @@ export async function follow(chain: Chain, options: LiveOptions): Promise<Live> 
       ignoreInitial: options.from === 'now',
       followSymlinks: false,
       atomic: false,
-      ignored: (path, stats) => stats?.isFile() === true && !mayBeFollowed(databaseOf(path)),
+      ignored: (path, stats) => {
+        const file = databaseOf(path);
+        // Where a place is not there yet, what it will stand in is watched.
+        const isPlace = places.some((place) => isWithin(file, place.path));
+        if (!isPlace && !places.some((place) => isWithin(place.path, path))) return true;
+        return stats?.isFile() === true && !(isPlace && mayBeFollowed(file));
+      },
     },
   );
   watcher

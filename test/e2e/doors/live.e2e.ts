@@ -194,6 +194,28 @@ test.describe('calls on the wire', () => {
 });
 
 test.describe('stemma capture', () => {
+  test('[L6] an agent that comes to the machine while it is waited for is followed', async ({ machine }) => {
+    const capture = begun(machine, 'capture');
+    await expect.poll(capture.err).toContain('not there yet');
+    expect(capture.err()).not.toContain('.codex');
+    const day = machine.path('.codex', 'sessions', '2026', '11', '21');
+    mkdirSync(day, { recursive: true });
+    const id = '01a1fd5a-a9e0-7ed1-ad23-3aa34fe62e4c';
+    const at = new Date().toISOString();
+    const line = (type: string, payload: object): string => `${JSON.stringify({ timestamp: at, type, payload })}\n`;
+    const said = (role: string, type: string, text: string): string => line('response_item', { type: 'message', role, content: [{ type, text }] });
+    writeFileSync(
+      join(day, `rollout-2026-11-21T10-00-00-${id}.jsonl`),
+      line('session_meta', { id, timestamp: at, cwd: '/work', originator: 'codex', cli_version: '0.169.0' }) +
+        said('user', 'input_text', 'asked of who came later') +
+        said('assistant', 'output_text', 'here') +
+        line('event_msg', { type: 'task_complete', last_agent_message: 'here' }),
+    );
+    await expect.poll(capture.out).toContain('asked of who came later');
+    capture.process.kill('SIGINT');
+    expect(await capture.ended).toEqual([0, null]);
+  });
+
   test('[L1, L7] says one line for each checkpoint, whoever makes it, and ends with an interrupt', async ({ machine }) => {
     const capture = begun(machine, 'capture');
     await expect.poll(capture.err).toContain('Following');

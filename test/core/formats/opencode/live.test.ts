@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect, onTestFinished, test, vi } from 'vitest';
@@ -157,9 +157,13 @@ test('[L6] an agent that comes to the machine later is followed: its folder, its
   expect(live.status().places).toMatchObject([{ there: false }]);
   mkdirSync(join(home, '.local', 'share', 'opencode'), { recursive: true });
   const agent = agentAt(path, tour);
+  // What else comes there is none of ours.
+  mkdirSync(join(home, '.local', 'share', 'other'));
+  for (const other of ['other/x.jsonl', 'x.json', 'opencode/log.json']) writeFileSync(join(home, '.local', 'share', other), '{"type":"user"}\n');
   agent.begin(String(first.id));
   for (const message of messages.slice(0, 4)) agent.write(message);
   await soon(() => expect(summaries(chain)).toHaveLength(1));
+  expect(live.status().files.map((file) => file.path)).toEqual([path]);
   agent.db.close();
   const again = new Database(path);
   onTestFinished(() => void again.close());
