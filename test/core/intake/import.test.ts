@@ -4,9 +4,10 @@ import { describe, expect, test } from 'vitest';
 import { type Chain, entries, graph, materializedBytes, show, tips } from '../../../src/core/chain/index.js';
 import type { ImportResult } from '../../../src/core/contract/index.js';
 import { exportContext } from '../../../src/core/export/index.js';
-import { getSource, type ImportInput, importPaths, listSources } from '../../../src/core/intake/index.js';
+import { type ImportInput, importPaths, listSources } from '../../../src/core/intake/index.js';
 import { atOnce, checkProject } from '../../../src/core/project/index.js';
 import { answer, call, prompt, result } from '../../support/claude-lines.js';
+import { bytesOfSource } from '../../support/imports.js';
 import { emptyChain, emptyProject, scratch } from '../../support/project.js';
 
 function imported(chain: Chain, paths: readonly string[], more: Partial<ImportInput> = {}): ImportResult {
@@ -26,8 +27,7 @@ function written(text: string, name = '11111111-1111-4111-8111-111111111111.json
 const texts = (chain: Chain, id: ImportResult['tips'][number]): (string | undefined)[] => entries(chain, { id }).entries.map((entry) => entry.text);
 const sourceText = (chain: Chain, path: string): string => {
   const source = listSources(chain).find((each) => each.path === path);
-  const { artifactRef } = getSource(chain, source?.sourceId ?? '');
-  return Buffer.from(chain.artifacts.read(chain.artifacts.find(artifactRef ?? ''))).toString();
+  return bytesOfSource(chain, source?.sourceId ?? '').toString();
 };
 
 const turn = (n: number): string =>

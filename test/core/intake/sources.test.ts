@@ -2,8 +2,8 @@ import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync,
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { getSource, listSources } from '../../../src/core/intake/index.js';
+import { importInto } from '../../support/imports.js';
 import { emptyChain, scratch } from '../../support/project.js';
-import { importAll } from '../../support/requests.js';
 
 const transcripts = join(import.meta.dirname, '../../../../shared/transcripts');
 const hasTranscripts = existsSync(transcripts);
@@ -26,9 +26,9 @@ describe.skipIf(!hasTranscripts)('imported files out of the store alone', () => 
       if (copy.endsWith('.jsonl')) writeFileSync(copy, bytes.subarray(0, bytes.length >> 1));
       else copyFileSync(path, copy);
     }
-    importAll(chain, [folder]);
+    importInto(chain, folder);
     for (const { path, copy } of copies) copyFileSync(path, copy);
-    importAll(chain, [folder]);
+    importInto(chain, folder);
     rmSync(folder, { recursive: true });
     const sources = new Map(listSources(chain).map((source) => [source.path, source.sourceId]));
     expect([...sources.keys()].sort()).toEqual(copies.map(({ copy }) => copy).sort());

@@ -4,15 +4,15 @@ import { describe, expect, test } from 'vitest';
 import { type Chain, fork } from '../../../src/core/chain/index.js';
 import { diffRequests, getRequest, listRequests } from '../../../src/core/requests/index.js';
 import { answer, call, prompt, result } from '../../support/claude-lines.js';
+import { importInto } from '../../support/imports.js';
 import { emptyChain, scratch } from '../../support/project.js';
 import { openWriter } from '../../support/request-records.js';
-import { importAll } from '../../support/requests.js';
 
 function imported(text: string): Chain {
   const path = join(scratch(), 's1.jsonl');
   writeFileSync(path, text);
   const chain = emptyChain();
-  importAll(chain, [path]);
+  importInto(chain, path);
   return chain;
 }
 
@@ -104,10 +104,7 @@ describe.skipIf(!hasTranscripts)('real histories without records', () => {
     const folder = join(transcripts, 'claude-code');
     const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name));
     const chain = emptyChain();
-    importAll(
-      chain,
-      files.filter((file) => file.endsWith('.jsonl') && statSync(file).size < 5_000_000),
-    );
+    importInto(chain, ...files.filter((file) => file.endsWith('.jsonl') && statSync(file).size < 5_000_000));
     const rows = listRequests(chain, {});
     expect(rows.length).toBeGreaterThan(100);
     let off = 0;

@@ -7,9 +7,9 @@ import type { CapturedCall } from '../../../src/core/contract/index.js';
 import { listSources } from '../../../src/core/intake/index.js';
 import { captureCall, diffRequests, getRequest, listParts, listRequests, requestSeries } from '../../../src/core/requests/index.js';
 import { answer, call, prompt, result } from '../../support/claude-lines.js';
+import { importInto } from '../../support/imports.js';
 import { emptyChain, emptyProject, heldClock, scratch } from '../../support/project.js';
 import { type Message, openWriter } from '../../support/request-records.js';
-import { importAll } from '../../support/requests.js';
 
 type Body = Record<string, unknown>;
 const at = '2026-01-01T00:00:00.000Z' as CapturedCall['at'];
@@ -29,7 +29,7 @@ const seen = (provider: CapturedCall['provider'], body: Body, reply: unknown, mo
 function imported(chain: Chain, text: string, name = 's1.jsonl'): Chain {
   const path = join(scratch(), name);
   writeFileSync(path, text);
-  importAll(chain, [path]);
+  importInto(chain, path);
   return chain;
 }
 

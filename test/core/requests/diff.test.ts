@@ -4,9 +4,9 @@ import { describe, expect, test } from 'vitest';
 import type { Chain } from '../../../src/core/chain/index.js';
 import type { RequestDiff } from '../../../src/core/contract/index.js';
 import { diffRequests } from '../../../src/core/requests/index.js';
+import { importInto } from '../../support/imports.js';
 import { emptyChain, scratch } from '../../support/project.js';
 import { type Block, type Message, openWriter, type Shape } from '../../support/request-records.js';
-import { importAll } from '../../support/requests.js';
 
 const text = (words: string): Block => ({ type: 'text', text: words });
 const user = (...words: string[]): Message => ({ role: 'user', content: words.map(text) });
@@ -33,7 +33,7 @@ function diffOf(a: Call, b: Call): RequestDiff {
   const path = join(scratch(), 's1.jsonl');
   writeFileSync(path, writer.text());
   const chain: Chain = emptyChain();
-  importAll(chain, [path]);
+  importInto(chain, path);
   return diffRequests(chain, first?.id ?? '', second?.id ?? '');
 }
 

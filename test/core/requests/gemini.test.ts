@@ -4,15 +4,15 @@ import { describe, expect, test } from 'vitest';
 import type { Chain } from '../../../src/core/chain/index.js';
 import { getRequest, listRequests } from '../../../src/core/requests/index.js';
 import { hasAgent, liveRun, unlessHere } from '../../support/agents.js';
+import { importInto } from '../../support/imports.js';
 import { emptyChain, scratch } from '../../support/project.js';
-import { importAll } from '../../support/requests.js';
 import { root } from '../../support/source.js';
 
 const fixture = (name: string): string => join(root, 'test/fixtures/gemini', name);
 
 function imported(...paths: string[]): Chain {
   const chain = emptyChain();
-  importAll(chain, paths);
+  importInto(chain, ...paths);
   return chain;
 }
 
@@ -98,7 +98,7 @@ test('a session that is taken in while it grows has the same calls', () => {
   // Behind prompts and answers, and behind an answer whose tools are still at work.
   for (const end of [3, 5, 8, 10, 13, 16, 23, 28, 31, 36, 40, 43, 47]) {
     writeFileSync(path, lines.slice(0, end).join(''));
-    importAll(chain, [path]);
+    importInto(chain, path);
   }
   const whole = imported(fixture('tour.jsonl'));
   const bodies = (one: Chain): unknown => listRequests(one, {}).map(({ requestId }) => getRequest(one, requestId).body);

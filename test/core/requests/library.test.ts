@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Chain } from '../../../src/core/chain/index.js';
 import { diffParts, getPart, listParts } from '../../../src/core/requests/index.js';
+import { importInto } from '../../support/imports.js';
 import { emptyChain, scratch } from '../../support/project.js';
 import { openWriter, type Shape } from '../../support/request-records.js';
-import { importAll } from '../../support/requests.js';
 
 const text = (words: string) => ({ type: 'text', text: words });
 const tool = (name: string, description: string) => ({ name, description, input_schema: { type: 'object' } });
@@ -29,7 +29,7 @@ function imported(): Chain {
     writeFileSync(join(folder, `${session}.jsonl`), writer.text());
   }
   const chain = emptyChain();
-  importAll(chain, [folder]);
+  importInto(chain, folder);
   return chain;
 }
 

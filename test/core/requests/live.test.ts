@@ -4,11 +4,10 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import type { Json, JsonObject } from '../../../src/core/base/index.js';
 import type { Chain } from '../../../src/core/chain/index.js';
 import type { Request, RequestRow } from '../../../src/core/contract/index.js';
-import { getSource, listSources } from '../../../src/core/intake/index.js';
 import { getRequest, listRequests } from '../../../src/core/requests/index.js';
 import { type Agent, hasAgent, type LiveRun, liveRun, unlessHere } from '../../support/agents.js';
+import { bytesOfFile, importInto } from '../../support/imports.js';
 import { emptyChain, scratch } from '../../support/project.js';
-import { importAll } from '../../support/requests.js';
 
 /** Runs the real agents on loopback, and holds what their transcripts say against what they really sent. */
 function live(agent: Agent, scenario: string): () => LiveRun {
@@ -21,19 +20,13 @@ function live(agent: Agent, scenario: string): () => LiveRun {
 
 const imported = (paths: readonly string[]): Chain => {
   const chain = emptyChain();
-  importAll(chain, paths);
+  importInto(chain, ...paths);
   return chain;
 };
 
-function sourceText(chain: Chain, path: string): Buffer {
-  const source = listSources(chain).find((each) => each.path === path);
-  const { artifactRef } = getSource(chain, source?.sourceId ?? '');
-  return Buffer.from(chain.artifacts.read(chain.artifacts.find(artifactRef ?? '')));
-}
-
 function expectSources(chain: Chain, { transcripts }: LiveRun): void {
   expect(transcripts.length).toBeGreaterThan(0);
-  for (const path of transcripts) expect(sourceText(chain, path).equals(readFileSync(path)), path).toBe(true);
+  for (const path of transcripts) expect(bytesOfFile(chain, path).equals(readFileSync(path)), path).toBe(true);
 }
 
 describe.skipIf(!hasAgent('claude')).each(['claude-tour', 'claude-troubles'])(`%s, run now${unlessHere('claude')}`, (scenario) => {
@@ -135,8 +128,8 @@ describe.skipIf(!hasAgent('codex'))(`codex-tour, run now${unlessHere('codex')}`,
     const [fork] = transcripts.filter(isFork);
     expect(fork).toBeDefined();
     const chain = emptyChain();
-    importAll(chain, [fork as string]);
-    importAll(chain, [`${home}/.codex/sessions`]);
+    importInto(chain, fork as string);
+    importInto(chain, `${home}/.codex/sessions`);
     expectInputs(chain, run());
   });
 
@@ -150,7 +143,7 @@ describe.skipIf(!hasAgent('codex'))(`codex-tour, run now${unlessHere('codex')}`,
     expect(others).toEqual([]);
     expect(only?.got.missing).toContainEqual(expect.stringMatching(/^input: what came before the fork, in the session 01/));
     expect(only?.body.input).toHaveLength(2);
-    importAll(chain, [`${home}/.codex/sessions`]);
+    importInto(chain, `${home}/.codex/sessions`);
     const whole = calls(chain).filter(({ got }) => !got.missing.some((part) => part.startsWith('input: what came')));
     expect(whole.map(({ body }) => inputOf(body).length)).toContain(9);
     expect(whole).toHaveLength(run().wire.length);

@@ -2,9 +2,9 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Chain } from '../../../src/core/chain/index.js';
 import { getRequest, listRequests } from '../../../src/core/requests/index.js';
+import { importInto } from '../../support/imports.js';
 import { recorded, writeDatabase } from '../../support/opencode.js';
 import { emptyChain, scratch } from '../../support/project.js';
-import { importAll } from '../../support/requests.js';
 
 interface Message {
   readonly role: string;
@@ -18,7 +18,7 @@ function imported(name: 'tour' | 'troubles'): Chain {
   const path = join(scratch(), 'opencode.db');
   writeDatabase(path, recorded(name));
   const chain = emptyChain();
-  importAll(chain, [path]);
+  importInto(chain, path);
   return chain;
 }
 

@@ -5,9 +5,9 @@ import { describe, expect, test } from 'vitest';
 import type { Chain } from '../../../src/core/chain/index.js';
 import { getSource, listSources } from '../../../src/core/intake/index.js';
 import { getRequest, listRequests } from '../../../src/core/requests/index.js';
+import { importInto } from '../../support/imports.js';
 import { emptyChain, scratch } from '../../support/project.js';
 import { type Block, hashOf, type Mark, type Message, openWriter, type Sent, type Shape, type Writer } from '../../support/request-records.js';
-import { importAll } from '../../support/requests.js';
 
 const user = (text: string): Message => ({ role: 'user', content: [{ type: 'text', text }] });
 const text = (words: string): Block => ({ type: 'text', text: words });
@@ -27,7 +27,7 @@ function imported(files: Readonly<Record<string, string | Buffer>>, chain = empt
     mkdirSync(dirname(join(folder, name)), { recursive: true });
     writeFileSync(join(folder, name), content);
   }
-  importAll(chain, [folder]);
+  importInto(chain, folder);
   return { chain, folder };
 }
 
@@ -348,7 +348,7 @@ describe('bad input: the call is listed, not proved, with the reason, and nothin
     const folder = scratch();
     const path = join(folder, 's1.jsonl');
     writeFileSync(path, `${lines.join('\n')}\n`);
-    const { skipped } = importAll(emptyChain(), [path]);
+    const { skipped } = importInto(emptyChain(), path);
     expect(skipped).toEqual([{ path, line: lines.length, reason: 'a request record without an id' }]);
   });
 

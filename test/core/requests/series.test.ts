@@ -4,15 +4,15 @@ import { describe, expect, test } from 'vitest';
 import type { Chain } from '../../../src/core/chain/index.js';
 import { listRequests, requestSeries } from '../../../src/core/requests/index.js';
 import { answer, call, prompt, result } from '../../support/claude-lines.js';
+import { importInto } from '../../support/imports.js';
 import { emptyChain, scratch } from '../../support/project.js';
 import { type Message, openWriter, type Shape } from '../../support/request-records.js';
-import { importAll } from '../../support/requests.js';
 
 function imported(text: string): Chain {
   const path = join(scratch(), 's1.jsonl');
   writeFileSync(path, text);
   const chain = emptyChain();
-  importAll(chain, [path]);
+  importInto(chain, path);
   return chain;
 }
 

@@ -1,11 +1,11 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { type Chain, commitOf, contextEntries, fork } from '../../../../src/core/chain/index.js';
+import { commitOf, contextEntries, fork } from '../../../../src/core/chain/index.js';
 import { exportContext, resumeIn } from '../../../../src/core/export/index.js';
-import { getSource, importPaths, listSources } from '../../../../src/core/intake/index.js';
-import { atOnce } from '../../../../src/core/project/index.js';
+import { listSources } from '../../../../src/core/intake/index.js';
 import { filesOf, hasAgent, liveRun, sentOnResume, transcripts, unlessHere } from '../../../support/agents.js';
+import { bytesOfSource, importInto } from '../../../support/imports.js';
 import { emptyChain, scratch } from '../../../support/project.js';
 import { expectRetold } from '../retold.js';
 
@@ -24,8 +24,6 @@ function lasting(items: readonly Item[], kept: ReadonlySet<string>): readonly un
   return JSON.parse(text.replace(/resume-oracle-\w+/g, 'work')) as unknown[];
 }
 
-const imported = (chain: Chain, paths: readonly string[]) => atOnce(importPaths(chain, { paths }));
-
 function written(text: string | Uint8Array, name = `rollout-${Math.random()}.jsonl`): string {
   const path = join(scratch(), name);
   writeFileSync(path, text);
@@ -40,14 +38,13 @@ describe.skipIf(!hasAgent('codex'))(`the real Codex${unlessHere('codex')}`, () =
 
   test('[F1, F21] every session comes back from the store, and one that is no fork from its chain', () => {
     const chain = emptyChain();
-    const result = imported(chain, [...files, ...inCorpus]);
+    const result = importInto(chain, ...files, ...inCorpus);
     expect([...result.skipped, ...result.notes]).toEqual([]);
     const sources = listSources(chain);
     expect(sources).toHaveLength(files.length + inCorpus.length);
     for (const source of sources) {
       const file = readFileSync(source.path);
-      const { artifactRef } = getSource(chain, source.sourceId);
-      expect(Buffer.from(chain.artifacts.read(chain.artifacts.find(artifactRef ?? ''))).equals(file)).toBe(true);
+      expect(bytesOfSource(chain, source.sourceId).equals(file)).toBe(true);
       if (file.includes('"history_base"')) continue;
       const text = exportContext(chain, { id: source.tips.at(-1) as never, format: 'codex-v1' }).text ?? '';
       expect(Buffer.from(text).equals(file), basename(source.path)).toBe(true);
@@ -60,7 +57,7 @@ describe.skipIf(!hasAgent('codex'))(`the real Codex${unlessHere('codex')}`, () =
       ...files.filter((path) => !readFileSync(path).includes('"history_base"')),
       ...inCorpus.filter((path) => path.includes('jt_codex_2026')),
     ];
-    imported(chain, originals);
+    importInto(chain, ...originals);
     for (const source of listSources(chain)) {
       const root = scratch();
       const made = resumeIn(chain, [{ agent: 'codex', root }], { id: source.tips.at(-1) as never, cwd: '/home/sam' });
@@ -74,7 +71,7 @@ describe.skipIf(!hasAgent('codex'))(`the real Codex${unlessHere('codex')}`, () =
   test('[F14] a fork that refers to its origin is resumed with all of its history, whichever file is imported first', () => {
     const child = files.find((path) => readFileSync(path).includes('"history_base"')) ?? '';
     const chain = emptyChain();
-    const result = imported(chain, [child]);
+    const result = importInto(chain, child);
     expect(result.notes).toEqual([]);
     const text = exportContext(chain, { id: result.tips.at(-1) as never, format: 'codex-v1' }).text ?? '';
     const inputs = requests.map(({ input }) => input as unknown as readonly Item[]);
@@ -86,7 +83,7 @@ describe.skipIf(!hasAgent('codex'))(`the real Codex${unlessHere('codex')}`, () =
 
   test('[F14] a fork is resumed with what it holds, and nothing behind the cut', () => {
     const chain = emptyChain();
-    imported(chain, files);
+    importInto(chain, ...files);
     const main = listSources(chain).find(({ path }) => readFileSync(path, 'utf8').includes('"compacted"'));
     const all = contextEntries(chain, { id: main?.tips.at(-1) as never, stop: 'root' });
     const at = all.find(({ entry }) => entry.text === 'It doubles.')?.key as never;
@@ -105,7 +102,7 @@ describe.skipIf(!hasAgent('codex'))(`the real Codex${unlessHere('codex')}`, () =
   test('a Claude Code session is taken up by Codex, with what was said, called and answered', () => {
     const chain = emptyChain();
     const file = join(transcripts, 'claude-code/entire-ada8171575ce-image-in-tool-result.jsonl');
-    const { tips } = imported(chain, [file]);
+    const { tips } = importInto(chain, file);
     const id = tips.at(-1) as never;
     const sent = JSON.stringify(sentFor(written(exportContext(chain, { id, format: 'codex-v1' }).text ?? '')));
     const said = contextEntries(chain, { id }).map(({ entry }) => entry);
@@ -116,7 +113,7 @@ describe.skipIf(!hasAgent('codex'))(`the real Codex${unlessHere('codex')}`, () =
   test.skipIf(!hasAgent('claude'))('a Codex session is taken up by Claude Code, with what was said, called and answered', () => {
     const chain = emptyChain();
     for (const file of [...files, ...inCorpus.filter((path) => path.includes('jt_codex'))]) {
-      const { tips } = imported(chain, [file]);
+      const { tips } = importInto(chain, file);
       const id = tips.at(-1) as never;
       const path = written(exportContext(chain, { id, format: 'claude-code-v1' }).text ?? '');
       const said = contextEntries(chain, { id }).map(({ entry }) => entry);

@@ -8,24 +8,20 @@ import type { ContextId } from '../../../../src/core/base/index.js';
 import { type Chain, entries, fork, materializedBytes, tips } from '../../../../src/core/chain/index.js';
 import { exportContext } from '../../../../src/core/export/index.js';
 import { codex } from '../../../../src/core/formats/codex/index.js';
-import { detect, foundSessions, getSource, importPaths, listSources } from '../../../../src/core/intake/index.js';
-import { atOnce } from '../../../../src/core/project/index.js';
+import type { ImportPlan } from '../../../../src/core/formats/index.js';
+import { detect, foundSessions, listSources } from '../../../../src/core/intake/index.js';
 import { codexLine, codexTurn } from '../../../support/codex-lines.js';
+import { bytesOfFile, importInto } from '../../../support/imports.js';
 import { emptyChain, scratch } from '../../../support/project.js';
 import { root } from '../../../support/source.js';
+import { plannedWhole, survivesAnyBytes } from '../each-byte.js';
 
 const fixtures = join(root, 'test/fixtures/codex');
 const main = join(fixtures, 'rollout-2026-11-21T09-05-39-01a1fd5a-a9b9-7ee2-8073-23f98318bbc4.jsonl');
 const child = join(fixtures, 'rollout-2026-11-21T09-05-40-01a1fd5a-abea-7641-8fd1-529bf173e7a8.jsonl');
 
-const importInto = (chain: Chain, ...paths: string[]) => atOnce(importPaths(chain, { paths }));
 const texts = (chain: Chain, id: ContextId, stop?: 'root'): string[] =>
   entries(chain, { id, ...(stop && { stop }) }).entries.flatMap(({ kind, role, text }) => (kind === 'text' && role !== 'system' ? [text ?? ''] : []));
-const fileBack = (chain: Chain, path: string): Buffer => {
-  const { sourceId = '' } = listSources(chain).find((source) => source.path === path) ?? {};
-  const { artifactRef } = getSource(chain, sourceId);
-  return Buffer.from(chain.artifacts.read(chain.artifacts.find(artifactRef as never)));
-};
 function written(text: string | Uint8Array, name = 'rollout-2026-01-01T00-00-00-00000000-0000-4000-8000-000000000001.jsonl'): string {
   const path = join(scratch(), name);
   writeFileSync(path, text);
@@ -49,7 +45,7 @@ describe('a session', () => {
     const { tips: ends, skipped, notes } = importInto(chain, path);
     expect({ skipped, notes }).toEqual({ skipped: [], notes: [] });
     expect(Buffer.from(materializedBytes(chain, { id: ends[0] as ContextId, stop: 'root' }).bytes)).toEqual(readFileSync(path));
-    expect(fileBack(chain, path)).toEqual(readFileSync(path));
+    expect(bytesOfFile(chain, path)).toEqual(readFileSync(path));
     expect(exportContext(chain, { id: ends[0] as ContextId, format: 'codex-v1' }).text).toBe(readFileSync(path, 'utf8'));
   });
 
@@ -111,7 +107,7 @@ describe('a session', () => {
           importInto(chain, path);
         }
         expect(ends(chain)).toEqual(ends(direct));
-        expect(blake3Of(fileBack(chain, path))).toEqual(blake3Of(whole));
+        expect(blake3Of(bytesOfFile(chain, path))).toEqual(blake3Of(whole));
       }),
       { numRuns: 20, examples: [[[endOf('thread_rolled_back')]], [[endOf('thread_rolled_back') - 1]], [[endOf('compacted')]]] },
     );
@@ -133,44 +129,20 @@ describe('a session', () => {
 });
 
 describe('what can be wrong with a session', () => {
-  const context = { path: '/rollout-x.jsonl', known: { has: () => false }, resumeAt: 0, granularity: 'tool_call' } as const;
-  const covers = (file: Uint8Array): void => {
-    const plan = codex.plan(file, context);
-    const ranges = [...plan.commits.flatMap((commit) => commit.ranges), ...plan.side].sort((a, b) => a.start - b.start);
-    let end = 0;
-    for (const range of ranges) {
-      expect(range.start).toBe(end);
-      end = range.end;
-    }
-    expect(end).toBe(file.length);
-    for (const commit of plan.commits) expect(new Set(commit.entries.map(({ key }) => key)).size).toBe(commit.entries.length);
+  const keysDiffer = (plan: ImportPlan): void => {
+    for (const { entries: all } of plan.commits) expect(new Set(all.map(({ key }) => key)).size).toBe(all.length);
   };
 
-  test.each([main, child].map((path) => [basename(path), path]))('[F2, F10] any bytes at all are planned, each in one place: %s', (_, path) => {
-    const source = readFileSync(path);
-    fc.assert(
-      fc.property(
-        fc.integer({ min: 0, max: source.length }),
-        fc.uint8Array({ maxLength: 40 }),
-        fc.nat(300),
-        fc.nat(source.length),
-        (at, put, gone, keep) => {
-          const file = Buffer.concat([source.subarray(0, at), put, source.subarray(Math.min(source.length, at + gone))]);
-          covers(file);
-          covers(file.subarray(0, keep));
-          codex.peek(file.subarray(0, 4_000), file.subarray(-4_000));
-          codex.parse(file);
-          codex.progress?.(file, 'turn_boundary');
-        },
-      ),
-      { numRuns: 40 },
-    );
-  });
+  test.each([main, child].map((path) => [basename(path), path]))('[F2, F10] any bytes at all are planned, each in one place: %s', (_, path) =>
+    survivesAnyBytes(codex, readFileSync(path), keysDiffer),
+  );
 
   test('[F10] lines in any order, twice, or left out are planned, each in one place', () => {
     const lines = readFileSync(main, 'utf8').split(/(?<=\n)/);
     fc.assert(
-      fc.property(fc.shuffledSubarray([...lines.keys(), ...lines.keys()]), (order) => covers(Buffer.from(order.map((at) => lines[at]).join('')))),
+      fc.property(fc.shuffledSubarray([...lines.keys(), ...lines.keys()]), (order) =>
+        keysDiffer(plannedWhole(codex, Buffer.from(order.map((at) => lines[at]).join('')))),
+      ),
       { numRuns: 25 },
     );
   });
@@ -189,7 +161,7 @@ describe('what can be wrong with a session', () => {
       codexLine('compacted', { message: 3, replacement_history: [null, 1, 'x', { type: 'message' }] } as never),
       codexLine('__proto__', { x: 1 }),
     ].join('');
-    covers(Buffer.from(header + odd));
+    plannedWhole(codex, Buffer.from(header + odd));
     const read = codex.parse(Buffer.from(odd)).entries;
     expect(read.find(({ text }) => text === 'a text')).toMatchObject({ role: 'user' });
     expect(read.find(({ toolName }) => toolName === 'x')).toMatchObject({ arguments: { input: '{"torn' }, marks: ['unparsed'] });
@@ -237,7 +209,7 @@ describe('a session that goes on from another', () => {
     expect(expected.join()).toContain('Fix the queue retry');
     expect(texts(chain, ends.at(-1) as ContextId, 'root')).toEqual(expected);
     expect(texts(chain, tip as ContextId, 'root')).toEqual(expected);
-    for (const path of [origin, fork]) expect(fileBack(chain, path)).toEqual(readFileSync(path));
+    for (const path of [origin, fork]) expect(bytesOfFile(chain, path)).toEqual(readFileSync(path));
     expect(importInto(chain, origin, fork)).toMatchObject({ commits: 0, notes: [] });
   });
 });
@@ -270,7 +242,7 @@ describe('a session that the agent has compressed', () => {
     const plain = emptyChain();
     const direct = importInto(plain, child);
     expect(texts(chain, result.tips.at(-1) as ContextId, 'root')).toEqual(texts(plain, direct.tips.at(-1) as ContextId, 'root'));
-    for (const path of [origin, fork]) expect(fileBack(chain, path)).toEqual(readFileSync(path));
+    for (const path of [origin, fork]) expect(bytesOfFile(chain, path)).toEqual(readFileSync(path));
     // The same session before it was compressed is known.
     expect(importInto(chain, main, child).commits).toBe(0);
   });

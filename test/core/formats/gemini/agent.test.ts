@@ -1,11 +1,11 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { type Chain, contextEntries, entries, tips } from '../../../../src/core/chain/index.js';
+import { contextEntries, entries, tips } from '../../../../src/core/chain/index.js';
 import { exportContext } from '../../../../src/core/export/index.js';
-import { getSource, importPaths, listSources } from '../../../../src/core/intake/index.js';
-import { atOnce } from '../../../../src/core/project/index.js';
+import { listSources } from '../../../../src/core/intake/index.js';
 import { filesOf, hasAgent, liveRun, sentOnResume, transcripts, unlessHere } from '../../../support/agents.js';
+import { bytesOfSource, importInto } from '../../../support/imports.js';
 import { emptyChain, scratch } from '../../../support/project.js';
 import { expectRetold } from '../retold.js';
 
@@ -22,7 +22,6 @@ function sentFor(path: string, agent: 'gemini' | 'claude' = 'gemini'): readonly 
   );
 }
 
-const imported = (chain: Chain, paths: readonly string[]) => atOnce(importPaths(chain, { paths }));
 const written = (text = ''): string => {
   const path = join(scratch(), 'session.jsonl');
   writeFileSync(path, text);
@@ -35,19 +34,18 @@ describe.skipIf(!hasAgent('gemini'))(`the real Gemini CLI${unlessHere('gemini')}
 
   test('[F1, F21] every session comes back from the store', () => {
     const chain = emptyChain();
-    const result = imported(chain, [...files, ...inCorpus]);
+    const result = importInto(chain, ...files, ...inCorpus);
     expect([...result.skipped, ...result.notes]).toEqual([]);
     const sources = listSources(chain);
     expect(sources).toHaveLength(files.length + inCorpus.length);
     for (const source of sources) {
-      const { artifactRef } = getSource(chain, source.sourceId);
-      expect(Buffer.from(chain.artifacts.read(chain.artifacts.find(artifactRef ?? ''))).equals(readFileSync(source.path)), source.path).toBe(true);
+      expect(bytesOfSource(chain, source.sourceId).equals(readFileSync(source.path)), source.path).toBe(true);
     }
   });
 
   test('[F14] resumes our export of each session as it does the original', () => {
     const chain = emptyChain();
-    imported(chain, [...files, ...inCorpus]);
+    importInto(chain, ...files, ...inCorpus);
     const sources = listSources(chain).filter((source) => source.tips.length > 0);
     expect(sources).toHaveLength(4);
     for (const { path, tips: ends } of sources) {
@@ -58,7 +56,7 @@ describe.skipIf(!hasAgent('gemini'))(`the real Gemini CLI${unlessHere('gemini')}
 
   test('[F14] a branch that was taken back is resumed with just that', () => {
     const chain = emptyChain();
-    imported(chain, files);
+    importInto(chain, ...files);
     const left = tips(chain, {}).find(({ id }) => entries(chain, { id }).entries.some(({ text }) => text === 'And more, after the compression'));
     const sent = JSON.stringify(sentFor(written(exportContext(chain, { id: left?.id as never, format: 'gemini-v1' }).text)));
     expect(sent).toContain('SUMMARY OF WORK');
@@ -69,7 +67,7 @@ describe.skipIf(!hasAgent('gemini'))(`the real Gemini CLI${unlessHere('gemini')}
 
   test('a Claude Code session is taken up by Gemini CLI, with what was said, called and answered', () => {
     const chain = emptyChain();
-    const { tips: ends } = imported(chain, [join(transcripts, 'claude-code/entire-ada8171575ce-image-in-tool-result.jsonl')]);
+    const { tips: ends } = importInto(chain, join(transcripts, 'claude-code/entire-ada8171575ce-image-in-tool-result.jsonl'));
     const id = ends.at(-1) as never;
     const sent = JSON.stringify(sentFor(written(exportContext(chain, { id, format: 'gemini-v1' }).text)));
     const said = contextEntries(chain, { id }).map(({ entry }) => entry);

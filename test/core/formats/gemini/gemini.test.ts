@@ -7,29 +7,16 @@ import type { ContextId, EntryKey } from '../../../../src/core/base/index.js';
 import { type Chain, entries, fork, graph, tips } from '../../../../src/core/chain/index.js';
 import { exportContext, resumeIn } from '../../../../src/core/export/index.js';
 import { gemini } from '../../../../src/core/formats/gemini/index.js';
-import { detect, foundSessions, foundSources, getSource, importPaths, listSources } from '../../../../src/core/intake/index.js';
-import { atOnce } from '../../../../src/core/project/index.js';
+import { detect, foundSessions, foundSources, listSources } from '../../../../src/core/intake/index.js';
+import { bytesOfFile, importInto, said } from '../../../support/imports.js';
 import { emptyChain, scratch } from '../../../support/project.js';
 import { root } from '../../../support/source.js';
+import { plannedWhole, survivesAnyBytes } from '../each-byte.js';
 
 const fixture = (name: string): string => join(root, 'test/fixtures/gemini', name);
 const tour = fixture('tour.jsonl');
 const tourFork = fixture('tour-fork.jsonl');
 const older = fixture('older.json');
-
-const importInto = (chain: Chain, ...paths: string[]) => atOnce(importPaths(chain, { paths }));
-
-/** What the model would see, in words. */
-const said = (chain: Chain, id: ContextId, stop?: 'root'): string[] =>
-  entries(chain, { id, ...(stop && { stop }) }).entries.map(
-    ({ role, kind, text, toolName }) => `${role} ${kind} ${toolName ?? ''} ${(text ?? '').split('\n')[0]?.slice(0, 40)}`,
-  );
-
-const fileBack = (chain: Chain, path: string): Buffer => {
-  const { sourceId = '' } = listSources(chain).find((source) => source.path === path) ?? {};
-  const { artifactRef } = getSource(chain, sourceId);
-  return Buffer.from(chain.artifacts.read(chain.artifacts.find(artifactRef as never)));
-};
 
 describe('the tour', () => {
   test('[F4] what was taken back is a branch, and the file comes back byte for byte', () => {
@@ -39,7 +26,7 @@ describe('the tour', () => {
     const lastWords = tips(chain, {}).map(({ id }) => said(chain, id).at(-2));
     expect(lastWords.sort()).toEqual(['user text  And more, after the compression', 'user text  Try another way']);
     expect(said(chain, result.tips.at(-1) as ContextId).at(-2)).toBe('user text  Try another way');
-    expect(fileBack(chain, tour)).toEqual(readFileSync(tour));
+    expect(bytesOfFile(chain, tour)).toEqual(readFileSync(tour));
     expect(listSources(chain)).toMatchObject([
       { format: 'gemini-v1', sessionId: 'ee109b86-bb34-4dfd-84e6-5f4082750b6d', title: 'Fix the queue retry', cwd: '/home/ada/demo/project' },
     ]);
@@ -87,11 +74,11 @@ describe('the tour', () => {
       'user text  In a fork',
       'assistant text  OK',
     ]);
-    expect(fileBack(chain, tourFork)).toEqual(readFileSync(tourFork));
+    expect(bytesOfFile(chain, tourFork)).toEqual(readFileSync(tourFork));
     const alone = emptyChain();
     const { tips: ends } = importInto(alone, tourFork);
     expect(said(alone, ends[0] as ContextId).filter((line) => line.includes('summary'))).toEqual(['user summary  SUMMARY OF WORK']);
-    expect(fileBack(alone, tourFork)).toEqual(readFileSync(tourFork));
+    expect(bytesOfFile(alone, tourFork)).toEqual(readFileSync(tourFork));
   });
 
   test('a file in which nothing was said yet is kept and makes no commit, until something is said', () => {
@@ -99,14 +86,14 @@ describe('the tour', () => {
     const path = join(scratch(), 'session.jsonl');
     copyFileSync(fixture('only-context.jsonl'), path);
     expect(importInto(chain, path)).toMatchObject({ commits: 0, sessions: 1, skipped: [], notes: [] });
-    expect(fileBack(chain, path)).toEqual(readFileSync(path));
+    expect(bytesOfFile(chain, path)).toEqual(readFileSync(path));
     writeFileSync(
       path,
       `${readFileSync(path, 'utf8')}{"id":"u1","timestamp":"2026-11-21T15:15:00.000Z","type":"user","content":[{"text":"Hello"}]}\n`,
     );
     const { tips: ends } = importInto(chain, path);
     expect(said(chain, ends[0] as ContextId)).toEqual(['user text  <session_context>', 'user text  Hello']);
-    expect(fileBack(chain, path)).toEqual(readFileSync(path));
+    expect(bytesOfFile(chain, path)).toEqual(readFileSync(path));
   });
 
   test('[F8, F9] at every length that a growing file can have, nothing is lost and nothing is there twice', () => {
@@ -128,7 +115,7 @@ describe('the tour', () => {
           importInto(chain, path);
         }
         expect(ends(chain)).toEqual(ends(direct));
-        expect(blake3Of(fileBack(chain, path))).toEqual(blake3Of(whole));
+        expect(blake3Of(bytesOfFile(chain, path))).toEqual(blake3Of(whole));
       }),
       { numRuns: 25 },
     );
@@ -146,7 +133,7 @@ describe('the tour', () => {
     }
     const ends = (one: Chain): Set<string> => new Set(tips(one, {}).map(({ id }) => JSON.stringify(said(one, id, 'root'))));
     expect(ends(chain)).toEqual(ends(direct));
-    expect(fileBack(chain, path)).toEqual(readFileSync(tour));
+    expect(bytesOfFile(chain, path)).toEqual(readFileSync(tour));
   });
 });
 
@@ -169,7 +156,7 @@ describe('a document of an older version', () => {
       'tool tool_result write_file Wrote docs/green.md',
       'assistant text  Green is there.',
     ]);
-    expect(fileBack(chain, older)).toEqual(readFileSync(older));
+    expect(bytesOfFile(chain, older)).toEqual(readFileSync(older));
   });
 
   test('on one line, or broken off, what is whole of it is read', () => {
@@ -180,14 +167,14 @@ describe('a document of an older version', () => {
     const { tips: ends, skipped } = importInto(chain, path);
     expect(skipped).toEqual([]);
     expect(said(chain, ends[0] as ContextId)).toHaveLength(12);
-    expect(fileBack(chain, path)).toEqual(readFileSync(path));
+    expect(bytesOfFile(chain, path)).toEqual(readFileSync(path));
     const broken = join(scratch(), 'broken.json');
     writeFileSync(broken, readFileSync(older).subarray(0, readFileSync(older).indexOf('Add green')));
     const other = emptyChain();
     const result = importInto(other, broken);
     expect(result.skipped).toMatchObject([{ reason: 'a torn record: its end is missing or overwritten' }]);
     expect(said(other, result.tips[0] as ContextId)).toHaveLength(8);
-    expect(fileBack(other, broken)).toEqual(readFileSync(broken));
+    expect(bytesOfFile(other, broken)).toEqual(readFileSync(broken));
   });
 
   test('[F7] gone on with today, it is a session of lines that repeats its messages: one chain', () => {
@@ -291,47 +278,18 @@ describe('exports', () => {
 });
 
 describe('what can be wrong with a session', () => {
-  const context = { path: '/s.jsonl', known: { has: () => false }, resumeAt: 0, granularity: 'tool_call' } as const;
-  const covers = (file: Uint8Array): void => {
-    const plan = gemini.plan(file, context);
-    const ranges = [...plan.commits.flatMap((commit) => commit.ranges), ...plan.side].sort((a, b) => a.start - b.start);
-    let end = 0;
-    for (const range of ranges) {
-      expect(range.start).toBe(end);
-      end = range.end;
-    }
-    expect(end).toBe(file.length);
-    for (const commit of plan.commits) expect(commit.entries.every(({ key }) => key !== '')).toBe(true);
-  };
-
-  test.each([tour, tourFork, older])('[F2, F10] any bytes at all are planned, each in one place, and peeked at: %s', (name) => {
-    const source = readFileSync(name);
-    fc.assert(
-      fc.property(
-        fc.integer({ min: 0, max: source.length }),
-        fc.uint8Array({ maxLength: 40 }),
-        fc.nat(200),
-        fc.nat(source.length),
-        (at, put, gone, keep) => {
-          const file = Buffer.concat([source.subarray(0, at), put, source.subarray(Math.min(source.length, at + gone))]);
-          covers(file);
-          covers(file.subarray(0, keep));
-          gemini.peek(file.subarray(0, 4_000), file.subarray(-4_000));
-          gemini.parse(file);
-          const { settled, resting } = gemini.progress?.(file, 'turn_boundary') ?? { settled: 0, resting: 0 };
-          expect(settled <= resting && resting <= file.length).toBe(true);
-        },
-      ),
-      { numRuns: 60 },
-    );
-  });
+  test.each([tour, tourFork, older])('[F2, F10] any bytes at all are planned, each in one place, and peeked at: %s', (name) =>
+    survivesAnyBytes(gemini, readFileSync(name), ({ commits }) => {
+      for (const { entries: all } of commits) expect(all.every(({ key }) => key !== '')).toBe(true);
+    }),
+  );
 
   const line = (value: object): string => `${JSON.stringify(value)}\n`;
   const header = line({ sessionId: 's', projectHash: 'p', startTime: '2026-01-01T00:00:00.000Z' });
   const user = (id: string, text = id): string => line({ id, timestamp: '2026-01-01T00:00:01.000Z', type: 'user', content: [{ text }] });
   const model = (id: string, more: object = {}): string => line({ id, timestamp: '2026-01-01T00:00:02.000Z', type: 'gemini', content: id, ...more });
   const call = { id: 'c', name: 'read', args: {}, result: [{ functionResponse: { id: 'c', name: 'read', response: { output: 'there' } } }] };
-  const planned = (text: string) => gemini.plan(Buffer.from(text), context);
+  const planned = (text: string) => plannedWhole(gemini, Buffer.from(text));
   const told = (text: string): string[] =>
     planned(text).commits.map(({ parent, entries: all }) => `${JSON.stringify(parent)} ${all.map((entry) => entry.text ?? entry.kind).join('|')}`);
 
@@ -377,7 +335,7 @@ describe('what can be wrong with a session', () => {
       'tool tool_result read there',
       'assistant text  m2',
     ]);
-    expect(fileBack(chain, path)).toEqual(readFileSync(path));
+    expect(bytesOfFile(chain, path)).toEqual(readFileSync(path));
     const out = gemini.parse(Buffer.from(exportContext(chain, { id: ends[0] as ContextId, format: 'gemini-v1' }).text ?? ''));
     expect(out.entries.map(({ kind, text }) => `${kind} ${text ?? ''}`)).toEqual(['text a', 'text m', 'tool_call ', 'tool_result there', 'text m2']);
   });

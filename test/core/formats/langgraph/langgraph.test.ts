@@ -9,13 +9,11 @@ import type { ContextId, EntryKey } from '../../../../src/core/base/index.js';
 import { type Chain, contextEntries, entries, fork, history, tips } from '../../../../src/core/chain/index.js';
 import { exportContext } from '../../../../src/core/export/index.js';
 import { formatOf } from '../../../../src/core/formats/index.js';
-import { detect, getSource, importPaths, listSources } from '../../../../src/core/intake/index.js';
-import { atOnce } from '../../../../src/core/project/index.js';
+import { detect, listSources } from '../../../../src/core/intake/index.js';
 import { getRequest, listRequests } from '../../../../src/core/requests/index.js';
+import { bytesOfSource, importInto } from '../../../support/imports.js';
 import { agentOn, Command, nestedOn, saverAt, thread, told } from '../../../support/langgraph.js';
 import { emptyChain, scratch } from '../../../support/project.js';
-
-const imported = (chain: Chain, ...paths: string[]) => atOnce(importPaths(chain, { paths }));
 
 const said = (chain: Chain, id: ContextId, stop?: 'root'): string[] =>
   entries(chain, { id, ...(stop && { stop }) })
@@ -30,11 +28,6 @@ const toolTurn = (prompt: string): string[] => [
   'assistant text  About export const a = 1;',
 ];
 const turn = (prompt: string): string[] => [`user text  ${prompt}`, `assistant text  About ${prompt}`];
-
-const bytesOf = (chain: Chain, sourceId: string): Buffer => {
-  const { artifactRef } = getSource(chain, sourceId);
-  return Buffer.from(chain.artifacts.read(chain.artifacts.find(artifactRef as never)));
-};
 
 /** A database that LangGraph itself wrote: two threads, one of them with a fork by checkpoint, an edit, and a question to a person. */
 async function written(): Promise<string> {
@@ -58,7 +51,7 @@ describe('threads of a checkpointer', () => {
     const path = await written();
     expect(detect([path])).toMatchObject([{ path, format: 'langgraph-v1', sessions: 2 }]);
     const chain = emptyChain();
-    const result = imported(chain, path);
+    const result = importInto(chain, path);
     expect(result).toMatchObject({ sessions: 2, skipped: [] });
     expect(listSources(chain).map(({ sessionId, title }) => [sessionId, title])).toEqual([
       ['two', 'ask me'],
@@ -85,21 +78,21 @@ describe('threads of a checkpointer', () => {
     ]);
     const notes = contextEntries(chain, { id: tips(chain, { sessionId: 'two' })[0]?.id as never }).map(({ entry }) => entry.text);
     expect(notes).toContain('You said yes');
-    expect(imported(chain, path)).toMatchObject({ commits: 0, entries: 0 });
+    expect(importInto(chain, path)).toMatchObject({ commits: 0, entries: 0 });
   });
 
   test('[F1, F33] what was asked of a person is kept, and each thread comes back byte for byte though the database is gone', async () => {
     const chain = emptyChain();
-    imported(chain, await written());
+    importInto(chain, await written());
     const sources = listSources(chain);
     const asked = sources.find(({ sessionId }) => sessionId === 'two');
-    const lines = bytesOf(chain, asked?.sourceId ?? '')
+    const lines = bytesOfSource(chain, asked?.sourceId ?? '')
       .toString()
       .trimEnd()
       .split('\n');
     expect(lines.map((line) => Object.keys(JSON.parse(line) as object)[0])).toEqual(expect.arrayContaining(['thread', 'checkpoint', 'write']));
     expect(lines.find((line) => line.includes('__interrupt__'))).toContain('May I?');
-    const { entries: all } = formatOf('langgraph-v1').parse(bytesOf(chain, asked?.sourceId ?? ''));
+    const { entries: all } = formatOf('langgraph-v1').parse(bytesOfSource(chain, asked?.sourceId ?? ''));
     expect(all.filter(({ toolName }) => toolName === 'interrupt').map(({ text }) => text)).toEqual(['{"question":"May I?"}']);
     expect(all.filter(({ toolName }) => toolName === 'resume').map(({ text }) => text)).toContain('yes');
   });
@@ -111,8 +104,8 @@ describe('threads of a checkpointer', () => {
     const chain = emptyChain();
     for (const prompt of ['one', 'use a tool', 'three']) {
       await agent.invoke(told(prompt), thread('t'));
-      expect(imported(chain, path)).toMatchObject({ sessions: 1, skipped: [], commits: prompt === 'use a tool' ? 4 : 2 });
-      expect(imported(chain, path)).toMatchObject({ commits: 0 });
+      expect(importInto(chain, path)).toMatchObject({ sessions: 1, skipped: [], commits: prompt === 'use a tool' ? 4 : 2 });
+      expect(importInto(chain, path)).toMatchObject({ commits: 0 });
     }
     expect(tips(chain, {}).map(({ id }) => said(chain, id))).toEqual([[...turn('one'), ...toolTurn('use a tool'), ...turn('three')]]);
     expect(listSources(chain)).toHaveLength(1);
@@ -123,7 +116,7 @@ describe('threads of a checkpointer', () => {
     const saver = saverAt(path);
     await nestedOn(saver).invoke(told('look around'), thread('t'));
     const chain = emptyChain();
-    const result = imported(chain, path);
+    const result = importInto(chain, path);
     expect(result).toMatchObject({ sessions: 2, skipped: [], notes: [{ line: 0 }] });
     const inner = tips(chain, {}).find(({ template }) => template === 'langgraph/helper') as { id: ContextId };
     expect(said(chain, inner.id)).toEqual(turn('look around'));
@@ -141,7 +134,7 @@ describe('threads of a checkpointer', () => {
     await agent.invoke(told('one'), thread('t'));
     await agent.invoke({ messages: [new RemoveMessage({ id: 'human-one' }), ...told('two').messages] }, thread('t'));
     const chain = emptyChain();
-    const { tips: all } = imported(chain, path);
+    const { tips: all } = importInto(chain, path);
     const id = all.at(-1) as ContextId;
     expect(said(chain, id)).toEqual(['assistant text  About one', ...turn('two')]);
     expect(history(chain, id).map(({ type }) => type)).toEqual(['delta', 'compaction', 'delta', 'delta']);
@@ -149,7 +142,7 @@ describe('threads of a checkpointer', () => {
 
   test('[R3] each answer was a call, rebuilt from the messages before it', async () => {
     const chain = emptyChain();
-    imported(chain, await written());
+    importInto(chain, await written());
     const rows = listRequests(chain, { sessionId: 'one' });
     expect(rows.length).toBeGreaterThanOrEqual(4);
     expect(rows.every(({ source, proof }) => source === 'langgraph' && proof === 'rebuilt')).toBe(true);
@@ -161,7 +154,7 @@ describe('threads of a checkpointer', () => {
 describe('what LangGraph goes on with', () => {
   test('[F14] an export is a database that its own saver opens: the graph sees the messages and answers the next', async () => {
     const chain = emptyChain();
-    imported(chain, await written());
+    importInto(chain, await written());
     const tip = tips(chain, {}).find(({ id }) => said(chain, id).includes('user text  another way')) as { id: ContextId };
     const path = join(scratch(), 'export.db');
     exportContext(chain, { id: tip.id, format: 'langgraph-v1', path });
@@ -183,14 +176,14 @@ describe('what LangGraph goes on with', () => {
     expect(after.messages.slice(-2).map(({ content }: { content: unknown }) => content)).toEqual(['and now', 'About and now']);
     expect(after.answers).toBe(3);
     // And what LangGraph wrote behind it is read again.
-    const back = imported(emptyChain(), path);
+    const back = importInto(emptyChain(), path);
     expect(back).toMatchObject({ sessions: 1, skipped: [] });
   });
 
   test('[F14] a conversation of another agent is taken up, with calls, results, images and thinking', async () => {
     const chain = emptyChain();
     const fixture = join(import.meta.dirname, '../../../fixtures/pi/tour.jsonl');
-    const { tips: all } = imported(chain, fixture);
+    const { tips: all } = importInto(chain, fixture);
     const path = join(scratch(), 'export.db');
     const { losses } = exportContext(chain, { id: all.at(-1) as ContextId, format: 'langgraph-v1', path, stop: 'root' });
     expect(losses.map(({ what }) => what)).not.toContain('thinking');
@@ -204,7 +197,7 @@ describe('what LangGraph goes on with', () => {
 
   test('[C15] a fork in the middle of a message keeps its first parts under their keys', async () => {
     const chain = emptyChain();
-    imported(chain, await written());
+    importInto(chain, await written());
     const tip = tips(chain, {}).find(({ id }) => said(chain, id).includes('user text  go on')) as { id: ContextId };
     const whole = contextEntries(chain, { id: tip.id });
     const at = whole.find(({ entry }) => entry.text === 'Let me look.')?.key as EntryKey;
@@ -250,7 +243,7 @@ describe('what Python wrote', () => {
       { id: '1f000000-0000-6000-8000-000000000003', parent: '1f000000-0000-6000-8000-000000000002', messages: [human, ai, tool] },
     ]);
     const chain = emptyChain();
-    const { tips: all, skipped } = imported(chain, path);
+    const { tips: all, skipped } = importInto(chain, path);
     expect(skipped).toEqual([]);
     expect(contextEntries(chain, { id: all.at(-1) as ContextId }).map(({ entry }) => [entry.kind, entry.text, entry.isError])).toEqual([
       ['text', 'hello', undefined],
@@ -282,7 +275,7 @@ describe('bad input', () => {
     insert.run('g', 'a', 'json', `{"channel_values":{"messages":[],"x":${'['.repeat(50_000)}${']'.repeat(50_000)}}}`, null);
     db.close();
     const chain = emptyChain();
-    const result = imported(chain, path);
+    const result = importInto(chain, path);
     expect(result.sessions).toBe(1);
     expect(result.skipped.map(({ reason }) => reason)).toEqual([
       'a checkpoint that cannot be read (msgpack): it is kept as it is',
@@ -291,7 +284,7 @@ describe('bad input', () => {
       'a checkpoint that cannot be read (json): it is kept as it is',
     ]);
     expect(tips(chain, {}).flatMap(({ id }) => said(chain, id))).toContain('user text  hello');
-    for (const { sourceId } of listSources(chain)) bytesOf(chain, sourceId);
+    for (const { sourceId } of listSources(chain)) bytesOfSource(chain, sourceId);
   });
 
   test('[F2] a damaged database ends in words or in what was left of it', async () => {
@@ -307,7 +300,7 @@ describe('bad input', () => {
         writeFileSync(damaged, sound);
         writeFileSync(`${damaged}-wal`, bytes);
         if (isCut) truncateSync(`${damaged}-wal`, flips[0]?.[0] ?? 0);
-        const result = imported(emptyChain(), damaged);
+        const result = importInto(emptyChain(), damaged);
         // What the log held is gone with it, at worst: then there is a database without threads.
         expect(result.sessions + result.skipped.length + result.notes.length).toBeGreaterThan(0);
       }),

@@ -5,9 +5,9 @@ import { describe, expect, test } from 'vitest';
 import type { ContextId } from '../../../../src/core/base/index.js';
 import { type Chain, contextEntries, fork, tips } from '../../../../src/core/chain/index.js';
 import { exportContext } from '../../../../src/core/export/index.js';
-import { importPaths, listSources } from '../../../../src/core/intake/index.js';
-import { atOnce } from '../../../../src/core/project/index.js';
+import { listSources } from '../../../../src/core/intake/index.js';
 import { hasAgent, liveRun, tools, transcripts, unlessHere } from '../../../support/agents.js';
+import { importInto } from '../../../support/imports.js';
 import { emptyChain, scratch } from '../../../support/project.js';
 import { expectRetold } from '../retold.js';
 
@@ -27,8 +27,6 @@ function sentFor(home: string, session: string, file?: string): readonly Message
   return (messages ?? []).map(({ role, content }) => ({ role, content: content.map(({ cache_control: _, ...block }) => block) }));
 }
 
-const imported = (chain: Chain, ...paths: string[]) => atOnce(importPaths(chain, { paths }));
-
 /** The context as a document that the agent imports, and the id of its session. */
 function exported(chain: Chain, id: ContextId): { readonly path: string; readonly session: string } {
   const path = join(scratch(), 'session.json');
@@ -41,7 +39,7 @@ describe.skipIf(!hasAgent('opencode'))(`the real OpenCode${unlessHere('opencode'
 
   test('[F14] what was exported it imports, and goes on with as with the original', () => {
     const chain = emptyChain();
-    imported(chain, join(home, '.opencode/data/opencode/opencode.db'));
+    importInto(chain, join(home, '.opencode/data/opencode/opencode.db'));
     const source = listSources(chain).find(({ title }) => title === 'Queue retry (fork #1)');
     const original = scratch();
     cpSync(join(home, '.opencode'), join(original, '.opencode'), { recursive: true });
@@ -53,7 +51,7 @@ describe.skipIf(!hasAgent('opencode'))(`the real OpenCode${unlessHere('opencode'
 
   test('[F14] a fork in the middle of what a person took back it goes on with too', () => {
     const chain = emptyChain();
-    imported(chain, join(home, '.opencode/data/opencode/opencode.db'));
+    importInto(chain, join(home, '.opencode/data/opencode/opencode.db'));
     const dead = tips(chain, {}).find(({ summary }) => summary === 'A dead end') as { id: ContextId };
     const at = contextEntries(chain, { id: dead.id }).find(({ entry }) => entry.text === 'It doubles, then one is added.')?.key as never;
     const cut = fork(chain, { id: dead.id, at, edits: [{ op: 'append', entry: { role: 'user', kind: 'text', text: 'And a word of ours' } }] });
@@ -65,7 +63,7 @@ describe.skipIf(!hasAgent('opencode'))(`the real OpenCode${unlessHere('opencode'
 
   test('a Claude Code session is taken up, with what was said, called and answered', () => {
     const chain = emptyChain();
-    const { tips: all } = imported(chain, join(transcripts, 'claude-code/entire-ada8171575ce-image-in-tool-result.jsonl'));
+    const { tips: all } = importInto(chain, join(transcripts, 'claude-code/entire-ada8171575ce-image-in-tool-result.jsonl'));
     const id = all.at(-1) as ContextId;
     const { path, session } = exported(chain, id);
     const sent = JSON.stringify(sentFor(scratch(), session, path));

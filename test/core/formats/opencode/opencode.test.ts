@@ -5,20 +5,12 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { blake3Of } from '../../../../src/core/artifacts/index.js';
 import type { ContextId, EntryKey } from '../../../../src/core/base/index.js';
-import { type Chain, commitOf, contextEntries, entries, fork, history, materializedBytes, tips } from '../../../../src/core/chain/index.js';
+import { type Chain, commitOf, contextEntries, fork, history, materializedBytes, tips } from '../../../../src/core/chain/index.js';
 import { exportContext, resumeIn } from '../../../../src/core/export/index.js';
-import { detect, foundSessions, foundSources, getSource, importPaths, listSources, takeIn } from '../../../../src/core/intake/index.js';
-import { atOnce } from '../../../../src/core/project/index.js';
+import { detect, foundSessions, foundSources, listSources, takeIn } from '../../../../src/core/intake/index.js';
+import { bytesOfSource, importInto, said } from '../../../support/imports.js';
 import { type Recorded, type Row, recorded, writeDatabase } from '../../../support/opencode.js';
 import { emptyChain, scratch } from '../../../support/project.js';
-
-const imported = (chain: Chain, ...paths: string[]) => atOnce(importPaths(chain, { paths }));
-
-/** What the model would see, in words. */
-const said = (chain: Chain, id: ContextId, stop?: 'root'): string[] =>
-  entries(chain, { id, ...(stop && { stop }) })
-    .entries.filter(({ marks }) => !marks?.includes('hidden'))
-    .map(({ role, kind, text, toolName }) => `${role} ${kind} ${toolName ?? ''} ${(text ?? '').split('\n')[0]?.slice(0, 40)}`);
 
 function database(rows: Omit<Recorded, 'wire'>, how?: { isOpen: boolean }): string {
   const path = join(scratch(), 'opencode.db');
@@ -26,17 +18,12 @@ function database(rows: Omit<Recorded, 'wire'>, how?: { isOpen: boolean }): stri
   return path;
 }
 
-const sourceBytes = (chain: Chain, sourceId: string): Buffer => {
-  const { artifactRef } = getSource(chain, sourceId);
-  return Buffer.from(chain.artifacts.read(chain.artifacts.find(artifactRef as never)));
-};
-
 describe('sessions of a database', () => {
   test('[F1, F4] each is a source; what was taken back is a lane, what a fork shares is shared, compactions stand where they were', () => {
     const chain = emptyChain();
     const path = database(recorded('tour'), { isOpen: true });
     expect(detect([path])).toMatchObject([{ path, format: 'opencode-v1', sessions: 3, confidence: 1 }]);
-    const result = imported(chain, path);
+    const result = importInto(chain, path);
     expect(result).toMatchObject({ sessions: 3, skipped: [] });
     expect(result.notes).toMatchObject([{ path, reason: expect.stringContaining('the database is not') }]);
     const sources = listSources(chain);
@@ -59,14 +46,14 @@ describe('sessions of a database', () => {
       'user text  In a fork',
       'assistant text  OK',
     ]);
-    expect(imported(chain, path)).toMatchObject({ commits: 0, entries: 0 });
+    expect(importInto(chain, path)).toMatchObject({ commits: 0, entries: 0 });
   });
 
   test('[F1, F33] no secret of the database is stored, and each session comes back byte for byte though the database is gone', () => {
     const chain = emptyChain();
-    imported(chain, database(recorded('tour')));
+    importInto(chain, database(recorded('tour')));
     for (const { sourceId, hash } of listSources(chain)) {
-      const bytes = sourceBytes(chain, sourceId);
+      const bytes = bytesOfSource(chain, sourceId);
       expect(`blake3:${blake3Of(bytes).toString('hex')}`).toBe(hash);
       expect(bytes.includes('sk-very-secret')).toBe(false);
       expect(
@@ -81,7 +68,7 @@ describe('sessions of a database', () => {
 
   test('a subagent names the call that started it, a call that was killed stays open', () => {
     const chain = emptyChain();
-    const { tips: all } = imported(chain, database(recorded('troubles')));
+    const { tips: all } = importInto(chain, database(recorded('troubles')));
     const helper = tips(chain, {}).find(({ template }) => template === 'opencode/general') as { id: ContextId };
     expect(said(chain, helper.id)[0]).toBe('user text  HELPER: find retries');
     const started = chain.db.all<{ toolCallId: string }>('SELECT toolCallId FROM started');
@@ -96,7 +83,7 @@ describe('sessions of a database', () => {
   test('[F3] a session that grew adds what is new, in whatever states it was seen', () => {
     const rows = recorded('tour');
     const direct = emptyChain();
-    imported(direct, database(rows));
+    importInto(direct, database(rows));
     const ends = (chain: Chain): Set<string> => new Set(tips(chain, {}).map(({ id }) => JSON.stringify(said(chain, id, 'root'))));
     const times = [...new Set(rows.message.map(({ time_created }) => Number(time_created)))].sort();
     fc.assert(
@@ -111,7 +98,7 @@ describe('sessions of a database', () => {
           const part = rows.part.filter(({ message_id }) => there.has(message_id as string));
           rmSync(path, { force: true });
           writeDatabase(path, { session, message, part, event });
-          imported(chain, path);
+          importInto(chain, path);
         }
         for (const end of ends(direct)) expect(ends(chain)).toContain(end);
       }),
@@ -123,7 +110,7 @@ describe('sessions of a database', () => {
 describe('what the agent exports and imports', () => {
   test('[F14] an export is a document under a new id with the same messages, and imported it adds nothing', () => {
     const chain = emptyChain();
-    imported(chain, database(recorded('tour')));
+    importInto(chain, database(recorded('tour')));
     const tip = tips(chain, {}).find(({ summary }) => summary === 'After both compactions' || summary === 'In a fork') as { id: ContextId };
     const path = join(scratch(), 'session.json');
     exportContext(chain, { id: tip.id, format: 'opencode-v1', path });
@@ -135,16 +122,16 @@ describe('what the agent exports and imports', () => {
     const ids = document.messages.map(({ info }) => info.id);
     expect(ids).toEqual([...ids].sort());
     const before = said(chain, tip.id, 'root');
-    const result = imported(chain, path);
+    const result = importInto(chain, path);
     expect(result).toMatchObject({ sessions: 1, commits: 0, skipped: [], notes: [] });
     expect(said(chain, result.tips.at(-1) as ContextId, 'root')).toEqual(before);
     const kept = listSources(chain).find((source) => source.path === path);
-    expect(sourceBytes(chain, kept?.sourceId ?? '')).toEqual(readFileSync(path));
+    expect(bytesOfSource(chain, kept?.sourceId ?? '')).toEqual(readFileSync(path));
   });
 
   test('[C15] a fork in the middle of an answer keeps the parts before it, and later calls open', () => {
     const chain = emptyChain();
-    const { tips: all } = imported(chain, database(recorded('troubles')));
+    const { tips: all } = importInto(chain, database(recorded('troubles')));
     const read = contextEntries(chain, { id: all.at(-1) as never }).find(({ entry }) => entry.kind === 'tool_result' && entry.isError);
     const cut = fork(chain, { id: all.at(-1) as never, at: read?.key as EntryKey });
     const last = contextEntries(chain, { id: cut.id }).map(({ entry }) => entry);
@@ -156,7 +143,7 @@ describe('what the agent exports and imports', () => {
 
   test('[F16] materialized in its own format it is its lines, in another it says the same', () => {
     const chain = emptyChain();
-    const { tips: all } = imported(chain, database(recorded('troubles')));
+    const { tips: all } = importInto(chain, database(recorded('troubles')));
     const id = all.at(-1) as never;
     expect(materializedBytes(chain, { id }).tier).toBe('native');
     const other = exportContext(chain, { id, format: 'claude-code-v1' });
@@ -164,7 +151,7 @@ describe('what the agent exports and imports', () => {
     expect(new Set(other.losses.map(({ what }) => what))).toEqual(new Set(['what the runtime recorded and the model never saw']));
     const path = join(scratch(), 'session.jsonl');
     writeFileSync(path, other.text ?? '');
-    const back = imported(chain, path);
+    const back = importInto(chain, path);
     // Claude Code drops a call that has no result, and says nothing in its place.
     const calls = (list: readonly string[]): readonly string[] =>
       list.filter((line) => line !== 'assistant text  ' && !line.startsWith('assistant tool_call bash'));
@@ -189,7 +176,7 @@ describe('bad input', () => {
     db.exec('CREATE TABLE session (id text); CREATE VIEW message AS SELECT 1 AS id; CREATE TABLE part (id text)');
     db.close();
     const chain = emptyChain();
-    const result = imported(chain, half, fake, other, good);
+    const result = importInto(chain, half, fake, other, good);
     expect(result.sessions).toBe(3);
     expect(result.skipped.map(({ path, reason }) => [path, reason])).toEqual(
       expect.arrayContaining([
@@ -225,9 +212,9 @@ describe('bad input', () => {
         }
         const chain = emptyChain();
         const path = database(rows as never);
-        const result = imported(chain, path);
+        const result = importInto(chain, path);
         expect(result.sessions).toBe(3);
-        for (const { sourceId } of listSources(chain)) sourceBytes(chain, sourceId);
+        for (const { sourceId } of listSources(chain)) bytesOfSource(chain, sourceId);
         for (const { id } of tips(chain, {})) {
           for (const { entry } of contextEntries(chain, { id })) expect(typeof entry.kind).toBe('string');
           exportContext(chain, { id, format: 'opencode-v1', dryRun: true });
@@ -242,12 +229,12 @@ describe('bad input', () => {
     const deep = `{"type":"tool","callID":"x","state":{"status":"completed","input":${'['.repeat(50_000)}${']'.repeat(50_000)}}}`;
     const part = rows.part.map((row, at) => (at === 3 ? { ...row, data: deep } : row));
     const chain = emptyChain();
-    const result = imported(chain, database({ ...rows, part }));
+    const result = importInto(chain, database({ ...rows, part }));
     expect(result.sessions).toBe(3);
     expect(result.skipped).toMatchObject([{ reason: expect.stringContaining('a row of the table') }]);
     const line = join(scratch(), 'deep.jsonl');
     writeFileSync(line, `{"info":{"role":"user"},"parts":[{"type":"text","text":"on"}]}\n{"info":{"role":"user"},"parts":[${deep}]}\n`);
-    expect(imported(chain, line).skipped).toMatchObject([{ line: 2, reason: 'a record that nests more than 500 deep' }]);
+    expect(importInto(chain, line).skipped).toMatchObject([{ line: 2, reason: 'a record that nests more than 500 deep' }]);
   });
 
   test('[F2] flipped bytes in the file end in words or in what was left of it, never in a crash', () => {
@@ -259,7 +246,7 @@ describe('bad input', () => {
         for (const [at, value] of flips) bytes[at] = value;
         const damaged = join(scratch(), 'opencode.db');
         writeFileSync(damaged, bytes);
-        const result = imported(emptyChain(), damaged);
+        const result = importInto(emptyChain(), damaged);
         expect(result.sessions + result.skipped.length).toBeGreaterThan(0);
       }),
       { numRuns: 20 },
@@ -270,19 +257,19 @@ describe('bad input', () => {
     const folder = scratch();
     const odd = join(folder, 'opencode.db#ses_1.jsonl');
     const chain = emptyChain();
-    imported(chain, database(recorded('troubles')));
+    importInto(chain, database(recorded('troubles')));
     const { sourceId } = listSources(chain)[0] as { sourceId: string };
-    writeFileSync(odd, sourceBytes(chain, sourceId));
-    expect(imported(emptyChain(), odd)).toMatchObject({ sessions: 1, skipped: [] });
+    writeFileSync(odd, bytesOfSource(chain, sourceId));
+    expect(importInto(emptyChain(), odd)).toMatchObject({ sessions: 1, skipped: [] });
   });
 
   test('one session of a database can be asked for by its path', () => {
     const chain = emptyChain();
     const path = database(recorded('tour'));
     const id = whole.session[0]?.id;
-    expect(imported(chain, `${path}#${id}`)).toMatchObject({ sessions: 1, skipped: [] });
+    expect(importInto(chain, `${path}#${id}`)).toMatchObject({ sessions: 1, skipped: [] });
     expect(listSources(chain).map((source) => source.sessionId)).toEqual([id]);
-    expect(imported(chain, `${path}#ses_none`).skipped).toMatchObject([{ reason: expect.stringContaining('holds no conversation "ses_none"') }]);
+    expect(importInto(chain, `${path}#ses_none`).skipped).toMatchObject([{ reason: expect.stringContaining('holds no conversation "ses_none"') }]);
   });
 });
 
@@ -301,7 +288,7 @@ test("[F33] OpenCode's sessions are found in its own folder, named, taken in whe
     ['Queue retry (fork #1)', '/home/ada/demo'],
     ['Queue retry', '/home/ada/demo'],
   ]);
-  imported(chain, before[0]?.path ?? '');
+  importInto(chain, before[0]?.path ?? '');
   expect(listSources(chain)).toMatchObject([{ path: before[0]?.path, bytes: before[0]?.bytes }]);
   const taken = takeIn(chain, path, { what: 'end', granularity: 'turn_boundary' });
   expect(taken).toMatchObject({ skipped: [], pending: 0 });

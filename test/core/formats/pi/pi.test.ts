@@ -7,28 +7,16 @@ import type { ContextId, EntryKey } from '../../../../src/core/base/index.js';
 import { type Chain, entries, fork, graph, materializedBytes, tips } from '../../../../src/core/chain/index.js';
 import { exportContext, resumeIn } from '../../../../src/core/export/index.js';
 import { pi } from '../../../../src/core/formats/pi/index.js';
-import { detect, foundSessions, foundSources, getSource, importPaths, listSources } from '../../../../src/core/intake/index.js';
+import { detect, foundSessions, foundSources, listSources } from '../../../../src/core/intake/index.js';
 import { hasAgent, sentOnResume, transcripts, unlessHere } from '../../../support/agents.js';
+import { bytesOfSource, importInto, said } from '../../../support/imports.js';
 import { emptyChain, scratch } from '../../../support/project.js';
 import { root } from '../../../support/source.js';
+import { survivesAnyBytes } from '../each-byte.js';
 
 const fixture = (name: string): string => join(root, 'test/fixtures/pi', name);
 const tour = fixture('tour.jsonl');
 const tourFork = fixture('tour-fork.jsonl');
-
-function importInto(chain: Chain, ...paths: string[]) {
-  const steps = importPaths(chain, { paths });
-  for (;;) {
-    const step = steps.next();
-    if (step.done) return step.value;
-  }
-}
-
-/** What the model would see, in words. */
-const said = (chain: Chain, id: ContextId, stop?: 'root'): string[] =>
-  entries(chain, { id, ...(stop && { stop }) }).entries.map(
-    ({ role, kind, text, toolName }) => `${role} ${kind} ${toolName ?? ''} ${(text ?? '').split('\n')[0]?.slice(0, 40)}`,
-  );
 
 describe('the tour', () => {
   test('[F4] branches become lanes that share what they share, and the file comes back byte for byte', () => {
@@ -38,8 +26,7 @@ describe('the tour', () => {
     const lastWords = tips(chain, {}).map(({ id }) => said(chain, id).at(-2));
     expect(lastWords.sort()).toEqual(['user text  After the compaction, go on', 'user text  And a third way', 'user text  Try another way']);
     const [source] = listSources(chain);
-    const { artifactRef } = getSource(chain, source?.sourceId ?? '');
-    expect(Buffer.from(chain.artifacts.read(chain.artifacts.find(artifactRef as never)))).toEqual(readFileSync(tour));
+    expect(bytesOfSource(chain, source?.sourceId ?? '')).toEqual(readFileSync(tour));
     expect(source).toMatchObject({ format: 'pi-v1', sessionId: '01a1fd5a-c72e-73c4-b0d7-9acbf78e526c', title: 'Fix the queue retry' });
   });
 
@@ -72,8 +59,7 @@ describe('the tour', () => {
     expect(other.db.one<{ n: number }>('SELECT COUNT(*) AS n FROM context')?.n).toBe((before ?? 0) + 1);
     for (const one of [chain, other])
       for (const { sourceId, path } of listSources(one)) {
-        const { artifactRef } = getSource(one, sourceId);
-        expect(Buffer.from(one.artifacts.read(one.artifacts.find(artifactRef as never)))).toEqual(readFileSync(path));
+        expect(bytesOfSource(one, sourceId)).toEqual(readFileSync(path));
       }
   });
 
@@ -103,8 +89,7 @@ describe('the tour', () => {
         }
         const ends = (one: Chain): string[] => tips(one, {}).map(({ id }) => JSON.stringify(entries(one, { id }).entries.map(({ key }) => key)));
         expect(new Set(ends(chain))).toEqual(new Set(ends(direct)));
-        const { artifactRef } = getSource(chain, listSources(chain)[0]?.sourceId ?? '');
-        expect(blake3Of(chain.artifacts.read(chain.artifacts.find(artifactRef as never)))).toEqual(blake3Of(whole));
+        expect(blake3Of(bytesOfSource(chain, listSources(chain)[0]?.sourceId ?? ''))).toEqual(blake3Of(whole));
       }),
       { numRuns: 12 },
     );
@@ -208,23 +193,7 @@ describe('what can be wrong with a session', () => {
     expect(covered).toBe(Buffer.byteLength(text));
   });
 
-  test('any bytes at all are planned, each in one place', () => {
-    const source = readFileSync(tour);
-    fc.assert(
-      fc.property(fc.integer({ min: 0, max: source.length }), fc.uint8Array({ maxLength: 40 }), fc.nat(80), (at, put, gone) => {
-        const file = Buffer.concat([source.subarray(0, at), put, source.subarray(Math.min(source.length, at + gone))]);
-        const plan = pi.plan(file, { path: '/s.jsonl', known: { has: () => false }, resumeAt: 0, granularity: 'tool_call' });
-        const ranges = [...plan.commits.flatMap((commit) => commit.ranges), ...plan.side].sort((a, b) => a.start - b.start);
-        let end = 0;
-        for (const range of ranges) {
-          expect(range.start).toBe(end);
-          end = range.end;
-        }
-        expect(end).toBe(file.length);
-      }),
-      { numRuns: 60 },
-    );
-  });
+  test('any bytes at all are planned, each in one place', () => survivesAnyBytes(pi, readFileSync(tour)));
 
   test('an answer that failed, and one that an edit took out, are not what the model saw', () => {
     const answer = (id: string, parentId: string, more: object): string =>

@@ -1,0 +1,23 @@
+import type { ContextId } from '../../src/core/base/index.js';
+import { type Chain, entries } from '../../src/core/chain/index.js';
+import type { ImportResult } from '../../src/core/contract/index.js';
+import { getSource, importPaths, listSources } from '../../src/core/intake/index.js';
+import { atOnce } from '../../src/core/project/index.js';
+
+/** Imports everything at and under the paths. */
+export const importInto = (chain: Chain, ...paths: readonly string[]): ImportResult => atOnce(importPaths(chain, { paths }));
+
+/** What the store gives back of an imported file. */
+export function bytesOfSource(chain: Chain, sourceId: string): Buffer {
+  const { artifactRef } = getSource(chain, sourceId);
+  return Buffer.from(chain.artifacts.read(chain.artifacts.find(artifactRef ?? '')));
+}
+
+export const bytesOfFile = (chain: Chain, path: string): Buffer =>
+  bytesOfSource(chain, listSources(chain).find((source) => source.path === path)?.sourceId ?? '');
+
+/** What the model would see, in words: the first of each entry. */
+export const said = (chain: Chain, id: ContextId, stop?: 'root'): string[] =>
+  entries(chain, { id, ...(stop && { stop }) })
+    .entries.filter(({ marks }) => !marks?.includes('hidden'))
+    .map(({ role, kind, text, toolName }) => `${role} ${kind} ${toolName ?? ''} ${(text ?? '').split('\n')[0]?.slice(0, 40)}`);
