@@ -24,6 +24,7 @@ export default defineConfig({
         input: {
           'main/shell': 'src/main/electron/shell.ts',
           'engine/engine': 'src/main/engine/engine.ts',
+          'engine/planner': 'src/core/intake/plan-worker.ts',
           'cli/stemma': 'src/main/cli/stemma.ts',
         },
         output: { format: 'es', entryFileNames: '[name].js', chunkFileNames: 'chunks/[name].js' },

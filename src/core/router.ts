@@ -28,7 +28,7 @@ import { contract, type ImportResult } from './contract/index.js';
 import * as experiments from './experiments/index.js';
 import { exportComparison, exportContext, exportFormats, exportRedacted, resumeIn } from './export/index.js';
 import * as handover from './handover/index.js';
-import { detect, foundSessions, foundSources, getSource, importPaths, listSources, takeIn } from './intake/index.js';
+import { detect, foundSessions, foundSources, getSource, type ImportEvent, importPaths, listSources, takeIn } from './intake/index.js';
 import {
   accountsOf,
   captureStatus,
@@ -220,11 +220,13 @@ export const router = os.router({
   import: {
     detect: os.import.detect.handler(({ input }) => detect(input.paths)),
     run: os.import.run.handler(async function* ({ input, context, signal }) {
-      const run = importPaths(chainOf(context), input);
+      const run = importPaths(chainOf(context), input, context.session.engine.planner);
+      let last: ImportEvent | undefined;
       for (;;) {
         const step = run.next();
         if (step.done) return step.value satisfies ImportResult;
-        yield step.value;
+        if (step.value !== last) yield step.value;
+        last = step.value;
         // Between two files the engine hears others, and hears that it is to stop.
         await new Promise((resolve) => setImmediate(resolve));
         signal?.throwIfAborted();

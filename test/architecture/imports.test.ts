@@ -50,7 +50,7 @@ const corePackages: Partial<Record<(typeof flow)[number], readonly string[]>> = 
   artifacts: ['@aws-sdk/client-s3', '@napi-rs/blake-hash', 'node:crypto', 'node:fs', 'node:fs/promises', 'node:path', 'node:zlib'],
   formats: ['@msgpack/msgpack', 'cbor-x', 'node:buffer', 'node:crypto', 'node:zlib'],
   requests: ['node:crypto'],
-  intake: ['chokidar', 'node:fs', 'node:path'],
+  intake: ['chokidar', 'node:fs', 'node:os', 'node:path', 'node:worker_threads'],
   export: ['@secretlint/core', '@secretlint/secretlint-rule-preset-recommend', 'node:crypto', 'node:fs', 'node:path', 'node:timers/promises'],
   experiments: ['node:vm', 'zod'],
   project: ['node:crypto', 'node:fs', 'node:path'],

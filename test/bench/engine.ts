@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { type Clock, type ContextId, systemClock } from '../../src/core/base/index.js';
 import { addCommit, type Chain, checkpoint, commitOf } from '../../src/core/chain/index.js';
-import { importPaths } from '../../src/core/intake/index.js';
+import { importPaths, openPlanner } from '../../src/core/intake/index.js';
 import { createProject, type Project } from '../../src/core/project/index.js';
 
 /** A project in a folder of its own. */
@@ -16,9 +16,12 @@ export function discard(project: Project): void {
   rmSync(project.dir, { recursive: true, force: true });
 }
 
+/** As in the product, files are planned by threads beside the one that stores: the build puts their script beside this one. */
+const planner = openPlanner(join(dirname(process.argv[1] ?? ''), 'planner.js'));
+
 /** Imports files to the end, and says what came of it. */
 export function importAll(chain: Chain, paths: readonly string[]) {
-  const steps = importPaths(chain, { paths });
+  const steps = importPaths(chain, { paths }, planner);
   for (;;) {
     const step = steps.next();
     if (step.done) return step.value;

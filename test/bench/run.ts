@@ -22,7 +22,13 @@ await build({
     emptyOutDir: false,
     minify: false,
     rolldownOptions: {
-      input: { main: join(here, 'main.ts'), syncs: join(here, 'syncs.ts'), memory: join(here, 'memory.ts'), langgraph: join(here, 'langgraph.ts') },
+      input: {
+        main: join(here, 'main.ts'),
+        syncs: join(here, 'syncs.ts'),
+        memory: join(here, 'memory.ts'),
+        langgraph: join(here, 'langgraph.ts'),
+        planner: join(root, 'src/core/intake/plan-worker.ts'),
+      },
       output: { entryFileNames: '[name].js', format: 'esm' },
     },
   },

@@ -86,8 +86,8 @@ function headOf(entry: ParsedEntry): string | undefined {
   return text ? text.slice(0, headLength).toWellFormed() : undefined;
 }
 
-/** Runs of white space as one space each. Most texts have no others, and to look for one costs less than to write them anew. */
-const spaced = (text: string): string => (/\s\s|[^\S ]/.test(text) ? text.replace(/\s+/g, ' ') : text);
+/** Runs of white space as one space each; those that are one already are left alone. */
+const spaced = (text: string): string => text.replace(/\s\s+|[^\S ]/g, ' ');
 
 /** The counts alone, where nobody asks for the outline: the beginnings of texts are most of its price. */
 export const countsOfParsed = ({ entries }: Pick<ParsedDelta, 'entries'>): Counts => countsOf({ entries: entries.map(counted) });
@@ -133,10 +133,14 @@ function countsWithEnds(counted: readonly Counted[]): Omit<OutlinePart, 'told' |
 export function outlinePart(parsed: Pick<ParsedDelta, 'entries' | 'elisions'>): OutlinePart | undefined {
   if (parsed.entries.length === 0 && parsed.elisions.length === 0) return undefined;
   const { entries, elisions } = outlineOfParsed(parsed);
-  return { told: inList(entries.map(stored)), elided: elisions.length > 0 ? inList(elisions) : '', ...countsWithEnds(entries) };
+  return {
+    told: JSON.stringify(entries.map(stored)).slice(1, -1),
+    elided: elisions.length > 0 ? JSON.stringify(elisions).slice(1, -1) : '',
+    ...countsWithEnds(entries),
+  };
 }
 
-const inList = (members: readonly unknown[]): string => JSON.stringify(members).slice(1, -1);
+const flagsOf = ({ hidden, isError }: OutlineEntry): number => (hidden ? hiddenFlag : 0) | (isError ? errorFlag : 0);
 
 /** The outline of records that stand one after the other in a delta. */
 export function outlineOfParts(parts: Iterable<OutlinePart>): Outlined {
@@ -168,10 +172,10 @@ const stored = (entry: OutlineEntry): StoredEntry => [
   roles.indexOf(entry.role),
   kinds.indexOf(entry.kind),
   entry.tokens,
-  (entry.hidden ? hiddenFlag : 0) | (entry.isError ? errorFlag : 0),
-  entry.head ?? 0,
-  entry.toolCallId ?? 0,
-  entry.messageId ?? 0,
+  flagsOf(entry),
+  entry.head || 0,
+  entry.toolCallId || 0,
+  entry.messageId || 0,
 ];
 
 export function decodeOutline(data: string): Outline {

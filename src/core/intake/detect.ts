@@ -1,7 +1,7 @@
 import { StemmaError } from '../base/index.js';
-import { importableFormats } from '../formats/index.js';
 import { filesUnder, ioReason, readEnds } from './files.js';
 import { mayHold, withHolding } from './members.js';
+import { recognized } from './recognize.js';
 
 export interface Detected {
   readonly path: string;
@@ -33,23 +33,4 @@ export function detect(paths: readonly string[]): Detected[] {
       return [];
     }
   });
-}
-
-/** The format that is surest of the file, if any is. A few whole lines are tried first: most files say at once what they are. */
-export function recognized(head: Uint8Array, path: string): Recognized | undefined {
-  const few = head.subarray(0, head.subarray(0, fewBytes).lastIndexOf(newline) + 1);
-  const certain = few.length > 0 ? importableFormats.find((format) => format.recognize(few, path) === 1) : undefined;
-  if (certain) return { format: certain, confidence: 1 };
-  const [best] = importableFormats
-    .map((format) => ({ format, confidence: format.recognize(head, path) }))
-    .filter(({ confidence }) => confidence > 0)
-    .sort((a, b) => b.confidence - a.confidence);
-  return best;
-}
-const fewBytes = 4 * 1024;
-const newline = 0x0a;
-
-interface Recognized {
-  readonly format: (typeof importableFormats)[number];
-  readonly confidence: number;
 }

@@ -77,6 +77,8 @@ export class Unreadable extends Error {}
 
 /** A file, or its first `upTo` bytes, as it was when it was opened: what is appended later is not looked at. */
 export interface OpenFile {
+  /** When it was last written, in milliseconds since 1970 and parts of one; 0 for what is no file. */
+  readonly modifiedAt: number;
   /** Held in memory where the file is small, else read a part at a time. */
   readonly bytes: FileBytes;
   /** All of it in memory, for what cannot do with less. */
@@ -106,6 +108,7 @@ export function openFile(path: string, { upTo, held = usuallyHeld }: { readonly 
     const bytes = size <= held ? readFully(fd, 0, size) : inParts(fd, size);
     const hashOf = beginnings(bytes);
     const beginning = (end: number): OpenFile => ({
+      modifiedAt: mtimeMs,
       bytes: bytes instanceof Uint8Array ? bytes.subarray(0, end) : { length: end, subarray: bytes.subarray },
       whole: () => (bytes instanceof Uint8Array ? bytes.subarray(0, end) : readFully(fd, 0, end)),
       hash: (shorter = end) => hashOf(shorter),
@@ -123,6 +126,7 @@ export function openFile(path: string, { upTo, held = usuallyHeld }: { readonly 
 
 /** Bytes that are in memory, as an open file: what was read out of another one. */
 export const fileOf = (bytes: Uint8Array): OpenFile => ({
+  modifiedAt: 0,
   bytes,
   whole: () => bytes,
   hash: (end = bytes.length) => blake3Of(bytes.subarray(0, end)),

@@ -3,11 +3,11 @@ import type { ContextId } from '../base/index.js';
 import type { Chain } from '../chain/index.js';
 import type { Skip } from '../contract/index.js';
 import { type ImportableFormat, importableFormats, type PlanContext, type Progress } from '../formats/index.js';
-import { recognized } from './detect.js';
 import { ioReason, type OpenFile, openFile, readRange, sizeOf, Unreadable } from './files.js';
 import { holdOn, mayBeHeld, takeHeld } from './held.js';
 import { importFile, importHolding } from './import.js';
 import { isDatabaseFile } from './members.js';
+import { recognized } from './recognize.js';
 import { latestSource, type SourceRow } from './sources.js';
 
 export interface Taking {

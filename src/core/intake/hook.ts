@@ -1,10 +1,10 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { isAbsolute, sep } from 'node:path';
 import { isObject, parseJson, stringAt } from '../base/index.js';
-import { recognized } from './detect.js';
 import { readEnds } from './files.js';
 import type { Taking } from './grown.js';
 import { type AgentRoot, historyFolders } from './places.js';
+import { recognized } from './recognize.js';
 
 /** What an agent told a hook of itself: which of its transcripts is meant, and what of it is to be taken in. */
 export interface HookEvent {

@@ -1,10 +1,8 @@
-import { existsSync, readFileSync } from 'node:fs';
 import { blake3Of } from '../artifacts/index.js';
-import { type ArtifactNo, type ByteRange, badRequest, type ContextId, inWords, parseJson, StemmaError, timestampOf } from '../base/index.js';
+import { type ArtifactNo, type ByteRange, badRequest, type ContextId, inWords, StemmaError, timestampOf } from '../base/index.js';
 import { addCommit, type Chain, type ContextRow, commitAt, commitEndingAt, remember, saveOutline } from '../chain/index.js';
 import type { Checkpoint, ImportProgress, ImportResult, Skip } from '../contract/index.js';
 import {
-  agentIn,
   type FileBytes,
   formatOf,
   type ImportableFormat,
@@ -12,23 +10,28 @@ import {
   importableFormats,
   type KnownRecords,
   type Lines,
-  outlined,
   type PlanContext,
   type PlannedCommit,
 } from '../formats/index.js';
 import { hasCalls, joinAnswers, type StoredRange, takeRecords } from '../requests/index.js';
-import { recognized } from './detect.js';
-import { type FoundFile, fileOf, filesUnder, ioReason, type OpenFile, openFile, readWhole, sizeOf, Unreadable } from './files.js';
+import { planAhead } from './ahead.js';
+import { metaBeside } from './beside.js';
+import { type FoundFile, fileOf, filesUnder, ioReason, type OpenFile, openFile, sizeOf, Unreadable } from './files.js';
 import { type Document, documentOf, type Holding, mayHold, membersNamed, membersOf, withHolding } from './members.js';
 import { fileNear } from './near.js';
+import type { Planned, Planner } from './planner.js';
+import { outlineOfCommit, type SentCommit, type SentPlan } from './planning.js';
+import { recognized } from './recognize.js';
 import { latestSource, latestUnder, type Piece, type SourceRow, saveSource } from './sources.js';
 import { attachWaiting, rememberWaiting, type Store } from './waiting.js';
 
 export interface ImportInput {
   readonly paths: readonly string[];
   readonly format?: string | undefined;
-  readonly granularity?: 'turn_boundary' | 'tool_call' | undefined;
+  readonly granularity?: Granularity | undefined;
 }
+
+export type Granularity = 'turn_boundary' | 'tool_call';
 
 export type ImportEvent = ImportProgress;
 
@@ -44,9 +47,10 @@ interface FileResult {
 /**
  * Imports every transcript at and under the paths, one transaction a file, telling how far it is before each file.
  * The caller may stop between files: what is stored is whole. Faults of one file are named and the rest goes on.
+ * With a planner, other threads read and plan files ahead; while one is waited for, the last event comes again.
  * @throws BAD_REQUEST for a format that cannot be imported.
  */
-export function* importPaths(chain: Chain, input: ImportInput): Generator<ImportEvent, ImportResult> {
+export function* importPaths(chain: Chain, input: ImportInput, planner?: Planner): Generator<ImportEvent, ImportResult> {
   const asked = input.format === undefined ? undefined : importableFormats.find((format) => format.id === input.format);
   if (input.format !== undefined && !asked)
     throw badRequest('format', `${inWords(input.format)} cannot be imported; there are ${importableFormats.map((format) => format.id).join(', ')}`);
@@ -59,10 +63,16 @@ export function* importPaths(chain: Chain, input: ImportInput): Generator<Import
   let commits = 0;
   let entries = 0;
   let bytes = 0;
+  const granularity = input.granularity ?? 'turn_boundary';
+  const ahead = planner && planAhead(chain, planner, files, { format: asked?.id, granularity });
   for (const [done, file] of files.entries()) {
-    yield { phase: 'storing', done, total: files.length, bytes, path: file.path };
-    const granularity = input.granularity ?? 'turn_boundary';
-    const result = importHolding(chain, file, asked, granularity) ?? importFile(chain, file, asked, granularity);
+    const event: ImportEvent = { phase: 'storing', done, total: files.length, bytes, path: file.path };
+    yield event;
+    let planned = ahead?.take(done);
+    for (; planned === 'pending'; planned = ahead?.take(done)) yield event;
+    const result = planned
+      ? importAs(chain, file, { format: asked, granularity, behind: [] }, planned)
+      : (importHolding(chain, file, asked, granularity) ?? importFile(chain, file, asked, granularity));
     sessions += result.sessions;
     commits += result.commits;
     entries += result.entries;
@@ -88,12 +98,7 @@ function filesOf(paths: readonly string[]): ReturnType<typeof filesUnder> {
  * Imports what a database or a document holds, each conversation as a file of its own, and keeps the file itself where it may be kept.
  * Undefined where the file holds no others.
  */
-export function importHolding(
-  chain: Chain,
-  found: FoundFile,
-  asked: ImportableFormat | undefined,
-  granularity: 'turn_boundary' | 'tool_call',
-): FileResult | undefined {
+export function importHolding(chain: Chain, found: FoundFile, asked: ImportableFormat | undefined, granularity: Granularity): FileResult | undefined {
   const { file, id } = found.member ?? { file: found.path };
   try {
     const work = (holding: Holding): FileResult => {
@@ -192,19 +197,28 @@ export function importFile(
   chain: Chain,
   found: FoundFile,
   asked: ImportableFormat | undefined,
-  granularity: 'turn_boundary' | 'tool_call',
+  granularity: Granularity,
   portion: Portion = {},
   behind: readonly string[] = [],
 ): FileResult {
-  for (;;) {
-    const result = tryImport(chain, found, { format: asked, granularity, behind, ...portion });
-    if (result) return result;
+  return importAs(chain, found, { format: asked, granularity, behind, ...portion });
+}
+
+/** `planned`: what another thread has made of the file already. */
+function importAs(chain: Chain, found: FoundFile, asked: Ask, planned?: Planned): FileResult {
+  try {
+    for (let ahead = planned; ; ahead = undefined) {
+      const result = tryImport(chain, found, asked, ahead);
+      if (result) return result;
+    }
+  } finally {
+    planned?.close();
   }
 }
 
 interface Ask extends Portion {
   readonly format: ImportableFormat | undefined;
-  readonly granularity: 'turn_boundary' | 'tool_call';
+  readonly granularity: Granularity;
   /** Files that wait for this one, which they go on from. */
   readonly behind: readonly string[];
 }
@@ -212,11 +226,12 @@ interface Ask extends Portion {
 const refused = (path: string, reason: string): FileResult => ({ ...nothing, skipped: [{ path, line: 0, reason }] });
 
 /** Undefined where another process took the file in while it was read: then it is looked at again, so that nothing is stored twice. */
-function tryImport(chain: Chain, found: FoundFile, asked: Ask): FileResult | undefined {
+function tryImport(chain: Chain, found: FoundFile, asked: Ask, planned: Planned | undefined): FileResult | undefined {
   let file: OpenFile | undefined;
   try {
-    file = asked.file ?? openFile(found.path, asked);
-    return importOpen(chain, found, file, asked);
+    const same = planned && fileBehind(found.path, planned);
+    file = same ?? asked.file ?? openFile(found.path, asked);
+    return importOpen(chain, found, file, asked, { planned: same && planned });
   } catch (error) {
     if (error instanceof Unreadable) return refused(found.path, error.message);
     throw error;
@@ -225,7 +240,32 @@ function tryImport(chain: Chain, found: FoundFile, asked: Ask): FileResult | und
   }
 }
 
-function importOpen(chain: Chain, found: FoundFile, file: OpenFile, asked: Ask, { scan }: Pick<Lines, 'scan'> = {}): FileResult | undefined {
+/** The file that the thread has read, where it is still the same; undefined where it is not. @throws Unreadable */
+function fileBehind(path: string, { hash, size, modifiedAt }: Planned): OpenFile | undefined {
+  const file = openFile(path, { held: 0 });
+  if (file.bytes.length === size && file.modifiedAt === modifiedAt)
+    return { ...file, hash: (end = size) => (end === size ? asBuffer(hash) : file.hash(end)) };
+  file.close();
+  return undefined;
+}
+
+const asBuffer = ({ buffer, byteOffset, byteLength }: Uint8Array): Buffer => Buffer.from(buffer, byteOffset, byteLength);
+
+/** The thread's plan, where the project is as it took it to be: none of its records known, and no origin to be sought. */
+function planHeld(chain: Chain, file: Planned | undefined): SentPlan | undefined {
+  if (!file) return undefined;
+  const { plan, unknown, commits } = file;
+  if (plan.awaits !== undefined) return undefined;
+  const known = chain.db.one('SELECT 1 FROM record WHERE project = ? AND record IN (SELECT value FROM json_each(?)) LIMIT 1', chain.project, unknown);
+  return known ? undefined : { ...plan, commits };
+}
+
+/** What is known of a file beside its bytes: its lines, from who wrote them, or its plan, from another thread. */
+interface Known extends Pick<Lines, 'scan'> {
+  readonly planned?: Planned | undefined;
+}
+
+function importOpen(chain: Chain, found: FoundFile, file: OpenFile, asked: Ask, { scan, planned: ahead }: Known = {}): FileResult | undefined {
   const { path } = found;
   const { bytes } = file;
   const format = asked.format ?? recognized(bytes.subarray(0, Math.min(64 * 1024, bytes.length)), path)?.format;
@@ -245,8 +285,8 @@ function importOpen(chain: Chain, found: FoundFile, file: OpenFile, asked: Ask, 
   };
   const changed = (): Unreadable => new Unreadable('it was changed while it was read: import it again');
   try {
-    const planned = (): ImportPlan => format.planParts?.(bytes, context) ?? format.plan(file.whole(), context);
-    const first = planned();
+    const planned = (): ImportPlan | SentPlan => format.planParts?.(bytes, context) ?? format.plan(file.whole(), context);
+    const first = (before ? undefined : planHeld(chain, ahead)) ?? planned();
     const origin = first.awaits === undefined ? undefined : importOrigin(chain, path, first.awaits, { ...asked, format });
     const all = origin ? planned() : first;
     const plan = asked.last ? endingAs(asked.last, all) : all;
@@ -281,56 +321,37 @@ const withOrigin = (own: FileResult, origin: FileResult): FileResult => ({
 });
 
 /** The commit that the agent would resume says why it was made, where this file brings it. */
-function endingAs(checkpoint: Checkpoint, plan: ImportPlan): ImportPlan {
+function endingAs(checkpoint: Checkpoint, plan: ImportPlan | SentPlan): ImportPlan | SentPlan {
   const tip = plan.tips.at(-1);
   const last = tip && 'plan' in tip ? tip.plan : undefined;
-  return {
-    ...plan,
-    commits: plan.commits.map((commit, n) => (n === last && commit.type === 'delta' ? { ...commit, checkpoint } : commit)),
-  };
+  const commits = [...plan.commits].map((commit, n) => (n === last && commit.type === 'delta' ? { ...commit, checkpoint } : commit));
+  return { ...plan, commits };
 }
 
 export const knownRecords = (chain: Chain): KnownRecords => ({
   has: (record) => chain.db.one('SELECT 1 FROM record WHERE project = ? AND record = ?', chain.project, record) !== undefined,
 });
 
-/** The file beside a subagent's transcript that names its call. Broken, it is as if it were not there. */
-export function metaBeside(path: string): unknown {
-  const beside = path.replace(/\.jsonl$/, '.meta.json');
-  if (beside === path) return undefined;
-  try {
-    return existsSync(beside) ? parseJson(readFileSync(beside, 'utf8')) : metaInSession(path);
-  } catch (error) {
-    ioReason(error);
-    return undefined;
-  }
-}
-
-/** Older versions write nothing beside it: the session that started the subagent says which call it was. */
-function metaInSession(path: string): unknown {
-  const [, session, agentId] = /^(.+)[/\\]subagents[/\\]agent-([^/\\]+)\.jsonl$/.exec(path) ?? [];
-  const file = `${session}.jsonl`;
-  return agentId !== undefined && existsSync(file) ? agentIn(readWhole(file), agentId) : undefined;
-}
-
-interface Planned {
+interface Storing {
   readonly found: FoundFile;
   readonly file: OpenFile;
   readonly hash: Buffer;
-  readonly plan: ImportPlan;
+  readonly plan: ImportPlan | SentPlan;
   readonly grown: SourceRow | undefined;
 }
 
-function store(chain: Chain, { found, file, hash, plan, grown }: Planned): FileResult {
+function store(chain: Chain, { found, file, hash, plan, grown }: Storing): FileResult {
   const { bytes } = file;
   const from = grown?.resumeAt ?? 0;
   const rows: ContextRow[] = [];
   const pieces: PlacedPiece[] = [];
   let commits = 0;
   let entries = 0;
+  let opening: Pick<PlannedCommit, 'summary'> | undefined;
   for (const planned of plan.commits) {
     const stored = storeCommit(chain, found, bytes, plan.format, planned, rows);
     rows.push(stored.row);
+    if (planned.type === 'delta') opening ??= planned.summary === undefined ? {} : { summary: planned.summary };
     pieces.push(...stored.pieces);
     commits += stored.isNew ? 1 : 0;
     entries += stored.entries;
@@ -355,7 +376,7 @@ function store(chain: Chain, { found, file, hash, plan, grown }: Planned): FileR
     resumeAt,
     resumeHash: resumeAt === bytes.length ? hash : file.hash(resumeAt),
     sessionId: plan.sessionId ?? grown?.sessionId ?? null,
-    title: plan.title ?? grown?.title ?? plan.commits.find((commit) => commit.type === 'delta')?.summary ?? null,
+    title: plan.title ?? grown?.title ?? opening?.summary ?? null,
     cwd: plan.cwd ?? grown?.cwd ?? null,
     tips: (tips.length ? tips : grown ? grown.tips.map((seq) => commitAt(chain, seq)) : []).map((row) => row.seq),
     pieces: [...kept, ...laidOut.pieces],
@@ -373,7 +394,7 @@ function store(chain: Chain, { found, file, hash, plan, grown }: Planned): FileR
   };
 }
 
-const tipRows = (chain: Chain, plan: ImportPlan, rows: readonly ContextRow[]): ContextRow[] =>
+const tipRows = (chain: Chain, plan: Pick<ImportPlan, 'tips'>, rows: readonly ContextRow[]): ContextRow[] =>
   plan.tips.flatMap((tip) => ('plan' in tip ? rows[tip.plan] : commitEndingAt(chain, tip.record)) ?? []);
 
 /** Stores the commits of a file that is stored already, where a new plan has them: by their records they are found from now on. */
@@ -404,13 +425,13 @@ function storeCommit(
   file: FoundFile,
   bytes: FileBytes,
   format: string,
-  planned: PlannedCommit,
+  planned: PlannedCommit | SentCommit,
   rows: readonly ContextRow[],
 ): { row: ContextRow; pieces: PlacedPiece[]; isNew: boolean; entries: number } {
   const parent = parentOf(chain, planned, rows);
   const delta = joined(bytes, [...planned.ranges, ...(planned.kept ?? [])]);
   const { no, ref } = chain.artifacts.put(delta, { contentType: formatOf(format).contentType, bulk: true });
-  const { data, counts } = planned.outline ?? outlined(planned);
+  const { data, counts } = outlineOfCommit(planned);
   const highest = chain.db.one<{ seq: number | null }>('SELECT MAX(seq) AS seq FROM context')?.seq ?? 0;
   const row = addCommit(chain, {
     parent,
@@ -443,7 +464,7 @@ function storeCommit(
   return { row, pieces: piecesIn(no, planned.ranges), isNew: row.seq > highest, entries: counts.entries };
 }
 
-function parentOf(chain: Chain, planned: PlannedCommit, rows: readonly ContextRow[]): ContextRow | null {
+function parentOf(chain: Chain, planned: Pick<PlannedCommit, 'parent'>, rows: readonly ContextRow[]): ContextRow | null {
   if (planned.parent === null) return null;
   if ('plan' in planned.parent) {
     const row = rows[planned.parent.plan];

@@ -9,5 +9,6 @@ export { type HookEvent, hasArrived, readHookEvent } from './hook.js';
 export { type ImportEvent, type ImportInput, importPaths } from './import.js';
 export { follow, type Live, type LiveOptions, type LiveStatus, type LiveTimes, type WatchedPlace } from './live.js';
 export { type AgentRoot, historyFolders } from './places.js';
+export { openPlanner, type Planner } from './planner.js';
 export { contentsOnDisk } from './restore.js';
 export { getSource, listSources, proveSource, writeNew, writeNewParts } from './sources.js';

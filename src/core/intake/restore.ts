@@ -2,8 +2,9 @@ import type { Artifacts } from '../artifacts/index.js';
 import type { ArtifactNo } from '../base/index.js';
 import type { Chain } from '../chain/index.js';
 import { type FileBytes, importableFormats, type KnownRecords, type PlanContext } from '../formats/index.js';
+import { metaBeside } from './beside.js';
 import { fileOf, type OpenFile, openFile, Unreadable } from './files.js';
-import { joined, knownRecords, metaBeside, sideObjects } from './import.js';
+import { joined, knownRecords, sideObjects } from './import.js';
 import { memberBytes } from './members.js';
 import { allSources, type Piece, type SourceRow } from './sources.js';
 

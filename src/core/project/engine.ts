@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from '
 import { join, resolve } from 'node:path';
 import { badRequest, type Clock, isObject, parseJson, stringAt, systemClock, timestampOf } from '../base/index.js';
 import type { RecentProject } from '../contract/index.js';
-import { type AgentRoot, importPaths } from '../intake/index.js';
+import { type AgentRoot, importPaths, openPlanner, type Planner } from '../intake/index.js';
 import { type ModelProvider, openQuestions, type Questions } from '../turns/index.js';
 import type { Accounts } from './accounts.js';
 import { openWanted, type Wanted } from './capture.js';
@@ -20,6 +20,8 @@ export interface EngineOptions {
   /** The transcripts of the sample project. */
   readonly sampleDir: string;
   readonly startup: { readonly paths: readonly string[]; readonly project: string | null };
+  /** The built thread that plans imports beside the one that stores; without it one thread does both. */
+  readonly planner?: string;
   readonly platform: string;
   /** Who answers when a turn is run again, beside the recording. */
   readonly providers?: readonly ModelProvider[];
@@ -40,6 +42,8 @@ export interface Engine {
   readonly captured: Wanted;
   /** Tool calls of runs that wait for a person. */
   readonly questions: Questions;
+  /** Who plans the files of imports ahead. */
+  readonly planner: Planner | undefined;
   /** With `repair` one whose database is too damaged to be opened, too. */
   open(dir: string, options?: { readonly repair?: boolean }): Project;
   create(input: NewProject): Project;
@@ -83,6 +87,7 @@ export function createEngine(options: EngineOptions): Engine {
     keys,
     captured: openWanted(options.dataDir),
     questions: openQuestions(randomUUID),
+    planner: options.planner === undefined ? undefined : openPlanner(options.planner),
     open: (dir, options) => hold(find(dir) ?? openProject(dir, clock, keys, options)),
     create: (input) => hold(createProject(input, clock, keys)),
     withId: (projectId) => [...open.values()].find((project) => project.projectId === projectId),
@@ -95,6 +100,7 @@ export function createEngine(options: EngineOptions): Engine {
         return project;
       }),
     close: () => {
+      engine.planner?.close();
       for (const project of open.values()) project.close();
       open.clear();
     },

@@ -47,6 +47,7 @@ export function engineOptions(paths: readonly string[] = [], cwd: string = proce
     dataDir: dataDirOf(env),
     agentRoots: agentRootsOf(env),
     sampleDir: join(root, 'resources', 'sample'),
+    planner: built('engine', 'planner.js'),
     startup: { paths: named.filter((path) => !isProject(path)), project: named.find(isProject) ?? null },
     platform: process.platform,
   };

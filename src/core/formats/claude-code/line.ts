@@ -3,6 +3,7 @@ import type { FileBytes, ParsedDelta } from '../format.js';
 import { type OutlinePart, outlinePart } from '../outline.js';
 import { elisionsOf, entriesOf } from './entries.js';
 import { eachRecord, type Piece, recordAt } from './lines.js';
+import type { Segment } from './plan.js';
 import {
   type AgentCall,
   agentCallsOf,
@@ -40,8 +41,8 @@ export interface Line extends ByteRange {
   readonly timestamp: string | undefined;
   /** The runtime's id of the message that it is a part of. */
   readonly message: string | undefined;
-  /** The calls whose results it brings. */
-  readonly results: readonly string[];
+  /** The calls whose results it brings: mostly one, or none. */
+  readonly results: string | readonly string[];
   /** An answer: whether it waits for a tool, whether it calls one at all. */
   readonly stops: boolean;
   readonly calls: boolean;
@@ -55,7 +56,12 @@ export interface Line extends ByteRange {
   strand: Strand | undefined;
   index: number;
   stored: string | undefined;
+  /** Set by the plan: the run that becomes its commit. */
+  run: Segment | undefined;
 }
+
+const oneOrMore = (ids: readonly string[]): string | readonly string[] => (ids.length === 1 ? (ids[0] as string) : ids);
+export const resultsOf = ({ results }: Line): readonly string[] => (typeof results === 'string' ? [results] : results);
 
 export interface More {
   readonly ghost?: NonNullable<Piece['ghost']>;
@@ -88,6 +94,10 @@ export interface Reading {
   readonly from: number;
 }
 
+/** So much of a file is told of as it is read; what stands behind is read again when it is asked for, or it would fill memory. */
+const toldAtOnce = 24 * 1024 * 1024;
+const isTold = ({ start, end }: ByteRange, from: number): boolean => start >= from && end <= from + toldAtOnce;
+
 /** Reads a file once, a part at a time. */
 export function readLines(file: FileBytes, { part, begin, from }: Reading): Lines {
   const lines: Line[] = [];
@@ -101,7 +111,7 @@ export const placeOnly = ({ line, start, end }: Line, sort: Piece['sort']): Line
 
 /** What is kept of a line; read again where nobody asked for it at first. */
 export const toldBy = (line: Line, file: FileBytes, from: number): OutlinePart | undefined =>
-  line.sort !== 'record' || line.start >= from ? line.told : toldIn(recordAt(file, line));
+  line.sort !== 'record' || isTold(line, from) ? line.told : toldIn(recordAt(file, line));
 
 const bare: Line = {
   line: 0,
@@ -124,6 +134,7 @@ const bare: Line = {
   strand: undefined,
   index: -1,
   stored: undefined,
+  run: undefined,
 };
 
 function toldIn(record: JsonObject): OutlinePart | undefined {
@@ -137,7 +148,7 @@ function lineReader(from: number): (piece: Piece) => Line {
   let last: Line = bare;
   let isFirst = true;
   let cwd: string | undefined;
-  const moreOf = (record: JsonObject, chained: boolean, part: Part): More | undefined => {
+  const moreOf = (record: JsonObject, chained: boolean, part: Part, calls: boolean): More | undefined => {
     const title = titleOf(record);
     const session = chained && isFirst ? stringAt(record, 'sessionId') : undefined;
     const folder = chained && !cwd ? stringAt(record, 'cwd') : undefined;
@@ -146,7 +157,7 @@ function lineReader(from: number): (piece: Piece) => Line {
     const logicalParent = part === 'boundary' ? stringAt(record, 'logicalParentUuid') : undefined;
     const metadata = part === 'boundary' && isObject(record.compactMetadata) ? record.compactMetadata : undefined;
     const forkedFrom = record.forkedFrom === undefined ? undefined : stringAt(record.forkedFrom, 'messageUuid');
-    const agents = part === 'assistant' ? agentCallsOf(record) : [];
+    const agents = calls ? agentCallsOf(record) : [];
     const isClosingWord = part === 'assistant' && saysNothing(record);
     const isRare = title || session || folder || logicalParent || metadata || forkedFrom || agents.length > 0 || isClosingWord;
     if (!isRare) return undefined;
@@ -168,6 +179,7 @@ function lineReader(from: number): (piece: Piece) => Line {
     const parent = typeof record.parentUuid === 'string' ? record.parentUuid : undefined;
     const message = chained ? messageIdOf(record) : undefined;
     const isAnswer = part === 'assistant';
+    const calls = isAnswer && blocksOf(record).some((block) => !isObject(block) || block.type === 'tool_use');
     const isPrompt = part === 'prompt' || (part === 'command' && record.isMeta !== true);
     const read: Line = {
       line,
@@ -181,15 +193,16 @@ function lineReader(from: number): (piece: Piece) => Line {
       isMessage: record.type === 'user' || record.type === 'assistant',
       timestamp: typeof record.timestamp === 'string' ? record.timestamp : undefined,
       message: message === last.message ? last.message : message,
-      results: part === 'result' ? resultIdsOf(record) : bare.results,
+      results: part === 'result' ? oneOrMore(resultIdsOf(record)) : bare.results,
       stops: isAnswer && stringAt(record.message, 'stop_reason') === 'tool_use',
-      calls: isAnswer && blocksOf(record).some((block) => !isObject(block) || block.type === 'tool_use'),
+      calls,
       headline: isPrompt ? headlineOf(record) : undefined,
-      more: moreOf(record, chained, part),
-      told: sort === 'record' && start >= from ? toldIn(record) : undefined,
+      more: moreOf(record, chained, part, calls),
+      told: sort === 'record' && isTold({ start, end }, from) ? toldIn(record) : undefined,
       strand: undefined,
       index: -1,
       stored: undefined,
+      run: undefined,
     };
     if (ghost) return { ...read, more: { ...read.more, ghost } };
     last = read;

@@ -16,7 +16,7 @@ import { growTree, isNode, isPlaced, type Node, type Strand, type Tree } from '.
 export const formatId = 'claude-code-v1';
 
 /** A run of a strand that becomes one commit. */
-interface Segment {
+export interface Segment {
   readonly strand: Strand;
   readonly nodes: Node[];
   readonly type: 'delta' | 'compaction';
@@ -102,11 +102,6 @@ function withoutOpenCompaction(scan: Lines): Lines {
   };
 }
 
-interface Runs {
-  readonly segments: Segment[];
-  readonly home: ReadonlyMap<Node, Segment>;
-}
-
 interface About {
   readonly template: string;
   readonly principal?: string;
@@ -120,11 +115,10 @@ const subagentTemplate = (type: string | undefined): string =>
   `${mainTemplate}/${type === undefined || type === '' ? 'agent' : type}`.slice(0, longestName);
 
 /** Cuts strands into runs: at turns, at branch points, around compactions, and where the store's part ends. */
-function cutStrands(tree: Tree, granularity: PlanContext['granularity']): Runs {
+function cutStrands(tree: Tree, granularity: PlanContext['granularity']): Segment[] {
   const branchedAt = new Set<Node>();
   for (const { from } of tree.strands) if (isNode(from)) branchedAt.add(from);
   const segments: Segment[] = [];
-  const home = new Map<Node, Segment>();
   for (const strand of tree.strands) {
     if (isStub(strand, branchedAt, tree)) continue;
     let begin = 0;
@@ -138,7 +132,7 @@ function cutStrands(tree: Tree, granularity: PlanContext['granularity']): Runs {
       const before = segments.at(-1);
       if (end < strand.nodes.length && !filled && !inCompaction && before && takesIn(before, nodes, branchedAt)) {
         before.nodes.push(...nodes);
-        for (const node of nodes) home.set(node, before);
+        for (const node of nodes) node.run = before;
         begin = end;
         commanded = false;
         return;
@@ -151,7 +145,7 @@ function cutStrands(tree: Tree, granularity: PlanContext['granularity']): Runs {
         lines: [],
       };
       segments.push(segment);
-      for (const node of nodes) home.set(node, segment);
+      for (const node of nodes) node.run = segment;
       begin = end;
       inCompaction = false;
       filled = false;
@@ -185,7 +179,7 @@ function cutStrands(tree: Tree, granularity: PlanContext['granularity']): Runs {
     });
     close(strand.nodes.length, 'turn_boundary');
   }
-  return { segments, home };
+  return segments;
 }
 
 /** A command before which branches part is the end of the turn before it, not a turn; unless that turn is itself branched from. */
@@ -222,7 +216,7 @@ function answersCalls({ nodes }: Strand, index: number): boolean {
  * Gives each record of the file to one run or to the side, which it returns. Lines without a place in the tree go with the turn in
  * which they stand, so that the runs of a file that is one chain are the file.
  */
-function placeLines(lines: readonly Line[], tree: Tree, { segments, home }: Runs, resumeAt: number): readonly ByteRange[] {
+function placeLines(lines: readonly Line[], tree: Tree, segments: Segment[], resumeAt: number): readonly ByteRange[] {
   const side: ByteRange[] = [];
   let current: Segment | undefined;
   let lastStored: Node | undefined;
@@ -237,7 +231,7 @@ function placeLines(lines: readonly Line[], tree: Tree, { segments, home }: Runs
   };
   for (const line of lines) {
     const node = isPlaced(line) ? line : undefined;
-    const segment = node && home.get(node);
+    const segment = node?.run;
     if (line.start < resumeAt) {
       if (node && segment) lastStored = node;
       // The newline that the last import did not see, mostly: whoever joins the deltas puts it there again.
@@ -282,7 +276,7 @@ function inChainOrder({ lines, nodes }: Segment): void {
 }
 
 function commitsOf(
-  { segments, home }: Runs,
+  segments: readonly Segment[],
   tree: Tree,
   about: About,
   { reader, isKnown }: { readonly reader: Reader; readonly isKnown: (record: string) => boolean },
@@ -304,7 +298,7 @@ function commitsOf(
   function referTo(node: Node | undefined): PlannedCommit['parent'] {
     if (!node) return null;
     if (node.stored !== undefined) return heldAt(node);
-    const segment = home.get(node);
+    const segment = node.run;
     const plan = segment && planOf.get(segment);
     return plan === undefined ? null : { plan };
   }
@@ -329,7 +323,7 @@ function commitsOf(
 
   /** A rewind to a kept message that is not the last: the compaction again, with what it keeps up to there. */
   function shorterCompaction(summary: Node, keeps: number): number {
-    const segment = home.get(summary) as Segment;
+    const segment = summary.run as Segment;
     const boundary = segment.nodes.find((node) => node.part === 'boundary') as Node;
     const place = segments.indexOf(segment);
     const before = segments[place - 1]?.strand === segment.strand ? segments[place - 1] : undefined;
@@ -522,7 +516,7 @@ function writtenAt({ nodes, strand, after }: Segment): Timestamp | undefined {
 }
 
 /** Leaves by the place of their last record in the file, subagents first: the agent resumes the last of the others. */
-function tipsOf({ segments }: Runs, tree: Tree, numbers: ReadonlyMap<Segment, number>): ImportPlan['tips'] {
+function tipsOf(segments: readonly Segment[], tree: Tree, numbers: ReadonlyMap<Segment, number>): ImportPlan['tips'] {
   const goneOnFrom = new Set<Node>();
   for (const { from } of tree.strands) if (isNode(from)) goneOnFrom.add(from);
   const last = new Map<Strand, Segment>();

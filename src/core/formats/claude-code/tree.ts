@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../base/index.js';
 import { isObject, stringAt } from '../../base/index.js';
 import type { Problem } from '../format.js';
-import type { Line } from './line.js';
+import { type Line, resultsOf } from './line.js';
 import { contentOf, firstTextOf } from './record.js';
 
 /** A chained record that may have a place in the tree. */
@@ -57,7 +57,9 @@ interface Tail {
   /** An answer of another message than the last. */
   otherAnswer: number;
   message: string | undefined;
+  /** Of the results of the first `searched` records. */
   readonly results: Map<string, number>;
+  searched: number;
 }
 
 /** What the tree needs to know of the world: whether a record is in the project already, and under which id. */
@@ -246,9 +248,8 @@ export function growTree(lines: readonly Line[], { storedAs, isTakenIn, isKnown,
   }
 
   /** What the strand ends with, so that no record has to look at all that come after its parent. */
-  function remember({ part, message, results, strand, index }: Node): void {
+  function remember({ part, message, strand, index }: Node): void {
     const tail = tailOf(strand);
-    if (part === 'result') for (const id of results) tail.results.set(id, index);
     if (part === 'quiet' || part === 'result') return;
     tail.other = index;
     if (part === 'assistant') {
@@ -261,7 +262,7 @@ export function growTree(lines: readonly Line[], { storedAs, isTakenIn, isKnown,
   function tailOf(strand: Strand): Tail {
     const known = tails.get(strand);
     if (known) return known;
-    const tail: Tail = { other: -1, turn: -1, answer: -1, otherAnswer: -1, message: undefined, results: new Map() };
+    const tail: Tail = { other: -1, turn: -1, answer: -1, otherAnswer: -1, message: undefined, results: new Map(), searched: 0 };
     tails.set(strand, tail);
     return tail;
   }
@@ -274,6 +275,16 @@ export function growTree(lines: readonly Line[], { storedAs, isTakenIn, isKnown,
     const partial = keeps !== undefined && keeps < (kept.get(boundaryBefore(parent))?.length ?? 0);
     if (partial || parent.strand.sidechain !== sidechain) return begin({ from: parent, nodes: [], sidechain, ...(partial ? { keeps } : {}) });
     return goesOn(line, parent) ?? branchFrom(lastOfRound(parent), sidechain);
+  }
+
+  /** Where in the strand the call was answered last; -1 where it was not. Few ask: what was written is looked through when they do. */
+  function lastResult(strand: Strand, id: string): number {
+    const tail = tailOf(strand);
+    for (; tail.searched < strand.nodes.length; tail.searched++) {
+      const node = strand.nodes[tail.searched] as Node;
+      if (node.part === 'result') for (const each of resultsOf(node)) tail.results.set(each, node.index);
+    }
+    return tail.results.get(id) ?? -1;
   }
 
   /** An answer and the results of its calls are one: whoever goes on from a part of them has seen all (the agent gathers them again). */
@@ -313,7 +324,8 @@ export function growTree(lines: readonly Line[], { storedAs, isTakenIn, isKnown,
    * The strand that the record continues, or none where it branches off. A parent has several children for three reasons: parallel
    * tool calls and lines that are walked through are one conversation, only the third is a branch.
    */
-  function goesOn({ part, message, results }: Chained, parent: Node): Strand | undefined {
+  function goesOn(line: Chained, parent: Node): Strand | undefined {
+    const { part, message } = line;
     const { strand } = parent;
     if (parent.index === strand.nodes.length - 1) return strand;
     if (part === 'quiet' || part === 'attachment') return strand;
@@ -323,7 +335,7 @@ export function growTree(lines: readonly Line[], { storedAs, isTakenIn, isKnown,
       return tail.turn > parent.index || answer > parent.index ? undefined : strand;
     }
     const isMovedOn = tail.other > parent.index;
-    const isAnsweredAgain = part !== 'result' || results.some((id) => (tail.results.get(id) ?? -1) > parent.index);
+    const isAnsweredAgain = part !== 'result' || resultsOf(line).some((id) => lastResult(strand, id) > parent.index);
     return isMovedOn && isAnsweredAgain ? undefined : strand;
   }
 
