@@ -17,7 +17,7 @@ export function discard(project: Project): void {
 }
 
 /** As in the product, files are planned by threads beside the one that stores: the build puts their script beside this one. */
-const planner = openPlanner(join(dirname(process.argv[1] ?? ''), 'planner.js'));
+const planner = openPlanner(join(dirname(process.argv[1] ?? ''), 'planner.js'), systemClock);
 
 /** Imports files to the end, and says what came of it. */
 export function importAll(chain: Chain, paths: readonly string[]) {

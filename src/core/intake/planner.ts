@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads';
+import type { Clock } from '../base/index.js';
 import type { PlannedFile, PlanRequest, SentCommit } from './planning.js';
 
 /**
@@ -51,7 +52,7 @@ interface Thread {
 }
 
 /** `entry` is the built `plan-worker.ts`. Nothing runs before the first question. */
-export function openPlanner(entry: string, threads = Math.min(mostThreads, availableParallelism())): Planner {
+export function openPlanner(entry: string, clock: Clock, threads = Math.min(mostThreads, availableParallelism())): Planner {
   const signal = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
   const answers = new Map<number, Planned | undefined>();
   let crew: Thread[] = [];
@@ -70,7 +71,7 @@ export function openPlanner(entry: string, threads = Math.min(mostThreads, avail
   const begin = (): Thread => {
     const { port1: port, port2 } = new MessageChannel();
     const worker = new Worker(entry, { name: 'stemma-planner', resourceLimits: { maxYoungGenerationSizeMb: youngMegabytes } });
-    const thread: Thread = { worker, port, open: new Set(), isReady: false, isGone: false, begunAt: performance.now() };
+    const thread: Thread = { worker, port, open: new Set(), isReady: false, isGone: false, begunAt: clock() };
     const leave = (): void => {
       thread.isGone = true;
     };
@@ -106,7 +107,7 @@ export function openPlanner(entry: string, threads = Math.min(mostThreads, avail
       const thread = crew.filter(({ isGone }) => !isGone).toSorted((a, b) => a.open.size - b.open.size)[0];
       if (!thread) return undefined;
       const id = ++lastId;
-      const until = performance.now() + planMs;
+      const until = clock() + planMs;
       thread.open.add(id);
       thread.port.postMessage({ ...request, id } satisfies PlanRequest);
       return {
@@ -123,7 +124,7 @@ export function openPlanner(entry: string, threads = Math.min(mostThreads, avail
             return file;
           }
           idle?.refresh();
-          const now = performance.now();
+          const now = clock();
           if (now > until || (!thread.isReady && now > thread.begunAt + startMs)) thread.isGone = true;
           return thread.isGone ? undefined : 'pending';
         },

@@ -87,7 +87,7 @@ export function createEngine(options: EngineOptions): Engine {
     keys,
     captured: openWanted(options.dataDir),
     questions: openQuestions(randomUUID),
-    planner: options.planner === undefined ? undefined : openPlanner(options.planner),
+    planner: options.planner === undefined ? undefined : openPlanner(options.planner, clock),
     open: (dir, options) => hold(find(dir) ?? openProject(dir, clock, keys, options)),
     create: (input) => hold(createProject(input, clock, keys)),
     withId: (projectId) => [...open.values()].find((project) => project.projectId === projectId),

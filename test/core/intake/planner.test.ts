@@ -35,7 +35,7 @@ beforeAll(async () => {
       },
     },
   });
-  planner = openPlanner(join(outDir, 'planner.js'));
+  planner = openPlanner(join(outDir, 'planner.js'), Date.now);
 });
 afterAll(() => planner.close());
 
@@ -168,7 +168,7 @@ describe('threads that plan beside the one that stores', () => {
     for (const [name, text] of Object.entries(scripts)) {
       const entry = join(folder, name);
       if (text !== undefined) writeFileSync(entry, text);
-      const broken = openPlanner(entry);
+      const broken = openPlanner(entry, Date.now);
       onTestFinished(broken.close);
       const { chain } = emptyProject();
       const count = counting(broken);
