@@ -32,13 +32,15 @@ test('paths of the command line reach the engine, and a second start opens a win
   expect((await machine.run('init', dir)).code).toBe(0);
   const { app, page } = await launch(dir);
   await expect(page).toHaveURL(/named\.stemma/);
-  // As a second process would, through the lock that the first one holds.
-  const another = app.waitForEvent('window', { timeout: 60_000 });
-  await app.evaluate(
-    ({ app: electron }, project) => void electron.emit('second-instance', {}, [], '/', { paths: [], project }),
-    machine.path('other.stemma'),
-  );
-  await expect(await another).toHaveURL(/other\.stemma/);
+  // As a second process would, through the lock that the first one holds. What Playwright hears back of it is not waited for:
+  // of a process that is busy opening a window it may never come.
+  void app
+    .evaluate(
+      ({ app: electron }, project) => void electron.emit('second-instance', {}, [], '/', { paths: [], project }),
+      machine.path('other.stemma'),
+    )
+    .catch(() => {});
+  await expect.poll(() => app.windows().map((window) => window.url())).toEqual([expect.stringContaining('named'), expect.stringContaining('other')]);
 });
 
 test('the window is locked up: sandboxed, isolated, and nothing but the pipe in it', async ({ launch }) => {
