@@ -28,7 +28,7 @@ export function Ask({ turn, request: recorded, providers, outline, onRun }: AskP
   const [model, setModel] = useState('');
   const [samples, setSamples] = useState(1);
   const [unanswered, setUnanswered] = useState<Unanswered>('ask');
-  const [draft, setDraft] = useState<Draft>(() => draftOf(request));
+  const [draft, setDraft] = useState<Draft>(() => draftOf(recorded));
   const [isWriting, setIsWriting] = useState(false);
   // What began the turn is the last that stays: the reply is what is asked for.
   const cut = outline.rows.findLastIndex((row) => row.commit !== turn.turnId || turn.input.keys.includes(row.key));
