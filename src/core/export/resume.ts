@@ -1,10 +1,10 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import { badRequest, type ContextId, inWords, type Timestamp, timestampOf } from '../base/index.js';
 import { type Chain, type ContextRow, commitOf } from '../chain/index.js';
 import { type Runtime, runtimes } from '../contract/index.js';
 import { formatOf, opencodeId } from '../formats/index.js';
-import { type AgentRoot, writeNew } from '../intake/index.js';
+import { type AgentRoot, makeFolders, writeNew } from '../intake/index.js';
 import { sessionOf } from './context.js';
 
 export interface Resumable {
@@ -98,7 +98,7 @@ export function resumeIn(
   if (!isAbsolute(cwd)) throw badRequest('cwd', `${inWords(cwd)} is no absolute path: give the folder to resume it in`);
   const place: Place = { root, cwd, sessionId: chain.newId(), now: timestampOf(chain.clock()) };
   const path = driver.path(place);
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  makeFolders(dirname(path), 0o700);
   driver.prepare?.(place, path);
   writeNew(path, sessionOf(chain, tip, formatOf(driver.format), { sessionId: place.sessionId, cwd }).bytes);
   return { agent, path, cwd, sessionId: place.sessionId, command: `cd ${quoted(cwd)} && ${driver.command(place, path)}` };

@@ -11,4 +11,4 @@ export { follow, type Live, type LiveOptions, type LiveStatus, type LiveTimes, t
 export { type AgentRoot, historyFolders } from './places.js';
 export { openPlanner, type Planner } from './planner.js';
 export { contentsOnDisk } from './restore.js';
-export { getSource, listSources, proveSource, writeNew, writeNewParts } from './sources.js';
+export { getSource, listSources, makeFolders, proveSource, writeNew, writeNewParts } from './sources.js';

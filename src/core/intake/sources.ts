@@ -1,4 +1,5 @@
-import { closeSync, openSync, unlinkSync, writeFileSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, statSync, unlinkSync, writeFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import { blake3OfParts, refOfHash } from '../artifacts/index.js';
 import {
   type ArtifactNo,
@@ -212,6 +213,27 @@ function* sourceParts(chain: Chain, { pieces }: Pick<SourceRow, 'pieces'>): Gene
     const content = contents.get(artifact) ?? chain.artifacts.read(artifact);
     contents.set(artifact, content, content.length);
     yield content.subarray(start, start + length);
+  }
+}
+
+/**
+ * Makes a folder and those above it that are missing. Node's own `recursive` never returns where a file system, such as /proc, says of a
+ * folder in one that is there that it is not there.
+ */
+export function makeFolders(dir: string, mode?: number): void {
+  const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+  const missing: string[] = [];
+  for (let at = resolve(dir); !isFolder(at); at = dirname(at)) {
+    missing.push(at);
+    if (dirname(at) === at) break;
+  }
+  for (const each of missing.reverse()) {
+    try {
+      mkdirSync(each, mode);
+    } catch (error) {
+      // Another process may have made it meanwhile.
+      if (!isFolder(each)) throw error;
+    }
   }
 }
 

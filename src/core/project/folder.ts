@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { openArtifacts } from '../artifacts/index.js';
 import { badRequest, type Clock, corrupt, isObject, notFound, parseJson, recent, StemmaError, stringAt, timestampOf } from '../base/index.js';
 import { type Chain, remakeSnapshot } from '../chain/index.js';
 import { tokenizer } from '../formats/index.js';
-import { writeNew } from '../intake/index.js';
+import { makeFolders, writeNew } from '../intake/index.js';
 import { formatVersion, type OpenDatabase, openDatabase, rescueDatabase, type Salvage } from '../store/index.js';
 
 /** A project folder's database, its objects, and the chain over both: all that a checkpoint needs, and nothing that goes on by itself. */
@@ -52,7 +52,7 @@ export function makeFolder(input: NewProject, clock: Clock): string {
   const name = input.name ?? basename(dir, ending);
   const createdAt = clock();
   try {
-    mkdirSync(join(dir, objects), { recursive: true });
+    makeFolders(join(dir, objects));
   } catch (error) {
     throw badRequest('dir', `no project can be made at ${dir}: ${(error as Error).message}`);
   }
@@ -74,7 +74,7 @@ export function openFolder(
   const dir = existsSync(join(resolve(path), manifest)) ? resolve(path) : projectDir(path);
   const said = readManifest(dir);
   const { projectId, name, createdAt } = said;
-  mkdirSync(join(dir, objects), { recursive: true });
+  makeFolders(join(dir, objects));
   const file = join(dir, database);
   const { db, salvaged } = openOrRescue(file, repair, busyMs);
   const outlines: Chain['outlines'] = recent(outlineBudget);

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { mkdirSync } from 'node:fs';
 import { type Credentials, elsewhere, openTier, refOf, type Takes, type Tier, type TierPlace } from '../artifacts/index.js';
 import { type ArtifactNo, type ArtifactRef, badRequest, corrupt, inWords, notFound, parseJson, StemmaError } from '../base/index.js';
 import type { Chain } from '../chain/index.js';
+import { makeFolders } from '../intake/index.js';
 
 /** A backing store as it is set: where it is and what it is given. */
 export interface TierSettings {
@@ -246,7 +246,7 @@ export function openTiers(chain: Chain, credentialsFor: (name: string) => Creden
 /** Made when it is set, and never later: a folder that is not there any more is out of reach. */
 function makeFolder(dir: string): void {
   try {
-    mkdirSync(dir, { recursive: true });
+    makeFolders(dir);
   } catch (error) {
     throw badRequest('place', `no backing store can be made at ${dir}: ${(error as Error).message}`);
   }

@@ -11,7 +11,7 @@ export interface Problem {
 export function problemOf(error: unknown): Problem {
   if (error instanceof ORPCError) {
     return {
-      message: error.code === 'INTERNAL_SERVER_ERROR' ? 'The engine failed in a way that it did not expect.' : error.message,
+      message: error.code === 'INTERNAL_SERVER_ERROR' ? 'The engine failed in a way that it did not expect.' : sentence(error.message),
       code: error.code,
       details: JSON.stringify({ code: error.code, message: error.message, data: error.data }, null, 2),
     };
@@ -19,6 +19,9 @@ export function problemOf(error: unknown): Problem {
   const message = error instanceof Error ? error.message : String(error);
   return { message, code: 'WINDOW', details: error instanceof Error ? (error.stack ?? message) : message };
 }
+
+/** The engine's words begin small, to stand in a line of a terminal; here they stand alone. A path or an id stays as it is. */
+const sentence = (words: string): string => words.replace(/^[a-z]+(?= )/, (first) => first[0]?.toUpperCase() + first.slice(1));
 
 /** Says a failed small action where it was asked for, for a moment. */
 export const notifyProblem = (error: unknown): void => notify(problemOf(error).message);

@@ -1,6 +1,6 @@
-import { CircleAlert, Copy, RotateCcw } from 'lucide-react';
+import { CircleAlert, Copy, RotateCcw, ShieldCheck } from 'lucide-react';
 import type { ReactNode } from 'react';
-import { copy, type Query } from '../state';
+import { copy, go, type Query } from '../state';
 import { Button } from './controls';
 import { problemOf } from './problem';
 
@@ -34,6 +34,11 @@ export function Failure(props: { what: string; error: unknown; stillWorks?: stri
         {onRetry && (
           <Button icon={RotateCcw} onClick={onRetry}>
             Try again
+          </Button>
+        )}
+        {problem.code === 'CORRUPT' && (
+          <Button icon={ShieldCheck} onClick={() => go({ view: 'storage' })}>
+            Check and repair
           </Button>
         )}
         {actions}

@@ -64,6 +64,13 @@ async function bucketServer(): Promise<Bucket> {
 const files = (dir: string): string[] =>
   readdirSync(dir, { recursive: true, withFileTypes: true }).flatMap((one) => (one.isFile() ? [one.name] : []));
 
+test.runIf(process.platform === 'linux')('a folder that no folder can be made in is refused at once', async () => {
+  const { call } = await desk();
+  const nowhere = { takes: 'all', place: { kind: 'folder', dir: '/proc/nowhere/at/all' } } as const;
+  await expect(call.tier.set({ name: 'nowhere', ...nowhere })).rejects.toMatchObject({ code: 'BAD_REQUEST', data: { field: 'place' } });
+  await expect(call.project.create({ dir: '/proc/nowhere' })).rejects.toMatchObject({ code: 'BAD_REQUEST', data: { field: 'dir' } });
+});
+
 describe.each(['folder', 's3'] as const)('a backing store: %s', (kind) => {
   async function backed(takes: 'replicate' | 'all'): Promise<Desk & { place: string; stop: () => Promise<void> }> {
     const made = await desk();

@@ -62,7 +62,8 @@ function Job({ job }: { job: ImportJob }) {
         <>
           <p>
             {say.plural(result.sessions, 'session')}, {say.plural(result.commits, 'new commit')}, {say.plural(result.entries, 'entry', 'entries')}{' '}
-            from {say.bytes(result.bytes)} in {say.duration(result.ms)}.{result.commits === 0 && ' Everything was here already.'}{' '}
+            from {say.bytes(result.bytes)} in {say.duration(result.ms)}.
+            {result.sessions === 0 ? ' There is no history in it.' : result.commits === 0 && ' Everything was here already.'}{' '}
             {result.tips.length > 0 && (
               <button
                 type="button"
@@ -76,7 +77,11 @@ function Job({ job }: { job: ImportJob }) {
               </button>
             )}
           </p>
-          <Skips title="Not understood" explain="Nothing of this is lost: these lines are kept with their source." skips={result.skipped} />
+          <Skips
+            title="Not understood"
+            explain={result.sessions === 0 ? 'Nothing of this was taken in.' : 'Nothing of this is lost: these lines are kept with their source.'}
+            skips={result.skipped}
+          />
           <Skips title="Worth knowing" explain="Read in a way that you should know of." skips={result.notes} />
         </>
       )}

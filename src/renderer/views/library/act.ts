@@ -1,6 +1,6 @@
 import type { Source } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { notifyProblem } from '../../parts';
+import { notifyProblem, say } from '../../parts';
 import { followAddress, go, notify, route, runImport, show, useProject } from '../../state';
 
 /** Shows a project: its chain, with nothing selected. */
@@ -26,9 +26,12 @@ export async function importPaths(paths: readonly string[], thenShow: boolean): 
     if (job.state === 'failed') return show({ kind: 'imports' });
     const { result } = job;
     if (!result) return;
+    if (result.sessions === 0 && result.skipped.length > 0) return show({ kind: 'imports' });
     if (thenShow) await showImported(paths);
     if (result.skipped.length > 0)
-      notify(`Imported. ${result.skipped.length} lines were not understood and are kept with their source: see Imports.`);
+      notify(
+        `Imported, but for ${say.plural(result.skipped.length, 'line')} that ${result.skipped.length === 1 ? 'was' : 'were'} not understood: see Imports`,
+      );
   } catch (error) {
     notifyProblem(error);
   }

@@ -20,7 +20,7 @@ export function Fill({ series, chosen, onChoose }: { series: readonly RequestPoi
   const shown = stack.points[pointed ?? at];
   const number = stack.numbers[pointed ?? at];
   return (
-    <section className="fill" aria-label="What filled the window">
+    <section className="fill-what" aria-label="What filled the window">
       <header>
         <h3>What filled the window</h3>
         <span className="muted">

@@ -2,7 +2,7 @@ import { Braces, Radio, Terminal } from 'lucide-react';
 import { useMemo, useState } from 'react';
 import type { ContextId, Request, RequestRow } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, Button, Empty, Fold, Proof, Switch, say } from '../../parts';
+import { Answer, Button, Empty, Fold, ProblemLine, Proof, problemOf, Switch, say } from '../../parts';
 import { copy, go, useNavigation, useQuery } from '../../state';
 import { NoCommit } from '../NoCommit';
 import { curlOf, isMissing, type Part, type ShownMessage, shownBody } from './body';
@@ -66,7 +66,10 @@ function OfCommit({ project, commit }: { project: string; commit: ContextId }) {
           );
         return (
           <section className="request" aria-label="Requests">
-            {series.status === 'done' && <Fill series={series.data} chosen={row} onChoose={(call) => go({ call })} />}
+            <div className="fill">
+              {series.status === 'done' && <Fill series={series.data} chosen={row} onChoose={(call) => go({ call })} />}
+              {series.status === 'failed' && <ProblemLine>What filled the window cannot be told: {problemOf(series.error).message}</ProblemLine>}
+            </div>
             <Calls rows={rows} place={place} onChoose={(call) => go({ call })} />
             <OneCall key={row.requestId} project={project} row={row} number={place + 1} rows={rows} before={rows[place - 1]} />
           </section>
@@ -117,7 +120,7 @@ function OneCall({
         {say.instant(row.at)} · {say.plural(row.messageCount, 'message')} · {usage(row)}
         {row.agentId && ` · subagent ${row.agentId}`}
       </p>
-      {row.problem && <p className="notice-line">{row.problem}</p>}
+      {row.problem && query.status !== 'failed' && <p className="notice-line">{row.problem}</p>}
       {row.commit === null && (
         <p className="muted request-missing">
           {row.source === 'wire'
@@ -125,7 +128,10 @@ function OneCall({
             : 'No commit holds its answer, nor what it followed.'}
         </p>
       )}
-      <Changes project={project} row={row} rows={rows} before={before} missing={query.status === 'done' ? query.data.missing : []} />
+      {/* What cannot be rebuilt cannot be compared either: that it cannot is said once. */}
+      {query.status !== 'failed' && (
+        <Changes project={project} row={row} rows={rows} before={before} missing={query.status === 'done' ? query.data.missing : []} />
+      )}
       <Answer
         query={query}
         what="This call cannot be rebuilt"
