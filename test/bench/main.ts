@@ -12,6 +12,7 @@ import { memoryParts } from './rows/memory.js';
 import { readingParts } from './rows/reading.js';
 import { replayParts } from './rows/replay.js';
 import { requestParts } from './rows/requests.js';
+import { searchParts } from './rows/search.js';
 import { storageParts } from './rows/storage.js';
 import { ticketParts } from './rows/tickets.js';
 import { walkParts } from './rows/walks.js';
@@ -36,6 +37,7 @@ const parts = [
   ...replayParts,
   ...captureParts,
   ...ticketParts,
+  ...searchParts,
 ].filter((part) => named.length === 0 || part.rows.some((row) => named.includes(row)));
 
 const widths = [11, 64, 9, 9, 9, 6];

@@ -20,6 +20,19 @@ export function prose(next: () => number, length: number): string {
   return text.slice(0, length);
 }
 
+/** Writes so many characters of text. */
+export type Writer = (next: () => number, length: number) => string;
+
+/** As many words as a large history has, a few of them in most texts and most of them in few: what a search is made for. */
+export const widely: Writer = (next, length) => {
+  let text = '';
+  while (text.length < length) text += `${wideWord(Math.floor(30_000 ** next()))} `;
+  return text.slice(0, length);
+};
+
+/** The word of a rank: letters, and more of them the rarer it is. */
+export const wideWord = (rank: number): string => `${(rank * 7 + 10).toString(36)}${rank > 400 ? (rank % 1_296).toString(36) : ''}`;
+
 export interface Turn {
   readonly text: string;
   /** The uuid of the turn's last line, which the next turn's first goes on from. */
@@ -32,10 +45,12 @@ interface Shape {
   readonly resultLength: () => number;
   /** Beside the result the runtime keeps it once more, structured, as it does for files that were read. */
   readonly structured: boolean;
+  readonly write?: Writer;
 }
 
 /** One turn of a Claude Code session: prompt, thinking, tool calls with their results, answer; one line each. */
 function turn(next: () => number, parent: string | null, at: number, number: number, shape: Shape): Turn {
+  const write = shape.write ?? prose;
   let before = parent;
   let seconds = 0;
   const line = (fields: object): string => {
@@ -71,7 +86,7 @@ function turn(next: () => number, parent: string | null, at: number, number: num
   const exchange = (place: number): string => {
     const id = `toolu_${number}_${place}`;
     const filePath = `/home/dev/app/src/${number}/${place}.ts`;
-    const content = prose(next, shape.resultLength());
+    const content = write(next, shape.resultLength());
     return (
       assistant(place, { type: 'tool_use', id, name: 'Read', input: { file_path: filePath } }) +
       line({
@@ -82,18 +97,18 @@ function turn(next: () => number, parent: string | null, at: number, number: num
     );
   };
   const text = [
-    line({ type: 'user', message: { role: 'user', content: prose(next, 160) } }),
-    assistant(0, { type: 'thinking', thinking: prose(next, 240), signature: 'c2lnbmF0dXJl' }),
+    line({ type: 'user', message: { role: 'user', content: write(next, 160) } }),
+    assistant(0, { type: 'thinking', thinking: write(next, 240), signature: 'c2lnbmF0dXJl' }),
     ...Array.from({ length: shape.calls }, (_, place) => exchange(place)),
-    assistant(shape.calls, { type: 'text', text: prose(next, 420) }),
+    assistant(shape.calls, { type: 'text', text: write(next, 420) }),
   ].join('');
   return { text, last: before ?? '' };
 }
 
 /** The deltas of a chain whose commits are small: one call a turn, 3.3 KB. */
-export function turns(count: number, seed = 1): string[] {
+export function turns(count: number, seed = 1, write: Writer = prose): string[] {
   const next = chance(seed);
-  const shape: Shape = { calls: 1, resultLength: () => 640, structured: false };
+  const shape: Shape = { calls: 1, resultLength: () => 640, structured: false, write };
   const all: string[] = [];
   let parent: string | null = null;
   for (let number = 0; number < count; number++) {

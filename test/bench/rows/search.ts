@@ -1,0 +1,194 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { addCommit } from '../../../src/core/chain/index.js';
+import { formatOf } from '../../../src/core/formats/index.js';
+import type { Project } from '../../../src/core/project/index.js';
+import { indexMore, query } from '../../../src/core/search/index.js';
+import { bulk, discard, scratchEngine } from '../engine.js';
+import { chance, turns, widely, wideWord } from '../material.js';
+import { median, medians, type Part, type Row, type Run, timed } from '../measure.js';
+
+/** The raw index of the same texts: FTS5 without their content, with our tokenizer, as many rows a transaction as ours takes. */
+function openRaw(folder: string) {
+  const at = mkdtempSync(join(folder, 'fts-'));
+  const db = new Database(join(at, 'raw.db'));
+  db.pragma('journal_mode = WAL');
+  db.pragma('synchronous = FULL');
+  db.exec(`CREATE VIRTUAL TABLE raw USING fts5(words, content='', tokenize="unicode61 remove_diacritics 2 tokenchars '_'")`);
+  const insert = db.prepare('INSERT INTO raw (rowid, words) VALUES (?, ?)');
+  const ranked = db.prepare('SELECT rowid FROM raw WHERE raw MATCH ? ORDER BY rank LIMIT 20');
+  return {
+    fill: (texts: readonly string[]): void => {
+      for (let start = 0; start < texts.length; start += 1_280)
+        db.transaction(() => {
+          for (const [place, text] of texts.slice(start, start + 1_280).entries()) insert.run(start + place + 1, text);
+        })();
+    },
+    ask: (question: string): number => ranked.all(question).length,
+    close: (): void => {
+      db.close();
+      rmSync(at, { recursive: true, force: true });
+    },
+  };
+}
+
+/** What of the material can be searched, entry by entry. */
+const textsOf = (deltas: readonly string[]): string[] =>
+  deltas.flatMap((delta) =>
+    formatOf('claude-code-v1')
+      .parse(Buffer.from(delta))
+      .entries.map(({ text, toolName, arguments: given }) =>
+        [toolName, ...(given ? Object.values(given as Record<string, string>) : []), text].filter(Boolean).join('\n'),
+      ),
+  );
+
+/** Questions as people ask them: of one or two words, of all ranks, by which the material is not of one piece. */
+function questions(count: number, seed: number): string[] {
+  const next = chance(seed);
+  const word = (): string => wideWord(Math.floor(30_000 ** next()));
+  return Array.from({ length: count }, (_, place) => (place % 2 ? word() : `${word()} ${word()}`));
+}
+
+function indexing(folder: string, { quick }: Run): Row[] {
+  const deltas = turns(quick ? 1_000 : 5_000, 41, widely);
+  const texts = textsOf(deltas);
+  const megabytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0) / 1e6;
+  const ms = medians({
+    raw: timed({ prepare: () => openRaw(folder), run: (raw) => raw.fill(texts), clean: (raw) => raw.close() }),
+    ours: timed({
+      prepare: () => {
+        const engine = scratchEngine(folder);
+        bulk(engine.chain, deltas);
+        return engine;
+      },
+      run: ({ chain }: Project) => {
+        while (indexMore(chain, 1_000).pending > 0);
+      },
+      clean: discard,
+    }),
+  });
+  const raw = openRaw(folder);
+  raw.fill(texts);
+  const engine = scratchEngine(folder);
+  bulk(engine.chain, deltas);
+  while (indexMore(engine.chain, 1_000).pending > 0);
+  const asked = questions(300, 42);
+  const timesOf = (ask: (question: string) => unknown): number[] =>
+    asked.map((question) => {
+      const from = performance.now();
+      ask(question);
+      return performance.now() - from;
+    });
+  const rawOf = (question: string): string =>
+    question
+      .split(' ')
+      .map((word) => `"${word}"`)
+      .join(' AND ');
+  const rounds = Array.from({ length: 5 }, () => ({
+    raw: timesOf((question) => raw.ask(rawOf(question))),
+    // A space at the end: the last word does not go on, as in the raw question.
+    ours: timesOf((question) => query(engine.chain, { text: `${question} ` })),
+  }));
+  raw.close();
+  discard(engine);
+  const p50 = (who: 'raw' | 'ours'): number => median(rounds.map((round) => median(round[who])));
+  const row = { id: 'T21', better: 'less' as const };
+  return [
+    {
+      ...row,
+      what: 'full text built from commits over raw FTS5 contentless of the same text',
+      ratio: ms.ours / ms.raw,
+      must: 1.25,
+      stretch: 1.1,
+      figures: { textMB: megabytes, rawMBs: (megabytes / ms.raw) * 1_000, oursMBs: (megabytes / ms.ours) * 1_000 },
+    },
+    {
+      ...row,
+      id: 'T21 query',
+      what: 'a search with its 20 snippets over the raw ranked query, p50',
+      ratio: p50('ours') / p50('raw'),
+      must: 1.5,
+      stretch: 1.2,
+      figures: { rawMs: p50('raw'), oursMs: p50('ours') },
+    },
+  ];
+}
+
+/** Commits of fifty messages each: as many entries as are wanted, in one transaction. */
+function fill({ chain }: Project, entries: number): void {
+  const next = chance(43);
+  const perCommit = 50;
+  chain.artifacts.transaction(() => {
+    for (let made = 0; made < entries; made += perCommit) {
+      const messages = Array.from({ length: perCommit }, (_, place) => ({ role: place % 2 ? 'assistant' : 'user', content: widely(next, 90) }));
+      const { no, ref } = chain.artifacts.put(Buffer.from(JSON.stringify({ messages })), { contentType: 'application/json' });
+      addCommit(chain, {
+        parent: null,
+        type: 'delta',
+        artifact: no,
+        ref,
+        format: 'openai-chat-v1',
+        template: 'bench',
+        checkpoint: 'explicit',
+        messageCount: perCommit,
+        tokenCount: 1_200,
+        errors: 0,
+        entries: perCommit,
+        forked: false,
+      });
+    }
+  });
+}
+
+function million(folder: string, { quick }: Run): Row[] {
+  const engine = scratchEngine(folder);
+  const entries = quick ? 50_000 : 1_000_000;
+  fill(engine, entries);
+  const from = performance.now();
+  while (indexMore(engine.chain, 1_000).pending > 0);
+  const indexSeconds = (performance.now() - from) / 1_000;
+  const held = engine.chain.db.one<{ entries: number }>('SELECT COUNT(*) AS entries FROM searchEntry')?.entries ?? 0;
+  if (held !== entries) throw new Error(`${held} of ${entries} entries are in the index`);
+  const kinds = {
+    common: `${wideWord(1)} `,
+    two: `${wideWord(2)} ${wideWord(3)} `,
+    usual: `${wideWord(60)} `,
+    rare: `${wideWord(20_000)} `,
+    beginning: wideWord(30).slice(0, 1),
+    phrase: `"${wideWord(1)} ${wideWord(2)}"`,
+    none: `${wideWord(1)} nosuchword `,
+  };
+  const times = Object.fromEntries(
+    Object.entries(kinds).map(([kind, text]) => [
+      kind,
+      median(
+        Array.from({ length: 5 }, () => {
+          // What was parsed for the answer before must not help.
+          engine.chain.parsed.clear();
+          const start = performance.now();
+          query(engine.chain, { text });
+          return performance.now() - start;
+        }),
+      ),
+    ]),
+  );
+  discard(engine);
+  return [
+    {
+      id: 'W8',
+      what: `first 20 hits in ${entries / 1e6} million entries, the slowest of ${Object.keys(kinds).length} kinds of questions, in ms`,
+      ratio: Math.max(...Object.values(times)),
+      must: 50,
+      stretch: 15,
+      better: 'less',
+      figures: { ...times, indexSeconds },
+      ...(quick && { note: 'quick: 50,000 entries' }),
+    },
+  ];
+}
+
+export const searchParts: readonly Part[] = [
+  { rows: ['T21'], run: indexing },
+  { rows: ['W8'], run: million },
+];
