@@ -1,39 +1,43 @@
-import type { ArtifactNo, CommitSeq } from '../base/index.js';
-import { type Chain, parsedOf } from '../chain/index.js';
-import type { ParsedEntry } from '../formats/index.js';
+import { type ArtifactNo, type CommitSeq, StemmaError } from '../base/index.js';
+import type { Chain } from '../chain/index.js';
+import { type ParsedEntry, readerOf } from '../formats/index.js';
 import { indexable } from './words.js';
 
 /** A text longer than this is found by its beginning: the words of a huge output are mostly numbers. */
 const longestText = 200_000;
-/** So many commits share one transaction and one sync. */
-const batch = 256;
+/** So many commits share one transaction and one sync, and so many bytes of them: the last may hold more. */
+const atOnce = { commits: 256, bytes: 4 * 1024 * 1024 };
 
 /** Takes further commits into the index, for at most about `budgetMs`; says how many are left. */
 export function indexMore(chain: Chain, budgetMs: number): { readonly pending: number } {
   const end = chain.clock() + budgetMs;
   for (;;) {
-    const done = indexBatch(chain);
-    if (done < batch || chain.clock() >= end) return { pending: pendingOf(chain) };
+    const pending = pendingOf(chain);
+    if (pending === 0 || chain.db.readonly || chain.clock() > end) return { pending };
+    indexBatch(chain);
   }
 }
 
 export const pendingOf = (chain: Chain): number =>
-  chain.db.one<{ pending: number }>('SELECT COUNT(*) AS pending FROM context WHERE project = ? AND seq > ?', chain.project, upTo(chain))?.pending ??
+  chain.db.one<{ pending: number }>('SELECT COUNT(*) AS pending FROM context WHERE +project = ? AND seq > ?', chain.project, upTo(chain))?.pending ??
   0;
 
 const upTo = (chain: Chain): number => chain.db.one<{ upTo: number }>('SELECT upTo FROM searchState WHERE project = ?', chain.project)?.upTo ?? 0;
 
-function indexBatch(chain: Chain): number {
-  if (chain.db.readonly) return 0;
-  return chain.db.transaction(() => {
-    const rows = chain.db.all<{ seq: CommitSeq; artifact: ArtifactNo; format: string; repeats: number }>(
-      // A snapshot with a parent says again what the deltas say.
-      "SELECT seq, artifact, format, type = 'snapshot' AND parent IS NOT NULL AS repeats FROM context WHERE project = ? AND seq > ? ORDER BY seq LIMIT ?",
-      chain.project,
-      upTo(chain),
-      batch,
-    );
-    for (const row of rows) indexCommit(chain, row);
+interface Row {
+  readonly seq: CommitSeq;
+  readonly artifact: ArtifactNo;
+  readonly format: string;
+  readonly repeats: number;
+  /** Bytes of its content. */
+  readonly size: number;
+}
+
+function indexBatch(chain: Chain): void {
+  chain.db.transaction(() => {
+    const rows = nextRows(chain);
+    const said = rows.filter(({ repeats }) => !repeats);
+    for (const [at, content] of contentsOf(chain, said).entries()) if (content) indexCommit(chain, said[at] as Row, content);
     const last = rows.at(-1);
     if (last)
       chain.db.run(
@@ -41,19 +45,52 @@ function indexBatch(chain: Chain): number {
         chain.project,
         last.seq,
       );
-    return rows.length;
   });
 }
 
-function indexCommit(chain: Chain, row: { seq: CommitSeq; artifact: ArtifactNo; format: string; repeats: number }): void {
-  if (row.repeats) return;
-  for (const [place, entry] of parsedOf(chain, row.artifact, row.format).entries.entries()) {
-    const words = searchableText(entry);
-    if (!words || entry.marks?.includes('hidden')) continue;
+function nextRows(chain: Chain): Row[] {
+  const rows = chain.db.all<Row>(
+    // A snapshot with a parent says again what the deltas say.
+    `SELECT c.seq, c.artifact, c.format, c.type = 'snapshot' AND c.parent IS NOT NULL AS repeats, (SELECT a.size FROM artifact a WHERE a.no = c.artifact) AS size
+       FROM context c WHERE +c.project = ? AND c.seq > ? ORDER BY c.seq LIMIT ?`,
+    chain.project,
+    upTo(chain),
+    atOnce.commits,
+  );
+  let bytes = 0;
+  const cut = rows.findIndex(({ size }) => {
+    bytes += size;
+    return bytes >= atOnce.bytes;
+  });
+  return cut < 0 ? rows : rows.slice(0, cut + 1);
+}
+
+/** Contents as they lie together, without keeping what was parsed for others. One that is damaged or over its time has no words. */
+function contentsOf(chain: Chain, rows: readonly Row[]): (Uint8Array | undefined)[] {
+  const isGone = (error: unknown): boolean => error instanceof StemmaError && (error.code === 'CORRUPT' || error.code === 'NOT_FOUND');
+  try {
+    return chain.artifacts.readAll(rows.map(({ artifact }) => artifact));
+  } catch (error) {
+    if (!isGone(error)) throw error;
+  }
+  return rows.map(({ artifact }) => {
+    try {
+      return chain.artifacts.read(artifact);
+    } catch (error) {
+      if (!isGone(error)) throw error;
+      return undefined;
+    }
+  });
+}
+
+function indexCommit(chain: Chain, { seq, format }: Row, content: Uint8Array): void {
+  for (const [place, entry] of readerOf(format).parse(content).entries.entries()) {
+    const words = entry.marks?.includes('hidden') ? '' : searchableText(entry);
+    if (!words) continue;
     const { rowId } = chain.db.run(
       'INSERT INTO searchEntry (project, context, place, kind) VALUES (?, ?, ?, ?)',
       chain.project,
-      row.seq,
+      seq,
       place,
       entry.kind,
     );

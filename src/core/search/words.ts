@@ -37,11 +37,14 @@ export interface Snippet {
 const before = 60;
 const length = 200;
 
-/** The part of the text around the first match, with where the words stand in it. */
-export function snippetOf(text: string, phrases: readonly Phrase[]): Snippet {
-  const patterns = phrases.map(
+/** How the phrases of a question look in a text: made once for all its hits. */
+export const patternsOf = (phrases: readonly Phrase[]): RegExp[] =>
+  phrases.map(
     ({ words, isOpen }) => new RegExp(`(?<![\\p{L}\\p{N}_])${words.join('[^\\p{L}\\p{N}_]*')}${isOpen ? '' : '(?![\\p{L}\\p{N}_])'}`, 'giu'),
   );
+
+/** The part of the text around the first match, with where the words stand in it. */
+export function snippetOf(text: string, patterns: readonly RegExp[]): Snippet {
   const first = patterns.map((pattern) => text.search(pattern)).filter((at) => at >= 0);
   const from = Math.max(0, Math.min(...(first.length ? first : [0])) - before);
   const cut = text

@@ -17,3 +17,8 @@ CREATE TABLE searchState (
 
 CREATE VIRTUAL TABLE searchWords USING fts5(words, content='', tokenize="unicode61 remove_diacritics 2 tokenchars '_'");
 `;
+
+/** Words are gathered in memory up to so many bytes before they are sorted in: the usual megabyte is sorted in eight times as often. */
+export const searchRoom = /* sql */ `
+INSERT INTO searchWords (searchWords, rank) VALUES ('hashsize', 8388608);
+`;

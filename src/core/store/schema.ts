@@ -2,7 +2,7 @@ import { cards } from './schema-cards.js';
 import { experiments } from './schema-experiments.js';
 import { captures, requests } from './schema-requests.js';
 import { modelRuns } from './schema-runs.js';
-import { search } from './schema-search.js';
+import { search, searchRoom } from './schema-search.js';
 import { spaces } from './schema-spaces.js';
 import { storage, templates, tiers } from './schema-storage.js';
 import { ticketAnswers, ticketStarts, tickets } from './schema-tickets.js';
@@ -206,4 +206,5 @@ export const steps: readonly string[] = [
   ticketAnswers,
   sums,
   principals,
+  searchRoom,
 ];
