@@ -1,8 +1,8 @@
-import { badRequest, type CommitSeq, type ContextId, type EntryKey, inWords, timestampOf } from '../base/index.js';
+import { badRequest, type ContextId, type EntryKey, inWords, timestampOf } from '../base/index.js';
 import { type Chain, parsedOf } from '../chain/index.js';
 import type { Kind, SearchHit } from '../contract/index.js';
 import { indexMore, searchableText } from './indexing.js';
-import { matchOf, patternsOf, phrasesOf, snippetOf } from './words.js';
+import { matchOf, type Pattern, patternsOf, phrasesOf, snippetOf } from './words.js';
 
 export interface SearchQuery {
   readonly text: string;
@@ -32,6 +32,11 @@ const ranked = 2_000;
 const counted = 10_000;
 
 interface Found {
+  readonly no: number;
+  readonly score: number;
+  /** Of all that was ranked, how much there is. */
+  readonly matches: number;
+  readonly place: number;
   readonly id: ContextId;
   readonly artifact: Parameters<typeof parsedOf>[1];
   readonly format: string;
@@ -54,10 +59,12 @@ export function query(chain: Chain, input: SearchQuery): SearchResult {
       : // The index leads: what it matches is looked up, never the other way round.
         `FROM searchWords CROSS JOIN searchEntry e ON e.no = searchWords.rowid CROSS JOIN context c ON c.seq = e.context
           WHERE searchWords MATCH ? AND e.project = ${chain.project}${where}`;
-  const best = chain.db.all<{ no: number; score: number; matches: number }>(
-    `SELECT no, score, COUNT(*) OVER () AS matches
-       FROM (SELECT searchWords.rowid AS no, -bm25(searchWords) AS score ${matching} ORDER BY searchWords.rowid DESC LIMIT ?)
-      ORDER BY score DESC, no DESC LIMIT ?`,
+  const best = chain.db.all<Found>(
+    `SELECT b.no, b.score, b.matches, e.place, c.id, c.artifact, c.format, c.createdAt, c.sessionId, c.summary
+       FROM (SELECT no, score, COUNT(*) OVER () AS matches
+               FROM (SELECT searchWords.rowid AS no, -bm25(searchWords) AS score ${matching} ORDER BY searchWords.rowid DESC LIMIT ?)
+              ORDER BY score DESC, no DESC LIMIT ?) b
+      CROSS JOIN searchEntry e ON e.no = b.no CROSS JOIN context c ON c.seq = e.context`,
     match,
     ...values,
     ranked,
@@ -69,7 +76,7 @@ export function query(chain: Chain, input: SearchQuery): SearchResult {
       ? few
       : (chain.db.one<{ total: number }>(`SELECT COUNT(*) AS total FROM (SELECT 1 ${matching} LIMIT ?)`, match, ...values, counted + 1)?.total ?? 0);
   const patterns = patternsOf(phrases);
-  const hits = best.flatMap(({ no, score }) => hitOf(chain, no, score, patterns) ?? []);
+  const hits = best.toSorted((a, b) => b.score - a.score || b.no - a.no).flatMap((row) => hitOf(chain, row, patterns) ?? []);
   return { total: Math.min(total, counted), isExact: total <= counted, hits, pending };
 }
 
@@ -87,17 +94,14 @@ function conditions(filter: SearchQuery['filter']): { where: string; values: str
   return { where: wanted.map(({ column }) => ` AND ${column} = ?`).join(''), values: wanted.map(({ value }) => value) };
 }
 
-function hitOf(chain: Chain, no: number, score: number, patterns: readonly RegExp[]): SearchHit | undefined {
-  const entryRow = chain.db.one<{ context: CommitSeq; place: number }>('SELECT context, place FROM searchEntry WHERE no = ?', no);
-  const row =
-    entryRow && chain.db.one<Found>('SELECT id, artifact, format, createdAt, sessionId, summary FROM context WHERE seq = ?', entryRow.context);
-  const entry = row && parsedOf(chain, row.artifact, row.format).entries[entryRow.place];
+function hitOf(chain: Chain, row: Found, patterns: readonly Pattern[]): SearchHit | undefined {
+  const entry = parsedOf(chain, row.artifact, row.format).entries[row.place];
   if (!entry) return undefined;
   return {
     commit: row.id,
     entryKey: entry.key as EntryKey,
     ...snippetOf(searchableText(entry), patterns),
-    score,
+    score: row.score,
     role: entry.role,
     kind: entry.kind,
     at: entry.at ?? timestampOf(row.createdAt),

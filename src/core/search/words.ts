@@ -37,23 +37,56 @@ export interface Snippet {
 const before = 60;
 const length = 200;
 
-/** How the phrases of a question look in a text: made once for all its hits. */
-export const patternsOf = (phrases: readonly Phrase[]): RegExp[] =>
-  phrases.map(
-    ({ words, isOpen }) => new RegExp(`(?<![\\p{L}\\p{N}_])${words.join('[^\\p{L}\\p{N}_]*')}${isOpen ? '' : '(?![\\p{L}\\p{N}_])'}`, 'giu'),
-  );
+/** How a phrase of a question looks in a text. */
+export interface Pattern {
+  readonly expression: RegExp;
+  /** The only word of it in small letters, where it is ASCII: most are, and are found without the expression. */
+  readonly word?: string;
+  readonly isOpen: boolean;
+}
+
+/** Made once for all hits of a question. */
+export const patternsOf = (phrases: readonly Phrase[]): Pattern[] =>
+  phrases.map(({ words, isOpen }) => ({
+    expression: new RegExp(`(?<![\\p{L}\\p{N}_])${words.join('[^\\p{L}\\p{N}_]*')}${isOpen ? '' : '(?![\\p{L}\\p{N}_])'}`, 'giu'),
+    isOpen,
+    ...(words.length === 1 && isAscii(words[0] ?? '') && { word: words[0]?.toLowerCase() }),
+  }));
+
+const isAscii = (text: string): boolean => /^[\0-\x7f]*$/.test(text);
+
+/** Where the pattern stands in a text, the first `most` of its places. */
+function placesIn(text: string, { expression, word, isOpen }: Pattern, most = Number.POSITIVE_INFINITY): Snippet['matches'] {
+  const places: Snippet['matches'] = [];
+  if (word === undefined || !isAscii(text)) {
+    for (const match of text.matchAll(expression)) if (places.push({ start: match.index, end: match.index + match[0].length }) >= most) break;
+    return places;
+  }
+  const small = text.toLowerCase();
+  for (let start = small.indexOf(word); start >= 0 && places.length < most; start = small.indexOf(word, start + 1)) {
+    const end = start + word.length;
+    if (!isWordAt(small, start - 1) && (isOpen || !isWordAt(small, end))) places.push({ start, end });
+  }
+  return places;
+}
+
+/** Whether a letter, digit or underscore stands there, in a text of small ASCII letters. */
+function isWordAt(text: string, at: number): boolean {
+  const code = text.charCodeAt(at);
+  return (code >= 0x61 && code <= 0x7a) || (code >= 0x30 && code <= 0x39) || code === 0x5f;
+}
 
 /** The part of the text around the first match, with where the words stand in it. */
-export function snippetOf(text: string, patterns: readonly RegExp[]): Snippet {
-  const first = patterns.map((pattern) => text.search(pattern)).filter((at) => at >= 0);
+export function snippetOf(text: string, patterns: readonly Pattern[]): Snippet {
+  const first = patterns.flatMap((pattern) => placesIn(text, pattern, 1).map(({ start }) => start));
   const from = Math.max(0, Math.min(...(first.length ? first : [0])) - before);
   const cut = text
     .slice(from, from + length)
     .toWellFormed()
     .replace(/\s/g, ' ');
   const snippet = `${from > 0 ? '…' : ''}${cut}${from + length < text.length ? '…' : ''}`;
-  const matches = patterns.flatMap((pattern) =>
-    [...snippet.matchAll(pattern)].map((match) => ({ start: match.index, end: match.index + match[0].length })),
-  );
+  // The sign of what was left out is no part of the text that is looked through.
+  const shift = from > 0 ? 1 : 0;
+  const matches = patterns.flatMap((pattern) => placesIn(cut, pattern).map(({ start, end }) => ({ start: start + shift, end: end + shift })));
   return { snippet, matches: matches.sort((a, b) => a.start - b.start) };
 }

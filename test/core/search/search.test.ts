@@ -1,9 +1,11 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type Chain, checkpoint } from '../../../src/core/chain/index.js';
 import { importPaths } from '../../../src/core/intake/index.js';
 import { indexMore, query } from '../../../src/core/search/index.js';
+import { patternsOf, phrasesOf, snippetOf } from '../../../src/core/search/words.js';
 import { answer, call, prompt } from '../../support/claude-lines.js';
 import { emptyChain } from '../../support/project.js';
 
@@ -100,4 +102,35 @@ test.skipIf(!existsSync(corpus))('a real history is searched whole (needs ../sha
   expect(pending).toBe(0);
   expect(total).toBeGreaterThan(20);
   expect(hits.every((hit) => hit.matches.length > 0)).toBe(true);
+});
+
+test('words of ASCII are marked where the words of any script are', () => {
+  const letters = fc.string({ unit: fc.constantFrom('a', 'B', 'b', '_', '1', ' ', '-', '.', '"'), maxLength: 60 });
+  fc.assert(
+    fc.property(letters, letters, (text, question) => {
+      const patterns = patternsOf(phrasesOf(question));
+      // A letter that is not ASCII, apart from all others, makes the same text one of any script.
+      expect(snippetOf(`${text} !`, patterns).matches).toEqual(snippetOf(`${text} é`, patterns).matches);
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+test('a damaged object has no words, and those around it are found', () => {
+  const chain = emptyChain();
+  const ids = ['first', 'second', 'third'].map((word) => say(chain, word, `the ${word} of them`));
+  chain.db.run(
+    "UPDATE artifact SET data = CAST(replace(CAST(data AS TEXT), 'second', 'secund') AS BLOB) WHERE no = (SELECT artifact FROM context WHERE id = ?)",
+    ids[1]?.id ?? '',
+  );
+  expect([found(chain, 'first'), found(chain, 'secund'), found(chain, 'third')]).toEqual([['first.0'], [], ['third.0']]);
+});
+
+test('only what is of the project is found in a database of several', () => {
+  const chain = emptyChain();
+  say(chain, 'mine', 'a shared word');
+  const other = chain.db.run("INSERT INTO project (projectId, name, createdAt) VALUES ('other', 'other', 1)").rowId;
+  expect(found(chain, 'shared')).toEqual(['mine.0']);
+  chain.db.run('UPDATE searchEntry SET project = ?', other);
+  expect(found(chain, 'shared')).toEqual([]);
 });
