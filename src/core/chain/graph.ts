@@ -57,7 +57,7 @@ function families(chain: Chain, nodes: readonly GraphNode[], filter: TipFilter):
   for (const node of nodes) roots.set(node.seq, node.parent === null ? node.seq : (roots.get(node.parent) ?? node.seq));
   const wanted = new Set(nodes.filter((node) => matches(node, filter)).map((node) => roots.get(node.seq)));
   const startedIn = chain.db
-    .all<{ context: CommitSeq; starter: CommitSeq }>(startedSql, chain.project)
+    .all<{ context: CommitSeq; starter: CommitSeq }>(startedSql(), chain.project)
     .map((row) => ({ root: roots.get(row.context), starter: roots.get(row.starter) }));
   for (let grown = true; grown; ) {
     grown = false;
@@ -70,11 +70,18 @@ function families(chain: Chain, nodes: readonly GraphNode[], filter: TipFilter):
   return nodes.filter((node) => wanted.has(roots.get(node.seq)));
 }
 
-/** Subagents' first commits with the commits that hold the calls which started them. */
-const startedSql = /* sql */ `
+/**
+ * Subagents' first commits with the commits that hold the calls which started them. Where a subagent has named its own session alone, the
+ * record of the call says both.
+ */
+const startedSql = (more = ''): string => /* sql */ `
+WITH s AS (SELECT context, project, toolCallId FROM started WHERE project = ? ${more})
 SELECT s.context, s.toolCallId, r.context AS starter, c.id AS starterId
-  FROM started s JOIN record r ON r.project = s.project AND r.record = 'call:' || s.toolCallId JOIN context c ON c.seq = r.context
- WHERE s.project = ?`;
+  FROM s JOIN record r ON r.project = s.project AND r.record = 'call:' || s.toolCallId JOIN context c ON c.seq = r.context
+UNION ALL
+SELECT s.context, substr(r.record, length(s.toolCallId) + 2), r.context, c.id
+  FROM s JOIN record r ON r.project = s.project AND r.record > s.toolCallId || ':' AND r.record < s.toolCallId || ';' JOIN context c ON c.seq = r.context
+ WHERE s.toolCallId LIKE 'session:%'`;
 
 type Detail = Omit<GraphRow, 'lane' | 'edges' | 'width'>;
 
@@ -97,7 +104,7 @@ function detailsOf(chain: Chain, seqs: readonly CommitSeq[]): Map<CommitSeq, Det
   const started = new Map(
     chain.db
       .all<{ context: CommitSeq; toolCallId: string; starterId: ContextId }>(
-        `${startedSql} AND s.context IN (SELECT value FROM json_each(?))`,
+        startedSql('AND context IN (SELECT value FROM json_each(?))'),
         chain.project,
         wanted,
       )

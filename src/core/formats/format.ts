@@ -209,8 +209,8 @@ export interface PlannedCommit {
   readonly createdAt?: Timestamp;
   /** Records (uuids) that stand in the delta, in order: by these, later files find the commit. */
   readonly records: readonly string[];
-  /** The tool call that started this chain, for a subagent's first commit. */
-  readonly startedBy?: { readonly toolCallId: string };
+  /** The tool call that started this chain, for a subagent's first commit; or its own session, which the call will be found to have started. */
+  readonly startedBy?: { readonly toolCallId: string } | { readonly sessionId: string };
   /**
    * What the delta holds. A planner may read it from the file only when it is asked for (a getter): who stores commits asks for one
    * commit at a time, and keeps none.

@@ -50,6 +50,7 @@ export {
 } from './outline.js';
 export { textParts } from './parts.js';
 export { framed as piSummary } from './pi/index.js';
+export { startOf } from './started.js';
 export { countTokens, imageTokens, tokenizer } from './tokens.js';
 export { describeRaw } from './unknown.js';
 

@@ -30,8 +30,8 @@ export interface TreeRecord {
   readonly kept?: readonly TreeRecord[];
   /** Where a step ends. */
   readonly ends?: PlannedCommit['checkpoint'];
-  /** The tool call that started the chain which begins here. */
-  readonly startedBy?: string;
+  /** What started the chain which begins here. */
+  readonly startedBy?: PlannedCommit['startedBy'];
 }
 
 export interface Grown {
@@ -100,7 +100,7 @@ export function planStrands(grown: Grown, context: PlanContext, writing: Writing
       ...(writing.sessionId === undefined ? {} : { sessionId: writing.sessionId }),
       ...(summary === undefined ? {} : { summary }),
       ...(createdAt === undefined ? {} : { createdAt }),
-      ...(first.startedBy === undefined || first.parent !== null ? {} : { startedBy: { toolCallId: first.startedBy } }),
+      ...(first.startedBy === undefined || first.parent !== null ? {} : { startedBy: first.startedBy }),
       records: records.flatMap(({ name, others = [] }) => [name, ...others]),
       ...writing.read([...pieces, ...kept]),
     };

@@ -12,6 +12,7 @@ import {
   type Lines,
   type PlanContext,
   type PlannedCommit,
+  startOf,
 } from '../formats/index.js';
 import { hasCalls, joinAnswers, type StoredRange, takeRecords } from '../requests/index.js';
 import { planAhead } from './ahead.js';
@@ -459,7 +460,7 @@ function storeCommit(
       'INSERT OR IGNORE INTO started (context, project, toolCallId) VALUES (?, ?, ?)',
       row.seq,
       chain.project,
-      planned.startedBy.toolCallId,
+      'toolCallId' in planned.startedBy ? planned.startedBy.toolCallId : startOf(planned.startedBy.sessionId),
     );
   return { row, pieces: piecesIn(no, planned.ranges), isNew: row.seq > highest, entries: counts.entries };
 }

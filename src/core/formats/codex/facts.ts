@@ -2,6 +2,7 @@ import { type ByteRange, isObject, type JsonObject, stringAt, type Timestamp } f
 import type { FileBytes, Mutable, Problem } from '../format.js';
 import { clip } from '../headline.js';
 import { joinParts } from '../parts.js';
+import { startedWith } from '../started.js';
 import {
   endsSummary,
   folderOf,
@@ -36,6 +37,8 @@ export interface Fact {
   readonly meta?: Session;
   readonly cwd?: string;
   readonly title?: string;
+  /** The subagents that were started here, by the names under which they look for their call. */
+  readonly starts?: readonly string[];
   /** The line itself, where the file is in memory anyway. */
   readonly held?: Line;
 }
@@ -116,8 +119,21 @@ const nowhere: ByteRange = { start: 0, end: 0 };
 function eventFact(event: JsonObject): Partial<Fact> {
   if (startsTurn(event)) return { startsTurn: true };
   if (event.type === 'thread_rolled_back' && typeof event.num_turns === 'number') return { rolledBack: event.num_turns };
+  const starts = startsIn(event);
+  if (starts.length > 0) return { starts };
   const name = event.type === 'thread_name_updated' ? clip(stringAt(event, 'thread_name') ?? '') : undefined;
   return name === undefined ? {} : { title: name };
+}
+
+/** Who a call started, as it is told when the call is done; by older versions in an event of its own. */
+function startsIn(event: JsonObject): readonly string[] {
+  const { item } = event;
+  if (event.type === 'item_completed' && isObject(item) && item.type === 'CollabAgentToolCall') {
+    const threads = item.tool === 'spawn_agent' && Array.isArray(item.receiver_thread_ids) ? item.receiver_thread_ids : [];
+    return threads.flatMap((thread) => (typeof thread === 'string' && typeof item.id === 'string' ? [startedWith(thread, item.id)] : []));
+  }
+  const [thread, call] = [stringAt(event, 'new_thread_id'), stringAt(event, 'call_id')];
+  return event.type === 'collab_agent_spawn_end' && thread !== undefined && call !== undefined ? [startedWith(thread, call)] : [];
 }
 
 function itemFact(item: JsonObject, metadata: JsonObject | undefined, turn: string): ItemFact {

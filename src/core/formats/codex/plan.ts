@@ -25,6 +25,7 @@ export function planImport(file: FileBytes, context: PlanContext): ImportPlan {
   const walk = walkTurns(read, { context, session, rollout, shared });
   const cwd = read.facts.find((fact) => fact.cwd !== undefined)?.cwd;
   const about = aboutOf(session, cwd);
+  const startedBy = session.subagent !== undefined && session.id !== undefined ? { sessionId: session.id } : undefined;
   const freshFrom = read.facts.find(({ range }) => range.end > context.resumeAt)?.line ?? Number.POSITIVE_INFINITY;
   const fresh = (problems: readonly Problem[]): Problem[] => problems.filter(({ line }) => line >= freshFrom).sort((a, b) => a.line - b.line);
   const title = read.facts.findLast((fact) => fact.title !== undefined)?.title;
@@ -33,7 +34,7 @@ export function planImport(file: FileBytes, context: PlanContext): ImportPlan {
     ...(session.id !== undefined && { sessionId: session.id }),
     ...(title !== undefined && { title }),
     ...(cwd !== undefined && { cwd }),
-    commits: walk.segments.map((segment) => commitOf(file, segment, about)),
+    commits: walk.segments.map((segment, n) => commitOf(file, segment, about, n === 0 && context.resumeAt === 0 ? startedBy : undefined)),
     side: walk.side,
     skipped: fresh(read.skipped),
     notes: fresh([...read.notes, ...walk.notes]),
@@ -229,6 +230,7 @@ function walkTurns({ facts }: Facts, { context, session, rollout, shared }: Sett
 function add(segment: Segment, fact: Fact): void {
   segment.facts.push(fact);
   segment.turn = fact.turn ?? segment.turn;
+  if (fact.starts) segment.records.unshift(...fact.starts);
   const { item } = fact;
   if (!item) return;
   segment.records.push(segment.turn === '' ? item.name.loose : item.name.name);
@@ -298,7 +300,12 @@ const aboutOf = ({ id, subagent }: Session, cwd: string | undefined): About => (
   ...(id !== undefined && { sessionId: id }),
 });
 
-function commitOf(file: FileBytes, { facts, records, type, checkpoint, parent, ends }: Segment, about: About): PlannedCommit {
+function commitOf(
+  file: FileBytes,
+  { facts, records, type, checkpoint, parent, ends }: Segment,
+  about: About,
+  startedBy: PlannedCommit['startedBy'],
+): PlannedCommit {
   const ranges: ByteRange[] = [];
   for (const { range } of facts) addRange(ranges, range);
   const summary = type === 'compaction' ? 'Compaction' : summaryOf(facts);
@@ -311,6 +318,7 @@ function commitOf(file: FileBytes, { facts, records, type, checkpoint, parent, e
     ...about,
     ...(summary !== undefined && { summary }),
     ...(createdAt !== undefined && { createdAt }),
+    ...(startedBy && { startedBy }),
     records: [...new Set([...records, ...(ends === undefined ? [] : [ends])])],
     get entries() {
       return entriesIn(file, facts, ranges);

@@ -1,6 +1,7 @@
 import { canonicalJson, isObject, type JsonObject, stringAt } from '../../base/index.js';
 import type { PlanContext, Problem } from '../format.js';
 import { type Piece, timeOf } from '../jsonl.js';
+import { startedWith } from '../started.js';
 import type { Grown, TreeRecord } from '../strands.js';
 import { splitAddition } from './addition.js';
 import {
@@ -18,6 +19,13 @@ import {
   rewindIn,
   textOf,
 } from './record.js';
+
+/** The subagents that a message's calls started, by the names under which they look for their call. */
+const startsIn = (message: JsonObject): readonly string[] =>
+  callsOf(message).flatMap((call) => {
+    const [id, agent] = [stringAt(call, 'id'), stringAt(call, 'agentId')];
+    return id !== undefined && agent !== undefined ? [startedWith(agent, id)] : [];
+  });
 
 /** A message of the history as it stands. */
 interface Link extends Sent {
@@ -41,7 +49,7 @@ interface Growing extends Grown {
  * goes through that with the history in hand. What is taken back becomes a branch that ends; a history that is no more than what is
  * known already, as each start of the agent writes one, is kept aside; one that is shorter goes back; any other is a compaction.
  */
-export function growTree(file: Uint8Array, given: readonly Piece[], context: PlanContext): Growing {
+export function growTree(file: Uint8Array, given: readonly Piece[], context: PlanContext, startedBy?: TreeRecord['startedBy']): Growing {
   const notes: Problem[] = [];
   const aside = new Set<Piece>();
   const records: Node[] = [];
@@ -88,8 +96,13 @@ export function growTree(file: Uint8Array, given: readonly Piece[], context: Pla
       return undefined;
     }
     const at = timeOf(message);
-    const others = hasCalls(message) && name === idOf(message) ? [additionName(name)] : [];
-    const node = { name, others, piece, part: partOf(message), parent: tip, stored: isStored(piece), ...(at === undefined ? {} : { at }), ...more };
+    const others = [...(hasCalls(message) && name === idOf(message) ? [additionName(name)] : []), ...startsIn(message)];
+    const node = {
+      ...{ name, others, piece, part: partOf(message), parent: tip, stored: isStored(piece) },
+      ...(at !== undefined && { at }),
+      ...(startedBy && { startedBy }),
+      ...more,
+    };
     if (pieces.at(-1) !== piece) pieces.push(piece);
     records.push(node);
     tip = node;
@@ -132,7 +145,7 @@ export function growTree(file: Uint8Array, given: readonly Piece[], context: Pla
       !historyIn(before.node.piece.record as JsonObject)
     ) {
       pieces.push(piece);
-      if (hasCalls(message)) before.node.others.push(additionName(before.name));
+      if (hasCalls(message)) before.node.others.push(additionName(before.name), ...startsIn(message));
     } else if (copied.has(piece)) keepAside(piece);
     else if (isLast && isMore(before.message, message)) addCalls(piece, message, at);
     else {

@@ -28,7 +28,8 @@ export function planImport(file: Uint8Array, context: PlanContext): ImportPlan {
     ...(title === undefined ? {} : { title }),
     ...(cwd === undefined ? {} : { cwd }),
   };
-  const tree = growTree(file, scan.pieces, context);
+  const isSubagent = stringAt(headers[0], 'kind') === 'subagent';
+  const tree = growTree(file, scan.pieces, context, isSubagent && sessionId !== undefined ? { sessionId } : undefined);
   // What stands between the messages of a document is no line of a session.
   const between = document ? scan.pieces.filter(({ sort }) => sort === 'blank') : [];
   const freshFrom = firstNewLine(scan.pieces, context.resumeAt);
@@ -39,7 +40,7 @@ export function planImport(file: Uint8Array, context: PlanContext): ImportPlan {
   // Where each record stands by itself in the file, it does in a delta: nothing has to be read again.
   const isPlain = scan.skipped.length === 0 && scan.notes.length === 0 && tree.pieces.length === scan.pieces.length;
   const planned = planStrands({ ...tree, aside: new Set([...tree.aside, ...between]) }, context, {
-    template,
+    template: isSubagent ? `${template}/agent` : template,
     ...(cwd === undefined ? {} : { principal: `${template}@${cwd}`.slice(0, longestName) }),
     ...(sessionId === undefined ? {} : { sessionId }),
     read: (pieces) => (isPlain ? { entries: entriesOf(placed(pieces)), elisions: [] } : parse(joined(file, pieces))),

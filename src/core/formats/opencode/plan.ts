@@ -1,7 +1,8 @@
-import { inWords, type Json, type JsonObject, stringAt } from '../../base/index.js';
+import { inWords, isObject, type Json, type JsonObject, stringAt } from '../../base/index.js';
 import type { Elision, ImportPlan, ParsedDelta, ParsedEntry, PlanContext, Problem } from '../format.js';
 import { clip } from '../headline.js';
 import { firstNewLine, type Piece, type Scan } from '../jsonl.js';
+import { startedWith } from '../started.js';
 import { type Part, planStrands, type TreeRecord } from '../strands.js';
 import { entriesOf } from './entries.js';
 import {
@@ -35,6 +36,7 @@ export function planImport(file: Uint8Array, context: PlanContext): ImportPlan {
   const session = about?.session ?? {};
   const [cwd, title, sessionId] = ['directory', 'title', 'id'].map((key) => stringAt(session, key)?.slice(0, longestName));
   const agent = stringAt(session, 'parent_id') === undefined ? undefined : (stringAt(session, 'agent') ?? 'agent');
+  const startedBy = agent !== undefined && sessionId !== undefined ? { sessionId } : undefined;
   const notes: Problem[] = [];
   const skipped: Problem[] = [...scan.skipped];
   const aside = new Set<Piece>();
@@ -85,6 +87,7 @@ export function planImport(file: Uint8Array, context: PlanContext): ImportPlan {
       named.set(piece, name);
       const at = timeOf(line);
       const results = resultNames(line, name);
+      const starts = startsIn(line);
       const kept = isSummary(line) && parent ? keptBefore(parent) : [];
       const node: TreeRecord = {
         name,
@@ -93,9 +96,10 @@ export function planImport(file: Uint8Array, context: PlanContext): ImportPlan {
         parent,
         stored: piece.range.start < context.resumeAt || ((parent === null || parent.stored) && context.known.has(name)),
         ...(at === undefined ? {} : { at }),
-        ...(results.length > 0 ? { others: results, end: results.at(-1) as string } : {}),
+        ...(starts.length + results.length > 0 ? { others: [...starts, ...results] } : {}),
+        ...(results.length > 0 ? { end: results.at(-1) as string } : {}),
         ...(kept.length > 0 ? { kept } : {}),
-        ...(about?.startedBy === undefined || parent ? {} : { startedBy: about.startedBy }),
+        ...(startedBy === undefined || parent ? {} : { startedBy }),
       };
       all.push(node);
       byId.set(id, node);
@@ -123,6 +127,13 @@ export function planImport(file: Uint8Array, context: PlanContext): ImportPlan {
     return [];
   }
 }
+
+/** The sessions that calls in a message started. */
+const startsIn = (line: MessageLine): readonly string[] =>
+  partsOf(line).flatMap(({ callID, state }) => {
+    const started = isObject(state) ? stringAt(state.metadata, 'sessionId') : undefined;
+    return started !== undefined && typeof callID === 'string' ? [startedWith(started, callID)] : [];
+  });
 
 function rowReason(row: Json): string {
   const [table, id] = [stringAt(row, 'table') ?? 'message', stringAt(row, 'id')];

@@ -75,7 +75,7 @@ function memberOf(rows: DatabaseRows, session: JsonObject, startedBy: () => stri
     lines: () => linesOf(rows, session, startedBy()),
     over: (granularity) => {
       const messages = inOrder(messagesOf(rows, id).read);
-      const last = messages.findLast(({ info }) => isOver(info, granularity));
+      const last = messages.findLast((message) => isOver(message.info, granularity) && (message !== messages.at(-1) || isWhole(rows, message)));
       return {
         last: last?.id,
         open: last !== messages.at(-1),
@@ -96,6 +96,12 @@ const goesOn: ReadonlySet<unknown> = new Set(['tool-calls', 'unknown']);
 function isOver({ role, time, finish, error }: JsonObject, granularity: PlanContext['granularity']): boolean {
   if (role !== 'assistant' || !isObject(time) || typeof time.completed !== 'number') return error !== undefined && role === 'assistant';
   return granularity === 'tool_call' || error !== undefined || (typeof finish === 'string' && !goesOn.has(finish));
+}
+
+/** A fork is copied message by message, and of each the parts come last: what ends its answer is among them. */
+function isWhole(rows: DatabaseRows, { id, info }: Message): boolean {
+  if (info.error !== undefined) return true;
+  return [...rows.each('part', ['data'], { message_id: id })].some(({ data }) => typeof data === 'string' && data.includes('"step-finish"'));
 }
 
 /** How many events each session has seen: whatever is written to it is one more. */

@@ -27,7 +27,7 @@ function agentAt(path: string, { session, message, part }: Omit<Recorded, 'wire'
   writeDatabase(path, { ...none, session: session.slice(0, 0) }, { isOpen: false });
   const db = new Database(path, { timeout: 0 });
   onTestFinished(() => void db.close());
-  const tables = { session, message, part };
+  const tables = { session: [...session], message: [...message], part: [...part] };
   for (const [table, rows] of Object.entries(tables)) {
     db.exec(`DROP TABLE ${table}`);
     db.exec(
@@ -50,7 +50,9 @@ function agentAt(path: string, { session, message, part }: Omit<Recorded, 'wire'
   };
   return {
     db,
-    begin: (id: string) => put('session', session.find((row) => row.id === id) as Row),
+    put,
+    tables,
+    begin: (id: string) => put('session', tables.session.find((row) => row.id === id) as Row),
     /** Writes a message as the agent does: first what it is, then its parts, then that it is done. */
     write: (row: Row, isDone = true): void => {
       put('message', JSON.parse(String(row.data)).role === 'assistant' ? open(row) : row);
@@ -169,4 +171,27 @@ test('[L6] an agent that comes to the machine later is followed: its folder, its
   onTestFinished(() => void again.close());
   rmSync(`${path}-shm`, { force: true });
   expect(live.status()).toMatchObject({ problems: [], places: [{ there: true }] });
+});
+
+test('[L2] a fork is copied message by message: what is there of one that is not whole yet makes no branch', async () => {
+  const path = join(scratch(), 'opencode.db');
+  const agent = agentAt(path, tour);
+  const { chain, live } = await following(path);
+  agent.begin(String(first.id));
+  for (const message of messages.slice(0, 6)) agent.write(message);
+  await soon(() => expect(summaries(chain)).toHaveLength(2));
+  const copy = { ...first, id: 'ses_fork' };
+  agent.tables.session.push(copy);
+  agent.begin('ses_fork');
+  const copied = messages.slice(0, 6).map((row) => ({ ...row, id: `${row.id}f`, session_id: 'ses_fork' }));
+  for (const [n, row] of copied.entries()) {
+    // The message as it was, done, and its parts behind it.
+    agent.put('message', row);
+    if (n % 2) await soon(() => expect(live.status().files).toMatchObject([{ open: true }]));
+    for (const part of tour.part.filter((one) => one.message_id === messages[n]?.id))
+      agent.put('part', { ...part, id: `${part.id}f`, session_id: 'ses_fork', message_id: row.id });
+  }
+  await soon(() => expect(listSources(chain)).toHaveLength(2));
+  expect(summaries(chain)).toHaveLength(2);
+  expect(tips(chain, {})).toHaveLength(1);
 });

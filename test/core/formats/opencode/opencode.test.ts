@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { blake3Of } from '../../../../src/core/artifacts/index.js';
 import type { ContextId, EntryKey } from '../../../../src/core/base/index.js';
-import { type Chain, commitOf, contextEntries, fork, history, materializedBytes, tips } from '../../../../src/core/chain/index.js';
+import { type Chain, commitOf, contextEntries, fork, graph, history, materializedBytes, tips } from '../../../../src/core/chain/index.js';
 import { exportContext, resumeIn } from '../../../../src/core/export/index.js';
 import { detect, foundSessions, foundSources, listSources, takeIn } from '../../../../src/core/intake/index.js';
 import { bytesOfSource, importInto, said } from '../../../support/imports.js';
@@ -71,8 +71,16 @@ describe('sessions of a database', () => {
     const { tips: all } = importInto(chain, database(recorded('troubles')));
     const helper = tips(chain, {}).find(({ template }) => template === 'opencode/general') as { id: ContextId };
     expect(said(chain, helper.id)[0]).toBe('user text  HELPER: find retries');
-    const started = chain.db.all<{ toolCallId: string }>('SELECT toolCallId FROM started');
-    expect(started).toEqual([{ toolCallId: 'toolu_standin_2_0' }]);
+    const [own] = graph(chain, { offset: 0, limit: 100 })
+      .rows.filter(({ commit }) => commit.template === 'opencode/general')
+      .slice(-1);
+    expect(own?.startedBy).toMatchObject({ toolCallId: 'toolu_standin_2_0' });
+    expect(
+      own &&
+        contextEntries(chain, { id: own.startedBy?.commit as ContextId, stop: own.startedBy?.commit as ContextId }).map(
+          ({ entry }) => entry.toolCallId,
+        ),
+    ).toContain('toolu_standin_2_0');
     const whole = contextEntries(chain, { id: all.at(-1) as never }).map(({ entry }) => entry);
     const answered = new Set(whole.flatMap((entry) => (entry.kind === 'tool_result' ? [entry.toolCallId] : [])));
     const open = whole.filter(({ kind, toolCallId }) => kind === 'tool_call' && !answered.has(toolCallId));
