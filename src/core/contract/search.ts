@@ -23,7 +23,7 @@ export type SearchHit = z.output<typeof searchHit>;
 export const searchContract = {
   /**
    * Entries that hold all the words, the last one as a beginning; words in quotes stand together. The best of the
-   * newest matches come first. `pending` is how many commits were not yet in the index when this was answered.
+   * newest matches come first. Among more than 100,000 entries a last word of one or two letters is a whole word. `pending` is how many commits were not yet in the index when this was answered.
    */
   query: oc
     .input(

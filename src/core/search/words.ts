@@ -23,11 +23,9 @@ export function phrasesOf(question: string): Phrase[] {
 
 const wordsOf = (text: string): string[] => indexable(text).match(/[\p{L}\p{N}_\p{M}]+/gu) ?? [];
 
-/** The question in FTS5's language; every word quoted, so that nothing of it is an operator. Undefined: no words. */
-export function matchOf(phrases: readonly Phrase[]): string | undefined {
-  const parts = phrases.map(({ words, isOpen }) => `"${words.join(' ')}"${isOpen ? '*' : ''}`);
-  return parts.length ? parts.join(' AND ') : undefined;
-}
+/** The question in FTS5's language; every word quoted, so that nothing of it is an operator. */
+export const matchOf = (phrases: readonly Phrase[]): string =>
+  phrases.map(({ words, isOpen }) => `"${words.join(' ')}"${isOpen ? '*' : ''}`).join(' AND ');
 
 export interface Snippet {
   readonly snippet: string;

@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { type Chain, checkpoint } from '../../../src/core/chain/index.js';
 import { importPaths } from '../../../src/core/intake/index.js';
 import { indexMore, query } from '../../../src/core/search/index.js';
+import { type Ranking, rank } from '../../../src/core/search/ranking.js';
 import { patternsOf, phrasesOf, snippetOf } from '../../../src/core/search/words.js';
 import { answer, call, prompt } from '../../support/claude-lines.js';
 import { emptyChain } from '../../support/project.js';
@@ -133,4 +134,22 @@ test('only what is of the project is found in a database of several', () => {
   expect(found(chain, 'shared')).toEqual(['mine.0']);
   chain.db.run('UPDATE searchEntry SET project = ?', other);
   expect(found(chain, 'shared')).toEqual([]);
+});
+
+test('among very many entries the same are found and counted, and what tells little counts for little', () => {
+  const chain = emptyChain();
+  const words = ['queue', 'retry', 'parser', 'window'];
+  for (let number = 0; number < 60; number++)
+    say(chain, `u${number}`, `the ${words.filter((_, place) => number % (place + 2) === 0).join(' and ')} ${number} ${'more '.repeat(number % 7)}`);
+  while (indexMore(chain, 1_000).pending > 0);
+  const asked = (text: string, many: number): Ranking =>
+    rank(chain, phrasesOf(text), { sql: 'FROM searchWords WHERE searchWords MATCH ?', values: [] }, 100, many);
+  for (const text of ['queue ', 'the queue', 'the', 'retry parser ', '"the queue"', 'win', 'nothing like it']) {
+    const [few, many] = [asked(text, 1_000_000), asked(text, 0)];
+    const numbers = ({ best }: Ranking): number[] => best.map(({ no }) => no).sort((a, b) => a - b);
+    expect([text, numbers(many), many.total, many.isExact]).toEqual([text, numbers(few), few.total, few.isExact]);
+    expect(many.best.map(({ no }) => no)).toEqual(few.best.map(({ no }) => no));
+  }
+  // A beginning of one letter is a word where it would stand for a tenth of all there is.
+  expect([asked('q', 1_000_000).total, asked('q', 0).total]).toEqual([30, 0]);
 });
