@@ -34,6 +34,20 @@ describe('[F8] a file that is read a part at a time', () => {
     file.close();
   });
 
+  test.each([0, content.length])('says the hash of every beginning, in whatever order it is asked (%i bytes held)', (held) => {
+    const file = openFile(written(), { held });
+    for (const end of [1_234, 2_000_000, content.length, 0, 1_234, 1_999_999, content.length])
+      expect(file.hash(end)).toEqual(blake3Of(content.subarray(0, end)));
+    const part = file.upTo(1_500_000);
+    expect(part.bytes.length).toBe(1_500_000);
+    expect(part.hash()).toEqual(blake3Of(content.subarray(0, 1_500_000)));
+    expect(Buffer.compare(part.whole(), content.subarray(0, 1_500_000))).toBe(0);
+    expect(part.upTo(2_000_000).bytes.length).toBe(1_500_000);
+    part.close();
+    expect(file.hash(77)).toEqual(blake3Of(content.subarray(0, 77)));
+    file.close();
+  });
+
   test('is the same file when something was appended, another when something was written over', () => {
     const path = written();
     const file = openFile(path, { held: 0 });

@@ -7,6 +7,7 @@ import { blake3Of } from '../../../../src/core/artifacts/index.js';
 import type { ContextId, EntryKey } from '../../../../src/core/base/index.js';
 import { type Chain, commitOf, contextEntries, fork, graph, history, materializedBytes, tips } from '../../../../src/core/chain/index.js';
 import { exportContext, resumeIn } from '../../../../src/core/export/index.js';
+import { formatOf, type ImportableFormat } from '../../../../src/core/formats/index.js';
 import { detect, foundSessions, foundSources, listSources, takeIn } from '../../../../src/core/intake/index.js';
 import { bytesOfSource, importInto, said } from '../../../support/imports.js';
 import { type Recorded, type Row, recorded, writeDatabase } from '../../../support/opencode.js';
@@ -18,6 +19,7 @@ function database(rows: Omit<Recorded, 'wire'>, how?: { isOpen: boolean }): stri
   return path;
 }
 
+import { formatOf, type ImportableFormat } from '../../../../src/core/formats/index.js';
 describe('sessions of a database', () => {
   test('[F1, F4] each is a source; what was taken back is a lane, what a fork shares is shared, compactions stand where they were', () => {
     const chain = emptyChain();
@@ -135,6 +137,48 @@ describe('what the agent exports and imports', () => {
     expect(said(chain, result.tips.at(-1) as ContextId, 'root')).toEqual(before);
     const kept = listSources(chain).find((source) => source.path === path);
     expect(bytesOfSource(chain, kept?.sourceId ?? '')).toEqual(readFileSync(path));
+  });
+
+  test('[F3] a document that is the same still says what it said, one that has more adds it', () => {
+    const chain = emptyChain();
+    const path = join(scratch(), 'session.json');
+    const message = (id: string, created: number, text: string) => ({
+      info: { id, sessionID: 'ses_a', role: 'user', time: { created } },
+      parts: [{ id: `prt_${id}`, type: 'text', text }],
+    });
+    const write = (...messages: object[]) => writeFileSync(path, JSON.stringify({ info: { id: 'ses_a', title: 'A', directory: '/w' }, messages }));
+    write(message('msg_1', 1, 'one'));
+    const first = importInto(chain, path);
+    expect(first).toMatchObject({ sessions: 1, commits: 1, skipped: [] });
+    expect(importInto(chain, path)).toMatchObject({ sessions: 1, commits: 0, entries: 0, tips: first.tips, skipped: [], notes: [] });
+    write(message('msg_1', 1, 'one'), message('msg_2', 2, 'two'));
+    expect(importInto(chain, path)).toMatchObject({ sessions: 1, commits: 1, skipped: [] });
+    write(message('msg_1', 1, 'one'));
+    expect(importInto(chain, path)).toMatchObject({ sessions: 1, commits: 0, tips: first.tips });
+  });
+
+  test('[F2] lines that were just written are planned as they are read', () => {
+    const odd = [-0, 1e300, '\ud800', { __proto__: null, 7: [], a: null }, 'é\u2028', ''];
+    const document = JSON.stringify({
+      info: { id: 'ses_a' },
+      messages: [
+        ...odd.map((value, n) => ({
+          info: { id: `msg_${n}`, role: 'assistant', time: { created: n }, odd: value },
+          parts: [{ id: `prt_${n}`, type: 'tool', callID: `c${n}`, tool: 't', state: { status: 'completed', input: { value }, output: `${n}` } }],
+        })),
+        'no message',
+      ],
+    }).replaceAll('1e+300', '1e999');
+    const [member] = opencode.exports?.members(Buffer.from(document)) ?? [];
+    const { bytes, scan } = member?.lines() ?? {};
+    if (!bytes || !scan) throw new Error('the document is not read');
+    const context = { path: 'x', known: { has: () => false }, resumeAt: 0, granularity: 'turn_boundary' as const };
+    const entries = ({ commits, ...plan }: ReturnType<typeof opencode.plan>) => ({
+      ...plan,
+      commits: commits.map((commit) => ({ ...commit, entries: JSON.stringify(commit.entries) })),
+    });
+    expect(scan.pieces.map(({ range }) => range)).toEqual(opencodeLines(bytes));
+    expect(entries(opencode.plan(bytes, { ...context, scan }))).toEqual(entries(opencode.plan(bytes, context)));
   });
 
   test('[C15] a fork in the middle of an answer keeps the parts before it, and later calls open', () => {
