@@ -1,6 +1,6 @@
 // Files of one JSON record a line, whichever runtime wrote them: records with their byte ranges, torn lines split, half a last line left.
 import { isUtf8 } from 'node:buffer';
-import { type ByteRange, isObject, type JsonObject, parseInstant, parseJson, type Timestamp, timestampOf } from '../base/index.js';
+import { type ByteRange, isObject, type Json, type JsonObject, parseInstant, parseJson, type Timestamp, timestampOf } from '../base/index.js';
 import type { FileBytes, Lines, Problem } from './format.js';
 
 /**
@@ -100,7 +100,10 @@ export function eachPiece(
       const range = { start: base + start, end: base + stop };
       const request = isRequestRecord(buffer, from, stop, dialect);
       const record = request || (!sound && !isUtf8(buffer.subarray(from, stop))) ? undefined : recordIn(buffer, from, stop);
-      if (record !== undefined) tell({ line, range, record, sort: dialect.isRequest?.(record) ? 'request' : 'record' });
+      if (record !== undefined && isTooDeep(record, stop - from)) {
+        tell({ line, range, sort: 'torn' });
+        skipped.push({ line, reason: tooDeep });
+      } else if (record !== undefined) tell({ line, range, record, sort: dialect.isRequest?.(record) ? 'request' : 'record' });
       else if (request) tell({ line, range, sort: 'request' });
       else if (isBlank(buffer, from, stop)) tell({ line, range, sort: 'blank' });
       else if (at < 0 && mayGrow) {
@@ -209,7 +212,8 @@ function splitTorn(buffer: Buffer, line: number, from: number, whole: ByteRange,
     if (begin < 0) break;
     const close = endOfValue(text, begin);
     const found = close < 0 || !isUtf8(buffer.subarray(from + begin, from + close)) ? undefined : recordIn(buffer, from + begin, from + close);
-    const record = found && (begin === 0 || begin === done - from || dialect.isWhole(found)) ? found : undefined;
+    const isRecord = found && (begin === 0 || begin === done - from || dialect.isWhole(found));
+    const record = isRecord && !isTooDeep(found, close - begin) ? found : undefined;
     if (!record) {
       at = begin + 1;
       continue;
@@ -272,13 +276,17 @@ export function writeLines(records: readonly JsonObject[]): Required<Lines> {
   const texts = records.map((record) => `${JSON.stringify(record)}\n`);
   const lengths = texts.map((text) => Buffer.byteLength(text));
   const bytes = Buffer.allocUnsafe(lengths.reduce((sum, length) => sum + length, 0));
+  const skipped: Problem[] = [];
   let end = 0;
   const pieces = records.map((record, at): Piece => {
     const start = end;
     end += bytes.write(texts[at] as string, start);
-    return { line: at + 1, range: { start, end }, record, sort: 'record' };
+    const place = { line: at + 1, range: { start, end } };
+    if (!isTooDeep(record, end - start)) return { ...place, record, sort: 'record' };
+    skipped.push({ line: place.line, reason: tooDeep });
+    return { ...place, sort: 'torn' };
   });
-  return { bytes, scan: shallow({ pieces, skipped: [], notes: [], end }) };
+  return { bytes, scan: { pieces, skipped, notes: [], end } };
 }
 
 /** Deltas one after the other, each ended by a newline: one is added where it is missing, none where it is there (decisions, rule 8). */
@@ -335,20 +343,15 @@ export function timeOf(record: JsonObject): Timestamp | undefined {
 
 /** Deeper than this no conversation nests; whoever walks what does runs out of stack. */
 const deepestRecord = 500;
+const tooDeep = `a record that nests more than ${deepestRecord} deep`;
 
-/** Without records that nest deeper than can be walked: their lines are kept, and named. */
-export function shallow(scan: Scan): Scan {
-  // Each level takes two brackets: most records are too short to nest deep.
-  const deep = scan.pieces.filter(({ record, range }) => record !== undefined && range.end - range.start > 2 * deepestRecord && isDeep(record));
-  if (deep.length === 0) return scan;
-  const isOdd = new Set(deep);
-  return {
-    ...scan,
-    pieces: scan.pieces.map((piece) => (isOdd.has(piece) ? { line: piece.line, range: piece.range, sort: 'torn' } : piece)),
-    skipped: [...scan.skipped, ...deep.map(({ line }) => ({ line, reason: `a record that nests more than ${deepestRecord} deep` }))].sort(
-      (a, b) => a.line - b.line,
-    ),
-  };
+/** Each level takes two brackets: most records are too short to nest deep. */
+const isTooDeep = (record: JsonObject, length: number): boolean => length > 2 * deepestRecord && isDeep(record);
+
+/** The value of a text; undefined where it is not JSON, or nests deeper than can be walked. */
+export function parseShallow(text: string): Json | undefined {
+  const value = parseJson(text);
+  return isDeep(value) ? undefined : value;
 }
 
 /** Whether a value nests deeper than can be walked. */

@@ -1,17 +1,7 @@
 import { createHash } from 'node:crypto';
-import {
-  badRequest,
-  bytesOf,
-  canonicalJson,
-  type EntryKey,
-  isObject,
-  type Json,
-  type JsonObject,
-  parseJson,
-  stringAt,
-  textOf,
-} from '../../base/index.js';
+import { badRequest, bytesOf, canonicalJson, type EntryKey, isObject, type Json, type JsonObject, stringAt, textOf } from '../../base/index.js';
 import type { ParsedDelta, ParsedEntry, Problem, WritableEntry } from '../format.js';
+import { parseShallow } from '../jsonl.js';
 import { joinParts, partsMark } from '../parts.js';
 import { countTokens, imageTokens } from '../tokens.js';
 import { isHidden, isSystemPrompt, wireMessages } from './wire.js';
@@ -57,7 +47,7 @@ export function recognizeDocument(head: Uint8Array): number {
 }
 
 function read(delta: Uint8Array): { document: Document; problems: readonly Problem[] } {
-  const value = delta.length === 0 ? { messages: [] } : parseJson(textOf(delta));
+  const value = delta.length === 0 ? { messages: [] } : parseShallow(textOf(delta));
   const messages = Array.isArray(value) ? value : isObject(value) && Array.isArray(value.messages) ? value.messages : undefined;
   if (!messages)
     return {

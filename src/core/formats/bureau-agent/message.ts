@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
-import { bytesOf, type EntryKey, type Json, parseJson, textOf } from '../../base/index.js';
+import { bytesOf, type EntryKey, type Json, textOf } from '../../base/index.js';
 import { type Cbor, jsonOf } from '../cbor.js';
 import type { ParsedEntry, WritableEntry } from '../format.js';
+import { parseShallow } from '../jsonl.js';
 import { countTokens } from '../tokens.js';
 
 type Fields = Readonly<Record<string, Cbor | undefined>>;
@@ -87,7 +88,7 @@ function blockEntry(value: Cbor, role: 'user' | 'assistant'): Keyless {
 function inputOf(value: Cbor | undefined): Json {
   if (value instanceof Uint8Array) {
     const text = textOf(value);
-    return text === '' ? {} : (parseJson(text) ?? text);
+    return text === '' ? {} : (parseShallow(text) ?? text);
   }
   return value == null ? {} : jsonOf(value);
 }

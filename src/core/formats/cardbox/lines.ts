@@ -1,7 +1,8 @@
-import { isObject, type Json, type JsonObject, parseJson, textOf } from '../../base/index.js';
+import { isObject, type Json, type JsonObject, textOf } from '../../base/index.js';
 import type { CardContent } from '../../contract/index.js';
 import { type Cbor, encodeCbor, jsonOf, readArray } from '../cbor.js';
 import type { Problem } from '../format.js';
+import { parseShallow } from '../jsonl.js';
 
 /** A card as a delta holds it: what the card is, without the project that it lies in. */
 export interface CardLine {
@@ -56,7 +57,10 @@ function readItems(delta: Uint8Array): Values {
 function readLines(delta: Uint8Array): Values {
   const values = textOf(delta)
     .split('\n')
-    .flatMap((line, at) => (line.trim() === '' ? [] : [{ value: parseJson(line), number: at + 1 }]));
+    .map((line, at) => ({ line: line.trim(), number: at + 1 }))
+    .filter(({ line }) => line !== '')
+    // To try what cannot be an object costs more than to read what is one.
+    .map(({ line, number }) => ({ value: line.endsWith('}') ? parseShallow(line) : undefined, number }));
   return { values, problems: [] };
 }
 

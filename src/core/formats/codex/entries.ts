@@ -1,7 +1,7 @@
-import { type ByteRange, type EntryKey, isObject, type JsonObject, parseJson, stringAt, type Timestamp } from '../../base/index.js';
+import { type ByteRange, type EntryKey, isObject, type JsonObject, stringAt, type Timestamp } from '../../base/index.js';
 import type { Role } from '../../contract/index.js';
 import type { Mutable, ParsedEntry } from '../format.js';
-import type { Piece } from '../jsonl.js';
+import { type Piece, parseShallow } from '../jsonl.js';
 import { keptMark } from '../kept.js';
 import { joinParts, partsMark } from '../parts.js';
 import { countTokens, imageTokens } from '../tokens.js';
@@ -268,7 +268,7 @@ function thought(item: JsonObject, place: ItemPlace): ParsedEntry {
 }
 
 const argumentsOf = (text: string | undefined): Said => {
-  const value = parseJson(text ?? '');
+  const value = parseShallow(text ?? '');
   return isObject(value) ? { arguments: value } : { arguments: { input: text ?? '' }, marks: ['unparsed'] };
 };
 

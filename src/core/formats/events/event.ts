@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
-import { bytesOf, type EntryKey, type Json, parseInstant, parseJson, textOf, timestampOf } from '../../base/index.js';
+import { bytesOf, type EntryKey, type Json, parseInstant, textOf, timestampOf } from '../../base/index.js';
 import { kinds, roles } from '../../contract/index.js';
 import { type Cbor, jsonOf } from '../cbor.js';
 import type { ParsedEntry, WritableEntry } from '../format.js';
+import { parseShallow } from '../jsonl.js';
 import { countTokens, imageTokens } from '../tokens.js';
 
 const types = ['prompt', 'tool_call', 'tool_result', 'response', 'metric', 'output', 'error', 'system', 'thinking'] as const;
@@ -19,7 +20,7 @@ const textAt = (members: Members, name: string): string | undefined => {
 const jsonAt = (members: Members, name: string): Json | undefined => {
   const value = members[name];
   if (value === undefined || value === null) return undefined;
-  return value instanceof Uint8Array ? (parseJson(textOf(value)) ?? textOf(value)) : jsonOf(value);
+  return value instanceof Uint8Array ? (parseShallow(textOf(value)) ?? textOf(value)) : jsonOf(value);
 };
 const rawJson = (value: unknown): Uint8Array => bytesOf(JSON.stringify(value ?? {}));
 

@@ -1,6 +1,6 @@
 import { type ByteRange, isObject, type JsonObject, parseJson } from '../../base/index.js';
 import type { Problem } from '../format.js';
-import { bufferOf, type Dialect, endOfString, endOfValue, type Piece, type Scan, type ScanOptions, scanJsonl } from '../jsonl.js';
+import { bufferOf, type Dialect, endOfString, endOfValue, isDeep, type Piece, type Scan, type ScanOptions, scanJsonl } from '../jsonl.js';
 
 const dialect: Dialect = {
   beginning: /\{"(?:id|sessionId|\$set|\$rewindTo)":/g,
@@ -63,7 +63,7 @@ function nextBeginning(text: string, from: number): number {
 
 function recordAt(buffer: Buffer, { start, end }: ByteRange): JsonObject | undefined {
   const value = parseJson(buffer.toString('utf8', start, end));
-  return isObject(value) ? value : undefined;
+  return isObject(value) && !isDeep(value) ? value : undefined;
 }
 
 /** An older session: one document, whose messages stand in a list. */

@@ -1,5 +1,5 @@
 import { isObject, type Json, type JsonObject, parseInstant, stringAt, type Timestamp, timestampOf } from '../../base/index.js';
-import { type Dialect, type Scan, type ScanOptions, scanJsonl, shallow } from '../jsonl.js';
+import { type Dialect, type Scan, type ScanOptions, scanJsonl } from '../jsonl.js';
 
 /**
  * LangGraph writes the whole state at every step. Here a thread is lines: first which thread it is, then one line a checkpoint with the
@@ -13,7 +13,7 @@ export interface CheckpointLine extends JsonObject {
 
 const dialect: Dialect = { beginning: /\{"(?:thread|checkpoint|write|row)":/g, isWhole: (record) => isCheckpoint(record) || 'thread' in record };
 
-export const scanLines = (bytes: Uint8Array, options?: ScanOptions): Scan => shallow(scanJsonl(bytes, dialect, options));
+export const scanLines = (bytes: Uint8Array, options?: ScanOptions): Scan => scanJsonl(bytes, dialect, options);
 
 export const isCheckpoint = (record: JsonObject): record is CheckpointLine => typeof record.checkpoint === 'string' && Array.isArray(record.messages);
 

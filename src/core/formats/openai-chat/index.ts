@@ -2,19 +2,9 @@
 // A delta is a document of its own; documents are concatenated by their lists.
 // Thinking has no place in it and is left out. functions.ts maps the form of 2023, in which functions were called.
 import { createHash } from 'node:crypto';
-import {
-  badRequest,
-  bytesOf,
-  canonicalJson,
-  type EntryKey,
-  isObject,
-  type Json,
-  type JsonObject,
-  parseJson,
-  stringAt,
-  textOf,
-} from '../../base/index.js';
+import { badRequest, bytesOf, canonicalJson, type EntryKey, isObject, type Json, type JsonObject, stringAt, textOf } from '../../base/index.js';
 import type { Format, ParsedDelta, ParsedEntry, Problem, WritableEntry } from '../format.js';
+import { parseShallow } from '../jsonl.js';
 import { countTokens, imageTokens } from '../tokens.js';
 import { withToolCalls } from './functions.js';
 
@@ -126,7 +116,7 @@ function read(delta: Uint8Array): ReturnType<typeof listed> {
 }
 
 function listed(delta: Uint8Array): { messages: readonly Json[]; problems: readonly Problem[] } {
-  const value = delta.length === 0 ? [] : parseJson(textOf(delta));
+  const value = delta.length === 0 ? [] : parseShallow(textOf(delta));
   const messages = Array.isArray(value) ? value : isObject(value) && Array.isArray(value.messages) ? value.messages : undefined;
   if (!messages) return { messages: [], problems: [{ line: 0, reason: value === undefined ? 'not JSON' : 'JSON without a list of messages' }] };
   const problems = messages.flatMap((message: Json, at): Problem[] =>
@@ -201,7 +191,7 @@ function entriesOf(message: JsonObject, at: number): readonly ParsedEntry[] {
       kind: 'tool_call',
       toolName,
       toolCallId: stringAt(call, 'id') ?? '',
-      arguments: parseJson(text) ?? text,
+      arguments: parseShallow(text) ?? text,
       tokens: countTokens(toolName) + countTokens(text),
     };
   });

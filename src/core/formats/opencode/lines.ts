@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { canonicalJson, isObject, type Json, type JsonObject, stringAt, type Timestamp, timestampOf } from '../../base/index.js';
-import { type Dialect, type Scan, type ScanOptions, scanJsonl, shallow } from '../jsonl.js';
+import { type Dialect, type Scan, type ScanOptions, scanJsonl } from '../jsonl.js';
 
 /**
  * OpenCode keeps messages as rows, and hands them out as `{info, parts}`. One such object a line is a conversation here; the last line
@@ -27,7 +27,7 @@ export const unknownModel = 'unknown';
 
 const dialect: Dialect = { beginning: /\{"(?:info|session|row|key)":/g, isWhole: (record) => isMessage(record) || isObject(record.session) };
 
-export const scanLines = (bytes: Uint8Array, options?: ScanOptions): Scan => shallow(scanJsonl(bytes, dialect, options));
+export const scanLines = (bytes: Uint8Array, options?: ScanOptions): Scan => scanJsonl(bytes, dialect, options);
 
 export const isMessage = (record: JsonObject): record is MessageLine => isObject(record.info) && Array.isArray(record.parts);
 

@@ -1,6 +1,6 @@
 import { isObject, type Json, type JsonObject, parseJson, stringAt } from '../../base/index.js';
 import type { DatabaseReader, DatabaseRows, Lines, Member, PlanContext } from '../format.js';
-import { isDeep, writeLines } from '../jsonl.js';
+import { parseShallow, writeLines } from '../jsonl.js';
 
 const needed: Readonly<Record<string, readonly string[]>> = {
   session: ['id', 'directory', 'title'],
@@ -238,8 +238,7 @@ function parentsOf(ordered: readonly Message[], { begun, removed }: Journal): [s
 
 /** What a column says in JSON; undefined for what is none, or nests too deep to be walked. */
 function dataIn(column: unknown): Json | undefined {
-  const value = typeof column === 'string' ? parseJson(column) : undefined;
-  return value === undefined || isDeep(value) ? undefined : value;
+  return typeof column === 'string' ? parseShallow(column) : undefined;
 }
 
 /** A row as JSON; what is none (bytes) as its text. */

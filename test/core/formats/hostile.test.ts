@@ -1,0 +1,70 @@
+import { describe, expect, test } from 'vitest';
+import { StemmaError } from '../../../src/core/base/index.js';
+import { type Format, formats, type ImportableFormat, importableFormats } from '../../../src/core/formats/index.js';
+import { everySort } from '../../faults/entries.js';
+
+/** Content that is made to make readers fail: brackets without end, and values that nest deeper than a stack holds. */
+const depth = 8_000;
+const deep = { list: `${'['.repeat(depth)}${']'.repeat(depth)}`, object: `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}` };
+const asText = JSON.stringify(`{"a":${deep.list}}`);
+
+const options = { newId: () => 'new', now: '2026-02-01T00:00:00.000Z' as never, sessionId: '22222222-2222-4222-8222-222222222222', cwd: '/work' };
+const context = { path: '/x/y.jsonl', known: { has: () => false }, resumeAt: 0, granularity: 'turn_boundary' as const };
+
+/** A text of JSON with another value in the place of the first of each member, one at a time. */
+function* replaced(text: string, value: string): Generator<string> {
+  const seen = new Set<string>();
+  for (const [whole, name = '', old = ''] of text.matchAll(/("\w+": ?)("(?:[^"\\]|\\.)*"|\[\]|\{\}|[^\s"[{,}\]]+)/g)) {
+    if (seen.has(name)) continue;
+    seen.add(name);
+    const at = text.indexOf(whole) + name.length;
+    yield `${text.slice(0, at)}${value}${text.slice(at + old.length)}`;
+  }
+}
+
+/** All that can be asked of a format: it may refuse, but never fail. Says how many entries it saw. */
+function readAll(format: Format, bytes: Buffer): number {
+  const { entries } = format.parse(bytes);
+  format.parse(format.concat([bytes, bytes]));
+  refusing(() => format.session?.(bytes, options));
+  const last = entries.at(-1);
+  if (last) refusing(() => format.cut(bytes, last.key));
+  const importable = importableFormats.find(({ id }) => id === format.id);
+  if (importable) planAll(importable, bytes);
+  return entries.length;
+}
+
+function planAll(format: ImportableFormat, bytes: Buffer): void {
+  format.recognize(bytes, context.path);
+  format.peek(bytes, bytes);
+  format.progress?.(bytes, 'turn_boundary');
+  for (const commit of format.plan(bytes, context).commits) expect(commit.entries).toBeInstanceOf(Array);
+  if (format.exports?.recognize(bytes)) for (const member of format.exports.members(bytes) ?? []) member.lines();
+}
+
+function refusing(work: () => unknown): void {
+  try {
+    work();
+  } catch (error) {
+    if (!(error instanceof StemmaError)) throw error;
+  }
+}
+
+const inJson = formats.filter(({ contentType }) => /json/.test(contentType));
+
+describe('[F10] hostile content', () => {
+  test.each(inJson)('nests deeper than a stack holds, in whatever member ($id)', (format) => {
+    const delta = Buffer.from(format.write(everySort, options));
+    const written = [delta, ...(format.session ? [Buffer.from(format.session(delta, options))] : [])].map(String);
+    let seen = 0;
+    for (const text of written)
+      for (const value of [deep.list, deep.object, asText])
+        for (const hostile of replaced(text, value)) seen += readAll(format, Buffer.from(hostile));
+    expect(seen).toBeGreaterThan(0);
+  });
+
+  test.each(formats)('opens brackets that it never closes ($id)', (format) => {
+    for (const text of ['{', '[', '{"a":', '{\n', '[\n', '{"type":', '{"id":', '{"timestamp":', '{"info":', '\n"messages":['])
+      expect(readAll(format, Buffer.from(text.repeat(3_000)))).toBeLessThan(3_001);
+  });
+});
