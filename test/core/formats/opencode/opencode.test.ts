@@ -19,7 +19,14 @@ function database(rows: Omit<Recorded, 'wire'>, how?: { isOpen: boolean }): stri
   return path;
 }
 
-import { formatOf, type ImportableFormat } from '../../../../src/core/formats/index.js';
+const opencode = formatOf('opencode-v1') as ImportableFormat;
+/** Where each line stands. */
+function opencodeLines(bytes: Uint8Array): { start: number; end: number }[] {
+  const ranges: { start: number; end: number }[] = [];
+  for (let start = 0; start < bytes.length; start = ranges.at(-1)?.end ?? bytes.length) ranges.push({ start, end: bytes.indexOf(10, start) + 1 });
+  return ranges;
+}
+
 describe('sessions of a database', () => {
   test('[F1, F4] each is a source; what was taken back is a lane, what a fork shares is shared, compactions stand where they were', () => {
     const chain = emptyChain();
