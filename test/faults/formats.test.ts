@@ -15,9 +15,9 @@ import {
   type WritableEntry,
 } from '../../src/core/formats/index.js';
 import { getSource, importPaths, listSources } from '../../src/core/intake/index.js';
+import { everySort } from '../support/every-sort.js';
 import { emptyChain, scratch } from '../support/project.js';
 import { filesBelow, root, textAt } from '../support/source.js';
-import { everySort } from './entries.js';
 
 /**
  * Files as disks, crashes and strangers leave them: real ones and written ones, cut off, spliced, doubled, swapped and filled with noise.

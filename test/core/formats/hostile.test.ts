@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { StemmaError } from '../../../src/core/base/index.js';
 import { type Format, formats, type ImportableFormat, importableFormats } from '../../../src/core/formats/index.js';
-import { everySort } from '../../faults/entries.js';
+import { everySort } from '../../support/every-sort.js';
 
 /** Content that is made to make readers fail: brackets without end, and values that nest deeper than a stack holds. */
 const depth = 6_000;
