@@ -2,9 +2,9 @@ import { type CommitSeq, type ContextId, type EntryKey, type Json, notFound, typ
 import { type Chain, type ContextRow, commitAt, commitOf, contextEntries, lineage, outlineOf, parsedOf, type Step, walk } from '../chain/index.js';
 import type { Request, RequestPoint, RequestRow } from '../contract/index.js';
 import type { OutlineEntry } from '../formats/index.js';
-import { addTo, byCause, type CauseSums, causeOfEntry, noCauses } from './causes.js';
+import { addAll, addTo, byCause, type CauseSums, causeOfEntry, causesOfStated, noCauses } from './causes.js';
 import { once } from './once.js';
-import { type Answer, type CallPlace, type Delta, makesCompaction, type Runtime, recordOf, windowOf } from './runtime.js';
+import { type Answer, type CallPlace, type Delta, makesCompaction, type Runtime, recordOf, type Stated, windowOf } from './runtime.js';
 import { runtimeOf, runtimes } from './runtimes.js';
 
 /**
@@ -74,15 +74,23 @@ export const answerRows = (chain: Chain, commits: readonly CommitSeq[], isRecord
 
 /** What filled the windows of the same calls. */
 export const answerPoints = (chain: Chain, commits: readonly CommitSeq[], isRecorded: (record: string) => boolean): RequestPoint[] =>
-  answersIn(chain, commits, isRecorded).map(({ row, beginning, answer, at }) => ({
-    requestId: idOf(row.id, beginning.key),
-    at,
-    model: answer.model,
-    messageCount: beginning.messagesBefore,
-    counted: windowOf(answer.usage),
-    output: answer.usage.output,
-    causes: byCause(beginning.causes),
-  }));
+  answersIn(chain, commits, isRecorded).map(pointIn(besidesOf(chain)));
+
+const pointIn =
+  (besides: (row: ContextRow) => CauseSums) =>
+  ({ row, beginning, answer, at }: Found): RequestPoint => {
+    const causes = [...beginning.causes];
+    addAll(causes, besides(row));
+    return {
+      requestId: idOf(row.id, beginning.key),
+      at,
+      model: answer.model,
+      messageCount: beginning.messagesBefore,
+      counted: windowOf(answer.usage),
+      output: answer.usage.output,
+      causes: byCause(causes),
+    };
+  };
 
 interface Found {
   readonly row: ContextRow;
@@ -129,6 +137,26 @@ function leadingMessages(chain: Chain): (row: ContextRow) => number {
     }
     for (const seq of passed) known.set(seq, found ?? 0);
     return found ?? 0;
+  };
+}
+
+/** What calls were sent beside their entries, by commit: base instructions and tools, as far as the deltas up to it state them. */
+function besidesOf(chain: Chain): (row: ContextRow) => CauseSums {
+  const known = new Map<CommitSeq, { readonly stated: Stated | undefined; readonly causes: CauseSums }>();
+  const nothingStated = { stated: undefined, causes: noCauses() };
+  const statesSystem = (row: ContextRow): boolean => outlineOf(chain, row.artifact, row.format).entries.some(({ role }) => role === 'system');
+  return (row) => {
+    if (!runtimeOf(row.format).besides) return noCauses();
+    const passed: ContextRow[] = [];
+    for (let at: ContextRow | undefined = row; at && !known.has(at.seq); at = at.parent === null ? undefined : commitAt(chain, at.parent))
+      passed.push(at);
+    for (const at of passed.toReversed()) {
+      const before = known.get(at.parent ?? at.seq) ?? nothingStated;
+      const { besides } = runtimeOf(at.format);
+      const stated = besides && statesSystem(at) ? besides(deltaOf(chain, at), before.stated) : before.stated;
+      known.set(at.seq, stated === before.stated ? before : { stated, causes: causesOfStated(stated) });
+    }
+    return known.get(row.seq)?.causes ?? noCauses();
   };
 }
 

@@ -99,6 +99,17 @@ const tokensOfContent = (content: Json): number =>
 
 export const tokensOfJson = (value: Json): number => countTokens(JSON.stringify(withoutMarks(value)));
 
+/** What system prompt and tools cost. */
+export function causesOfStated(stated: { readonly system?: Json; readonly tools?: Json } | undefined): CauseSums {
+  const sums = noCauses();
+  for (const part of ['system', 'tools'] as const) {
+    const value = stated?.[part] ?? [];
+    for (const one of Array.isArray(value) ? (value as readonly Json[]) : [value])
+      addTo(sums, part, part === 'tools' ? tokensOfJson(one) : typeof one === 'string' ? countTokens(one) : tokensOfBlock(one));
+  }
+  return sums;
+}
+
 /** What a message costs, by whatever cause. */
 export const tokensOfMessage = (message: Json): number => causesOfMessage(message, new Map()).reduce((sum, tokens) => sum + tokens, 0);
 

@@ -47,6 +47,8 @@ export interface Runtime {
   body(call: CallPlace): CallBody;
   /** System prompt and tools as this delta states them, for the library of them; left out by runtimes that write neither down. */
   readonly stated?: (delta: Delta) => Stated | undefined;
+  /** What calls were sent from this delta on that no entry weighs; `before` is what they were sent up to it. */
+  readonly besides?: (delta: Delta, before: Stated | undefined) => Stated | undefined;
   /** Whether a file has records of whole calls beside its conversation; they are taken in by `takeRecords`. */
   readonly hasRecords?: (file: Uint8Array) => boolean;
 }

@@ -2,7 +2,7 @@ import { type ArtifactNo, type Json, textOf, timestampOf } from '../base/index.j
 import type { Chain } from '../chain/index.js';
 import type { RequestPoint } from '../contract/index.js';
 import { answerPoints } from './answers.js';
-import { addAll, addTo, byCause, type CauseSums, causesOfMessage, noCauses, tokensOfBlock, tokensOfJson } from './causes.js';
+import { addAll, byCause, type CauseSums, causesOfMessage, causesOfStated, noCauses } from './causes.js';
 import { listOf, listRow } from './lists.js';
 import { messageReader } from './messages.js';
 import { type RequestFilter, type Row, rowsInOrder } from './requests.js';
@@ -69,13 +69,9 @@ function fixedCosts({ db, artifacts }: Chain): (shape: number) => CauseSums {
   return (shape) => {
     const before = known.get(shape);
     if (before) return before;
-    const sums = noCauses();
     const row = db.one<{ system: ArtifactNo | null; tools: ArtifactNo | null }>('SELECT system, tools FROM requestShape WHERE no = ?', shape);
-    for (const part of ['system', 'tools'] as const) {
-      const artifact = row?.[part];
-      const value = artifact ? (JSON.parse(textOf(artifacts.read(artifact))) as Json) : [];
-      for (const one of Array.isArray(value) ? value : [value]) addTo(sums, part, part === 'tools' ? tokensOfJson(one) : tokensOfBlock(one));
-    }
+    const partAt = (artifact: ArtifactNo | null | undefined): Json => (artifact ? (JSON.parse(textOf(artifacts.read(artifact))) as Json) : []);
+    const sums = causesOfStated({ system: partAt(row?.system), tools: partAt(row?.tools) });
     known.set(shape, sums);
     return sums;
   };

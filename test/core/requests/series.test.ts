@@ -2,11 +2,12 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Chain } from '../../../src/core/chain/index.js';
-import { listRequests, requestSeries } from '../../../src/core/requests/index.js';
+import { getRequest, listRequests, requestSeries } from '../../../src/core/requests/index.js';
 import { answer, call, prompt, result } from '../../support/claude-lines.js';
 import { importInto } from '../../support/imports.js';
 import { emptyChain, scratch } from '../../support/project.js';
 import { type Message, openWriter, type Shape } from '../../support/request-records.js';
+import { root } from '../../support/source.js';
 
 function imported(text: string): Chain {
   const path = join(scratch(), 's1.jsonl');
@@ -74,4 +75,23 @@ describe('what filled the window', () => {
     expect(points[1]?.causes.files).toBeGreaterThan(0);
     expect(points[1]?.causes.results).toBe(0);
   });
+
+  test.each(['subagents/codex', 'pi'])(
+    "system prompt and tools of %s's calls weigh what they weigh in the bodies, though no entry holds them",
+    (place) => {
+      const chain = emptyChain();
+      importInto(chain, join(root, 'test/fixtures', place));
+      const points = requestSeries(chain, {});
+      expect(points.length).toBeGreaterThan(4);
+      for (const { requestId, causes } of points) {
+        const { body } = getRequest(chain, requestId);
+        const list = (body.messages ?? body.input) as { role?: string; content?: { text?: string }[] }[];
+        const said = list.flatMap(({ role, content }) => (role === 'developer' ? (content ?? []) : []));
+        const weigh = (values: unknown): number =>
+          ((values ?? []) as { text?: string }[]).reduce((sum, one) => sum + tokens(one.text ?? JSON.stringify(one)), 0);
+        expect([causes.system, causes.tools]).toEqual([weigh(body.system) + weigh(said), weigh(body.tools)]);
+        expect(causes.system).toBeGreaterThan(500);
+      }
+    },
+  );
 });

@@ -23,6 +23,11 @@ export const codex: Runtime = {
     const meta = metaIn(codexLines(delta.bytes));
     return meta && { system: meta.text, ...(meta.version !== undefined && { version: meta.version }) };
   },
+  besides({ bytes }, before): Stated | undefined {
+    const lines = codexLines(bytes);
+    const meta = metaIn(lines);
+    return meta ? { system: offered(meta.text, lines.flatMap(itemsOf)) } : before;
+  },
 };
 
 interface Meta {

@@ -29,6 +29,13 @@ export const pi: Runtime = {
     if (text === undefined && tools.length === 0) return undefined;
     return { ...(text !== undefined && { system: text }), ...(tools.length > 0 && { tools: tools.map(toolInWords) }) };
   },
+  besides(delta, before): Stated | undefined {
+    const { tools, removed } = systemIn([delta]);
+    const all = new Map(listOf(before?.tools).map((tool) => [tool.name, tool as JsonObject] as const));
+    for (const name of removed) all.delete(name);
+    for (const tool of tools) all.set(tool.name, toolInWords(tool));
+    return { tools: [...all.values()] };
+  },
 };
 
 function answer({ bytes, entries }: Delta, at: number): Answer | undefined {
@@ -91,10 +98,15 @@ interface Tool extends JsonObject {
 }
 
 /** System prompt and tools as they stand at the end: later records change sections and tools by their names. */
-function systemIn(deltas: readonly Delta[]): { readonly text: string | undefined; readonly tools: readonly Tool[] } {
+function systemIn(deltas: readonly Delta[]): {
+  readonly text: string | undefined;
+  readonly tools: readonly Tool[];
+  readonly removed: readonly string[];
+} {
   const contents: string[] = [];
   const sections = new Map<string, string>();
   const tools = new Map<string, Tool>();
+  const removed = new Set<string>();
   for (const { entries, bytes, end } of deltas) {
     const starts = new Set(
       entries.flatMap((entry) => (isSystem(entry) && entry.raw && entry.raw.start < end ? [entry.raw] : [])).map((raw) => JSON.stringify(raw)),
@@ -107,12 +119,15 @@ function systemIn(deltas: readonly Delta[]): { readonly text: string | undefined
       for (const [name, section] of Object.entries(isObject(message.sections) ? message.sections : {}))
         if (typeof section === 'string') sections.set(name, section);
         else sections.delete(name);
-      for (const tool of listOf(message.toolsRemoved)) tools.delete(tool.name);
+      for (const { name } of listOf(message.toolsRemoved)) {
+        tools.delete(name);
+        removed.add(name);
+      }
       for (const tool of listOf(message.toolsAdded)) tools.set(tool.name, tool);
     }
   }
   const text = [...contents, ...sections.values()].filter((part) => part !== '').join('\n\n');
-  return { text: text === '' ? undefined : text, tools: [...tools.values()] };
+  return { text: text === '' ? undefined : text, tools: [...tools.values()], removed: [...removed] };
 }
 
 const listOf = (tools: Json | undefined): readonly Tool[] =>
