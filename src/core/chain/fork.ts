@@ -365,13 +365,26 @@ function write(
 }
 
 /** Notes which records stand in a commit; a record that is known already stays with the commit that had it first. */
-export function remember(chain: Chain, row: Pick<ContextRow, 'seq'>, records: Iterable<string>): void {
-  chain.db.run(
-    'INSERT OR IGNORE INTO record (project, record, context) SELECT ?, value, ? FROM json_each(?)',
-    chain.project,
-    row.seq,
-    JSON.stringify([...records]),
-  );
+export const remember = (chain: Chain, row: Pick<ContextRow, 'seq'>, records: Iterable<string>): void =>
+  rememberAll(chain, [{ seq: row.seq, records }]);
+
+/** So many records go into one statement: each statement that may fail half way keeps what it changes twice, which many small ones pay for often. */
+const rememberedAtOnce = 10_000;
+
+/** The same of many commits: the first that names a record has it. */
+export function rememberAll(chain: Chain, commits: Iterable<{ readonly seq: ContextRow['seq']; readonly records: Iterable<string> }>): void {
+  let members: string[] = [];
+  const write = (): void => {
+    const sql = 'INSERT OR IGNORE INTO record (project, record, context) SELECT ?, key, value FROM json_each(?)';
+    if (members.length > 0) chain.db.run(sql, chain.project, `{${members.join(',')}}`);
+    members = [];
+  };
+  for (const { seq, records } of commits)
+    for (const record of records) {
+      members.push(`${JSON.stringify(record)}:${seq}`);
+      if (members.length >= rememberedAtOnce) write();
+    }
+  write();
 }
 
 /** No runtime takes a result whose call is not there: an edit may not leave one behind. */

@@ -6,7 +6,7 @@ export { addCommit, type CheckpointInput, checkpoint, digestOf, type NewCommit }
 export { compact, snapshot } from './compact.js';
 export { type ContextQuery, contextEntries, entries, entriesInTurn, find, outlineRows } from './entries.js';
 export { childrenOf, commitAt, commitOf, commonAncestor, isAncestor } from './find.js';
-export { commitEndingAt, type ForkInput, fork, remember } from './fork.js';
+export { commitEndingAt, type ForkInput, fork, remember, rememberAll } from './fork.js';
 export { graph } from './graph.js';
 export { type LaneRow, type Lanes, layOut, type Node } from './lanes.js';
 export {

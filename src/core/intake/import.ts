@@ -1,6 +1,6 @@
 import { blake3Of } from '../artifacts/index.js';
 import { type ArtifactNo, type ByteRange, badRequest, type ContextId, inWords, StemmaError, timestampOf } from '../base/index.js';
-import { addCommit, type Chain, type ContextRow, commitAt, commitEndingAt, remember, saveOutline } from '../chain/index.js';
+import { addCommit, type Chain, type ContextRow, commitAt, commitEndingAt, remember, rememberAll, saveOutline } from '../chain/index.js';
 import type { Checkpoint, ImportProgress, ImportResult, Skip } from '../contract/index.js';
 import {
   type FileBytes,
@@ -349,14 +349,18 @@ function store(chain: Chain, { found, file, hash, plan, grown }: Storing): FileR
   let commits = 0;
   let entries = 0;
   let opening: Pick<PlannedCommit, 'summary'> | undefined;
-  for (const planned of plan.commits) {
-    const stored = storeCommit(chain, found, bytes, plan.format, planned, rows);
-    rows.push(stored.row);
-    if (planned.type === 'delta') opening ??= planned.summary === undefined ? {} : { summary: planned.summary };
-    pieces.push(...stored.pieces);
-    commits += stored.isNew ? 1 : 0;
-    entries += stored.entries;
-  }
+  const storeAll = function* (): Generator<{ readonly seq: ContextRow['seq']; readonly records: readonly string[] }> {
+    for (const planned of plan.commits) {
+      const stored = storeCommit(chain, found, bytes, plan.format, planned, rows);
+      rows.push(stored.row);
+      if (planned.type === 'delta') opening ??= planned.summary === undefined ? {} : { summary: planned.summary };
+      pieces.push(...stored.pieces);
+      commits += stored.isNew ? 1 : 0;
+      entries += stored.entries;
+      yield { seq: stored.row.seq, records: planned.records };
+    }
+  };
+  rememberAll(chain, storeAll());
   // Request records are side data: where nothing is, there are none; a grown file may bring what answers an earlier one.
   const hasSide = plan.side.length > 0 || (grown !== undefined && hasCalls(chain, grown.no));
   const requests = hasSide ? takeRecords(chain, { file: file.whole(), format: plan.format, from, source: grown?.no }) : undefined;
@@ -406,6 +410,7 @@ const again =
     for (const planned of plan.commits) {
       const { row } = storeCommit(chain, { path, bytes: bytes.length, modifiedAt: importedAt }, bytes, plan.format, planned, rows);
       rows.push(row);
+      remember(chain, row, planned.records);
       chain.db.run(
         'UPDATE record SET context = ? WHERE project = ? AND record IN (SELECT value FROM json_each(?))',
         row.seq,
@@ -454,7 +459,6 @@ function storeCommit(
     createdAt: planned.createdAt ?? timestampOf(parent?.createdAt ?? file.modifiedAt),
   });
   saveOutline(chain, no, format, data);
-  remember(chain, row, planned.records);
   if (planned.startedBy)
     chain.db.run(
       'INSERT OR IGNORE INTO started (context, project, toolCallId) VALUES (?, ?, ?)',

@@ -44,36 +44,30 @@ export function putCall({ db, project }: Chain, call: NewCall): BaseCall & { rea
   const messageCount = keep + numbers.length;
   const whole = base && steps > longestWalk(messageCount) ? [...listOf(call.listAt, base.no).slice(0, keep), ...numbers] : undefined;
   const list = { base: base?.no ?? null, keep, tail: packNumbers(numbers), list: whole ? packNumbers(whole) : null };
-  const { rowId } = db.run(
-    `INSERT INTO request (project, requestId, conversation, page, start, size, at, model, shape, base, keep, tail, list, steps, messageCount,
-                          replyRecord, replyMessage, place, input, output, cacheRead, cacheWrite, flaw, shapeFlaw, provider)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  const { rowId } = db.insert('request', {
     project,
-    call.requestId,
-    call.conversation,
-    place.artifact,
-    place.start,
-    place.size,
-    call.at,
-    call.model,
-    call.shape,
-    list.base,
-    list.keep,
-    list.tail,
-    list.list,
-    whole ? 0 : steps,
+    requestId: call.requestId,
+    conversation: call.conversation,
+    page: place.artifact,
+    start: place.start,
+    size: place.size,
+    at: call.at,
+    model: call.model,
+    shape: call.shape,
+    ...list,
+    steps: whole ? 0 : steps,
     messageCount,
-    reply?.record ?? null,
-    reply?.messageId ?? null,
-    call.before ?? null,
-    usage?.input ?? null,
-    usage?.output ?? null,
-    usage?.cacheRead ?? null,
-    usage?.cacheWrite ?? null,
-    call.flaw ?? null,
-    call.shapeFlaw ?? null,
-    call.provider ?? null,
-  );
+    replyRecord: reply?.record ?? null,
+    replyMessage: reply?.messageId ?? null,
+    place: call.before ?? null,
+    input: usage?.input ?? null,
+    output: usage?.output ?? null,
+    cacheRead: usage?.cacheRead ?? null,
+    cacheWrite: usage?.cacheWrite ?? null,
+    flaw: call.flaw ?? null,
+    shapeFlaw: call.shapeFlaw ?? null,
+    provider: call.provider ?? null,
+  });
   return { no: rowId, messageCount, steps: whole ? 0 : steps, list };
 }
 
