@@ -2,9 +2,10 @@ import { describe, expect, test } from 'vitest';
 import type { Agent, BoxEntry, ContextId, EntryKey, Timestamp } from '../../src/core/contract/index.js';
 import { textOfContent } from '../../src/renderer/parts/cards';
 import { blocksOf, familyOfCard } from '../../src/renderer/views/boxes/cards';
-import { freshForm, inputOf } from '../../src/renderer/views/handover/form';
+import { formFor, inputOf } from '../../src/renderer/views/handover/form';
 import { arrowsOf, columnsOf, type MapTurn } from '../../src/renderer/views/handover/picture';
 
+const fresh = formFor(undefined, undefined);
 const at = '2026-01-01T00:00:00.000Z' as Timestamp;
 const agent = (agentId: string, displayName: string): Agent => ({ agentId, displayName, status: 'idle', turnEpoch: 0, createdAt: at });
 const turn = (sourceAgentId: string, agentId: string, more: Partial<MapTurn> = {}): MapTurn => ({
@@ -54,16 +55,24 @@ describe('the picture of handovers', () => {
 });
 
 describe('a pack filled in by hand', () => {
+  test('the words of a ticket are the instruction, and a chosen box is inherited', () => {
+    const form = formFor({ title: 'Retry failed jobs', body: 'Up to three times.\n' }, 'b1');
+    expect(inputOf({ ...form, profile: 'W' })).toMatchObject({
+      arguments: { instruction: 'Retry failed jobs\n\nUp to three times.', input_box_ids: ['b1'] },
+    });
+    expect(formFor({ title: 'Only a title', body: ' ' }, undefined).args[0]?.value).toBe('Only a title');
+  });
+
   test('asks for nothing without a profile, or with a value that is no JSON', () => {
-    expect(inputOf(freshForm)).toHaveProperty('problem');
-    expect(inputOf({ ...freshForm, profile: 'W', args: [{ id: 1, name: 'x', value: '{', as: 'json' }] })).toEqual({
+    expect(inputOf(fresh)).toHaveProperty('problem');
+    expect(inputOf({ ...fresh, profile: 'W', args: [{ id: 1, name: 'x', value: '{', as: 'json' }] })).toEqual({
       problem: 'The value of “x” is no JSON.',
     });
   });
 
   test('becomes the rules in the words of the seed', () => {
     const form = {
-      ...freshForm,
+      ...fresh,
       profile: 'Writer',
       args: [
         { id: 1, name: ' instruction ', value: 'go', as: 'text' as const },

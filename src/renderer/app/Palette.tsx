@@ -1,6 +1,6 @@
 import { Dialog } from '@base-ui/react/dialog';
 import { Command } from 'cmdk';
-import { FileInput, FolderOpen, GitCommitHorizontal, Keyboard, ListChecks, MessagesSquare, Moon, Sparkles, Sun } from 'lucide-react';
+import { ChevronDown, FileInput, FolderOpen, GitCommitHorizontal, Keyboard, ListChecks, MessagesSquare, Moon, Sparkles, Sun } from 'lucide-react';
 import { Children, type ReactNode, useEffect, useMemo, useState } from 'react';
 import type { ContextId, GraphRow } from '../../core/contract/index.js';
 import { api } from '../client';
@@ -8,16 +8,19 @@ import { familyIcons, familyOf, type Icon, say, speaker, statusNames } from '../
 import { chainOf, dismiss, go, setTheme, show, useKept, useNavigation, useOpenDir, useProject, useQuery, useTickets } from '../state';
 import { commitActions } from '../views/actions';
 import { importPaths, openSample, showProject } from '../views/library';
+import { hitPieces } from './hit';
 import { viewNames } from './views';
 
 const shownCommits = 30;
-const shownHits = 20;
+const shownHits = 30;
+const mostEver = 500;
 const shownTickets = 8;
 const searchAfterMs = 150;
 
 /** One box to search, jump and do. */
 export function Palette() {
   const [words, setWords] = useState('');
+  const [mostHits, setMostHits] = useState(shownHits);
   const dir = useOpenDir();
   const revision = useProject((state) => state.revision);
   const ticketRevision = useTickets((state) => state.revision);
@@ -45,8 +48,11 @@ export function Palette() {
 
   // What was said anywhere in the project; asked for when the typing rests.
   const rested = useRested(words.trim(), searchAfterMs);
-  const said = useQuery(dir && rested.length >= 3 && /[\p{L}\p{N}]/u.test(rested) ? `${dir} ${revision} ${rested}` : null, (signal) =>
-    api.search.query({ text: rested, limit: shownHits }, { signal }),
+  const said = useKept(
+    useQuery(dir && rested.length >= 3 && /[\p{L}\p{N}]/u.test(rested) ? `${dir} ${revision} ${rested} ${mostHits}` : null, (signal) =>
+      api.search.query({ text: rested, limit: mostHits }, { signal }),
+    ),
+    `${dir} ${rested}`,
   );
   const hits = said.status === 'done' ? said.data : undefined;
   const tickets = useQuery(dir && rested.length >= 2 ? `${dir} tickets ${ticketRevision} ${rested}` : null, (signal) =>
@@ -69,7 +75,10 @@ export function Palette() {
             <Command.Input
               autoFocus
               value={words}
-              onValueChange={setWords}
+              onValueChange={(next) => {
+                setWords(next);
+                setMostHits(shownHits);
+              }}
               placeholder="Search entries, commits, tickets, sessions, projects, actions…"
             />
             <Command.List>
@@ -137,10 +146,14 @@ export function Palette() {
                     id={`${hit.commit} ${hit.entryKey}`}
                     icon={familyIcons[familyOf(hit)]}
                     name={hit.snippet}
+                    shown={hitPieces(hit).map(({ at, text, isMatch }) => (isMatch ? <mark key={at}>{text}</mark> : <span key={at}>{text}</span>))}
                     hint={`${speaker(hit)} · ${say.when(hit.at)}`}
                     act={() => go({ view: 'context', commit: hit.commit, entry: hit.entryKey, stop: undefined })}
                   />
                 ))}
+                {hits && hits.hits.length >= mostHits && hits.total > mostHits && mostHits < mostEver && (
+                  <Item name="Show more entries" icon={ChevronDown} stays act={() => setMostHits(Math.min(mostEver, mostHits * 4))} />
+                )}
               </Group>
               <Group name="Sessions">
                 {sources.status === 'done' &&
@@ -205,6 +218,10 @@ const Group = ({ name, children }: { name: string; children: ReactNode }) =>
 
 interface ItemProps {
   readonly name: string;
+  /** What stands for the name in the list. */
+  readonly shown?: ReactNode;
+  /** The palette stays open. */
+  readonly stays?: boolean;
   readonly id?: string;
   readonly icon?: Icon;
   readonly hint?: string;
@@ -212,17 +229,17 @@ interface ItemProps {
   readonly act: () => void;
 }
 
-function Item({ name, id, icon: Glyph, hint, keys, act }: ItemProps) {
+function Item({ name, shown = name, stays = false, id, icon: Glyph, hint, keys, act }: ItemProps) {
   return (
     <Command.Item
       value={id ?? name}
       onSelect={() => {
-        dismiss();
+        if (!stays) dismiss();
         act();
       }}
     >
       {Glyph ? <Glyph size={15} aria-hidden /> : <span className="palette-gap" />}
-      <span className="ellipsis grow">{name}</span>
+      <span className="ellipsis grow">{shown}</span>
       {hint && <span className="muted ellipsis palette-hint">{hint}</span>}
       {keys && <kbd>{keys}</kbd>}
     </Command.Item>

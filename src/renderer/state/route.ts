@@ -47,6 +47,8 @@ export interface Route {
   readonly card?: string | undefined;
   /** The turn of an agent that a handover handed out. */
   readonly turn?: string | undefined;
+  /** A handover is packed by hand: `pack`; left out, the view shows who handed what to whom. */
+  readonly handovers?: 'pack' | undefined;
   /** The ticket that is open; without one the reviews show all of them, as `tickets` says. */
   readonly ticket?: string | undefined;
   readonly tickets?: TicketsAs | undefined;
@@ -87,6 +89,7 @@ export function parseRoute(hash: string): Route {
     box: text('box'),
     card: text('card'),
     turn: text('turn'),
+    handovers: text('handovers') === 'pack' ? 'pack' : undefined,
     ticket: ticket && ticketId.test(ticket) ? ticket : undefined,
     tickets: tickets === 'list' || tickets === 'waiting' ? tickets : undefined,
     call: text('call'),
@@ -113,6 +116,7 @@ export function formatRoute(route: Route): string {
     'box',
     'card',
     'turn',
+    'handovers',
     'ticket',
     'tickets',
     'call',

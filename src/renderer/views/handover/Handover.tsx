@@ -1,8 +1,7 @@
 import { ArrowRightLeft } from 'lucide-react';
-import { useState } from 'react';
 import { api } from '../../client';
 import { Answer, Button, Empty, Switch, say } from '../../parts';
-import { useKept, useNavigation, useProject, useQuery } from '../../state';
+import { go, useKept, useNavigation, useProject, useQuery } from '../../state';
 import { Pack } from './Pack';
 import { Picture } from './Picture';
 import { TurnPane } from './Turn';
@@ -15,7 +14,8 @@ export function HandoverView({ project }: { project: string }) {
     useQuery(`${project} ${revision}`, () => api.handover.map({})),
     project,
   );
-  const [shown, setShown] = useState<'map' | 'pack'>('map');
+  const shown = useNavigation(({ route }) => route.handovers) ?? 'map';
+  const setShown = (what: 'map' | 'pack') => go({ handovers: what === 'pack' ? what : undefined });
   return (
     <section className="handover" aria-label="Handover">
       <div className="handover-tools">

@@ -1,19 +1,28 @@
-import { Package, Plus, X } from 'lucide-react';
+import { Package, PackagePlus, Plus, X } from 'lucide-react';
 import { type ReactNode, useDeferredValue, useState } from 'react';
-import type { Agent, BoxRow } from '../../../core/contract/index.js';
+import type { Agent, BoxRow, ContextId, Ticket } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, Button, Empty, IconButton, notifyProblem, ProblemLine, problemOf, say } from '../../parts';
+import { Answer, Button, Empty, IconButton, Loading, notifyProblem, ProblemLine, problemOf, say } from '../../parts';
 import { go, notify, refreshProject, useKept, useNavigation, useProject, useQuery } from '../../state';
-import { freshForm, inputOf, nextId, type PackForm, type PackInput } from './form';
+import { formFor, inputOf, nextId, type PackForm, type PackInput } from './form';
 import { Packed } from './Packed';
 
 const cardTypes = ['task.instruction', 'task.context', 'task.result_fields', 'agent.thought', 'task.deliverable'];
 
-/** Packing by hand: arguments and rules on the left, the box that would be written on the right. */
+/** Packing by hand, from what is chosen: a ticket, a box, or nothing. */
 export function Pack({ project, agents }: { project: string; agents: readonly Agent[] }) {
+  const ticketId = useNavigation(({ route }) => route.ticket);
+  const ticket = useQuery(ticketId ? `${project} ${ticketId}` : null, (signal) => api.ticket.get({ ticketId: ticketId as string }, { signal }));
+  if (ticket.status === 'loading') return <Loading what="Reading the ticket" />;
+  const from = ticket.status === 'done' ? ticket.data : undefined;
+  return <Packing key={from?.ticketId ?? ''} project={project} agents={agents} ticket={from} />;
+}
+
+/** Arguments and rules on the left, the box that would be written on the right. */
+function Packing({ project, agents, ticket }: { project: string; agents: readonly Agent[]; ticket: Ticket | undefined }) {
   const revision = useProject((state) => state.revision);
   const chosenBox = useNavigation(({ route }) => route.box);
-  const [form, setForm] = useState<PackForm>({ ...freshForm, boxes: chosenBox ? [chosenBox] : [] });
+  const [form, setForm] = useState<PackForm>(() => formFor(ticket, chosenBox));
   const profiles = useKept(
     useQuery(`${project} ${revision}`, () => api.profile.list({})),
     project,
@@ -26,6 +35,7 @@ export function Pack({ project, agents }: { project: string; agents: readonly Ag
   return (
     <div className="pack">
       <form className="pack-form" aria-label="What to pack" onSubmit={(event) => event.preventDefault()}>
+        {ticket && <OfTicket ticket={ticket} onBox={(boxId) => set({ boxes: [...form.boxes, boxId] })} />}
         <Part title="For">
           {profiles.status === 'done' && profiles.data.length === 0 ? (
             <NewProfile />
@@ -160,6 +170,47 @@ export function Pack({ project, agents }: { project: string; agents: readonly Ag
         </Part>
       </form>
       <Preview project={project} form={form} />
+    </div>
+  );
+}
+
+/** The ticket whose words are handed over, and the way to send along what was understood then. */
+function OfTicket({ ticket: { ticketId, title, contextId }, onBox }: { ticket: Ticket; onBox: (boxId: string) => void }) {
+  const [isSent, setSent] = useState(false);
+  const send = async (id: ContextId) => {
+    try {
+      const { boxId } = await api.box.fromContext({ id });
+      await refreshProject();
+      setSent(true);
+      onBox(boxId);
+    } catch (error) {
+      notifyProblem(error);
+    }
+  };
+  return (
+    <div className="pack-ticket">
+      <p>
+        <span className="muted">Of the ticket</span>{' '}
+        <button type="button" className="link-button" title={title} onClick={() => go({ view: 'reviews', ticket: ticketId })}>
+          <span className="mono">{ticketId}</span> {title}
+        </button>
+      </p>
+      <span className="pack-line">
+        {contextId?.startsWith('ctx-') && (
+          <Button
+            small
+            icon={PackagePlus}
+            disabled={isSent}
+            title={`A box of ${contextId}, to be inherited`}
+            onClick={() => void send(contextId as ContextId)}
+          >
+            {isSent ? 'What was understood goes along' : 'Send what was understood along'}
+          </Button>
+        )}
+        <Button small look="plain" onClick={() => go({ ticket: undefined })}>
+          Without the ticket
+        </Button>
+      </span>
     </div>
   );
 }

@@ -1,3 +1,5 @@
+import type { Ticket } from '../../../core/contract/index.js';
+
 /** A pack as it is filled in by hand: each argument is a text, JSON where it reads as such and is asked to. */
 export interface ArgumentRow {
   readonly id: number;
@@ -26,7 +28,7 @@ export interface PackForm {
 
 export const boxesArgument = 'input_box_ids';
 
-export const freshForm: PackForm = {
+const freshForm: PackForm = {
   source: 'user',
   profile: '',
   args: [{ id: 1, name: 'instruction', value: '', as: 'text' }],
@@ -34,6 +36,13 @@ export const freshForm: PackForm = {
   boxes: [],
   parent: true,
 };
+
+/** What is filled in beforehand: a ticket's words are the instruction, a box that was chosen is inherited. */
+export const formFor = (ticket: Pick<Ticket, 'title' | 'body'> | undefined, box: string | undefined): PackForm => ({
+  ...freshForm,
+  args: freshForm.args.map((row) => (ticket ? { ...row, value: [ticket.title, ticket.body.trim()].filter(Boolean).join('\n\n') } : row)),
+  boxes: box ? [box] : [],
+});
 
 export interface PackInput {
   readonly toolSuffix: string;

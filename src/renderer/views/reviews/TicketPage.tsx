@@ -1,4 +1,4 @@
-import { ChevronLeft, Flag, MessageCircleQuestion, Pencil, UserPlus } from 'lucide-react';
+import { ArrowRightLeft, ChevronLeft, Flag, MessageCircleQuestion, Pencil, UserPlus } from 'lucide-react';
 import { useState } from 'react';
 import {
   type Ticket,
@@ -108,6 +108,11 @@ function Main({ data, onMore, onAsk }: MainProps) {
       </nav>
       <header className="ticket-head">
         <h2>{ticket.title}</h2>
+        <IconButton
+          icon={ArrowRightLeft}
+          label="Hand over to an agent"
+          onClick={() => go({ view: 'handover', handovers: 'pack', turn: undefined, box: undefined })}
+        />
         <IconButton icon={Pencil} label="Change the ticket" onClick={() => setAsked({ kind: 'edit' })} />
       </header>
       <p className="ticket-facts">
