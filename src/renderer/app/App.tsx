@@ -13,7 +13,7 @@ import {
   Sun,
   SunMoon,
 } from 'lucide-react';
-import { type DragEvent, lazy, Suspense, useEffect, useState } from 'react';
+import { type DragEvent, Suspense, useEffect, useState } from 'react';
 import { api, useConnection } from '../client';
 import { Button, Empty, Failure, IconButton, Loading, MenuButton, notifyProblem } from '../parts';
 import {
@@ -40,25 +40,24 @@ import { Boundary } from './Boundary';
 import { CaptureControl } from './Capture';
 import { Frame } from './Frame';
 import { useKeys, useTitle } from './keys';
+import {
+  BoxesView,
+  ComposeView,
+  DiffView,
+  ExperimentsView,
+  HandoverView,
+  loadViews,
+  ReplayView,
+  RequestView,
+  ReviewsView,
+  RunView,
+  StorageView,
+  TimelineView,
+} from './later';
 import { toggle, usePanes, viewsOfCommits } from './panes';
 import { Sheets } from './Sheets';
 import { StatusBar } from './StatusBar';
 import { Tabs } from './Tabs';
-
-// The comparison brings its own engine for words; it is loaded when it is first asked for.
-const DiffView = lazy(() => import('../views/diff').then(({ DiffView: view }) => ({ default: view })));
-
-const ReplayView = lazy(() => import('../views/replay').then(({ ReplayView: view }) => ({ default: view })));
-const RunView = lazy(() => import('../views/run').then(({ RunView: view }) => ({ default: view })));
-const ExperimentsView = lazy(() => import('../views/experiments').then(({ ExperimentsView: view }) => ({ default: view })));
-const RequestView = lazy(() => import('../views/request').then(({ RequestView: view }) => ({ default: view })));
-const ComposeView = lazy(() => import('../views/compose').then(({ ComposeView: view }) => ({ default: view })));
-const TimelineView = lazy(() => import('../views/timeline').then(({ TimelineView: view }) => ({ default: view })));
-
-const BoxesView = lazy(() => import('../views/boxes').then(({ BoxesView: view }) => ({ default: view })));
-const ReviewsView = lazy(() => import('../views/reviews').then(({ ReviewsView: view }) => ({ default: view })));
-const StorageView = lazy(() => import('../views/storage').then(({ StorageView: view }) => ({ default: view })));
-const HandoverView = lazy(() => import('../views/handover').then(({ HandoverView: view }) => ({ default: view })));
 
 export function App() {
   const current = useNavigation(({ route }) => route);
@@ -66,6 +65,7 @@ export function App() {
   const dropping = useDrop();
   useKeys();
   useStartup();
+  useEffect(loadViews, []);
   useTitle(project.phase === 'open' ? project.info.name : undefined);
 
   useEffect(() => {
@@ -178,7 +178,7 @@ function Offline() {
     <div className="notice-line offline" role="alert">
       <span className="grow">
         {state.phase === 'lost' ? `${state.reason} ` : ''}What you see stays. Stemma is trying to reach the engine again; nothing that was stored is
-        lost.
+        lost.{!window.stemma && ' If it was started again, open the link that it printed then.'}
       </span>
       <Button small icon={RotateCcw} onClick={retry} disabled={state.phase !== 'lost'}>
         Try now

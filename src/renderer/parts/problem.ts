@@ -17,8 +17,12 @@ export function problemOf(error: unknown): Problem {
     };
   }
   const message = error instanceof Error ? error.message : String(error);
+  if (isAway(error)) return { message: 'The engine went away before it answered.', code: 'AWAY', details: message };
   return { message, code: 'WINDOW', details: error instanceof Error ? (error.stack ?? message) : message };
 }
+
+/** What oRPC says of a call that was under way when its line broke. */
+export const isAway = (error: unknown): boolean => error instanceof Error && error.message.startsWith('[AsyncIdQueue]');
 
 /** The engine's words begin small, to stand in a line of a terminal; here they stand alone. A path or an id stays as it is. */
 const sentence = (words: string): string => words.replace(/^[a-z]+(?= )/, (first) => first[0]?.toUpperCase() + first.slice(1));

@@ -1,8 +1,9 @@
 import { CircleAlert, Copy, RotateCcw, ShieldCheck } from 'lucide-react';
-import type { ReactNode } from 'react';
+import { type ReactNode, useEffect, useRef } from 'react';
+import { useConnection } from '../client';
 import { copy, go, type Query } from '../state';
 import { Button } from './controls';
-import { problemOf } from './problem';
+import { isAway, problemOf } from './problem';
 
 /** Nothing here yet: one sentence, one action, a faint picture of what will be here. */
 export function Empty({ title, children, picture, actions }: { title: string; children?: ReactNode; picture?: ReactNode; actions?: ReactNode }) {
@@ -24,6 +25,7 @@ export function Empty({ title, children, picture, actions }: { title: string; ch
 export function Failure(props: { what: string; error: unknown; stillWorks?: string; onRetry?: (() => void) | undefined; actions?: ReactNode }) {
   const { what, error, stillWorks, onRetry, actions } = props;
   const problem = problemOf(error);
+  useRetryWhenBack(error, onRetry);
   return (
     <div className="state" role="alert">
       <CircleAlert size={28} aria-hidden color="var(--danger)" />
@@ -104,6 +106,18 @@ export function Answer<T>(props: {
   }
 }
 
+/** What the engine went away from is asked again by itself once it is back. */
+function useRetryWhenBack(error: unknown, onRetry: (() => void) | undefined): void {
+  const isBack = useConnection(({ state }) => state.phase === 'open');
+  const wasAway = useRef(false);
+  const retry = useRef(onRetry);
+  retry.current = onRetry;
+  useEffect(() => {
+    if (!isBack) wasAway.current = true;
+    else if (wasAway.current && isAway(error)) retry.current?.();
+  }, [isBack, error]);
+}
+
 /** What went wrong, in one line, where it was asked for. */
 export const ProblemLine = ({ children }: { children: ReactNode }) => (
   <p className="notice-line error" role="alert">
@@ -113,6 +127,7 @@ export const ProblemLine = ({ children }: { children: ReactNode }) => (
 
 /** A line above entries of which some could not be read; the others stay as they are. */
 export function EntriesProblem({ error, onRetry }: { error: unknown; onRetry: () => void }) {
+  useRetryWhenBack(error, onRetry);
   return (
     <div className="notice-line error" role="alert">
       <span className="grow">Some entries could not be read: {problemOf(error).message}</span>

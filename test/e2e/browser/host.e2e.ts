@@ -67,9 +67,11 @@ test.describe('the window in a browser', () => {
 
   test('when the host is gone, the window says so and keeps showing what it has read', async ({ page, machine }) => {
     const host = await machine.web();
+    const loaded = page.waitForResponse(/assets\/storage-.*\.js$/);
     await page.goto(host.url);
     await page.getByRole('button', { name: 'Open the sample project' }).click();
     await expect(commits(page).first()).toBeVisible();
+    await loaded;
     const shown = await commits(page).count();
     host.process.kill('SIGKILL');
     await expect(page.getByRole('alert')).toBeVisible();
@@ -77,5 +79,8 @@ test.describe('the window in a browser', () => {
     // A new host at the same address has another token, and this window is a stranger to it.
     await expect(page.getByRole('alert')).toBeVisible();
     expect(await commits(page).count()).toBe(shown);
+    // A view that nobody looked at before is there all the same; what it asks waits for the engine.
+    await page.getByRole('tab', { name: 'Storage' }).click();
+    await expect(page.getByRole('region', { name: 'Give space back' })).toBeVisible();
   });
 });

@@ -193,6 +193,34 @@ test('[K3] [K6] a finding is discussed with the reviewer as they were, resolved,
   expect(met).toEqual([]);
 });
 
+test('a ticket is handed over: its words are the instruction, what was understood goes along, and coming back finds the filter as it was', async ({
+  page,
+  machine,
+}) => {
+  const { open } = await review(machine);
+  await open(page);
+  const filter = page.getByRole('searchbox', { name: 'Filter tickets' });
+  await filter.fill('retry');
+  await card(page, 'Retry failed jobs').click();
+  await page.getByRole('button', { name: 'Hand over to an agent' }).click();
+  const form = page.getByRole('form', { name: 'What to pack' });
+  const instruction = form.getByRole('textbox', { name: 'Value of instruction' });
+  await expect(instruction).toHaveValue('Retry failed jobs');
+  await form.getByRole('button', { name: 'Send what was understood along' }).click();
+  await expect(form.getByRole('button', { name: 'Do not inherit this box' })).toBeVisible();
+  await everybodyCanUse(page, '.handover');
+  await page.reload();
+  await expect(instruction).toHaveValue('Retry failed jobs');
+  await page.goBack();
+  await page.getByRole('button', { name: 'All tickets' }).click();
+  await page.getByRole('tab', { name: 'Reviews' }).click();
+  await filter.fill('retry');
+  await card(page, 'Retry failed jobs').click();
+  await page.goBack();
+  await expect(filter).toHaveValue('retry');
+  await expect(card(page, 'Retry failed jobs')).toBeFocused();
+});
+
 test('[K6] a question runs by the providers that are there, over their own wire, and the resolution is verified from the end of the discussion', async ({
   page,
   machine,

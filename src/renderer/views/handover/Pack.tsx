@@ -88,7 +88,7 @@ function Packing({ project, agents, ticket }: { project: string; agents: readonl
                 </span>
                 <textarea
                   className="field"
-                  rows={2}
+                  rows={Math.max(2, Math.min(12, row.value.split('\n').length))}
                   placeholder="value"
                   aria-label={`Value of ${row.name || 'the argument'}`}
                   value={row.value}

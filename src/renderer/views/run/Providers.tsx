@@ -122,9 +122,11 @@ function NewProvider({ noKeys, onAdd }: { noKeys: string | null; onAdd: (account
       ) : (
         <p className="notice-line">{noKeys}</p>
       )}
-      <p className="muted">
-        <KeyRound size={12} aria-hidden /> A key is kept by the operating system, never in a project, and sent only to this address.
-      </p>
+      {noKeys === null && (
+        <p className="muted">
+          <KeyRound size={12} aria-hidden /> A key is kept by the operating system, never in a project, and sent only to this address.
+        </p>
+      )}
       <Button type="submit" look="primary" icon={Plus}>
         Add
       </Button>
