@@ -373,7 +373,7 @@ test('[K7] issues, reviews and task lists are brought in, once, with the commit 
   await bring(JSON.stringify([pull]));
   await expect(page.getByText('Brought in 0 tickets; 2 were here already')).toBeVisible();
   await bring('nothing to do');
-  await expect(sheet(page).getByRole('alert')).toContainText('there is no issue, review or task in the text');
+  await expect(sheet(page).getByRole('alert')).toContainText('There is no issue, review or task in the text');
   await sheet(page).getByRole('button', { name: 'Cancel' }).click();
 
   await card(page, 'A test is missing').click();

@@ -14,7 +14,7 @@ test('words that were said anywhere are found from the palette, and lead to thei
     .getByRole('option')
     .first();
   await expect(hit).toContainText(/damson/i);
-  await expect(hit.getByRole('mark').first()).toBeVisible();
+  await expect(hit.locator('mark').first()).toBeVisible();
   await hit.click();
   await expect(entries(page)).toContainText(/damson/i);
   await expect(page).toHaveURL(/entry=/);
