@@ -34,9 +34,10 @@ function eachLine(bytes: Buffer, visit: (bytes: Buffer, start: number, end: numb
 /** What a file of that format says in so many bytes, as its own writer sets it. */
 function fileOf(format: ImportableFormat, bytes: number, seed: number): Uint8Array {
   const entries = claudeCode.parse(Buffer.from(sessionFile(bytes, seed))).entries.filter((entry) => !entry.marks?.includes('hidden'));
-  let number = 0;
+  // No two sessions share an id: what does is a fork, and planned as one.
+  let number = seed * 1_000_000;
   const newId = (): string => `00000000-0000-4000-8000-${String(number++).padStart(12, '0')}`;
-  const options = { newId, now: '2026-02-03T00:00:00.000Z' as Timestamp, sessionId: '00000000-0000-4000-8000-000000000001', cwd: '/work' };
+  const options = { newId, now: '2026-02-03T00:00:00.000Z' as Timestamp, sessionId: newId(), cwd: '/work' };
   const delta = format.write(entries.map(writable), options);
   return format.session?.(delta, options) ?? delta;
 }

@@ -39,7 +39,7 @@ export interface Fact {
   readonly title?: string;
   /** The subagents that were started here, by the names under which they look for their call. */
   readonly starts?: readonly string[];
-  /** The line itself, where the file is in memory anyway. */
+  /** The line itself, where the file is small. */
   readonly held?: Line;
 }
 
@@ -68,11 +68,16 @@ export interface Facts {
   readonly skipped: readonly Problem[];
   readonly notes: readonly Problem[];
   readonly end: number;
+  /** The lines stand in the facts. */
+  readonly areHeld: boolean;
 }
+
+/** Lines of a file of up to so many bytes are held: of a larger one they are read again, a commit at a time. */
+const usuallyHeld = 12 * 1024 * 1024;
 
 /** Reads a file once, a part at a time. */
 export function factsOf(file: FileBytes): Facts {
-  const isHeld = file instanceof Uint8Array;
+  const isHeld = file.length <= usuallyHeld;
   const read = new Map<number, Mutable<Fact>>();
   let turn = '';
   let lastSaid = '';
@@ -96,7 +101,7 @@ export function factsOf(file: FileBytes): Facts {
     fact.range = range;
     return fact;
   });
-  return { facts, skipped: scan.skipped, notes: scan.notes, end: scan.end };
+  return { facts, skipped: scan.skipped, notes: scan.notes, end: scan.end, areHeld: isHeld };
 }
 
 /** What a line says by itself; its place in the file is filled in when the whole is known. */

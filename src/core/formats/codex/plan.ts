@@ -332,9 +332,9 @@ function summaryOf(facts: readonly Fact[]): string | undefined {
   return prompts.find((prompt) => prompt !== '') ?? (prompts.length > 0 ? '[image]' : facts.find(({ item }) => item?.said !== undefined)?.item?.said);
 }
 
-/** Entries of a commit, as they are read in the delta that its ranges make: from the lines, where they are held. */
-function entriesIn(file: FileBytes, facts: readonly Fact[], ranges: readonly ByteRange[]): readonly ParsedEntry[] {
-  return file instanceof Uint8Array ? entriesOf(heldLines(facts)) : readRanges(file, ranges);
+/** Entries of a commit, as they are read in the delta that its ranges make: from the file, where its lines are not held. */
+function entriesIn(file: FileBytes | undefined, facts: readonly Fact[], ranges: readonly ByteRange[]): readonly ParsedEntry[] {
+  return file ? readRanges(file, ranges) : entriesOf(heldLines(facts));
 }
 
 function heldLines(facts: readonly Fact[]): Placed[] {
