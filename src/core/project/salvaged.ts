@@ -56,15 +56,20 @@ function standInObject(chain: Chain, no: number, { key }: Trace): void {
 const lostHash = (name: string): Buffer => blake3Of(Buffer.from(`lost ${name}`));
 
 function insertLost(chain: Chain, no: number | null, hash: Buffer): number {
-  return chain.db.run(
-    `INSERT OR IGNORE INTO artifact (no, project, key, hash, size, storedSize, encoding, contentType, policy, createdAt, gone)
-     VALUES (?, ?, ?, ?, 0, 0, 0, 'application/octet-stream', 'default', ?, 'lost')`,
+  if (no !== null && chain.db.one('SELECT 1 FROM artifact WHERE no = ?', no)) return no;
+  return chain.db.insert('artifact', {
     no,
-    chain.project,
-    hash.readUIntBE(0, 6),
+    project: chain.project,
+    key: hash.readUIntBE(0, 6),
     hash,
-    chain.clock(),
-  ).rowId;
+    size: 0,
+    storedSize: 0,
+    encoding: 0,
+    contentType: 'application/octet-stream',
+    policy: 'default',
+    createdAt: chain.clock(),
+    gone: 'lost',
+  }).rowId;
 }
 
 function standInCommit(chain: Chain, seq: number, { id, line, depth, principal, createdAt }: Trace): void {
@@ -80,23 +85,31 @@ function standInCommit(chain: Chain, seq: number, { id, line, depth, principal, 
     seq,
     place.line,
   )?.seq;
-  chain.db.run(
-    `INSERT OR IGNORE INTO context (seq, project, id, digest, parent, line, depth, type, artifact, format, template, principal, checkpoint, summary,
-       messageCount, tokenCount, contextTokens, createdAt)
-     VALUES (?, ?, ?, ?, ?, ?, ?, 'delta', ?, ?, 'lost', ?, 'explicit', ?, 0, 0, 0, ?)`,
+  const name = (id ?? `ctx-${seq.toString(16).padStart(64, '0')}`) as ContextId;
+  if (chain.db.one('SELECT 1 FROM context WHERE seq = ? OR (project = ? AND id = ?)', seq, chain.project, name)) return;
+  chain.db.insert('context', {
     seq,
-    chain.project,
-    (id ?? `ctx-${seq.toString(16).padStart(64, '0')}`) as ContextId,
-    noDigest,
-    parent ?? null,
-    place.line ?? chain.db.run('INSERT INTO line (project) VALUES (?)', chain.project).rowId,
-    place.depth,
-    insertLost(chain, null, lostHash(`commit ${id ?? seq}`)),
-    like?.format ?? 'claude-code-v1',
-    principal ?? null,
-    'This commit was lost with a damaged page of the database: its name and place are known, its content is not.',
-    Number(createdAt ?? like?.createdAt ?? chain.clock()),
-  );
+    project: chain.project,
+    id: name,
+    digest: noDigest,
+    parent: parent ?? null,
+    line: place.line ?? chain.db.run('INSERT INTO line (project) VALUES (?)', chain.project).rowId,
+    depth: place.depth,
+    type: 'delta',
+    artifact: insertLost(chain, null, lostHash(`commit ${id ?? seq}`)),
+    format: like?.format ?? 'claude-code-v1',
+    template: 'lost',
+    principal: principal ?? null,
+    checkpoint: 'explicit',
+    summary: 'This commit was lost with a damaged page of the database: its name and place are known, its content is not.',
+    messageCount: 0,
+    tokenCount: 0,
+    contextTokens: 0,
+    errors: 0,
+    entries: 0,
+    forked: 0,
+    createdAt: Number(createdAt ?? like?.createdAt ?? chain.clock()),
+  });
 }
 
 /** Rows of other tables that name what is gone. */

@@ -23,7 +23,7 @@ export interface ReadableDb {
 export interface WritableDb extends ReadableDb {
   /** Returns the row id of an insert. */
   run(sql: string, ...parameters: Parameter[]): { readonly changes: number; readonly rowId: number };
-  /** A row of a table with numbers for rows, by the names of its columns; those left out are null. Cheaper than `run` where rows are large. */
+  /** A row of a table with numbers for rows, by the names of its columns; those left out are null, and the number is the next. Cheaper than `run` where rows are large. */
   insert(table: string, row: Readonly<Record<string, Value>>): { readonly rowId: number };
   /** All of `work` or nothing, with one sync; inside another transaction it is part of that. */
   transaction<T>(work: () => T): T;
@@ -139,7 +139,8 @@ export function openDatabase(file: string, options: OpenOptions = {}): OpenDatab
         const known = inserts.get(table) ?? { ...summedInsert(raw, table), highest: undefined };
         inserts.set(table, known);
         // The sum is over the number, too, which the database gives: the next one, unless somebody else has written.
-        const expected = (known.highest ?? (prepared(known.last).pluck().get() as number | null) ?? 0) + 1;
+        const given = row[known.number] as number | null | undefined;
+        const expected = given ?? (known.highest ?? (prepared(known.last).pluck().get() as number | null) ?? 0) + 1;
         const values = known.values(row, expected);
         const rowId = Number(prepared(known.sql).run(...values).lastInsertRowid);
         if (rowId !== expected) prepared(known.correction).run(known.values(row, rowId).at(-1), rowId);

@@ -2,7 +2,7 @@ import { closeSync, fstatSync, fsyncSync, openSync, readSync, writeSync } from '
 import Database from 'better-sqlite3';
 import { corrupt } from '../base/index.js';
 import { steps } from './schema.js';
-import { keepSums, registerSums, type TableShape, tablesOf } from './sums.js';
+import { fillSums, keepSums, registerSums, type TableShape, tablesOf } from './sums.js';
 
 /** Rows that could not be read: how many, and the numbers of those that an index still names. */
 export interface LostRows {
@@ -49,6 +49,7 @@ export function salvage(from: string, to: string): Salvaged {
     keepSums(fresh);
     for (const table of tablesOf(fresh).filter(({ name }) => !madeAgain.test(name))) {
       const { kept, unread } = copyTable(old, fresh, table);
+      fillSums(fresh, table);
       const found = tracesOf(old, table, kept);
       if (found.size > 0) traces.set(table.name, found);
       if (unread > 0 || found.size > 0) lost.push({ table: table.name, numbers: [...found.keys()], rows: Math.max(unread, found.size) });

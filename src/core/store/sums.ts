@@ -14,6 +14,12 @@ const unsummed = /^(sqlite_.*|outline|materialized|record|principalCommit|progre
 /** Large columns that prove themselves by the object's hash: of these the length counts. */
 const provedElsewhere: Readonly<Record<string, readonly string[]>> = { artifact: ['data', 'chunks'] };
 
+/**
+ * Rows of these are inserted with their sums (`summedInsert`) and have no trigger for it: one that writes makes every insert a statement of
+ * several, and for these the database copies each page before it changes it. A row that came without a sum is told like one that changed.
+ */
+const brought = /^(artifact|context)$/;
+
 type Value = null | number | bigint | string | Uint8Array;
 
 /** Makes the sum known to a connection. Call before anything is written. */
@@ -61,20 +67,22 @@ function triggersOf(table: TableShape): Record<string, string> {
   const columns = own(table)
     .map((name) => `"${name}"`)
     .join(', ');
-  const [inserted, updated] = [`${table.name}SumInserted`, `${table.name}SumUpdated`];
+  const [inserted, updated] = [insertTrigger(table), `${table.name}SumUpdated`];
   return {
-    [inserted]: `CREATE TRIGGER ${inserted} AFTER INSERT ON "${table.name}" WHEN new.${column} IS NULL ${set}`,
+    ...(!brought.test(table.name) && { [inserted]: `CREATE TRIGGER ${inserted} AFTER INSERT ON "${table.name}" WHEN new.${column} IS NULL ${set}` }),
     [updated]: `CREATE TRIGGER ${updated} AFTER UPDATE OF ${columns} ON "${table.name}" ${set}`,
   };
 }
+
+const insertTrigger = ({ name }: TableShape): string => `${name}SumInserted`;
 
 /** Gives every table that is to have sums its column and triggers; rows of a table that had none, or other columns, get theirs anew. */
 export function keepSums(raw: Database.Database): void {
   for (const table of tablesOf(raw).filter(isSummed)) {
     const wanted = triggersOf(table);
     const known = raw.prepare('SELECT name, sql FROM sqlite_schema WHERE type = ? AND tbl_name = ? AND name IN (?, ?)');
-    const kept = known.all('trigger', table.name, ...Object.keys(wanted)) as { name: string; sql: string }[];
-    if (kept.length === 2 && kept.every(({ name, sql }) => wanted[name] === sql)) continue;
+    const kept = known.all('trigger', table.name, insertTrigger(table), `${table.name}SumUpdated`) as { name: string; sql: string }[];
+    if (kept.length === Object.keys(wanted).length && kept.every(({ name, sql }) => wanted[name] === sql)) continue;
     for (const { name } of kept) raw.exec(`DROP TRIGGER ${name}`);
     if (!table.columns.includes(column)) raw.exec(`ALTER TABLE "${table.name}" ADD COLUMN ${column} INTEGER`);
     raw.exec(`UPDATE "${table.name}" SET ${column} = ${sumOf(table)}`);
@@ -82,11 +90,18 @@ export function keepSums(raw: Database.Database): void {
   }
 }
 
+/** Gives sums to rows that came from a database of before there were any. */
+export function fillSums(raw: Database.Database, table: TableShape): void {
+  if (isSummed(table)) raw.exec(`UPDATE "${table.name}" SET ${column} = ${sumOf(table)} WHERE ${column} IS NULL`);
+}
+
 /** How whole rows are inserted with their sums. */
 export interface SummedInsert {
   /** A `?` for each of the values. */
   readonly sql: string;
-  /** The values of a row without its number, and the sum that it has when it gets this number. @throws where a column is not known. */
+  /** The column of row numbers. */
+  readonly number: string;
+  /** The values of a row, without its number where it has none yet, and the sum that it has when it gets this number. @throws where a column is not known. */
   values(row: Readonly<Record<string, Value>>, number: number): Value[];
   /** Corrects the sum of a row, first `?`, that got another number, second `?`. */
   readonly correction: string;
@@ -108,6 +123,7 @@ export function summedInsert(raw: Database.Database, name: string): SummedInsert
   const large = provedElsewhere[name] ?? [];
   return {
     sql: `INSERT INTO "${name}" (${names.map((each) => `"${each}"`).join(', ')}, ${column}) VALUES (${names.map(() => '?').join(', ')}, ?)`,
+    number: numbered,
     values: (row, number) => {
       const values: Value[] = new Array(names.length).fill(null);
       const summed: Value[] = new Array(names.length).fill(null);
