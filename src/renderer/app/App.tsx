@@ -205,7 +205,8 @@ function Center() {
 /** A view of a project, or what stands in its place while there is none. */
 function InProject({ route }: { route: Route }) {
   const { state } = useProject();
-  useNewestCommit(state.phase === 'open' && viewsOfCommits.has(route.view) && !route.commit ? state.dir : undefined, route.session);
+  const showsCommit = viewsOfCommits.has(route.view) || (route.view === 'timeline' && !route.space);
+  useNewestCommit(state.phase === 'open' && showsCommit && !route.commit ? state.dir : undefined, route.session);
   switch (state.phase) {
     case 'none':
       return route.project ? <Loading what="Opening the project" /> : <NoProject />;

@@ -220,7 +220,7 @@ export function ChainView({ project }: { project: string }) {
           }}
         />
         <span className="muted chain-count">{filtered ? `${say.exact(count)} of ${say.exact(total)}` : say.plural(total, 'commit')}</span>
-        {whole && (
+        {whole && (!fold || opened.size > 0 || list?.some((row) => row.kind === 'fold')) && (
           <Button
             small
             look="plain"

@@ -24,12 +24,28 @@ function Columns({ project, ids, compared }: { project: string; ids: readonly Co
   const list = useDifferences(rows);
   const same = compared.rows.filter((row) => row.same).length;
   const columns = { '--columns': ids.length } as React.CSSProperties;
+  const heads = (
+    <div className="samples-row samples-head">
+      {compared.sides.map((side, n) => (
+        <div key={side.turnId}>
+          <div className="diff-side">
+            <b title={n === 0 ? 'The others are compared with this one' : undefined}>{String.fromCharCode(65 + n)}</b>
+            <Id id={side.turnId} what="commit id" />
+            <span className="grow" />
+            <span className="muted">{say.tokens(side.context.tokens)}</span>
+            <IconButton small icon={BookOpen} label="Open it" onClick={() => go({ view: 'context', commit: side.turnId, entry: undefined })} />
+          </div>
+          <Took side={side} />
+        </div>
+      ))}
+    </div>
+  );
   return (
     <section className="diff samples" aria-label="Side by side">
       <div className="diff-tools">
         <span className="diff-counts">
           <span>{say.exact(same)} the same in all</span>
-          <span className="changed">~{say.exact(compared.rows.length - same)} differ</span>
+          {same < compared.rows.length && <span className="changed">~{say.exact(compared.rows.length - same)} differ</span>}
         </span>
         <Ancestor base={compared.base} />
         <span className="grow" />
@@ -37,31 +53,18 @@ function Columns({ project, ids, compared }: { project: string; ids: readonly Co
         <Steps list={list} />
       </div>
       {list.differing.length === 0 ? (
-        <Empty title="All of them are the same">Every one of their {say.plural(same, 'entry', 'entries')} is in each.</Empty>
+        <>
+          <div className="samples-alike" style={columns}>
+            {heads}
+          </div>
+          <Empty title="All of them are the same">Every one of their {say.plural(same, 'entry', 'entries')} is in each.</Empty>
+        </>
       ) : (
         <Differences
           list={list}
           within={(drawn) => (
             <div className="samples-grid" style={columns}>
-              <div className="samples-row samples-head">
-                {compared.sides.map((side, n) => (
-                  <div key={side.turnId}>
-                    <div className="diff-side">
-                      <b title={n === 0 ? 'The others are compared with this one' : undefined}>{String.fromCharCode(65 + n)}</b>
-                      <Id id={side.turnId} what="commit id" />
-                      <span className="grow" />
-                      <span className="muted">{say.tokens(side.context.tokens)}</span>
-                      <IconButton
-                        small
-                        icon={BookOpen}
-                        label="Open it"
-                        onClick={() => go({ view: 'context', commit: side.turnId, entry: undefined })}
-                      />
-                    </div>
-                    <Took side={side} />
-                  </div>
-                ))}
-              </div>
+              {heads}
               {drawn}
             </div>
           )}
