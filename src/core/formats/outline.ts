@@ -90,35 +90,35 @@ function headOf(entry: ParsedEntry): string | undefined {
 const spaced = (text: string): string => text.replace(/\s\s+|[^\S ]/g, ' ');
 
 /** The counts alone, where nobody asks for the outline: the beginnings of texts are most of its price. */
-export const countsOfParsed = ({ entries }: Pick<ParsedDelta, 'entries'>): Counts => countsOf({ entries: entries.map(counted) });
+export function countsOfParsed(parsed: Pick<ParsedDelta, 'entries'>): Counts {
+  const { messages, tokens, errors, entries } = countsWithEnds(parsed.entries, isHidden);
+  return { messages, tokens, errors, entries };
+}
 
-const counted = (entry: ParsedEntry): Counted => ({
-  key: entry.key,
-  messageId: entry.messageId,
-  tokens: entry.tokens,
-  hidden: isHidden(entry),
-  isError: entry.isError ?? false,
-});
-
-/** What of an entry counts. */
-type Counted = Pick<OutlineEntry, 'key' | 'messageId' | 'tokens' | 'hidden' | 'isError'>;
+/** What of an entry counts, where it is not hidden. */
+interface Counted {
+  readonly key: EntryKey;
+  readonly messageId?: string | undefined;
+  readonly tokens: number;
+  readonly isError?: boolean;
+}
 
 /** Entries are named by their record and a number in it. */
 export const recordOfKey = (key: EntryKey): string => key.replace(/\.\d+$/, '');
 
-export const countsOf = (outline: { readonly entries: readonly Counted[] }): Counts => {
-  const { messages, tokens, errors, entries } = countsWithEnds(outline.entries);
+export const countsOf = (outline: Pick<Outline, 'entries'>): Counts => {
+  const { messages, tokens, errors, entries } = countsWithEnds(outline.entries, ({ hidden }) => hidden);
   return { messages, tokens, errors, entries };
 };
 
-function countsWithEnds(counted: readonly Counted[]): Omit<OutlinePart, 'told' | 'elided'> {
+function countsWithEnds<Entry extends Counted>(counted: readonly Entry[], hidden: (entry: Entry) => boolean): Omit<OutlinePart, 'told' | 'elided'> {
   let messages = 0;
   let tokens = 0;
   let errors = 0;
   let first: string | undefined;
   let last: string | undefined;
   for (const entry of counted) {
-    if (entry.hidden) continue;
+    if (hidden(entry)) continue;
     const message = entry.messageId ?? recordOfKey(entry.key);
     if (message !== last) messages += 1;
     first ??= message;
@@ -132,15 +132,13 @@ function countsWithEnds(counted: readonly Counted[]): Omit<OutlinePart, 'told' |
 /** Undefined for what holds nothing. */
 export function outlinePart(parsed: Pick<ParsedDelta, 'entries' | 'elisions'>): OutlinePart | undefined {
   if (parsed.entries.length === 0 && parsed.elisions.length === 0) return undefined;
-  const { entries, elisions } = outlineOfParsed(parsed);
+  const { entries, elisions } = parsed;
   return {
-    told: JSON.stringify(entries.map(stored)).slice(1, -1),
+    told: JSON.stringify(entries.map((entry) => stored(entry, isHidden(entry), headOf(entry)))).slice(1, -1),
     elided: elisions.length > 0 ? JSON.stringify(elisions).slice(1, -1) : '',
-    ...countsWithEnds(entries),
+    ...countsWithEnds(entries, isHidden),
   };
 }
-
-const flagsOf = ({ hidden, isError }: OutlineEntry): number => (hidden ? hiddenFlag : 0) | (isError ? errorFlag : 0);
 
 /** The outline of records that stand one after the other in a delta. */
 export function outlineOfParts(parts: Iterable<OutlinePart>): Outlined {
@@ -165,15 +163,16 @@ export function outlined(parsed: Pick<ParsedDelta, 'entries' | 'elisions'>): Out
   return outlineOfParts(part ? [part] : []);
 }
 
-export const encodeOutline = ({ entries, elisions }: Outline): string => JSON.stringify([entries.map(stored), elisions]);
+export const encodeOutline = ({ entries, elisions }: Outline): string =>
+  JSON.stringify([entries.map((entry) => stored(entry, entry.hidden, entry.head)), elisions]);
 
-const stored = (entry: OutlineEntry): StoredEntry => [
+const stored = (entry: OutlineEntry | ParsedEntry, hidden: boolean, head: string | undefined): StoredEntry => [
   entry.key,
   roles.indexOf(entry.role),
   kinds.indexOf(entry.kind),
   entry.tokens,
-  flagsOf(entry),
-  entry.head || 0,
+  (hidden ? hiddenFlag : 0) | (entry.isError ? errorFlag : 0),
+  head || 0,
   entry.toolCallId || 0,
   entry.messageId || 0,
 ];

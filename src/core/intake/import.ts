@@ -363,7 +363,7 @@ function store(chain: Chain, { found, file, hash, plan, grown }: Storing): FileR
   rememberAll(chain, storeAll());
   // Request records are side data: where nothing is, there are none; a grown file may bring what answers an earlier one.
   const hasSide = plan.side.length > 0 || (grown !== undefined && hasCalls(chain, grown.no));
-  const requests = hasSide ? takeRecords(chain, { file: file.whole(), format: plan.format, from, source: grown?.no }) : undefined;
+  const requests = hasSide ? takeRecords(chain, { bytes, whole: file.whole, format: plan.format, from, source: grown?.no }) : undefined;
   const { own, others } = splitSide(plan.side, requests?.stored ?? []);
   pieces.push(...own, ...storeSide(chain, bytes, others));
   const tips = tipRows(chain, plan, rows);

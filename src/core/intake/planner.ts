@@ -39,8 +39,11 @@ const idleMs = 10_000;
 /** A start or a plan that takes longer is not waited for: the thread may be gone without a word. */
 const startMs = 10_000;
 const planMs = 60_000;
-/** What a thread allocates anew at a time: more would only let more garbage lie. */
-const youngMegabytes = 16;
+/**
+ * What a thread may allocate: more would only let more garbage lie. A file for which this is too little ends the thread, and is planned by
+ * who stores it.
+ */
+const memory = { maxYoungGenerationSizeMb: 16, maxOldGenerationSizeMb: 512 };
 
 interface Thread {
   readonly worker: Worker;
@@ -70,7 +73,7 @@ export function openPlanner(entry: string, clock: Clock, threads = Math.min(most
 
   const begin = (): Thread => {
     const { port1: port, port2 } = new MessageChannel();
-    const worker = new Worker(entry, { name: 'stemma-planner', resourceLimits: { maxYoungGenerationSizeMb: youngMegabytes } });
+    const worker = new Worker(entry, { name: 'stemma-planner', resourceLimits: memory });
     const thread: Thread = { worker, port, open: new Set(), isReady: false, isGone: false, begunAt: clock() };
     const leave = (): void => {
       thread.isGone = true;

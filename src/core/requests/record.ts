@@ -1,6 +1,7 @@
 import { sha256Of } from '../artifacts/index.js';
 import type { ArtifactNo, ByteRange } from '../base/index.js';
 import type { Chain } from '../chain/index.js';
+import type { FileBytes } from '../formats/index.js';
 import { type BaseCall, putCall, saveShape } from './calls.js';
 import {
   agentOf,
@@ -28,7 +29,9 @@ export interface TakenRecords {
 }
 
 export interface RecordsInput {
-  readonly file: Uint8Array;
+  readonly bytes: FileBytes;
+  /** All of them in memory: asked for where there are records. */
+  readonly whole: () => Uint8Array;
   readonly format: string;
   /** Lines that begin before it were taken earlier. */
   readonly from: number;
@@ -40,8 +43,9 @@ export interface RecordsInput {
  * Takes the request records of a transcript into the store: system prompts, tools and messages once by content, each
  * checked against the hash that names it. Call within the import's transaction. Undefined for a file without records.
  */
-export function takeRecords(chain: Chain, { file, format, from, source }: RecordsInput): TakenRecords | undefined {
-  if (!runtimeOf(format).hasRecords?.(file)) return undefined;
+export function takeRecords(chain: Chain, { bytes, whole, format, from, source }: RecordsInput): TakenRecords | undefined {
+  if (!runtimeOf(format).hasRecords?.(bytes)) return undefined;
+  const file = whole();
   const open = source === undefined ? new Map<string, OpenRequest>() : openRequests(chain, source);
   const records = readRecords(file, from, file.length, open);
   const texts = openTexts(chain, file);

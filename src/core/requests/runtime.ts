@@ -1,7 +1,7 @@
 import type { ContextId, EntryKey, Json, JsonObject, Timestamp } from '../base/index.js';
 import type { ContextRow } from '../chain/index.js';
 import type { CallSource, CommitType, Proof, Provider } from '../contract/index.js';
-import type { OutlineEntry, ParsedEntry } from '../formats/index.js';
+import type { FileBytes, OutlineEntry, ParsedEntry } from '../formats/index.js';
 
 /**
  * The calls of a chain as one runtime wrote them down. A call is known by its answer: the assistant's entries that it
@@ -50,7 +50,7 @@ export interface Runtime {
   /** What calls were sent from this delta on that no entry weighs; `before` is what they were sent up to it. */
   readonly besides?: (delta: Delta, before: Stated | undefined) => Stated | undefined;
   /** Whether a file has records of whole calls beside its conversation; they are taken in by `takeRecords`. */
-  readonly hasRecords?: (file: Uint8Array) => boolean;
+  readonly hasRecords?: (file: FileBytes) => boolean;
 }
 
 /** In the provider's words, as a body has them. */

@@ -1,4 +1,5 @@
 import { type ByteRange, inWords, isObject, type Json, type JsonObject, parseInstant, parseJson, stringAt, textOf } from '../../base/index.js';
+import type { FileBytes } from '../../formats/index.js';
 import { largestRecord } from '../canonical.js';
 import { membersUntil, type Places, placesAt, stringIn, type Wanted } from '../json-ranges.js';
 import type { Usage } from '../runtime.js';
@@ -91,7 +92,12 @@ const lineMembers: readonly Wanted[] = [
 ];
 
 /** Whether a file has request records at all: those of older versions, and of other runtimes, have none. */
-export const hasRecords = (file: Uint8Array): boolean => view(file).includes(recordMark);
+export function hasRecords(file: FileBytes): boolean {
+  for (let at = 0; at < file.length; at += searchedAtOnce)
+    if (view(file.subarray(at, Math.min(at + searchedAtOnce + recordMark.length - 1, file.length))).includes(recordMark)) return true;
+  return false;
+}
+const searchedAtOnce = 4 * 1024 * 1024;
 
 /** Reads the lines that begin at `from` or later and before `to`. Never throws for what they hold. */
 export function readRecords(file: Uint8Array, from = 0, to = file.length, open: ReadonlyMap<string, OpenCall> = new Map()): Records {
