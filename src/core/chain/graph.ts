@@ -88,16 +88,24 @@ type Detail = Omit<GraphRow, 'lane' | 'edges' | 'width'>;
 interface DetailRow extends ContextRow {
   readonly children: number;
   readonly parentTokens: number | null;
-  readonly title: string | null;
 }
 
 const selectDetail = selectContext.replace(
   hashColumn,
   `${hashColumn},
    (SELECT COUNT(*) FROM context n WHERE n.line = c.line AND n.depth = c.depth + 1) + (SELECT COUNT(*) FROM line l WHERE l.origin = c.seq) AS children,
-   (SELECT p.contextTokens FROM context p WHERE p.seq = c.parent) AS parentTokens,
-   (SELECT s.title FROM source s WHERE s.project = c.project AND s.sessionId = c.sessionId AND s.title IS NOT NULL ORDER BY s.no DESC LIMIT 1) AS title`,
+   (SELECT p.contextTokens FROM context p WHERE p.seq = c.parent) AS parentTokens`,
 );
+
+/**
+ * What the sessions that end in these commits are called. Subagents' files are of the session, too: the file that ends here gives
+ * the name, else the session's own, which has the shorter path.
+ */
+const selectTitles = /* sql */ `
+SELECT c.seq, (
+  SELECT s.title FROM source s WHERE s.project = c.project AND s.sessionId = c.sessionId AND s.title IS NOT NULL
+   ORDER BY EXISTS (SELECT 1 FROM json_each(s.tips) WHERE value = c.seq) DESC, length(s.path), s.no DESC LIMIT 1) AS title
+  FROM context c WHERE c.seq IN (SELECT value FROM json_each(?))`;
 
 function detailsOf(chain: Chain, seqs: readonly CommitSeq[]): Map<CommitSeq, Detail> {
   const wanted = JSON.stringify(seqs);
@@ -111,6 +119,10 @@ function detailsOf(chain: Chain, seqs: readonly CommitSeq[]): Map<CommitSeq, Det
       .map((row) => [row.context, { commit: row.starterId, toolCallId: row.toolCallId }] as const),
   );
   const rows = chain.db.all<DetailRow>(`${selectDetail} WHERE c.seq IN (SELECT value FROM json_each(?))`, wanted);
+  const ends = rows.filter(({ children }) => children === 0).map(({ seq }) => seq);
+  const titles = new Map(
+    chain.db.all<{ seq: CommitSeq; title: string | null }>(selectTitles, JSON.stringify(ends)).map((row) => [row.seq, row.title]),
+  );
   return new Map(
     rows.map((row) => {
       const startedBy = started.get(row.seq);
@@ -123,7 +135,7 @@ function detailsOf(chain: Chain, seqs: readonly CommitSeq[]): Map<CommitSeq, Det
         errors: row.errors,
         ...(row.type === 'compaction' && row.parentTokens !== null && { replacedTokens: row.parentTokens }),
         ...(startedBy && { startedBy }),
-        ...(row.children === 0 && { tipOf: row.title ?? row.summary ?? row.id }),
+        ...(row.children === 0 && { tipOf: titles.get(row.seq) ?? row.summary ?? row.id }),
       };
       return [row.seq, detail] as const;
     }),

@@ -9,6 +9,7 @@ import { atOnce, checkProject } from '../../../src/core/project/index.js';
 import { answer, call, prompt, result } from '../../support/claude-lines.js';
 import { bytesOfSource } from '../../support/imports.js';
 import { emptyChain, emptyProject, scratch } from '../../support/project.js';
+import { root } from '../../support/source.js';
 
 function imported(chain: Chain, paths: readonly string[], more: Partial<ImportInput> = {}): ImportResult {
   const run = importPaths(chain, { paths, ...more });
@@ -139,6 +140,21 @@ describe('several files', () => {
     expect(texts(chain, made.tips[0] as never)).toEqual(['question 1', 'answer 1', 'in the fork']);
     expect(graph(chain, { offset: 0, limit: 9 }).total).toBe(3);
     expect(sourceText(chain, fork)).toBe(repeated);
+  });
+
+  test("each tip is called as its session is, and a subagent's as the subagent is", () => {
+    const chain = emptyChain();
+    imported(chain, [join(root, 'resources/sample/larder')]);
+    const { rows } = graph(chain, { offset: 0, limit: 100 });
+    const names = rows.flatMap(({ tipOf, startedBy }) => (tipOf === undefined ? [] : [`${startedBy ? 'subagent: ' : ''}${tipOf.slice(0, 24)}`]));
+    expect(names.sort()).toEqual([
+      'An overview of larder, a',
+      'Jam that is gone on its ',
+      'Jam that is gone on its ',
+      'Jam that is gone on its ',
+      'daysLeft with Temporal (',
+      'subagent: Look through every file ',
+    ]);
   });
 
   test('[F6] a subagent’s file is a chain of its own, linked from the call that started it', () => {
