@@ -3,6 +3,7 @@ import { isObject, type Json, type JsonObject, stringAt, textOf } from '../../ba
 import type { ColumnValue, DatabaseReader, DatabaseRows, Member } from '../format.js';
 import { clip } from '../headline.js';
 import { isDeep, writeLines } from '../jsonl.js';
+import { afterWrites } from './channel.js';
 import { messageOf } from './lines.js';
 import { columnValue } from './values.js';
 
@@ -35,6 +36,8 @@ const memberOf = (rows: DatabaseRows, id: string, thread: string, namespace: str
 interface State {
   /** Those that it shares with the state before it are held once. */
   readonly messages: readonly Json[];
+  /** The channel that they stand in. */
+  readonly channel: string | undefined;
   /** By their names: what the other channels hold, in short. */
   readonly channels: ReadonlyMap<string, string>;
   /** The checkpoint that added the last of the messages. */
@@ -67,13 +70,16 @@ function* linesOf(rows: DatabaseRows, thread: string, namespace: string): Genera
       waiting.set(parent, left);
       if (left === 0) states.delete(parent);
     }
-    for (const row of rows.each('checkpoints', ['type', 'checkpoint', 'metadata'], { ...place, checkpoint_id: id })) {
+    // Read whole: while it is read, nothing else can be.
+    for (const row of [...rows.each('checkpoints', ['type', 'checkpoint', 'metadata'], { ...place, checkpoint_id: id })]) {
       const checkpoint = columnValue(row.type, row.checkpoint);
       if (!isObject(checkpoint) || !isObject(checkpoint.channel_values) || isDeep(checkpoint)) {
         yield { row: { table: 'checkpoints', checkpoint_id: id, type: plain(row.type), checkpoint: plain(row.checkpoint) } };
         continue;
       }
-      const { line, state } = stepOf({ id, parent, checkpoint, metadata: shallowValue('json', row.metadata) }, before);
+      const metadata = shallowValue('json', row.metadata);
+      const written = (channel: string): Json[] => (parent === undefined ? [] : writesTo(rows, { ...place, checkpoint_id: parent }, channel));
+      const { line, state } = stepOf({ id, parent, checkpoint, metadata, written }, before);
       if ((waiting.get(id) ?? 0) > 0) states.set(id, state);
       yield line;
     }
@@ -86,12 +92,16 @@ interface Step {
   readonly parent: string | undefined;
   readonly checkpoint: JsonObject;
   readonly metadata: Json | undefined;
+  /** What was written to a channel at the checkpoint before. */
+  readonly written: (channel: string) => readonly Json[];
 }
 
-function stepOf({ id, parent, checkpoint, metadata }: Step, before: State | undefined) {
+function stepOf({ id, parent, checkpoint, metadata, written }: Step, before: State | undefined) {
   const values = checkpoint.channel_values as JsonObject;
-  const channel = messageChannel(values);
-  const list = channel === undefined ? [] : (values[channel] as readonly Json[]);
+  const held = messageChannel(values);
+  const channel = held ?? changedChannel(checkpoint, values, before);
+  const list =
+    held !== undefined ? (values[held] as readonly Json[]) : channel === undefined ? [] : afterWrites(before?.messages ?? [], written(channel));
   let same = 0;
   while (before && same < list.length && same < before.messages.length && isSame(list[same], before.messages[same])) same++;
   const messages = before ? [...before.messages.slice(0, same), ...list.slice(same)] : list;
@@ -126,7 +136,7 @@ function stepOf({ id, parent, checkpoint, metadata }: Step, before: State | unde
     ...(checkpoint.versions_seen === undefined ? {} : { seen: checkpoint.versions_seen }),
   };
   const added = messages.length > start ? { checkpoint: id, end: messages.length, before: last } : last;
-  const state: State = { messages, channels, last: added };
+  const state: State = { messages, channel, channels, last: added };
   return { line, state };
 }
 
@@ -148,6 +158,23 @@ function messageChannel(values: JsonObject): string | undefined {
   };
   if (Array.isArray(values.messages) && (values.messages.length === 0 || holds('messages'))) return 'messages';
   return Object.keys(values).filter(holds).sort()[0];
+}
+
+/** The channel of messages of which the checkpoint has but a version: what it holds is what was before, and what was written to it since. */
+function changedChannel({ channel_versions: versions }: JsonObject, values: JsonObject, before: State | undefined): string | undefined {
+  const name = before?.channel ?? 'messages';
+  return before && isObject(versions) && Object.hasOwn(versions, name) && !Object.hasOwn(values, name) ? name : undefined;
+}
+
+/** What was written to a channel at a checkpoint, in the order in which it was taken in. */
+function writesTo(rows: DatabaseRows, place: Readonly<Record<string, string>>, wanted: string): Json[] {
+  if (!ofWrites.every((column) => rows.tables.get('writes')?.includes(column))) return [];
+  const found = [...rows.each('writes', ['task_id', 'idx', 'channel', 'type', 'value'], place)].filter(({ channel }) => channel === wanted);
+  found.sort((a, b) => (a.task_id === b.task_id ? Number(a.idx) - Number(b.idx) : String(a.task_id) < String(b.task_id) ? -1 : 1));
+  return found.flatMap(({ type, value }) => {
+    const read = columnValue(type, value);
+    return read === undefined || isDeep(read) ? [] : [read];
+  });
 }
 
 /** What a run left at a checkpoint where it stopped: a question to a person, the answer to it, an error. */

@@ -12,6 +12,7 @@ export function columnValue(type: unknown, value: unknown): Json | undefined {
   if (type === 'msgpack') return bytes && unpacked(bytes);
   if (type === 'json' || type === null || type === undefined) return parseJson(text ?? (bytes ? textOf(bytes) : ''));
   if (type === 'bytes' || type === 'bytearray') return bytes && base64(bytes);
+  if (type === 'null' || type === 'empty') return null;
   return undefined;
 }
 
@@ -29,8 +30,13 @@ function unpacked(bytes: Uint8Array, depth = 0): Json | undefined {
   }
 }
 
-/** Constructor with one argument, with positions, with names; method with one argument; pydantic of two versions; an array of numbers. */
-const extensions = [0, 1, 2, 3, 4, 5, 6] as const;
+/**
+ * Constructor with one argument, with positions, with names; method with one argument; pydantic of two versions; an array of numbers; and the
+ * whole value of a channel of which other checkpoints have only what was written to it.
+ */
+const extensions = [0, 1, 2, 3, 4, 5, 6, 7] as const;
+const numbers = 6;
+const wholeValue = 7;
 
 const codecs: ExtensionCodec[] = [];
 
@@ -43,9 +49,18 @@ function codecAt(depth: number): ExtensionCodec {
     codec.register({
       type,
       encode: () => null,
-      decode: (data: Uint8Array) => objectOf(unpacked(data, depth + 1), type),
+      decode: (data: Uint8Array) => extended(unpacked(data, depth + 1), type),
     });
   return codec;
+}
+
+function extended(parts: Json | undefined, type: number): Json {
+  if (type === wholeValue) return parts ?? null;
+  if (type === numbers && Array.isArray(parts)) {
+    const [dtype = null, shape = null, order = null, data = null] = parts;
+    return { lc: 2, type: 'constructor', id: ['numpy', 'ndarray'], kwargs: { dtype, shape, order, data } };
+  }
+  return objectOf(parts, type);
 }
 
 function objectOf(parts: Json | undefined, type: number): Json {

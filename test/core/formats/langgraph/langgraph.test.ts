@@ -9,6 +9,7 @@ import type { ContextId, EntryKey } from '../../../../src/core/base/index.js';
 import { type Chain, contextEntries, entries, fork, history, tips } from '../../../../src/core/chain/index.js';
 import { exportContext } from '../../../../src/core/export/index.js';
 import { formatOf } from '../../../../src/core/formats/index.js';
+import { columnValue } from '../../../../src/core/formats/langgraph/values.js';
 import { detect, listSources } from '../../../../src/core/intake/index.js';
 import { getRequest, listRequests } from '../../../../src/core/requests/index.js';
 import { bytesOfSource, importInto } from '../../../support/imports.js';
@@ -252,6 +253,86 @@ describe('what Python wrote', () => {
       ['tool_result', 'a.ts', true],
     ]);
     expect(history(chain, all.at(-1) as ContextId)).toHaveLength(3);
+  });
+});
+
+describe('what newer Python writes', () => {
+  const said = (kind: 'Human' | 'AI', id: string, content: string): ExtData => packed(`${kind}Message`, { content, type: kind.toLowerCase(), id });
+  const ext = (code: number, ...parts: readonly unknown[]): ExtData => new ExtData(code, encode(parts));
+  const ids = [1, 2, 3, 4, 5].map((n) => `1f000000-0000-6000-8000-00000000000${n}`);
+
+  /** Checkpoints of a channel that is written down as what changed: the values, and what was written to `messages` at each. */
+  function deltaDatabase(steps: readonly { readonly values: object; readonly writes: readonly unknown[] }[]): string {
+    const path = pythonDatabase([]);
+    const db = new Database(path);
+    db.exec(
+      'CREATE TABLE writes (thread_id TEXT, checkpoint_ns TEXT, checkpoint_id TEXT, task_id TEXT, idx INTEGER, channel TEXT, type TEXT, value BLOB)',
+    );
+    for (const [n, { values, writes }] of steps.entries()) {
+      const checkpoint = { v: 4, id: ids[n], ts: '2026-01-01T00:00:00+00:00', channel_values: values, channel_versions: { messages: `${n}` } };
+      db.prepare("INSERT INTO checkpoints VALUES ('t', '', ?, ?, 'msgpack', ?, ?)").run(
+        ids[n],
+        ids[n - 1] ?? null,
+        Buffer.from(encode(checkpoint)),
+        JSON.stringify({ source: 'loop', step: n }),
+      );
+      for (const [idx, value] of writes.entries())
+        db.prepare("INSERT INTO writes VALUES ('t', '', ?, 'task', ?, 'messages', 'msgpack', ?)").run(ids[n], idx, Buffer.from(encode(value)));
+    }
+    db.close();
+    return path;
+  }
+
+  test('[F10] a channel of which checkpoints have only what was written: messages come, change, go, and stand whole now and then', () => {
+    const remove = packed('RemoveMessage', { content: '', type: 'remove', id: 'h1' });
+    const path = deltaDatabase([
+      { values: { __start__: 1 }, writes: [[said('Human', 'h1', 'hello')]] },
+      { values: {}, writes: [said('AI', 'a1', 'hi')] },
+      { values: { other: 1 }, writes: [[said('AI', 'a1', 'hi again'), said('Human', 'h2', 'and now?')]] },
+      {
+        values: { messages: ext(7, said('Human', 'h1', 'hello'), said('AI', 'a1', 'hi again'), said('Human', 'h2', 'and now?')) },
+        writes: [[remove]],
+      },
+      { values: {}, writes: [] },
+    ]);
+    const chain = emptyChain();
+    const { tips: all, skipped } = importInto(chain, path);
+    expect(skipped).toEqual([]);
+    const texts = (id: ContextId) => contextEntries(chain, { id }).map(({ entry }) => entry.text);
+    const tip = all.at(-1) as ContextId;
+    expect(texts(tip)).toEqual(['hi again', 'and now?']);
+    const seen = new Set(tips(chain, {}).flatMap(({ id }) => history(chain, id).map((commit) => texts(commit.id).join(' | '))));
+    for (const state of ['hello', 'hello | hi', 'hello | hi again | and now?']) expect([...seen]).toContain(state);
+  });
+
+  test('[F10] objects of every extension are values with their class and their fields', () => {
+    const objects = {
+      uuid: ext(0, 'uuid', 'UUID', 'ab'),
+      path: ext(1, 'pathlib', 'PosixPath', ['/', 'tmp']),
+      point: ext(2, 'app', 'Point', { x: 1 }),
+      at: ext(3, 'datetime', 'datetime', '2026-01-01T00:00:00', 'fromisoformat'),
+      old: ext(4, 'app', 'Old', { y: 2 }),
+      model: ext(5, 'app', 'Model', { z: 3 }, 'model_validate_json'),
+      numbers: ext(6, '<f8', [2], 'C', Buffer.alloc(2)),
+      whole: ext(7, 'a', 'b'),
+    };
+    const read = columnValue('msgpack', encode({ ...objects, unknown: new ExtData(99, new Uint8Array(1)) }));
+    const made = (id: string[], more: object) => ({ lc: 2, type: 'constructor', id, ...more });
+    expect(read).toMatchObject({
+      uuid: made(['uuid', 'UUID'], { args: ['ab'] }),
+      path: made(['pathlib', 'PosixPath'], { args: ['/', 'tmp'] }),
+      point: made(['app', 'Point'], { kwargs: { x: 1 } }),
+      at: made(['datetime', 'datetime'], { args: ['2026-01-01T00:00:00'] }),
+      old: made(['app', 'Old'], { kwargs: { y: 2 } }),
+      model: made(['app', 'Model'], { kwargs: { z: 3 } }),
+      numbers: made(['numpy', 'ndarray'], { kwargs: { dtype: '<f8', shape: [2], order: 'C', data: { base64: 'AAA=' } } }),
+      whole: ['a', 'b'],
+    });
+    expect([columnValue('null', null), columnValue('empty', new Uint8Array()), columnValue('pickle', new Uint8Array(1))]).toEqual([
+      null,
+      null,
+      undefined,
+    ]);
   });
 });
 
