@@ -86,20 +86,26 @@ function whole(chain: Chain, last: ContextRow, input: ForkInput): ContextRow {
   return chain.artifacts.transaction(() => again(chain, last, parentOf(chain, last), nothing, input));
 }
 
+/** The commit that holds a runtime's record, as the project found it first. */
+const holderOf = (chain: Chain, record: string): ContextRow['seq'] | undefined =>
+  chain.db.one<{ context: ContextRow['seq'] }>('SELECT context FROM record WHERE project = ? AND record = ?', chain.project, record)?.context;
+
 /**
  * The commit at which a context ends exactly with a runtime's record: the one that holds it, where nothing that a model
  * would see comes after it; else the prefix of that one as a commit beside it, made if it is not there yet.
  */
 export function commitEndingAt(chain: Chain, record: string): ContextRow | undefined {
-  const known = chain.db.one<{ context: ContextRow['seq'] }>('SELECT context FROM record WHERE project = ? AND record = ?', chain.project, record);
-  if (!known) return undefined;
-  const holder = commitAt(chain, known.context);
+  const held = holderOf(chain, record);
+  if (held === undefined) return undefined;
+  const holder = commitAt(chain, held);
   // What a compaction keeps comes after its own record, and is part of it.
   if (holder.type === 'compaction') return holder;
   const { entries } = outlineOf(chain, holder.artifact, holder.format);
   const index = entries.findLastIndex((entry) => recordOf(entry.key) === record);
   const key = entries[index]?.key;
   if (key === undefined || !leavesSomething(chain, { commit: holder, index })) return holder;
+  // What of the same answer was copied from elsewhere comes after its record, too.
+  if (entries.slice(index + 1).every((entry) => entry.hidden || (holderOf(chain, recordOf(entry.key)) ?? held) !== held)) return holder;
   const parent = parentOf(chain, holder);
   const beside = (parent ? childrenOf(chain, parent) : []).find((child) => endsWith(chain, child, key));
   if (beside) return beside;

@@ -52,11 +52,8 @@ function whole(path: string): Chain {
   return chain;
 }
 
-/**
- * Samples of every kind of line are no conversations. In one of the others, an older version wrote answers twice under other ids, which
- * the agent sends together: a file that is taken in turn by turn says that only when the second is there.
- */
-const noSequences = /all-record-types|images-in-user-messages/;
+/** Samples of every kind of line are no conversations. */
+const noSequences = /all-record-types/;
 
 const files = [
   ...['tour.jsonl', 'tour-fork.jsonl'].flatMap((name) => [join(fixtures, 'pi', name), join(fixtures, 'gemini', name)]),

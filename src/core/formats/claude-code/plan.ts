@@ -397,8 +397,8 @@ function withContent(planned: Planned, lines: readonly Line[], { read, tell }: R
 }
 
 /**
- * For the last record of an answer, what an older version wrote of the same answer elsewhere in this file, when it copied that history
- * under new ids: the agent gathers the records of an answer from the whole file, and so sends both.
+ * For the last record of an answer on each branch, what an older version wrote of the same answer elsewhere before it, when it copied that
+ * history under new ids: the agent gathers the records of an answer from the whole file, and so sends both.
  */
 function copiesOf(tree: Tree): ReadonlyMap<Node, readonly Node[]> {
   if (tree.strands.length < 2) return new Map();
@@ -412,10 +412,13 @@ function copiesOf(tree: Tree): ReadonlyMap<Node, readonly Node[]> {
   }
   const copies = new Map<Node, readonly Node[]>();
   for (const nodes of answers.values()) {
-    const last = nodes.at(-1) as Node;
-    if (last.strand === nodes[0]?.strand || nodes.length > mostCopies) continue;
-    const elsewhere = nodes.filter((node) => node.strand !== last.strand && !node.calls && !comesBefore(node, last));
-    if (elsewhere.length > 0) copies.set(last, elsewhere);
+    if (nodes.at(-1)?.strand === nodes[0]?.strand || nodes.length > mostCopies) continue;
+    // Of what was there when it was written: so it makes no difference when the file is taken in.
+    nodes.forEach((last, at) => {
+      if (nodes.slice(at + 1).some((node) => comesBefore(last, node))) return;
+      const elsewhere = nodes.slice(0, at).filter((node) => node.strand !== last.strand && !node.calls && !comesBefore(node, last));
+      if (elsewhere.length > 0) copies.set(last, elsewhere);
+    });
   }
   return copies;
 }
