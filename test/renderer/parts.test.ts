@@ -102,6 +102,21 @@ describe('the diff', () => {
     ]);
   });
 
+  test('rows that only moved name their place on the other side', () => {
+    const hunks = [
+      { op: 'removed', aStart: 0, aCount: 2, bStart: 0, bCount: 0 },
+      { op: 'same', aStart: 2, aCount: 5, bStart: 0, bCount: 5 },
+      { op: 'added', aStart: 7, aCount: 0, bStart: 5, bCount: 2 },
+    ] as const;
+    expect(diffRows(hunks, [{ aStart: 1, bStart: 5, count: 1 }])).toEqual([
+      { kind: 'removed', a: 0 },
+      { kind: 'removed', a: 1, to: 5 },
+      { kind: 'same', aStart: 2, bStart: 0, count: 5 },
+      { kind: 'added', b: 5, from: 1 },
+      { kind: 'added', b: 6 },
+    ]);
+  });
+
   test('pieces of a change give both texts back', () => {
     const { a, b } = piecesOf('one two three', 'one 2 three!', [
       { fromA: 4, toA: 7, fromB: 4, toB: 5 },

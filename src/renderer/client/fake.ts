@@ -271,6 +271,7 @@ export function fakeCarrier(options: FakeOptions = {}): Carrier {
         { op: 'removed', aStart: 21, aCount: 1, bStart: 21, bCount: 0 },
         { op: 'added', aStart: 22, aCount: 0, bStart: 21, bCount: 2 },
       ],
+      moved: [{ aStart: 21, bStart: 22, count: 1 }],
     }),
     'export.context': ({ format }) => ({ text: '{"type":"user"}\n', bytes: 16, format, tier: 'native' }),
     'export.resume': ({ agent = 'claude-code' }: { agent?: string }) => ({

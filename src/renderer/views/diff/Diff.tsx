@@ -143,7 +143,7 @@ function Body({ project, a, b, diff }: { project: string; a: ContextId; b: Conte
             const row = rows[n];
             if (!row) return null;
             return (
-              <div className={`diff-row ${row.kind} ${layout}`}>
+              <div className={`diff-row ${row.kind} ${layout}${placeElsewhere(row) === undefined ? '' : ' moved'}`}>
                 {row.kind === 'same' ? (
                   <Same
                     row={row}
@@ -170,9 +170,12 @@ function Body({ project, a, b, diff }: { project: string; a: ContextId; b: Conte
   );
 }
 
+/** Where what only moved stands on the other side. */
+const placeElsewhere = (row: DiffRow): number | undefined => (row.kind === 'removed' ? row.to : row.kind === 'added' ? row.from : undefined);
+
 /** What only moved says where it stands on the other side, and leads there. */
 function MovedLine({ row, onGo }: { row: DiffRow; onGo: () => void }) {
-  const other = row.kind === 'removed' ? row.to : row.kind === 'added' ? row.from : undefined;
+  const other = placeElsewhere(row);
   if (other === undefined) return null;
   const Arrow = other > (row.kind === 'removed' ? row.a : row.kind === 'added' ? row.b : 0) ? ArrowDown : ArrowUp;
   return (
@@ -249,8 +252,9 @@ function Strip({ rows, onGo }: { rows: readonly DiffRow[]; onGo: (n: number) => 
     const merged: { kind: DiffRow['kind']; n: number; weight: number }[] = [];
     rows.forEach((row, n) => {
       const last = merged.at(-1);
-      if (last && last.kind === row.kind && row.kind !== 'same') last.weight++;
-      else merged.push({ kind: row.kind, n, weight: row.kind === 'same' ? Math.min(row.count, 40) : 1 });
+      const kind = placeElsewhere(row) === undefined ? row.kind : 'changed';
+      if (last && last.kind === kind && kind !== 'same') last.weight++;
+      else merged.push({ kind, n, weight: row.kind === 'same' ? Math.min(row.count, 40) : 1 });
     });
     return merged.length > 400 ? [] : merged;
   }, [rows]);
