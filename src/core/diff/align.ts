@@ -45,19 +45,23 @@ export function alignment(a: readonly Alignable[], b: readonly Alignable[]): { r
 
 /** What matched nothing in order, but has its one counterpart on the other side: by key, else by content. In the order of `a`. */
 function movesOf(a: readonly Alignable[], b: readonly Alignable[], found: readonly Match[]): Match[] {
-  const left = (length: number, matched: ReadonlySet<number>): number[] => Array.from({ length }, (_, at) => at).filter((at) => !matched.has(at));
+  const gaps = gapsOf(found, { aStart: 0, aEnd: a.length, bStart: 0, bEnd: b.length });
+  let aLeft = gaps.flatMap(({ gap }) => range(gap.aStart, gap.aEnd));
+  let bLeft = gaps.flatMap(({ gap }) => range(gap.bStart, gap.bEnd));
   const moves: Match[] = [];
   for (const by of ['key', 'content'] as const) {
-    const matched = [...found, ...moves];
-    const aPlaces = left(a.length, new Set(matched.map((match) => match.a)));
-    const bPlaces = left(b.length, new Set(matched.map((match) => match.b)));
     const values = (list: readonly Alignable[], places: readonly number[]): string[] => places.map((at) => (list[at] as Alignable)[by]);
-    const span = { aStart: 0, aEnd: aPlaces.length, bStart: 0, bEnd: bPlaces.length };
-    for (const pair of uniqueCommon(values(a, aPlaces), values(b, bPlaces), span))
-      moves.push({ a: aPlaces[pair.a] as number, b: bPlaces[pair.b] as number });
+    const pairs = uniqueCommon(values(a, aLeft), values(b, bLeft), { aStart: 0, aEnd: aLeft.length, bStart: 0, bEnd: bLeft.length });
+    if (pairs.length === 0) continue;
+    for (const pair of pairs) moves.push({ a: aLeft[pair.a] as number, b: bLeft[pair.b] as number });
+    const [aMoved, bMoved] = [new Set(moves.map((move) => move.a)), new Set(moves.map((move) => move.b))];
+    aLeft = aLeft.filter((at) => !aMoved.has(at));
+    bLeft = bLeft.filter((at) => !bMoved.has(at));
   }
   return moves.sort((x, y) => x.a - y.a);
 }
+
+const range = (from: number, to: number): number[] => Array.from({ length: to - from }, (_, step) => from + step);
 
 /** Moves that follow each other on both sides as one. */
 function runsOf(moves: readonly Match[]): Moved[] {
