@@ -50,25 +50,26 @@ export function Controls({ steps, turns, turnIndex, player, axis, onTurn, action
           {turn?.trigger.kind === 'compaction' ? 'Compaction' : say.firstLine(turn?.trigger.text ?? 'The turn before goes on')}
         </span>
       </span>
-      <span className="grow" />
-      {waited && <span className="badge replay-waited">after {say.duration(waited.ms)} of quiet</span>}
-      {step?.at && (
-        <time className="muted replay-time" dateTime={step.at} title={say.instant(step.at)}>
-          {say.when(step.at)}
-        </time>
-      )}
-      {actions && (
-        <Button small icon={Repeat} onClick={() => go({ view: 'run', commit: actions.turn, entry: undefined })}>
-          Run again
-        </Button>
-      )}
-      {actions && (
-        <IconButton
-          icon={BookOpen}
-          label="Open in Context"
-          onClick={() => go({ view: 'context', commit: actions.turn, entry: step?.key, stop: undefined })}
-        />
-      )}
+      <span className="replay-end">
+        {waited && <span className="badge">after {say.duration(waited.ms)} of quiet</span>}
+        {step?.at && (
+          <time className="muted replay-time" dateTime={step.at} title={say.instant(step.at)}>
+            {say.when(step.at)}
+          </time>
+        )}
+        {actions && (
+          <>
+            <Button small icon={Repeat} onClick={() => go({ view: 'run', commit: actions.turn, entry: undefined })}>
+              Run again
+            </Button>
+            <IconButton
+              icon={BookOpen}
+              label="Open in Context"
+              onClick={() => go({ view: 'context', commit: actions.turn, entry: step?.key, stop: undefined })}
+            />
+          </>
+        )}
+      </span>
     </div>
   );
 }
