@@ -178,7 +178,7 @@ export function openDatabase(file: string, options: OpenOptions = {}): OpenDatab
       ]),
     changedRows: () => tablesOf(raw).flatMap((table) => guard(() => changedRows(raw, table))),
     acceptRows: () => transaction(() => acceptRows(raw)),
-    reindex: () => guard(() => void raw.exec('REINDEX')),
+    reindex: () => guard(() => reindex(raw)),
     salvage: () => {
       guard(() => leaveLog(raw));
       raw.close();
@@ -197,6 +197,16 @@ export function openDatabase(file: string, options: OpenOptions = {}): OpenDatab
     throw error;
   }
   return db;
+}
+
+function reindex(raw: Database.Database): void {
+  try {
+    raw.exec('REINDEX');
+  } catch (error) {
+    if (!(error instanceof Database.SqliteError && error.code.startsWith('SQLITE_CONSTRAINT'))) throw error;
+    // Two rows cannot have had what only one may have: a page of the table is read twice, or a row has changed.
+    throw corrupt('stemma.db', `a table holds what it cannot have been given (${error.message})`);
+  }
 }
 
 /** Brings all that is in the log into the file, which nobody but us may have open. What is too damaged for that is read as it is. */
