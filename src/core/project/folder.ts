@@ -139,7 +139,8 @@ function readManifest(dir: string): Pick<ProjectFolder, 'projectId' | 'name' | '
 }
 
 function projectNo(db: OpenDatabase, projectId: string, name: string, createdAt: number): number {
-  const find = (): number | undefined => db.one<{ no: number }>('SELECT no FROM project WHERE projectId = ?', projectId)?.no;
+  // Not by the index: where that is damaged, the project would be made a second time, and the first with all it holds would be nobody's.
+  const find = (): number | undefined => db.one<{ no: number }>('SELECT no FROM project NOT INDEXED WHERE projectId = ?', projectId)?.no;
   return (
     find() ??
     db.transaction(() => find() ?? db.run('INSERT INTO project (projectId, name, createdAt) VALUES (?, ?, ?)', projectId, name, createdAt).rowId)

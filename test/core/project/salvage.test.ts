@@ -1,5 +1,6 @@
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import Database from 'better-sqlite3';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { refOf } from '../../../src/core/artifacts/index.js';
 import type { ContextId } from '../../../src/core/base/index.js';
@@ -130,6 +131,21 @@ describe('a page of a table that cannot be read', () => {
     expect(project.db.integrity()).toEqual([]);
     expect(show(project.chain, commit(project, ids[69] as ContextId, prompt('new', 'goes on'))).parent).toBe(ids[69]);
     expect(readdirSync(dir)).toContain('stemma.db.damaged-1');
+  });
+
+  test.each([4, 8, 16])('[S16] an index of projects that is looked for %i pages away: what the project holds stays its own', (away) => {
+    const { dir, ids, texts } = chain();
+    const raw = new Database(fileOf(dir));
+    raw.unsafeMode();
+    raw.pragma('writable_schema = ON');
+    const index = "WHERE name = 'sqlite_autoindex_project_1'";
+    const root = raw.prepare(`SELECT rootpage FROM sqlite_schema ${index}`).pluck().get() as number;
+    raw.prepare(`UPDATE sqlite_schema SET rootpage = ? ${index}`).run(BigInt(root ^ away));
+    raw.close();
+    const project = reopened(dir, { repair: true });
+    expect(atOnce(checkProject(project)).ok).toBe(false);
+    atOnce(repairProject(project));
+    expect(ids.filter((id) => readable(project, id) !== texts.get(id))).toEqual([]);
   });
 
   test('[S13, S16] of contents: the commits on it are named, all others are whole', () => {
