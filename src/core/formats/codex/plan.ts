@@ -34,7 +34,9 @@ export function planImport(file: FileBytes, context: PlanContext): ImportPlan {
     ...(session.id !== undefined && { sessionId: session.id }),
     ...(title !== undefined && { title }),
     ...(cwd !== undefined && { cwd }),
-    commits: walk.segments.map((segment, n) => commitOf(file, segment, about, n === 0 && context.resumeAt === 0 ? startedBy : undefined)),
+    commits: walk.segments.map((segment, n) =>
+      commitOf(read.areHeld ? undefined : file, segment, about, n === 0 && context.resumeAt === 0 ? startedBy : undefined),
+    ),
     side: walk.side,
     skipped: fresh(read.skipped),
     notes: fresh([...read.notes, ...walk.notes]),
@@ -301,7 +303,7 @@ const aboutOf = ({ id, subagent }: Session, cwd: string | undefined): About => (
 });
 
 function commitOf(
-  file: FileBytes,
+  file: FileBytes | undefined,
   { facts, records, type, checkpoint, parent, ends }: Segment,
   about: About,
   startedBy: PlannedCommit['startedBy'],

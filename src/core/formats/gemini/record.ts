@@ -20,14 +20,19 @@ export const idOf = (message: JsonObject): string => stringAt(message, 'id') ?? 
 
 /** A content is a text, a part, or a list of both. */
 export function partsOf(content: Json | undefined): readonly JsonObject[] {
+  if (Array.isArray(content) && content.every(isObject)) return content;
   const list = Array.isArray(content) ? content : content === undefined || content === null ? [] : [content];
   return list.flatMap((part: Json) => (typeof part === 'string' ? [{ text: part }] : isObject(part) ? [part] : []));
 }
 
 export const isThought = (part: JsonObject): boolean => part.thought === true;
-const textsOf = (message: JsonObject): readonly string[] =>
-  partsOf(message.content).flatMap((part) => (isThought(part) ? [] : (stringAt(part, 'text') ?? [])));
-export const textOf = (message: JsonObject): string => textsOf(message).join('');
+
+export function textOf(message: JsonObject): string {
+  if (typeof message.content === 'string') return message.content;
+  let text = '';
+  for (const part of partsOf(message.content)) if (!isThought(part)) text += stringAt(part, 'text') ?? '';
+  return text;
+}
 
 export const callsOf = (message: JsonObject): readonly JsonObject[] =>
   Array.isArray(message.toolCalls) ? message.toolCalls.filter((call: Json): call is JsonObject => isObject(call)) : [];

@@ -78,9 +78,10 @@ export interface Document extends Pick<Scan, 'pieces' | 'skipped'> {
  */
 export function scanDocument(file: Uint8Array): Document | undefined {
   const buffer = bufferOf(file);
+  if (isLine(buffer)) return undefined;
   const text = buffer.toString('latin1');
   const opening = /^(?:ï»¿)?\s*\{/.exec(text);
-  if (!opening || isLine(text)) return undefined;
+  if (!opening) return undefined;
   const list = listAt(text, opening[0].length);
   if (list === undefined) return undefined;
   const pieces: Piece[] = [];
@@ -112,10 +113,10 @@ export function scanDocument(file: Uint8Array): Document | undefined {
 }
 
 /** Its first line is a record by itself, and no document. */
-function isLine(text: string): boolean {
-  const end = text.indexOf('\n');
+function isLine(buffer: Buffer): boolean {
+  const end = buffer.indexOf(0x0a);
   if (end < 0) return false;
-  const first = parseJson(text.slice(0, end).replace(/^ï»¿/, ''));
+  const first = parseJson(buffer.toString('latin1', 0, end).replace(/^ï»¿/, ''));
   return isObject(first) && !Array.isArray(first.messages);
 }
 
