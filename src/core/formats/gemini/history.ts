@@ -1,5 +1,5 @@
 import { canonicalJson, isObject, type JsonObject, stringAt } from '../../base/index.js';
-import type { Mutable, PlanContext, Problem } from '../format.js';
+import type { PlanContext, Problem } from '../format.js';
 import { type Piece, timeOf } from '../jsonl.js';
 import { startedWith } from '../started.js';
 import type { Grown, TreeRecord } from '../strands.js';
