@@ -163,11 +163,13 @@ const listProblems = (chain: Chain): Problem[] =>
 
 /** C1: the id and the digest are of parent, content, time and template, so that one of these cannot have changed unseen. */
 function identityProblems(row: CommitRow): Problem[] {
-  if (row.hash === null || (row.parent !== null && row.parentId === null))
-    return [{ kind: 'commit', id: row.id, message: `its ${row.hash === null ? 'content' : 'parent'} is not in the project` }];
+  // Of a table that is looked for in another's pages, a column is anything.
+  const isThere = Buffer.isBuffer(row.hash) && Buffer.isBuffer(row.digest);
+  if (!isThere || (row.parent !== null && row.parentId === null))
+    return [{ kind: 'commit', id: row.id, message: `its ${isThere ? 'parent' : 'content'} is not in the project` }];
   if (isStandIn(row.digest))
     return [{ kind: 'commit', id: row.id, message: 'it was lost with a damaged page of the database, but for its name and place' }];
-  const digest = digestOf({ parent: row.parentId, ref: refOfHash(row.hash), createdAt: row.createdAt, template: row.template });
+  const digest = digestOf({ parent: row.parentId, ref: refOfHash(row.hash as Buffer), createdAt: row.createdAt, template: row.template });
   if (!digest.equals(row.digest) || !row.id.startsWith(`ctx-${digest.toString('hex', 0, 4)}`))
     return [{ kind: 'commit', id: row.id, message: 'its id is not that of its parent, content, time and template: one of them has changed' }];
   return [];

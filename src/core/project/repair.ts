@@ -54,6 +54,8 @@ export function* repairProject(project: Project): Generator<undefined, CheckResu
 function mendDatabase(project: Project, problems: readonly Problem[]): Problem[] {
   if (!problems.some(({ kind }) => kind === 'database')) return [];
   try {
+    // First of all: what is written to a table that is looked for in another's pages destroys that.
+    if (problems.some(({ message }) => message.includes('never used'))) project.db.mendRoots();
     project.db.reindex();
     if (databaseProblems(project).length === 0 && soundTables(project)) return [];
   } catch (error) {

@@ -2,7 +2,7 @@ import { closeSync, copyFileSync, existsSync, fstatSync, fsyncSync, openSync, re
 import Database from 'better-sqlite3';
 import { corrupt, StemmaError } from '../base/index.js';
 import { migrate } from './migrations.js';
-import { changedDefinitions, mendDefinitions, mendHeader, type Salvaged, salvage } from './salvage.js';
+import { changedDefinitions, integrityOf, mendDefinitions, mendHeader, mendRoots, type Salvaged, salvage } from './salvage.js';
 import { acceptRows, type ChangedRow, changedRows, registerSums, type SummedInsert, summedInsert, tablesOf } from './sums.js';
 
 type Value = string | number | bigint | Uint8Array | null;
@@ -53,6 +53,11 @@ export interface OpenDatabase extends WritableDb {
   acceptRows(): void;
   /** Makes every index again out of its table. */
   reindex(): void;
+  /**
+   * Finds tables and indexes again that begin elsewhere than the schema says, where one byte of that has changed. False where that is not
+   * the damage. @throws LOCKED where another process has the project open.
+   */
+  mendRoots(): boolean;
   /**
    * Writes the database anew out of every row that can still be read, and keeps the damaged file beside it. Derived tables are empty
    * after. @throws LOCKED where another process has the project open.
@@ -116,6 +121,18 @@ export function openDatabase(file: string, options: OpenOptions = {}): OpenDatab
       }
     });
   };
+  /** Work on the file itself, which nobody has open meanwhile. */
+  const aside = <T>(work: () => T): T => {
+    guard(() => leaveLog(raw));
+    raw.close();
+    statements.clear();
+    inserts.clear();
+    try {
+      return work();
+    } finally {
+      raw = connect(file, options);
+    }
+  };
   const db: OpenDatabase = {
     readonly: raw.readonly,
     one: <Row>(sql: string, ...parameters: Parameter[]) => guard(() => prepared(sql).get(...parameters) as Row | undefined),
@@ -168,27 +185,22 @@ export function openDatabase(file: string, options: OpenOptions = {}): OpenDatab
         return true;
       }),
     close: () => raw.close(),
-    integrity: () =>
-      guard(() => [
-        ...(raw.pragma('integrity_check') as { integrity_check: string }[]).map((row) => row.integrity_check).filter((line) => line !== 'ok'),
-        ...(raw.pragma('foreign_key_check') as { table: string; rowid: number; parent: string }[]).map(
+    integrity: () => [
+      ...guard(() => integrityOf(raw)),
+      ...orWords(() =>
+        (raw.pragma('foreign_key_check') as { table: string; rowid: number; parent: string }[]).map(
           ({ table, rowid, parent }) => `row ${rowid} of ${table} refers to a row of ${parent} that is not there`,
         ),
-        ...changedDefinitions(raw).map(({ wanted }) => `the definition of ${wanted.name} is not what was written: a byte of it has changed`),
-      ]),
+      ),
+      ...orWords(() =>
+        changedDefinitions(raw).map(({ wanted }) => `the definition of ${wanted.name} is not what was written: a byte of it has changed`),
+      ),
+    ],
     changedRows: () => tablesOf(raw).flatMap((table) => guard(() => changedRows(raw, table))),
     acceptRows: () => transaction(() => acceptRows(raw)),
     reindex: () => guard(() => reindex(raw)),
-    salvage: () => {
-      guard(() => leaveLog(raw));
-      raw.close();
-      statements.clear();
-      try {
-        return guard(() => rescue(file));
-      } finally {
-        raw = connect(file, options);
-      }
-    },
+    mendRoots: () => aside(() => mendRoots(file)),
+    salvage: () => aside(() => guard(() => rescue(file))),
   };
   try {
     guard(() => migrate(db, raw, (from) => backUp(raw, options.backupPath?.(from))));
@@ -229,7 +241,7 @@ function leaveLog(raw: Database.Database): void {
 export function rescueDatabase(file: string): Salvage | undefined {
   const asItWas = unusedName(`${file}.damaged`);
   copyFileSync(file, asItWas);
-  const isMended = [mendHeader(file), mendDefinitions(file)].includes(true);
+  const isMended = [mendHeader(file), mendDefinitions(file), mendRoots(file)].includes(true);
   if (isMended && opens(file)) return undefined;
   try {
     const result = guard(() => rescue(file));
@@ -310,7 +322,18 @@ function backUp(raw: Database.Database, path: string | undefined): void {
 }
 
 /** What SQLite says where the tables are not those that we made: our own statements fit them. */
-const otherTables = /^(unsupported file format|no such (table|column|index|trigger|function)|malformed database schema|near )|has no column/;
+const otherTables =
+  /^(unsupported file format|foreign key mismatch|no such (table|column|index|trigger|function)|malformed database schema|near )|has no column/;
+
+/** What a look finds, or that the damage does not let it look: what others found stays. */
+function orWords(look: () => string[]): string[] {
+  try {
+    return guard(look);
+  } catch (error) {
+    if (!(error instanceof StemmaError && error.code === 'CORRUPT')) throw error;
+    return [error.message];
+  }
+}
 
 /** Says SQLite's own refusals in the codes that cross the doors. */
 function guard<T>(work: () => T): T {

@@ -245,6 +245,73 @@ export function mendDefinitions(file: string): boolean {
   }
 }
 
+/** Places that are tried for a tree that is not where the schema says. */
+const mostPlaces = 2_000;
+
+/**
+ * Puts right where a table or an index begins, where one byte of that has changed: its pages are then of no tree, and with the right one
+ * of them for its first all pages are read through again. False where that is not the damage.
+ */
+export function mendRoots(file: string): boolean {
+  const raw = new Database(file);
+  try {
+    raw.unsafeMode();
+    raw.pragma('writable_schema = ON');
+    const orphans = orphansIn(raw);
+    if (orphans.length === 0) return false;
+    const trees = raw.prepare('SELECT rowid, rootpage FROM sqlite_schema WHERE rootpage > 0').all() as Tree[];
+    const write = raw.prepare('UPDATE sqlite_schema SET rootpage = ? WHERE rowid = ?');
+    const move = ({ rowid }: Tree, page: number): void => {
+      write.run(BigInt(page), rowid);
+      // What was read of the schema is forgotten.
+      raw.pragma('writable_schema = RESET');
+      raw.pragma('writable_schema = ON');
+    };
+    let tries = 0;
+    for (const tree of trees)
+      for (const page of orphans.filter((each) => isByteAway(each, tree.rootpage))) {
+        if (++tries > mostPlaces) return false;
+        move(tree, page);
+        if (integrityOf(raw, 1).length === 0) return true;
+        move(tree, tree.rootpage);
+      }
+    return false;
+  } catch (error) {
+    if (error instanceof Database.SqliteError) return false;
+    throw error;
+  } finally {
+    raw.close();
+  }
+}
+
+interface Tree {
+  readonly rowid: number;
+  readonly rootpage: number;
+}
+
+/** What is wrong with pages and indexes, a line each, so far as the damage lets it be looked at. */
+export function integrityOf(raw: Database.Database, mostLines = 100): string[] {
+  const lines: string[] = [];
+  try {
+    for (const line of raw.prepare(`PRAGMA integrity_check(${mostLines})`).pluck().iterate()) lines.push(String(line));
+  } catch (error) {
+    if (!(error instanceof Database.SqliteError && error.code.startsWith('SQLITE_CORRUPT'))) throw error;
+    lines.push(error.message);
+  }
+  return lines.filter((line) => line !== 'ok');
+}
+
+/** Pages that are of no tree and not free. */
+const orphansIn = (raw: Database.Database): number[] =>
+  [
+    ...integrityOf(raw, 10_000_000)
+      .join('\n')
+      .matchAll(/^Page (\d+): never used$/gm),
+  ].map(([, page]) => Number(page));
+
+/** Whether two numbers differ in no more than one of their bytes, as the schema writes them. */
+const isByteAway = (a: number, b: number): boolean => [0, 8, 16, 24].some((shift) => ((a ^ b) & ~(0xff << shift)) === 0);
+
 /** The first bytes of a database: its kind, page size and version. */
 const headerLength = 100;
 
