@@ -1,6 +1,6 @@
 import { type Artifacts, refOfHash } from '../artifacts/index.js';
 import type { ArtifactNo, ArtifactRef, CommitSeq, ContextId, Timestamp } from '../base/index.js';
-import { type Clock, type Recent, timestampOf } from '../base/index.js';
+import { type Clock, corrupt, type Recent, timestampOf } from '../base/index.js';
 import type { Checkpoint, Commit, CommitType, Tier } from '../contract/index.js';
 import type { Losses, Outline, ParsedDelta } from '../formats/index.js';
 import type { WritableDb } from '../store/index.js';
@@ -62,6 +62,7 @@ SELECT c.seq, c.id, c.parent, c.line, c.depth, c.type, c.artifact, c.format, c.t
   FROM context c`;
 
 export function toCommit(row: ContextRow): Commit {
+  if (!row.hash) throw corrupt(row.id, `what ${row.id} holds is not told any more: the database is damaged; run "stemma fsck" to see what is sound`);
   return {
     id: row.id,
     parent: row.parentId,

@@ -132,13 +132,13 @@ const selectCommits = /* sql */ `
 SELECT c.seq, c.id, c.digest, c.parent, p.id AS parentId, p.contextTokens AS parentTokens, c.type, c.artifact, a.hash, c.format, c.template,
        c.messageCount, c.tokenCount, c.contextTokens, c.createdAt
   FROM context c LEFT JOIN context p ON p.seq = c.parent LEFT JOIN artifact a ON a.no = c.artifact
- WHERE c.project = ? AND c.seq > ? ORDER BY c.seq LIMIT ${atOnce}`;
+ WHERE c.project = ?`;
 
 export function* commitProblems(chain: Chain): Generator<undefined, { count: number; problems: Problem[] }> {
   const problems = [...placeProblems(chain), ...listProblems(chain)];
   let count = 0;
   for (let last = 0; ; ) {
-    const rows = chain.db.all<CommitRow>(selectCommits, chain.project, last);
+    const rows = chain.db.all<CommitRow>(`${selectCommits} AND c.seq > ? ORDER BY c.seq LIMIT ${atOnce}`, chain.project, last);
     problems.push(...rows.flatMap((row) => [...identityProblems(row), ...contentProblems(chain, row)]));
     count += rows.length;
     const end = rows.at(-1);
@@ -163,16 +163,30 @@ const listProblems = (chain: Chain): Problem[] =>
 
 /** C1: the id and the digest are of parent, content, time and template, so that one of these cannot have changed unseen. */
 function identityProblems(row: CommitRow): Problem[] {
-  // Of a table that is looked for in another's pages, a column is anything.
-  const isThere = Buffer.isBuffer(row.hash) && Buffer.isBuffer(row.digest);
-  if (!isThere || (row.parent !== null && row.parentId === null))
-    return [{ kind: 'commit', id: row.id, message: `its ${isThere ? 'parent' : 'content'} is not in the project` }];
+  if (!isReadable(row) || (row.parent !== null && row.parentId === null))
+    return [{ kind: 'commit', id: row.id, message: `its ${isReadable(row) ? 'parent' : 'content'} is not in the project` }];
   if (isStandIn(row.digest))
     return [{ kind: 'commit', id: row.id, message: 'it was lost with a damaged page of the database, but for its name and place' }];
-  const digest = digestOf({ parent: row.parentId, ref: refOfHash(row.hash as Buffer), createdAt: row.createdAt, template: row.template });
-  if (!digest.equals(row.digest) || !row.id.startsWith(`ctx-${digest.toString('hex', 0, 4)}`))
+  const name = nameFrom(row);
+  if (name === undefined)
     return [{ kind: 'commit', id: row.id, message: 'its id is not that of its parent, content, time and template: one of them has changed' }];
+  if (!row.id.startsWith(name)) return [{ kind: 'commit', id: row.id, message: `its id has changed: it was ${name}` }];
   return [];
+}
+
+/** Of a table that is looked for in another's pages, a column is anything. */
+const isReadable = ({ hash, digest }: CommitRow): boolean => Buffer.isBuffer(hash) && Buffer.isBuffer(digest);
+
+/** What a commit is called by all that it is made of; undefined where that is not what it was. */
+function nameFrom(row: CommitRow): ContextId | undefined {
+  const digest = digestOf({ parent: row.parentId, ref: refOfHash(row.hash as Buffer), createdAt: row.createdAt, template: row.template });
+  return digest.equals(row.digest) ? (`ctx-${digest.toString('hex', 0, 4)}` as ContextId) : undefined;
+}
+
+/** What the commit that is stored under a name should be called; undefined where nobody can say. */
+export function nameOf(chain: Chain, id: ContextId): ContextId | undefined {
+  const row = chain.db.one<CommitRow>(`${selectCommits} AND c.id = ?`, chain.project, id);
+  return row && isReadable(row) ? nameFrom(row) : undefined;
 }
 
 /** Counts and outline against what the artifact holds now; damaged content is named by itself. */
@@ -225,7 +239,7 @@ function refusals(read: () => unknown): StemmaError[] {
   }
 }
 
-function soundly<T>(read: () => T): T | undefined {
+export function soundly<T>(read: () => T): T | undefined {
   try {
     return read();
   } catch (error) {

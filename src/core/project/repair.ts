@@ -4,7 +4,7 @@ import { type Chain, dropList, outlineOf } from '../chain/index.js';
 import type { CommitType } from '../contract/index.js';
 import { countsOf, findFormat } from '../formats/index.js';
 import { contentsOnDisk } from '../intake/index.js';
-import { type CheckResult, checkProject, type DamagedArtifact, damagedArtifacts, databaseProblems, type Problem } from './check.js';
+import { type CheckResult, checkProject, type DamagedArtifact, damagedArtifacts, databaseProblems, nameOf, type Problem, soundly } from './check.js';
 import type { Project } from './project.js';
 import { standIns } from './salvaged.js';
 
@@ -31,6 +31,7 @@ export function* repairProject(project: Project): Generator<undefined, CheckResu
     dropOutlines(chain, before.problems);
     dropList(chain);
     recount(chain, before.problems);
+    renameBack(chain, before.problems);
   });
   // What has changed is told once, and stands from here on.
   project.db.acceptRows();
@@ -147,7 +148,8 @@ function recount(chain: Chain, problems: readonly Problem[]): void {
     totals.set(row.seq, total);
     chain.db.run('UPDATE context SET contextTokens = ? WHERE seq = ? AND contextTokens <> ?', total, row.seq, total);
     if (!wrong.has(row.id) || !findFormat(row.format)) continue;
-    const counts = countsOf(outlineOf(chain, row.artifact, row.format));
+    const counts = soundly(() => countsOf(outlineOf(chain, row.artifact, row.format)));
+    if (!counts) continue;
     chain.db.run(
       'UPDATE context SET messageCount = ?, entries = ?, errors = ? WHERE seq = ?',
       row.type === 'compaction' ? 0 : counts.messages,
@@ -155,6 +157,16 @@ function recount(chain: Chain, problems: readonly Problem[]): void {
       counts.errors,
       row.seq,
     );
+  }
+}
+
+/** A commit whose name has changed, and nothing that it is made of, has its name back. */
+function renameBack(chain: Chain, problems: readonly Problem[]): void {
+  for (const id of [...commitsOf(problems, 'commit'), ...commitsOf(problems, 'row')]) {
+    const name = nameOf(chain, id);
+    if (name === undefined || id.startsWith(name) || chain.db.one('SELECT 1 FROM context WHERE project = ? AND id = ?', chain.project, name))
+      continue;
+    chain.db.run('UPDATE context SET id = ? WHERE project = ? AND id = ?', name, chain.project, id);
   }
 }
 

@@ -154,6 +154,27 @@ describe('a page of a table that cannot be read', () => {
     },
   );
 
+  test('[C1, S16] none, where a letter of a commit is another, wherever it stands: the commit has its name back', () => {
+    const { dir, ids, texts } = chain();
+    const id = ids[30] as ContextId;
+    const sound = readFileSync(fileOf(dir));
+    let places = 0;
+    for (let place = sound.indexOf(id); place !== -1; place = sound.indexOf(id, place + 1)) {
+      places += 1;
+      const moved = join(scratch(), 'renamed.stemma');
+      cpSync(dir, moved, { recursive: true });
+      const bytes = Buffer.from(sound);
+      bytes[place + 6] = (bytes[place + 6] ?? 0) ^ 1;
+      writeFileSync(fileOf(moved), bytes);
+      const project = reopened(moved, { repair: true });
+      expect(atOnce(checkProject(project)).ok).toBe(false);
+      atOnce(repairProject(project));
+      expect(ids.filter((one) => readable(project, one) !== texts.get(one))).toEqual([]);
+      expect(atOnce(checkProject(project)).problems).toEqual([]);
+    }
+    expect(places).toBeGreaterThan(1);
+  });
+
   test('[S13, S16] of contents: the commits on it are named, all others are whole', () => {
     const { dir, ids, texts } = chain();
     at(dir, 'content-30.', spoil);
