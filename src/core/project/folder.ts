@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, renameSync, rmdirSync, rmSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { openArtifacts } from '../artifacts/index.js';
 import { badRequest, type Clock, corrupt, isObject, notFound, parseJson, recent, StemmaError, stringAt, timestampOf } from '../base/index.js';
@@ -40,24 +40,31 @@ export interface NewProject {
   readonly projectId?: string | undefined;
 }
 
+const isThere = (dir: string): StemmaError => new StemmaError('CONFLICT', `${dir} is there already; open it, or choose another name`, { dir });
+
 /**
  * Makes a project folder and gives its path; `.stemma` is added to its name where it is missing.
  * @throws CONFLICT where something is there already; BAD_REQUEST where nothing can be made there.
  */
 export function makeFolder(input: NewProject, clock: Clock): string {
   const dir = projectDir(input.dir);
-  if (existsSync(dir) && readdirSync(dir).length > 0)
-    throw new StemmaError('CONFLICT', `${dir} is there already; open it, or choose another name`, { dir });
+  if (existsSync(dir) && readdirSync(dir).length > 0) throw isThere(dir);
   const projectId = input.projectId ?? randomUUID();
   const name = input.name ?? basename(dir, ending);
   const createdAt = clock();
+  const said = { format: formatVersion, projectId, name, createdAt: timestampOf(createdAt), tokenizer };
+  const beside = `${dir}.${randomUUID().slice(0, 8)}.part`;
   try {
-    makeFolders(join(dir, objects));
+    makeFolders(join(beside, objects));
+    writeNew(join(beside, manifest), `${JSON.stringify(said, null, 2)}\n`);
+    // It takes its place whole: of several that are made at once there, the others find one that can be opened.
+    if (existsSync(dir)) rmdirSync(dir);
+    renameSync(beside, dir);
   } catch (error) {
+    rmSync(beside, { recursive: true, force: true });
+    if (existsSync(join(dir, manifest))) throw isThere(dir);
     throw badRequest('dir', `no project can be made at ${dir}: ${(error as Error).message}`);
   }
-  const said = { format: formatVersion, projectId, name, createdAt: timestampOf(createdAt), tokenizer };
-  writeNew(join(dir, manifest), `${JSON.stringify(said, null, 2)}\n`);
   return dir;
 }
 
