@@ -78,8 +78,11 @@ function standInCommit(chain: Chain, seq: number, { id, line, depth, principal, 
     seq,
   );
   const place = { line: line ?? like?.line ?? null, depth: depth ?? (like ? Math.max(0, like.depth - 1) : 0) };
+  // Its line may be lost as well, and what that began at.
+  if (place.line !== null) chain.db.run('INSERT OR IGNORE INTO line (no, project) VALUES (?, ?)', place.line, chain.project);
   const parent = chain.db.one<{ seq: number | null }>(
-    'SELECT IFNULL((SELECT seq FROM context WHERE line = ? AND depth = ? AND seq < ?), (SELECT origin FROM line WHERE no = ?)) AS seq',
+    `SELECT IFNULL((SELECT seq FROM context WHERE line = ? AND depth = ? AND seq < ?),
+                   (SELECT l.origin FROM line l JOIN context c ON c.seq = l.origin WHERE l.no = ?)) AS seq`,
     place.line,
     Number(place.depth) - 1,
     seq,
