@@ -226,17 +226,13 @@ function isNear(a: string, b: string): boolean {
   return others < 2;
 }
 
-/** Puts definitions right that differ by one character. False where there are none. */
-export function mendDefinitions(file: string): boolean {
+/** Work on what the schema itself says. One entry that does not parse is passed over, and not the end of reading; what does not work is no help. */
+function onSchema(file: string, work: (raw: Database.Database) => boolean): boolean {
   const raw = new Database(file);
   try {
     raw.unsafeMode();
-    // One that does not parse is passed over, and not the end of reading.
     raw.pragma('writable_schema = ON');
-    const changed = changedDefinitions(raw);
-    const write = raw.prepare('UPDATE sqlite_schema SET type = ?, name = ?, tbl_name = ?, sql = ? WHERE rowid = ?');
-    for (const { rowid, wanted } of changed) write.run(wanted.type, wanted.name, wanted.tbl_name, wanted.sql, rowid);
-    return changed.length > 0;
+    return work(raw);
   } catch (error) {
     if (error instanceof Database.SqliteError) return false;
     throw error;
@@ -245,6 +241,15 @@ export function mendDefinitions(file: string): boolean {
   }
 }
 
+/** Puts definitions right that differ by one character. False where there are none. */
+export const mendDefinitions = (file: string): boolean =>
+  onSchema(file, (raw) => {
+    const changed = changedDefinitions(raw);
+    const write = raw.prepare('UPDATE sqlite_schema SET type = ?, name = ?, tbl_name = ?, sql = ? WHERE rowid = ?');
+    for (const { rowid, wanted } of changed) write.run(wanted.type, wanted.name, wanted.tbl_name, wanted.sql, rowid);
+    return changed.length > 0;
+  });
+
 /** Places that are tried for a tree that is not where the schema says. */
 const mostPlaces = 2_000;
 
@@ -252,11 +257,8 @@ const mostPlaces = 2_000;
  * Puts right where a table or an index begins, where one byte of that has changed: its pages are then of no tree, and with the right one
  * of them for its first all pages are read through again. False where that is not the damage.
  */
-export function mendRoots(file: string): boolean {
-  const raw = new Database(file);
-  try {
-    raw.unsafeMode();
-    raw.pragma('writable_schema = ON');
+export const mendRoots = (file: string): boolean =>
+  onSchema(file, (raw) => {
     const orphans = orphansIn(raw);
     if (orphans.length === 0) return false;
     const trees = raw.prepare('SELECT rowid, rootpage FROM sqlite_schema WHERE rootpage > 0').all() as Tree[];
@@ -276,13 +278,7 @@ export function mendRoots(file: string): boolean {
         move(tree, tree.rootpage);
       }
     return false;
-  } catch (error) {
-    if (error instanceof Database.SqliteError) return false;
-    throw error;
-  } finally {
-    raw.close();
-  }
-}
+  });
 
 interface Tree {
   readonly rowid: number;
