@@ -31,7 +31,6 @@ interface Options {
   readonly vault: Vault | undefined;
 }
 
-const listTimeoutMs = 5_000;
 const noVault =
   'Here keys come from the environment alone: set ANTHROPIC_API_KEY, GEMINI_API_KEY, or OPENAI_API_KEY (and OPENAI_BASE_URL), and start Stemma again.';
 
@@ -85,7 +84,7 @@ function providerOf({ id, title, wire, url, sealed }: Written, vault: Vault | un
     case 'responses':
       return responsesProvider({ ...server, ...(sealed !== undefined && { key }) });
     case 'openai':
-      return openaiProvider({ ...server, listTimeoutMs, ...(sealed !== undefined && { key }) });
+      return openaiProvider({ ...server, ...(sealed !== undefined && { key }) });
   }
 }
 

@@ -1,7 +1,5 @@
 import type { ModelProvider, ReplyPiece } from '../../core/project/index.js';
-import { type Endpoint, events, type Key, keyOf, modelsOf, unavailable } from './line.js';
-
-const listTimeoutMs = 5_000;
+import { argumentsIn, type Endpoint, events, type Key, keyOf, modelsOf, unavailable } from './line.js';
 
 interface Block {
   readonly type: string;
@@ -29,7 +27,7 @@ export function anthropicProvider({ url, key, id = 'anthropic', title = 'Anthrop
     id,
     title,
     wire: 'anthropic',
-    models: () => modelsOf(endpoint, '/v1/models?limit=100', listTimeoutMs),
+    models: () => modelsOf(endpoint, '/v1/models?limit=100'),
     async *stream({ body, headers: more }, signal) {
       const own = { ...endpoint, headers: async () => ({ ...more, ...(await headers()) }) };
       const blocks = new Map<number, Block>();
@@ -89,14 +87,4 @@ function* piecesOf(event: Record<string, unknown>, blocks: Map<number, Block>): 
   }
   if (event.type === 'content_block_stop' && block.type === 'tool_use')
     yield { kind: 'tool_call', toolCallId: block.id ?? '', toolName: block.name ?? '', arguments: argumentsIn(block.json) };
-}
-
-/** What a model wrote as arguments; what is no JSON stays the text that it is. */
-export function argumentsIn(json: string): unknown {
-  if (json.trim() === '') return {};
-  try {
-    return JSON.parse(json);
-  } catch {
-    return json;
-  }
 }

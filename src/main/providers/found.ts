@@ -18,7 +18,6 @@ const local = [
   { id: 'llama.cpp', title: 'llama.cpp on this machine', url: 'http://127.0.0.1:8080/v1' },
 ] as const;
 const localTimeoutMs = 300;
-const remoteTimeoutMs = 5_000;
 
 /** The providers that the environment opens, and the local ones, which say for themselves whether they are there. */
 export function found(env: Environment): Found[] {
@@ -46,7 +45,7 @@ export function found(env: Environment): Found[] {
     const server = { id: 'openai', title: 'OpenAI-compatible', url: compatibleUrl };
     providers.unshift({
       account: { ...server, wire: 'openai', hasKey: Boolean(openaiKey), from: 'environment' },
-      provider: openaiProvider({ ...server, key: openaiKey, listTimeoutMs: remoteTimeoutMs }),
+      provider: openaiProvider({ ...server, key: openaiKey }),
     });
   }
   if (anthropicKey) {

@@ -1,8 +1,6 @@
 import type { ModelProvider, ReplyPiece } from '../../core/project/index.js';
 import { type Endpoint, events, type Key, keyOf, modelsOf, unavailable } from './line.js';
 
-const listTimeoutMs = 5_000;
-
 /** Where Gemini's API is for everybody: with it, a key is all that is needed. */
 export const geminiUrl = 'https://generativelanguage.googleapis.com';
 
@@ -45,7 +43,7 @@ export function geminiProvider({ url, key, id = 'gemini', title = 'Gemini' }: Ge
     id,
     title,
     wire: 'gemini',
-    models: () => modelsOf(endpoint, '/models?pageSize=1000', listTimeoutMs),
+    models: () => modelsOf(endpoint, '/models?pageSize=1000'),
     async *stream({ model, body }, signal) {
       let calls = 0;
       let counted: Counted | undefined;

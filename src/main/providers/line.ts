@@ -140,8 +140,11 @@ function answeringModel(model: { name?: unknown; supportedGenerationMethods?: un
   return [model.name.replace(/^models\//, '')];
 }
 
+/** How long a provider has to list its models, where nothing else is said. */
+const usualListMs = 5_000;
+
 /** The names of the models that an endpoint lists, in either form that there is. */
-export async function modelsOf(endpoint: Endpoint, path: string, timeoutMs: number): Promise<{ models: string[]; problem?: string }> {
+export async function modelsOf(endpoint: Endpoint, path: string, timeoutMs = usualListMs): Promise<{ models: string[]; problem?: string }> {
   try {
     const response = await fetch(endpoint.url + path, {
       headers: await endpoint.headers(),
@@ -154,5 +157,15 @@ export async function modelsOf(endpoint: Endpoint, path: string, timeoutMs: numb
     return { models: namesIn(await response.text()) };
   } catch (error) {
     return { models: [], problem: `it cannot be reached (${messageOf(error)})` };
+  }
+}
+
+/** What a model wrote as arguments; what is no JSON stays the text that it is. */
+export function argumentsIn(json: string): unknown {
+  if (json.trim() === '') return {};
+  try {
+    return JSON.parse(json);
+  } catch {
+    return json;
   }
 }

@@ -1,6 +1,5 @@
 import type { ModelProvider, ReplyPiece } from '../../core/project/index.js';
-import { argumentsIn } from './anthropic.js';
-import { type Endpoint, events, type Key, keyOf, modelsOf, unavailable } from './line.js';
+import { argumentsIn, type Endpoint, events, type Key, keyOf, modelsOf, unavailable } from './line.js';
 
 interface Delta {
   readonly content?: string | null;
@@ -26,7 +25,7 @@ interface OpenaiOptions {
   readonly title: string;
   readonly key?: Key | undefined;
   /** How long the list of models may take: a local server answers at once or is not there. */
-  readonly listTimeoutMs: number;
+  readonly listTimeoutMs?: number;
 }
 
 /** Any server that speaks chat completions. */

@@ -1,8 +1,5 @@
 import type { ModelProvider, ReplyPiece } from '../../core/project/index.js';
-import { argumentsIn } from './anthropic.js';
-import { type Endpoint, events, type Key, keyOf, modelsOf, unavailable } from './line.js';
-
-const listTimeoutMs = 5_000;
+import { argumentsIn, type Endpoint, events, type Key, keyOf, modelsOf, unavailable } from './line.js';
 
 /** Where the Responses API is for everybody. */
 export const openaiUrl = 'https://api.openai.com/v1';
@@ -53,7 +50,7 @@ export function responsesProvider({ url, id, title, key }: ResponsesOptions): Mo
     id,
     title,
     wire: 'responses',
-    models: () => modelsOf(endpoint, '/models', listTimeoutMs),
+    models: () => modelsOf(endpoint, '/models'),
     async *stream({ body, headers: more }, signal) {
       const own = { ...endpoint, headers: async () => ({ ...more, ...(await headers()) }) };
       /** The items whose words came piece by piece. */
