@@ -1,30 +1,19 @@
 import { blake3Of } from '../artifacts/index.js';
-import { type ArtifactNo, type ByteRange, badRequest, type ContextId, inWords, StemmaError, timestampOf } from '../base/index.js';
-import { addCommit, type Chain, type ContextRow, commitAt, commitEndingAt, remember, rememberAll, saveOutline } from '../chain/index.js';
+import { badRequest, type ContextId, inWords, StemmaError } from '../base/index.js';
+import { type Chain, commitAt } from '../chain/index.js';
 import type { Checkpoint, ImportProgress, ImportResult, Skip } from '../contract/index.js';
-import {
-  type FileBytes,
-  formatOf,
-  type ImportableFormat,
-  type ImportPlan,
-  importableFormats,
-  type KnownRecords,
-  type Lines,
-  type PlanContext,
-  type PlannedCommit,
-  startOf,
-} from '../formats/index.js';
-import { hasCalls, joinAnswers, type StoredRange, takeRecords } from '../requests/index.js';
+import { type ImportableFormat, type ImportPlan, importableFormats, type KnownRecords, type Lines, type PlanContext } from '../formats/index.js';
 import { planAhead } from './ahead.js';
 import { metaBeside } from './beside.js';
 import { type FoundFile, fileOf, filesUnder, ioReason, type OpenFile, openFile, sizeOf, Unreadable } from './files.js';
 import { type Document, documentOf, type Holding, mayHold, membersNamed, membersOf, withHolding } from './members.js';
 import { fileNear } from './near.js';
 import type { Planned, Planner } from './planner.js';
-import { outlineOfCommit, type SentCommit, type SentPlan } from './planning.js';
+import type { SentPlan } from './planning.js';
 import { recognized } from './recognize.js';
-import { latestSource, latestUnder, type Piece, type SourceRow, saveSource } from './sources.js';
-import { attachWaiting, rememberWaiting, type Store } from './waiting.js';
+import { latestSource, latestUnder, type SourceRow, saveSource } from './sources.js';
+import { type FileResult, store, storeAgain } from './storing.js';
+import { attachWaiting } from './waiting.js';
 
 export interface ImportInput {
   readonly paths: readonly string[];
@@ -35,15 +24,6 @@ export interface ImportInput {
 export type Granularity = 'turn_boundary' | 'tool_call';
 
 export type ImportEvent = ImportProgress;
-
-interface FileResult {
-  readonly commits: number;
-  readonly entries: number;
-  readonly tips: readonly ContextId[];
-  readonly sessions: number;
-  readonly skipped: readonly Skip[];
-  readonly notes: readonly Skip[];
-}
 
 /**
  * Imports every transcript at and under the paths, one transaction a file, telling how far it is before each file.
@@ -296,7 +276,7 @@ function importOpen(chain: Chain, found: FoundFile, file: OpenFile, asked: Ask, 
       const isSame = now?.no === before?.no && (now === undefined || (before !== undefined && now.hash.equals(before.hash)));
       if (!isSame) return undefined;
       const stored = store(chain, { found, file, hash, plan, grown });
-      const result = { ...stored, notes: [...stored.notes, ...attachWaiting(chain, path, again(chain))] };
+      const result = { ...stored, notes: [...stored.notes, ...attachWaiting(chain, path, storeAgain(chain))] };
       if (file.hasChanged(hash)) throw changed();
       return origin ? withOrigin(result, origin) : result;
     });
@@ -332,264 +312,5 @@ function endingAs(checkpoint: Checkpoint, plan: ImportPlan | SentPlan): ImportPl
 export const knownRecords = (chain: Chain): KnownRecords => ({
   has: (record) => chain.db.one('SELECT 1 FROM record WHERE project = ? AND record = ?', chain.project, record) !== undefined,
 });
-
-interface Storing {
-  readonly found: FoundFile;
-  readonly file: OpenFile;
-  readonly hash: Buffer;
-  readonly plan: ImportPlan | SentPlan;
-  readonly grown: SourceRow | undefined;
-}
-
-function store(chain: Chain, { found, file, hash, plan, grown }: Storing): FileResult {
-  const { bytes } = file;
-  const from = grown?.resumeAt ?? 0;
-  const rows: ContextRow[] = [];
-  const pieces: PlacedPiece[] = [];
-  let commits = 0;
-  let entries = 0;
-  let opening: Pick<PlannedCommit, 'summary'> | undefined;
-  const storeAll = function* (): Generator<{ readonly seq: ContextRow['seq']; readonly records: readonly string[] }> {
-    for (const planned of plan.commits) {
-      const stored = storeCommit(chain, found, bytes, plan.format, planned, rows);
-      rows.push(stored.row);
-      if (planned.type === 'delta') opening ??= planned.summary === undefined ? {} : { summary: planned.summary };
-      pieces.push(...stored.pieces);
-      commits += stored.isNew ? 1 : 0;
-      entries += stored.entries;
-      yield { seq: stored.row.seq, records: planned.records };
-    }
-  };
-  rememberAll(chain, storeAll());
-  // Request records are side data: where nothing is, there are none; a grown file may bring what answers an earlier one.
-  const hasSide = plan.side.length > 0 || (grown !== undefined && hasCalls(chain, grown.no));
-  const requests = hasSide ? takeRecords(chain, { bytes, whole: file.whole, format: plan.format, from, source: grown?.no }) : undefined;
-  const { own, others } = splitSide(plan.side, requests?.stored ?? []);
-  pieces.push(...own, ...storeSide(chain, bytes, others));
-  const tips = tipRows(chain, plan, rows);
-  const [first] = rows;
-  if (plan.awaits !== undefined && first) rememberWaiting(chain, first.seq, plan.awaits);
-  const kept = grown ? piecesUpTo(grown.pieces, from) : [];
-  const laidOut = layOut(chain, bytes, pieces, from);
-  const resumeAt = plan.end;
-  const source = saveSource(chain, {
-    replaces: grown?.no,
-    path: found.path,
-    format: plan.format,
-    size: bytes.length,
-    hash,
-    resumeAt,
-    resumeHash: resumeAt === bytes.length ? hash : file.hash(resumeAt),
-    sessionId: plan.sessionId ?? grown?.sessionId ?? null,
-    title: plan.title ?? grown?.title ?? opening?.summary ?? null,
-    cwd: plan.cwd ?? grown?.cwd ?? null,
-    tips: (tips.length ? tips : grown ? grown.tips.map((seq) => commitAt(chain, seq)) : []).map((row) => row.seq),
-    pieces: [...kept, ...laidOut.pieces],
-  });
-  requests?.save(source);
-  joinAnswers(chain, rows);
-  const place = (problem: { line: number; reason: string }): Skip => ({ path: found.path, line: problem.line, reason: problem.reason });
-  return {
-    commits,
-    entries,
-    tips: tips.map((row) => row.id),
-    sessions: 1,
-    skipped: [...plan.skipped, ...(requests?.problems ?? [])].map(place),
-    notes: [...plan.notes.map(place), ...laidOut.notes.map(place)],
-  };
-}
-
-const tipRows = (chain: Chain, plan: Pick<ImportPlan, 'tips'>, rows: readonly ContextRow[]): ContextRow[] =>
-  plan.tips.flatMap((tip) => ('plan' in tip ? rows[tip.plan] : commitEndingAt(chain, tip.record)) ?? []);
-
-/** Stores the commits of a file that is stored already, where a new plan has them: by their records they are found from now on. */
-const again =
-  (chain: Chain): Store =>
-  ({ path, importedAt }, bytes, plan) => {
-    const rows: ContextRow[] = [];
-    for (const planned of plan.commits) {
-      const { row } = storeCommit(chain, { path, bytes: bytes.length, modifiedAt: importedAt }, bytes, plan.format, planned, rows);
-      rows.push(row);
-      remember(chain, row, planned.records);
-      chain.db.run(
-        'UPDATE record SET context = ? WHERE project = ? AND record IN (SELECT value FROM json_each(?))',
-        row.seq,
-        chain.project,
-        JSON.stringify(planned.records),
-      );
-    }
-    return tipRows(chain, plan, rows).map(({ seq }) => seq);
-  };
-
-/** A piece of the file with the offset at which it stands in the file. */
-interface PlacedPiece extends Piece {
-  readonly at: number;
-}
-
-function storeCommit(
-  chain: Chain,
-  file: FoundFile,
-  bytes: FileBytes,
-  format: string,
-  planned: PlannedCommit | SentCommit,
-  rows: readonly ContextRow[],
-): { row: ContextRow; pieces: PlacedPiece[]; isNew: boolean; entries: number } {
-  const parent = parentOf(chain, planned, rows);
-  const delta = joined(bytes, [...planned.ranges, ...(planned.kept ?? [])]);
-  const { no, ref } = chain.artifacts.put(delta, { contentType: formatOf(format).contentType, bulk: true });
-  const { data, counts } = outlineOfCommit(planned);
-  const highest = chain.db.one<{ seq: number | null }>('SELECT MAX(seq) AS seq FROM context')?.seq ?? 0;
-  const row = addCommit(chain, {
-    parent,
-    type: planned.type,
-    artifact: no,
-    ref,
-    format,
-    template: planned.template,
-    principal: planned.principal,
-    sessionId: planned.sessionId,
-    checkpoint: planned.checkpoint,
-    summary: planned.summary,
-    messageCount: planned.type === 'compaction' ? 0 : counts.messages,
-    tokenCount: counts.tokens,
-    errors: counts.errors,
-    entries: counts.entries,
-    forked: false,
-    // A turn without a time of its own happened at the latest when the file was last written.
-    createdAt: planned.createdAt ?? timestampOf(parent?.createdAt ?? file.modifiedAt),
-  });
-  saveOutline(chain, no, format, data);
-  if (planned.startedBy)
-    chain.db.run(
-      'INSERT OR IGNORE INTO started (context, project, toolCallId) VALUES (?, ?, ?)',
-      row.seq,
-      chain.project,
-      'toolCallId' in planned.startedBy ? planned.startedBy.toolCallId : startOf(planned.startedBy.sessionId),
-    );
-  return { row, pieces: piecesIn(no, planned.ranges), isNew: row.seq > highest, entries: counts.entries };
-}
-
-function parentOf(chain: Chain, planned: Pick<PlannedCommit, 'parent'>, rows: readonly ContextRow[]): ContextRow | null {
-  if (planned.parent === null) return null;
-  if ('plan' in planned.parent) {
-    const row = rows[planned.parent.plan];
-    if (!row) throw new Error(`the plan names commit ${planned.parent.plan} as a parent before it is made`);
-    return row;
-  }
-  return commitEndingAt(chain, planned.parent.record) ?? null;
-}
-
-/** Side data of a file is one object, whatever places it stands in; so much of it that it would fill memory is several. */
-function storeSide(chain: Chain, bytes: FileBytes, side: readonly ByteRange[]): PlacedPiece[] {
-  return sideObjects(side).flatMap((ranges) => {
-    const { no } = chain.artifacts.put(joined(bytes, ranges), { contentType: 'application/octet-stream', bulk: true });
-    return piecesIn(no, ranges);
-  });
-}
-
-const largestSide = 16 * 1024 * 1024;
-
-/** The ranges that go into one object each. */
-export function sideObjects(side: readonly ByteRange[]): ByteRange[][] {
-  const objects: ByteRange[][] = [];
-  let size = largestSide;
-  for (const range of side)
-    for (let { start } = range; start < range.end; ) {
-      if (size >= largestSide) {
-        objects.push([]);
-        size = 0;
-      }
-      const end = Math.min(range.end, start + largestSide - size);
-      objects.at(-1)?.push({ start, end });
-      size += end - start;
-      start = end;
-    }
-  return objects;
-}
-
-/** Side data that model calls are stored with already, and the rest of it. */
-function splitSide(side: readonly ByteRange[], stored: readonly StoredRange[]): { own: PlacedPiece[]; others: ByteRange[] } {
-  const own: PlacedPiece[] = [];
-  const others: ByteRange[] = [];
-  let next = 0;
-  for (const range of side) {
-    let at = range.start;
-    for (; next < stored.length && (stored[next] as StoredRange).at < range.end; next += 1) {
-      const piece = stored[next] as StoredRange;
-      if (piece.at < at || piece.at + piece.length > range.end) continue;
-      if (piece.at > at) others.push({ start: at, end: piece.at });
-      own.push(piece);
-      at = piece.at + piece.length;
-    }
-    if (at < range.end) others.push({ start: at, end: range.end });
-  }
-  return { own, others };
-}
-
-/** The ranges' bytes, one after the other. */
-export function joined(bytes: FileBytes, ranges: readonly ByteRange[]): Uint8Array {
-  const [first, ...others] = ranges;
-  if (!first) return new Uint8Array();
-  if (!others.length) return bytes.subarray(first.start, first.end);
-  const whole = Buffer.allocUnsafe(ranges.reduce((size, { start, end }) => size + end - start, 0));
-  let at = 0;
-  for (const { start, end } of ranges) {
-    whole.set(bytes.subarray(start, end), at);
-    at += end - start;
-  }
-  return whole;
-}
-
-function piecesIn(artifact: ArtifactNo, ranges: readonly ByteRange[]): PlacedPiece[] {
-  let start = 0;
-  return ranges.map((range) => {
-    const piece = { at: range.start, artifact, start, length: range.end - range.start };
-    start += piece.length;
-    return piece;
-  });
-}
-
-/**
- * The pieces in file order, each byte once. A stretch that no plan named would be lost: it is kept as side data, and
- * said, because it is a fault of the planner.
- */
-function layOut(
-  chain: Chain,
-  bytes: FileBytes,
-  pieces: readonly PlacedPiece[],
-  from: number,
-): { pieces: Piece[]; notes: { line: number; reason: string }[] } {
-  const result: Piece[] = [];
-  const notes: { line: number; reason: string }[] = [];
-  let at = from;
-  const fill = (end: number): void => {
-    if (end <= at) return;
-    const { no } = chain.artifacts.put(bytes.subarray(at, end), { contentType: 'application/octet-stream', bulk: true });
-    result.push({ artifact: no, start: 0, length: end - at });
-    notes.push({ line: 0, reason: `bytes ${at} to ${end} were in no commit and no side data; they are kept with the file` });
-    at = end;
-  };
-  for (const piece of [...pieces].sort((a, b) => a.at - b.at)) {
-    // Two pieces that overlap would be a fault of the planner, but the file has each byte once.
-    const repeated = Math.max(0, at - piece.at);
-    if (repeated >= piece.length) continue;
-    fill(piece.at);
-    result.push({ artifact: piece.artifact, start: piece.start + repeated, length: piece.length - repeated });
-    at += piece.length - repeated;
-  }
-  fill(bytes.length);
-  return { pieces: result, notes };
-}
-
-function piecesUpTo(pieces: readonly Piece[], size: number): Piece[] {
-  const result: Piece[] = [];
-  let at = 0;
-  for (const piece of pieces) {
-    if (at >= size) break;
-    result.push({ ...piece, length: Math.min(piece.length, size - at) });
-    at += piece.length;
-  }
-  return result;
-}
 
 const tipIds = (chain: Chain, source: SourceRow): ContextId[] => source.tips.map((seq) => commitAt(chain, seq).id);

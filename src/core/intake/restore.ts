@@ -4,8 +4,9 @@ import type { Chain } from '../chain/index.js';
 import { type FileBytes, importableFormats, type KnownRecords, type PlanContext } from '../formats/index.js';
 import { metaBeside } from './beside.js';
 import { fileOf, type OpenFile, openFile, Unreadable } from './files.js';
-import { joined, knownRecords, sideObjects } from './import.js';
+import { knownRecords } from './import.js';
 import { memberBytes } from './members.js';
+import { joined, sideObjects } from './pieces.js';
 import { allSources, type Piece, type SourceRow } from './sources.js';
 
 /**
