@@ -9,6 +9,7 @@ export const projectInfo = z.object({
   dir: z.string(),
   createdAt: timestamp,
   counts: z.object({ commits: count, entries: count, cards: count, boxes: count, artifacts: count }),
+  /** Content as it was, and what all of the project takes on disk once the database's journal is folded in. */
   bytes: z.object({ logical: count, stored: count }),
   formatVersion: count,
   /** Who counted its tokens: counts are approximate, and those of two tokenizers are not to be compared. */
@@ -19,9 +20,10 @@ export type ProjectInfo = z.output<typeof projectInfo>;
 /**
  * What bytes on disk serve. `content`: histories and whatever else was put, compressed. `search` and `reading`: indexes over it that are
  * made again by a repair. `requests`: calls to models. `history`: commits, tickets, cards, messages. `caches`: materializations, made
- * again when asked for. `journal`: the database's journal, and pages that were given back. `backups`: the database before a migration.
+ * again when asked for. `free`: pages that were given back, taken again before the file grows. `backups`: the database before a migration.
+ * `journal`: beside all that, where the database writes first; it is folded in, and as large for little as for much.
  */
-export const diskAreas = ['content', 'search', 'reading', 'requests', 'history', 'caches', 'journal', 'backups'] as const;
+export const diskAreas = ['content', 'search', 'reading', 'requests', 'history', 'caches', 'free', 'backups', 'journal'] as const;
 export type DiskArea = (typeof diskAreas)[number];
 
 /** Of what a project holds, what a list that is shown may have to be read again for. */

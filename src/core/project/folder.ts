@@ -27,7 +27,7 @@ export const historiesIn = (dataDir: string): NewProject => ({ dir: join(dataDir
 
 const ending = '.stemma';
 const manifest = 'project.json';
-const database = 'stemma.db';
+export const database = 'stemma.db';
 const objects = 'objects';
 
 /** What parsed deltas and outlines may weigh in memory: bytes of deltas, and entries. */

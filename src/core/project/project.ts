@@ -6,7 +6,7 @@ import type { Problem } from './check.js';
 import type { Keys } from './credentials.js';
 import { makeFolder, type NewProject, openFolder, type ProjectFolder } from './folder.js';
 import { standIns } from './salvaged.js';
-import { folderBytes } from './storage.js';
+import { storedBytes } from './storage.js';
 import { openTiers, type Tiers } from './tiers.js';
 import { openUpkeep, type Upkeep } from './upkeep.js';
 
@@ -65,7 +65,7 @@ export function projectInfo(project: Project): ProjectInfo {
       boxes: countOf(db, 'box', chain.project),
       artifacts: artifacts.objects,
     },
-    bytes: { logical: artifacts.logical, stored: folderBytes(project.dir) },
+    bytes: { logical: artifacts.logical, stored: storedBytes(project) },
     formatVersion,
     tokenizer: project.tokenizer,
   };

@@ -1,7 +1,8 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import { type DiskArea, diskAreas, goneWhys, policies, type StorageReport } from '../contract/index.js';
-import type { ProjectFolder } from './folder.js';
+import type { OpenDatabase } from '../store/index.js';
+import { database, type ProjectFolder } from './folder.js';
 
 /** Every file of a project's folder, by its path from there. One that goes while we look weighs nothing. */
 function filesOf(dir: string): { readonly path: string; readonly bytes: number }[] {
@@ -13,22 +14,29 @@ function filesOf(dir: string): { readonly path: string; readonly bytes: number }
     });
 }
 
-/** What the folder weighs on disk, caches included. */
-export const folderBytes = (dir: string): number => filesOf(dir).reduce((sum, { bytes }) => sum + bytes, 0);
+/** The database with its journal folded in: what is in the journal alone counts, the room that the journal takes does not. */
+const databaseBytes = (db: OpenDatabase): number =>
+  db.one<{ bytes: number }>('SELECT page_count * page_size AS bytes FROM pragma_page_count, pragma_page_size')?.bytes ?? 0;
+
+/** What a project takes for good, caches included: its folder, but for the journal, which is as large for little as for much. */
+export const storedBytes = ({ dir, db }: Pick<ProjectFolder, 'dir' | 'db'>): number =>
+  filesOf(dir)
+    .filter(({ path }) => !isOfDatabase(path))
+    .reduce((sum, { bytes }) => sum + bytes, databaseBytes(db));
 
 /**
- * What takes the space of a project: bytes on disk by what they serve, which add up to the folder's, and objects by their policy. Tables
- * are weighed one by one, with a chance for others between them: a large database is read from end to end for it.
+ * What takes the space of a project: bytes on disk by what they serve, which but for the journal add up to `storedBytes`, and objects by
+ * their policy. Tables are weighed one by one, with a chance for others between them: a large database is read from end to end for it.
  */
 export function* storageOf({ dir, db, chain }: Pick<ProjectFolder, 'dir' | 'db' | 'chain'>): Generator<undefined, StorageReport> {
   const weights = new Map<DiskArea, number>();
   const add = (area: DiskArea, bytes: number): void => void weights.set(area, (weights.get(area) ?? 0) + bytes);
-  for (const { path, bytes } of filesOf(dir)) add(areaOfFile(path), bytes);
-  for (const { name } of db.all<{ name: string }>('SELECT name FROM sqlite_schema WHERE rootpage > 0')) {
+  for (const { path, bytes } of filesOf(dir)) if (path !== database) add(areaOfFile(path), bytes);
+  add('free', databaseBytes(db));
+  for (const { name } of db.all<{ name: string }>("SELECT 'sqlite_schema' AS name UNION ALL SELECT name FROM sqlite_schema WHERE rootpage > 0")) {
     const bytes = db.one<{ bytes: number }>('SELECT pgsize AS bytes FROM dbstat WHERE name = ? AND aggregate = TRUE', name)?.bytes ?? 0;
     add(areaOfTable(name), bytes);
-    // A table may still stand in the journal alone; what is left of file and journal in the end holds no table.
-    add('journal', -bytes);
+    add('free', -bytes);
     yield;
   }
   const objects = chain.artifacts.byPolicy();
@@ -45,11 +53,14 @@ export function* storageOf({ dir, db, chain }: Pick<ProjectFolder, 'dir' | 'db' 
   };
 }
 
+/** The database, its journal, and the index of that. */
+const isOfDatabase = (path: string): boolean => path === database || path.startsWith(`${database}-`);
+
 function areaOfFile(path: string): DiskArea {
   if (path.startsWith(`objects${sep}snapshots${sep}`)) return 'caches';
   if (path.startsWith(`objects${sep}`)) return 'content';
-  if (path === 'stemma.db' || path.startsWith('stemma.db-')) return 'journal';
-  return path.startsWith('stemma.db.') ? 'backups' : 'history';
+  if (isOfDatabase(path)) return 'journal';
+  return path.startsWith(`${database}.`) ? 'backups' : 'history';
 }
 
 const areasOfTables: readonly (readonly [RegExp, DiskArea])[] = [

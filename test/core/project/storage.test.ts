@@ -1,24 +1,29 @@
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { importPaths } from '../../../src/core/intake/index.js';
-import { atOnce, projectInfo, storageOf } from '../../../src/core/project/index.js';
+import { atOnce, createProject, projectInfo, storageOf } from '../../../src/core/project/index.js';
+import { filesOf } from '../../support/agents.js';
 import { root } from '../../support/machine.js';
-import { emptyProject, heldClock } from '../../support/project.js';
+import { emptyProject, heldClock, scratch } from '../../support/project.js';
 
-test('[S17] the parts of what is stored add up to the folder, before and after it is packed', () => {
-  const project = emptyProject(heldClock(Date.now()));
+test('[S17] the parts of what is stored add up, before and after it is packed, to what the folder weighs with its journal folded in', () => {
+  const project = createProject({ dir: join(scratch(), 'test') }, heldClock(Date.now()));
   const { artifacts } = project.chain;
   atOnce(importPaths(project.chain, { paths: [join(root, 'resources/sample')] }));
   const before = atOnce(storageOf(project));
   for (const { bytes } of [before].flatMap(({ disk }) => disk).filter(({ area }) => ['content', 'search', 'reading', 'history'].includes(area)))
     expect(bytes).toBeGreaterThan(0);
-  const sumOf = ({ disk }: typeof before): number => disk.reduce((sum, { bytes }) => sum + bytes, 0);
+  const sumOf = ({ disk }: typeof before): number => disk.reduce((sum, { area, bytes }) => (area === 'journal' ? sum : sum + bytes), 0);
   expect(sumOf(before)).toBe(projectInfo(project).bytes.stored);
   expect(before.logical).toBe(projectInfo(project).bytes.logical);
   atOnce(artifacts.repack());
   const after = atOnce(storageOf(project));
   expect(sumOf(after)).toBe(projectInfo(project).bytes.stored);
   expect(after.logical).toBe(before.logical);
+  expect(after.disk.find(({ area }) => area === 'journal')?.bytes).toBeGreaterThan(0);
+  project.close();
+  expect(sumOf(after)).toBe(filesOf(project.dir, /./).reduce((sum, path) => sum + statSync(path).size, 0));
 });
 
 test('[S17] objects are counted by their policy, and what is over by why it went', () => {

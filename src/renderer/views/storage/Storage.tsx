@@ -7,14 +7,17 @@ import { Backing } from './Backing';
 import { Check } from './Check';
 import { Cleanup } from './Cleanup';
 
-const areaNames: Record<DiskArea, readonly [name: string, hint: string]> = {
+/** All but the journal stays: that is said apart. */
+type StoredArea = Exclude<DiskArea, 'journal'>;
+
+const areaNames: Record<StoredArea, readonly [name: string, hint: string]> = {
   content: ['histories', 'What was imported, captured and made: every byte of it, compressed'],
   history: ['commits and cards', 'Commits, tickets, cards, messages'],
   requests: ['requests', 'Calls to models, each part kept once'],
   search: ['search', 'The index of words: made again by a repair'],
   reading: ['outlines', 'What lets a long context open at once: made again by a repair'],
   caches: ['caches', 'Contexts that were put together: made again when they are asked for'],
-  journal: ['journal', "The database's journal, and pages that were given back"],
+  free: ['free', 'Pages that were given back: filled again before the file grows'],
   backups: ['backups', 'The database as it was before a newer Stemma opened it'],
 };
 
@@ -57,8 +60,10 @@ export function StorageView({ project }: { project: string }) {
 }
 
 function Weights({ report }: { report: StorageReport }) {
-  const stored = report.disk.reduce((sum, { bytes }) => sum + bytes, 0);
-  const shown = report.disk.filter(({ bytes }) => bytes > 0);
+  const bytesOf = (wanted: DiskArea): number => report.disk.find(({ area }) => area === wanted)?.bytes ?? 0;
+  const shown = (Object.keys(areaNames) as StoredArea[]).map((area) => ({ area, bytes: bytesOf(area) })).filter(({ bytes }) => bytes > 0);
+  const stored = shown.reduce((sum, { bytes }) => sum + bytes, 0);
+  const journal = bytesOf('journal');
   return (
     <section aria-label="Space">
       <h2>
@@ -85,6 +90,12 @@ function Weights({ report }: { report: StorageReport }) {
           </li>
         ))}
       </ul>
+      {journal > 0 && (
+        <p className="muted">
+          Beside it {say.bytes(journal)} of the database’s journal: room to write in, the same for little as for much. What stands in it is counted
+          above.
+        </p>
+      )}
     </section>
   );
 }
