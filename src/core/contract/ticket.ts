@@ -99,6 +99,7 @@ export const ticketEvent = z.object({
   /** Null: anybody. */
   who: z.string().nullable(),
   task: z.enum(ticketTasks),
+  /** From here: while it waits, as `startFrom` says it now; afterwards, as it was asked for. Null is a fresh start. */
   contextId: z.string().nullable(),
   known,
   /** What asked for it: a move, or null where words did. */

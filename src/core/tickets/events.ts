@@ -2,6 +2,7 @@ import { notFound, StemmaError, timestampOf } from '../base/index.js';
 import type { Chain } from '../chain/index.js';
 import type { EventState, TicketEvent, TicketStatus, TicketTask } from '../contract/index.js';
 import { recordOf } from './rows.js';
+import { knownContext, startNow } from './understood.js';
 
 interface Asked {
   /** Null: anybody. */
@@ -36,7 +37,6 @@ interface EventRow {
   readonly who: string | null;
   readonly task: TicketTask;
   readonly contextId: string | null;
-  readonly known: number;
   readonly moveFrom: TicketStatus | null;
   readonly moveTo: TicketStatus | null;
   readonly by: string | null;
@@ -75,7 +75,6 @@ const stateSql = /* sql */ `CASE
   END`;
 
 const selectEvent = /* sql */ `SELECT e.no, e.at, t.ticketId, t.title, e.who, e.task, e.contextId, e.moveFrom, e.moveTo, e.by,
-    EXISTS (SELECT 1 FROM context c WHERE c.project = e.project AND c.id = e.contextId) AS known,
     ${stateSql} AS state, a.by AS answeredBy, a.at AS answeredAt
   FROM ticketEvent e JOIN ticket t ON t.no = e.ticket
   LEFT JOIN ticketAnswer a ON a.no = (SELECT MAX(no) FROM ticketAnswer WHERE event = e.no)`;
@@ -105,7 +104,7 @@ export function events(chain: Chain, { after = 0, ticketId, who, state, newestFi
         limit: limit ?? -1,
       },
     )
-    .map(toEvent);
+    .map((row) => toEvent(chain, row));
 }
 
 /** How many starts wait for somebody to take them. */
@@ -131,14 +130,25 @@ export function acknowledge(chain: Chain, input: { event: number; by: string; as
 function eventOf(chain: Chain, no: number): TicketEvent {
   const row = chain.db.one<EventRow>(`${selectEvent} WHERE e.project = ? AND e.no = ?`, chain.project, no);
   if (!row) throw notFound(String(no), `no start ${no} was asked for in this project`);
-  return toEvent(row);
+  return toEvent(chain, row);
 }
 
-const toEvent = ({ no, at, known, moveFrom, moveTo, answeredAt, ...row }: EventRow): TicketEvent => ({
-  event: no,
-  at: timestampOf(at),
-  ...row,
-  known: known === 1,
-  move: moveFrom !== null && moveTo !== null ? { from: moveFrom, to: moveTo } : null,
-  answeredAt: answeredAt === null ? null : timestampOf(answeredAt),
-});
+/** While a start waits it says from where it would be made now; afterwards, from where it was asked for. */
+function contextOf(chain: Chain, { ticketId, who, task, state, contextId }: EventRow): string | null {
+  if (who === null || (state !== 'waiting' && state !== 'taken')) return contextId;
+  return startNow(chain, recordOf(chain, ticketId), { who, task });
+}
+
+function toEvent(chain: Chain, event: EventRow): TicketEvent {
+  const { no, at, moveFrom, moveTo, answeredAt, ...row } = event;
+  const contextId = contextOf(chain, event);
+  return {
+    event: no,
+    at: timestampOf(at),
+    ...row,
+    contextId,
+    known: knownContext(chain, contextId) !== null,
+    move: moveFrom !== null && moveTo !== null ? { from: moveFrom, to: moveTo } : null,
+    answeredAt: answeredAt === null ? null : timestampOf(answeredAt),
+  };
+}

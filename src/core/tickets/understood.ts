@@ -50,8 +50,7 @@ export function startFrom(chain: Chain, input: { ticketId: string; who: string }
   const row = recordOf(chain, input.ticketId);
   const task = taskOf(chain, row, input.who);
   const choices = choicesOf(chain, row, input.who);
-  const preferred = preferences[task ?? 'none'];
-  const chosen = preferred.flatMap((reason) => choices.find((choice) => choice.reason === reason) ?? [])[0];
+  const chosen = chosenFor(task ?? 'none', choices);
   const known = chosen && knownContext(chain, chosen.contextId);
   return {
     ticketId: row.ticketId,
@@ -63,6 +62,13 @@ export function startFrom(chain: Chain, input: { ticketId: string; who: string }
     choices,
   };
 }
+
+/** From where somebody who was asked to do this on a ticket starts now: what they, or others, wrote since they were asked counts. Null is fresh. */
+export const startNow = (chain: Chain, row: TicketRecord, { who, task }: { readonly who: string; readonly task: TicketTask }): string | null =>
+  chosenFor(task, choicesOf(chain, row, who))?.contextId ?? null;
+
+const chosenFor = (task: TicketTask | 'none', choices: readonly Choice[]): Choice | undefined =>
+  preferences[task].flatMap((reason) => choices.find((choice) => choice.reason === reason) ?? [])[0];
 
 /** Which understanding goes before which, by what is to be done. */
 const preferences: Readonly<Record<TicketTask | 'none', readonly StartReason[]>> = {

@@ -150,6 +150,20 @@ describe('from which understanding', () => {
     expect(startFrom(chain, { ticketId, who: '@rev' })).toMatchObject({ reason: 'earlier_review', contextId: review.id, template: 'reviewer' });
   });
 
+  test('[K5] [K8] a review that waits is gone on with from what its reviewer wrote meanwhile; one that is over keeps where it was asked to start', () => {
+    const chain = emptyChain();
+    const { ticketId } = createTicket(chain, { title: 'Retries', type: 'task' });
+    moveTicket(chain, { ticketId, to: 'review', reviewers: ['@rev'] });
+    const started = () => events(chain, { ticketId, who: '@rev' }).map(({ task, contextId, known, state }) => [task, contextId, known, state]);
+    expect(started()).toEqual([['review', null, false, 'waiting']]);
+    const review = understood(chain, '@rev', null, 'review', 'one thing');
+    createTicket(chain, { title: 'Off by one', type: 'review_finding', parent: ticketId, by: '@rev', contextId: review.id });
+    expect(started()).toEqual([['review', review.id, true, 'waiting']]);
+    expect(startFrom(chain, { ticketId, who: '@rev' }).contextId).toBe(review.id);
+    giveVerdict(chain, { ticketId, reviewer: '@rev', verdict: 'commented' });
+    expect(started()).toEqual([['review', null, false, 'done']]);
+  });
+
   test('[K4] the tickets of a commit are found by it', () => {
     const chain = emptyChain();
     const { review, one, two, ticketId, work } = reviewed(chain);

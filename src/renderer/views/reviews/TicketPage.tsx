@@ -18,7 +18,7 @@ import { ContextLink, Findings, openTicket, StatusMark, shownLabels, TicketLink,
 import { Thread } from './Thread';
 import { TicketSheet } from './TicketSheet';
 import { Start } from './Waiting';
-import { changeWords, moveName, reasonNames, verdictNames, whyNotClosed } from './words';
+import { changeWords, moveName, verdictNames, whyNotClosed } from './words';
 import { Actor, namesIn, Problem, useWriting } from './writing';
 
 type Asked =
@@ -242,7 +242,6 @@ function ReviewersOf({ ticket, onVerdict, onChange }: { ticket: Ticket; onVerdic
           <li key={name}>
             <b>{name}</b>
             <span className={`reviewer ${verdict}`}>{verdictNames[verdict]}</span>
-            {isInReview && verdict === 'pending' && <StartsFrom ticketId={ticket.ticketId} who={name} />}
             <span className="grow" />
             {isInReview && (
               <Button small onClick={() => onVerdict(name)}>
@@ -253,24 +252,6 @@ function ReviewersOf({ ticket, onVerdict, onChange }: { ticket: Ticket; onVerdic
         ))}
       </ul>
     </section>
-  );
-}
-
-/** Whether a reviewer begins anew or with what they understood the last time. */
-function StartsFrom({ ticketId, who }: { ticketId: string; who: string }) {
-  const query = useQuery(`start ${ticketId} ${who}`, () => api.ticket.startFrom({ ticketId, who }));
-  if (query.status !== 'done') return null;
-  const { contextId, reason, choices } = query.data;
-  return (
-    <span className="muted">
-      starts {contextId === null ? reasonNames.fresh : <>from {reasonNames[reason]}</>}
-      {contextId !== null && (
-        <>
-          {' '}
-          <ContextLink id={contextId} known={choices.some((choice) => choice.contextId === contextId && choice.known)} />
-        </>
-      )}
-    </span>
   );
 }
 

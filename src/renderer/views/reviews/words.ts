@@ -1,4 +1,4 @@
-import type { StartReason, Ticket, TicketStatus, TicketTask, TicketVersion, Verdict } from '../../../core/contract/index.js';
+import type { Ticket, TicketStatus, TicketTask, TicketVersion, Verdict } from '../../../core/contract/index.js';
 import { say, statusNames } from '../../parts';
 
 export const verdictNames: Readonly<Record<Verdict, string>> = {
@@ -15,16 +15,6 @@ export const taskNames: Readonly<Record<TicketTask, string>> = {
   decide: 'decide, now that every verdict is in, on',
   answer: 'answer a question on',
   verify_resolution: 'verify the resolution of',
-};
-
-export const reasonNames: Readonly<Record<StartReason | 'fresh', string>> = {
-  fresh: 'fresh, with an empty context',
-  earlier_review: 'their earlier review',
-  own_work: 'their own work on it',
-  handed_over: 'the work of whoever had it before',
-  finding: 'what they understood when they wrote the finding',
-  discussion: 'the end of the discussion',
-  ticket: 'what the ticket was written with',
 };
 
 /** What a move is called on its button. */
