@@ -7,6 +7,7 @@ import { type WebSocket, WebSocketServer } from 'ws';
 import { built, type EngineOptions, startWorker, type WorkerEngine } from '../launch/index.js';
 import { type Answer, answerFor, plain, securityHeaders } from '../window/index.js';
 import { cookieName, type Door, foreign, isKnown, same } from './doorkeeper.js';
+import { turnAway } from './turned-away.js';
 
 /** A running web host. */
 export interface Host {
@@ -68,7 +69,10 @@ export async function startHost(options: EngineOptions, version: string, port = 
         headers: { ...securityHeaders, 'set-cookie': cookie, location: `/${url.search}`, 'cache-control': 'no-store' },
       });
     }
-    if (!known) return send(request, response, plain(401, link.used ? usedLink : noToken));
+    if (!known) {
+      const why = code === null ? 'no link' : link.used && same(code, door.token) ? 'used link' : 'other link';
+      return send(request, response, turnAway(why, request.headers.accept));
+    }
     if (url.pathname === '/api/openapi.json') {
       const { openApi } = await import('./api.js');
       return send(request, response, json(await openApi(version)));
@@ -83,10 +87,10 @@ export async function startHost(options: EngineOptions, version: string, port = 
   }
 
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-    const refusal = foreign(request.headers, door) ?? (isKnown(request.headers, door) ? undefined : noToken);
+    const isRefused = foreign(request.headers, door) !== undefined || !isKnown(request.headers, door);
     const isRpc = new URL(request.url ?? '/', 'http://host').pathname === '/rpc';
-    if (refusal || !isRpc) {
-      socket.end(`HTTP/1.1 ${refusal ? 403 : 404} Refused\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+    if (isRefused || !isRpc) {
+      socket.end(`HTTP/1.1 ${isRefused ? 403 : 404} Refused\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
       return;
     }
     sockets.handleUpgrade(request, socket, head, (ws) => {
@@ -124,9 +128,6 @@ export async function startHost(options: EngineOptions, version: string, port = 
     close,
   };
 }
-
-const noToken = 'Stemma answers only who opens the link that it printed when it started, or sends its token as a bearer.';
-const usedLink = `${noToken} The link was used already and works once: start again for another.`;
 
 const json = (text: string): Answer => ({
   status: 200,

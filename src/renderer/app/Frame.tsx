@@ -7,10 +7,15 @@ import { Boundary } from './Boundary';
 import { toggle, usePanes } from './panes';
 
 type Side = 'left' | 'right';
-const firstWidths: Record<Side, number> = { left: 240, right: 320 };
+
+/** What tells the panes beside the view apart. Widths in CSS pixels, or as a share of the window. */
+const sides = {
+  left: { label: 'Library', what: 'The sessions cannot be shown', line: 'Width of the left pane', width: 240, least: 180, most: '40%' },
+  right: { label: 'Inspector', what: 'The inspector cannot be shown', line: 'Width of the inspector', width: 320, least: 220, most: '50%' },
+} as const satisfies Record<Side, object>;
 
 /** A pane's width in CSS pixels, as it was last dragged. */
-const widthOf = (side: Side): number => Number(localStorage.getItem(`stemma.width.${side}`)) || firstWidths[side];
+const widthOf = (side: Side): number => Number(localStorage.getItem(`stemma.width.${side}`)) || sides[side].width;
 
 /** The panes are as wide as they were dragged to, whichever of them are out: the group itself remembers one layout for each set of panes. */
 function useKeptWidths() {
@@ -31,69 +36,51 @@ function useKeptWidths() {
 /** Left pane, the view, right pane; at narrow widths the side panes come in over the view. Whatever comes and goes beside it, the view stays. */
 export function Frame({ children }: { children: ReactNode }) {
   const { narrow, left, right } = usePanes();
-  const dir = useOpenDir();
-  const beside = { left: !narrow && left, right: !narrow && right };
   const { panels, onLayoutChanged } = useKeptWidths();
-  const sessions = (
-    <Pane label="Library" what="The sessions cannot be shown">
-      {dir && <SessionsPane key={dir} />}
-    </Pane>
-  );
-  const inspector = (
-    <Pane label="Inspector" what="The inspector cannot be shown">
-      {dir && <Inspector project={dir} />}
-    </Pane>
-  );
   const drawer = narrow ? (left ? 'left' : right ? 'right' : undefined) : undefined;
   return (
     <main className="frame">
       <Group id="stemma.frame" orientation="horizontal" onLayoutChanged={onLayoutChanged}>
-        {beside.left && (
-          <>
-            <Panel
-              id="left"
-              panelRef={panels.left}
-              minSize={180}
-              maxSize="40%"
-              defaultSize={widthOf('left')}
-              groupResizeBehavior="preserve-pixel-size"
-            >
-              {sessions}
-            </Panel>
-            <Separator className="pane-line" aria-label="Width of the left pane" />
-          </>
-        )}
+        {!narrow && left && <Beside side="left" panel={panels.left} />}
         <Panel id="center" minSize={320}>
           {children}
         </Panel>
-        {beside.right && (
-          <>
-            <Separator className="pane-line" aria-label="Width of the inspector" />
-            <Panel
-              id="right"
-              panelRef={panels.right}
-              minSize={220}
-              maxSize="50%"
-              defaultSize={widthOf('right')}
-              groupResizeBehavior="preserve-pixel-size"
-            >
-              {inspector}
-            </Panel>
-          </>
-        )}
+        {!narrow && right && <Beside side="right" panel={panels.right} />}
       </Group>
       {drawer && (
         <>
           <button type="button" className="drawer-scrim" aria-label="Close the drawer" onClick={() => toggle(drawer)} />
-          <div className={`drawer ${drawer}`}>{drawer === 'left' ? sessions : inspector}</div>
+          <div className={`drawer ${drawer}`}>
+            <Pane side={drawer} />
+          </div>
         </>
       )}
     </main>
   );
 }
 
-const Pane = ({ label, what, children }: { label: string; what: string; children: ReactNode }) => (
-  <section className="pane" aria-label={label}>
-    <Boundary what={what}>{children}</Boundary>
-  </section>
-);
+/** A pane beside the view, and the line between them that it is dragged by. */
+function Beside({ side, panel }: { side: Side; panel: RefObject<PanelImperativeHandle | null> }) {
+  const { line, least, most } = sides[side];
+  const separator = <Separator className="pane-line" aria-label={line} />;
+  return (
+    <>
+      {side === 'right' && separator}
+      <Panel id={side} panelRef={panel} minSize={least} maxSize={most} defaultSize={widthOf(side)} groupResizeBehavior="preserve-pixel-size">
+        <Pane side={side} />
+      </Panel>
+      {side === 'left' && separator}
+    </>
+  );
+}
+
+/** What stands in a pane, wherever the pane is. */
+function Pane({ side }: { side: Side }) {
+  const dir = useOpenDir();
+  const { label, what } = sides[side];
+  return (
+    <section className="pane" aria-label={label}>
+      <Boundary what={what}>{dir && (side === 'left' ? <SessionsPane key={dir} /> : <Inspector project={dir} />)}</Boundary>
+    </section>
+  );
+}

@@ -20,6 +20,7 @@ export { CardButton, MenuButton, type MenuEntry, WithContextMenu } from './Menu'
 export * as say from './numbers';
 export { Proof } from './Proof';
 export { notifyProblem, problemOf } from './problem';
+export { RemoveButton } from './Remove';
 export { Answer, Empty, EntriesProblem, Failure, Loading, ProblemLine } from './states';
 export { statusNames } from './statuses';
 export { TokenBar, TokenLegend } from './TokenBar';

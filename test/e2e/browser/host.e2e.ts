@@ -45,6 +45,27 @@ test.describe('the window in a browser', () => {
     expect(answer?.status()).toBe(401);
   });
 
+  for (const [colorScheme, ground] of [
+    ['light', 'rgb(255, 255, 255)'],
+    ['dark', 'rgb(20, 21, 24)'],
+  ] as const) {
+    test(`who is not known is told why and what to do, on a page that needs no script, ${colorScheme}`, async ({ browser, machine }) => {
+      const host = await machine.web();
+      expect((await fetch(host.url, { redirect: 'manual' })).status).toBe(303);
+      const page = await (await browser.newContext({ colorScheme, javaScriptEnabled: false })).newPage();
+      for (const [url, title, next] of [
+        [host.url, 'This link was used already', 'end Stemma in its terminal with Ctrl+C and start it again'],
+        [`${host.origin}/?token=of-yesterday`, 'This link is of another start', 'Open the link that stands last in the terminal'],
+        [`${host.origin}/#/chain`, 'Stemma does not know this browser', 'Open the link that stands in the terminal'],
+      ] as const) {
+        expect((await page.goto(url))?.status()).toBe(401);
+        await expect(page.getByRole('heading', { name: title })).toBeVisible();
+        await expect(page.getByText(next)).toBeVisible();
+        await expect(page.locator('body')).toHaveCSS('background-color', ground);
+      }
+    });
+  }
+
   test('another page on this machine cannot speak to it', async ({ page, machine }) => {
     const [host, stranger] = [await machine.web(), await machine.web()];
     await page.goto(host.url);

@@ -35,7 +35,14 @@ test('Storage: what takes the space, what can go, damage found and named, and a 
   await stores.getByRole('button', { name: 'Copy now what waits' }).click();
   await expect(stores.getByRole('list', { name: 'Backing stores' })).toContainText(/holds [1-9]\d* objects?/);
   expect(readdirSync(copies, { recursive: true }).length).toBeGreaterThan(1);
-  await page.getByRole('button', { name: 'Remove beside' }).click();
+  const asked = page.getByRole('dialog', { name: 'Remove beside?' });
+  const remove = stores.getByRole('button', { name: 'Remove beside' });
+  await remove.click();
+  await expect(asked).toContainText(/What it holds stays where it is: \d+ objects?/);
+  await asked.getByRole('button', { name: 'Keep' }).click();
+  await expect(remove).toBeFocused();
+  await remove.click();
+  await asked.getByRole('button', { name: 'Remove' }).click();
   await expect(stores).toContainText('None yet');
 
   // One object's bytes, as a bad disk would have them.

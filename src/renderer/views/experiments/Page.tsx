@@ -2,7 +2,7 @@ import { ArrowLeft, ClipboardCopy, FileDown, Play, Repeat, Square, Trash2 } from
 import { useState } from 'react';
 import type { Experiment, ReplyCheck } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, Button, IconButton, Id, MenuButton, type MenuEntry, notifyProblem, ProblemLine, problemOf, say } from '../../parts';
+import { Answer, Button, IconButton, Id, MenuButton, type MenuEntry, notifyProblem, ProblemLine, problemOf, RemoveButton, say } from '../../parts';
 import { copy, download, experimentsChanged, go, startExperiment, useExperiments, useKept, useQuery } from '../../state';
 import { Checks } from './Checks';
 import { Results } from './Results';
@@ -117,12 +117,14 @@ function Page({ project, experiment }: { project: string; experiment: Experiment
                   onClick={() => void startExperiment(project, experimentId, [each.caseId])}
                 />
                 <IconButton small icon={Repeat} label="Open the turn in Run again" onClick={() => go({ view: 'run', commit: each.turnId })} />
-                <IconButton
+                <RemoveButton
                   small
-                  icon={Trash2}
                   label={`Remove the case ${each.title}`}
-                  onClick={() => void save(experiment, { cases: cases.filter((other) => other.caseId !== each.caseId) })}
-                />
+                  question={`Remove the case ${each.title}?`}
+                  onRemove={() => void save(experiment, { cases: cases.filter((other) => other.caseId !== each.caseId) })}
+                >
+                  What it changes in the request is forgotten. Its results stay in the table.
+                </RemoveButton>
               </li>
             ))}
             {cases.length === 0 && <li className="muted">None yet: open a turn in Run again, change it, and keep it as a case.</li>}

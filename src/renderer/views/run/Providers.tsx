@@ -1,8 +1,8 @@
-import { KeyRound, Plus, Trash2 } from 'lucide-react';
+import { KeyRound, Plus } from 'lucide-react';
 import { useRef, useState } from 'react';
 import { type ProviderAccount, type ProviderAccounts, type Wire, wires } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, Button, IconButton, ProblemLine, problemOf, Sheet } from '../../parts';
+import { Answer, Button, ProblemLine, problemOf, RemoveButton, Sheet } from '../../parts';
 import { dismiss, useQuery } from '../../state';
 
 const origins: Record<ProviderAccount['from'], string> = {
@@ -33,13 +33,18 @@ export function ProvidersSheet() {
 function Accounts({ first }: { first: ProviderAccounts }) {
   const [accounts, setAccounts] = useState(first);
   const [problem, setProblem] = useState<string>();
-  const take = (change: Promise<ProviderAccounts>) =>
+  /** Whether it was taken in. */
+  const take = (change: Promise<ProviderAccounts>): Promise<boolean> =>
     change.then(
       (next) => {
         setAccounts(next);
         setProblem(undefined);
+        return true;
       },
-      (error: unknown) => setProblem(problemOf(error).message),
+      (error: unknown) => {
+        setProblem(problemOf(error).message);
+        return false;
+      },
     );
   return (
     <div className="providers">
@@ -54,11 +59,14 @@ function Accounts({ first }: { first: ProviderAccounts }) {
               </span>
             </span>
             {account.from === 'settings' && (
-              <IconButton
-                icon={Trash2}
+              <RemoveButton
                 label={`Remove ${account.title} and its key`}
-                onClick={() => void take(api.provider.remove({ id: account.id }))}
-              />
+                question={`Remove ${account.title}?`}
+                onRemove={() => void take(api.provider.remove({ id: account.id }))}
+              >
+                Its address is forgotten{account.hasKey && ', and its key is taken from the operating system: it has to be typed in again'}. Replies
+                that came from it stay.
+              </RemoveButton>
             )}
           </li>
         ))}
@@ -71,22 +79,22 @@ function Accounts({ first }: { first: ProviderAccounts }) {
 
 type NewAccount = Parameters<typeof api.provider.set>[0];
 
-function NewProvider({ noKeys, onAdd }: { noKeys: string | null; onAdd: (account: NewAccount) => Promise<void> }) {
+function NewProvider({ noKeys, onAdd }: { noKeys: string | null; onAdd: (account: NewAccount) => Promise<boolean> }) {
   const [wire, setWire] = useState<Wire>('openai');
-  const form = useRef<HTMLFormElement>(null);
+  const keyField = useRef<HTMLInputElement>(null);
   return (
     <form
-      ref={form}
       className="providers-new"
       aria-label="Add a provider"
       onSubmit={(event) => {
         event.preventDefault();
-        const given = new FormData(event.currentTarget);
+        const form = event.currentTarget;
+        const given = new FormData(form);
         const text = (name: string): string => String(given.get(name) ?? '').trim();
         const key = text('key');
-        // The fields hold it no longer than it takes to hand it over.
-        form.current?.reset();
-        void onAdd({ title: text('title'), url: text('url'), wire, ...(key && { key }) });
+        // The field holds a key no longer than it takes to hand it over.
+        if (keyField.current) keyField.current.value = '';
+        void onAdd({ title: text('title'), url: text('url'), wire, ...(key && { key }) }).then((taken) => taken && form.reset());
       }}
     >
       <h3>Add a provider</h3>
@@ -117,7 +125,7 @@ function NewProvider({ noKeys, onAdd }: { noKeys: string | null; onAdd: (account
       {noKeys === null ? (
         <label>
           <span className="muted">Key</span>
-          <input className="field mono" name="key" type="password" autoComplete="off" spellCheck={false} />
+          <input ref={keyField} className="field mono" name="key" type="password" autoComplete="off" spellCheck={false} />
         </label>
       ) : (
         <p className="notice-line">{noKeys}</p>

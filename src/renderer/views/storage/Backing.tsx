@@ -1,8 +1,8 @@
-import { CloudUpload, Plus, Trash2 } from 'lucide-react';
+import { CloudUpload, Plus } from 'lucide-react';
 import { useState } from 'react';
 import type { TierState } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, Button, IconButton, say } from '../../parts';
+import { Answer, Button, RemoveButton, say } from '../../parts';
 import { useQuery } from '../../state';
 import { TaskProblem, useTask } from './task';
 
@@ -97,7 +97,11 @@ function Tier({ tier: { name, place, takes, held, waiting, problem }, onRemove }
         </span>
         {problem !== undefined && <span className="storage-unsound storage-tier-problem">Not reached when last tried: {problem}</span>}
       </span>
-      <IconButton icon={Trash2} label={`Remove ${name}`} onClick={onRemove} />
+      <RemoveButton label={`Remove ${name}`} question={`Remove ${name}?`} onRemove={onRemove}>
+        Nothing more is copied there{place.kind === 's3' && ', and its keys are forgotten'}.{' '}
+        {held > 0 && `What it holds stays where it is: ${say.plural(held, 'object')}. `}
+        Where it alone holds something, it is not removed.
+      </RemoveButton>
     </li>
   );
 }

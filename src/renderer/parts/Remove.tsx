@@ -1,0 +1,29 @@
+import { Trash2 } from 'lucide-react';
+import { type ReactNode, useState } from 'react';
+import { Button, IconButton } from './controls';
+import { CardButton } from './Menu';
+
+/** Removes what cannot be brought back by the same hand: asks once, and says what goes and what stays. */
+export function RemoveButton(props: { label: string; question: string; children: ReactNode; onRemove: () => void; small?: boolean }) {
+  const { label, question, children, onRemove, small } = props;
+  const [open, setOpen] = useState(false);
+  return (
+    <CardButton label={question} open={open} onOpenChange={setOpen} button={<IconButton icon={Trash2} label={label} {...(small && { small })} />}>
+      <h2>{question}</h2>
+      <p className="muted">{children}</p>
+      <div className="card-foot">
+        <Button onClick={() => setOpen(false)}>Keep</Button>
+        <Button
+          look="danger"
+          icon={Trash2}
+          onClick={() => {
+            setOpen(false);
+            onRemove();
+          }}
+        >
+          Remove
+        </Button>
+      </div>
+    </CardButton>
+  );
+}
