@@ -1,8 +1,7 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { BookOpen, Bot, ChevronDown, ChevronUp, ClipboardCopy, Download, Eye, EyeOff, GitFork, Search, X } from 'lucide-react';
+import { BookOpen, ChevronDown, ChevronUp, Download, Eye, EyeOff, GitFork, Search } from 'lucide-react';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import type { ContextId, Entry, RequestRow, Stop } from '../../../core/contract/index.js';
-import { api } from '../../client';
 import {
   Answer,
   type Block,
@@ -11,32 +10,24 @@ import {
   blocksOf,
   Empty,
   EntriesProblem,
-  EntryView,
   guessHeight,
   IconButton,
-  MenuButton,
-  problemOf,
   Sought,
   Switch,
   say,
   TokenBar,
   TokenLegend,
-  ToolView,
 } from '../../parts';
 import {
   copy,
   entriesOf,
-  go,
   jumpTo,
   move,
-  newest,
-  notify,
   type Outline,
   outlineOf,
   type Ranges,
   show,
   useChainFacts,
-  useLive,
   useNavigation,
   useQuery,
   useRanges,
@@ -44,9 +35,13 @@ import {
   useUi,
 } from '../../state';
 import { NoCommit } from '../NoCommit';
+import { BlockView, Seam } from './BlockView';
 import { seamsOf, turnsOf } from './blocks';
 import { CallSeam, useCalls } from './CallSeam';
-import { clearFound, paintFound } from './find';
+import { CopyMenu } from './CopyMenu';
+import { Find } from './Find';
+import { Newer } from './Newer';
+import { clearFound } from './painting';
 
 /** What the model saw at a commit, in order, and where its tokens went. */
 export function ContextView({ project }: { project: string }) {
@@ -332,202 +327,7 @@ function Reader({ project, commit, stop, unsent, outline }: ReaderProps) {
 /** So many pixels from the end one has read to the end. */
 const nearEnd = 80;
 
-/**
- * What came on this branch since the commit that is read, and the way there. Followed, it shows by itself for as long as one reads at
- * the end; who has scrolled back stays where they are.
- */
-function Newer({ commit, atEnd }: { commit: ContextId; atEnd: boolean }) {
-  const latest = useLive((live) => live.next);
-  const follows = useUi((ui) => ui.followsTurns);
-  const later = useMemo(() => newest(latest, commit), [latest, commit]);
-  useEffect(() => {
-    if (follows && atEnd && later) move({ commit: later.id, entry: undefined });
-  }, [follows, atEnd, later]);
-  if (!later && !follows) return null;
-  return (
-    <output className="newer">
-      <span className="grow">{later ? `${say.plural(later.commits, 'newer commit')} on this branch` : 'The newest commit of this branch'}</span>
-      <label title="Show what comes by itself, while the end is in view">
-        <input type="checkbox" checked={follows} onChange={(event) => useUi.setState({ followsTurns: event.target.checked })} />
-        Follow
-      </label>
-      {later && (
-        <Button small look="primary" onClick={() => go({ commit: later.id, entry: undefined })}>
-          Show
-        </Button>
-      )}
-    </output>
-  );
-}
-
 const timeOf = (entries: Ranges<Entry>, index: number): string => {
   const at = entries.at(index)?.at;
   return at ? say.when(at) : '';
 };
-
-interface BlockViewProps {
-  readonly block: Block;
-  readonly entries: Ranges<Entry>;
-  readonly height: number;
-  /** The end of the chain that this call started. */
-  readonly subagent: ContextId | undefined;
-  readonly onFork: () => void;
-}
-
-function BlockView({ block, entries, height, subagent, onFork }: BlockViewProps) {
-  const entry = entries.at(block.first);
-  if (!entry) return <div className="block-frame" style={{ height: Math.min(height, 320) }} />;
-  const actions = (
-    <>
-      <IconButton small icon={ClipboardCopy} label="Copy this entry" onClick={() => void copy(wordsOf(entry), 'Copied the entry')} />
-      <IconButton small icon={GitFork} label="Fork from here" keys="f" onClick={onFork} />
-    </>
-  );
-  if (block.result === undefined) return <EntryView entry={entry} actions={actions} />;
-  return (
-    <>
-      <ToolView call={entry} result={block.result === null ? null : entries.at(block.result)} actions={actions} />
-      {subagent && (
-        <div className="subagent">
-          <Button small icon={Bot} onClick={() => go({ commit: subagent, entry: undefined, stop: undefined })}>
-            Open what the subagent saw
-          </Button>
-        </div>
-      )}
-    </>
-  );
-}
-
-/** Where a compaction replaced what came before. */
-function Seam({ commit, stop }: { commit: ContextId; stop: Stop }) {
-  const query = useQuery(commit, () => api.context.show({ id: commit }));
-  const parent = query.status === 'done' ? query.data.parent : undefined;
-  return (
-    <div className="seam">
-      <span>{stop === 'root' ? 'Compaction: the model went on from this summary' : 'This summary replaced what came before'}</span>
-      {parent && (
-        <button type="button" className="link-button" onClick={() => go({ commit: parent, entry: undefined, stop: undefined })}>
-          Show what it replaced
-        </button>
-      )}
-    </div>
-  );
-}
-
-/** An entry as a person pastes it elsewhere. */
-const wordsOf = (entry: Entry): string => entry.text ?? JSON.stringify(entry.arguments ?? entry.result ?? entry, null, 2);
-
-function CopyMenu({ commit, stop, total, entry }: { commit: ContextId; stop: Stop; total: number; entry: Entry | undefined }) {
-  const copyMarkdown = async () => {
-    const { text } = await api.export.context({ id: commit, stop, format: 'markdown' });
-    await copy(text ?? '', 'Copied the context as Markdown');
-  };
-  const copyJson = async () => {
-    const all: Entry[] = [];
-    for (let offset = 0; offset < total; offset += 2_000)
-      all.push(...(await api.context.entries({ id: commit, stop, offset, limit: 2_000 })).entries);
-    await copy(JSON.stringify(all, null, 2), 'Copied the context as JSON');
-  };
-  const told = (job: Promise<void>) => void job.catch((error: unknown) => notify(problemOf(error).message));
-  return (
-    <MenuButton
-      label="Copy"
-      button={<IconButton icon={ClipboardCopy} label="Copy" />}
-      items={[
-        { name: 'Context as Markdown', act: () => told(copyMarkdown()) },
-        { name: 'Context as JSON', act: () => told(copyJson()) },
-        'line',
-        { name: 'Chosen entry as text', disabled: !entry, act: () => entry && void copy(wordsOf(entry), 'Copied the entry') },
-        { name: 'Chosen entry as JSON', disabled: !entry, act: () => entry && void copy(JSON.stringify(entry, null, 2), 'Copied the entry as JSON') },
-      ]}
-    />
-  );
-}
-
-function Find(props: {
-  commit: ContextId;
-  stop: Stop;
-  unsent: boolean;
-  scroller: React.RefObject<HTMLDivElement | null>;
-  onWords: (words: string) => void;
-  onGo: (entry: number) => void;
-  onClose: () => void;
-}) {
-  const { commit, stop, unsent, scroller, onWords, onGo, onClose } = props;
-  const [typed, setTyped] = useState('');
-  const [words, setWords] = useState('');
-  const [at, setAt] = useState(0);
-  useEffect(() => {
-    const timer = setTimeout(() => {
-      const next = typed.trim().slice(0, 400);
-      setWords(next);
-      // A letter is in everything: unfolding for it would only make the list jump.
-      onWords(next.length > 1 ? next : '');
-    }, 180);
-    return () => clearTimeout(timer);
-  }, [typed, onWords]);
-  const query = useQuery(words ? `${commit} ${stop} ${unsent} ${words}` : null, (signal) =>
-    api.context.find({ id: commit, stop, text: words, ...(unsent && { hidden: true }) }, { signal }),
-  );
-  const hits = query.status === 'done' ? query.data.hits : undefined;
-  const from = useReading((reading) => reading.from);
-
-  const goTo = (index: number) => {
-    if (!hits?.length) return;
-    const next = (index + hits.length) % hits.length;
-    setAt(next);
-    onGo(hits[next] ?? 0);
-  };
-  // The first hit is the next one from where one reads.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a new answer moves, scrolling does not
-  useEffect(() => {
-    if (hits?.length)
-      goTo(
-        Math.max(
-          0,
-          hits.findIndex((hit) => hit >= from),
-        ),
-      );
-  }, [hits]);
-
-  // Painted again after every change of the list: rows come and go while it scrolls.
-  useEffect(() => {
-    const element = scroller.current;
-    if (element) paintFound(element, words, element.querySelector('.block.chosen'));
-  });
-  useEffect(() => clearFound, []);
-
-  return (
-    <search className="find">
-      <Search size={14} aria-hidden />
-      <input
-        // biome-ignore lint/a11y/noAutofocus: opened by a key to be typed into
-        autoFocus
-        className="field grow"
-        placeholder="Find in this context"
-        aria-label="Find in this context"
-        value={typed}
-        onChange={(event) => setTyped(event.target.value)}
-        onKeyDown={(event) => {
-          if (event.key === 'Enter') goTo(at + (event.shiftKey ? -1 : 1));
-          if (event.key === 'Escape') onClose();
-          event.stopPropagation();
-        }}
-      />
-      <output className="muted" aria-live="polite">
-        {words === ''
-          ? ''
-          : query.status === 'failed'
-            ? problemOf(query.error).message
-            : hits
-              ? hits.length
-                ? `${at + 1} of ${say.plural(hits.length, 'entry', 'entries')}`
-                : 'Nothing found'
-              : 'Searching…'}
-      </output>
-      <IconButton small icon={ChevronUp} label="Previous hit" keys="Shift Enter" onClick={() => goTo(at - 1)} disabled={!hits?.length} />
-      <IconButton small icon={ChevronDown} label="Next hit" keys="Enter" onClick={() => goTo(at + 1)} disabled={!hits?.length} />
-      <IconButton small icon={X} label="Close find" keys="Esc" onClick={onClose} />
-    </search>
-  );
-}

@@ -7,7 +7,7 @@ import { Button, Loading, problemOf, say } from '../../parts';
 import { go, useKept, useNavigation, useProject, useQuery } from '../../state';
 import { showSession } from './act';
 import { sessionOfSubagent } from './groups';
-import { Projects } from './Library';
+import { Projects } from './Projects';
 
 /** The left pane: the sessions of the open project, and the other projects. */
 export function SessionsPane() {

@@ -1,0 +1,37 @@
+import { FolderInput } from 'lucide-react';
+import { Button, Empty } from '../../parts';
+import { go } from '../../state';
+
+/** A chain without commits, and the way to some. */
+export function NoCommits({ filtered }: { filtered: boolean }) {
+  return (
+    <Empty
+      title={filtered ? 'This session has no commits' : 'This project holds no commits yet'}
+      picture={<EmptyChain />}
+      actions={
+        filtered ? (
+          <Button onClick={() => go({ session: undefined })}>Show all sessions</Button>
+        ) : (
+          <Button look="primary" icon={FolderInput} onClick={() => go({ view: 'library' })}>
+            Import a history
+          </Button>
+        )
+      }
+    >
+      {filtered ? undefined : 'Import an agent’s history, and each of its turns becomes a commit that you can read, compare and fork.'}
+    </Empty>
+  );
+}
+
+const EmptyChain = () => (
+  <svg width="220" height="84" fill="none" stroke="currentColor" strokeWidth="2" aria-hidden focusable="false">
+    <path d="M24 10V74M24 42C24 30 48 36 48 22V10" />
+    {[10, 42, 74].map((y) => (
+      <g key={y}>
+        <circle cx="24" cy={y} r="4" fill="currentColor" />
+        <path d={`M66 ${y}H${y === 42 ? 160 : 204}`} strokeWidth="6" strokeLinecap="round" opacity="0.5" />
+      </g>
+    ))}
+    <circle cx="48" cy="10" r="4" fill="currentColor" />
+  </svg>
+);

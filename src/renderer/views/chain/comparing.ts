@@ -1,0 +1,32 @@
+import type { ContextId } from '../../../core/contract/index.js';
+import { go } from '../../state';
+
+const draggedCommit = 'text/x-stemma-commit';
+
+/** One commit dropped on another is compared with it: what was dragged is what was before. Keys: Space, then d. */
+export const comparing = (id: ContextId): React.HTMLAttributes<HTMLElement> & { draggable: true } => {
+  const isOver = (event: React.DragEvent): boolean => event.dataTransfer.types.includes(draggedCommit);
+  const mark = (event: React.DragEvent, over: boolean): void => void event.currentTarget.classList.toggle('dropping', over);
+  return {
+    draggable: true,
+    onDragStart: (event) => {
+      event.dataTransfer.setData(draggedCommit, id);
+      event.dataTransfer.effectAllowed = 'link';
+    },
+    onDragOver: (event) => {
+      if (!isOver(event)) return;
+      event.preventDefault();
+      event.dataTransfer.dropEffect = 'link';
+      mark(event, true);
+    },
+    onDragLeave: (event) => mark(event, false),
+    onDrop: (event) => {
+      mark(event, false);
+      const dragged = event.dataTransfer.getData(draggedCommit);
+      if (!isOver(event)) return;
+      event.preventDefault();
+      event.stopPropagation();
+      if (dragged !== id) go({ view: 'diff', commit: id, against: dragged as ContextId, entry: undefined });
+    },
+  };
+};

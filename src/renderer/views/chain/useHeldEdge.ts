@@ -1,0 +1,28 @@
+import { useLayoutEffect, useRef } from 'react';
+import type { ContextId } from '../../../core/contract/index.js';
+import { rowHeight } from './Lanes';
+import type { List } from './useList';
+
+/**
+ * Commits that come while one reads move nothing: what stands at the upper edge of the scroller stays there, but where that is the
+ * beginning of the list.
+ */
+export function useHeldEdge(scroller: React.RefObject<HTMLElement | null>, { shown, version, count, commitAt, placeOf }: List): void {
+  const edge = useRef<{ readonly id: ContextId; readonly offset: number }>(undefined);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only a list that changed moves what is read
+  useLayoutEffect(() => {
+    const element = scroller.current;
+    if (!element || !edge.current || element.scrollTop === 0) return;
+    const now = placeOf(edge.current.id);
+    if (now >= 0) element.scrollTop = now * rowHeight + edge.current.offset;
+  }, [shown, version]);
+  useLayoutEffect(() => {
+    const scrolled = scroller.current?.scrollTop ?? 0;
+    for (let place = Math.floor(scrolled / rowHeight); place < count; place++) {
+      const id = commitAt(place);
+      if (id === undefined) continue;
+      edge.current = { id, offset: scrolled - place * rowHeight };
+      return;
+    }
+  });
+}

@@ -1,0 +1,99 @@
+import { useCallback, useEffect, useMemo } from 'react';
+import type { ContextId, GraphRow } from '../../../core/contract/index.js';
+import { chainOf, type Ranges, readOn, useProject, useRanges, wholeChainLimit } from '../../state';
+import { type ChainRow, filterRows, foldRows, type Link, linksOf } from './rows';
+
+/** What of a chain is listed, and how. */
+export interface Wanted {
+  readonly project: string;
+  readonly session: string | undefined;
+  readonly words: string;
+  /** Long runs without branches stand as one row, but for those that were opened. */
+  readonly fold: boolean;
+  readonly opened: ReadonlySet<ContextId>;
+}
+
+/** The rows that are listed, by their place in the list. */
+export interface List {
+  readonly rows: Ranges<GraphRow>;
+  /** Changes with what `rows` holds. */
+  readonly version: number;
+  readonly total: number | undefined;
+  /** Short enough to be read in full, and so to be filtered and folded. */
+  readonly whole: boolean;
+  /** Undefined where every row of the chain is listed as it is, or not all are there yet. */
+  readonly shown: readonly ChainRow[] | undefined;
+  readonly links: readonly Link[];
+  readonly count: number;
+  readonly itemAt: (place: number) => ChainRow;
+  /** The commit that stands there; undefined for a fold, and for what is not there yet. */
+  readonly commitAt: (place: number) => ContextId | undefined;
+  /** -1 where it is not listed. */
+  readonly placeOf: (id: ContextId | undefined) => number;
+  /** Of the rows that are there: how many lanes, and the tokens of the fullest context. */
+  readonly lanes: number;
+  readonly most: number;
+}
+
+export function useList({ project, session, words, fold, opened }: Wanted): List {
+  const revision = useProject((state) => state.revision);
+  const rows = useRanges(chainOf(project, session, revision));
+  const version = rows.version();
+  const total = rows.total();
+  const whole = total !== undefined && total <= wholeChainLimit;
+
+  // Short chains are read in full, page after page; long ones as they are scrolled to.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each page that arrives asks for the next
+  useEffect(() => readOn(rows), [rows, version]);
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what `rows` holds changes with its version
+  const loaded = useMemo(() => (whole ? allOf(rows) : undefined), [rows, version, whole]);
+  const shown = useMemo(() => {
+    if (!loaded) return undefined;
+    if (words !== '') return filterRows(loaded, words);
+    return fold ? foldRows(loaded, opened) : loaded.map((_, at): ChainRow => ({ kind: 'commit', at }));
+  }, [loaded, words, fold, opened]);
+  const links = useMemo(() => (loaded && shown && words === '' ? linksOf(loaded, shown) : []), [loaded, shown, words]);
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what `rows` holds changes with its version
+  const [lanes, most] = useMemo(() => {
+    let [widest, tokens] = [1, 1];
+    for (let n = 0; n < (total ?? 0); n++) {
+      const row = rows.at(n);
+      if (!row) continue;
+      widest = Math.max(widest, row.width);
+      tokens = Math.max(tokens, row.contextTokens);
+    }
+    return [widest, tokens];
+  }, [rows, version, total]);
+
+  const count = shown?.length ?? total ?? 0;
+  const itemAt = useCallback((place: number): ChainRow => shown?.[place] ?? { kind: 'commit', at: place }, [shown]);
+  const commitAt = useCallback(
+    (place: number): ContextId | undefined => {
+      const item = itemAt(place);
+      return item.kind === 'commit' ? rows.at(item.at)?.commit.id : undefined;
+    },
+    [itemAt, rows],
+  );
+  const placeOf = useCallback(
+    (id: ContextId | undefined): number => {
+      if (!id) return -1;
+      for (let place = 0; place < count; place++) if (commitAt(place) === id) return place;
+      return -1;
+    },
+    [commitAt, count],
+  );
+  return { rows, version, total, whole, shown, links, count, itemAt, commitAt, placeOf, lanes, most };
+}
+
+/** Every row of the chain; undefined while one is not there. */
+function allOf(rows: Ranges<GraphRow>): readonly GraphRow[] | undefined {
+  const all: GraphRow[] = [];
+  for (let n = 0; n < (rows.total() ?? 0); n++) {
+    const row = rows.at(n);
+    if (!row) return undefined;
+    all.push(row);
+  }
+  return all;
+}

@@ -1,0 +1,34 @@
+import { ClipboardCopy } from 'lucide-react';
+import type { ContextId, Entry, Stop } from '../../../core/contract/index.js';
+import { api } from '../../client';
+import { IconButton, MenuButton, problemOf } from '../../parts';
+import { copy, notify } from '../../state';
+import { wordsOf } from './BlockView';
+
+/** The context or its chosen entry, as a person or a program wants it. */
+export function CopyMenu({ commit, stop, total, entry }: { commit: ContextId; stop: Stop; total: number; entry: Entry | undefined }) {
+  const copyMarkdown = async () => {
+    const { text } = await api.export.context({ id: commit, stop, format: 'markdown' });
+    await copy(text ?? '', 'Copied the context as Markdown');
+  };
+  const copyJson = async () => {
+    const all: Entry[] = [];
+    for (let offset = 0; offset < total; offset += 2_000)
+      all.push(...(await api.context.entries({ id: commit, stop, offset, limit: 2_000 })).entries);
+    await copy(JSON.stringify(all, null, 2), 'Copied the context as JSON');
+  };
+  const told = (job: Promise<void>) => void job.catch((error: unknown) => notify(problemOf(error).message));
+  return (
+    <MenuButton
+      label="Copy"
+      button={<IconButton icon={ClipboardCopy} label="Copy" />}
+      items={[
+        { name: 'Context as Markdown', act: () => told(copyMarkdown()) },
+        { name: 'Context as JSON', act: () => told(copyJson()) },
+        'line',
+        { name: 'Chosen entry as text', disabled: !entry, act: () => entry && void copy(wordsOf(entry), 'Copied the entry') },
+        { name: 'Chosen entry as JSON', disabled: !entry, act: () => entry && void copy(JSON.stringify(entry, null, 2), 'Copied the entry as JSON') },
+      ]}
+    />
+  );
+}
