@@ -46,7 +46,7 @@ const spoken = [
   .map((line) => `${JSON.stringify({ ...line, sessionId: 's-1', timestamp: '2026-01-01T10:00:00.000Z' })}\n`)
   .join('');
 
-test('an agent checkpoints, finds, reads and works on tickets over MCP', async ({ machine }) => {
+test('[L11] an agent checkpoints, finds, reads and works on tickets over MCP; what it is told is marked as recorded text', async ({ machine }) => {
   expect((await machine.run('init', machine.path('work', 'p.stemma'))).code).toBe(0);
   await using mcp = await agent(machine);
 
