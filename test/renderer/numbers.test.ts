@@ -45,10 +45,12 @@ describe('numbers as the window says them', () => {
     expect([12, 3_240, 75_000].map(duration)).toEqual(['12 ms', '3.2 s', '1 min 15 s']);
   });
 
-  test('a principal is known by its folder, whatever the slashes', () => {
-    expect(whose('claude-code@/Users/alex/workspace/cli')).toBe('cli');
-    expect(whose('claude-code@C:\\work\\api\\')).toBe('api');
-    expect(whose('alex')).toBe('alex');
+  test('a principal is known by its folder, whatever the slashes; one without a name by its template', () => {
+    expect(whose('claude-code@/Users/alex/workspace/cli', 'claude-code')).toBe('cli');
+    expect(whose('claude-code@C:\\work\\api\\', 'claude-code')).toBe('api');
+    expect(whose('alex', 'coder')).toBe('alex');
+    expect(whose(undefined, 'coder')).toBe('coder');
+    expect(whose('01a200109f897b52827a78c3960d4673_01a200109fc374da8eab50a8731c03bd', 'Writer')).toBe('Writer');
   });
 
   test('a first line is cut, not wrapped', () => {

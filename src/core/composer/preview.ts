@@ -170,9 +170,10 @@ const commitsOf = (entries: readonly Entry[]): PreviewLayer['origins'] =>
   [...new Set(entries.map((entry) => entry.source.commit))].map((commit) => ({ commit }));
 
 function originWords(layer: string, from: readonly Entry[]): string {
-  if (from.length > 0)
-    return layer === 'checkpoint_messages'
-      ? `${from.length} entries of ${commitsOf(from).length} commits`
-      : `${from.length === 1 ? '1 entry' : `${from.length} entries`} of the history`;
+  if (from.length > 0) {
+    const commits = commitsOf(from).length;
+    const entries = from.length === 1 ? '1 entry' : `${from.length} entries`;
+    return `${entries} of ${layer !== 'checkpoint_messages' ? 'the history' : commits === 1 ? '1 commit' : `${commits} commits`}`;
+  }
   return otherOrigins[layer] ?? (layer === 'checkpoint_messages' ? 'No messages before' : 'Not recorded');
 }

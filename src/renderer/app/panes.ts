@@ -4,8 +4,11 @@ import { type Route, route, togglePane, useNarrow, useNavigation, useUi, type Vi
 export const viewsOfCommits: ReadonlySet<ViewName> = new Set(['chain', 'context', 'request', 'replay', 'run', 'compose']);
 
 /** Beside these the inspector shows what is selected, too; the others need the room, and have nothing to inspect. */
-const inspects = ({ view, ticket }: Route): boolean =>
-  viewsOfCommits.has(view) || view === 'diff' || view === 'timeline' || (view === 'reviews' && ticket !== undefined);
+const inspects = ({ view, commit, space, ticket }: Route): boolean =>
+  viewsOfCommits.has(view) ||
+  view === 'diff' ||
+  (view === 'timeline' && (space === undefined || commit !== undefined)) ||
+  (view === 'reviews' && ticket !== undefined);
 
 const hasPane = { left: ({ view }: Route): boolean => view !== 'library', right: inspects };
 

@@ -47,7 +47,8 @@ export function IconButton({ icon: Glyph, label, keys, small, className, ...rest
 export function Switch<T extends string>(props: {
   label: string;
   value: T;
-  options: readonly { value: T; name: string; hint?: string }[];
+  /** One with an icon shows that alone. */
+  options: readonly { value: T; name: string; hint?: string; icon?: Icon }[];
   onChange: (value: T) => void;
 }) {
   const { label, value, options, onChange } = props;
@@ -61,7 +62,8 @@ export function Switch<T extends string>(props: {
           role="radio"
           aria-checked={option.value === value}
           tabIndex={option.value === value ? 0 : -1}
-          title={option.hint}
+          title={option.hint ?? (option.icon && option.name)}
+          aria-label={option.icon && option.name}
           onClick={() => onChange(option.value)}
           onKeyDown={(event) => {
             const step = event.key === 'ArrowRight' || event.key === 'ArrowDown' ? 1 : event.key === 'ArrowLeft' || event.key === 'ArrowUp' ? -1 : 0;
@@ -74,7 +76,7 @@ export function Switch<T extends string>(props: {
             if (sibling instanceof HTMLElement) sibling.focus();
           }}
         >
-          {option.name}
+          {option.icon ? <option.icon size={14} aria-hidden /> : option.name}
         </button>
       ))}
     </div>

@@ -33,8 +33,14 @@ export function bytes(n: number): string {
 /** Ids that begin with their time are told apart by their end. */
 export const shortId = (id: string): string => (/[0-9a-f]{12}7[0-9a-f]{19}$/.test(id) ? id.slice(-8) : id.slice(0, 12));
 
-/** Whose commit it is, in a word: an agent at a folder is known by the folder's own name. */
-export const whose = (principal: string): string => principal.split(/[\\/]/).findLast((part) => part !== '') ?? principal;
+/** Whether a name is one that only machines read. */
+export const isMachineName = (name: string): boolean => /^[0-9a-f]{32}(_[0-9a-f]{32})?$/.test(name);
+
+/** Whose commit it is, in a word: an agent at a folder is known by the folder's own name, one without a name by what kind of agent it is. */
+export function whose(principal: string | undefined, template: string): string {
+  if (principal === undefined || isMachineName(principal)) return template;
+  return principal.split(/[\\/]/).findLast((part) => part !== '') ?? principal;
+}
 
 const time = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' });
 const dayAndMonth = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' });

@@ -33,7 +33,8 @@ export function Failure(props: { what: string; error: unknown; stillWorks?: stri
       <p>{problem.message}</p>
       {stillWorks && <p>{stillWorks}</p>}
       <div className="actions">
-        {onRetry && (
+        {/* What breaks a rule breaks it again. */}
+        {onRetry && problem.code !== 'BAD_REQUEST' && (
           <Button icon={RotateCcw} onClick={onRetry}>
             Try again
           </Button>
@@ -85,9 +86,11 @@ export function Answer<T>(props: {
   loading: string;
   stillWorks?: string;
   lines?: number;
+  /** What else can be done where it failed. */
+  actions?: ReactNode;
   children: (data: T) => ReactNode;
 }) {
-  const { query, what, loading, stillWorks, lines, children } = props;
+  const { query, what, loading, stillWorks, lines, actions, children } = props;
   switch (query.status) {
     case 'idle':
       return null;
@@ -96,7 +99,7 @@ export function Answer<T>(props: {
     case 'done':
       return children(query.data);
     case 'failed':
-      return <Failure what={what} error={query.error} onRetry={query.retry} {...(stillWorks && { stillWorks })} />;
+      return <Failure what={what} error={query.error} onRetry={query.retry} actions={actions} {...(stillWorks && { stillWorks })} />;
     case 'canceled':
       return (
         <Empty title="Canceled" actions={<Button onClick={query.retry}>Load again</Button>}>

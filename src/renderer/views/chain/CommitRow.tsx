@@ -87,7 +87,7 @@ export const CommitRow = memo(
           </span>
         )}
         <span className="chain-template ellipsis muted" title={commit.principal ? `${commit.template}, ${commit.principal}` : commit.template}>
-          {subagent ? commit.template.slice(commit.template.indexOf('/') + 1) : say.whose(commit.principal ?? commit.template)}
+          {subagent ? commit.template.slice(commit.template.indexOf('/') + 1) : say.whose(commit.principal, commit.template)}
         </span>
         <span
           className="chain-tokens"

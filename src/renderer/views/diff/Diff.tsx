@@ -1,4 +1,4 @@
-import { ArrowDown, ArrowUp, ChevronDown, ChevronUp, GitCompare, GitCompareArrows } from 'lucide-react';
+import { ArrowDown, ArrowUp, ChevronDown, ChevronUp, Columns2, GitCompare, GitCompareArrows, Rows2 } from 'lucide-react';
 import { useEffect, useMemo, useState } from 'react';
 import type { ContextDiff, ContextId, Entry, Stop } from '../../../core/contract/index.js';
 import { api } from '../../client';
@@ -129,8 +129,8 @@ function Body({ project, a, b, diff }: { project: string; a: ContextId; b: Conte
           value={layout}
           onChange={setLayout}
           options={[
-            { value: 'split', name: 'Side by side' },
-            { value: 'unified', name: 'One column' },
+            { value: 'split', name: 'Side by side', icon: Columns2 },
+            { value: 'unified', name: 'One column', icon: Rows2 },
           ]}
         />
       </div>

@@ -1,7 +1,7 @@
 import { ArrowLeftRight, ClipboardCopy, FileDown } from 'lucide-react';
 import type { Commit, ComparedSide, ContextId } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Button, IconButton, Id, MenuButton, notifyProblem, say } from '../../parts';
+import { IconButton, Id, MenuButton, notifyProblem, say } from '../../parts';
 import { copy, download, useNavigation, useQuery } from '../../state';
 
 /** Which two are compared, and what each took. */
@@ -57,11 +57,7 @@ export function ExportComparison({ ids }: { ids: readonly ContextId[] }) {
   return (
     <MenuButton
       label="The comparison as Markdown"
-      button={
-        <Button small look="plain" icon={FileDown}>
-          As Markdown
-        </Button>
-      }
+      button={<IconButton small icon={FileDown} label="As Markdown" />}
       items={[
         { name: 'Copy', icon: ClipboardCopy, act: () => void take((text) => copy(text, 'Copied the comparison')) },
         {

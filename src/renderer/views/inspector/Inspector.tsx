@@ -121,7 +121,9 @@ function CommitFacts({ project, commit }: { project: string; commit: ShownCommit
             </time>,
           ],
           ['Agent', commit.template],
-          commit.principal ? ['By', commit.principal] : undefined,
+          commit.principal
+            ? ['By', say.isMachineName(commit.principal) ? <Id key="by" id={commit.principal} what="principal" /> : commit.principal]
+            : undefined,
           commit.sessionId ? ['Session', <Id key="session" id={commit.sessionId} what="session id" />] : undefined,
           [
             'Format',

@@ -96,7 +96,7 @@ function Places({ found, held, revision }: PlacesProps) {
               {one.problem && <span className="problem">{one.problem}</span>}
             </button>
             <Button
-              look="primary"
+              {...(one.root === root && { look: 'primary' as const })}
               icon={Import}
               disabled={one.sessions === 0}
               onClick={() => void importPaths(one.folders, true)}

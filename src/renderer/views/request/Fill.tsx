@@ -119,6 +119,11 @@ function optionsFor(element: HTMLElement, now: { readonly current: ChartProps })
     grid: { stroke: color('--line'), width: 1 },
     ticks: { show: false },
   };
+  /** The axis goes on a little beyond the calls that there are. */
+  const callNumber = (tick: number): string => {
+    const { numbers } = now.current.stack;
+    return tick >= (numbers[0] ?? 0) && tick <= (numbers.at(-1) ?? 0) ? String(tick) : '';
+  };
   const bars = UPlot.paths.bars?.({ size: [0.92, widestColumn], gap: 0 });
   return {
     width: element.clientWidth,
@@ -131,7 +136,13 @@ function optionsFor(element: HTMLElement, now: { readonly current: ChartProps })
       y: { range: (_, __, most) => [0, Math.max(1, most) * 1.05] },
     },
     axes: [
-      { ...axis, size: 22, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000], grid: { show: false } },
+      {
+        ...axis,
+        size: 22,
+        incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000],
+        grid: { show: false },
+        values: (_, ticks) => ticks.map(callNumber),
+      },
       { ...axis, size: 48, values: (_, ticks) => ticks.map((tick) => say.compact(Math.round(tick))) },
     ],
     series: [

@@ -222,7 +222,7 @@ function Body({ request, model }: { request: Request; model: string | null }) {
         }
       />
       <Section
-        name={`Tools (${body.tools.length})`}
+        name={isUnknown('tools') ? 'Tools' : `Tools (${body.tools.length})`}
         tokens={tokens.tools}
         parts={body.tools.filter(holds)}
         kind="tool"
@@ -290,7 +290,7 @@ const hueOf = { text: '', thinking: 'thinking', call: 'tool', result: 'tool', im
 function PartView({ part }: { part: Part }) {
   const hue = hueOf[part.kind];
   return (
-    <div className={`wire-part ${part.kind}${hue ? ` kind-${hue}` : ''}`}>
+    <div className={`wire-part${hue ? ` kind-${hue}` : ''}`} data-kind={part.kind}>
       {part.kind !== 'text' && <span className="wire-kind">{part.title}</span>}
       {part.cached && (
         <span className="badge" title="The provider was asked to keep everything up to here">

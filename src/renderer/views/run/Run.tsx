@@ -4,7 +4,7 @@ import type { ContextId } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Answer, Button, Switch, say } from '../../parts';
 import { move, outlineOf, startRun, useNavigation, useQuery, useRuns } from '../../state';
-import { NoCommit } from '../NoCommit';
+import { NoCommit, ToCommit } from '../NoCommit';
 import { Ask } from './Ask';
 import { Recorded } from './Recorded';
 import { Replies } from './Replies';
@@ -46,6 +46,7 @@ function OfTurn({ project, turnId }: { project: string; turnId: ContextId }) {
       what="This turn cannot be run again"
       loading="Reading what was asked"
       stillWorks="Its context can still be opened, forked and compared."
+      actions={<ToCommit>Choose another turn</ToCommit>}
       lines={14}
     >
       {({ turn, request, outline }) => (
