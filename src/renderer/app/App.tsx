@@ -118,7 +118,7 @@ function TopBar() {
   return (
     <header className="top-bar">
       {panes.left !== undefined && (
-        <IconButton icon={PanelLeft} label="Sessions" keys="Ctrl B" aria-pressed={panes.left} onClick={() => toggle('left')} />
+        <IconButton icon={PanelLeft} label="Sessions" keys="Ctrl B" aria-pressed={panes.left !== 'hidden'} onClick={() => toggle('left')} />
       )}
       <h1 className="brand">Stemma</h1>
       <span className="top-history">
@@ -148,7 +148,7 @@ function TopBar() {
       <ThemeButton />
       <IconButton icon={Keyboard} label="Keyboard" keys="?" onClick={() => show({ kind: 'keys' })} />
       {panes.right !== undefined && (
-        <IconButton icon={PanelRight} label="Inspector" keys="Ctrl J" aria-pressed={panes.right} onClick={() => toggle('right')} />
+        <IconButton icon={PanelRight} label="Inspector" keys="Ctrl J" aria-pressed={panes.right !== 'hidden'} onClick={() => toggle('right')} />
       )}
     </header>
   );

@@ -1,12 +1,10 @@
 import { type ReactNode, type RefObject, useRef } from 'react';
 import { Group, type GroupProps, Panel, type PanelImperativeHandle, Separator, usePanelRef } from 'react-resizable-panels';
-import { useOpenDir } from '../state';
+import { type Side, useOpenDir } from '../state';
 import { Inspector } from '../views/inspector';
 import { SessionsPane } from '../views/library';
 import { Boundary } from './Boundary';
 import { toggle, usePanes } from './panes';
-
-type Side = 'left' | 'right';
 
 /** What tells the panes beside the view apart. Widths in CSS pixels, or as a share of the window. */
 const sides = {
@@ -33,19 +31,19 @@ function useKeptWidths() {
   return { panels, onLayoutChanged };
 }
 
-/** Left pane, the view, right pane; at narrow widths the side panes come in over the view. Whatever comes and goes beside it, the view stays. */
+/** Left pane, the view, right pane; where there is no room beside the view they come in over it. Whatever comes and goes beside it, the view stays. */
 export function Frame({ children }: { children: ReactNode }) {
-  const { narrow, left, right } = usePanes();
+  const { left, right } = usePanes();
   const { panels, onLayoutChanged } = useKeptWidths();
-  const drawer = narrow ? (left ? 'left' : right ? 'right' : undefined) : undefined;
+  const drawer = left === 'drawer' ? 'left' : right === 'drawer' ? 'right' : undefined;
   return (
     <main className="frame">
       <Group id="stemma.frame" orientation="horizontal" onLayoutChanged={onLayoutChanged}>
-        {!narrow && left && <Beside side="left" panel={panels.left} />}
+        {left === 'beside' && <Beside side="left" panel={panels.left} />}
         <Panel id="center" minSize={320}>
           {children}
         </Panel>
-        {!narrow && right && <Beside side="right" panel={panels.right} />}
+        {right === 'beside' && <Beside side="right" panel={panels.right} />}
       </Group>
       {drawer && (
         <>

@@ -1,4 +1,4 @@
-import { type Route, route, togglePane, useNarrow, useNavigation, useUi, type ViewName } from '../state';
+import { type Route, route, type Side, togglePane, useNavigation, useProject, useRoom, useUi, type ViewName } from '../state';
 
 /** The views that show a commit. Each begins at the newest one, and has the inspector beside it. */
 export const viewsOfCommits: ReadonlySet<ViewName> = new Set(['chain', 'context', 'request', 'replay', 'run', 'compose']);
@@ -12,20 +12,21 @@ const inspects = ({ view, commit, space, ticket }: Route): boolean =>
 
 const hasPane = { left: ({ view }: Route): boolean => view !== 'library', right: inspects };
 
-/** Which panes are out: undefined where the view has no such pane. */
-export function usePanes(): { readonly narrow: boolean; readonly left: boolean | undefined; readonly right: boolean | undefined } {
-  const narrow = useNarrow();
-  const { leftHidden, rightHidden, drawer } = useUi();
-  const hasLeft = useNavigation((state) => hasPane.left(state.route));
-  const hasRight = useNavigation((state) => hasPane.right(state.route));
-  return {
-    narrow,
-    left: hasLeft ? (narrow ? drawer === 'left' : !leftHidden) : undefined,
-    right: hasRight ? (narrow ? drawer === 'right' : !rightHidden) : undefined,
-  };
+/** How a pane stands: undefined where the view has none. */
+type PaneState = 'beside' | 'drawer' | 'hidden' | undefined;
+
+export const usePanes = (): Readonly<Record<Side, PaneState>> => ({ left: usePane('left'), right: usePane('right') });
+
+function usePane(side: Side): PaneState {
+  const hasRoom = useRoom(side);
+  const isEmpty = useProject(({ state }) => state.phase === 'open' && state.info.counts.commits === 0);
+  const has = useNavigation((state) => hasPane[side](state.route)) && !(side === 'right' && isEmpty);
+  const isOut = useUi(({ leftHidden, rightHidden, drawer }) => (hasRoom ? !(side === 'left' ? leftHidden : rightHidden) : drawer === side));
+  if (!has) return undefined;
+  return isOut ? (hasRoom ? 'beside' : 'drawer') : 'hidden';
 }
 
 /** Shows or hides a pane, where the view has it. */
-export function toggle(side: 'left' | 'right'): void {
+export function toggle(side: Side): void {
   if (hasPane[side](route())) togglePane(side);
 }

@@ -17,5 +17,19 @@ export type { Route, TicketsAs, ViewName } from './route';
 export { answerQuestion, asked, type RunInput, type RunJob, startRun, useRuns } from './runs';
 export type { Sample, SamplePart } from './samples';
 export { setActor, type TicketAtCommit, ticketsChanged, useTickets, useTicketsAtCommits } from './tickets';
-export { applyTheme, copy, dismiss, download, notify, type Sheet, setTheme, show, type ThemeChoice, togglePane, useNarrow, useUi } from './ui';
+export {
+  applyTheme,
+  copy,
+  dismiss,
+  download,
+  notify,
+  type Sheet,
+  type Side,
+  setTheme,
+  show,
+  type ThemeChoice,
+  togglePane,
+  useRoom,
+  useUi,
+} from './ui';
 export { startWhatIf, useWhatIfs, type WhatIfInput, type WhatIfJob, type WhatIfTurn } from './whatIfs';

@@ -3,6 +3,9 @@ import { create } from 'zustand';
 import type { ContextId, EntryKey, Runtime, Stop } from '../../core/contract/index.js';
 import type { RunInput } from './runs';
 
+/** Which side of the view a pane stands on. */
+export type Side = 'left' | 'right';
+
 export type ThemeChoice = 'system' | 'light' | 'dark';
 
 /** What floats over the window. One at a time. */
@@ -21,8 +24,8 @@ export type Sheet =
 interface Ui {
   readonly theme: ThemeChoice;
   readonly sheet: Sheet | undefined;
-  /** At narrow widths the side panes are drawers, and at most one is out. */
-  readonly drawer: 'left' | 'right' | undefined;
+  /** Where there is no room beside the view the panes are drawers, and at most one is out. */
+  readonly drawer: Side | undefined;
   readonly leftHidden: boolean;
   readonly rightHidden: boolean;
   /** What comes on the branch that is read shows by itself. */
@@ -64,20 +67,21 @@ systemIsDark.addEventListener('change', () => applyTheme());
 export const show = (sheet: Sheet): void => useUi.setState({ sheet, drawer: undefined });
 export const dismiss = (): void => useUi.setState({ sheet: undefined });
 
-const narrowWindow = matchMedia('(max-width: 900px)');
+/** Windows with room for a pane beside the view: that for both is wider than that for what is selected alone. */
+const room: Readonly<Record<Side, MediaQueryList>> = { left: matchMedia('(min-width: 1200px)'), right: matchMedia('(min-width: 901px)') };
 
-/** Whether the window is too narrow for panes beside the view: they are drawers then. */
-export const useNarrow = (): boolean =>
+/** Whether there is room for a pane beside the view; where there is none, it is a drawer. */
+export const useRoom = (side: Side): boolean =>
   useSyncExternalStore(
     (changed) => {
-      narrowWindow.addEventListener('change', changed);
-      return () => narrowWindow.removeEventListener('change', changed);
+      room[side].addEventListener('change', changed);
+      return () => room[side].removeEventListener('change', changed);
     },
-    () => narrowWindow.matches,
+    () => room[side].matches,
   );
 
-export function togglePane(side: 'left' | 'right'): void {
-  if (narrowWindow.matches) {
+export function togglePane(side: Side): void {
+  if (!room[side].matches) {
     useUi.setState((old) => ({ drawer: old.drawer === side ? undefined : side }));
     return;
   }

@@ -63,7 +63,7 @@ export function ImportSheet({ onClose }: { onClose: () => void }) {
             value={kind}
             onChange={setKind}
             options={[
-              { value: 'any', name: 'Find out' },
+              { value: 'any', name: 'Detect' },
               { value: 'github', name: 'GitHub JSON' },
               { value: 'markdown', name: 'Task list' },
             ]}

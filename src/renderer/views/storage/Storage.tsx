@@ -92,7 +92,7 @@ function Weights({ report }: { report: StorageReport }) {
       </ul>
       {journal > 0 && (
         <p className="muted">
-          Beside it {say.bytes(journal)} of the database’s journal: room to write in, the same for little as for much. What stands in it is counted
+          Beside it {say.bytes(journal)} of journal, where the database writes first, as large for little as for much. What stands in it is counted
           above.
         </p>
       )}
