@@ -146,6 +146,16 @@ test('panes come and go beside the view, by button, key or a narrower window: wh
   await expect(inspector).toBeHidden();
   await stays();
   expect((await sessions.boundingBox())?.width).toBe(width);
+
+  // Where there is room for one of them, it is what is selected that stays beside the view.
+  await page.keyboard.press('Control+j');
+  await page.setViewportSize({ width: 1024, height: 900 });
+  await expect(sessions).toBeHidden();
+  await expect(inspector).toBeVisible();
+  await stays();
+  await page.keyboard.press('Control+b');
+  await expect(sessions).toBeVisible();
+  await expect(inspector).toBeVisible();
 });
 
 test('back, forward, reload and a copied address lead to the same place', async ({ page, machine }) => {

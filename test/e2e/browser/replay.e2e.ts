@@ -93,7 +93,12 @@ test('one commit dropped on another opens their comparison; calls are compared f
   await page.getByRole('button', { name: 'Open the sample project' }).click();
   await commits(page).nth(1).dragTo(commits(page).first());
   await expect(page.getByRole('tab', { name: 'Diff' })).toHaveAttribute('aria-selected', 'true');
-  await expect(page.getByRole('region', { name: 'Diff', exact: true })).toContainText('the same');
+  const diff = page.getByRole('region', { name: 'Diff', exact: true });
+  await expect(diff).toContainText('the same');
+  // Its tools stand in one line.
+  const tools = ['As the model had it', 'Side by side'].map((name) => diff.getByRole('radio', { name }));
+  const tops = await Promise.all(tools.map(async (tool) => (await tool.boundingBox())?.y));
+  expect(tops[0]).toBe(tops[1]);
 
   await page.getByRole('tab', { name: 'Chain' }).click();
   await page.getByRole('option', { name: prompt }).click();

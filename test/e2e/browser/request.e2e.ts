@@ -28,7 +28,12 @@ test('a call between the entries of a context opens as the request that was sent
   const requests = page.getByRole('region', { name: 'Requests' });
   await expect(requests.getByText('rebuilt').first()).toBeVisible();
   await expect(requests.getByRole('region', { name: 'System prompt' })).toContainText('not recorded');
-  await expect(requests.getByRole('region', { name: 'Messages' })).toContainText('damson jam');
+  const messages = requests.getByRole('region', { name: 'Messages' });
+  await expect(messages).toContainText('damson jam');
+  // A tool call stands in the message that made it.
+  const call = messages.getByText('Read', { exact: true }).first();
+  const [list, shown] = [await messages.boundingBox(), await call.boundingBox()];
+  expect(shown?.x).toBeGreaterThan(list?.x ?? 0);
   await expect(requests.getByRole('region', { name: 'What changed' })).toContainText(/The cached beginning (holds|broke)/);
 
   // What filled the window, by cause; a click steps into a call.
