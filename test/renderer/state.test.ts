@@ -37,9 +37,28 @@ describe('a long list of the engine', () => {
     expect(list.at(0)).toBeUndefined();
     broken = false;
     list.retry();
-    list.need(0, 1);
     await expect.poll(() => list.at(0)).toBe('x');
     expect(list.problem()).toBeUndefined();
+  });
+
+  test('a page that came while the list was read again is not lost with what stood before', async () => {
+    const held: (() => void)[] = [];
+    let slow = false;
+    const list = createRanges(10, async (offset) => {
+      if (slow) await new Promise<void>((go) => held.push(go));
+      return { total: 1_000, items: Array.from({ length: 10 }, (_, n) => offset + n) };
+    });
+    list.need(0, 1);
+    await expect.poll(() => list.at(0)).toBe(0);
+    slow = true;
+    list.renew();
+    slow = false;
+    list.need(990, 1_000);
+    await expect.poll(() => list.at(999)).toBe(999);
+    held[0]?.();
+    await expect.poll(() => list.version()).toBeGreaterThan(2);
+    await expect.poll(() => list.at(999)).toBe(999);
+    expect(list.at(0)).toBe(0);
   });
 });
 

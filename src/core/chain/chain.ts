@@ -2,7 +2,7 @@ import { type Artifacts, refOfHash } from '../artifacts/index.js';
 import type { ArtifactNo, ArtifactRef, CommitSeq, ContextId, Timestamp } from '../base/index.js';
 import { type Clock, corrupt, type Recent, timestampOf } from '../base/index.js';
 import type { Checkpoint, Commit, CommitType, Tier } from '../contract/index.js';
-import type { Losses, Outline, ParsedDelta } from '../formats/index.js';
+import type { Losses, Outline, OutlineEntry, ParsedDelta } from '../formats/index.js';
 import type { WritableDb } from '../store/index.js';
 
 /** What every chain function works on: one project's tables and objects, its time, and its ids. */
@@ -17,6 +17,8 @@ export interface Chain {
   /** What was parsed lately, by artifact and format. */
   readonly outlines: Recent<string, Outline>;
   readonly parsed: Recent<string, ParsedDelta>;
+  /** What contexts hold that were read in pages lately, by commit and stop: the next page is a range of it. */
+  readonly placed: Recent<string, Placed>;
 }
 
 /** A commit as its row: what walks, counts and joins need. */
@@ -46,6 +48,26 @@ export interface ContextRow {
   readonly createdAt: number;
   readonly parentId: ContextId | null;
   readonly hash: Buffer;
+}
+
+/** A commit as a walk needs it: few columns, because walks are long. */
+export type Step = Pick<ContextRow, 'seq' | 'id' | 'parent' | 'line' | 'depth' | 'type' | 'artifact' | 'format' | 'messageCount' | 'tokenCount'>;
+
+/** An entry of a context by its place: in which commit, and there the how-manieth. */
+export interface Place {
+  readonly step: Step;
+  /** The entry's number among all entries of the delta, hidden ones included. */
+  readonly index: number;
+  readonly outline: OutlineEntry;
+  /** What a later delta put in place of a tool result's text. */
+  readonly elided?: string;
+}
+
+/** Every entry of a context, in order, without content. */
+export interface Placed {
+  readonly places: readonly Place[];
+  /** By the ids of their calls: results do not say which tool they are of. */
+  readonly toolNames: ReadonlyMap<string, string>;
 }
 
 /** The last column, by which a wider query adds its own after it. */

@@ -1,21 +1,11 @@
 import { refOf } from '../artifacts/index.js';
 import type { ContextId, EntryKey } from '../base/index.js';
 import type { Entry, OutlineRow, Stop } from '../contract/index.js';
-import { type Outline, type OutlineEntry, type ParsedEntry, readerOf } from '../formats/index.js';
-import type { Chain } from './chain.js';
+import { type Outline, type ParsedEntry, readerOf } from '../formats/index.js';
+import type { Chain, Place, Placed, Step } from './chain.js';
 import { commitOf } from './find.js';
 import { elidedTokens, outlinesOf, parsedOf } from './outline.js';
-import { type Step, walk } from './walk.js';
-
-/** An entry of a context by its place: in which commit, and there the how-manieth. */
-interface Place {
-  readonly step: Step;
-  /** The entry's number among all entries of the delta, hidden ones included. */
-  readonly index: number;
-  readonly outline: OutlineEntry;
-  /** What a later delta put in place of a tool result's text. */
-  readonly elided?: string;
-}
+import { walk } from './walk.js';
 
 export interface ContextQuery {
   readonly id: ContextId;
@@ -24,21 +14,29 @@ export interface ContextQuery {
   readonly hidden?: boolean | undefined;
 }
 
-/** Every entry of a materialized context, in order, without content. */
-function placesOf(chain: Chain, query: ContextQuery): Place[] {
-  return placesAlong(chain, walk(chain, commitOf(chain, query.id), query.stop).contributing, query.hidden);
+/** Commits never change: what a context holds is put together once while it is read. */
+function placedOf(chain: Chain, { id, stop = 'compaction', hidden = false }: ContextQuery): Placed {
+  const tip = commitOf(chain, id);
+  const end = stop === 'compaction' || stop === 'root' ? stop : commitOf(chain, stop, 'stop').id;
+  const name = `${tip.seq} ${end} ${hidden}`;
+  const recent = chain.placed.get(name);
+  if (recent) return recent;
+  const placed = placedAlong(chain, walk(chain, tip, end).contributing, hidden);
+  chain.placed.set(name, placed, placed.places.length + 1);
+  return placed;
 }
 
-function placesAlong(chain: Chain, contributing: readonly Step[], hidden = false): Place[] {
+function placedAlong(chain: Chain, contributing: readonly Step[], hidden: boolean): Placed {
   const outlines = outlinesOf(chain, contributing);
   const elided = elisionsOf(outlines);
-  return contributing.flatMap((step, at) =>
+  const places = contributing.flatMap((step, at) =>
     (outlines[at]?.entries ?? []).flatMap((outline, index): Place[] => {
       if (outline.hidden && !hidden) return [];
       const text = outline.kind === 'tool_result' && outline.toolCallId !== undefined ? elided.get(outline.toolCallId) : undefined;
       return [{ step, index, outline, ...(text !== undefined && { elided: text }) }];
     }),
   );
+  return { places, toolNames: toolNamesOf(places) };
 }
 
 /** What stands in place of results that were blanked, by the ids of their calls. */
@@ -50,7 +48,7 @@ const tokensOf = (place: Place): number =>
 
 /** Every entry without its content, for the token bar, the outline and the heights of a list. */
 export function outlineRows(chain: Chain, query: ContextQuery): { total: number; tokens: number; rows: OutlineRow[] } {
-  const places = placesOf(chain, query);
+  const { places } = placedOf(chain, query);
   const rows = places.map((place): OutlineRow => {
     const { key, role, kind, head, toolCallId, isError, hidden } = place.outline;
     return {
@@ -73,17 +71,18 @@ export function entries(
   chain: Chain,
   query: ContextQuery & { offset?: number | undefined; limit?: number | undefined },
 ): { total: number; entries: Entry[] } {
-  const places = placesOf(chain, query);
+  const { places, toolNames } = placedOf(chain, query);
   const offset = query.offset ?? 0;
   const page = places.slice(offset, offset + (query.limit ?? places.length));
-  const toolNames = toolNamesOf(places);
   return { total: places.length, entries: page.map((place) => entryAt(chain, place, toolNames)) };
 }
 
 /** Positions of the entries that hold the text, without regard to case. */
 export function find(chain: Chain, query: ContextQuery & { text: string }): { hits: number[] } {
   const wanted = query.text.toLowerCase();
-  const hits = placesOf(chain, query).flatMap((place, position) => (searchable(chain, place).toLowerCase().includes(wanted) ? [position] : []));
+  const hits = placedOf(chain, query).places.flatMap((place, position) =>
+    searchable(chain, place).toLowerCase().includes(wanted) ? [position] : [],
+  );
   return { hits };
 }
 
@@ -134,12 +133,12 @@ export function contextEntries(
   chain: Chain,
   query: ContextQuery,
 ): { readonly commit: ContextId; readonly key: EntryKey; readonly entry: ParsedEntry }[] {
-  return withContent(chain, placesOf(chain, query));
+  return withContent(chain, placedOf(chain, query));
 }
 
 /** Every entry that the commits hold, hidden ones too, commit by commit: what is translated, and what a translation leaves behind. */
 export function entriesAlong(chain: Chain, steps: readonly Step[]): ReadonlyMap<Step, readonly ParsedEntry[]> {
-  const byId = Map.groupBy(withContent(chain, placesAlong(chain, steps, true)), ({ commit }) => commit);
+  const byId = Map.groupBy(withContent(chain, placedAlong(chain, steps, true)), ({ commit }) => commit);
   return new Map(steps.map((step) => [step, (byId.get(step.id) ?? []).map(({ entry }) => entry)]));
 }
 
@@ -165,8 +164,10 @@ function asSeen(parsed: ParsedEntry, elided: string | undefined, toolNames: Read
   return { ...parsed, ...(elided !== undefined && { text: elided, result: undefined }), ...(name !== undefined && { toolName: name }) };
 }
 
-function withContent(chain: Chain, places: readonly Place[]): { readonly commit: ContextId; readonly key: EntryKey; readonly entry: ParsedEntry }[] {
-  const toolNames = toolNamesOf(places);
+function withContent(
+  chain: Chain,
+  { places, toolNames }: Placed,
+): { readonly commit: ContextId; readonly key: EntryKey; readonly entry: ParsedEntry }[] {
   return places.map((place) => {
     const entry = asSeen(parsedEntryAt(chain, place), place.elided, toolNames);
     return { commit: place.step.id, key: entry.key, entry };

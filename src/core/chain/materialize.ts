@@ -21,11 +21,11 @@ import {
   type WritableEntry,
   type WriteOptions,
 } from '../formats/index.js';
-import type { Chain, ContextRow, Materialized } from './chain.js';
+import type { Chain, ContextRow, Materialized, Step } from './chain.js';
 import { entriesAlong } from './entries.js';
 import { commitAt, commitOf } from './find.js';
 import { outlineOf } from './outline.js';
-import { type Step, type Walk, walk } from './walk.js';
+import { type Walk, walk } from './walk.js';
 
 export interface MaterializeInput {
   readonly id: ContextId | null;

@@ -1,10 +1,7 @@
 import { badRequest, type ContextId } from '../base/index.js';
 import type { Stop } from '../contract/index.js';
-import type { Chain, ContextRow } from './chain.js';
+import type { Chain, ContextRow, Step } from './chain.js';
 import { commitOf, isAncestor, originOf } from './find.js';
-
-/** A commit as a walk needs it: few columns, because walks are long. */
-export type Step = Pick<ContextRow, 'seq' | 'id' | 'parent' | 'line' | 'depth' | 'type' | 'artifact' | 'format' | 'messageCount' | 'tokenCount'>;
 
 const selectStep = 'SELECT seq, id, parent, line, depth, type, artifact, format, messageCount, tokenCount FROM context';
 

@@ -30,9 +30,10 @@ const manifest = 'project.json';
 export const database = 'stemma.db';
 const objects = 'objects';
 
-/** What parsed deltas and outlines may weigh in memory: bytes of deltas, and entries. */
+/** What parsed deltas, outlines and contexts may weigh in memory: bytes of deltas, and entries. */
 const parsedBudget = 64 * 1024 * 1024;
 const outlineBudget = 2_000_000;
+const placeBudget = 1_000_000;
 
 export interface NewProject {
   readonly dir: string;
@@ -86,9 +87,11 @@ export function openFolder(
   const { db, salvaged } = openOrRescue(file, repair, busyMs);
   const outlines: Chain['outlines'] = recent(outlineBudget);
   const parsed: Chain['parsed'] = recent(parsedBudget);
+  const placed: Chain['placed'] = recent(placeBudget);
   const forget = (): void => {
     outlines.clear();
     parsed.clear();
+    placed.clear();
   };
   db.onRollback(forget);
   let chain: Chain | undefined;
@@ -101,7 +104,7 @@ export function openFolder(
     remake: (artifact) => chain && remakeSnapshot(chain, artifact),
     onGone: forget,
   });
-  chain = { db, project: artifacts.project, artifacts, clock, newId: randomUUID, outlines, parsed };
+  chain = { db, project: artifacts.project, artifacts, clock, newId: randomUUID, outlines, parsed, placed };
   return {
     dir,
     ...said,

@@ -37,6 +37,7 @@ export function* repairProject(project: Project): Generator<undefined, CheckResu
   project.db.acceptRows();
   chain.outlines.clear();
   chain.parsed.clear();
+  chain.placed.clear();
   const after = yield* checkProject(project);
   const left = new Set(after.problems.map(({ kind, id }) => `${kind} ${id}`));
   const repaired = before.problems

@@ -21,7 +21,7 @@ export * as say from './numbers';
 export { Proof } from './Proof';
 export { notifyProblem, problemOf } from './problem';
 export { RemoveButton } from './Remove';
-export { Answer, Empty, EntriesProblem, Failure, Loading, ProblemLine } from './states';
+export { Answer, Empty, Failure, Loading, ProblemLine, SomeUnread } from './states';
 export { statusNames } from './statuses';
 export { TokenBar, TokenLegend } from './TokenBar';
 export { textOf } from './tools';

@@ -128,12 +128,14 @@ export const ProblemLine = ({ children }: { children: ReactNode }) => (
   </p>
 );
 
-/** A line above entries of which some could not be read; the others stay as they are. */
-export function EntriesProblem({ error, onRetry }: { error: unknown; onRetry: () => void }) {
+/** A line above a list of which some could not be read; the others stay as they are. */
+export function SomeUnread({ what, error, onRetry }: { what: string; error: unknown; onRetry: () => void }) {
   useRetryWhenBack(error, onRetry);
   return (
     <div className="notice-line error" role="alert">
-      <span className="grow">Some entries could not be read: {problemOf(error).message}</span>
+      <span className="grow">
+        Some {what} could not be read: {problemOf(error).message}
+      </span>
       <Button small onClick={onRetry}>
         Try again
       </Button>

@@ -52,6 +52,14 @@ export function createRanges<T>(pageSize: number, load: (offset: number, limit: 
     changed();
   };
 
+  /** What was asked for last: a page of it may be gone when the list was read again. */
+  let wanted = { from: 0, to: 0 };
+  const need = (from: number, to: number) => {
+    wanted = { from, to };
+    const end = total === undefined ? to : Math.min(to, total);
+    for (let page = Math.floor(Math.max(0, from) / pageSize); page * pageSize < end; page++) if (!pages.has(page)) void loadPage(page);
+  };
+
   let renewing: 'no' | 'yes' | 'again' = 'no';
   const renewAll = async () => {
     const began = performance.now();
@@ -60,9 +68,9 @@ export function createRanges<T>(pageSize: number, load: (offset: number, limit: 
     const fresh = new Map<number, readonly T[]>();
     let newTotal = total ?? 0;
     // Of a list that is read as it is scrolled, the pages that were read last.
-    const wanted = whole ? read : read.slice(-pagesRenewed);
-    for (let at = 0; at < wanted.length || (whole && fresh.size * pageSize < newTotal); at++) {
-      const page = wanted[at] ?? fresh.size;
+    const again = whole ? read : read.slice(-pagesRenewed);
+    for (let at = 0; at < again.length || (whole && fresh.size * pageSize < newTotal); at++) {
+      const page = again[at] ?? fresh.size;
       const result = await load(page * pageSize, pageSize);
       newTotal = result.total;
       fresh.set(page, result.items);
@@ -71,6 +79,7 @@ export function createRanges<T>(pageSize: number, load: (offset: number, limit: 
     for (const [page, items] of fresh) if (page * pageSize < newTotal) pages.set(page, items);
     total = newTotal;
     changed();
+    need(wanted.from, wanted.to);
     return performance.now() - began;
   };
   const renew = () => {
@@ -96,17 +105,13 @@ export function createRanges<T>(pageSize: number, load: (offset: number, limit: 
       const page = pages.get(Math.floor(index / pageSize));
       return Array.isArray(page) ? (page as readonly T[])[index % pageSize] : undefined;
     },
-    need: (from, to) => {
-      const end = total === undefined ? to : Math.min(to, total);
-      for (let page = Math.floor(Math.max(0, from) / pageSize); page * pageSize < end; page++) {
-        if (!pages.has(page)) void loadPage(page);
-      }
-    },
+    need,
     problem: () => problem,
     retry: () => {
       problem = undefined;
       for (const [page, state] of pages) if (state === 'failed') pages.delete(page);
       changed();
+      need(wanted.from, wanted.to);
     },
     renew,
     subscribe: (listener) => {

@@ -97,6 +97,29 @@ test('a session of 20,000 entries opens and scrolls, with few of them drawn at a
   }
 });
 
+test('a chain that is too long to be read in full is walked to its first commit and back', async ({ page, machine }) => {
+  const file = machine.path('work', 'endless.jsonl');
+  writeFileSync(
+    file,
+    transcript(
+      'endless',
+      Array.from({ length: 20_100 }, (_, turn) => ({ prompt: `Question ${turn}`, answers: ['Yes.'] })),
+    ),
+  );
+  const { url } = await machine.web(file);
+  await page.goto(url);
+  await expect(page.getByText('20,100 commits').first()).toBeVisible();
+  const list = page.getByRole('listbox', { name: 'Commits, newest first' });
+  await list.press('End');
+  await expect(list.getByRole('option', { name: /^Question 0 / })).toBeInViewport();
+  await expect(list.getByRole('option', { name: /^Question 0 / })).toHaveAttribute('aria-selected', 'true');
+  // In the middle, where no page was read before.
+  await list.evaluate((element) => element.scrollTo({ top: element.scrollHeight / 2 }));
+  await expect(list.getByRole('option', { name: /^Question 10040 / })).toBeInViewport();
+  await list.press('Home');
+  await expect(list.getByRole('option', { name: /^Question 20099 / })).toHaveAttribute('aria-selected', 'true');
+});
+
 test('panes come and go beside the view, by button, key or a narrower window: what is read stays where it was', async ({ page, machine }) => {
   const turns = Array.from({ length: 60 }, (_, turn) => ({ prompt: `Question ${turn}`, answers: [`Answer ${turn}`] }));
   const file = machine.path('work', 'panes.jsonl');

@@ -1,7 +1,7 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useCallback, useEffect, useId, useMemo, useRef, useState } from 'react';
 import type { ContextId, GraphRow } from '../../../core/contract/index.js';
-import { Button, Failure, Loading, type MenuEntry, placeByKey, rowsOnPage, say, WithContextMenu } from '../../parts';
+import { Button, Failure, Loading, type MenuEntry, placeByKey, rowsOnPage, SomeUnread, say, WithContextMenu } from '../../parts';
 import { go, move, route, useNavigation, useTicketsAtCommits, useUi } from '../../state';
 import { commitActions, runByKey } from '../actions';
 import { CommitRow, FoldRow } from './CommitRow';
@@ -64,12 +64,20 @@ export function ChainView({ project }: { project: string }) {
     virtual.scrollToIndex(place, { align: 'auto' });
   }, [place, chosen, virtual]);
 
+  /** A place that was chosen before its commit was there. */
+  const awaited = useRef<number>(undefined);
   const chooseAt = (n: number) => {
-    const item = itemAt(n);
-    const row = rows.at(item.at);
-    if (item.kind === 'commit' && row) move({ commit: row.commit.id, entry: undefined });
+    const id = commitAt(n);
+    awaited.current = id === undefined && itemAt(n).kind === 'commit' ? n : undefined;
+    if (id !== undefined) move({ commit: id, entry: undefined });
     virtual.scrollToIndex(n, { align: 'auto' });
   };
+  useEffect(() => {
+    const id = awaited.current === undefined ? undefined : commitAt(awaited.current);
+    if (id === undefined) return;
+    awaited.current = undefined;
+    move({ commit: id, entry: undefined });
+  });
   const openMenu = useCallback((row: GraphRow) => {
     const before = route();
     const { id } = row.commit;
@@ -163,6 +171,7 @@ export function ChainView({ project }: { project: string }) {
           </Button>
         </div>
       )}
+      {problem !== undefined && <SomeUnread what="commits" error={problem} onRetry={rows.retry} />}
       <div className="chain-body">
         <WithContextMenu items={menu} label="Commit">
           <div
@@ -192,7 +201,7 @@ export function ChainView({ project }: { project: string }) {
                 const listed = itemAt(item.index);
                 const row = rows.at(listed.at);
                 const top = item.start;
-                if (!row) return <div key={item.key} className="chain-row" style={{ top }} aria-hidden />;
+                if (!row) return <div key={item.key} className="chain-row unread" style={{ top }} aria-hidden />;
                 if (listed.kind === 'fold') {
                   return <FoldRow key={item.key} top={top} width={width} row={row} commits={listed.end - listed.at} onOpen={() => openFold(row)} />;
                 }

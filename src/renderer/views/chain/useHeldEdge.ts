@@ -17,12 +17,14 @@ export function useHeldEdge(scroller: React.RefObject<HTMLElement | null>, { sho
     if (now >= 0) element.scrollTop = now * rowHeight + edge.current.offset;
   }, [shown, version]);
   useLayoutEffect(() => {
-    const scrolled = scroller.current?.scrollTop ?? 0;
-    for (let place = Math.floor(scrolled / rowHeight); place < count; place++) {
+    const element = scroller.current;
+    // Where nothing in view is there yet, nothing is read that could be moved.
+    edge.current = undefined;
+    if (!element) return;
+    const end = Math.min(count, Math.ceil((element.scrollTop + element.clientHeight) / rowHeight));
+    for (let place = Math.floor(element.scrollTop / rowHeight); place < end && !edge.current; place++) {
       const id = commitAt(place);
-      if (id === undefined) continue;
-      edge.current = { id, offset: scrolled - place * rowHeight };
-      return;
+      if (id !== undefined) edge.current = { id, offset: element.scrollTop - place * rowHeight };
     }
   });
 }

@@ -9,9 +9,9 @@ import {
   blockOfEntry,
   blocksOf,
   Empty,
-  EntriesProblem,
   guessHeight,
   IconButton,
+  SomeUnread,
   Sought,
   Switch,
   say,
@@ -255,7 +255,7 @@ function Reader({ project, commit, stop, unsent, outline }: ReaderProps) {
           }}
         />
       )}
-      {problem !== undefined && <EntriesProblem error={problem} onRetry={entries.retry} />}
+      {problem !== undefined && <SomeUnread what="entries" error={problem} onRetry={entries.retry} />}
       <section
         ref={scroller}
         // biome-ignore lint/a11y/noNoninteractiveTabindex: a list that scrolls is reached by keyboard

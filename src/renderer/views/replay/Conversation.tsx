@@ -1,7 +1,7 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useMemo, useRef } from 'react';
 import type { ContextId, ReplayStep } from '../../../core/contract/index.js';
-import { type Block, blockOfEntry, blocksOf, EntriesProblem, EntryView, guessHeight, say, ToolView } from '../../parts';
+import { type Block, blockOfEntry, blocksOf, EntryView, guessHeight, SomeUnread, say, ToolView } from '../../parts';
 import { stepEntriesOf, useRanges } from '../../state';
 
 interface ConversationProps {
@@ -63,7 +63,7 @@ export function Conversation({ project, commit, steps, place, playing }: Convers
       // biome-ignore lint/a11y/noNoninteractiveTabindex: a list that scrolls is reached by keyboard
       tabIndex={0}
     >
-      {problem !== undefined && <EntriesProblem error={problem} onRetry={entries.retry} />}
+      {problem !== undefined && <SomeUnread what="entries" error={problem} onRetry={entries.retry} />}
       <div style={{ height: list.getTotalSize(), position: 'relative' }}>
         <div style={{ transform: `translateY(${items[0]?.start ?? 0}px)` }}>
           {items.map((item) => {
