@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useRef, useState } from 'react';
 import type { OutlineRow } from '../../core/contract/index.js';
-import { useUi } from '../state';
+import { useShownTheme } from '../state';
 import { type Family, families, familyNames, familyOf, kindNames } from './kinds';
 import { compact, exact, percent } from './numbers';
 import { useWidth } from './width';
@@ -48,7 +48,7 @@ export function tokensByFamily(rows: readonly OutlineRow[]): Record<Family, numb
 /** Where the tokens of a context went: one segment an entry, in order, colored by kind. */
 export function TokenBar({ rows, from, to, seams, onJump }: TokenBarProps) {
   const canvas = useRef<HTMLCanvasElement>(null);
-  const theme = useUi((ui) => ui.theme);
+  const theme = useShownTheme();
   const width = useWidth(canvas);
   const [pointed, setPointed] = useState<{ index: number; x: number }>();
   const shares = useMemo(() => sharesOf(rows), [rows]);
@@ -92,7 +92,7 @@ export function TokenBar({ rows, from, to, seams, onJump }: TokenBarProps) {
       <div
         className="token-window"
         style={{
-          left: `${(shares[from] ?? 0) * 100}%`,
+          left: `min(${(shares[from] ?? 0) * 100}%, 100% - 6px)`,
           width: `${Math.max(0.2, ((shares[Math.min(to, rows.length)] ?? 1) - (shares[from] ?? 0)) * 100)}%`,
         }}
       />

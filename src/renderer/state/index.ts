@@ -30,6 +30,7 @@ export {
   type ThemeChoice,
   togglePane,
   useRoom,
+  useShownTheme,
   useUi,
 } from './ui';
 export { startWhatIf, useWhatIfs, type WhatIfInput, type WhatIfJob, type WhatIfTurn } from './whatIfs';

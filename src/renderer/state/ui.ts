@@ -49,11 +49,28 @@ export const useUi = create<Ui>(() => ({
   notice: undefined,
 }));
 
+const useMatches = (query: MediaQueryList): boolean =>
+  useSyncExternalStore(
+    (changed) => {
+      query.addEventListener('change', changed);
+      return () => query.removeEventListener('change', changed);
+    },
+    () => query.matches,
+  );
+
 const systemIsDark = matchMedia('(prefers-color-scheme: dark)');
+const themeOf = (choice: ThemeChoice, isDark: boolean): 'light' | 'dark' => (choice === 'system' ? (isDark ? 'dark' : 'light') : choice);
+
+/** The theme that is on the page: what draws with its colors by hand draws anew when it changes, whoever changed it. */
+export const useShownTheme = (): 'light' | 'dark' =>
+  themeOf(
+    useUi(({ theme }) => theme),
+    useMatches(systemIsDark),
+  );
 
 /** Puts the theme on the page: `data-theme` is always `light` or `dark`. */
 export function applyTheme(choice: ThemeChoice = useUi.getState().theme): void {
-  document.documentElement.dataset.theme = choice === 'system' ? (systemIsDark.matches ? 'dark' : 'light') : choice;
+  document.documentElement.dataset.theme = themeOf(choice, systemIsDark.matches);
 }
 
 export function setTheme(theme: ThemeChoice): void {
@@ -71,14 +88,7 @@ export const dismiss = (): void => useUi.setState({ sheet: undefined });
 const room: Readonly<Record<Side, MediaQueryList>> = { left: matchMedia('(min-width: 1200px)'), right: matchMedia('(min-width: 901px)') };
 
 /** Whether there is room for a pane beside the view; where there is none, it is a drawer. */
-export const useRoom = (side: Side): boolean =>
-  useSyncExternalStore(
-    (changed) => {
-      room[side].addEventListener('change', changed);
-      return () => room[side].removeEventListener('change', changed);
-    },
-    () => room[side].matches,
-  );
+export const useRoom = (side: Side): boolean => useMatches(room[side]);
 
 export function togglePane(side: Side): void {
   if (!room[side].matches) {

@@ -181,6 +181,22 @@ test('panes come and go beside the view, by button, key or a narrower window: wh
   await expect(inspector).toBeVisible();
 });
 
+test('what is drawn by hand takes on the theme of the system when that changes', async ({ page, machine }) => {
+  machine.giveHistory();
+  const { url } = await machine.web();
+  await page.emulateMedia({ colorScheme: 'light' });
+  await page.goto(url);
+  await page.getByRole('button', { name: 'Import all' }).click();
+  await openContext(page, page.getByRole('option', { name: /^Fix it, please/ }));
+  const bar = page.getByRole('slider', { name: 'Tokens of the context, entry by entry' }).first();
+  const drawn = () => bar.evaluate((canvas: HTMLCanvasElement) => canvas.toDataURL());
+  const light = await drawn();
+  await page.emulateMedia({ colorScheme: 'dark' });
+  await expect.poll(drawn).not.toBe(light);
+  await page.emulateMedia({ colorScheme: 'light' });
+  await expect.poll(drawn).toBe(light);
+});
+
 test('back, forward, reload and a copied address lead to the same place', async ({ page, machine }) => {
   machine.giveHistory();
   const { url } = await machine.web();

@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'react';
 import type { GraphRow } from '../../../core/contract/index.js';
-import { useUi } from '../../state';
+import { useShownTheme } from '../../state';
 import type { ChainRow } from './rows';
 
 interface MinimapProps {
@@ -17,7 +17,7 @@ const width = 44;
 /** The whole chain at a glance: how full the context was, where it was compacted, where something failed. */
 export function Minimap({ list, rowAt, from, to, onScroll }: MinimapProps) {
   const canvas = useRef<HTMLCanvasElement>(null);
-  const theme = useUi((ui) => ui.theme);
+  const theme = useShownTheme();
   // biome-ignore lint/correctness/useExhaustiveDependencies: the theme changes the colors that are read from the page
   useEffect(() => {
     const element = canvas.current;

@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useRef, useState } from 'react';
 import type { ReplayStep, TurnRow } from '../../../core/contract/index.js';
 import { say, speaker, useWidth } from '../../parts';
-import { useUi } from '../../state';
+import { useShownTheme } from '../../state';
 import { type Axis, placeAt } from './axis';
 
 interface TrackProps {
@@ -15,7 +15,7 @@ interface TrackProps {
 /** The time of the chain as one line: how full the window was, where turns begin, where it was compacted, where nobody worked. */
 export function Track({ steps, turns, axis, place, onGo }: TrackProps) {
   const canvas = useRef<HTMLCanvasElement>(null);
-  const theme = useUi((ui) => ui.theme);
+  const theme = useShownTheme();
   const width = useWidth(canvas);
   const [pointed, setPointed] = useState<{ place: number; x: number }>();
   const most = useMemo(() => steps.reduce((max, step) => Math.max(max, step.window), 1), [steps]);

@@ -1,9 +1,9 @@
 import 'uplot/dist/uPlot.min.css';
-import { useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react';
+import { useEffect, useMemo, useRef, useState } from 'react';
 import UPlot from 'uplot';
 import type { RequestPoint, RequestRow } from '../../../core/contract/index.js';
 import { say } from '../../parts';
-import { useUi } from '../../state';
+import { useShownTheme } from '../../state';
 import { layers, type Stack, stackOf, totalOf } from './fill';
 
 const height = 148;
@@ -63,8 +63,7 @@ function Chart({ stack, chosen, onPoint, onChoose }: ChartProps) {
   const plot = useRef<UPlot>(undefined);
   const now = useRef({ stack, chosen, onPoint, onChoose });
   now.current = { stack, chosen, onPoint, onChoose };
-  const theme = useUi((ui) => ui.theme);
-  const isDark = useSyncExternalStore(onDarkness, () => darkness.matches);
+  const theme = useShownTheme();
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: colors are read anew when the theme changes
   useEffect(() => {
@@ -84,7 +83,7 @@ function Chart({ stack, chosen, onPoint, onChoose }: ChartProps) {
       observer.disconnect();
       made.destroy();
     };
-  }, [stack, theme, isDark]);
+  }, [stack, theme]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the mark of the chosen call moves
   useEffect(() => plot.current?.redraw(false), [chosen]);
 
@@ -98,13 +97,6 @@ function Chart({ stack, chosen, onPoint, onChoose }: ChartProps) {
     />
   );
 }
-
-/** Whether the system asks for dark colors, which it may change while the chart is there. */
-const darkness = matchMedia('(prefers-color-scheme: dark)');
-const onDarkness = (changed: () => void): (() => void) => {
-  darkness.addEventListener('change', changed);
-  return () => darkness.removeEventListener('change', changed);
-};
 
 /** Highest layer first, so that each lower one is drawn over it. */
 const dataOf = ({ numbers, heights, counted }: Stack): UPlot.AlignedData =>
