@@ -1,4 +1,4 @@
-import { type Route, route, type Side, togglePane, useNavigation, useProject, useRoom, useUi, type ViewName } from '../state';
+import { type ProjectState, type Route, route, type Side, togglePane, useNavigation, useProject, useRoom, useUi, type ViewName } from '../state';
 
 /** The views that show a commit. Each begins at the newest one, and has the inspector beside it. */
 export const viewsOfCommits: ReadonlySet<ViewName> = new Set(['chain', 'context', 'request', 'replay', 'run', 'compose']);
@@ -10,7 +10,12 @@ const inspects = ({ view, commit, space, ticket }: Route): boolean =>
   (view === 'timeline' && (space === undefined || commit !== undefined)) ||
   (view === 'reviews' && ticket !== undefined);
 
-const hasPane = { left: ({ view }: Route): boolean => view !== 'library', right: inspects };
+/** Whether a pane has something to show: a project that is not there has no sessions, one without commits nothing to inspect. */
+function hasPane(side: Side, at: Route, project: ProjectState): boolean {
+  if (project.phase === 'none' || project.phase === 'failed') return false;
+  if (side === 'left') return at.view !== 'library';
+  return inspects(at) && !(project.phase === 'open' && project.info.counts.commits === 0);
+}
 
 /** How a pane stands: undefined where the view has none. */
 type PaneState = 'beside' | 'drawer' | 'hidden' | undefined;
@@ -19,14 +24,14 @@ export const usePanes = (): Readonly<Record<Side, PaneState>> => ({ left: usePan
 
 function usePane(side: Side): PaneState {
   const hasRoom = useRoom(side);
-  const isEmpty = useProject(({ state }) => state.phase === 'open' && state.info.counts.commits === 0);
-  const has = useNavigation((state) => hasPane[side](state.route)) && !(side === 'right' && isEmpty);
+  const { route: at } = useNavigation();
+  const { state } = useProject();
   const isOut = useUi(({ leftHidden, rightHidden, drawer }) => (hasRoom ? !(side === 'left' ? leftHidden : rightHidden) : drawer === side));
-  if (!has) return undefined;
+  if (!hasPane(side, at, state)) return undefined;
   return isOut ? (hasRoom ? 'beside' : 'drawer') : 'hidden';
 }
 
-/** Shows or hides a pane, where the view has it. */
+/** Shows or hides a pane, where there is one. */
 export function toggle(side: Side): void {
-  if (hasPane[side](route())) togglePane(side);
+  if (hasPane(side, route(), useProject.getState().state)) togglePane(side);
 }

@@ -7,7 +7,7 @@ export { type ExperimentJob, experimentsChanged, startExperiment, useExperiments
 export { type ImportJob, runImport, useImports } from './imports';
 export { listen, newest, readCapture, switchCapture, useLive } from './live';
 export { go, move, route, useNavigation } from './navigation';
-export { followAddress, noticeChanges, refreshProject, useOpenDir, useProject } from './project';
+export { followAddress, noticeChanges, type ProjectState, refreshProject, useOpenDir, useProject } from './project';
 
 export { type Query, useKept, useQuery } from './query';
 export { createRanges, type Ranges, useRanges } from './ranges';

@@ -78,6 +78,11 @@ function Places({ found, held, revision }: PlacesProps) {
   return (
     <>
       <header className="library-sources">
+        {held.length === 0 && (
+          <p className="muted library-promise">
+            Found on this machine. An import reads these files and changes none of them; nothing leaves the machine.
+          </p>
+        )}
         {found.map((one) => (
           <div key={one.root} className={`library-source${one.root === root ? ' chosen' : ''}`}>
             <button
