@@ -5,8 +5,11 @@ import { indexable } from './words.js';
 
 /** A text longer than this is found by its beginning: the words of a huge output are mostly numbers. */
 const longestText = 200_000;
-/** So many commits share one transaction and one sync, and so many bytes of them: the last may hold more. */
-const atOnce = { commits: 256, bytes: 4 * 1024 * 1024 };
+/**
+ * So many commits share one transaction and one sync, and so many bytes of them: the last may hold more. What is written together need not
+ * be merged later, which is most of the price of an index; what waits for the writer waits a tenth of a second.
+ */
+const atOnce = { commits: 1_024, bytes: 4 * 1024 * 1024 };
 
 /** Takes further commits into the index, for at most about `budgetMs`; says how many are left. */
 export function indexMore(chain: Chain, budgetMs: number): { readonly pending: number } {
@@ -18,11 +21,13 @@ export function indexMore(chain: Chain, budgetMs: number): { readonly pending: n
   }
 }
 
-export const pendingOf = (chain: Chain): number =>
-  chain.db.one<{ pending: number }>('SELECT COUNT(*) AS pending FROM context WHERE +project = ? AND seq > ?', chain.project, upTo(chain))?.pending ??
-  0;
+/** The last commit that is in the index, for a `:project`. */
+const upTo = 'IFNULL((SELECT upTo FROM searchState WHERE project = :project), 0)';
 
-const upTo = (chain: Chain): number => chain.db.one<{ upTo: number }>('SELECT upTo FROM searchState WHERE project = ?', chain.project)?.upTo ?? 0;
+export const pendingOf = (chain: Chain): number =>
+  chain.db.one<{ pending: number }>(`SELECT COUNT(*) AS pending FROM context WHERE +project = :project AND seq > ${upTo}`, {
+    project: chain.project,
+  })?.pending ?? 0;
 
 interface Row {
   readonly seq: CommitSeq;
@@ -52,10 +57,8 @@ function nextRows(chain: Chain): Row[] {
   const rows = chain.db.all<Row>(
     // A snapshot with a parent says again what the deltas say.
     `SELECT c.seq, c.artifact, c.format, c.type = 'snapshot' AND c.parent IS NOT NULL AS repeats, (SELECT a.size FROM artifact a WHERE a.no = c.artifact) AS size
-       FROM context c WHERE +c.project = ? AND c.seq > ? ORDER BY c.seq LIMIT ?`,
-    chain.project,
-    upTo(chain),
-    atOnce.commits,
+       FROM context c WHERE +c.project = :project AND c.seq > ${upTo} ORDER BY c.seq LIMIT ${atOnce.commits}`,
+    { project: chain.project },
   );
   let bytes = 0;
   const cut = rows.findIndex(({ size }) => {

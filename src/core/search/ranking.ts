@@ -17,6 +17,8 @@ export interface Ranking {
 /** Ranking reads statistics of each match: the newest so many are ranked, all others are older. */
 const ranked = 2_000;
 const counted = 10_000;
+/** The newest matches, behind a FROM and WHERE. Numbers stand in the text here: a LIMIT with a `?` is planned anew each time it is asked. */
+const newestRanked = `ORDER BY searchWords.rowid DESC LIMIT ${ranked}`;
 
 /** From so many entries on, what every entry with a word of the question would cost is felt. */
 const manyEntries = 100_000;
@@ -34,12 +36,10 @@ export function rank(chain: Chain, phrases: readonly Phrase[], matching: Matchin
 function rankAll(chain: Chain, phrases: readonly Phrase[], { sql, values }: Matching, limit: number): Ranking {
   const best = chain.db.all<{ no: number; score: number; matches: number }>(
     `SELECT no, score, COUNT(*) OVER () AS matches
-       FROM (SELECT searchWords.rowid AS no, -bm25(searchWords) AS score ${sql} ORDER BY searchWords.rowid DESC LIMIT ?)
-      ORDER BY score DESC, no DESC LIMIT ?`,
+       FROM (SELECT searchWords.rowid AS no, -searchWords.rank AS score ${sql} ${newestRanked})
+      ORDER BY score DESC, no DESC LIMIT ${limit}`,
     matchOf(phrases),
     ...values,
-    ranked,
-    limit,
   );
   return { best, ...totalOf(chain, best[0]?.matches ?? 0, phrases, { sql, values }) };
 }
@@ -47,7 +47,7 @@ function rankAll(chain: Chain, phrases: readonly Phrase[], { sql, values }: Matc
 /** bm25 goes through every entry with any of the words: here only those words are ranked by that stand in few. */
 function rankNewest(chain: Chain, phrases: readonly Phrase[], { sql, values }: Matching, limit: number): Ranking {
   const newest = chain.db
-    .all<{ no: number }>(`SELECT searchWords.rowid AS no ${sql} ORDER BY searchWords.rowid DESC LIMIT ?`, matchOf(phrases), ...values, ranked)
+    .all<{ no: number }>(`SELECT searchWords.rowid AS no ${sql} ${newestRanked}`, matchOf(phrases), ...values)
     .map(({ no }) => no);
   const telling = newest.length < 2 ? [] : phrases.filter((phrase) => countOf(chain, matchOf([phrase]), everywhere, tooCommon) < tooCommon);
   const scores = new Map(
@@ -55,7 +55,7 @@ function rankNewest(chain: Chain, phrases: readonly Phrase[], { sql, values }: M
       ? []
       : chain.db
           .all<{ no: number; score: number }>(
-            'SELECT rowid AS no, -bm25(searchWords) AS score FROM searchWords WHERE searchWords MATCH ? AND rowid BETWEEN ? AND ?',
+            'SELECT rowid AS no, -rank AS score FROM searchWords WHERE searchWords MATCH ? AND rowid BETWEEN ? AND ?',
             matchOf(telling),
             newest.at(-1) ?? 0,
             newest[0] ?? 0,
@@ -77,4 +77,4 @@ function totalOf(chain: Chain, found: number, phrases: readonly Phrase[], matchi
 }
 
 const countOf = (chain: Chain, match: string, { sql, values }: Matching, most: number): number =>
-  chain.db.one<{ total: number }>(`SELECT COUNT(*) AS total FROM (SELECT 1 ${sql} LIMIT ?)`, match, ...values, most)?.total ?? 0;
+  chain.db.one<{ total: number }>(`SELECT COUNT(*) AS total FROM (SELECT 1 ${sql} LIMIT ${most})`, match, ...values)?.total ?? 0;

@@ -1,8 +1,10 @@
+const isAscii = (text: string): boolean => /^[\0-\x7f]*$/.test(text);
+
 /** Scripts that write no spaces between words: each sign is a word of its own, in the index as in a question. */
 const unspaced = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/gu;
 
 /** A text as the index takes it: signs of unspaced scripts apart, joined identifiers also in their parts. */
-export const indexable = (text: string): string => text.replace(unspaced, ' $& ');
+export const indexable = (text: string): string => (isAscii(text) ? text : text.replace(unspaced, ' $& '));
 
 /** What a person asks for: words, and words that stand together. */
 export interface Phrase {
@@ -37,7 +39,8 @@ const length = 200;
 
 /** How a phrase of a question looks in a text. */
 export interface Pattern {
-  readonly expression: RegExp;
+  /** Made where it is needed: few texts and questions are not ASCII. */
+  readonly expression: () => RegExp;
   /** The only word of it in small letters, where it is ASCII: most are, and are found without the expression. */
   readonly word?: string;
   readonly isOpen: boolean;
@@ -45,22 +48,34 @@ export interface Pattern {
 
 /** Made once for all hits of a question. */
 export const patternsOf = (phrases: readonly Phrase[]): Pattern[] =>
-  phrases.map(({ words, isOpen }) => ({
-    expression: new RegExp(`(?<![\\p{L}\\p{N}_])${words.join('[^\\p{L}\\p{N}_]*')}${isOpen ? '' : '(?![\\p{L}\\p{N}_])'}`, 'giu'),
-    isOpen,
-    ...(words.length === 1 && isAscii(words[0] ?? '') && { word: words[0]?.toLowerCase() }),
-  }));
+  phrases.map((phrase) => {
+    const { words, isOpen } = phrase;
+    let made: RegExp | undefined;
+    return {
+      expression: () => (made ??= expressionOf(phrase)),
+      isOpen,
+      ...(words.length === 1 && isAscii(words[0] ?? '') && { word: words[0]?.toLowerCase() }),
+    };
+  });
 
-const isAscii = (text: string): boolean => /^[\0-\x7f]*$/.test(text);
+const expressionOf = ({ words, isOpen }: Phrase): RegExp =>
+  new RegExp(`(?<![\\p{L}\\p{N}_])${words.join('[^\\p{L}\\p{N}_]*')}${isOpen ? '' : '(?![\\p{L}\\p{N}_])'}`, 'giu');
+
+/** A text, and the same in small letters where it is ASCII. */
+interface Searched {
+  readonly text: string;
+  readonly small: string | undefined;
+}
+
+const searched = (text: string): Searched => ({ text, small: isAscii(text) ? text.toLowerCase() : undefined });
 
 /** Where the pattern stands in a text, the first `most` of its places. */
-function placesIn(text: string, { expression, word, isOpen }: Pattern, most = Number.POSITIVE_INFINITY): Snippet['matches'] {
+function placesIn({ text, small }: Searched, { expression, word, isOpen }: Pattern, most = Number.POSITIVE_INFINITY): Snippet['matches'] {
   const places: Snippet['matches'] = [];
-  if (word === undefined || !isAscii(text)) {
-    for (const match of text.matchAll(expression)) if (places.push({ start: match.index, end: match.index + match[0].length }) >= most) break;
+  if (word === undefined || small === undefined) {
+    for (const match of text.matchAll(expression())) if (places.push({ start: match.index, end: match.index + match[0].length }) >= most) break;
     return places;
   }
-  const small = text.toLowerCase();
   for (let start = small.indexOf(word); start >= 0 && places.length < most; start = small.indexOf(word, start + 1)) {
     const end = start + word.length;
     if (!isWordAt(small, start - 1) && (isOpen || !isWordAt(small, end))) places.push({ start, end });
@@ -76,15 +91,17 @@ function isWordAt(text: string, at: number): boolean {
 
 /** The part of the text around the first match, with where the words stand in it. */
 export function snippetOf(text: string, patterns: readonly Pattern[]): Snippet {
-  const first = patterns.flatMap((pattern) => placesIn(text, pattern, 1).map(({ start }) => start));
+  const whole = searched(text);
+  const first = patterns.flatMap((pattern) => placesIn(whole, pattern, 1).map(({ start }) => start));
   const from = Math.max(0, Math.min(...(first.length ? first : [0])) - before);
   const cut = text
     .slice(from, from + length)
     .toWellFormed()
-    .replace(/\s/g, ' ');
+    .replace(/[^\S ]/g, ' ');
   const snippet = `${from > 0 ? '…' : ''}${cut}${from + length < text.length ? '…' : ''}`;
   // The sign of what was left out is no part of the text that is looked through.
   const shift = from > 0 ? 1 : 0;
-  const matches = patterns.flatMap((pattern) => placesIn(cut, pattern).map(({ start, end }) => ({ start: start + shift, end: end + shift })));
+  const shown = searched(cut);
+  const matches = patterns.flatMap((pattern) => placesIn(shown, pattern).map(({ start, end }) => ({ start: start + shift, end: end + shift })));
   return { snippet, matches: matches.sort((a, b) => a.start - b.start) };
 }

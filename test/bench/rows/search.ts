@@ -20,9 +20,9 @@ function openRaw(folder: string) {
   const ranked = db.prepare('SELECT rowid FROM raw WHERE raw MATCH ? ORDER BY rank LIMIT 20');
   return {
     fill: (texts: readonly string[]): void => {
-      for (let start = 0; start < texts.length; start += 1_280)
+      for (let start = 0; start < texts.length; start += 5_120)
         db.transaction(() => {
-          for (const [place, text] of texts.slice(start, start + 1_280).entries()) insert.run(start + place + 1, text);
+          for (const [place, text] of texts.slice(start, start + 5_120).entries()) insert.run(start + place + 1, text);
         })();
     },
     ask: (question: string): number => ranked.all(question).length,
