@@ -222,14 +222,19 @@ export const router = os.router({
     run: os.import.run.handler(async function* ({ input, context, signal }) {
       const run = importPaths(chainOf(context), input, context.session.engine.planner);
       let last: ImportEvent | undefined;
-      for (;;) {
-        const step = run.next();
-        if (step.done) return step.value satisfies ImportResult;
-        if (step.value !== last) yield step.value;
-        last = step.value;
-        // Between two files the engine hears others, and hears that it is to stop.
-        await new Promise((resolve) => setImmediate(resolve));
-        signal?.throwIfAborted();
+      try {
+        for (;;) {
+          const step = run.next();
+          if (step.done) return step.value satisfies ImportResult;
+          if (step.value !== last) yield step.value;
+          last = step.value;
+          // Between two files the engine hears others, and hears that it is to stop.
+          await new Promise((resolve) => setImmediate(resolve));
+          signal?.throwIfAborted();
+        }
+      } finally {
+        // Left in the middle, it lets go of what was read ahead.
+        run.return(undefined as never);
       }
     }),
   },

@@ -1,4 +1,4 @@
-import { closeSync, fdatasyncSync, fstatSync, fsyncSync, openSync, readdirSync, readSync, rmSync, statSync, writeSync } from 'node:fs';
+import { closeSync, fdatasync, fdatasyncSync, fstatSync, fsyncSync, openSync, readdirSync, readSync, rmSync, statSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { corrupt } from '../base/index.js';
 import type { WritableDb } from '../store/index.js';
@@ -7,6 +7,8 @@ import { codeOf, onDisk } from './io.js';
 /** A pack is closed to new objects beyond this many bytes. */
 const fullAt = 512 * 1024 * 1024;
 const ending = '.pack';
+/** Of what is appended, so much is brought to the disk meanwhile: who waits for all of it waits for little. */
+const broughtAtOnce = 2 * 1024 * 1024;
 /** Packs that are open for reading at a time. */
 const mostReaders = 64;
 
@@ -44,7 +46,10 @@ interface OpenPack {
   readonly no: number;
   readonly file: string;
   readonly fd: number;
+  /** The same file once more: what goes wrong when it is brought to the disk meanwhile is told to nobody here, and again at the sync. */
+  readonly bringer: number;
   size: number;
+  brought: number;
 }
 
 export function openPacks(db: WritableDb, folder: string, newName: () => string, now: () => number): Packs {
@@ -61,7 +66,7 @@ export function openPacks(db: WritableDb, folder: string, newName: () => string,
     fsyncSync(folderFd);
     closeSync(folderFd);
     const { rowId } = db.run('INSERT INTO pack (file, createdAt) VALUES (?, ?)', file, now());
-    return { no: rowId, file, fd, size: 0 };
+    return { no: rowId, file, fd, bringer: openSync(join(folder, file), 'r+'), size: 0, brought: 0 };
   };
 
   const sync = (): void => {
@@ -79,8 +84,13 @@ export function openPacks(db: WritableDb, folder: string, newName: () => string,
 
   const leave = (): void => {
     sync();
-    if (current) closeSync(current.fd);
+    if (current) closePack(current);
     current = undefined;
+  };
+
+  const closePack = ({ fd, bringer }: OpenPack): void => {
+    closeSync(fd);
+    closeSync(bringer);
   };
 
   const fileOf = (no: number): string | undefined => db.one<{ file: string }>('SELECT file FROM pack WHERE no = ?', no)?.file;
@@ -123,6 +133,10 @@ export function openPacks(db: WritableDb, folder: string, newName: () => string,
         const { size: start } = pack;
         for (let done = 0; done < bytes.length; ) done += writeSync(pack.fd, bytes, done, bytes.length - done, start + done);
         pack.size += bytes.length;
+        if (pack.size - pack.brought >= broughtAtOnce) {
+          pack.brought = pack.size;
+          fdatasync(pack.bringer, () => undefined);
+        }
         unsynced = true;
         return { pack: pack.no, start };
       }),
@@ -164,7 +178,7 @@ export function openPacks(db: WritableDb, folder: string, newName: () => string,
     close: () => {
       for (const fd of readers.values()) closeSync(fd);
       readers.clear();
-      if (current) closeSync(current.fd);
+      if (current) closePack(current);
       current = undefined;
     },
   };

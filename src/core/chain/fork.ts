@@ -375,7 +375,7 @@ export const remember = (chain: Chain, row: Pick<ContextRow, 'seq'>, records: It
   rememberAll(chain, [{ seq: row.seq, records }]);
 
 /** So many records go into one statement: each statement that may fail half way keeps what it changes twice, which many small ones pay for often. */
-const rememberedAtOnce = 10_000;
+const rememberedAtOnce = 1_000;
 
 /** The same of many commits: the first that names a record has it. */
 export function rememberAll(chain: Chain, commits: Iterable<{ readonly seq: ContextRow['seq']; readonly records: Iterable<string> }>): void {

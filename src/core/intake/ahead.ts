@@ -13,6 +13,8 @@ const leastBytes = 4 * 1024 * 1024;
 export interface Ahead {
   /** The plan of the file whose turn it is: `pending` while it is made (whoever waits may do other things), undefined where there is none. */
   take(place: number): Planned | 'pending' | undefined;
+  /** No more are wanted. */
+  close(): void;
 }
 
 /** How long one wait is at most, in milliseconds: between two of them the engine hears others. */
@@ -37,6 +39,10 @@ export function planAhead(chain: Chain, planner: Planner, files: readonly FoundF
       const answer = asked.get(place)?.answer(waitMs);
       if (answer !== 'pending') asked.delete(place);
       return answer;
+    },
+    close() {
+      for (const question of asked.values()) question.drop();
+      asked.clear();
     },
   };
 }

@@ -92,26 +92,38 @@ export interface OpenFile {
   close(): void;
 }
 
-/** Files of up to so many bytes are read at once. */
 const usuallyHeld = 12 * 1024 * 1024;
 /** So much is read where less is asked for: what is asked for next stands behind it, as a rule. */
 const readAhead = 1024 * 1024;
 const hashedAtOnce = readAhead;
 
+export interface OpenOptions {
+  readonly upTo?: number;
+  /** Files of up to so many bytes are read at once. */
+  readonly held?: number;
+  /** BLAKE3 of all of it, from who has read it before. */
+  readonly hash?: Buffer;
+}
+
 /** @throws Unreadable, here and where its bytes are asked for. */
-export function openFile(path: string, { upTo, held = usuallyHeld }: { readonly upTo?: number; readonly held?: number } = {}): OpenFile {
+export function openFile(path: string, { upTo, held = usuallyHeld, hash }: OpenOptions = {}): OpenFile {
   const fd = readable(() => openSync(path, 'r'));
   try {
     const stat = fstatSync(fd);
     const { mtimeMs } = stat;
     const size = Math.min(stat.size, upTo ?? stat.size);
-    const bytes = size <= held ? readFully(fd, 0, size) : inParts(fd, size);
-    const hashOf = beginnings(bytes);
+    const hashes = beginnings(size, hash);
+    const bytes = size <= held ? readFully(fd, 0, size) : inParts(fd, size, hashes.pass);
+    const wholeTo = (end: number): Uint8Array => {
+      const whole = readFully(fd, 0, end);
+      hashes.pass(whole, 0);
+      return whole;
+    };
     const beginning = (end: number): OpenFile => ({
       modifiedAt: mtimeMs,
       bytes: bytes instanceof Uint8Array ? bytes.subarray(0, end) : { length: end, subarray: bytes.subarray },
-      whole: () => (bytes instanceof Uint8Array ? bytes.subarray(0, end) : readFully(fd, 0, end)),
-      hash: (shorter = end) => hashOf(shorter),
+      whole: () => (bytes instanceof Uint8Array ? bytes.subarray(0, end) : wholeTo(end)),
+      hash: (shorter = end) => hashes.of(bytes, shorter),
       upTo: (shorter) => beginning(Math.min(shorter, end)),
       hasChanged: (before) =>
         !(bytes instanceof Uint8Array) && fstatSync(fd).mtimeMs !== mtimeMs && !blake3OfParts(partsOf(inParts(fd, end), end)).equals(before),
@@ -135,32 +147,47 @@ export const fileOf = (bytes: Uint8Array): OpenFile => ({
   close: () => undefined,
 });
 
-/** Hashes of a file's beginnings: for one that is longer than the last, only what stands between the two is read. */
-function beginnings(bytes: FileBytes): (end: number) => Buffer {
-  const known = new Map<number, Buffer>();
+/**
+ * Hashes of a file's beginnings. What passes by because somebody reads the file from its beginning on is hashed on the way; of the rest, only
+ * what stands behind the last hash is read.
+ */
+function beginnings(size: number, whole: Buffer | undefined) {
+  const known = new Map<number, Buffer>(whole && [[size, whole]]);
   let hasher = blake3Parts();
-  let at = 0;
-  return (end) => {
+  let at = whole ? size : 0;
+  let limit = size;
+  const pass = (part: Uint8Array, start: number): void => {
+    const end = Math.min(start + part.length, limit);
+    if (start > at || end <= at) return;
+    hasher.add(part.subarray(at - start, end - start));
+    at = end;
+  };
+  const of = (bytes: FileBytes, end: number): Buffer => {
     const before = known.get(end);
     if (before) return before;
     if (end < at) {
       hasher = blake3Parts();
       at = 0;
     }
-    for (const part of partsOf(bytes, end, at)) hasher.add(part);
-    at = end;
+    limit = end;
+    for (let start = at; start < end; start = at) pass(bytes.subarray(start, Math.min(start + hashedAtOnce, end)), start);
+    limit = size;
     const digest = hasher.hash();
     known.set(end, digest);
     return digest;
   };
+  return { pass, of };
 }
 
 function* partsOf(bytes: FileBytes, end: number, start = 0): Generator<Uint8Array> {
   for (let at = start; at < end; at += hashedAtOnce) yield bytes.subarray(at, Math.min(at + hashedAtOnce, end));
 }
 
-/** Bytes of an open file, in a room that is used again and again. Whoever reads small ranges one after the other reads the disk seldom. */
-function inParts(fd: number, length: number): FileBytes {
+/**
+ * Bytes of an open file, in a room that is used again and again. Whoever reads small ranges one after the other reads the disk seldom.
+ * `pass` is told of what is read, and where it stands.
+ */
+function inParts(fd: number, length: number, pass: (part: Uint8Array, start: number) => void = () => undefined): FileBytes {
   let room = Buffer.allocUnsafe(Math.min(readAhead, length));
   let held = { start: 0, end: 0 };
   return {
@@ -172,6 +199,7 @@ function inParts(fd: number, length: number): FileBytes {
         held = { start: 0, end: 0 };
         fill(fd, room.subarray(0, until - start), start);
         held = { start, end: until };
+        pass(room.subarray(0, until - start), start);
       }
       return room.subarray(start - held.start, end - held.start);
     },

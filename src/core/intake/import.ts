@@ -8,7 +8,7 @@ import { metaBeside } from './beside.js';
 import { type FoundFile, fileOf, filesUnder, ioReason, type OpenFile, openFile, sizeOf, Unreadable } from './files.js';
 import { type Document, documentOf, type Holding, mayHold, membersNamed, membersOf, withHolding } from './members.js';
 import { fileNear } from './near.js';
-import type { Planned, Planner } from './planner.js';
+import { PlanLost, type Planned, type Planner } from './planner.js';
 import type { SentPlan } from './planning.js';
 import { recognized } from './recognize.js';
 import { latestSource, latestUnder, type SourceRow, saveSource } from './sources.js';
@@ -27,7 +27,7 @@ export type ImportEvent = ImportProgress;
 
 /**
  * Imports every transcript at and under the paths, one transaction a file, telling how far it is before each file.
- * The caller may stop between files: what is stored is whole. Faults of one file are named and the rest goes on.
+ * The caller may stop between files, by `return`: what is stored is whole. Faults of one file are named and the rest goes on.
  * With a planner, other threads read and plan files ahead; while one is waited for, the last event comes again.
  * @throws BAD_REQUEST for a format that cannot be imported.
  */
@@ -46,21 +46,25 @@ export function* importPaths(chain: Chain, input: ImportInput, planner?: Planner
   let bytes = 0;
   const granularity = input.granularity ?? 'turn_boundary';
   const ahead = planner && planAhead(chain, planner, files, { format: asked?.id, granularity });
-  for (const [done, file] of files.entries()) {
-    const event: ImportEvent = { phase: 'storing', done, total: files.length, bytes, path: file.path };
-    yield event;
-    let planned = ahead?.take(done);
-    for (; planned === 'pending'; planned = ahead?.take(done)) yield event;
-    const result = planned
-      ? importAs(chain, file, { format: asked, granularity, behind: [] }, planned)
-      : (importHolding(chain, file, asked, granularity) ?? importFile(chain, file, asked, granularity));
-    sessions += result.sessions;
-    commits += result.commits;
-    entries += result.entries;
-    bytes += file.bytes;
-    skipped.push(...result.skipped);
-    notes.push(...result.notes);
-    for (const tip of result.tips) tips.add(tip);
+  try {
+    for (const [done, file] of files.entries()) {
+      const event: ImportEvent = { phase: 'storing', done, total: files.length, bytes, path: file.path };
+      yield event;
+      let planned = ahead?.take(done);
+      for (; planned === 'pending'; planned = ahead?.take(done)) yield event;
+      const result = planned
+        ? importAs(chain, file, { format: asked, granularity, behind: [] }, planned)
+        : (importHolding(chain, file, asked, granularity) ?? importFile(chain, file, asked, granularity));
+      sessions += result.sessions;
+      commits += result.commits;
+      entries += result.entries;
+      bytes += file.bytes;
+      skipped.push(...result.skipped);
+      notes.push(...result.notes);
+      for (const tip of result.tips) tips.add(tip);
+    }
+  } finally {
+    ahead?.close();
   }
   yield { phase: 'done', done: files.length, total: files.length, bytes };
   return { sessions, commits, entries, bytes, skipped, notes, tips: [...tips], ms: Math.max(0, chain.clock() - startedAt) };
@@ -206,7 +210,10 @@ interface Ask extends Portion {
 
 const refused = (path: string, reason: string): FileResult => ({ ...nothing, skipped: [{ path, line: 0, reason }] });
 
-/** Undefined where another process took the file in while it was read: then it is looked at again, so that nothing is stored twice. */
+/**
+ * Undefined where another process took the file in while it was read, or the thread that plans it went away: then it is looked at again, so
+ * that nothing is stored twice or left out.
+ */
 function tryImport(chain: Chain, found: FoundFile, asked: Ask, planned: Planned | undefined): FileResult | undefined {
   let file: OpenFile | undefined;
   try {
@@ -214,6 +221,7 @@ function tryImport(chain: Chain, found: FoundFile, asked: Ask, planned: Planned 
     file = same ?? asked.file ?? openFile(found.path, asked);
     return importOpen(chain, found, file, asked, { planned: same && planned });
   } catch (error) {
+    if (error instanceof PlanLost) return undefined;
     if (error instanceof Unreadable) return refused(found.path, error.message);
     throw error;
   } finally {
@@ -223,9 +231,8 @@ function tryImport(chain: Chain, found: FoundFile, asked: Ask, planned: Planned 
 
 /** The file that the thread has read, where it is still the same; undefined where it is not. @throws Unreadable */
 function fileBehind(path: string, { hash, size, modifiedAt }: Planned): OpenFile | undefined {
-  const file = openFile(path, { held: 0 });
-  if (file.bytes.length === size && file.modifiedAt === modifiedAt)
-    return { ...file, hash: (end = size) => (end === size ? asBuffer(hash) : file.hash(end)) };
+  const file = openFile(path, { held: 0, hash: asBuffer(hash) });
+  if (file.bytes.length === size && file.modifiedAt === modifiedAt) return file;
   file.close();
   return undefined;
 }

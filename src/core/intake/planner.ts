@@ -16,21 +16,28 @@ export interface Planner {
 export interface Asked {
   /** Waits for the answer, but no longer than so many milliseconds: then it is `pending`. Undefined where no plan comes of it. */
   answer(ms: number): Planned | 'pending' | undefined;
+  /** Nobody will take the answer. */
+  drop(): void;
 }
 
-/** A file with its commits, which are there once, in order. */
+/** A file with its commits, which come once, in order, as far as the thread is ahead. @throws PlanLost where no more come of them. */
 export interface Planned extends PlannedFile {
   readonly commits: Iterable<SentCommit>;
-  /** Lets go of commits that nobody took. */
+  /** Lets go of commits that nobody took, and of the thread that makes them. */
   close(): void;
 }
 
+/** A thread said how a file begins, and went away. */
+export class PlanLost extends Error {}
+
 /** What a thread says of a file. Nothing for what is no plain file of a known format: whoever asked looks at it, and says what is wrong. */
-interface PlanAnswer {
+export interface PlanAnswer {
   readonly id: number;
-  readonly file?: PlannedFile;
-  readonly commits?: MessagePort;
+  readonly planned?: { readonly file: PlannedFile; readonly commits: MessagePort; readonly taken: Int32Array<SharedArrayBuffer> } | undefined;
 }
+
+/** What a file's port brings: commits, and how they end. Of these messages, `taken` counts those that were. */
+export type Said = readonly SentCommit[] | 'whole' | 'broken';
 
 /** Two files at a time: a third thread would mostly wait for the one that stores, and each holds what it reads. */
 const mostThreads = 2;
@@ -39,11 +46,15 @@ const idleMs = 10_000;
 /** A start or a plan that takes longer is not waited for: the thread may be gone without a word. */
 const startMs = 10_000;
 const planMs = 60_000;
+/** Nor is a thread that has begun with a file and says no more of it. */
+const silentMs = 20_000;
+/** So many messages count as taken where nobody wants any more. */
+const all = 2 ** 30;
 /**
  * What a thread may allocate: more would only let more garbage lie. A file for which this is too little ends the thread, and is planned by
  * who stores it.
  */
-const memory = { maxYoungGenerationSizeMb: 16, maxOldGenerationSizeMb: 512 };
+const memory = { maxYoungGenerationSizeMb: 48, maxOldGenerationSizeMb: 512 };
 
 interface Thread {
   readonly worker: Worker;
@@ -58,17 +69,21 @@ interface Thread {
 export function openPlanner(entry: string, clock: Clock, threads = Math.min(mostThreads, availableParallelism())): Planner {
   const signal = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
   const answers = new Map<number, Planned | undefined>();
+  const dropped = new Set<number>();
   let crew: Thread[] = [];
   let lastId = 0;
   let idle: NodeJS.Timeout | undefined;
 
   const end = (): void => {
     clearTimeout(idle);
-    for (const { worker, port } of crew) {
-      port.close();
-      void worker.terminate();
+    for (const thread of crew) {
+      thread.isGone = true;
+      thread.port.close();
+      void thread.worker.terminate();
     }
     crew = [];
+    answers.clear();
+    dropped.clear();
   };
 
   const begin = (): Thread => {
@@ -96,8 +111,43 @@ export function openPlanner(entry: string, clock: Clock, threads = Math.min(most
           continue;
         }
         thread.open.delete(message.id);
-        answers.set(message.id, plannedIn(message));
+        const planned = plannedIn(message);
+        if (dropped.delete(message.id)) planned?.close();
+        else answers.set(message.id, planned);
       }
+  };
+
+  const plannedIn = ({ planned }: PlanAnswer): Planned | undefined => {
+    if (!planned) return undefined;
+    const { file, commits: port, taken } = planned;
+    const take = (count: number): void => {
+      Atomics.add(taken, 0, count);
+      Atomics.notify(taken, 0);
+    };
+    const close = (): void => {
+      take(all);
+      port.close();
+    };
+    return { ...file, commits: commitsFrom(port, take), close };
+  };
+
+  function* commitsFrom(port: MessagePort, take: (count: number) => void): Generator<SentCommit> {
+    for (let said = next(port); said !== 'whole'; said = next(port)) {
+      if (said === 'broken') throw new PlanLost();
+      take(1);
+      yield* said;
+    }
+  }
+
+  const next = (port: MessagePort): Said => {
+    for (const until = clock() + silentMs; ; ) {
+      const before = Atomics.load(signal, 0);
+      const said = receiveMessageOnPort(port)?.message as Said | undefined;
+      idle?.refresh();
+      if (said !== undefined) return said;
+      if (clock() > until) throw new PlanLost();
+      Atomics.wait(signal, 0, before, silentMs);
+    }
   };
 
   return {
@@ -131,15 +181,13 @@ export function openPlanner(entry: string, clock: Clock, threads = Math.min(most
           if (now > until || (!thread.isReady && now > thread.begunAt + startMs)) thread.isGone = true;
           return thread.isGone ? undefined : 'pending';
         },
+        drop() {
+          listen();
+          answers.get(id)?.close();
+          if (!answers.delete(id)) dropped.add(id);
+        },
       };
     },
     close: end,
   };
-}
-
-const plannedIn = ({ file, commits }: PlanAnswer): Planned | undefined =>
-  file && commits && { ...file, commits: commitsFrom(commits), close: () => commits.close() };
-
-function* commitsFrom(port: MessagePort): Generator<SentCommit> {
-  for (let said = receiveMessageOnPort(port); said; said = receiveMessageOnPort(port)) yield* said.message as readonly SentCommit[];
 }

@@ -29,12 +29,21 @@ export interface PlannedFile {
   readonly unknown: string;
 }
 
-const headLength = 64 * 1024;
-/** So many commits are handed over together. */
-const atOnce = 32;
+/** What hears of a plan: first of the file, then of its commits, some at a time, in order. `send` may wait until some have been taken. */
+export interface PlanListener {
+  begin(file: PlannedFile): void;
+  send(commits: readonly SentCommit[]): void;
+}
 
-/** Reads and plans a file, whose commits it hands over some at a time. It asks no project: whether the answer holds is for the project to say. */
-export function planFile({ path, format: asked, granularity }: PlanRequest, send: (commits: readonly SentCommit[]) => void): PlannedFile | undefined {
+const headLength = 64 * 1024;
+/** So many characters of outlines, about, are handed over together. */
+const toldAtOnce = 64 * 1024;
+
+/**
+ * Reads and plans a file. It asks no project: whether what it says holds is for the project to say. Nothing is said of what is no plain file
+ * of a known format: whoever asked looks at it, and says what is wrong.
+ */
+export function planFile({ path, format: asked, granularity }: PlanRequest, listener: PlanListener): void {
   let file: ReturnType<typeof openFile> | undefined;
   try {
     // Its bytes are read again by who stores them: to hand them over would cost more than that.
@@ -42,9 +51,9 @@ export function planFile({ path, format: asked, granularity }: PlanRequest, send
     const { bytes, modifiedAt } = file;
     const head = bytes.subarray(0, Math.min(headLength, bytes.length));
     const formats = importableFormats.filter(({ id }) => asked === undefined || id === asked);
-    if (formats.some(({ exports }) => exports?.recognize(head))) return undefined;
+    if (formats.some(({ exports }) => exports?.recognize(head))) return;
     const format = asked === undefined ? recognized(head, path)?.format : formats[0];
-    if (!format) return undefined;
+    if (!format) return;
     const unknown: string[] = [];
     const known = {
       has: (record: string) => {
@@ -54,21 +63,28 @@ export function planFile({ path, format: asked, granularity }: PlanRequest, send
     };
     const context = { path, known, resumeAt: 0, granularity, meta: metaBeside(path) };
     const { commits, ...plan } = format.planParts?.(bytes, context) ?? format.plan(file.whole(), context);
-    for (let at = 0; at < commits.length; at += atOnce) send(commits.slice(at, at + atOnce).map(sentCommit));
-    return {
-      format: format.id,
-      size: bytes.length,
-      modifiedAt,
-      hash: file.hash(),
-      plan,
-      unknown: JSON.stringify(unknown),
-    };
+    listener.begin({ format: format.id, size: bytes.length, modifiedAt, hash: file.hash(), plan, unknown: JSON.stringify(unknown) });
+    for (const some of together(commits)) listener.send(some);
   } catch (error) {
-    if (error instanceof Unreadable) return undefined;
-    throw error;
+    if (!(error instanceof Unreadable)) throw error;
   } finally {
     file?.close();
   }
+}
+
+function* together(commits: readonly PlannedCommit[]): Generator<readonly SentCommit[]> {
+  let some: SentCommit[] = [];
+  let told = 0;
+  for (const commit of commits) {
+    const sent = sentCommit(commit);
+    some.push(sent);
+    told += sent.outline.data.length;
+    if (told < toldAtOnce) continue;
+    yield some;
+    some = [];
+    told = 0;
+  }
+  if (some.length > 0) yield some;
 }
 
 function sentCommit(commit: PlannedCommit): SentCommit {

@@ -1,6 +1,7 @@
 import { appendFileSync, copyFileSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
 import { build } from 'vite';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { Chain } from '../../../src/core/chain/index.js';
@@ -48,6 +49,7 @@ function counting(by: Planner): Planner & { planned: number } {
       const asked = by.ask(request);
       return (
         asked && {
+          ...asked,
           answer: (ms: number) => {
             const answer = asked.answer(ms);
             if (answer && answer !== 'pending') counter.planned += 1;
@@ -96,6 +98,15 @@ const session = (name: string, turns: number): string =>
       prompt(`${name}-u${n}`, `question ${n} ${name}`, { parent: n === 0 ? null : `${name}-a${n - 1}` }) +
       answer(`${name}-a${n}`, `answer ${filler} ${n}`, { parent: `${name}-u${n}` }),
   ).join('');
+
+/** So much is said, in short, that the outlines are more than may wait to be stored. */
+const talkative = (name: string): string =>
+  Array.from({ length: 400 }, (_, n) => {
+    const said = Array.from({ length: 40 }, (_, at) =>
+      answer(`${name}-${n}-${at}`, 'so it is '.repeat(14), { parent: at === 0 ? `${name}-${n}` : `${name}-${n}-${at - 1}` }),
+    );
+    return prompt(`${name}-${n}`, `question ${n}`, { parent: n === 0 ? null : `${name}-${n - 1}-39` }) + said.join('');
+  }).join('');
 
 /** Files of every sort, more than what is worth a thread: long and short, torn, of others, and one that repeats another's lines. */
 function folderOfFiles(): string {
@@ -176,6 +187,44 @@ describe('threads that plan beside the one that stores', () => {
       expect(count.planned).toBe(0);
       expect(stored(chain)).toEqual(stored(alone.chain));
     }
+  });
+
+  test('one that goes away in the middle of a file is as if there were none', async () => {
+    const folder = folderOfFiles();
+    const entry = join(folder, 'breaks.mjs');
+    // The first commits are handed over, the next are not.
+    writeFileSync(
+      entry,
+      `import { MessagePort } from 'node:worker_threads';
+       const { postMessage } = MessagePort.prototype;
+       let handed = 0;
+       MessagePort.prototype.postMessage = function (message, ...others) {
+         if (Array.isArray(message) && ++handed > 1) throw new Error('no');
+         return postMessage.call(this, message, ...others);
+       };
+       await import(${JSON.stringify(pathToFileURL(join(outDir, 'planner.js')).href)});`,
+    );
+    const broken = openPlanner(entry, Date.now);
+    onTestFinished(broken.close);
+    const many = scratch();
+    writeFileSync(join(many, 'many.jsonl'), talkative('many'));
+    const [alone, helped] = [emptyProject(), emptyProject()];
+    const count = counting(broken);
+    const { ms: _, ...expected } = await imported(alone.chain, [many]);
+    expect(await imported(helped.chain, [many], count)).toMatchObject(expected);
+    expect(count.planned).toBe(1);
+    expect(stored(helped.chain)).toEqual(stored(alone.chain));
+  });
+
+  test('an import that is left in the middle lets go of what was planned ahead', async () => {
+    const folder = scratch();
+    for (const name of ['a', 'b', 'c']) writeFileSync(join(folder, `${name}.jsonl`), talkative(name));
+    const left = importPaths(emptyProject().chain, { paths: [folder] }, planner);
+    for (const { done } of left) if (done > 0) break;
+    const count = counting(planner);
+    const { chain } = emptyProject();
+    expect(await imported(chain, [folder], count)).toMatchObject({ commits: 3 * 400, skipped: [] });
+    expect(count.planned).toBe(3);
   });
 
   test('little is not worth a thread', async () => {
