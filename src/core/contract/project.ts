@@ -21,7 +21,7 @@ export type ProjectInfo = z.output<typeof projectInfo>;
  * What bytes on disk serve. `content`: histories and whatever else was put, compressed. `search` and `reading`: indexes over it that are
  * made again by a repair. `requests`: calls to models. `history`: commits, tickets, cards, messages. `caches`: materializations, made
  * again when asked for. `free`: pages that were given back, taken again before the file grows. `backups`: the database before a migration.
- * `journal`: beside all that, where the database writes first; it is folded in, and as large for little as for much.
+ * `journal`: beside all that, where the database writes first, until it is folded in.
  */
 export const diskAreas = ['content', 'search', 'reading', 'requests', 'history', 'caches', 'free', 'backups', 'journal'] as const;
 export type DiskArea = (typeof diskAreas)[number];

@@ -18,7 +18,7 @@ function filesOf(dir: string): { readonly path: string; readonly bytes: number }
 const databaseBytes = (db: OpenDatabase): number =>
   db.one<{ bytes: number }>('SELECT page_count * page_size AS bytes FROM pragma_page_count, pragma_page_size')?.bytes ?? 0;
 
-/** What a project takes for good, caches included: its folder, but for the journal, which is as large for little as for much. */
+/** What a project takes for good, caches included: its folder, with the room of the journal left out. */
 export const storedBytes = ({ dir, db }: Pick<ProjectFolder, 'dir' | 'db'>): number =>
   filesOf(dir)
     .filter(({ path }) => !isOfDatabase(path))

@@ -57,7 +57,7 @@ function newestFirst(all: readonly Source[]): readonly Source[] {
     .sort((a, b) => (lastWord(a) < lastWord(b) ? 1 : lastWord(a) > lastWord(b) ? -1 : 0));
 }
 
-const rowHeight = 44;
+const rowHeight = 46;
 
 /** All sessions in one row, then each: only those in sight are drawn, for a project may hold thousands. */
 function SessionList({ sources, total }: { sources: readonly Source[]; total: number }) {

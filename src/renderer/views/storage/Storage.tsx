@@ -1,8 +1,7 @@
-import { useCallback, useState } from 'react';
 import type { DiskArea, Policy, StorageReport } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Answer, say } from '../../parts';
-import { useKept, useProject, useQuery } from '../../state';
+import { refreshProject, useKept, useProject, useQuery } from '../../state';
 import { Backing } from './Backing';
 import { Check } from './Check';
 import { Cleanup } from './Cleanup';
@@ -31,12 +30,11 @@ const policyWords: Record<Policy, readonly [name: string, what: string]> = {
 /** The space of the open project, and what can be done about it. */
 export function StorageView({ project }: { project: string }) {
   const revision = useProject(({ revision: now }) => now);
-  const [round, setRound] = useState(0);
   const query = useKept(
-    useQuery(`storage ${project} ${revision} ${round}`, (signal) => api.project.storage({}, { signal })),
+    useQuery(`storage ${project} ${revision}`, (signal) => api.project.storage({}, { signal })),
     project,
   );
-  const reread = useCallback(() => setRound((n) => n + 1), []);
+  const reread = () => void refreshProject();
   return (
     <div className="storage">
       <Answer
@@ -91,10 +89,7 @@ function Weights({ report }: { report: StorageReport }) {
         ))}
       </ul>
       {journal > 0 && (
-        <p className="muted">
-          Beside it {say.bytes(journal)} of journal, where the database writes first, as large for little as for much. What stands in it is counted
-          above.
-        </p>
+        <p className="muted">Beside it {say.bytes(journal)} of journal, where the database writes first. What stands in it is counted above.</p>
       )}
     </section>
   );
