@@ -181,6 +181,36 @@ test('panes come and go beside the view, by button, key or a narrower window: wh
   await expect(inspector).toBeVisible();
 });
 
+test('an address that names what is not here says so, and leads on', async ({ page, machine }) => {
+  machine.giveHistory();
+  const { url, origin } = await machine.web();
+  await page.goto(url);
+  await page.getByRole('button', { name: 'Import all' }).click();
+  await expect(commits(page).first()).toBeVisible();
+  const project = new URLSearchParams(page.url().split('?')[1]).get('project') ?? '';
+  const open = async (view: string, more = '', dir = project) => {
+    await page.goto('about:blank');
+    await page.goto(`${origin}/#/${view}?project=${encodeURIComponent(dir)}${more}`);
+  };
+  const center = page.getByRole('tabpanel');
+  for (const view of ['context', 'request', 'replay', 'run', 'compose', 'timeline']) {
+    await open(view, '&commit=ctx-00000000');
+    await expect(center.getByRole('alert'), view).toContainText('ctx-00000000');
+    await expect(center.getByRole('button', { name: /^Choose a/ }), view).toBeVisible();
+  }
+  await center.getByRole('button', { name: /^Choose a/ }).click();
+  await expect(commits(page).first()).toBeVisible();
+  await open('experiments', '&experiment=none');
+  await center.getByRole('button', { name: 'All experiments' }).click();
+  await expect(center).toContainText('No experiments yet');
+  // A project that is not there has no panes beside it.
+  await open('chain', '', '/nowhere.stemma');
+  await expect(center.getByRole('alert')).toContainText('/nowhere.stemma');
+  await expect(page.getByRole('region', { name: 'Inspector' })).toBeHidden();
+  await center.getByRole('button', { name: 'Library' }).click();
+  await expect(page.getByRole('tree', { name: 'Sessions found on this machine' })).toBeVisible();
+});
+
 test('what is drawn by hand takes on the theme of the system when that changes', async ({ page, machine }) => {
   machine.giveHistory();
   const { url } = await machine.web();

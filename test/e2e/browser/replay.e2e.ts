@@ -200,6 +200,11 @@ test('an experiment: ways to ask are kept as cases, run, held against a check, j
   const file = machine.path('table.csv');
   await (await saved).saveAs(file);
   expect(readFileSync(file, 'utf8').split('\r\n')).toHaveLength(6);
+  // A case is removed after a question, and leaves its results.
+  await page.getByRole('button', { name: 'Remove the case Asked anew' }).click();
+  await page.getByRole('dialog', { name: 'Remove the case Asked anew?' }).getByRole('button', { name: 'Remove' }).click();
+  await expect(page.getByRole('region', { name: 'Cases' })).not.toContainText('Asked anew');
+  await expect(replies.getByRole('row')).toHaveCount(5);
   // Removed, and put back.
   await page.getByRole('button', { name: 'Remove this experiment' }).click();
   await page.getByRole('button', { name: 'Put it back' }).click();

@@ -5,7 +5,7 @@ import { type ContextId, type PreviewLayer, type Process, type Wire, wires } fro
 import { api, type Client } from '../../client';
 import { Answer, Button, Fold, IconButton, MenuButton, notifyProblem, ProblemLine, problemOf, Sheet, Switch, say } from '../../parts';
 import { copy, go, notify, refreshProject, useNavigation, useQuery } from '../../state';
-import { NoCommit } from '../NoCommit';
+import { NoCommit, ToCommit } from '../NoCommit';
 import { type Compared, compareMessages } from './compare';
 import { isBlock, layerFamily, layerName, processNames } from './layers';
 
@@ -62,7 +62,8 @@ function Layered({ project, commit }: { project: string; commit: ContextId }) {
       query={recorded}
       what="The layers of this context cannot be shown"
       loading="Collecting layers"
-      stillWorks="The context itself can be read."
+      stillWorks="The chain and other commits still work."
+      actions={<ToCommit />}
       lines={12}
     >
       {(base) => {

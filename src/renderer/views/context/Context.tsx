@@ -34,7 +34,7 @@ import {
   useReading,
   useUi,
 } from '../../state';
-import { NoCommit } from '../NoCommit';
+import { NoCommit, ToCommit } from '../NoCommit';
 import { BlockView, Seam } from './BlockView';
 import { seamsOf, turnsOf } from './blocks';
 import { CallSeam, useCalls } from './CallSeam';
@@ -61,6 +61,7 @@ export function ContextView({ project }: { project: string }) {
       what={`The context of ${say.shortId(commit)} cannot be shown`}
       loading="Reading the context"
       stillWorks="The chain and other commits still work."
+      actions={<ToCommit />}
       lines={14}
     >
       {(outline) => <Reader key={`${commit} ${stop} ${unsent}`} project={project} commit={commit} stop={stop} unsent={unsent} outline={outline} />}

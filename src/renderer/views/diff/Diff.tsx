@@ -51,7 +51,8 @@ export function DiffView({ project }: { project: string }) {
       query={query}
       what="These two contexts cannot be compared"
       loading="Comparing"
-      stillWorks="Each of them can still be opened by itself."
+      stillWorks="The chain and other commits still work."
+      actions={<ToCommit />}
       lines={12}
     >
       {({ diff, left, right }) => (

@@ -20,6 +20,7 @@ export function ExperimentPage({ project, experimentId }: { project: string; exp
       what="This experiment cannot be shown"
       loading="Reading the experiment"
       stillWorks="The others can still be opened."
+      actions={<Button onClick={() => go({ experiment: undefined })}>All experiments</Button>}
       lines={10}
     >
       {(experiment) => <Page project={project} experiment={experiment} />}

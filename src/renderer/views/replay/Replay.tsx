@@ -4,7 +4,7 @@ import type { ContextId, ReplayStep, TurnRow } from '../../../core/contract/inde
 import { api } from '../../client';
 import { Answer, Empty, say } from '../../parts';
 import { move, useNavigation, useQuery } from '../../state';
-import { NoCommit } from '../NoCommit';
+import { NoCommit, ToCommit } from '../NoCommit';
 import { axisOf, nextSpeed } from './axis';
 import { Controls } from './Controls';
 import { Conversation } from './Conversation';
@@ -32,7 +32,8 @@ export function ReplayView({ project }: { project: string }) {
       query={query}
       what={`The chain up to ${say.shortId(commit)} cannot be played`}
       loading="Reading the steps"
-      stillWorks="Its context can still be opened."
+      stillWorks="The chain and other commits still work."
+      actions={<ToCommit />}
       lines={14}
     >
       {({ steps, turns }) =>

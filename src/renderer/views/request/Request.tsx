@@ -4,7 +4,7 @@ import type { ContextId, Request, RequestRow } from '../../../core/contract/inde
 import { api } from '../../client';
 import { Answer, Button, Empty, Fold, ProblemLine, Proof, problemOf, Switch, say } from '../../parts';
 import { copy, go, useNavigation, useQuery } from '../../state';
-import { NoCommit } from '../NoCommit';
+import { NoCommit, ToCommit } from '../NoCommit';
 import { curlOf, isMissing, type Part, type ShownMessage, shownBody } from './body';
 import { Calls } from './Calls';
 import { Changes } from './Changes';
@@ -51,7 +51,8 @@ function OfCommit({ project, commit }: { project: string; commit: ContextId }) {
       query={calls}
       what="The calls of this context cannot be listed"
       loading="Proving the calls"
-      stillWorks="The context itself can be read."
+      stillWorks="The chain and other commits still work."
+      actions={<ToCommit />}
       lines={12}
     >
       {(rows) => {

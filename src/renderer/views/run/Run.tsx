@@ -45,7 +45,7 @@ function OfTurn({ project, turnId }: { project: string; turnId: ContextId }) {
       query={query}
       what="This turn cannot be run again"
       loading="Reading what was asked"
-      stillWorks="Its context can still be opened, forked and compared."
+      stillWorks="The chain and other commits still work."
       actions={<ToCommit>Choose another turn</ToCommit>}
       lines={14}
     >

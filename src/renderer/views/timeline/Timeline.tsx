@@ -237,7 +237,8 @@ function ContextShown({ project, commit }: { project: string; commit: NonNullabl
       query={query}
       what="This context cannot be shown as a timeline"
       loading="Reading the context"
-      stillWorks="It can be read in the Context view."
+      stillWorks="The chain and other commits still work."
+      actions={<ToCommit />}
     >
       {({ input, rendered }) => <ContextTimeline input={input} rendered={rendered} pointed={pointed} onPoint={setPointed} />}
     </Answer>
