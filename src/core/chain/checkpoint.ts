@@ -138,7 +138,9 @@ export function addCommit(chain: Chain, commit: NewCommit): ContextRow {
   const place = placeOf(chain, parent);
   const contextTokens = commit.type === 'delta' ? (parent?.contextTokens ?? 0) + commit.tokenCount : commit.tokenCount;
   const row = {
+    project: chain.project,
     id: named.id,
+    digest,
     parent: parent?.seq ?? null,
     line: place.line,
     depth: place.depth,
@@ -158,10 +160,11 @@ export function addCommit(chain: Chain, commit: NewCommit): ContextRow {
     tokenCount: commit.tokenCount,
     contextTokens,
     errors: commit.errors,
+    entries: commit.entries,
     forked: commit.forked ? 1 : 0,
     createdAt,
   };
-  const { rowId } = chain.db.insert('context', { ...row, project: chain.project, digest, entries: commit.entries });
+  const { rowId } = chain.db.insert('context', row);
   return { ...row, seq: rowId as CommitSeq, parentId: parent?.id ?? null, hash: Buffer.from(commit.ref.slice('blake3:'.length), 'hex') };
 }
 

@@ -118,22 +118,16 @@ export function summedInsert(raw: Database.Database, name: string): SummedInsert
   const numbered = raw.prepare("SELECT name FROM pragma_table_info(?) WHERE pk = 1 AND type = 'INTEGER'").pluck().get(name) as string | undefined;
   if (!table || !isSummed(table) || numbered === undefined) throw new Error(`rows of ${name} have no number, or no sum`);
   const names = own(table);
-  const places = new Map(names.map((each, place) => [each, place]));
-  const numberPlace = places.get(numbered) as number;
-  const large = provedElsewhere[name] ?? [];
+  const known = new Set(names);
+  const numberPlace = names.indexOf(numbered);
+  const isLarge = names.map((each) => provedElsewhere[name]?.includes(each) ?? false);
   return {
     sql: `INSERT INTO "${name}" (${names.map((each) => `"${each}"`).join(', ')}, ${column}) VALUES (${names.map(() => '?').join(', ')}, ?)`,
     number: numbered,
     values: (row, number) => {
-      const values: Value[] = new Array(names.length).fill(null);
-      const summed: Value[] = new Array(names.length).fill(null);
-      for (const each in row) {
-        const value = row[each] ?? null;
-        const place = places.get(each);
-        if (place === undefined) throw new Error(`${name} has no column ${each}`);
-        values[place] = value;
-        summed[place] = large.includes(each) ? ((value as Uint8Array | null)?.length ?? null) : asStored(value);
-      }
+      for (const each in row) if (!known.has(each)) throw new Error(`${name} has no column ${each}`);
+      const values = names.map((each) => row[each] ?? null);
+      const summed = values.map((value, place) => (isLarge[place] ? ((value as Uint8Array | null)?.length ?? null) : asStored(value)));
       summed[numberPlace] = number;
       values.push(crc32(JSON.stringify(summed)));
       return values;
