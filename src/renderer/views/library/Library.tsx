@@ -75,14 +75,18 @@ function Places({ found, held, revision }: PlacesProps) {
   const firstFull = found.find((source) => source.sessions > 0)?.root;
   const [chosen, setChosen] = useState<string | null | undefined>(undefined);
   const root = chosen === undefined ? (firstFull ?? null) : chosen;
+  const into = useProject(({ state }) => (state.phase === 'open' ? state.info.name : undefined));
   return (
     <>
       <header className="library-sources">
-        {held.length === 0 && (
-          <p className="muted library-promise">
-            Found on this machine. An import reads these files and changes none of them; nothing leaves the machine.
-          </p>
-        )}
+        <p className="muted library-promise">
+          {held.length === 0 && 'Found on this machine. An import reads these files and changes none of them; nothing leaves the machine. '}
+          {into && (
+            <>
+              Imports go into <b>{into}</b>.
+            </>
+          )}
+        </p>
         {found.map((one) => (
           <div key={one.root} className={`library-source${one.root === root ? ' chosen' : ''}`}>
             <button
