@@ -35,6 +35,7 @@ import {
   changes,
   checkProject,
   compactContext,
+  damageBehind,
   inSteps,
   projectInfo,
   projectServices,
@@ -84,7 +85,10 @@ const os = implement(contract)
     try {
       return await withTiers(session, () => next());
     } catch (error) {
-      throw asRefusal(error, path.join('.'));
+      const call = path.join('.');
+      const refusal = asRefusal(error, call);
+      const project = session.openProject();
+      throw project && refusal === error ? asRefusal(damageBehind(project.db, error), call) : refusal;
     }
   });
 

@@ -27,7 +27,8 @@ export const badRequest = (field: string, message: string, data: ErrorData = {})
 
 export const notFound = (id: string, message: string, data: ErrorData = {}): StemmaError => new StemmaError('NOT_FOUND', message, { id, ...data });
 
-export const corrupt = (id: string, message: string, data: ErrorData = {}): StemmaError => new StemmaError('CORRUPT', message, { id, ...data });
+export const corrupt = (id: string, message: string, data: ErrorData = {}, options?: ErrorOptions): StemmaError =>
+  new StemmaError('CORRUPT', message, { id, ...data }, options);
 
 /** A short, printable form of any value for use in an error message. */
 export function inWords(value: unknown, limit = 80): string {

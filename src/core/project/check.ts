@@ -4,6 +4,7 @@ import { type Chain, digestOf, storedOutline, wronglyListed } from '../chain/ind
 import type { CommitType } from '../contract/index.js';
 import { countsOf, findFormat, outlineOfParsed } from '../formats/index.js';
 import { listSources, proveSource } from '../intake/index.js';
+import { damageBehind, idOf, inWordsOf } from './damage.js';
 import type { Project } from './project.js';
 import { isStandIn } from './salvaged.js';
 
@@ -31,20 +32,23 @@ const atOnce = 200;
  */
 export function* checkProject(project: Project): Generator<undefined, CheckResult> {
   const { chain } = project;
-  const problems: Problem[] = [...databaseProblems(project), ...rowProblems(project)];
+  const rows = changedRows(project);
+  const isChanged: IsChanged = (table, row) => rows.changed.has(`${table} ${row}`);
+  const problems: Problem[] = [...databaseProblems(project), ...rows.problems];
   const part = function* <T>(work: Generator<undefined, T>): Generator<undefined, T | undefined> {
     try {
       return yield* work;
-    } catch (error) {
+    } catch (caught) {
+      const error = damageBehind(project.db, caught);
       // A table that cannot be read through: the rest is looked at all the same.
       if (!(error instanceof StemmaError && error.code === 'CORRUPT')) throw error;
       problems.push({ kind: 'database', id: 'stemma.db', message: error.message });
       return undefined;
     }
   };
-  const artifacts = yield* part(damagedArtifacts(chain));
+  const artifacts = yield* part(damagedArtifacts(chain, isChanged));
   problems.push(...(artifacts?.damaged ?? []).map((one): Problem => ({ kind: 'artifact', id: one.ref, message: one.message })));
-  const commits = yield* part(commitProblems(chain));
+  const commits = yield* part(commitProblems(chain, isChanged));
   problems.push(...(commits?.problems ?? []));
   const sources = yield* part(sourceProblems(chain));
   problems.push(...(sources?.problems ?? []));
@@ -58,15 +62,21 @@ export function* checkProject(project: Project): Generator<undefined, CheckResul
 export const databaseProblems = (project: Project): Problem[] =>
   orCorrupt(() => project.db.integrity().map((message) => ({ kind: 'database', id: 'stemma.db', message })));
 
+/** Whether a row is known not to be what was written: it is told as that, and what it says is not looked into. */
+type IsChanged = (table: string, row: number) => boolean;
+const nothingChanged: IsChanged = () => false;
+
 /** Rows that are not what was written, whatever column of theirs it is: summaries, titles and tags as well (S15). */
-const rowProblems = (project: Project): Problem[] =>
-  orCorrupt(() =>
-    project.db.changedRows().map(({ table, row, id }) => ({
-      kind: 'row',
-      id: id ?? `${table} ${row}`,
-      message: `row ${row} of ${table} is not what was written: a byte of it has changed`,
-    })),
+function changedRows({ db }: Project): { changed: ReadonlySet<string>; problems: Problem[] } {
+  const changed = new Set<string>();
+  const problems = orCorrupt(() =>
+    db.changedRows().map((each): Problem => {
+      changed.add(`${each.table} ${each.row}`);
+      return { kind: 'row', id: idOf(each), message: inWordsOf(each) };
+    }),
   );
+  return { changed, problems };
+}
 
 function orCorrupt(look: () => Problem[]): Problem[] {
   try {
@@ -94,7 +104,7 @@ export interface DamagedArtifact {
 }
 
 /** Every object that was put and does not read as its hash says. What is over its time, or in a backing store, is no damage. */
-export function* damagedArtifacts(chain: Chain): Generator<undefined, { count: number; damaged: DamagedArtifact[] }> {
+export function* damagedArtifacts(chain: Chain, isChanged = nothingChanged): Generator<undefined, { count: number; damaged: DamagedArtifact[] }> {
   const rows = chain.db.all<{ no: ArtifactNo; hash: Buffer }>(
     `SELECT no, hash FROM artifact WHERE project = ? AND key >= 0 AND (gone IS NULL OR gone = 'lost')
         AND (gone IS NOT NULL OR data IS NOT NULL OR pack IS NOT NULL OR block IS NOT NULL OR chunks IS NOT NULL) ORDER BY no`,
@@ -104,6 +114,7 @@ export function* damagedArtifacts(chain: Chain): Generator<undefined, { count: n
   const damaged: DamagedArtifact[] = [];
   for (const [at, { no, hash }] of rows.entries()) {
     if (at % atOnce === atOnce - 1) yield;
+    if (isChanged('artifact', no)) continue;
     for (const { message, code } of refusals(() => chain.artifacts.read(no)))
       if (code === 'CORRUPT') damaged.push({ no, ref: refOfHash(hash), message });
   }
@@ -134,12 +145,13 @@ SELECT c.seq, c.id, c.digest, c.parent, p.id AS parentId, p.contextTokens AS par
   FROM context c LEFT JOIN context p ON p.seq = c.parent LEFT JOIN artifact a ON a.no = c.artifact
  WHERE c.project = ?`;
 
-export function* commitProblems(chain: Chain): Generator<undefined, { count: number; problems: Problem[] }> {
-  const problems = [...placeProblems(chain), ...listProblems(chain)];
+function* commitProblems(chain: Chain, isChanged: IsChanged): Generator<undefined, { count: number; problems: Problem[] }> {
+  const problems = [...placeProblems(chain, isChanged), ...listProblems(chain)];
   let count = 0;
   for (let last = 0; ; ) {
     const rows = chain.db.all<CommitRow>(`${selectCommits} AND c.seq > ? ORDER BY c.seq LIMIT ${atOnce}`, chain.project, last);
-    problems.push(...rows.flatMap((row) => [...identityProblems(row), ...contentProblems(chain, row)]));
+    const sound = rows.filter(({ seq, artifact }) => !isChanged('context', seq) && !isChanged('artifact', artifact));
+    problems.push(...sound.flatMap((row) => [...identityProblems(row), ...contentProblems(chain, row)]));
     count += rows.length;
     const end = rows.at(-1);
     if (!end) return { count, problems };
@@ -149,13 +161,15 @@ export function* commitProblems(chain: Chain): Generator<undefined, { count: num
 }
 
 /** A commit stands one deeper than its parent, in its parent's line or at the beginning of its own. */
-function placeProblems(chain: Chain): Problem[] {
-  const wrong = chain.db.all<{ id: ContextId }>(
-    `SELECT c.id FROM context c LEFT JOIN context p ON p.seq = c.parent LEFT JOIN line l ON l.no = c.line
+function placeProblems(chain: Chain, isChanged: IsChanged): Problem[] {
+  const wrong = chain.db.all<{ seq: CommitSeq; id: ContextId }>(
+    `SELECT c.seq, c.id FROM context c LEFT JOIN context p ON p.seq = c.parent LEFT JOIN line l ON l.no = c.line
       WHERE c.project = ? AND (c.depth <> IFNULL(p.depth + 1, 0) OR (c.line <> IFNULL(p.line, -1) AND l.origin IS NOT c.parent) OR p.seq >= c.seq OR l.no IS NULL)`,
     chain.project,
   );
-  return wrong.map(({ id }) => ({ kind: 'commit', id, message: 'its place in its line does not follow from its parent' }));
+  return wrong
+    .filter(({ seq }) => !isChanged('context', seq))
+    .map(({ id }) => ({ kind: 'commit', id, message: 'its place in its line does not follow from its parent' }));
 }
 
 const listProblems = (chain: Chain): Problem[] =>
@@ -181,12 +195,6 @@ const isReadable = ({ hash, digest }: CommitRow): boolean => Buffer.isBuffer(has
 function nameFrom(row: CommitRow): ContextId | undefined {
   const digest = digestOf({ parent: row.parentId, ref: refOfHash(row.hash as Buffer), createdAt: row.createdAt, template: row.template });
   return digest.equals(row.digest) ? (`ctx-${digest.toString('hex', 0, 4)}` as ContextId) : undefined;
-}
-
-/** What the commit that is stored under a name should be called; undefined where nobody can say. */
-export function nameOf(chain: Chain, id: ContextId): ContextId | undefined {
-  const row = chain.db.one<CommitRow>(`${selectCommits} AND c.id = ?`, chain.project, id);
-  return row && isReadable(row) ? nameFrom(row) : undefined;
 }
 
 /** Counts and outline against what the artifact holds now; damaged content is named by itself. */

@@ -10,6 +10,7 @@ export { type Capture, captureStatus, stopWatching, watchAgents } from './captur
 export { changes } from './changes.js';
 export { checkProject, type Problem } from './check.js';
 export { compactContext } from './compaction.js';
+export { damageBehind } from './damage.js';
 export { createEngine, createSession, type Engine, type EngineOptions, type Session } from './engine.js';
 export { historiesIn, type ProjectFolder } from './folder.js';
 export { checkpointAt, type HookEvent, hasArrived, openForHook, readHookEvent } from './hook.js';

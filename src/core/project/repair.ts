@@ -4,7 +4,9 @@ import { type Chain, dropList, outlineOf } from '../chain/index.js';
 import type { CommitType } from '../contract/index.js';
 import { countsOf, findFormat } from '../formats/index.js';
 import { contentsOnDisk } from '../intake/index.js';
-import { type CheckResult, checkProject, type DamagedArtifact, damagedArtifacts, databaseProblems, nameOf, type Problem, soundly } from './check.js';
+import type { Salvage } from '../store/index.js';
+import { type CheckResult, checkProject, type DamagedArtifact, damagedArtifacts, databaseProblems, type Problem, soundly } from './check.js';
+import { inWordsOf } from './damage.js';
 import type { Project } from './project.js';
 import { standIns } from './salvaged.js';
 
@@ -18,6 +20,7 @@ export function* repairProject(project: Project): Generator<undefined, CheckResu
   if (before.ok) return before;
   const { chain, lost: lostBefore } = project;
   const salvaged = mendDatabase(project, before.problems);
+  const lostRows = new Set(salvaged.lost.flatMap(({ table, known }) => known.map((row) => inWordsOf({ table, row: String(row) }))));
   yield;
   // What was given up once may be whole again: somebody put a pack back.
   chain.artifacts.tryAgain();
@@ -31,46 +34,35 @@ export function* repairProject(project: Project): Generator<undefined, CheckResu
     dropOutlines(chain, before.problems);
     dropList(chain);
     recount(chain, before.problems);
-    renameBack(chain, before.problems);
   });
-  // What has changed is told once, and stands from here on.
-  project.db.acceptRows();
   chain.outlines.clear();
   chain.parsed.clear();
   chain.placed.clear();
   const after = yield* checkProject(project);
   const left = new Set(after.problems.map(({ kind, id }) => `${kind} ${id}`));
   const repaired = before.problems
-    .filter(({ kind, id }) => !left.has(`${kind} ${id}`))
-    .map(
-      (problem): Problem => ({
-        ...problem,
-        message: `${problem.message}; ${problem.kind === 'row' ? 'it stays as it is now' : 'it is sound again'}`,
-        repaired: true,
-      }),
-    );
-  return { ...after, problems: [...lostBefore, ...salvaged, ...repaired, ...after.problems.map((problem) => withLoss(chain, problem, lost))] };
+    .filter(({ kind, id, message }) => !left.has(`${kind} ${id}`) && !lostRows.has(message))
+    .map((problem): Problem => ({ ...problem, message: `${problem.message}; it is sound again`, repaired: true }));
+  return { ...after, problems: [...lostBefore, ...salvaged.problems, ...repaired, ...after.problems.map((problem) => withLoss(chain, problem, lost))] };
 }
 
-/** Indexes are made again out of their tables; a table that cannot be read through is written anew out of what can. */
-function mendDatabase(project: Project, problems: readonly Problem[]): Problem[] {
-  if (!problems.some(({ kind }) => kind === 'database')) return [];
-  try {
-    // First of all: what is written to a table that is looked for in another's pages destroys that.
-    if (problems.some(({ message }) => message.includes('never used'))) project.db.mendRoots();
-    project.db.reindex();
-    if (databaseProblems(project).length === 0 && soundTables(project)) return [];
-  } catch (error) {
-    if (!(error instanceof StemmaError && error.code === 'CORRUPT')) throw error;
-  }
-  return standIns(project.chain, project.db.salvage());
+/**
+ * Rows of which one byte has changed are put right where they are. What has other damage is never written to: all that is sound in it is
+ * written anew.
+ */
+function mendDatabase(project: Project, problems: readonly Problem[]): { problems: Problem[]; lost: Salvage['lost'] } {
+  const nothing = { problems: [], lost: [] };
+  if (!problems.some(({ kind }) => kind === 'database' || kind === 'row')) return nothing;
+  // Pages that are of no tree may be those of one that begins elsewhere than the schema says.
+  if (problems.some(({ message }) => message.includes('never used'))) project.db.mendRoots();
+  if (databaseProblems(project).length === 0 && orFalse(() => project.db.mendRows())) return nothing;
+  const salvage = project.db.salvage();
+  return { problems: standIns(project.chain, salvage), lost: salvage.lost };
 }
 
-/** Whether every table reads to its end. */
-function soundTables({ db }: Project): boolean {
+function orFalse(work: () => boolean): boolean {
   try {
-    db.changedRows();
-    return true;
+    return work();
   } catch (error) {
     if (!(error instanceof StemmaError && error.code === 'CORRUPT')) throw error;
     return false;
@@ -158,16 +150,6 @@ function recount(chain: Chain, problems: readonly Problem[]): void {
       counts.errors,
       row.seq,
     );
-  }
-}
-
-/** A commit whose name has changed, and nothing that it is made of, has its name back. */
-function renameBack(chain: Chain, problems: readonly Problem[]): void {
-  for (const id of [...commitsOf(problems, 'commit'), ...commitsOf(problems, 'row')]) {
-    const name = nameOf(chain, id);
-    if (name === undefined || id.startsWith(name) || chain.db.one('SELECT 1 FROM context WHERE project = ? AND id = ?', chain.project, name))
-      continue;
-    chain.db.run('UPDATE context SET id = ? WHERE project = ? AND id = ?', name, chain.project, id);
   }
 }
 

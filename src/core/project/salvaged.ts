@@ -16,10 +16,10 @@ const kept = ['context', 'artifact'];
 export function standIns(chain: Chain, { lost, traces, path }: Salvage): Problem[] {
   return chain.db.transaction(() => {
     const problems = lost.map(
-      ({ table, rows, numbers }): Problem => ({
+      ({ table, rows, known }): Problem => ({
         kind: 'database',
         id: table,
-        message: `${rows} or more rows of ${table} could not be read and are lost${namesOf(numbers, traces.get(table))}; the damaged file is kept at ${path}`,
+        message: `${rows} or more rows of ${table} do not read as what was written and are lost${namesOf(known, traces.get(table))}; the damaged file is kept at ${path}`,
       }),
     );
     for (const [no, trace] of traces.get('artifact') ?? []) standInObject(chain, no, trace);
@@ -36,10 +36,11 @@ export function standIns(chain: Chain, { lost, traces, path }: Salvage): Problem
 
 const namedAtMost = 20;
 
-function namesOf(numbers: readonly number[], traces: ReadonlyMap<number, Trace> | undefined): string {
-  const names = numbers.map((number) => {
-    const said = Object.entries(traces?.get(number) ?? {}).find(([name, value]) => /(^id|Id|^path|^name)$/.test(name) && typeof value === 'string');
-    return said ? String(said[1]) : `number ${number}`;
+function namesOf(rows: readonly (number | string)[], traces: ReadonlyMap<number, Trace> | undefined): string {
+  const names = rows.map((row) => {
+    if (typeof row === 'string') return row;
+    const said = Object.entries(traces?.get(row) ?? {}).find(([name, value]) => /(^id|Id|^path|^name)$/.test(name) && typeof value === 'string');
+    return said ? String(said[1]) : `number ${row}`;
   });
   if (names.length === 0) return '';
   return `, among them ${names.slice(0, namedAtMost).join(', ')}${names.length > namedAtMost ? ` and ${names.length - namedAtMost} more` : ''}`;

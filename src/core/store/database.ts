@@ -3,7 +3,7 @@ import Database from 'better-sqlite3';
 import { corrupt, StemmaError } from '../base/index.js';
 import { migrate } from './migrations.js';
 import { changedDefinitions, integrityOf, mendDefinitions, mendHeader, mendRoots, type Salvaged, salvage } from './salvage.js';
-import { acceptRows, type ChangedRow, changedRows, registerSums, type SummedInsert, summedInsert, tablesOf } from './sums.js';
+import { type ChangedRow, changedRows, mendRows, registerSums, type SummedInsert, summedInsert, tablesOf } from './sums.js';
 
 type Value = string | number | bigint | Uint8Array | null;
 /** A value for each `?` in order, or one object with a value for each `:name`. */
@@ -49,18 +49,16 @@ export interface OpenDatabase extends WritableDb {
   integrity(): string[];
   /** Rows that are not what was written, by their sums. */
   changedRows(): ChangedRow[];
-  /** Takes rows as they are now for what was written. */
-  acceptRows(): void;
-  /** Makes every index again out of its table. */
-  reindex(): void;
+  /** Puts rows right of which one byte has changed. False where others have as well. */
+  mendRows(): boolean;
   /**
    * Finds tables and indexes again that begin elsewhere than the schema says, where one byte of that has changed. False where that is not
    * the damage. @throws LOCKED where another process has the project open.
    */
   mendRoots(): boolean;
   /**
-   * Writes the database anew out of every row that can still be read, and keeps the damaged file beside it. Derived tables are empty
-   * after. @throws LOCKED where another process has the project open.
+   * Writes the database anew out of every row that still is what was written, and keeps the damaged file beside it. Derived tables are
+   * empty after. @throws LOCKED where another process has the project open.
    */
   salvage(): Salvage;
 }
@@ -197,8 +195,7 @@ export function openDatabase(file: string, options: OpenOptions = {}): OpenDatab
       ),
     ],
     changedRows: () => tablesOf(raw).flatMap((table) => guard(() => changedRows(raw, table))),
-    acceptRows: () => transaction(() => acceptRows(raw)),
-    reindex: () => guard(() => reindex(raw)),
+    mendRows: () => db.unenforced(() => tablesOf(raw).map((table) => mendRows(raw, table)).every(Boolean)),
     mendRoots: () => aside(() => mendRoots(file)),
     salvage: () => aside(() => guard(() => rescue(file))),
   };
@@ -209,16 +206,6 @@ export function openDatabase(file: string, options: OpenOptions = {}): OpenDatab
     throw error;
   }
   return db;
-}
-
-function reindex(raw: Database.Database): void {
-  try {
-    raw.exec('REINDEX');
-  } catch (error) {
-    if (!(error instanceof Database.SqliteError && error.code.startsWith('SQLITE_CONSTRAINT'))) throw error;
-    // Two rows cannot have had what only one may have: a page of the table is read twice, or a row has changed.
-    throw corrupt('stemma.db', `a table holds what it cannot have been given (${error.message})`);
-  }
 }
 
 /** Brings all that is in the log into the file, which nobody but us may have open. What is too damaged for that is read as it is. */
@@ -323,7 +310,7 @@ function backUp(raw: Database.Database, path: string | undefined): void {
 
 /** What SQLite says where the tables are not those that we made: our own statements fit them. */
 const otherTables =
-  /^(unsupported file format|foreign key mismatch|no such (table|column|index|trigger|function)|malformed database schema|near )|has no column/;
+  /^(unsupported file format|foreign key mismatch|no such (table|column|index|trigger|function)|malformed (database schema|JSON)|near )|has no column/;
 
 /** What a look finds, or that the damage does not let it look: what others found stays. */
 function orWords(look: () => string[]): string[] {

@@ -2,12 +2,14 @@ import { closeSync, fstatSync, fsyncSync, openSync, readSync, writeSync } from '
 import Database from 'better-sqlite3';
 import { corrupt } from '../base/index.js';
 import { steps } from './schema.js';
-import { fillSums, keepSums, registerSums, type TableShape, tablesOf } from './sums.js';
+import { fillSums, keepSums, foundColumns, registerSums, rowAsWritten, sumColumn, type TableShape, tablesOf } from './sums.js';
+import { isByteAway, type Value } from './written.js';
 
-/** Rows that could not be read: how many, and the numbers of those that an index still names. */
+/** Rows that could not be read, or are not what was written. */
 export interface LostRows {
   readonly table: string;
-  readonly numbers: readonly number[];
+  /** Those that are known: by number, or by the columns that name them. */
+  readonly known: readonly (number | string)[];
   /** Rows that are lost and that nothing names are not counted: at least these are. */
   readonly rows: number;
 }
@@ -30,8 +32,9 @@ const mostProbes = 400_000;
 type Row = Readonly<Record<string, unknown>>;
 
 /**
- * Copies every row that can be read from a database whose pages are damaged into a new file, row by row around what cannot. What indexes
- * still say of lost rows comes back with the result. The old file stays as it is. @throws what SQLite says where not even the schema reads.
+ * Copies every row that can be read from a database whose pages are damaged into a new file, row by row around what cannot: those that are
+ * what was written by their sums, or are again with one byte of them changed. What indexes still say of lost rows comes back with the
+ * result. The old file stays as it is. @throws what SQLite says where not even the schema reads.
  */
 export function salvage(from: string, to: string): Salvaged {
   const old = new Database(from, { readonly: true });
@@ -39,6 +42,7 @@ export function salvage(from: string, to: string): Salvaged {
   try {
     // Without a schema nobody knows what is a row of what.
     if (old.prepare('SELECT COUNT(*) FROM sqlite_schema').pluck().get() === 0) throw corrupt('stemma.db', 'the database has no tables');
+    registerSums(old);
     registerSums(fresh);
     fresh.pragma('foreign_keys = OFF');
     fresh.pragma('synchronous = OFF');
@@ -47,12 +51,14 @@ export function salvage(from: string, to: string): Salvaged {
     fresh.exec('BEGIN');
     for (const step of steps) fresh.exec(step);
     keepSums(fresh);
+    const found = readable(() => tablesOf(old)) ?? [];
     for (const table of tablesOf(fresh).filter(({ name }) => !madeAgain.test(name))) {
-      const { kept, unread } = copyTable(old, fresh, table);
+      const { kept, changed, unread } = copyTable(old, fresh, table, found.find(({ name }) => name === table.name));
       fillSums(fresh, table);
-      const found = tracesOf(old, table, kept);
-      if (found.size > 0) traces.set(table.name, found);
-      if (unread > 0 || found.size > 0) lost.push({ table: table.name, numbers: [...found.keys()], rows: Math.max(unread, found.size) });
+      const said = tracesOf(old, table, kept);
+      if (said.size > 0) traces.set(table.name, said);
+      const known = [...new Set([...said.keys(), ...changed.filter((row) => typeof row === 'string' || !kept.has(row))])];
+      if (unread > 0 || known.length > 0) lost.push({ table: table.name, known, rows: Math.max(unread, known.length) });
     }
     fresh.pragma(`user_version = ${steps.length}`);
     fresh.exec('COMMIT');
@@ -65,20 +71,33 @@ export function salvage(from: string, to: string): Salvaged {
   }
 }
 
-function copyTable(old: Database.Database, fresh: Database.Database, table: TableShape): { kept: Set<number>; unread: number } {
-  const known = new Set((readable(() => old.prepare('SELECT name FROM pragma_table_info(?)').pluck().all(table.name)) ?? []) as string[]);
-  const columns = table.columns.filter((name) => known.has(name));
+interface Copied {
+  readonly kept: ReadonlySet<number>;
+  /** Rows that are not what was written, by number, or by the columns that name them. */
+  readonly changed: readonly (number | string)[];
+  readonly unread: number;
+}
+
+function copyTable(old: Database.Database, fresh: Database.Database, table: TableShape, found: TableShape | undefined): Copied {
+  const there = table.columns.filter((name) => found?.columns.includes(name));
   const kept = new Set<number>();
-  if (columns.length === 0) return { kept, unread: 1 };
-  const names = columns.map((name) => `"${name}"`).join(', ');
+  const changed: (number | string)[] = [];
+  if (!found || there.length === 0) return { kept, changed, unread: 1 };
+  // With columns that it did not have, a row gets another sum.
+  const columns = there.length === table.columns.length ? there : there.filter((name) => name !== sumColumn);
   const hasNumbers = table.key[0] === 'rowid';
+  const names = `${table.key.join(', ')}, ${foundColumns(found)}`;
   const insert = fresh.prepare(
-    `INSERT OR IGNORE INTO "${table.name}" (${hasNumbers ? 'rowid, ' : ''}${names}) VALUES (${hasNumbers ? '?, ' : ''}${columns.map(() => '?').join(', ')})`,
+    `INSERT OR IGNORE INTO "${table.name}" (${columns.map((name) => `"${name}"`).join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`,
   );
-  const keep = (row: unknown[]): void => {
-    if (readable(() => insert.run(...row)) !== undefined && hasNumbers) kept.add(Number(row[0]));
+  const keep = (row: Value[]): void => {
+    const key = row.splice(0, table.key.length);
+    const written = rowAsWritten(found, row);
+    const inserted = written && readable(() => insert.run(...columns.map((name) => written[name])));
+    if (!inserted) changed.push(hasNumbers ? Number(key[0]) : key.join(' '));
+    else if (inserted.changes > 0) kept.add(Number(inserted.lastInsertRowid));
   };
-  if (hasNumbers) return { kept, unread: byNumber(old, table, names, keep) };
+  if (hasNumbers) return { kept, unread: byNumber(old, table, names, keep), changed };
   // Without numbers a table is read from both ends, up to what cannot be.
   const order = table.key.map((name) => `"${name}"`);
   const rows = (way: string): boolean =>
@@ -87,39 +106,45 @@ function copyTable(old: Database.Database, fresh: Database.Database, table: Tabl
         .prepare(`SELECT ${names} FROM "${table.name}" ORDER BY ${order.map((name) => `${name} ${way}`).join(', ')}`)
         .raw()
         .iterate())
-        keep(row as unknown[]);
+        keep(row as Value[]);
       return true;
     }) ?? false;
-  return { kept, unread: rows('ASC') || (rows('DESC') && false) ? 0 : 1 };
+  return { kept, changed, unread: rows('ASC') || (rows('DESC') && false) ? 0 : 1 };
 }
 
-/** Returns how many numbers could not be read, of those that may be rows. */
-function byNumber(old: Database.Database, table: TableShape, names: string, keep: (row: unknown[]) => void): number {
-  const range = old.prepare(`SELECT rowid, ${names} FROM "${table.name}" WHERE rowid BETWEEN ? AND ? ORDER BY rowid`).raw();
-  const last = highest(old, table);
-  let probes = 0;
-  let unread = 0;
-  const read = (from: number, to: number): void => {
-    if (from > to || probes > mostProbes) return;
-    let next = from;
-    probes += 1;
+/** Returns how many numbers could not be read, of those that may be rows. `names` are columns, the number first. */
+function byNumber(old: Database.Database, table: TableShape, names: string, keep: (row: Value[]) => void): number {
+  const read = (condition: string, ...bounds: number[]): { isWhole: boolean; last: number } => {
+    let last = -1;
     const isWhole = readable(() => {
-      for (const row of range.iterate(from, to)) {
-        keep(row as unknown[]);
-        next = Number((row as unknown[])[0]) + 1;
+      for (const row of old.prepare(`SELECT ${names} FROM "${table.name}" ${condition} ORDER BY rowid`).raw().iterate(...bounds)) {
+        last = Number((row as Value[])[0]);
+        keep(row as Value[]);
       }
       return true;
     });
+    return { isWhole: isWhole ?? false, last };
+  };
+  // All of them in one go, as they stand: a number may have changed, and what comes after it is no less.
+  const all = read('');
+  if (all.isWhole) return 0;
+  let probes = 0;
+  let unread = 0;
+  const readBetween = (from: number, to: number): void => {
+    if (from > to || probes > mostProbes) return;
+    probes += 1;
+    const { isWhole, last } = read('WHERE rowid BETWEEN ? AND ?', from, to);
     if (isWhole) return;
+    const next = Math.max(from, last + 1);
     if (next >= to) {
       unread += 1;
       return;
     }
     const middle = Math.floor((next + to) / 2);
-    read(next, middle);
-    read(middle + 1, to);
+    readBetween(next, middle);
+    readBetween(middle + 1, to);
   };
-  read(0, last);
+  readBetween(Math.max(0, all.last + 1), highest(old, table));
   return unread;
 }
 
@@ -261,7 +286,7 @@ export const mendRoots = (file: string): boolean =>
   onSchema(file, (raw) => {
     const orphans = orphansIn(raw);
     if (orphans.length === 0) return false;
-    const trees = raw.prepare('SELECT rowid, rootpage FROM sqlite_schema WHERE rootpage > 0').all() as Tree[];
+    const trees = raw.prepare("SELECT rowid, rootpage FROM sqlite_schema WHERE typeof(rootpage) = 'integer' AND rootpage > 0").all() as Tree[];
     const write = raw.prepare('UPDATE sqlite_schema SET rootpage = ? WHERE rowid = ?');
     const move = ({ rowid }: Tree, page: number): void => {
       write.run(BigInt(page), rowid);
@@ -304,9 +329,6 @@ const orphansIn = (raw: Database.Database): number[] =>
       .join('\n')
       .matchAll(/^Page (\d+): never used$/gm),
   ].map(([, page]) => Number(page));
-
-/** Whether two numbers differ in no more than one of their bytes, as the schema writes them. */
-const isByteAway = (a: number, b: number): boolean => [0, 8, 16, 24].some((shift) => ((a ^ b) & ~(0xff << shift)) === 0);
 
 /** The first bytes of a database: its kind, page size and version. */
 const headerLength = 100;

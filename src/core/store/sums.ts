@@ -1,11 +1,12 @@
 import { crc32 } from 'node:zlib';
-import type Database from 'better-sqlite3';
+import Database from 'better-sqlite3';
+import { asText, asWritten, isText, sumOfValues, type Text, type Value } from './written.js';
 
 /**
  * Every row carries a sum over its other columns, which triggers keep: a byte that changed without a statement is found by it. A query
  * that changes rows says nothing of sums, and a table of a later migration step has them without being listed here.
  */
-const column = 'rowSum';
+export const sumColumn = 'rowSum';
 const functionName = 'stemmaSum';
 
 /** Tables that are made again from others or only speed things up: whoever reads them finds out, or loses nothing. */
@@ -20,17 +21,10 @@ const provedElsewhere: Readonly<Record<string, readonly string[]>> = { artifact:
  */
 const brought = /^(artifact|context)$/;
 
-type Value = null | number | bigint | string | Uint8Array;
-
 /** Makes the sum known to a connection. Call before anything is written. */
 export function registerSums(raw: Database.Database): void {
-  raw.function(functionName, { deterministic: true, varargs: true }, (...values: Value[]) => crc32(JSON.stringify(values.map(asText))));
+  raw.function(functionName, { deterministic: true, varargs: true }, (...values: Value[]) => sumOfValues(values));
 }
-
-const asText = (value: Value): null | number | string => {
-  if (typeof value === 'bigint') return String(value);
-  return value instanceof Uint8Array ? Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('latin1') : value;
-};
 
 export interface TableShape {
   readonly name: string;
@@ -52,7 +46,7 @@ export function tablesOf(raw: Database.Database): TableShape[] {
 }
 
 const isSummed = ({ name }: TableShape): boolean => !unsummed.test(name);
-const own = ({ columns }: TableShape): readonly string[] => columns.filter((name) => name !== column);
+const own = ({ columns }: TableShape): readonly string[] => columns.filter((name) => name !== sumColumn);
 
 function sumOf(table: TableShape, value = (name: string): string => `"${name}"`): string {
   const large = provedElsewhere[table.name] ?? [];
@@ -63,13 +57,13 @@ function sumOf(table: TableShape, value = (name: string): string => `"${name}"`)
 
 function triggersOf(table: TableShape): Record<string, string> {
   const where = table.key.map((name) => `${name} = new.${name}`).join(' AND ');
-  const set = `BEGIN UPDATE "${table.name}" SET ${column} = ${sumOf(table, (name) => `new."${name}"`)} WHERE ${where}; END`;
+  const set = `BEGIN UPDATE "${table.name}" SET ${sumColumn} = ${sumOf(table, (name) => `new."${name}"`)} WHERE ${where}; END`;
   const columns = own(table)
     .map((name) => `"${name}"`)
     .join(', ');
   const [inserted, updated] = [insertTrigger(table), `${table.name}SumUpdated`];
   return {
-    ...(!brought.test(table.name) && { [inserted]: `CREATE TRIGGER ${inserted} AFTER INSERT ON "${table.name}" WHEN new.${column} IS NULL ${set}` }),
+    ...(!brought.test(table.name) && { [inserted]: `CREATE TRIGGER ${inserted} AFTER INSERT ON "${table.name}" WHEN new.${sumColumn} IS NULL ${set}` }),
     [updated]: `CREATE TRIGGER ${updated} AFTER UPDATE OF ${columns} ON "${table.name}" ${set}`,
   };
 }
@@ -84,15 +78,15 @@ export function keepSums(raw: Database.Database): void {
     const kept = known.all('trigger', table.name, insertTrigger(table), `${table.name}SumUpdated`) as { name: string; sql: string }[];
     if (kept.length === Object.keys(wanted).length && kept.every(({ name, sql }) => wanted[name] === sql)) continue;
     for (const { name } of kept) raw.exec(`DROP TRIGGER ${name}`);
-    if (!table.columns.includes(column)) raw.exec(`ALTER TABLE "${table.name}" ADD COLUMN ${column} INTEGER`);
-    raw.exec(`UPDATE "${table.name}" SET ${column} = ${sumOf(table)}`);
+    if (!table.columns.includes(sumColumn)) raw.exec(`ALTER TABLE "${table.name}" ADD COLUMN ${sumColumn} INTEGER`);
+    raw.exec(`UPDATE "${table.name}" SET ${sumColumn} = ${sumOf(table)}`);
     for (const sql of Object.values(wanted)) raw.exec(sql);
   }
 }
 
 /** Gives sums to rows that came from a database of before there were any. */
 export function fillSums(raw: Database.Database, table: TableShape): void {
-  if (isSummed(table)) raw.exec(`UPDATE "${table.name}" SET ${column} = ${sumOf(table)} WHERE ${column} IS NULL`);
+  if (isSummed(table)) raw.exec(`UPDATE "${table.name}" SET ${sumColumn} = ${sumOf(table)} WHERE ${sumColumn} IS NULL`);
 }
 
 /** How whole rows are inserted with their sums. */
@@ -122,7 +116,7 @@ export function summedInsert(raw: Database.Database, name: string): SummedInsert
   const numberPlace = names.indexOf(numbered);
   const isLarge = names.map((each) => provedElsewhere[name]?.includes(each) ?? false);
   return {
-    sql: `INSERT INTO "${name}" (${names.map((each) => `"${each}"`).join(', ')}, ${column}) VALUES (${names.map(() => '?').join(', ')}, ?)`,
+    sql: `INSERT INTO "${name}" (${names.map((each) => `"${each}"`).join(', ')}, ${sumColumn}) VALUES (${names.map(() => '?').join(', ')}, ?)`,
     number: numbered,
     values: (row, number) => {
       for (const each in row) if (!known.has(each)) throw new Error(`${name} has no column ${each}`);
@@ -132,7 +126,7 @@ export function summedInsert(raw: Database.Database, name: string): SummedInsert
       values.push(crc32(JSON.stringify(summed)));
       return values;
     },
-    correction: `UPDATE "${name}" SET ${column} = ? WHERE "${numbered}" = ?`,
+    correction: `UPDATE "${name}" SET ${sumColumn} = ? WHERE "${numbered}" = ?`,
     last: `SELECT MAX("${numbered}") FROM "${name}"`,
   };
 }
@@ -154,13 +148,71 @@ export function changedRows(raw: Database.Database, table: TableShape): ChangedR
   if (!isSummed(table)) return [];
   const id = [`${table.name}Id`, 'id'].find((name) => table.columns.includes(name));
   const rows = raw
-    .prepare(`SELECT ${table.key.join(" || ' ' || ")} AS row${id ? `, ${id} AS id` : ''} FROM "${table.name}" WHERE ${column} IS NOT ${sumOf(table)}`)
+    .prepare(`SELECT ${table.key.join(" || ' ' || ")} AS row${id ? `, ${id} AS id` : ''} FROM "${table.name}" WHERE ${sumColumn} IS NOT ${sumOf(table)}`)
     .all() as { row: number | string; id?: unknown }[];
   return rows.map(({ row, id }) => ({ table: table.name, row: String(row), ...(typeof id === 'string' && { id }) }));
 }
 
-/** Takes rows as they are now: their sums are made anew. */
-export function acceptRows(raw: Database.Database): void {
-  for (const table of tablesOf(raw).filter(isSummed))
-    raw.exec(`UPDATE "${table.name}" SET ${column} = ${sumOf(table)} WHERE ${column} IS NOT ${sumOf(table)}`);
+/** SQL that is true of a row that is what was written, or that came before there were sums. */
+const provesSql = (table: TableShape): string =>
+  isSummed(table) && table.columns.includes(sumColumn) ? `(${sumColumn} IS NULL OR ${sumColumn} IS ${sumOf(table)})` : 'TRUE';
+
+/** The columns of a query for rows as `rowAsWritten` takes them. Text comes as bytes: what is no text any more would be another one as such. */
+export const foundColumns = (table: TableShape): string =>
+  [
+    provesSql(table),
+    ...table.columns.map((name) => `CASE typeof("${name}") WHEN 'text' THEN CAST("${name}" AS BLOB) ELSE "${name}" END, typeof("${name}")`),
+  ].join(', ');
+
+/** A row by the names of its columns, as it was written: as it is, or with one byte of it changed. Undefined where more of it has changed. */
+export function rowAsWritten(table: TableShape, [proves, ...found]: readonly Value[]): Record<string, Value> | undefined {
+  const stored = table.columns.map((_, at): Value | Text =>
+    found[at * 2 + 1] === 'text' ? { utf8: found[at * 2] as Uint8Array } : (found[at * 2] as Value),
+  );
+  const plain = (value: Value | Text): Value => (isText(value) ? Buffer.from(value.utf8).toString() : value);
+  const row = Object.fromEntries(table.columns.map((name, at) => [name, stored[at] ?? null]));
+  const isLarge = (name: string): boolean => (provedElsewhere[table.name] ?? []).includes(name);
+  if (proves) return Object.fromEntries(Object.entries(row).map(([name, value]) => [name, plain(value)]));
+  const summed = own(table).map((name) => {
+    const value = row[name] ?? null;
+    return isLarge(name) && value instanceof Uint8Array ? value.length : value;
+  });
+  const written = asWritten(summed, row[sumColumn]);
+  if (!written) return undefined;
+  const values = own(table).map((name, at): [string, Value] => [name, isLarge(name) ? plain(row[name] ?? null) : (written[at] ?? null)]);
+  // Where the length of what is large was the byte, nobody has the rest.
+  return own(table).some((name, at) => isLarge(name) && written[at] !== summed[at])
+    ? undefined
+    : { ...Object.fromEntries(values), [sumColumn]: sumOfValues(written) };
+}
+
+/** Puts rows right of which one byte has changed, and gives a sum to those that have none. False where others are left. */
+export function mendRows(raw: Database.Database, table: TableShape): boolean {
+  if (!isSummed(table)) return true;
+  fillSums(raw, table);
+  const columns = table.columns.filter((name) => !provedElsewhere[table.name]?.includes(name));
+  const where = table.key.map((name) => `"${name}" IS ?`).join(' AND ');
+  const update = raw.prepare(`UPDATE "${table.name}" SET ${columns.map((name) => `"${name}" = ?`).join(', ')} WHERE ${where}`);
+  const changed = raw
+    .prepare(`SELECT ${table.key.join(', ')}, ${foundColumns(table)} FROM "${table.name}" WHERE NOT ${provesSql(table)}`)
+    .raw()
+    .all() as Value[][];
+  return changed
+    .map((found) => {
+      const key = found.splice(0, table.key.length);
+      const written = rowAsWritten(table, found);
+      return written !== undefined && isTaken(() => update.run(...columns.map((name) => written[name]), ...key));
+    })
+    .every(Boolean);
+}
+
+/** False where the row would stand in another's place. */
+function isTaken(write: () => unknown): boolean {
+  try {
+    write();
+    return true;
+  } catch (error) {
+    if (error instanceof Database.SqliteError && error.code.startsWith('SQLITE_CONSTRAINT')) return false;
+    throw error;
+  }
 }
