@@ -9,6 +9,7 @@ import { blake3Of, hashOfRef, refOfHash } from './hash.js';
 import { openPacks } from './packs.js';
 import { expire, keep, setPolicy } from './policy.js';
 import { type Cached, keyLength, known, type Put, type PutOptions, put, putCache, restore } from './put.js';
+import { regain } from './regain.js';
 import { type Loose, looseOf, type Repacked, type RepackOptions, repack } from './repack.js';
 import { chunkType, type Facts, factColumns, type Gone, isStoredSql, type Shelf } from './shelf.js';
 import { type Copies, copiesIn } from './tiers/copies.js';
@@ -60,6 +61,8 @@ export interface Artifacts {
   restore(no: ArtifactNo, bytes: Uint8Array): void;
   /** Sets a damaged object apart: reading it says that it is lost, until it is restored or put again. */
   giveUp(no: ArtifactNo): void;
+  /** After rows were lost: finds again where packs and blocks lie that objects name, and gives up what is not found. */
+  regain(): void;
   /** Reads again from the disk what was remembered: a check is about what lies there. */
   forget(): void;
   /** Reads what was set apart as if it had not been: its place may hold it again. */
@@ -150,6 +153,7 @@ export function openArtifacts({ db, project, folder, clock, newName, remake, onG
       transaction(() => restore(shelf, no, bytes));
     },
     giveUp: (no) => void db.run("UPDATE artifact SET gone = 'lost' WHERE no = ? AND project = ?", no, project),
+    regain: () => transaction(() => regain(shelf)),
     forget: () => shelf.blocks.clear(),
     tryAgain: () => void db.run(`UPDATE artifact SET gone = NULL WHERE gone = 'lost' AND key >= 0 AND ${isStoredSql} AND project = ?`, project),
     expire: () => void expire(shelf),

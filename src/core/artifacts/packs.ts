@@ -37,6 +37,8 @@ export interface Packs {
   retire(pack: number): void;
   /** Removes the row of a pack that holds nothing any more; the file goes with `sweepFiles` after the commit. */
   drop(pack: number): void;
+  /** Files that no row names. */
+  unnamed(): string[];
   /** Removes files that no row names, under the write lock. Returns their bytes. */
   sweepFiles(): number;
   close(): void;
@@ -126,6 +128,11 @@ export function openPacks(db: WritableDb, folder: string, newName: () => string,
     if (file !== undefined) closeReader(file);
   };
 
+  const unnamed = (): string[] => {
+    const named = new Set(db.all<{ file: string }>('SELECT file FROM pack').map((row) => row.file));
+    return readdirSync(folder).filter((file) => file.endsWith(ending) && !named.has(file));
+  };
+
   return {
     append: (bytes) =>
       onDisk(() => {
@@ -165,16 +172,15 @@ export function openPacks(db: WritableDb, folder: string, newName: () => string,
       forget(no);
       db.run('DELETE FROM pack WHERE no = ?', no);
     },
+    unnamed,
     sweepFiles: () =>
-      db.transaction(() => {
-        const named = new Set(db.all<{ file: string }>('SELECT file FROM pack').map((row) => row.file));
-        const unnamed = readdirSync(folder).filter((file) => file.endsWith(ending) && !named.has(file));
-        return unnamed.reduce((freed, file) => {
+      db.transaction(() =>
+        unnamed().reduce((freed, file) => {
           const size = statSync(join(folder, file), { throwIfNoEntry: false })?.size ?? 0;
           rmSync(join(folder, file), { force: true });
           return freed + size;
-        }, 0);
-      }),
+        }, 0),
+      ),
     close: () => {
       for (const fd of readers.values()) closeSync(fd);
       readers.clear();

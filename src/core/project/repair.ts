@@ -43,7 +43,10 @@ export function* repairProject(project: Project): Generator<undefined, CheckResu
   const repaired = before.problems
     .filter(({ kind, id, message }) => !left.has(`${kind} ${id}`) && !lostRows.has(message))
     .map((problem): Problem => ({ ...problem, message: `${problem.message}; it is sound again`, repaired: true }));
-  return { ...after, problems: [...lostBefore, ...salvaged.problems, ...repaired, ...after.problems.map((problem) => withLoss(chain, problem, lost))] };
+  return {
+    ...after,
+    problems: [...lostBefore, ...salvaged.problems, ...repaired, ...after.problems.map((problem) => withLoss(chain, problem, lost))],
+  };
 }
 
 /**

@@ -30,6 +30,7 @@ export function standIns(chain: Chain, { lost, traces, path }: Salvage): Problem
     for (const seq of [...commits.keys()].sort((a, b) => a - b)) standInCommit(chain, seq, commits.get(seq) ?? {});
     for (const { no } of chain.db.all<{ no: number }>('SELECT DISTINCT artifact AS no FROM context WHERE artifact NOT IN (SELECT no FROM artifact)'))
       standInObject(chain, no, {});
+    chain.artifacts.regain();
     return [...problems, ...dropDangling(chain)];
   });
 }

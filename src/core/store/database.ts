@@ -195,7 +195,12 @@ export function openDatabase(file: string, options: OpenOptions = {}): OpenDatab
       ),
     ],
     changedRows: () => tablesOf(raw).flatMap((table) => guard(() => changedRows(raw, table))),
-    mendRows: () => db.unenforced(() => tablesOf(raw).map((table) => mendRows(raw, table)).every(Boolean)),
+    mendRows: () =>
+      db.unenforced(() =>
+        tablesOf(raw)
+          .map((table) => mendRows(raw, table))
+          .every(Boolean),
+      ),
     mendRoots: () => aside(() => mendRoots(file)),
     salvage: () => aside(() => guard(() => rescue(file))),
   };

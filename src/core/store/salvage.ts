@@ -2,7 +2,7 @@ import { closeSync, fstatSync, fsyncSync, openSync, readSync, writeSync } from '
 import Database from 'better-sqlite3';
 import { corrupt } from '../base/index.js';
 import { steps } from './schema.js';
-import { fillSums, keepSums, foundColumns, registerSums, rowAsWritten, sumColumn, type TableShape, tablesOf } from './sums.js';
+import { fillSums, foundColumns, keepSums, registerSums, rowAsWritten, sumColumn, type TableShape, tablesOf } from './sums.js';
 import { isByteAway, type Value } from './written.js';
 
 /** Rows that could not be read, or are not what was written. */
@@ -53,7 +53,12 @@ export function salvage(from: string, to: string): Salvaged {
     keepSums(fresh);
     const found = readable(() => tablesOf(old)) ?? [];
     for (const table of tablesOf(fresh).filter(({ name }) => !madeAgain.test(name))) {
-      const { kept, changed, unread } = copyTable(old, fresh, table, found.find(({ name }) => name === table.name));
+      const { kept, changed, unread } = copyTable(
+        old,
+        fresh,
+        table,
+        found.find(({ name }) => name === table.name),
+      );
       fillSums(fresh, table);
       const said = tracesOf(old, table, kept);
       if (said.size > 0) traces.set(table.name, said);
@@ -117,7 +122,10 @@ function byNumber(old: Database.Database, table: TableShape, names: string, keep
   const read = (condition: string, ...bounds: number[]): { isWhole: boolean; last: number } => {
     let last = -1;
     const isWhole = readable(() => {
-      for (const row of old.prepare(`SELECT ${names} FROM "${table.name}" ${condition} ORDER BY rowid`).raw().iterate(...bounds)) {
+      for (const row of old
+        .prepare(`SELECT ${names} FROM "${table.name}" ${condition} ORDER BY rowid`)
+        .raw()
+        .iterate(...bounds)) {
         last = Number((row as Value[])[0]);
         keep(row as Value[]);
       }
@@ -275,18 +283,18 @@ export const mendDefinitions = (file: string): boolean =>
     return changed.length > 0;
   });
 
-/** Places that are tried for a tree that is not where the schema says. */
-const mostPlaces = 2_000;
+/** Places that are tried for a tree that is not where the schema says: for each all pages are read through. */
+const mostPlaces = 200;
 
 /**
- * Puts right where a table or an index begins, where one byte of that has changed: its pages are then of no tree, and with the right one
- * of them for its first all pages are read through again. False where that is not the damage.
+ * Puts right where a table or an index begins, where one byte of that has changed: its pages are then of no tree, and with the first of
+ * them for its own all pages are read through again. False where that is not the damage.
  */
 export const mendRoots = (file: string): boolean =>
   onSchema(file, (raw) => {
-    const orphans = orphansIn(raw);
-    if (orphans.length === 0) return false;
-    const trees = raw.prepare("SELECT rowid, rootpage FROM sqlite_schema WHERE typeof(rootpage) = 'integer' AND rootpage > 0").all() as Tree[];
+    const firsts = firstPages(file, orphansIn(raw));
+    if (firsts.length === 0) return false;
+    const trees = raw.prepare("SELECT rowid, type, rootpage FROM sqlite_schema WHERE typeof(rootpage) = 'integer' AND rootpage > 0").all() as Tree[];
     const write = raw.prepare('UPDATE sqlite_schema SET rootpage = ? WHERE rowid = ?');
     const move = ({ rowid }: Tree, page: number): void => {
       write.run(BigInt(page), rowid);
@@ -296,7 +304,7 @@ export const mendRoots = (file: string): boolean =>
     };
     let tries = 0;
     for (const tree of trees)
-      for (const page of orphans.filter((each) => isByteAway(each, tree.rootpage))) {
+      for (const { page } of firsts.filter((each) => isByteAway(each.page, tree.rootpage) && !(tree.type === 'index' && each.isOfRows))) {
         if (++tries > mostPlaces) return false;
         move(tree, page);
         if (integrityOf(raw, 1).length === 0) return true;
@@ -307,7 +315,48 @@ export const mendRoots = (file: string): boolean =>
 
 interface Tree {
   readonly rowid: number;
+  readonly type: string;
   readonly rootpage: number;
+}
+
+/** How pages of trees begin: those of rows by number, and those of indexes and of tables without numbers; inner ones point to others. */
+const kinds = { inner: [2, 5], ofRows: [5, 13], all: [2, 5, 10, 13] };
+
+/** Of pages that are of no tree those that none of the others points to: trees begin there. */
+function firstPages(file: string, pages: readonly number[]): { page: number; isOfRows: boolean }[] {
+  const { pageSize, bytes } = readPages(file, pages);
+  const kindOf = (page: number): number => bytes.get(page)?.at(0) ?? 0;
+  const pointedTo = new Set(
+    pages.filter((page) => kinds.inner.includes(kindOf(page))).flatMap((page) => pointersIn(bytes.get(page) as Buffer, pageSize)),
+  );
+  return pages
+    .filter((page) => kinds.all.includes(kindOf(page)) && !pointedTo.has(page))
+    .map((page) => ({ page, isOfRows: kinds.ofRows.includes(kindOf(page)) }));
+}
+
+/** The pages that an inner page points to: the last one in its header, the others at the beginning of its cells. */
+const pointersIn = (page: Buffer, pageSize: number): number[] => [
+  page.readUInt32BE(8),
+  ...Array.from({ length: page.readUInt16BE(3) }, (_, cell) => page.readUInt16BE(Math.min(12 + cell * 2, pageSize - 2)))
+    .filter((at) => at <= pageSize - 4)
+    .map((at) => page.readUInt32BE(at)),
+];
+
+function readPages(file: string, pages: readonly number[]): { pageSize: number; bytes: Map<number, Buffer> } {
+  const fd = openSync(file, 'r');
+  try {
+    const read = (length: number, at: number): Buffer => {
+      const into = Buffer.alloc(length);
+      readSync(fd, into, 0, length, at);
+      return into;
+    };
+    // The largest page size does not fit into two bytes, and is written as one.
+    const said = read(2, 16).readUInt16BE();
+    const pageSize = said === 1 ? 65_536 : said;
+    return { pageSize, bytes: new Map(pages.map((page) => [page, read(pageSize, (page - 1) * pageSize)])) };
+  } finally {
+    closeSync(fd);
+  }
 }
 
 /** What is wrong with pages and indexes, a line each, so far as the damage lets it be looked at. */

@@ -63,7 +63,9 @@ function triggersOf(table: TableShape): Record<string, string> {
     .join(', ');
   const [inserted, updated] = [insertTrigger(table), `${table.name}SumUpdated`];
   return {
-    ...(!brought.test(table.name) && { [inserted]: `CREATE TRIGGER ${inserted} AFTER INSERT ON "${table.name}" WHEN new.${sumColumn} IS NULL ${set}` }),
+    ...(!brought.test(table.name) && {
+      [inserted]: `CREATE TRIGGER ${inserted} AFTER INSERT ON "${table.name}" WHEN new.${sumColumn} IS NULL ${set}`,
+    }),
     [updated]: `CREATE TRIGGER ${updated} AFTER UPDATE OF ${columns} ON "${table.name}" ${set}`,
   };
 }
@@ -148,7 +150,9 @@ export function changedRows(raw: Database.Database, table: TableShape): ChangedR
   if (!isSummed(table)) return [];
   const id = [`${table.name}Id`, 'id'].find((name) => table.columns.includes(name));
   const rows = raw
-    .prepare(`SELECT ${table.key.join(" || ' ' || ")} AS row${id ? `, ${id} AS id` : ''} FROM "${table.name}" WHERE ${sumColumn} IS NOT ${sumOf(table)}`)
+    .prepare(
+      `SELECT ${table.key.join(" || ' ' || ")} AS row${id ? `, ${id} AS id` : ''} FROM "${table.name}" WHERE ${sumColumn} IS NOT ${sumOf(table)}`,
+    )
     .all() as { row: number | string; id?: unknown }[];
   return rows.map(({ row, id }) => ({ table: table.name, row: String(row), ...(typeof id === 'string' && { id }) }));
 }

@@ -30,8 +30,16 @@ export function asWritten(found: readonly (Value | Text)[], sum: unknown): Value
   const parts = values.map((value) => JSON.stringify(asText(value)));
   const changes = changesFor(parts.reduce((length, part) => length + part.length, 0));
   for (const [place, value] of found.entries()) {
-    const before = crc32(`[${parts.slice(0, place).map((part) => `${part},`).join('')}`);
-    const after = `${parts.slice(place + 1).map((part) => `,${part}`).join('')}]`;
+    const before = crc32(
+      `[${parts
+        .slice(0, place)
+        .map((part) => `${part},`)
+        .join('')}`,
+    );
+    const after = `${parts
+      .slice(place + 1)
+      .map((part) => `,${part}`)
+      .join('')}]`;
     for (const other of byteAway(value, changes))
       if (crc32(after, crc32(JSON.stringify(asText(other)), before)) === sum) return values.with(place, other);
   }
@@ -40,7 +48,8 @@ export function asWritten(found: readonly (Value | Text)[], sum: unknown): Value
 
 export const isText = (value: Value | Text): value is Text => value !== null && typeof value === 'object' && 'utf8' in value;
 
-const changesFor = (length: number): number[] => (length <= shortRow ? [...Array(255).keys()].map((bits) => bits + 1) : [1, 2, 4, 8, 16, 32, 64, 128]);
+const changesFor = (length: number): number[] =>
+  length <= shortRow ? [...Array(255).keys()].map((bits) => bits + 1) : [1, 2, 4, 8, 16, 32, 64, 128];
 
 /** Whether two numbers differ in no more than one byte. */
 export const isByteAway = (a: number, b: number): boolean => [0, 8, 16, 24].some((shift) => ((a ^ b) & ~(0xff << shift)) === 0);
