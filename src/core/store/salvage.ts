@@ -26,7 +26,7 @@ export interface Salvaged {
 /** Tables that are made again from the others: a salvage leaves them empty. */
 const madeAgain = /^(outline|materialized|principalCommit|search.*|progress)$/;
 
-/** A row that cannot be read is looked for by halving ranges; where a whole tree is gone, that ends here. */
+/** So many numbers are looked for one by one, where a row that cannot be read stands between them. */
 const mostProbes = 400_000;
 
 type Row = Readonly<Record<string, unknown>>;
@@ -117,43 +117,38 @@ function copyTable(old: Database.Database, fresh: Database.Database, table: Tabl
   return { kept, changed, unread: rows('ASC') || (rows('DESC') && false) ? 0 : 1 };
 }
 
-/** Returns how many numbers could not be read, of those that may be rows. `names` are columns, the number first. */
+/**
+ * Reads from both ends up to what cannot be read, and in between number by number: each way of looking misses others where one number is not
+ * what it was. Returns how many could not be read, or one where nobody knows. `names` are columns, the number first.
+ */
 function byNumber(old: Database.Database, table: TableShape, names: string, keep: (row: Value[]) => void): number {
-  const read = (condition: string, ...bounds: number[]): { isWhole: boolean; last: number } => {
-    let last = -1;
-    const isWhole = readable(() => {
-      for (const row of old
-        .prepare(`SELECT ${names} FROM "${table.name}" ${condition} ORDER BY rowid`)
-        .raw()
-        .iterate(...bounds)) {
-        last = Number((row as Value[])[0]);
-        keep(row as Value[]);
-      }
-      return true;
-    });
-    return { isWhole: isWhole ?? false, last };
+  const seen = new Set<number>();
+  const meet = (row: Value[]): void => {
+    seen.add(Number(row[0]));
+    keep(row);
   };
-  // All of them in one go, as they stand: a number may have changed, and what comes after it is no less.
-  const all = read('');
-  if (all.isWhole) return 0;
+  const readTo = (way: 'ASC' | 'DESC'): boolean =>
+    readable(() => {
+      for (const row of old.prepare(`SELECT ${names} FROM "${table.name}" ORDER BY rowid ${way}`).raw().iterate()) meet(row as Value[]);
+      return true;
+    }) ?? false;
+  if (readTo('ASC')) return 0;
+  readTo('DESC');
+  const one = old.prepare(`SELECT ${names} FROM "${table.name}" WHERE rowid = ?`).raw();
+  const last = highest(old, table);
   let probes = 0;
   let unread = 0;
-  const readBetween = (from: number, to: number): void => {
-    if (from > to || probes > mostProbes) return;
+  for (let number = 0; number <= last && probes < mostProbes; number++) {
+    if (seen.has(number)) continue;
     probes += 1;
-    const { isWhole, last } = read('WHERE rowid BETWEEN ? AND ?', from, to);
-    if (isWhole) return;
-    const next = Math.max(from, last + 1);
-    if (next >= to) {
-      unread += 1;
-      return;
-    }
-    const middle = Math.floor((next + to) / 2);
-    readBetween(next, middle);
-    readBetween(middle + 1, to);
-  };
-  readBetween(Math.max(0, all.last + 1), highest(old, table));
-  return unread;
+    const isRead = readable(() => {
+      const row = one.get(number) as Value[] | undefined;
+      if (row) meet(row);
+      return true;
+    });
+    if (!isRead) unread += 1;
+  }
+  return Math.max(unread, 1);
 }
 
 /** The highest number that a row may have: the last row's, else what an index says, else as many rows as fit into the file. */

@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib';
 import Database from 'better-sqlite3';
-import { asText, asWritten, isText, sumOfValues, type Text, type Value } from './written.js';
+import { asText, asWritten, isText, sumOfValues, type Text, textOf, type Value } from './written.js';
 
 /**
  * Every row carries a sum over its other columns, which triggers keep: a byte that changed without a statement is found by it. A query
@@ -29,6 +29,8 @@ export function registerSums(raw: Database.Database): void {
 export interface TableShape {
   readonly name: string;
   readonly columns: readonly string[];
+  /** What each column was declared to hold, in their order. */
+  readonly types: readonly string[];
   /** The columns that name a row; `rowid` where the table has numbers for rows. */
   readonly key: readonly string[];
 }
@@ -39,9 +41,18 @@ export function tablesOf(raw: Database.Database): TableShape[] {
     .prepare("SELECT name, wr FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name")
     .all() as { name: string; wr: number }[];
   return tables.map(({ name, wr }) => {
-    const columns = raw.prepare('SELECT name, pk FROM pragma_table_info(?) ORDER BY cid').all(name) as { name: string; pk: number }[];
+    const columns = raw.prepare('SELECT name, type, pk FROM pragma_table_info(?) ORDER BY cid').all(name) as {
+      name: string;
+      type: string;
+      pk: number;
+    }[];
     const key = columns.filter(({ pk }) => pk > 0).sort((a, b) => a.pk - b.pk);
-    return { name, columns: columns.map((each) => each.name), key: wr ? key.map((each) => each.name) : ['rowid'] };
+    return {
+      name,
+      columns: columns.map((each) => each.name),
+      types: columns.map((each) => each.type),
+      key: wr ? key.map((each) => each.name) : ['rowid'],
+    };
   });
 }
 
@@ -145,21 +156,32 @@ export interface ChangedRow {
   readonly id?: string;
 }
 
+/** What stands in a column by its declared type, beside nothing. The sum is the same over text and the bytes of its letters. */
+const kinds: Readonly<Record<string, readonly string[]>> = {
+  TEXT: ['text'],
+  BLOB: ['blob'],
+  INTEGER: ['integer', 'real'],
+  REAL: ['integer', 'real'],
+};
+
+const fitsSql = ({ columns, types }: TableShape): string =>
+  columns
+    .map((name, at) => `typeof("${name}") IN (${['null', ...(kinds[types[at] ?? ''] ?? [])].map((kind) => `'${kind}'`).join(', ')})`)
+    .join(' AND ');
+
+/** SQL that is true of a row that is what was written. */
+const provesSql = (table: TableShape): string =>
+  isSummed(table) && table.columns.includes(sumColumn) ? `(${sumColumn} IS ${sumOf(table)} AND ${fitsSql(table)})` : 'TRUE';
+
 /** Rows whose sum does not prove. @throws what SQLite says of a table that cannot be read. */
 export function changedRows(raw: Database.Database, table: TableShape): ChangedRow[] {
   if (!isSummed(table)) return [];
   const id = [`${table.name}Id`, 'id'].find((name) => table.columns.includes(name));
   const rows = raw
-    .prepare(
-      `SELECT ${table.key.join(" || ' ' || ")} AS row${id ? `, ${id} AS id` : ''} FROM "${table.name}" WHERE ${sumColumn} IS NOT ${sumOf(table)}`,
-    )
+    .prepare(`SELECT ${table.key.join(" || ' ' || ")} AS row${id ? `, ${id} AS id` : ''} FROM "${table.name}" WHERE NOT ${provesSql(table)}`)
     .all() as { row: number | string; id?: unknown }[];
   return rows.map(({ row, id }) => ({ table: table.name, row: String(row), ...(typeof id === 'string' && { id }) }));
 }
-
-/** SQL that is true of a row that is what was written, or that came before there were sums. */
-const provesSql = (table: TableShape): string =>
-  isSummed(table) && table.columns.includes(sumColumn) ? `(${sumColumn} IS NULL OR ${sumColumn} IS ${sumOf(table)})` : 'TRUE';
 
 /** The columns of a query for rows as `rowAsWritten` takes them. Text comes as bytes: what is no text any more would be another one as such. */
 export const foundColumns = (table: TableShape): string =>
@@ -168,32 +190,42 @@ export const foundColumns = (table: TableShape): string =>
     ...table.columns.map((name) => `CASE typeof("${name}") WHEN 'text' THEN CAST("${name}" AS BLOB) ELSE "${name}" END, typeof("${name}")`),
   ].join(', ');
 
-/** A row by the names of its columns, as it was written: as it is, or with one byte of it changed. Undefined where more of it has changed. */
-export function rowAsWritten(table: TableShape, [proves, ...found]: readonly Value[]): Record<string, Value> | undefined {
-  const stored = table.columns.map((_, at): Value | Text =>
-    found[at * 2 + 1] === 'text' ? { utf8: found[at * 2] as Uint8Array } : (found[at * 2] as Value),
+/**
+ * A row by the names of its columns, as it was written: as it is, with one byte of it changed, or as it came without a sum. Undefined where
+ * more of it has changed.
+ */
+export function rowAsWritten(table: TableShape, [proves, ...found]: readonly Value[]): Readonly<Record<string, Value>> | undefined {
+  const stored = new Map(
+    table.columns.map((name, at) => [name, storedAs(table.types[at] ?? '', found[at * 2] ?? null, found[at * 2 + 1] as string)]),
   );
-  const plain = (value: Value | Text): Value => (isText(value) ? Buffer.from(value.utf8).toString() : value);
-  const row = Object.fromEntries(table.columns.map((name, at) => [name, stored[at] ?? null]));
-  const isLarge = (name: string): boolean => (provedElsewhere[table.name] ?? []).includes(name);
-  if (proves) return Object.fromEntries(Object.entries(row).map(([name, value]) => [name, plain(value)]));
+  const row = Object.fromEntries(
+    [...stored].map(([name, value]): [string, Value] => [name, value !== undefined && isText(value) ? textOf(value) : (value ?? null)]),
+  );
+  if (proves) return row;
+  if (!fit(stored)) return undefined;
+  const isLarge = (name: string): boolean => provedElsewhere[table.name]?.includes(name) ?? false;
   const summed = own(table).map((name) => {
-    const value = row[name] ?? null;
+    const value = stored.get(name) ?? null;
     return isLarge(name) && value instanceof Uint8Array ? value.length : value;
   });
-  const written = asWritten(summed, row[sumColumn]);
-  if (!written) return undefined;
-  const values = own(table).map((name, at): [string, Value] => [name, isLarge(name) ? plain(row[name] ?? null) : (written[at] ?? null)]);
+  const written = row[sumColumn] === null ? summed.map((value) => (isText(value) ? textOf(value) : value)) : asWritten(summed, row[sumColumn]);
   // Where the length of what is large was the byte, nobody has the rest.
-  return own(table).some((name, at) => isLarge(name) && written[at] !== summed[at])
-    ? undefined
-    : { ...Object.fromEntries(values), [sumColumn]: sumOfValues(written) };
+  if (!written || own(table).some((name, at) => isLarge(name) && written[at] !== summed[at])) return undefined;
+  const values = own(table).map((name, at) => [name, isLarge(name) ? row[name] : written[at]]);
+  return { ...Object.fromEntries(values), [sumColumn]: sumOfValues(written) };
+}
+
+const fit = (row: ReadonlyMap<string, Value | Text | undefined>): row is ReadonlyMap<string, Value | Text> => ![...row.values()].includes(undefined);
+
+/** A value as its column has it: text and bytes are told apart by one bit. Undefined for what never stands there. */
+function storedAs(type: string, value: Value, kind: string): Value | Text | undefined {
+  if (value instanceof Uint8Array) return type === 'TEXT' ? { utf8: value } : type === 'BLOB' ? value : undefined;
+  return value === null || kinds[type]?.includes(kind) ? value : undefined;
 }
 
 /** Puts rows right of which one byte has changed, and gives a sum to those that have none. False where others are left. */
 export function mendRows(raw: Database.Database, table: TableShape): boolean {
   if (!isSummed(table)) return true;
-  fillSums(raw, table);
   const columns = table.columns.filter((name) => !provedElsewhere[table.name]?.includes(name));
   const where = table.key.map((name) => `"${name}" IS ?`).join(' AND ');
   const update = raw.prepare(`UPDATE "${table.name}" SET ${columns.map((name) => `"${name}" = ?`).join(', ')} WHERE ${where}`);

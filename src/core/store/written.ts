@@ -23,7 +23,7 @@ const shortRow = 1_024;
  * what it may have been is tried: the sum says which it was.
  */
 export function asWritten(found: readonly (Value | Text)[], sum: unknown): Value[] | undefined {
-  const values = found.map((value) => (isText(value) ? Buffer.from(value.utf8).toString() : value));
+  const values = found.map((value) => (isText(value) ? textOf(value) : value));
   const now = sumOfValues(values);
   if (typeof sum !== 'number') return undefined;
   if (now === sum || isByteAway(now, sum)) return values;
@@ -46,6 +46,7 @@ export function asWritten(found: readonly (Value | Text)[], sum: unknown): Value
   return undefined;
 }
 
+export const textOf = ({ utf8 }: Text): string => Buffer.from(utf8).toString();
 export const isText = (value: Value | Text): value is Text => value !== null && typeof value === 'object' && 'utf8' in value;
 
 const changesFor = (length: number): number[] =>
