@@ -202,7 +202,7 @@ export function rowAsWritten(table: TableShape, [proves, ...found]: readonly Val
     [...stored].map(([name, value]): [string, Value] => [name, value !== undefined && isText(value) ? textOf(value) : (value ?? null)]),
   );
   if (proves) return row;
-  if (!fit(stored)) return undefined;
+  if (!isSoundRow(stored)) return undefined;
   const isLarge = (name: string): boolean => provedElsewhere[table.name]?.includes(name) ?? false;
   const summed = own(table).map((name) => {
     const value = stored.get(name) ?? null;
@@ -215,7 +215,8 @@ export function rowAsWritten(table: TableShape, [proves, ...found]: readonly Val
   return { ...Object.fromEntries(values), [sumColumn]: sumOfValues(written) };
 }
 
-const fit = (row: ReadonlyMap<string, Value | Text | undefined>): row is ReadonlyMap<string, Value | Text> => ![...row.values()].includes(undefined);
+const isSoundRow = (row: ReadonlyMap<string, Value | Text | undefined>): row is ReadonlyMap<string, Value | Text> =>
+  ![...row.values()].includes(undefined);
 
 /** A value as its column has it: text and bytes are told apart by one bit. Undefined for what never stands there. */
 function storedAs(type: string, value: Value, kind: string): Value | Text | undefined {

@@ -10,6 +10,7 @@ import { importPaths } from '../../../src/core/intake/index.js';
 import { atOnce, checkProject, createProject, openProject, type Problem, type Project, repairProject } from '../../../src/core/project/index.js';
 import { createTicket } from '../../../src/core/tickets/index.js';
 import { prompt } from '../../support/claude-lines.js';
+import { door } from '../../support/door.js';
 import { root } from '../../support/machine.js';
 import { heldClock, scratch } from '../../support/project.js';
 
@@ -46,6 +47,25 @@ const spoil = (bytes: Buffer, place: number): void => void bytes.fill(0xa5, plac
 const commit = (project: Project, parent: ContextId | null, text: string, more = {}): ContextId =>
   checkpoint(project.chain, { parent, type: 'delta', format: 'claude-code-v1', text, template: 't', checkpoint: 'explicit', ...more }).id;
 
+/** Every row that is not made from others. */
+function rowsOf(dir: string): unknown {
+  const raw = new Database(fileOf(dir), { readonly: true });
+  const tables = ['context', 'contextVersion', 'artifact', 'card', 'ticket', 'ticketVersion', 'pack', 'block'];
+  const rows = tables.map((table) => raw.prepare(`SELECT * FROM ${table}`).all());
+  raw.close();
+  return rows;
+}
+
+/** Writes as a disk does: without the triggers that keep sums. */
+function unsummed(db: Pick<Project['db'], 'transaction' | 'all' | 'run'>, sql: string): void {
+  db.transaction(() => {
+    const triggers = db.all<{ name: string; sql: string }>("SELECT name, sql FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = 'context'");
+    for (const { name } of triggers) db.run(`DROP TRIGGER ${name}`);
+    db.run(sql);
+    for (const trigger of triggers) db.run(trigger.sql);
+  });
+}
+
 describe('a byte that no statement changed', () => {
   const dir = (): string =>
     closed((project) => {
@@ -70,17 +90,49 @@ describe('a byte that no statement changed', () => {
     ['a tag', 'tag-of-it', /^ctx-/],
     ['a card', 'words on a card', /^card-1$/],
     ['a title', 'title of a ticket', /^tkt-/],
-  ])('[S15] %s: named by its row, and taken as it is by a repair', (_, text, id) => {
+  ])('[S15] %s: named by its row, and what it was again after a repair', (_, text, id) => {
     const made = dir();
+    const whole = rowsOf(made);
     const bytes = readFileSync(fileOf(made));
     // Indexes and the search may hold the text once more: the row is what comes first that a check names.
     const places = [...bytes.toString('latin1').matchAll(new RegExp(text, 'g'))].map(({ index }) => index);
-    for (const place of places) flip(bytes, place + 2);
+    for (const place of places) bytes.writeUInt8(bytes.readUInt8(place + 2) ^ 0xa5, place + 2);
     writeFileSync(fileOf(made), bytes);
     expect(told(made)).toContainEqual({ kind: 'row', id: expect.stringMatching(id), message: expect.stringContaining('not what was written') });
     const project = reopened(made);
     expect(atOnce(repairProject(project)).problems).toContainEqual(expect.objectContaining({ kind: 'row', repaired: true }));
     expect(atOnce(checkProject(project)).problems).toEqual([]);
+    expect(rowsOf(made)).toEqual(whole);
+  });
+
+  test('[S15] text that is taken for bytes is another value, and text again after a repair', () => {
+    const made = dir();
+    const whole = rowsOf(made);
+    const raw = new Database(fileOf(made));
+    raw.exec('DROP TRIGGER contextSumUpdated; UPDATE context SET template = CAST(template AS BLOB) WHERE seq = 1');
+    raw.close();
+    expect(told(made)).toContainEqual(expect.objectContaining({ kind: 'row', id: expect.stringMatching(/^ctx-/) }));
+    expect(atOnce(repairProject(reopened(made))).problems.every(({ repaired }) => repaired)).toBe(true);
+    expect(rowsOf(made)).toEqual(whole);
+  });
+
+  test.each([
+    ['a date that is none', 'createdAt = 9e15'],
+    ['a list that is no JSON', `tags = '["a"'`],
+    ['a word that nobody knows', "type = 'dflta'"],
+    ['bytes where there was text', "tags = x'ff00'"],
+  ])('[S18] %s is refused by the name of its commit, whatever asks for it', async (_, change) => {
+    const { client, project, chain } = door();
+    const id = commit(project, null, prompt('u1', 'hello'), { tags: ['a'] });
+    unsummed(chain.db, `UPDATE context SET ${change}`);
+    const refusal = expect.objectContaining({ code: 'CORRUPT', data: expect.objectContaining({ id }) });
+    await expect(client.context.show({ id })).rejects.toEqual(refusal);
+    await expect(client.context.history({ id })).rejects.toEqual(refusal);
+    expect((await client.project.check({})).problems).toContainEqual(expect.objectContaining({ kind: 'row', id }));
+    // What is more than one byte away from what was written is lost by name, and nobody reads it as sound.
+    const { problems } = await client.project.check({ repair: true });
+    expect(problems.map((problem) => `${problem.id} ${problem.message}`).join()).toContain(id);
+    await expect(client.context.history({ id })).resolves.toHaveLength(1);
   });
 });
 
@@ -173,6 +225,76 @@ describe('a page of a table that cannot be read', () => {
       expect(atOnce(checkProject(project)).problems).toEqual([]);
     }
     expect(places).toBeGreaterThan(1);
+  });
+
+  /** The page of a table in which a text stands, and where its cells begin. */
+  function cellsAt(bytes: Buffer, text: string): { page: number; cells: number[] } {
+    const place = bytes.indexOf(text);
+    const page = place - (place % pageSize);
+    return { page, cells: Array.from({ length: bytes.readUInt16BE(page + 3) }, (_, cell) => page + bytes.readUInt16BE(page + 8 + cell * 2)) };
+  }
+
+  test.each([
+    ['is pointed to at the place of its neighbor', (bytes: Buffer, page: number): void => void bytes.copyWithin(page + 10, page + 8, page + 10)],
+    [
+      'has a number that is no more in order',
+      (bytes: Buffer, _: number, cell: number): void => void bytes.writeUInt8(bytes.readUInt8(cell + 2) ^ 0x40, cell + 2),
+    ],
+    ['is as long as no page', (bytes: Buffer, _: number, cell: number): void => void bytes.writeUInt8(bytes.readUInt8(cell) ^ 0x40, cell)],
+    [
+      'has another kind of column than it had',
+      (bytes: Buffer, _: number, cell: number): void => void bytes.writeUInt8(bytes.readUInt8(cell + 6) ^ 2, cell + 6),
+    ],
+  ])('[S16] but for one row, which %s: it is named, all others are whole', (_, change) => {
+    const { dir, ids, texts } = chain();
+    const bytes = readFileSync(fileOf(dir));
+    const { page, cells } = cellsAt(bytes, 'summary-30.');
+    change(bytes, page, cells[1] as number);
+    writeFileSync(fileOf(dir), bytes);
+    const project = reopened(dir, { repair: true });
+    expect(atOnce(checkProject(project)).ok).toBe(false);
+    const { problems } = atOnce(repairProject(project));
+    const said = problems.map(({ id, message }) => `${id} ${message}`).join('\n');
+    const lost = ids.filter((id) => readable(project, id) !== texts.get(id));
+    expect(lost.length).toBeLessThanOrEqual(1);
+    for (const id of lost) expect(said).toContain(id);
+    expect(project.db.integrity()).toEqual([]);
+  });
+
+  test('[S16] but for no row, where an index names commits that there are none of: it is made again', () => {
+    const { dir, ids, texts } = chain();
+    const bytes = readFileSync(fileOf(dir));
+    // The entry's number of the project is taken for text.
+    const entry = bytes.indexOf(`${ids[30]}`);
+    const places = [...bytes.toString('latin1').matchAll(new RegExp(ids[30] as string, 'g'))].map(({ index }) => index);
+    expect(places).toHaveLength(2);
+    for (const place of places) {
+      const kind = bytes.readUInt8(place - (place % pageSize));
+      if (kind === 10) bytes.writeUInt8(bytes.readUInt8(place - 2) ^ 0x08, place - 2);
+    }
+    expect(entry).toBeGreaterThan(0);
+    writeFileSync(fileOf(dir), bytes);
+    const project = reopened(dir, { repair: true });
+    expect(atOnce(checkProject(project)).ok).toBe(false);
+    atOnce(repairProject(project));
+    expect(ids.filter((id) => readable(project, id) !== texts.get(id))).toEqual([]);
+    expect(atOnce(checkProject(project)).problems).toEqual([]);
+  });
+
+  test.each(['pack', 'block'])('[S16] of nothing, where the row of a %s is lost: its place is found again by what proves in it', (table) => {
+    const { dir, ids, texts } = chain();
+    const packed = reopened(dir);
+    atOnce(packed.chain.artifacts.repack());
+    packed.close();
+    const raw = new Database(fileOf(dir));
+    raw.exec(`DROP TRIGGER ${table}SumUpdated; UPDATE ${table} SET rowSum = 1`);
+    raw.close();
+    const project = reopened(dir, { repair: true });
+    expect(atOnce(checkProject(project)).ok).toBe(false);
+    atOnce(repairProject(project));
+    expect(project.db.one(`SELECT COUNT(*) AS count FROM ${table}`)).not.toEqual({ count: 0 });
+    expect(ids.filter((id) => readable(project, id) !== texts.get(id))).toEqual([]);
+    expect(atOnce(checkProject(project)).problems).toEqual([]);
   });
 
   test('[S13, S16] of contents: the commits on it are named, all others are whole', () => {
