@@ -6,7 +6,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { refOf } from '../../src/core/artifacts/index.js';
 import { type ContextId, systemClock } from '../../src/core/base/index.js';
 import { checkpoint, history, materializedBytes, show } from '../../src/core/chain/index.js';
-import { atOnce, checkProject, createProject, openProject, type Project, repairProject } from '../../src/core/project/index.js';
+import { atOnce, checkProject, createProject, damageBehind, openProject, type Project, repairProject } from '../../src/core/project/index.js';
 import { scratch } from '../support/project.js';
 import { delta } from './material.js';
 import { startWorker } from './workers.js';
@@ -150,7 +150,7 @@ describe('a flipped byte', () => {
       try {
         work();
       } catch (error) {
-        const { code } = error as { code?: string };
+        const { code } = (project ? damageBehind(project.db, error) : error) as { code?: string };
         if (!['CORRUPT', 'NOT_FOUND', 'CONFLICT', 'UNAVAILABLE'].includes(code ?? '')) throw error;
         told = true;
       }

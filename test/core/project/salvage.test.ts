@@ -40,7 +40,6 @@ function at(dir: string, text: string, change: (bytes: Buffer, place: number) =>
   change(bytes, place);
   writeFileSync(fileOf(dir), bytes);
 }
-const flip = (bytes: Buffer, place: number): void => void bytes.writeUInt8(bytes.readUInt8(place) ^ 4, place);
 /** What a lost sector leaves of a page. */
 const spoil = (bytes: Buffer, place: number): void => void bytes.fill(0xa5, place - (place % pageSize), place - (place % pageSize) + pageSize);
 
