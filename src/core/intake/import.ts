@@ -242,10 +242,10 @@ const asBuffer = ({ buffer, byteOffset, byteLength }: Uint8Array): Buffer => Buf
 /** The thread's plan, where the project is as it took it to be: none of its records known, and no origin to be sought. */
 function planHeld(chain: Chain, file: Planned | undefined): SentPlan | undefined {
   if (!file) return undefined;
-  const { plan, unknown, commits } = file;
+  const { plan, unknown, commits, calls } = file;
   if (plan.awaits !== undefined) return undefined;
   const known = chain.db.one('SELECT 1 FROM record WHERE project = ? AND record IN (SELECT value FROM json_each(?)) LIMIT 1', chain.project, unknown);
-  return known ? undefined : { ...plan, commits };
+  return known ? undefined : { ...plan, commits, calls };
 }
 
 /** What is known of a file beside its bytes: its lines, from who wrote them, or its plan, from another thread. */

@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads';
 import type { Clock } from '../base/index.js';
+import type { ReadCalls } from '../requests/index.js';
 import type { PlannedFile, PlanRequest, SentCommit } from './planning.js';
 
 /**
@@ -23,6 +24,8 @@ export interface Asked {
 /** A file with its commits, which come once, in order, as far as the thread is ahead. @throws PlanLost where no more come of them. */
 export interface Planned extends PlannedFile {
   readonly commits: Iterable<SentCommit>;
+  /** What was read of it here meanwhile. */
+  readonly calls?: ReadCalls | undefined;
   /** Lets go of commits that nobody took, and of the thread that makes them. */
   close(): void;
 }

@@ -1,4 +1,5 @@
 import { type ImportPlan, importableFormats, type Outlined, outlined, type PlannedCommit } from '../formats/index.js';
+import type { ReadCalls } from '../requests/index.js';
 import { metaBeside } from './beside.js';
 import { openFile, Unreadable } from './files.js';
 import type { Granularity } from './import.js';
@@ -16,7 +17,11 @@ export interface PlanRequest {
 /** A commit as it can be handed to another thread: without its entries, which are told of by their outline. */
 export type SentCommit = Omit<PlannedCommit, 'entries' | 'elisions' | 'outline'> & { readonly outline: Outlined };
 /** Its commits come some at a time, in order, once: they are as much text as all else together. */
-export type SentPlan = Omit<ImportPlan, 'commits'> & { readonly commits: Iterable<PlannedCommit | SentCommit> };
+export type SentPlan = Omit<ImportPlan, 'commits'> & {
+  readonly commits: Iterable<PlannedCommit | SentCommit>;
+  /** Its request records, where they were read while it was planned. */
+  readonly calls?: ReadCalls | undefined;
+};
 
 /** A file as it was read, and what becomes of it in a project that knows none of its records. */
 export interface PlannedFile {

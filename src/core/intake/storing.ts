@@ -49,8 +49,9 @@ export function store(chain: Chain, { found, file, hash, plan, grown }: Storing)
   };
   rememberAll(chain, storeAll());
   // Request records are side data: where nothing is, there are none; a grown file may bring what answers an earlier one.
+  const read = 'calls' in plan ? plan.calls : undefined;
   const hasSide = plan.side.length > 0 || (grown !== undefined && hasCalls(chain, grown.no));
-  const requests = hasSide ? takeRecords(chain, { bytes, whole: file.whole, format: plan.format, from, source: grown?.no }) : undefined;
+  const requests = hasSide ? takeRecords(chain, { bytes, whole: file.whole, format: plan.format, from, source: grown?.no, read }) : undefined;
   const { own, others } = splitSide(plan.side, requests?.stored ?? []);
   pieces.push(...own, ...storeSide(chain, bytes, others));
   const tips = tipRows(chain, plan, rows);

@@ -6,7 +6,7 @@ export { diffRequests } from './diff.js';
 export { joinAnswers } from './join.js';
 export { diffParts, getPart, listParts } from './library.js';
 export { type OwnCall, type OwnQuestion, type OwnRun, ownBody, printOf, recordOwnRun, type TextChange } from './own.js';
-export { hasCalls, type RecordsInput, type TakenRecords, takeRecords } from './record.js';
+export { hasCalls, type ReadCalls, type RecordsInput, readCalls, type TakenRecords, takeRecords } from './record.js';
 export { getRequest, listRequests, ownRun, type RequestFilter, recordedRequests } from './requests.js';
 export { requestSeries } from './series.js';
 export type { StoredRange } from './texts.js';

@@ -14,7 +14,7 @@ import {
 } from './claude-code/records.js';
 import { membersAt, stringIn } from './json-ranges.js';
 import { type ListRow, listRow } from './lists.js';
-import { openResolver } from './resolve.js';
+import { openResolver, type Resolver } from './resolve.js';
 import { runtimeOf } from './runtimes.js';
 import { messageKeys, openTexts, type Place, type ShapeRow, type StoredRange, type Texts } from './texts.js';
 
@@ -28,28 +28,64 @@ export interface TakenRecords {
   save(source: number): void;
 }
 
-export interface RecordsInput {
+export interface RecordsFile {
   readonly bytes: FileBytes;
   /** All of them in memory: asked for where there are records. */
   readonly whole: () => Uint8Array;
   readonly format: string;
+}
+
+export interface RecordsInput extends RecordsFile {
   /** Lines that begin before it were taken earlier. */
   readonly from: number;
   /** The source's row, where an earlier state of the file was imported. */
   readonly source: number | undefined;
+  /** Of a file that is new, where somebody had time to read it before. */
+  readonly read?: ReadCalls | undefined;
+}
+
+/** The request records of a file as they were read. */
+export interface ReadCalls {
+  readonly file: Uint8Array;
+  readonly records: Records;
+  readonly resolver: Resolver;
+}
+
+/** So much of a file is looked at for whether it is worth reading ahead: a runtime that records its calls does so from the first on. */
+const lookedAt = 1024 * 1024;
+
+/**
+ * Reads the records of a file that is new and proves the messages that its calls name, which is half of the work of taking them and needs no
+ * store. Undefined where the file does not begin with records.
+ */
+export function readCalls({ bytes, whole, format }: RecordsFile): ReadCalls | undefined {
+  const head = bytes.subarray(0, Math.min(lookedAt, bytes.length));
+  if (!runtimeOf(format).hasRecords?.(head)) return undefined;
+  const file = whole();
+  const records = readRecords(file);
+  const resolver = openResolver(file, 0, records);
+  for (const { tail } of records.calls) for (const hash of tail) resolver.find(hash, () => false);
+  return { file, records, resolver };
+}
+
+function readFrom({ bytes, whole, format, from }: RecordsInput, open: ReadonlyMap<string, OpenCall>): ReadCalls | undefined {
+  if (!runtimeOf(format).hasRecords?.(bytes)) return undefined;
+  const file = whole();
+  const records = readRecords(file, from, file.length, open);
+  return { file, records, resolver: openResolver(file, from, records) };
 }
 
 /**
  * Takes the request records of a transcript into the store: system prompts, tools and messages once by content, each
  * checked against the hash that names it. Call within the import's transaction. Undefined for a file without records.
  */
-export function takeRecords(chain: Chain, { bytes, whole, format, from, source }: RecordsInput): TakenRecords | undefined {
-  if (!runtimeOf(format).hasRecords?.(bytes)) return undefined;
-  const file = whole();
+export function takeRecords(chain: Chain, input: RecordsInput): TakenRecords | undefined {
+  const { from, source } = input;
   const open = source === undefined ? new Map<string, OpenRequest>() : openRequests(chain, source);
-  const records = readRecords(file, from, file.length, open);
+  const read = input.read ?? readFrom(input, open);
+  if (!read) return undefined;
+  const { file, records, resolver } = read;
   const texts = openTexts(chain, file);
-  const resolver = openResolver(file, from, records);
   const isOfSource = storedBy(chain, source);
   const message = (hash: string): number | Gap => {
     const found = resolver.find(hash, () => isOfSource(hash) !== undefined);

@@ -25,9 +25,11 @@ export function openResolver(file: Uint8Array, from: number, records: Records): 
   const whole = once(() => (from > 0 ? lookup(readRecords(file)) : stretch));
   const parts = once(() => whole().parts());
   const prompts = once(() => new Map([...userMessages(file)].flatMap((text) => hashed(text))));
+  const found = new Map<string, Found>();
   return {
     find(hash, isStored) {
-      const here = stretch.find(hash);
+      const here = found.get(hash) ?? stretch.find(hash);
+      if (here) found.set(hash, here);
       if (here) return here;
       if (isStored()) return 'stored';
       const elsewhere = whole().find(hash);

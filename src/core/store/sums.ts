@@ -36,24 +36,35 @@ export interface TableShape {
 }
 
 /** The tables of the schema itself, not those that a full-text index makes for its own use. */
-export function tablesOf(raw: Database.Database): TableShape[] {
-  const tables = raw
-    .prepare("SELECT name, wr FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name")
-    .all() as { name: string; wr: number }[];
-  return tables.map(({ name, wr }) => {
-    const columns = raw.prepare('SELECT name, type, pk FROM pragma_table_info(?) ORDER BY cid').all(name) as {
-      name: string;
-      type: string;
-      pk: number;
-    }[];
-    const key = columns.filter(({ pk }) => pk > 0).sort((a, b) => a.pk - b.pk);
-    return {
-      name,
-      columns: columns.map((each) => each.name),
-      types: columns.map((each) => each.type),
-      key: wr ? key.map((each) => each.name) : ['rowid'],
-    };
-  });
+export const tablesOf = (raw: Database.Database): TableShape[] =>
+  (raw.prepare(`${selectTables} AND name NOT LIKE 'sqlite_%' ORDER BY name`).all() as ListedTable[]).map((table) => shapeOf(raw, table));
+
+function tableOf(raw: Database.Database, name: string): TableShape | undefined {
+  const table = raw.prepare(`${selectTables} AND name = ?`).get(name) as ListedTable | undefined;
+  return table && shapeOf(raw, table);
+}
+
+const selectTables = "SELECT name, wr FROM pragma_table_list WHERE schema = 'main' AND type = 'table'";
+
+interface ListedTable {
+  readonly name: string;
+  /** 1 for a table without numbers for rows. */
+  readonly wr: number;
+}
+
+function shapeOf(raw: Database.Database, { name, wr }: ListedTable): TableShape {
+  const columns = raw.prepare('SELECT name, type, pk FROM pragma_table_info(?) ORDER BY cid').all(name) as {
+    name: string;
+    type: string;
+    pk: number;
+  }[];
+  const key = columns.filter(({ pk }) => pk > 0).sort((a, b) => a.pk - b.pk);
+  return {
+    name,
+    columns: columns.map((each) => each.name),
+    types: columns.map((each) => each.type),
+    key: wr ? key.map((each) => each.name) : ['rowid'],
+  };
 }
 
 const isSummed = ({ name }: TableShape): boolean => !unsummed.test(name);
@@ -121,7 +132,7 @@ export interface SummedInsert {
  * as a call back from the database for each row costs more than the row. Only for tables with numbers for rows.
  */
 export function summedInsert(raw: Database.Database, name: string): SummedInsert {
-  const table = tablesOf(raw).find((each) => each.name === name);
+  const table = tableOf(raw, name);
   const numbered = raw.prepare("SELECT name FROM pragma_table_info(?) WHERE pk = 1 AND type = 'INTEGER'").pluck().get(name) as string | undefined;
   if (!table || !isSummed(table) || numbered === undefined) throw new Error(`rows of ${name} have no number, or no sum`);
   const names = own(table);

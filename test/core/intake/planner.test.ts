@@ -8,8 +8,10 @@ import type { Chain } from '../../../src/core/chain/index.js';
 import type { ImportProgress, ImportResult } from '../../../src/core/contract/index.js';
 import { importPaths, openPlanner, type Planner } from '../../../src/core/intake/index.js';
 import { atOnce, checkProject } from '../../../src/core/project/index.js';
+import { listRequests } from '../../../src/core/requests/index.js';
 import { answer, prompt } from '../../support/claude-lines.js';
 import { emptyProject, scratch } from '../../support/project.js';
+import { type Message, openWriter } from '../../support/request-records.js';
 
 const root = join(import.meta.dirname, '../../..');
 const outDir = join(root, 'out', 'planner-test');
@@ -86,6 +88,9 @@ const stored = ({ db }: Chain): unknown =>
       'SELECT * FROM outline ORDER BY artifact',
       'SELECT * FROM record ORDER BY record',
       'SELECT * FROM started ORDER BY context',
+      'SELECT * FROM request ORDER BY no',
+      'SELECT * FROM requestMessage ORDER BY no',
+      'SELECT * FROM requestPage ORDER BY first',
       'SELECT no, path, format, size, hash, resumeAt, resumeHash, sessionId, title, cwd, tips, pieces FROM source ORDER BY no',
     ].map((sql) => [sql, db.all(sql)]),
   );
@@ -98,6 +103,20 @@ const session = (name: string, turns: number): string =>
       prompt(`${name}-u${n}`, `question ${n} ${name}`, { parent: n === 0 ? null : `${name}-a${n - 1}` }) +
       answer(`${name}-a${n}`, `answer ${filler} ${n}`, { parent: `${name}-u${n}` }),
   ).join('');
+
+/** Prompts with their calls and answers, more than what is worth a thread. */
+function sessionWithCalls(): string {
+  const writer = openWriter('calls');
+  const messages: Message[] = [];
+  for (let turn = 0; turn < 40; turn++) {
+    const asked = `question ${turn} ${filler}`;
+    writer.prompt(asked);
+    messages.push({ role: 'user', content: asked });
+    writer.send({ system: [{ type: 'text', text: 'Be brief.' }], tools: [] }, [...messages]);
+    messages.push(writer.reply([{ type: 'text', text: `answer ${turn}` }]));
+  }
+  return writer.text();
+}
 
 /** So much is said, in short, that the outlines are more than may wait to be stored. */
 const talkative = (name: string): string =>
@@ -154,6 +173,19 @@ describe('threads that plan beside the one that stores', () => {
     expect(await imported(helped.chain, [folder], count)).toMatchObject(expected);
     expect(count.planned).toBeGreaterThan(20);
     expect(stored(helped.chain)).toEqual(stored(alone.chain));
+  });
+
+  test('[R3] calls that are read while the file is planned are stored the same', async () => {
+    const path = join(scratch(), 'calls.jsonl');
+    writeFileSync(path, sessionWithCalls());
+    const [alone, helped] = [emptyProject(), emptyProject()];
+    const count = counting(planner);
+    await imported(alone.chain, [path]);
+    await imported(helped.chain, [path], count);
+    expect(count.planned).toBe(1);
+    expect(stored(helped.chain)).toEqual(stored(alone.chain));
+    const proofs = listRequests(helped.chain, {}).map(({ proof, messageCount }) => [proof, messageCount]);
+    expect(proofs).toEqual(Array.from({ length: 40 }, (_, n) => ['digest', 2 * n + 1]));
   });
 
   test('a file that changes after it was planned is read as it is now', async () => {
