@@ -153,6 +153,7 @@ export const router = os.router({
     }),
     gc: os.artifact.gc.handler(({ input, context }) => inSteps(chainOf(context).artifacts.gc({ ...input, roots }))),
     repack: os.artifact.repack.handler(({ context }) => inSteps(chainOf(context).artifacts.repack())),
+    dropCaches: os.artifact.dropCaches.handler(({ context }) => ({ freedBytes: chainOf(context).artifacts.dropCaches() })),
   },
   template: {
     put: os.template.put.handler(({ input, context }) => {

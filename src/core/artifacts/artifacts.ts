@@ -7,7 +7,7 @@ import { read, readAll, readInTurn, readParts, readRange } from './content.js';
 import { type GcOptions, type GcResult, gc } from './gc.js';
 import { blake3Of, hashOfRef, refOfHash } from './hash.js';
 import { openPacks } from './packs.js';
-import { expire, keep, setPolicy } from './policy.js';
+import { dropCaches, expire, keep, setPolicy } from './policy.js';
 import { type Cached, keyLength, known, type Put, type PutOptions, put, putCache, restore } from './put.js';
 import { regain } from './regain.js';
 import { type Loose, looseOf, type Repacked, type RepackOptions, repack } from './repack.js';
@@ -73,6 +73,8 @@ export interface Artifacts {
   gc(options: GcOptions): Generator<undefined, GcResult>;
   /** Packs what is stored closer, in steps between which others may work. */
   repack(options?: RepackOptions): Generator<undefined, Repacked>;
+  /** Drops every cache, and says what they weighed. */
+  dropCaches(): number;
   /** Objects that were put since they were last packed closer. */
   loose(): Loose;
   /** Which backing stores hold which objects. */
@@ -159,6 +161,7 @@ export function openArtifacts({ db, project, folder, clock, newName, remake, onG
     expire: () => void expire(shelf),
     gc: (options) => gc(shelf, options),
     repack: (options = {}) => repack(shelf, options),
+    dropCaches: () => dropCaches(shelf),
     loose: () => looseOf(shelf),
     copies: copiesIn(shelf),
     transaction,

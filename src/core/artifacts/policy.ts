@@ -33,6 +33,13 @@ export function keep(shelf: Shelf, no: ArtifactNo): void {
   if (isCache(row) && row.gone === null) restore(shelf, no, read(shelf, no));
 }
 
+/** Drops every cache: each is made again when somebody asks for it. Returns the bytes that they weighed. */
+export function dropCaches({ caches }: Shelf): number {
+  const files = caches.list();
+  for (const { name } of files) caches.drop(name);
+  return files.reduce((sum, { size }) => sum + size, 0);
+}
+
 /**
  * Takes the content from objects whose time is over (rule 17), and everything that was put together with it: caches come
  * back by themselves if they still can. Returns the bytes that were freed.
@@ -56,7 +63,7 @@ export function expire(shelf: Shelf): number {
     );
     return bytes;
   });
-  for (const { name } of shelf.caches.list()) shelf.caches.drop(name);
+  dropCaches(shelf);
   shelf.onGone();
   return freed;
 }

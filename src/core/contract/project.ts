@@ -129,4 +129,6 @@ export const artifactContract = {
   ),
   /** Packs what is stored closer: neighbors into compressed blocks, large objects into chunks. Sizes are stored bytes of what was looked at. */
   repack: oc.input(z.object({})).output(z.object({ objects: count, before: count, after: count })),
+  /** Drops contexts that were kept put together. Nothing is lost: each is made again when it is asked for. */
+  dropCaches: oc.input(z.object({})).output(z.object({ freedBytes: count })),
 };

@@ -1,6 +1,8 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import type { ContextId } from '../../../src/core/base/index.js';
+import { materializedBytes } from '../../../src/core/chain/index.js';
 import { importPaths } from '../../../src/core/intake/index.js';
 import { atOnce, createProject, projectInfo, storageOf } from '../../../src/core/project/index.js';
 import { filesOf } from '../../support/agents.js';
@@ -24,6 +26,20 @@ test('[S17] the parts of what is stored add up, before and after it is packed, t
   expect(after.disk.find(({ area }) => area === 'journal')?.bytes).toBeGreaterThan(0);
   project.close();
   expect(sumOf(after)).toBe(filesOf(project.dir, /./).reduce((sum, path) => sum + statSync(path).size, 0));
+});
+
+test('[S11] [S17] caches are weighed, dropped at any time, and made again as they were', () => {
+  const project = emptyProject(heldClock(Date.now()));
+  const { chain } = project;
+  atOnce(importPaths(chain, { paths: [join(root, 'resources/sample')] }));
+  const cached = () => atOnce(storageOf(project)).disk.find(({ area }) => area === 'caches')?.bytes;
+  const { id } = chain.db.one<{ id: ContextId }>('SELECT id FROM context ORDER BY depth DESC LIMIT 1') ?? { id: '' as ContextId };
+  const asked = { id, stop: 'root', format: 'openai-chat-v1' } as const;
+  const { bytes } = materializedBytes(chain, asked);
+  expect(cached()).toBeGreaterThan(0);
+  expect(chain.artifacts.dropCaches()).toBeGreaterThan(0);
+  expect(cached()).toBe(0);
+  expect(Buffer.compare(materializedBytes(chain, asked).bytes, bytes)).toBe(0);
 });
 
 test('[S17] objects are counted by their policy, and what is over by why it went', () => {

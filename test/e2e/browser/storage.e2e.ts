@@ -64,6 +64,8 @@ test('Storage: what takes the space, what can go, damage found and named, and a 
   await check.getByRole('button', { name: 'Check everything' }).click();
   await expect(check).toContainText('All of it is sound');
 
+  await give.getByRole('button', { name: 'Drop the caches' }).click();
+  await expect(give).toContainText(/B of caches dropped/);
   await give.getByRole('button', { name: 'Pack closer' }).click();
   await expect(give).toContainText(/objects? looked at: .* became|packed as closely/);
 });

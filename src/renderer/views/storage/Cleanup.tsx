@@ -1,4 +1,4 @@
-import { Eraser, PackageCheck, Trash2 } from 'lucide-react';
+import { Eraser, PackageCheck, Trash2, Zap } from 'lucide-react';
 import { useState } from 'react';
 import { api } from '../../client';
 import { Button, say } from '../../parts';
@@ -6,24 +6,26 @@ import { TaskProblem, useTask } from './task';
 
 type Collected = Awaited<ReturnType<typeof api.artifact.gc>>;
 type Packed = Awaited<ReturnType<typeof api.artifact.repack>>;
+type Dropped = Awaited<ReturnType<typeof api.artifact.dropCaches>>;
 
 /** Giving space back: what nothing names goes after one has seen what that is, and what stays is packed closer. */
 export function Cleanup({ onChanged }: { onChanged: () => void }) {
   const [collected, start] = useTask<Collected>();
   const [removes, setRemoves] = useState(false);
   const [packed, pack] = useTask<Packed>();
+  const [dropped, drop] = useTask<Dropped>();
   const collect = (remove: boolean) => {
     setRemoves(remove);
     return start((signal) => api.artifact.gc(remove ? {} : { dryRun: true }, { signal }));
   };
   const planned = collected.state === 'done' && !removes ? collected.result : undefined;
-  const busy = [collected, packed].some(({ state }) => state === 'running');
+  const busy = [collected, packed, dropped].some(({ state }) => state === 'running');
   return (
     <section aria-label="Give space back">
       <h3>Give space back</h3>
       <p className="muted">
         Only what no commit, source, request, ticket, card, pin or label reaches can go, and nothing younger than an hour. Packing closer removes
-        nothing.
+        nothing; caches are made again when they are asked for.
       </p>
       <div className="storage-actions">
         <Button icon={Eraser} disabled={busy} onClick={() => void collect(false)}>
@@ -31,6 +33,9 @@ export function Cleanup({ onChanged }: { onChanged: () => void }) {
         </Button>
         <Button icon={PackageCheck} disabled={busy} onClick={() => void pack((signal) => api.artifact.repack({}, { signal })).then(onChanged)}>
           Pack closer
+        </Button>
+        <Button icon={Zap} disabled={busy} onClick={() => void drop((signal) => api.artifact.dropCaches({}, { signal })).then(onChanged)}>
+          Drop the caches
         </Button>
       </div>
       <div aria-live="polite">
@@ -66,8 +71,10 @@ export function Cleanup({ onChanged }: { onChanged: () => void }) {
               : `${say.plural(packed.result.objects, 'object')} looked at: ${say.bytes(packed.result.before)} became ${say.bytes(packed.result.after)}.`}
           </p>
         )}
+        {dropped.state === 'done' && <p>{say.bytes(dropped.result.freedBytes)} of caches dropped.</p>}
         <TaskProblem task={collected} />
         <TaskProblem task={packed} />
+        <TaskProblem task={dropped} />
       </div>
     </section>
   );
