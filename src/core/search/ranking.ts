@@ -35,9 +35,8 @@ export function rank(chain: Chain, phrases: readonly Phrase[], matching: Matchin
 
 function rankAll(chain: Chain, phrases: readonly Phrase[], { sql, values }: Matching, limit: number): Ranking {
   const best = chain.db.all<{ no: number; score: number; matches: number }>(
-    `SELECT no, score, COUNT(*) OVER () AS matches
-       FROM (SELECT searchWords.rowid AS no, -searchWords.rank AS score ${sql} ${newestRanked})
-      ORDER BY score DESC, no DESC LIMIT ${limit}`,
+    `WITH matched AS MATERIALIZED (SELECT searchWords.rowid AS no, -searchWords.rank AS score ${sql} ${newestRanked})
+     SELECT no, score, (SELECT COUNT(*) FROM matched) AS matches FROM matched ORDER BY score DESC, no DESC LIMIT ${limit}`,
     matchOf(phrases),
     ...values,
   );
