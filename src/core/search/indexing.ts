@@ -42,7 +42,10 @@ function indexBatch(chain: Chain): void {
   chain.db.transaction(() => {
     const rows = nextRows(chain);
     const said = rows.filter(({ repeats }) => !repeats);
-    for (const [at, content] of contentsOf(chain, said).entries()) if (content) indexCommit(chain, said[at] as Row, content);
+    // Each kind of work by itself: what parses in between takes from the index what it holds near.
+    const entries = contentsOf(chain, said).flatMap((content, at) => (content ? entriesOf(said[at] as Row, content) : []));
+    const numbers = entries.map(({ seq, place, kind }) => chain.db.run(insertEntry, chain.project, seq, place, kind).rowId);
+    for (const [at, { words }] of entries.entries()) chain.db.run(insertWords, numbers[at] as number, words);
     const last = rows.at(-1);
     if (last)
       chain.db.run(
@@ -86,20 +89,27 @@ function contentsOf(chain: Chain, rows: readonly Row[]): (Uint8Array | undefined
   });
 }
 
-function indexCommit(chain: Chain, { seq, format }: Row, content: Uint8Array): void {
-  for (const [place, entry] of readerOf(format).parse(content).entries.entries()) {
-    const words = entry.marks?.includes('hidden') ? '' : searchableText(entry);
-    if (!words) continue;
-    const { rowId } = chain.db.run(
-      'INSERT INTO searchEntry (project, context, place, kind) VALUES (?, ?, ?, ?)',
-      chain.project,
+/** An entry as the index takes it. */
+interface Said {
+  readonly seq: CommitSeq;
+  readonly place: number;
+  readonly kind: string;
+  readonly words: string;
+}
+
+const insertEntry = 'INSERT INTO searchEntry (project, context, place, kind) VALUES (?, ?, ?, ?)';
+const insertWords = 'INSERT INTO searchWords (rowid, words) VALUES (?, ?)';
+
+const entriesOf = ({ seq, format }: Row, content: Uint8Array): Said[] =>
+  readerOf(format)
+    .parse(content)
+    .entries.map((entry, place) => ({
       seq,
       place,
-      entry.kind,
-    );
-    chain.db.run('INSERT INTO searchWords (rowid, words) VALUES (?, ?)', rowId, indexable(words));
-  }
-}
+      kind: entry.kind,
+      words: entry.marks?.includes('hidden') ? '' : indexable(searchableText(entry)),
+    }))
+    .filter(({ words }) => words !== '');
 
 /** What of an entry can be searched: its text, its tool, and the texts that the call was made with. */
 export function searchableText(entry: Pick<ParsedEntry, 'text' | 'toolName' | 'arguments'>): string {
