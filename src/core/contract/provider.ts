@@ -1,7 +1,7 @@
 import { oc } from '@orpc/contract';
 import { z } from 'zod';
 import { wires } from './request.js';
-import { name } from './scalars.js';
+import { name, webAddress } from './scalars.js';
 
 /** Somebody who answers when a turn is run. Never the key itself: only whether there is one. */
 export const providerAccount = z.object({
@@ -37,7 +37,7 @@ export const providerContract = {
           .optional(),
         title: z.string().trim().min(1).max(100),
         wire: z.enum(wires),
-        url: z.url({ protocol: /^https?$/ }).max(2_000),
+        url: webAddress.max(2_000),
         key: z.string().trim().min(1).max(10_000).optional(),
       }),
     )

@@ -50,3 +50,5 @@ export const formatName = z.string().regex(/^[a-z][a-z0-9-]{0,63}$/, 'a format i
 /** The agents whose histories Stemma looks for on this machine, and which it hands contexts back to. */
 export const runtimes = ['claude-code', 'codex', 'gemini', 'opencode', 'pi'] as const;
 export type Runtime = (typeof runtimes)[number];
+
+export const webAddress = z.url({ protocol: /^https?$/, error: 'an address begins with http:// or https://, such as http://127.0.0.1:1234/v1' });

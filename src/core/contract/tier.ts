@@ -1,6 +1,6 @@
 import { oc } from '@orpc/contract';
 import { z } from 'zod';
-import { count } from './scalars.js';
+import { count, webAddress } from './scalars.js';
 
 const tierName = z.string().regex(/^[a-z0-9][a-z0-9-]{0,63}$/, 'a backing store has a name of lower-case letters, digits and hyphens');
 const takes = z.enum(['replicate', 'all']);
@@ -10,7 +10,7 @@ const bucket = z.object({
   kind: z.literal('s3'),
   bucket: z.string().min(1).max(255),
   /** Of a server that is not Amazon's. */
-  endpoint: z.url({ protocol: /^https?$/ }).optional(),
+  endpoint: webAddress.optional(),
   region: z.string().min(1).max(64).optional(),
   prefix: z.string().max(512).optional(),
 });

@@ -119,6 +119,35 @@ test('one commit dropped on another opens their comparison; calls are compared f
   server.close();
 });
 
+test('a provider: what was typed stays where it is refused, and removing asks', async ({ page, machine }) => {
+  const { url } = await machine.web();
+  await page.goto(url);
+  await page.getByRole('button', { name: 'Open the sample project' }).click();
+  await page.getByRole('option', { name: prompt }).click();
+  await page.getByRole('tab', { name: 'Run again' }).click();
+  await page.getByRole('button', { name: 'Providers and keys' }).click();
+  const sheet = page.getByRole('dialog', { name: 'Providers and keys' });
+  const [title, address] = [sheet.getByRole('textbox', { name: 'Name' }), sheet.getByRole('textbox', { name: 'Address' })];
+  await title.fill('Mine');
+  await address.fill('ftp://127.0.0.1/v1');
+  await address.press('Enter');
+  await expect(sheet.getByRole('alert')).toContainText('an address begins with http:// or https://');
+  await expect(title).toHaveValue('Mine');
+  await address.fill('http://127.0.0.1:9/v1');
+  await address.press('Enter');
+  const own = sheet.getByRole('listitem').filter({ hasText: 'Mine' });
+  await expect(own).toContainText('http://127.0.0.1:9/v1');
+  await expect(title).toHaveValue('');
+  await own.getByRole('button', { name: 'Remove Mine' }).click();
+  const asked = page.getByRole('dialog', { name: 'Remove Mine?' });
+  await page.keyboard.press('Escape');
+  await expect(asked).toBeHidden();
+  await expect(own).toBeVisible();
+  await own.getByRole('button', { name: 'Remove Mine' }).click();
+  await asked.getByRole('button', { name: 'Remove' }).click();
+  await expect(own).toBeHidden();
+});
+
 test('what if: the turns after it follow on a branch, one by one, and stop where another way is gone', async ({ page, machine }) => {
   const met = complaints(page);
   const lastSaid = ({ body }: Asked): string => JSON.stringify((body.messages as unknown[] | undefined)?.at(-1) ?? '');

@@ -60,7 +60,7 @@ function Accounts({ first }: { first: ProviderAccounts }) {
             </span>
             {account.from === 'settings' && (
               <RemoveButton
-                label={`Remove ${account.title} and its key`}
+                label={`Remove ${account.title}${account.hasKey ? ' and its key' : ''}`}
                 question={`Remove ${account.title}?`}
                 onRemove={() => void take(api.provider.remove({ id: account.id }))}
               >
