@@ -52,11 +52,14 @@ export function checkpoint(chain: Chain, input: CheckpointInput): Commit {
   const format = isCounted ? readerOf(input.format) : formatOf(input.format);
   const given = [input.artifactRef, input.data, input.text].filter((each) => each !== undefined).length;
   if (given !== 1) throw badRequest('artifactRef', `a commit has its content by one of artifactRef, data and text; ${given} were given`);
+  const bytes = input.data !== undefined ? Buffer.from(input.data, 'base64') : input.text !== undefined ? Buffer.from(input.text) : undefined;
+  // What is brought is proved before anybody else waits for the writer.
+  const brought = bytes && contentOf(input, () => bytes, isCounted);
   return chain.artifacts.transaction(() => {
     const parent = input.parent === null ? null : parentOf(chain, input.parent);
-    const bytes = input.data !== undefined ? Buffer.from(input.data, 'base64') : input.text !== undefined ? Buffer.from(input.text) : undefined;
     const { no: artifact, ref } = bytes ? chain.artifacts.put(bytes, { contentType: format.contentType }) : stored(chain, input.artifactRef ?? '');
-    const counts = findFormat(input.format) ? countsIn(chain, input, artifact, bytes ?? chain.artifacts.read(artifact), isCounted) : noCounts;
+    const { counts, outline } = brought ?? contentOf(input, () => chain.artifacts.read(artifact), isCounted);
+    if (outline) saveOutline(chain, artifact, input.format, outline);
     const row = addCommit(chain, {
       ...input,
       parent,
@@ -81,19 +84,26 @@ function stored(chain: Chain, name: string): { readonly no: ArtifactNo; readonly
   return { no, ref: chain.artifacts.stat(no).ref };
 }
 
-/** What the content holds. Its outline is kept where it was made for the counts; else it is made when somebody reads the commit. */
-function countsIn(chain: Chain, input: CheckpointInput, artifact: ArtifactNo, content: Uint8Array, isCounted: boolean): Counts {
-  const parsed = formatOf(input.format).parse(content);
+/** What a commit's content holds, and its outline where that was made for the counts; else it is made when somebody reads the commit. */
+interface Content {
+  readonly counts: Counts;
+  readonly outline?: string;
+}
+
+/** Content of a format that is not known is not even read. */
+function contentOf(input: CheckpointInput, read: () => Uint8Array, isCounted: boolean): Content {
+  const format = findFormat(input.format);
+  if (!format) return { counts: noCounts };
+  const content = read();
+  const parsed = format.parse(content);
   const [problem] = parsed.problems;
   if (problem)
     throw badRequest(contentField(input), `the content does not read as ${input.format}: line ${problem.line}: ${problem.reason}`, {
       line: problem.line,
     });
-  const outline = isCounted ? undefined : outlined(parsed);
-  const counts = outline?.counts ?? countsOfParsed(parsed);
+  const { counts, data } = isCounted ? { counts: countsOfParsed(parsed), data: undefined } : outlined(parsed);
   refuseOtherCounts(input, counts, content.length);
-  if (outline) saveOutline(chain, artifact, input.format, outline.data);
-  return counts;
+  return data === undefined ? { counts } : { counts, outline: data };
 }
 
 const contentField = ({ data, text }: CheckpointInput): string => (data !== undefined ? 'data' : text !== undefined ? 'text' : 'artifactRef');
