@@ -129,7 +129,11 @@ export function openFile(path: string, { upTo, held = usuallyHeld, hash }: OpenO
         !(bytes instanceof Uint8Array) && fstatSync(fd).mtimeMs !== mtimeMs && !blake3OfParts(partsOf(inParts(fd, end), end)).equals(before),
       close: () => undefined,
     });
-    return { ...beginning(size), close: () => closeSync(fd) };
+    const close = (): void => {
+      closeSync(fd);
+      if (!(bytes instanceof Uint8Array)) bytes.close();
+    };
+    return { ...beginning(size), close };
   } catch (error) {
     closeSync(fd);
     throw error;
@@ -187,15 +191,15 @@ function* partsOf(bytes: FileBytes, end: number, start = 0): Generator<Uint8Arra
  * Bytes of an open file, in a room that is used again and again. Whoever reads small ranges one after the other reads the disk seldom.
  * `pass` is told of what is read, and where it stands.
  */
-function inParts(fd: number, length: number, pass: (part: Uint8Array, start: number) => void = () => undefined): FileBytes {
-  let room = Buffer.allocUnsafe(Math.min(readAhead, length));
+function inParts(fd: number, length: number, pass: (part: Uint8Array, start: number) => void = () => undefined): FileParts {
+  let room = roomFor(Math.min(readAhead, length));
   let held = { start: 0, end: 0 };
   return {
     length,
     subarray(start, end) {
       if (start < held.start || end > held.end) {
         const until = Math.min(Math.max(end, start + readAhead), length);
-        if (until - start > room.length) room = Buffer.allocUnsafe(until - start);
+        if (until - start > room.length) room = roomFor(until - start);
         held = { start: 0, end: 0 };
         fill(fd, room.subarray(0, until - start), start);
         held = { start, end: until };
@@ -203,7 +207,26 @@ function inParts(fd: number, length: number, pass: (part: Uint8Array, start: num
       }
       return room.subarray(start - held.start, end - held.start);
     },
+    close() {
+      if (room.length <= largestSpare) spare = room;
+    },
   };
+}
+
+interface FileParts extends FileBytes {
+  /** Nothing of it is read any more. */
+  close(): void;
+}
+
+/** The room of a file that was closed is the next one's: each of its own would be so many pages more, and bring on a collection of garbage. */
+let spare: Buffer | undefined;
+const largestSpare = 8 * 1024 * 1024;
+
+function roomFor(length: number): Buffer {
+  if (!spare || spare.length < length) return Buffer.allocUnsafeSlow(length);
+  const room = spare;
+  spare = undefined;
+  return room;
 }
 
 function readFully(fd: number, start: number, end: number): Uint8Array {

@@ -48,6 +48,23 @@ describe('[F8] a file that is read a part at a time', () => {
     file.close();
   });
 
+  test('is read beside others, and after them', () => {
+    const other = written();
+    writeFileSync(other, Buffer.from(content).reverse());
+    const [first, second] = [openFile(written(), { held: 0 }), openFile(other, { held: 0 })];
+    const isHere = (file: typeof first, bytes: Buffer): boolean =>
+      [0, 1_500_000, 2_999_000].every((at) => Buffer.compare(file.bytes.subarray(at, at + 1_000), bytes.subarray(at, at + 1_000)) === 0);
+    const reversed = Buffer.from(content).reverse();
+    expect([isHere(first, content), isHere(second, reversed)]).toEqual([true, true]);
+    first.close();
+    const third = openFile(other, { held: 0 });
+    expect(third.bytes.subarray(2_000_000, 2_000_100)).toEqual(reversed.subarray(2_000_000, 2_000_100));
+    expect([isHere(second, reversed), isHere(third, reversed)]).toEqual([true, true]);
+    expect([second.hash(), third.hash()]).toEqual([blake3Of(reversed), blake3Of(reversed)]);
+    second.close();
+    third.close();
+  });
+
   test('is the same file when something was appended, another when something was written over', () => {
     const path = written();
     const file = openFile(path, { held: 0 });
