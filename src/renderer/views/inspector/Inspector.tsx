@@ -121,9 +121,7 @@ function CommitFacts({ project, commit }: { project: string; commit: ShownCommit
             </time>,
           ],
           ['Agent', commit.template],
-          commit.principal
-            ? ['By', say.isMachineName(commit.principal) ? <Id key="by" id={commit.principal} what="principal" /> : commit.principal]
-            : undefined,
+          commit.principal ? ['By', <Principal key="by" name={commit.principal} />] : undefined,
           commit.sessionId ? ['Session', <Id key="session" id={commit.sessionId} what="session id" />] : undefined,
           [
             'Format',
@@ -146,6 +144,10 @@ function CommitFacts({ project, commit }: { project: string; commit: ShownCommit
     </section>
   );
 }
+
+/** Whose commit it is: a name for machines in short, a path in full. */
+const Principal = ({ name }: { name: string }) =>
+  say.isMachineName(name) ? <Id id={name} what="principal" /> : <span className="principal">{name}</span>;
 
 const CommitLink = ({ id }: { id: ContextId }) => (
   <button type="button" className="link-button mono commit-link" onClick={() => go({ commit: id, entry: undefined })}>

@@ -47,7 +47,7 @@ export function Reader({ rendered, input, pointed, onPoint }: ReaderProps) {
             { value: 'messages', name: 'As messages', hint: 'With roles, as models want them' },
           ]}
         />
-        <span className="muted grow">{say.tokens(tokens)}</span>
+        <span className="muted ellipsis grow">{say.tokens(tokens)}</span>
         <Button small onClick={() => void copy(rendered.system, 'Copied the text')}>
           Copy
         </Button>
