@@ -1,5 +1,5 @@
 import { type Cached, sha256Of } from '../artifacts/index.js';
-import { type ArtifactNo, atOnce, badRequest, type ContextId, StemmaError, textOf, timestampOf } from '../base/index.js';
+import { type ArtifactNo, atOnce, badRequest, type ContextId, parseJson, StemmaError, textOf, timestampOf } from '../base/index.js';
 import type { Stop, Tier } from '../contract/index.js';
 import {
   countsOf,
@@ -55,11 +55,8 @@ export function materialize(chain: Chain, input: MaterializeInput): Materialized
     way.stop,
     recipe,
   );
-  // What was kept before losses were counted is made again, unless it can have none.
-  const isWhole = kept && (kept.losses !== null || kept.tier === 'native');
-  const result = isWhole
-    ? { ...kept, about: kept.losses === null ? noLosses : (JSON.parse(kept.losses) as About) }
-    : keep(chain, way, target, recipe);
+  const about = kept && aboutOf(kept);
+  const result = about ? { ...kept, about } : keep(chain, way, target, recipe);
   return {
     artifactRef: chain.artifacts.stat(result.artifact).ref,
     format: target.id,
@@ -67,10 +64,16 @@ export function materialize(chain: Chain, input: MaterializeInput): Materialized
     tier: result.tier,
     messageCount: result.messageCount,
     tokenCount: result.tokenCount,
-    cached: isWhole === true,
+    cached: about !== undefined,
     commits: way.contributing.map((step) => step.id),
     ...result.about,
   };
+}
+
+/** What a kept result could not take along. Undefined where that does not read, or was kept before it was counted, unless it can be nothing. */
+function aboutOf({ losses, tier }: Kept & { readonly losses: string | null }): About | undefined {
+  if (losses === null) return tier === 'native' ? noLosses : undefined;
+  return parseJson(losses) as About | undefined;
 }
 
 /** A format by name; without one, or by the commit's own, whatever that is. */

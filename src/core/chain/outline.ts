@@ -1,4 +1,4 @@
-import type { ArtifactNo } from '../base/index.js';
+import { type ArtifactNo, StemmaError } from '../base/index.js';
 import {
   countTokens,
   decodeOutline,
@@ -19,7 +19,7 @@ export function outlineOf(chain: Chain, artifact: ArtifactNo, format: string): O
   const name = `${artifact}:${format}`;
   const recent = chain.outlines.get(name);
   if (recent) return recent;
-  const stored = storedOutline(chain, artifact, format);
+  const stored = readableOutline(chain, artifact, format);
   const outline = stored ?? outlineOfParsed(parsedOf(chain, artifact, format));
   if (!stored && !chain.db.readonly) saveOutline(chain, artifact, format, encodeOutline(outline));
   chain.outlines.set(name, outline, outline.entries.length + 1);
@@ -29,12 +29,22 @@ export function outlineOf(chain: Chain, artifact: ArtifactNo, format: string): O
 /** Outlines of many deltas. Those that are not kept yet are, in one transaction: a sync for each would take longer than all else. */
 export function outlinesOf(chain: Chain, deltas: readonly { readonly artifact: ArtifactNo; readonly format: string }[]): Outline[] {
   const isKept = ({ artifact, format }: (typeof deltas)[number]): boolean =>
-    chain.outlines.get(`${artifact}:${format}`) !== undefined || storedOutline(chain, artifact, format) !== undefined;
+    chain.outlines.get(`${artifact}:${format}`) !== undefined || readableOutline(chain, artifact, format) !== undefined;
   const all = (): Outline[] => deltas.map(({ artifact, format }) => outlineOf(chain, artifact, format));
   return chain.db.readonly || deltas.every(isKept) ? all() : chain.db.transaction(all);
 }
 
-/** The outline that is kept, if this parser made it. */
+/** The outline that is kept, unless it does not read as one: then it is made again like one that is not there. */
+function readableOutline(chain: Chain, artifact: ArtifactNo, format: string): Outline | undefined {
+  try {
+    return storedOutline(chain, artifact, format);
+  } catch (error) {
+    if (error instanceof StemmaError) throw error;
+    return undefined;
+  }
+}
+
+/** The outline that is kept, if this parser made it. @throws where it does not read as one. */
 export function storedOutline(chain: Chain, artifact: ArtifactNo, format: string): Outline | undefined {
   const stored = chain.db.one<{ data: string }>(
     'SELECT data FROM outline WHERE artifact = ? AND format = ? AND parser = ?',

@@ -2,7 +2,19 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, renameSync, rmdirSync, rmSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { openArtifacts } from '../artifacts/index.js';
-import { badRequest, type Clock, corrupt, isObject, notFound, parseJson, recent, StemmaError, stringAt, timestampOf } from '../base/index.js';
+import {
+  badRequest,
+  type Clock,
+  corrupt,
+  inWords,
+  isObject,
+  notFound,
+  parseJson,
+  recent,
+  StemmaError,
+  stringAt,
+  timestampOf,
+} from '../base/index.js';
 import { type Chain, remakeSnapshot } from '../chain/index.js';
 import { tokenizer } from '../formats/index.js';
 import { makeFolders, writeNew } from '../intake/index.js';
@@ -84,7 +96,7 @@ export function openFolder(
   const { projectId, name, createdAt } = said;
   makeFolders(join(dir, objects));
   const file = join(dir, database);
-  const { db, salvaged } = openOrRescue(file, repair, busyMs);
+  const { db, salvaged } = openOrRescue(file, projectId, repair, busyMs);
   const outlines: Chain['outlines'] = recent(outlineBudget);
   const parsed: Chain['parsed'] = recent(parsedBudget);
   const placed: Chain['placed'] = recent(placeBudget);
@@ -118,12 +130,17 @@ export function openFolder(
   };
 }
 
-function openOrRescue(file: string, repair: boolean, busyMs: number | undefined): { db: OpenDatabase; salvaged?: Salvage | undefined } {
+function openOrRescue(
+  file: string,
+  projectId: string,
+  repair: boolean,
+  busyMs: number | undefined,
+): { db: OpenDatabase; salvaged?: Salvage | undefined } {
   const open = (): OpenDatabase => openDatabase(file, { backupPath: (from) => `${file}.format-${from}`, ...(busyMs !== undefined && { busyMs }) });
   try {
     const db = open();
     // Its tables are looked up here, and not first by who reads them.
-    if (repair) db.one('SELECT COUNT(*) FROM project');
+    if (repair) numberOf(db, projectId);
     return { db };
   } catch (error) {
     if (!repair || !(error instanceof StemmaError && (error.code === 'CORRUPT' || error.code === 'CONFLICT'))) throw error;
@@ -149,10 +166,26 @@ function readManifest(dir: string): Pick<ProjectFolder, 'projectId' | 'name' | '
 }
 
 function projectNo(db: OpenDatabase, projectId: string, name: string, createdAt: number): number {
-  // Not by the index: where that is damaged, the project would be made a second time, and the first with all it holds would be nobody's.
-  const find = (): number | undefined => db.one<{ no: number }>('SELECT no FROM project NOT INDEXED WHERE projectId = ?', projectId)?.no;
   return (
-    find() ??
-    db.transaction(() => find() ?? db.run('INSERT INTO project (projectId, name, createdAt) VALUES (?, ?, ?)', projectId, name, createdAt).rowId)
+    numberOf(db, projectId) ??
+    db.transaction(
+      () => numberOf(db, projectId) ?? db.run('INSERT INTO project (projectId, name, createdAt) VALUES (?, ?, ?)', projectId, name, createdAt).rowId,
+    )
   );
+}
+
+/**
+ * Undefined where the database is new. Not by the index, and not beside another: the project would be made a second time, and the first with
+ * all it holds would be nobody's. @throws CORRUPT where it is another project's.
+ */
+function numberOf(db: OpenDatabase, projectId: string): number | undefined {
+  const projects = db.all<{ no: number; projectId: string }>('SELECT no, projectId FROM project NOT INDEXED');
+  const own = projects.find((project) => project.projectId === projectId);
+  const [other] = projects;
+  if (!own && other)
+    throw corrupt(
+      projectId,
+      `${manifest} says that this is project ${projectId}, its database that it is ${inWords(other.projectId)}: one of them has changed; run "stemma fsck --repair", or put ${manifest} back from a copy`,
+    );
+  return own?.no;
 }

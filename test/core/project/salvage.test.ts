@@ -5,7 +5,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { refOf } from '../../../src/core/artifacts/index.js';
 import type { ContextId } from '../../../src/core/base/index.js';
 import { addCard } from '../../../src/core/cards/index.js';
-import { checkpoint, history, materializedBytes, show, tips, update } from '../../../src/core/chain/index.js';
+import { checkpoint, entries, history, materialize, materializedBytes, show, tips, update } from '../../../src/core/chain/index.js';
 import { importPaths } from '../../../src/core/intake/index.js';
 import { atOnce, checkProject, createProject, openProject, type Problem, type Project, repairProject } from '../../../src/core/project/index.js';
 import { createTicket } from '../../../src/core/tickets/index.js';
@@ -113,6 +113,19 @@ describe('a byte that no statement changed', () => {
     expect(told(made)).toContainEqual(expect.objectContaining({ kind: 'row', id: expect.stringMatching(/^ctx-/) }));
     expect(atOnce(repairProject(reopened(made))).problems.every(({ repaired }) => repaired)).toBe(true);
     expect(rowsOf(made)).toEqual(whole);
+  });
+
+  test('[S15] what is made out of others is made again where it does not read', () => {
+    const { chain, project } = door();
+    const id = commit(project, null, prompt('u1', 'hello'));
+    const whole = { entries: entries(chain, { id }), kept: materialize(chain, { id, format: 'narrative-v1' }) };
+    chain.db.run("UPDATE outline SET data = '[' || data");
+    chain.db.run("UPDATE materialized SET losses = '[' || losses");
+    expect(atOnce(checkProject(project)).problems).toContainEqual(expect.objectContaining({ kind: 'outline', id }));
+    chain.outlines.clear();
+    expect(entries(chain, { id })).toEqual(whole.entries);
+    expect(materialize(chain, { id, format: 'narrative-v1' })).toEqual(whole.kept);
+    expect(atOnce(checkProject(project)).problems).toEqual([]);
   });
 
   test.each([
@@ -360,6 +373,19 @@ describe('a database that cannot be opened', () => {
     const bytes = readFileSync(fileOf(made));
     bytes[place] = (bytes[place] ?? 0) ^ 0x40;
     writeFileSync(fileOf(made), bytes);
+    const project = reopened(made, { repair: true });
+    expect(history(project.chain, id)).toHaveLength(2);
+    expect(atOnce(checkProject(project)).problems).toEqual([]);
+  });
+
+  test('[S16] as this project, because its id there is another: told, and put right with nothing lost', () => {
+    const { made, id } = dir();
+    const { projectId } = JSON.parse(readFileSync(join(made, 'project.json'), 'utf8')) as { projectId: string };
+    const bytes = readFileSync(fileOf(made));
+    for (let place = bytes.indexOf(projectId); place !== -1; place = bytes.indexOf(projectId, place + 1))
+      bytes.writeUInt8(bytes.readUInt8(place + 3) ^ 1, place + 3);
+    writeFileSync(fileOf(made), bytes);
+    expect(() => reopened(made)).toThrow(expect.objectContaining({ code: 'CORRUPT', message: expect.stringContaining('--repair') }));
     const project = reopened(made, { repair: true });
     expect(history(project.chain, id)).toHaveLength(2);
     expect(atOnce(checkProject(project)).problems).toEqual([]);
