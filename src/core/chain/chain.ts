@@ -74,8 +74,8 @@ export interface Placed {
 export const hashColumn = '(SELECT a.hash FROM artifact a WHERE a.no = c.artifact) AS hash';
 
 /**
- * The columns of a `ContextRow`, to stand before a WHERE on `c`. By subqueries: better-sqlite3 makes a new row function
- * for each read of a join, which costs more than the read.
+ * The columns of a `ContextRow`, to stand before a WHERE on `c`. By subqueries: SQLite plans a join
+ * with a bound key anew each time it is asked, and better-sqlite3 makes a new row function for that, which costs more than the read.
  */
 export const selectContext = /* sql */ `
 SELECT c.seq, c.id, c.parent, c.line, c.depth, c.type, c.artifact, c.format, c.template, c.principal, c.machine, c.sessionId,

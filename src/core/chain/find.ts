@@ -60,13 +60,13 @@ export function isAncestor(chain: Chain, ancestor: ContextRow, of: ContextRow): 
 
 /** The commit that a line branches off from. */
 export const originOf = (chain: Chain, line: number): { readonly seq: CommitSeq; readonly line: number; readonly depth: number } | undefined =>
-  chain.db.one('SELECT c.seq, c.line, c.depth FROM line l JOIN context c ON c.seq = l.origin WHERE l.no = ?', line);
+  chain.db.one('SELECT seq, line, depth FROM context WHERE seq = (SELECT origin FROM line WHERE no = ?)', line);
 
 /** The commits that name this one as their parent, the one that goes on in its line first. */
 export function childrenOf(chain: Chain, row: ContextRow): ContextRow[] {
   const next = chain.db.all<ContextRow>(`${selectContext} WHERE c.line = ? AND c.depth = ?`, row.line, row.depth + 1);
   const branches = chain.db.all<ContextRow>(
-    `${selectContext} JOIN line l ON l.no = c.line WHERE l.origin = ? AND c.depth = ? ORDER BY c.seq`,
+    `${selectContext} WHERE c.line IN (SELECT no FROM line WHERE origin = ?) AND c.depth = ? ORDER BY c.seq`,
     row.seq,
     row.depth + 1,
   );
