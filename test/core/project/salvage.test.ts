@@ -118,13 +118,13 @@ describe('a byte that no statement changed', () => {
   test('[S15] what is made out of others is made again where it does not read', () => {
     const { chain, project } = door();
     const id = commit(project, null, prompt('u1', 'hello'));
-    const whole = { entries: entries(chain, { id }), kept: materialize(chain, { id, format: 'narrative-v1' }) };
+    const whole = { entries: entries(chain, { id }), kept: materialize(chain, { id, format: 'narrative' }) };
     chain.db.run("UPDATE outline SET data = '[' || data");
     chain.db.run("UPDATE materialized SET losses = '[' || losses");
     expect(atOnce(checkProject(project)).problems).toContainEqual(expect.objectContaining({ kind: 'outline', id }));
     chain.outlines.clear();
     expect(entries(chain, { id })).toEqual(whole.entries);
-    expect(materialize(chain, { id, format: 'narrative-v1' })).toEqual(whole.kept);
+    expect(materialize(chain, { id, format: 'narrative' })).toEqual(whole.kept);
     expect(atOnce(checkProject(project)).problems).toEqual([]);
   });
 
