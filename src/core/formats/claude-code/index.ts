@@ -1,12 +1,13 @@
 // claude-code: the histories of Claude Code, JSONL files in which each record names the one before it.
-// lines.ts finds records in bytes, record.ts says what one is, tree.ts how they hang together, line.ts what is kept of them, plan.ts
-// cuts the tree into commits, tail.ts what a file has grown by; entries.ts reads, write.ts and session.ts write, progress.ts says how far it has come.
+// lines.ts finds records in bytes, record.ts says what one is, line.ts what is kept of them, tree.ts how they hang together; plan.ts plans: segments.ts
+// cuts the tree into runs, commits.ts makes commits of them, tail.ts knows what a file has grown by; entries.ts reads, write.ts and session.ts write.
 import { facts, type ImportableFormat, type ParsedDelta } from '../format.js';
 import { concatLineParts } from '../jsonl.js';
 import { scanLines } from './lines.js';
 import { peek } from './peek.js';
-import { formatId, planImport, readPieces } from './plan.js';
+import { formatId, planImport } from './plan.js';
 import { progress } from './progress.js';
+import { readPieces } from './reading.js';
 import { writeSession } from './session.js';
 import { concatLines, cutLines, writeEntries } from './write.js';
 

@@ -3,7 +3,6 @@ import type { FileBytes, ParsedDelta } from '../format.js';
 import { type OutlinePart, outlinePart } from '../outline.js';
 import { elisionsOf, entriesOf } from './entries.js';
 import { eachRecord, type Piece, recordAt } from './lines.js';
-import type { Segment } from './plan.js';
 import {
   type AgentCall,
   agentCallsOf,
@@ -19,6 +18,7 @@ import {
   syntheticModel,
   uuidOf,
 } from './record.js';
+import type { Segment } from './segments.js';
 import { type Title, titleOf } from './title.js';
 import type { Strand } from './tree.js';
 
