@@ -48,6 +48,7 @@ describe('numbers as the window says them', () => {
   test('a principal is known by its folder, whatever the slashes; one without a name by its template', () => {
     expect(whose('claude-code@/Users/alex/workspace/cli', 'claude-code')).toBe('cli');
     expect(whose('claude-code@C:\\work\\api\\', 'claude-code')).toBe('api');
+    expect(whose('claude-code@/work/cli/.worktrees/4', 'claude-code')).toBe('.worktrees/4');
     expect(whose('alex', 'coder')).toBe('alex');
     expect(whose(undefined, 'coder')).toBe('coder');
     expect(whose('01a200109f897b52827a78c3960d4673_01a200109fc374da8eab50a8731c03bd', 'Writer')).toBe('Writer');

@@ -36,10 +36,15 @@ export const shortId = (id: string): string => (/[0-9a-f]{12}7[0-9a-f]{19}$/.tes
 /** Whether a name is one that only machines read. */
 export const isMachineName = (name: string): boolean => /^[0-9a-f]{32}(_[0-9a-f]{32})?$/.test(name);
 
-/** Whose commit it is, in a word: an agent at a folder is known by the folder's own name, one without a name by what kind of agent it is. */
+/**
+ * Whose commit it is, in a word: an agent at a folder is known by the folder's own name, with the one above where that is but a number; one
+ * without a name by what kind of agent it is.
+ */
 export function whose(principal: string | undefined, template: string): string {
   if (principal === undefined || isMachineName(principal)) return template;
-  return principal.split(/[\\/]/).findLast((part) => part !== '') ?? principal;
+  const parts = principal.split(/[\\/]/).filter((part) => part !== '');
+  const own = parts.at(-1) ?? principal;
+  return /\p{L}/u.test(own) ? own : parts.slice(-2).join('/');
 }
 
 const time = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' });
