@@ -253,11 +253,13 @@ describe('a flipped byte', () => {
       const copy = join(scratch(), 'c.stemma');
       cpSync(dir, copy, { recursive: true });
       const flipped = Buffer.from(sound);
-      // The first page, then evenly through the file.
-      const at = step % 8 === 0 ? Math.floor((4096 * step) / steps) : Math.floor((sound.length * (step + 0.37)) / steps);
-      flipped[at] = (flipped[at] ?? 0) ^ (1 << (step % 8));
+      // The first page, where pages say what they hold and where, and evenly through the file.
+      const evenly = Math.floor((sound.length * (step + 0.37)) / steps);
+      const at = [Math.floor((4096 * step) / steps), evenly - (evenly % 4096) + (step % 31)][step % 4] ?? evenly;
+      const bit = (step * 5) % 8;
+      flipped[at] = (flipped[at] ?? 0) ^ (1 << bit);
       writeFileSync(join(copy, 'stemma.db'), flipped);
-      const place = `bit ${step % 8} of byte ${at}`;
+      const place = `bit ${bit} of byte ${at}`;
       const now = rowsIn(copy);
       if (outcome(copy, ids, refs) === 'clean') expect([place, now === before]).toEqual([place, true]);
       else {
