@@ -315,7 +315,7 @@ function backUp(raw: Database.Database, path: string | undefined): void {
 
 /** What SQLite says where the tables are not those that we made: our own statements fit them. */
 const otherTables =
-  /^(unsupported file format|foreign key mismatch|no such (table|column|index|trigger|function)|malformed (database schema|JSON)|near |invalid fts5 |vtable constructor failed)|has no column/;
+  /^(unsupported file format|foreign key mismatch|no such (table|column|index|trigger|function)|malformed (database schema|JSON)|near |invalid fts5 |unrecognized option|vtable constructor failed)|has no column/;
 
 /** What a look finds, or that the damage does not let it look: what others found stays. */
 function orWords(look: () => string[]): string[] {
