@@ -21,6 +21,7 @@ import {
   type WritableEntry,
   type WriteOptions,
 } from '../formats/index.js';
+import { provedRows } from '../store/index.js';
 import type { Chain, ContextRow, Materialized, Step } from './chain.js';
 import { entriesAlong } from './entries.js';
 import { commitAt, commitOf } from './find.js';
@@ -38,6 +39,19 @@ export interface MaterializeInput {
 /** The format of an empty conversation where none is asked for. */
 const emptyFormat = 'claude-code-v1';
 
+/** A kept result is taken at its word: a row that is not what was written is none, and the result is made again (S15). */
+export const keptResults = provedRows('materialized', [
+  'context',
+  'stop',
+  'format',
+  'project',
+  'artifact',
+  'tier',
+  'messageCount',
+  'tokenCount',
+  'losses',
+]);
+
 /**
  * Puts a conversation together again out of its chain and keeps it as an artifact (seed, "Materialize").
  * @throws BAD_REQUEST for an unknown format, or a stop that is no ancestor.
@@ -50,7 +64,7 @@ export function materialize(chain: Chain, input: MaterializeInput): Materialized
   const way = walk(chain, tip, input.stop);
   const recipe = recipeOf(target, input);
   const kept = chain.db.one<Kept & { losses: string | null }>(
-    'SELECT artifact, tier, messageCount, tokenCount, losses FROM materialized WHERE context = ? AND stop = ? AND format = ?',
+    `SELECT artifact, tier, messageCount, tokenCount, losses FROM ${keptResults} WHERE context = ? AND stop = ? AND format = ?`,
     tip.seq,
     way.stop,
     recipe,
@@ -204,7 +218,7 @@ export function idsOf(name: string): () => string {
 /** Makes the bytes of a dropped snapshot again, for the artifact store. */
 export function remakeSnapshot(chain: Chain, artifact: ArtifactNo): Uint8Array | undefined {
   const recipe = chain.db.one<{ context: ContextRow['seq']; stop: Walk['stop']; format: string }>(
-    'SELECT context, stop, format FROM materialized WHERE artifact = ?',
+    `SELECT context, stop, format FROM ${keptResults} WHERE artifact = ?`,
     artifact,
   );
   if (!recipe) return undefined;
@@ -323,7 +337,7 @@ function earlierResults(chain: Chain, way: Walk, format: string): Earlier[] {
   const stops = isAll && (way.stop === 'root' || way.stop === 'compaction') ? ['root', 'compaction'] : [way.stop];
   const found: Earlier[] = [];
   for (const { context, artifact } of chain.db.each<{ context: ContextRow['seq']; artifact: ArtifactNo }>(
-    `SELECT context, artifact FROM materialized
+    `SELECT context, artifact FROM ${keptResults}
       WHERE context BETWEEN ? AND ? AND project = ? AND stop IN (SELECT value FROM json_each(?)) AND format = ? AND tier = 'native'
       ORDER BY context DESC`,
     first.seq,

@@ -2,7 +2,7 @@ import { type CommitSeq, StemmaError } from '../base/index.js';
 import { readerOf } from '../formats/index.js';
 import type { Chain } from './chain.js';
 import { commitAt } from './find.js';
-import { keepInSteps } from './materialize.js';
+import { keepInSteps, keptResults } from './materialize.js';
 import { walk } from './walk.js';
 
 /** From so many commits on a walk is long, and from so many tokens on what it gives is. */
@@ -56,7 +56,7 @@ const placesToRest = (chain: Chain, limits: RestLimits): CommitSeq[] =>
 /** False where the walk is short (a compaction is near), kept already, or none that is put together delta by delta. */
 function* keepAt(chain: Chain, seq: CommitSeq, limits: RestLimits): Generator<undefined, boolean> {
   const tip = commitAt(chain, seq);
-  const isKept = chain.db.one("SELECT 1 FROM materialized WHERE context = ? AND stop = 'compaction' AND format = ?", seq, tip.format);
+  const isKept = chain.db.one(`SELECT 1 FROM ${keptResults} WHERE context = ? AND stop = 'compaction' AND format = ?`, seq, tip.format);
   const way = walk(chain, tip);
   if (isKept || (way.contributing.length < limits.commits && tip.contextTokens < limits.tokens)) return false;
   try {

@@ -5,4 +5,4 @@ export * from './database.js';
 export * from './foreign.js';
 export { formatVersion } from './migrations.js';
 export type { Trace } from './salvage.js';
-export type { ChangedRow } from './sums.js';
+export { type ChangedRow, provedRows } from './sums.js';

@@ -10,7 +10,7 @@ export const sumColumn = 'rowSum';
 const functionName = 'stemmaSum';
 
 /** Tables that are made again from others or only speed things up: whoever reads them finds out, or loses nothing. */
-const unsummed = /^(sqlite_.*|outline|materialized|record|principalCommit|progress|tierCopy|search.*|requestMessage)$/;
+const unsummed = /^(sqlite_.*|outline|record|principalCommit|progress|tierCopy|search.*|requestMessage)$/;
 
 /** Large columns that prove themselves by the object's hash: of these the length counts. */
 const provedElsewhere: Readonly<Record<string, readonly string[]>> = { artifact: ['data', 'chunks'] };
@@ -93,6 +93,13 @@ function triggersOf(table: TableShape): Record<string, string> {
 }
 
 const insertTrigger = ({ name }: TableShape): string => `${name}SumInserted`;
+
+/**
+ * Rows of a table that are what was written, to stand behind FROM: for readers who take a row at its word. `columns` are all of the table's, in
+ * its order. Not a view: where there is one, SQLite's check of pages does not tell of those that are of no tree.
+ */
+export const provedRows = (table: string, columns: readonly string[]): string =>
+  `(SELECT ${columns.join(', ')} FROM ${table} WHERE ${sumColumn} IS ${functionName}(${columns.join(', ')}))`;
 
 /** Gives every table that is to have sums its column and triggers; rows of a table that had none, or other columns, get theirs anew. */
 export function keepSums(raw: Database.Database): void {

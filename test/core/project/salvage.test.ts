@@ -56,9 +56,9 @@ function rowsOf(dir: string): unknown {
 }
 
 /** Writes as a disk does: without the triggers that keep sums. */
-function unsummed(db: Pick<Project['db'], 'transaction' | 'all' | 'run'>, sql: string): void {
+function unsummed(db: Pick<Project['db'], 'transaction' | 'all' | 'run'>, sql: string, table = 'context'): void {
   db.transaction(() => {
-    const triggers = db.all<{ name: string; sql: string }>("SELECT name, sql FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = 'context'");
+    const triggers = db.all<{ name: string; sql: string }>("SELECT name, sql FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = ?", table);
     for (const { name } of triggers) db.run(`DROP TRIGGER ${name}`);
     db.run(sql);
     for (const trigger of triggers) db.run(trigger.sql);
@@ -125,6 +125,17 @@ describe('a byte that no statement changed', () => {
     chain.outlines.clear();
     expect(entries(chain, { id })).toEqual(whole.entries);
     expect(materialize(chain, { id, format: 'narrative' })).toEqual(whole.kept);
+    expect(atOnce(checkProject(project)).problems).toEqual([]);
+  });
+
+  test('[S15, C20] a kept result that is another’s is not taken for the commit’s own: it is made again', () => {
+    const { chain, project } = door();
+    const ids = ['hello', 'another thing'].map((words, n) => commit(project, null, prompt(`u${n}`, words)));
+    const [own, other] = ids.map((id) => materialize(chain, { id, format: 'narrative' }));
+    unsummed(project.db, 'UPDATE materialized SET artifact = (SELECT MAX(artifact) FROM materialized)', 'materialized');
+    expect(atOnce(checkProject(project)).problems).toContainEqual(expect.objectContaining({ kind: 'row' }));
+    expect(materialize(chain, { id: ids[0] as ContextId, format: 'narrative' })).toEqual({ ...own, cached: false });
+    expect(materialize(chain, { id: ids[1] as ContextId, format: 'narrative' })).toEqual({ ...other, cached: true });
     expect(atOnce(checkProject(project)).problems).toEqual([]);
   });
 
