@@ -56,8 +56,8 @@ export function* repairProject(project: Project): Generator<undefined, CheckResu
 function mendDatabase(project: Project, problems: readonly Problem[]): { problems: Problem[]; lost: Salvage['lost'] } {
   const nothing = { problems: [], lost: [] };
   if (!problems.some(({ kind }) => kind === 'database' || kind === 'row')) return nothing;
-  // Pages that are of no tree may be those of one that begins elsewhere than the schema says.
-  if (problems.some(({ message }) => message.includes('never used'))) project.db.mendRoots();
+  // Pages that are of no tree may be those of one that the schema does not name any more, or where it does not begin.
+  if (problems.some(({ message }) => /never used|^the definition of/.test(message))) project.db.mendSchema();
   if (databaseProblems(project).length === 0 && orFalse(() => project.db.mendRows())) return nothing;
   const salvage = project.db.salvage();
   return { problems: standIns(project.chain, salvage), lost: salvage.lost };

@@ -2,7 +2,7 @@ import { closeSync, copyFileSync, existsSync, fstatSync, fsyncSync, openSync, re
 import Database from 'better-sqlite3';
 import { corrupt, StemmaError } from '../base/index.js';
 import { migrate } from './migrations.js';
-import { changedDefinitions, integrityOf, mendDefinitions, mendHeader, mendRoots, type Salvaged, salvage } from './salvage.js';
+import { changedDefinitions, integrityOf, mendDefinitions, mendHeader, mendRoots, mendSchemaPages, type Salvaged, salvage } from './salvage.js';
 import { type ChangedRow, changedRows, mendRows, registerSums, type SummedInsert, summedInsert, tablesOf } from './sums.js';
 
 type Value = string | number | bigint | Uint8Array | null;
@@ -52,10 +52,10 @@ export interface OpenDatabase extends WritableDb {
   /** Puts rows right of which one byte has changed. False where others have as well. */
   mendRows(): boolean;
   /**
-   * Finds tables and indexes again that begin elsewhere than the schema says, where one byte of that has changed. False where that is not
-   * the damage. @throws LOCKED where another process has the project open.
+   * Puts back what one byte has changed in the schema: in its own pages, or where a table or an index begins. False where that is not the
+   * damage. @throws LOCKED where another process has the project open.
    */
-  mendRoots(): boolean;
+  mendSchema(): boolean;
   /**
    * Writes the database anew out of every row that still is what was written, and keeps the damaged file beside it. Derived tables are
    * empty after. @throws LOCKED where another process has the project open.
@@ -201,7 +201,7 @@ export function openDatabase(file: string, options: OpenOptions = {}): OpenDatab
           .map((table) => mendRows(raw, table))
           .every(Boolean),
       ),
-    mendRoots: () => aside(() => mendRoots(file)),
+    mendSchema: () => aside(() => mendSchemaPages(file) || mendRoots(file)),
     salvage: () => aside(() => guard(() => rescue(file))),
   };
   try {
@@ -233,7 +233,7 @@ function leaveLog(raw: Database.Database): void {
 export function rescueDatabase(file: string): Salvage | undefined {
   const asItWas = unusedName(`${file}.damaged`);
   copyFileSync(file, asItWas);
-  const isMended = [mendHeader(file), mendDefinitions(file), mendRoots(file)].includes(true);
+  const isMended = [mendHeader(file), mendSchemaPages(file), mendDefinitions(file), mendRoots(file)].includes(true);
   if (isMended && opens(file)) return undefined;
   try {
     const result = guard(() => rescue(file));

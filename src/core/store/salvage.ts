@@ -207,9 +207,11 @@ function withSample<T>(read: (sample: Database.Database) => T): T {
   const sample = new Database(':memory:');
   try {
     registerSums(sample);
+    sample.exec('BEGIN');
     for (const step of steps) sample.exec(step);
     keepSums(sample);
     sample.pragma(`user_version = ${steps.length}`);
+    sample.exec('COMMIT');
     return read(sample);
   } finally {
     sample.close();
@@ -277,6 +279,34 @@ export const mendDefinitions = (file: string): boolean =>
     for (const { rowid, wanted } of changed) write.run(wanted.type, wanted.name, wanted.tbl_name, wanted.sql, rowid);
     return changed.length > 0;
   });
+
+/**
+ * Puts a byte of the schema's own pages back. They are the same in every project that this version made: nothing is written to them later.
+ * False where none has changed, or more than one: a project that came from older versions has pages of its own.
+ */
+export function mendSchemaPages(file: string): boolean {
+  const { whole, pages } = withSample((sample) => ({
+    whole: sample.serialize(),
+    pages: sample.prepare("SELECT pageno FROM dbstat WHERE name = 'sqlite_schema'").pluck().all() as number[],
+  }));
+  const { pageSize, bytes } = readPages(file, pages);
+  const changed: number[] = [];
+  for (const [page, found] of bytes) {
+    const start = (page - 1) * pageSize;
+    if (found.equals(whole.subarray(start, start + pageSize))) continue;
+    for (const [at, byte] of found.entries()) if (start + at >= headerLength && byte !== whole[start + at]) changed.push(start + at);
+  }
+  const [place] = changed;
+  if (place === undefined || changed.length > 1) return false;
+  const fd = openSync(file, 'r+');
+  try {
+    writeSync(fd, whole, place, 1, place);
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+  return true;
+}
 
 /** Places that are tried for a tree that is not where the schema says: for each all pages are read through. */
 const mostPlaces = 200;

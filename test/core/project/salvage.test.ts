@@ -229,6 +229,28 @@ describe('a page of a table that cannot be read', () => {
     },
   );
 
+  test('[S16] none, where a byte of the schema’s own pages is another, wherever it stands: it is put back', () => {
+    const { dir, ids, texts } = chain();
+    const sound = readFileSync(fileOf(dir));
+    const raw = new Database(fileOf(dir), { readonly: true });
+    const pages = raw.prepare("SELECT pageno FROM dbstat WHERE name = 'sqlite_schema'").pluck().all() as number[];
+    raw.close();
+    // Kind, free blocks, count of cells, where they begin, pointers, and what stands at the end of the page.
+    const inPage = (n: number): number => [n % 8, 8 + ((n * 5) % 24), 4_095 - n * 7][n % 3] as number;
+    const places = pages.map((page, n) => (page - 1) * 4_096 + inPage(n) + (page === 1 ? 100 : 0));
+    for (const [n, place] of places.entries()) {
+      const moved = join(scratch(), 'schema.stemma');
+      cpSync(dir, moved, { recursive: true });
+      const bytes = Buffer.from(sound);
+      bytes[place] = (bytes[place] ?? 0) ^ (1 << (n % 8));
+      writeFileSync(fileOf(moved), bytes);
+      const project = reopened(moved, { repair: true });
+      atOnce(repairProject(project));
+      expect([place, ids.filter((id) => readable(project, id) !== texts.get(id))]).toEqual([place, []]);
+      expect(atOnce(checkProject(project)).problems).toEqual([]);
+    }
+  });
+
   test('[C1, S16] none, where a letter of a commit is another, wherever it stands: the commit has its name back', () => {
     const { dir, ids, texts } = chain();
     const id = ids[30] as ContextId;
