@@ -3,7 +3,7 @@ import { type ReadCalls, readCalls } from '../requests/index.js';
 import { type FoundFile, type OpenFile, openFile, Unreadable } from './files.js';
 import type { Asked, Planned, Planner } from './planner.js';
 import type { PlanRequest } from './planning.js';
-import { recognized } from './recognize.js';
+import { headOf, recognized } from './recognize.js';
 import { latestSource } from './sources.js';
 
 /** So many files are with the threads at a time: what they have read waits in memory. */
@@ -30,7 +30,7 @@ function readMeanwhile({ path }: FoundFile, { format: asked }: Pick<PlanRequest,
   try {
     file = openFile(path, { held: 0 });
     const { bytes, whole, modifiedAt } = file;
-    const format = asked ?? recognized(bytes.subarray(0, Math.min(headLength, bytes.length)), path)?.format.id;
+    const format = asked ?? recognized(headOf(bytes), path)?.format.id;
     return format === undefined ? {} : { calls: readCalls({ bytes, whole, format }), modifiedAt };
   } catch (error) {
     // The thread says so, too.
@@ -41,7 +41,6 @@ function readMeanwhile({ path }: FoundFile, { format: asked }: Pick<PlanRequest,
   }
 }
 
-const headLength = 64 * 1024;
 /** How long one wait is at most, in milliseconds: between two of them the engine hears others. */
 const waitMs = 20;
 

@@ -1,7 +1,7 @@
 import { StemmaError } from '../base/index.js';
 import { filesUnder, ioReason, readEnds } from './files.js';
 import { mayHold, withHolding } from './members.js';
-import { recognized } from './recognize.js';
+import { headLength, recognized } from './recognize.js';
 
 export interface Detected {
   readonly path: string;
@@ -11,8 +11,6 @@ export interface Detected {
   /** 0 to 1. */
   readonly confidence: number;
 }
-
-const headLength = 64 * 1024;
 
 /** What each file at and under the paths is, as far as its beginning tells; files of no known format are left out. */
 export function detect(paths: readonly string[]): Detected[] {

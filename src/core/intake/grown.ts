@@ -7,7 +7,7 @@ import { ioReason, type OpenFile, openFile, readRange, sizeOf, Unreadable } from
 import { holdOn, mayBeHeld, takeHeld } from './held.js';
 import { importFile, importHolding } from './import.js';
 import { isDatabaseFile } from './members.js';
-import { recognized } from './recognize.js';
+import { headOf, recognized } from './recognize.js';
 import { latestSource, type SourceRow } from './sources.js';
 
 export interface Taking {
@@ -49,7 +49,6 @@ export interface Taken {
   readonly ended: boolean;
 }
 
-const headLength = 64 * 1024;
 const seamLength = 256;
 const untold = (length: number): Progress => ({ settled: 0, resting: length, open: length > 0, ended: false });
 
@@ -80,7 +79,7 @@ export function takeIn(chain: Chain, path: string, { what, granularity, seam }: 
     const size = file.bytes.length;
     const before = latestSource(chain, path);
     const from = before && size >= before.resumeAt && goesOn(file, before, seam) ? before.resumeAt : 0;
-    const format = importable(before?.format) ?? recognized(file.bytes.subarray(0, Math.min(headLength, size)), path)?.format;
+    const format = importable(before?.format) ?? recognized(headOf(file.bytes), path)?.format;
     if (!format) return { ...nothing, bytes: size, pending: size };
     const fresh = file.bytes.subarray(from, size);
     const { settled, resting, open, ended } = format.progress?.(fresh, granularity) ?? untold(fresh.length);

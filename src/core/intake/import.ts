@@ -10,7 +10,7 @@ import { type Document, documentOf, type Holding, mayHold, membersNamed, members
 import { fileNear } from './near.js';
 import { PlanLost, type Planned, type Planner } from './planner.js';
 import type { SentPlan } from './planning.js';
-import { recognized } from './recognize.js';
+import { headOf, recognized } from './recognize.js';
 import { latestSource, latestUnder, type SourceRow, saveSource } from './sources.js';
 import { type FileResult, store, storeAgain } from './storing.js';
 import { attachWaiting } from './waiting.js';
@@ -256,7 +256,7 @@ interface Known extends Pick<Lines, 'scan'> {
 function importOpen(chain: Chain, found: FoundFile, file: OpenFile, asked: Ask, { scan, planned: ahead }: Known = {}): FileResult | undefined {
   const { path } = found;
   const { bytes } = file;
-  const format = asked.format ?? recognized(bytes.subarray(0, Math.min(64 * 1024, bytes.length)), path)?.format;
+  const format = asked.format ?? recognized(headOf(bytes), path)?.format;
   if (!format) return refused(path, bytes.length === 0 ? 'it is empty' : 'it is in no format that Stemma imports');
   const before = latestSource(chain, path);
   const grown = before && bytes.length >= before.resumeAt && file.hash(before.resumeAt).equals(before.resumeHash) ? before : undefined;

@@ -4,6 +4,7 @@ import { StemmaError } from '../base/index.js';
 import { type ImportableFormat, importableFormats, type Lines, type Member } from '../formats/index.js';
 import { withForeign } from '../store/index.js';
 import { databaseEndings, type FoundFile, ioReason, readEnds } from './files.js';
+import { headLength } from './recognize.js';
 
 const magic = Buffer.from('SQLite format 3\0');
 
@@ -54,8 +55,6 @@ export function mayHold(path: string): boolean {
   const { head } = readEnds(path, headLength);
   return isDatabase(head) && importableFormats.some(({ database }) => database?.mayBe(basename(path), head));
 }
-const headLength = 64 * 1024;
-
 /** Whether the file begins as a database of SQLite does. */
 export const isDatabaseFile = (path: string): boolean => databaseEndings.has(extname(path)) && isDatabase(readEnds(path, magic.length).head);
 

@@ -3,7 +3,7 @@ import type { ReadCalls } from '../requests/index.js';
 import { metaBeside } from './beside.js';
 import { openFile, Unreadable } from './files.js';
 import type { Granularity } from './import.js';
-import { recognized } from './recognize.js';
+import { headOf, recognized } from './recognize.js';
 
 /** What a thread that plans is asked for: a file that the project has not taken in yet. */
 export interface PlanRequest {
@@ -40,7 +40,6 @@ export interface PlanListener {
   send(commits: readonly SentCommit[]): void;
 }
 
-const headLength = 64 * 1024;
 /** So many characters of outlines, about, are handed over together. */
 const toldAtOnce = 64 * 1024;
 
@@ -54,7 +53,7 @@ export function planFile({ path, format: asked, granularity }: PlanRequest, list
     // Its bytes are read again by who stores them: to hand them over would cost more than that.
     file = openFile(path, { held: 0 });
     const { bytes, modifiedAt } = file;
-    const head = bytes.subarray(0, Math.min(headLength, bytes.length));
+    const head = headOf(bytes);
     const formats = importableFormats.filter(({ id }) => asked === undefined || id === asked);
     if (formats.some(({ exports }) => exports?.recognize(head))) return;
     const format = asked === undefined ? recognized(head, path)?.format : formats[0];

@@ -1,4 +1,8 @@
-import { importableFormats } from '../formats/index.js';
+import { type FileBytes, importableFormats } from '../formats/index.js';
+
+/** So many bytes of a file say what it is. */
+export const headLength = 64 * 1024;
+export const headOf = (bytes: FileBytes): Uint8Array => bytes.subarray(0, Math.min(headLength, bytes.length));
 
 /** The format that is surest of the file, if any is. A few whole lines are tried first: most files say at once what they are. */
 export function recognized(head: Uint8Array, path: string): Recognized | undefined {

@@ -49,8 +49,7 @@ export function salvage(from: string, to: string): Salvaged {
     const lost: LostRows[] = [];
     const traces = new Map<string, Map<number, Trace>>();
     fresh.exec('BEGIN');
-    for (const step of steps) fresh.exec(step);
-    keepSums(fresh);
+    makeTables(fresh);
     const found = readable(() => tablesOf(old)) ?? [];
     for (const table of tablesOf(fresh).filter(({ name }) => !madeAgain.test(name))) {
       const { kept, changed, unread } = copyTable(
@@ -65,7 +64,6 @@ export function salvage(from: string, to: string): Salvaged {
       const known = [...new Set([...said.keys(), ...changed.filter((row) => typeof row === 'string' || !kept.has(row))])];
       if (unread > 0 || known.length > 0) lost.push({ table: table.name, known, rows: Math.max(unread, known.length) });
     }
-    fresh.pragma(`user_version = ${steps.length}`);
     fresh.exec('COMMIT');
     fresh.pragma('journal_mode = WAL');
     fresh.pragma('synchronous = FULL');
@@ -104,18 +102,21 @@ function copyTable(old: Database.Database, fresh: Database.Database, table: Tabl
   };
   if (hasNumbers) return { kept, unread: byNumber(old, table, names, keep), changed };
   // Without numbers a table is read from both ends, up to what cannot be.
-  const order = table.key.map((name) => `"${name}"`);
-  const rows = (way: string): boolean =>
-    readable(() => {
-      for (const row of old
-        .prepare(`SELECT ${names} FROM "${table.name}" ORDER BY ${order.map((name) => `${name} ${way}`).join(', ')}`)
-        .raw()
-        .iterate())
-        keep(row as Value[]);
-      return true;
-    }) ?? false;
-  return { kept, changed, unread: rows('ASC') || (rows('DESC') && false) ? 0 : 1 };
+  const order = (way: Way): string => table.key.map((name) => `"${name}" ${way}`).join(', ');
+  const readFrom = (way: Way): boolean => readTo(old, `SELECT ${names} FROM "${table.name}" ORDER BY ${order(way)}`, keep);
+  const isWhole = readFrom('ASC');
+  if (!isWhole) readFrom('DESC');
+  return { kept, changed, unread: isWhole ? 0 : 1 };
 }
+
+type Way = 'ASC' | 'DESC';
+
+/** Meets the rows of a query up to what cannot be read. True where that is the end of them. */
+const readTo = (old: Database.Database, sql: string, meet: (row: Value[]) => void): boolean =>
+  readable(() => {
+    for (const row of old.prepare(sql).raw().iterate()) meet(row as Value[]);
+    return true;
+  }) ?? false;
 
 /**
  * Reads from both ends up to what cannot be read, and in between number by number: each way of looking misses others where one number is not
@@ -127,13 +128,9 @@ function byNumber(old: Database.Database, table: TableShape, names: string, keep
     seen.add(Number(row[0]));
     keep(row);
   };
-  const readTo = (way: 'ASC' | 'DESC'): boolean =>
-    readable(() => {
-      for (const row of old.prepare(`SELECT ${names} FROM "${table.name}" ORDER BY rowid ${way}`).raw().iterate()) meet(row as Value[]);
-      return true;
-    }) ?? false;
-  if (readTo('ASC')) return 0;
-  readTo('DESC');
+  const readFrom = (way: Way): boolean => readTo(old, `SELECT ${names} FROM "${table.name}" ORDER BY rowid ${way}`, meet);
+  if (readFrom('ASC')) return 0;
+  readFrom('DESC');
   const one = old.prepare(`SELECT ${names} FROM "${table.name}" WHERE rowid = ?`).raw();
   const last = highest(old, table);
   let probes = 0;
@@ -202,15 +199,20 @@ function readable<T>(read: () => T): T | undefined {
   }
 }
 
+/** All that a database of this version has before anything is in it. Call inside a transaction. */
+function makeTables(raw: Database.Database): void {
+  for (const step of steps) raw.exec(step);
+  keepSums(raw);
+  raw.pragma(`user_version = ${steps.length}`);
+}
+
 /** A database of this version, with nothing in it: what every project's is made like. */
 function withSample<T>(read: (sample: Database.Database) => T): T {
   const sample = new Database(':memory:');
   try {
     registerSums(sample);
     sample.exec('BEGIN');
-    for (const step of steps) sample.exec(step);
-    keepSums(sample);
-    sample.pragma(`user_version = ${steps.length}`);
+    makeTables(sample);
     sample.exec('COMMIT');
     return read(sample);
   } finally {
