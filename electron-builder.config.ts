@@ -22,6 +22,8 @@ const config: Configuration = {
     '!node_modules/better-sqlite3/{deps,src}/**',
   ],
   asarUnpack: ['**/*.node'],
+  // Beside the archive, too, where a person can read them.
+  extraResources: [{ from: 'out', to: '.', filter: ['THIRD-PARTY-NOTICES.txt', 'sbom.cdx.json'] }],
   // better-sqlite3 and the hash carry N-API binaries for every platform: nothing is compiled here.
   npmRebuild: false,
   fileAssociations: [{ ext: 'stemma', name: 'Stemma project', role: 'Editor', isPackage: true }],

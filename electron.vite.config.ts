@@ -1,5 +1,6 @@
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'electron-vite';
+import { exportedPage } from './page.config.ts';
 
 /**
  * Three builds into `out/`: what runs on Node (shell, engine, web host, command line; one bundle each over shared
@@ -11,6 +12,7 @@ const outside = ['better-sqlite3', '@napi-rs/blake-hash', 'chokidar', 'open', 'e
 
 export default defineConfig({
   main: {
+    plugins: [exportedPage()],
     build: {
       outDir: 'out',
       emptyOutDir: false,
@@ -24,7 +26,7 @@ export default defineConfig({
         input: {
           'main/shell': 'src/main/electron/shell.ts',
           'engine/engine': 'src/main/engine/engine.ts',
-          'engine/planner': 'src/core/intake/plan-worker.ts',
+          'engine/work': 'src/main/engine/work.ts',
           'cli/stemma': 'src/main/cli/stemma.ts',
         },
         output: { format: 'es', entryFileNames: '[name].js', chunkFileNames: 'chunks/[name].js' },

@@ -1,5 +1,8 @@
 import { defineConfig } from '@playwright/test';
 import { chromium } from './test/support/chromium.js';
+import { keepTemporaryFilesInMemory } from './test/support/temporary.js';
+
+keepTemporaryFilesInMemory();
 
 /**
  * End-to-end tests. `doors` needs no browser (command line, web host), `browser` is the window in a real Chromium,
@@ -25,7 +28,9 @@ export default defineConfig({
           executablePath: chromium(),
           args: ['--no-sandbox', '--disable-quic', '--disable-background-networking', '--disable-component-update', '--no-first-run'],
         },
-        trace: 'retain-on-failure',
+        // A trace of every action takes a third of the time. `STEMMA_TRACE=1 npm run test:e2e -- -g NAME` writes one.
+        trace: process.env.STEMMA_TRACE ? 'on' : 'off',
+        screenshot: 'only-on-failure',
       },
     },
     { name: 'electron', testMatch: '**/electron/*.e2e.ts' },

@@ -1,19 +1,40 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import { exportedPage } from './page.config.ts';
+import { keepTemporaryFilesInMemory } from './test/support/temporary.ts';
 
-/** Unit and property tests. End-to-end tests are Playwright's (test/e2e), benches run by themselves (test/bench). */
-export default defineConfig({
+keepTemporaryFilesInMemory();
+
+/**
+ * The seed of the property tests. `npm run test:random` (mode "random") draws a new one and prints it;
+ * `STEMMA_PROPERTY_SEED=N npm test` repeats a run.
+ */
+function propertySeed(mode: string): string {
+  const given = process.env.STEMMA_PROPERTY_SEED;
+  if (given !== undefined) return given;
+  if (mode !== 'random') return '20260101';
+  const seed = String(Math.floor(Math.random() * 2 ** 31));
+  console.log(`property tests: STEMMA_PROPERTY_SEED=${seed}`);
+  return seed;
+}
+
+/** Unit and property tests. Playwright runs the end-to-end tests (test/e2e); `npm run bench` runs test/bench. */
+export default defineConfig(({ mode }) => ({
+  plugins: [exportedPage()],
   test: {
     include: ['test/**/*.test.{ts,tsx}'],
     exclude: ['test/e2e/**', 'test/bench/**', 'test/faults/**'],
     environment: 'node',
-    // Styles are left empty in tests, but for the one that an exported page carries.
-    css: { include: /export\/html\/viewer\.css/ },
-    // Bounds for what hangs, wide enough for a small machine that is busy with other things; nothing is measured by them.
+    // Limits for tests that hang, wide enough for a small and busy machine. They measure nothing.
     testTimeout: 300_000,
     hookTimeout: 300_000,
     expect: { poll: { timeout: 60_000 } },
-    // Native addons are shared by threads of one process; forks keep a crash in one file from taking the others along.
+    // Threads of one process share native addons. Forks keep a crash in one file from ending the others.
     pool: 'forks',
+    // By default Vitest leaves one core idle, which is half of a small machine.
+    maxWorkers: Number(process.env.VITEST_MAX_WORKERS) || Math.max(2, availableParallelism() - 1),
     globalSetup: ['test/support/agent-runs.ts'],
+    setupFiles: ['test/support/properties.ts'],
+    env: { STEMMA_PROPERTY_SEED: propertySeed(mode) },
   },
-});
+}));

@@ -1,28 +1,29 @@
-import { existsSync } from 'node:fs';
 import { builtinModules } from 'node:module';
-import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { filesBelow, isSource, parseSource, root } from '../support/source.js';
+import { filesBelow, isSource, parseSource, textAt } from '../support/source.js';
+import { resolveFile } from '../support/structure.js';
 
 /**
- * The import law: which folder may import what. A file in no row fails, a package or an exemption that nothing needs
- * fails too, so that this page says what the house is and not what it once was.
+ * The import law: which folder may import what. A file without a row fails, and so does a package or an exemption that is not needed,
+ * so this table is always current.
  *
- * Folders import each other through their `index.ts` alone, unless the row says `deep`. Inside a folder everything
- * may import everything. `packages` are names in package.json, and modules of Node one by one; tests use what they like.
+ * Folders import each other only through their `index.ts`, unless the row says `deep`. `packages` are names in package.json and modules of
+ * Node. Tests may use any package.
  */
 interface Row {
   readonly folder: string;
   readonly folders: readonly string[];
   readonly packages: readonly string[] | 'any';
-  /** The folder may reach past the doors of the folders that it imports. */
+  /** The folder may import files other than `index.ts`. */
   readonly deep?: true;
 }
 
-/** The folders of core in the order of the data's flow: each imports only what stands before it. */
+/** The folders of core in the order of the data's flow. Each imports only earlier ones. */
 const flow = [
   'base',
   'contract',
+  'files',
+  'trust',
   'store',
   'artifacts',
   'formats',
@@ -33,40 +34,84 @@ const flow = [
   'timeline',
   'diff',
   'requests',
+  'usage',
   'turns',
   'tickets',
   'search',
-  'intake',
+  'runner',
+  'import',
+  'follow',
+  'sessions',
+  'replicas',
   'export',
   'experiments',
+  'integrity',
+  'assist',
   'project',
-  'router.ts',
+  'router',
 ] as const;
 
-/** What each folder of core may take from Node and from the registry: as little as it needs. */
+/** The packages and modules of Node that each folder of core may use. */
 const corePackages: Partial<Record<(typeof flow)[number], readonly string[]>> = {
   contract: ['@orpc/contract', 'zod'],
-  store: ['better-sqlite3', 'node:fs', 'node:os', 'node:path', 'node:zlib'],
-  artifacts: ['@aws-sdk/client-s3', '@napi-rs/blake-hash', 'node:crypto', 'node:fs', 'node:fs/promises', 'node:path', 'node:zlib'],
-  formats: ['@msgpack/msgpack', 'cbor-x', 'node:buffer', 'node:crypto', 'node:zlib'],
+  files: ['node:crypto', 'node:fs', 'node:os', 'node:path'],
+  trust: ['node:crypto', 'node:fs', 'node:path'],
+  store: ['better-sqlite3', 'node:crypto', 'node:fs', 'node:os', 'node:path', 'node:zlib'],
+  artifacts: ['@napi-rs/blake-hash', 'node:crypto', 'node:fs', 'node:path', 'node:zlib'],
+  formats: [
+    '@msgpack/msgpack',
+    'cbor-x',
+    'mdast-util-from-markdown',
+    'mdast-util-gfm',
+    'micromark-extension-gfm',
+    'node:buffer',
+    'node:crypto',
+    'node:zlib',
+  ],
+  timeline: ['croner'],
+  chain: ['node:zlib'],
   requests: ['node:crypto'],
-  intake: ['chokidar', 'node:fs', 'node:os', 'node:path', 'node:worker_threads'],
-  export: ['@secretlint/core', '@secretlint/secretlint-rule-preset-recommend', 'node:crypto', 'node:fs', 'node:path', 'node:timers/promises'],
+  usage: ['@pydantic/genai-prices', 'gpt-tokenizer'],
+  import: ['node:fs', 'node:path'],
+  follow: ['chokidar', 'node:fs', 'node:path'],
+  replicas: [
+    '@aws-sdk/client-s3',
+    '@aws-sdk/credential-provider-env',
+    '@aws-sdk/credential-provider-ini',
+    '@smithy/credential-provider-imds',
+    'node:crypto',
+    'node:fs',
+    'node:fs/promises',
+    'node:path',
+  ],
+  export: [
+    '@secretlint/core',
+    '@secretlint/secretlint-rule-preset-recommend',
+    'node:crypto',
+    'node:fs',
+    'node:net',
+    'node:path',
+    'node:timers/promises',
+    'virtual:exported-page',
+  ],
   experiments: ['node:vm', 'zod'],
-  project: ['node:crypto', 'node:fs', 'node:path'],
-  'router.ts': ['@orpc/server'],
+  runner: ['zod'],
+  integrity: ['node:fs', 'node:path'],
+  assist: ['node:path'],
+  project: ['node:crypto', 'node:fs', 'node:path', 'node:timers/promises', 'node:worker_threads'],
+  router: ['@orpc/server'],
 };
 
 const core = (folder: string): string => `src/core/${folder}`;
 const contract = core('contract');
 
-/** What every view may build on. */
+/** What every view may import. */
 const below = [contract, 'src/renderer/client', 'src/renderer/state', 'src/renderer/parts'];
 
-/** The views, and what each needs of the registry. */
+/** The views and their packages. */
 const views: Readonly<Record<string, readonly string[]>> = {
   request: ['@tanstack/react-virtual', 'lucide-react', 'react', 'uplot'],
-  library: ['@tanstack/react-virtual', 'lucide-react', 'react'],
+  sessions: ['@tanstack/react-virtual', 'lucide-react', 'react'],
   chain: ['@tanstack/react-virtual', 'lucide-react', 'react'],
   context: ['@tanstack/react-virtual', 'lucide-react', 'react'],
   diff: ['@codemirror/merge', '@tanstack/react-virtual', 'lucide-react', 'react'],
@@ -81,33 +126,35 @@ const views: Readonly<Record<string, readonly string[]>> = {
   boxes: ['@tanstack/react-virtual', 'lucide-react', 'react'],
   handover: ['@tanstack/react-virtual', 'lucide-react', 'react'],
   reviews: ['@tanstack/react-virtual', 'lucide-react', 'react'],
-  storage: ['lucide-react', 'react'],
+  settings: ['lucide-react', 'react'],
 };
 
 const law: readonly Row[] = [
   ...flow.map((folder, place) => ({ folder: core(folder), folders: flow.slice(0, place).map(core), packages: corePackages[folder] ?? [] })),
 
-  // The processes around the engine. Only two of them run it: the engine's own, and the command line.
+  // The processes around the engine. Only the engine's own process and the command line load it.
   { folder: 'src/main/window', folders: [], packages: ['node:fs/promises', 'node:path'] },
+  // The printer for every process with a terminal.
+  { folder: 'src/main/terminal', folders: [], packages: ['node:stream'] },
   {
     folder: 'src/main/providers',
-    folders: [core('project')],
+    folders: [core('files'), core('project')],
     packages: ['@orpc/server', 'eventsource-parser', 'node:fs', 'node:path', 'node:timers/promises'],
   },
   {
     folder: 'src/main/engine',
-    folders: [core('project'), core('router.ts'), 'src/main/launch', 'src/main/providers'],
-    packages: ['@orpc/client', '@orpc/server', 'electron', 'node:fs', 'node:worker_threads'],
+    folders: [core('project'), core('router'), 'src/main/launch', 'src/main/providers', 'src/main/terminal'],
+    packages: ['@orpc/client', '@orpc/server', 'electron', 'node:child_process', 'node:fs', 'node:os', 'node:path', 'node:worker_threads'],
   },
-  // What starts an engine never loads one: the shell's Node may be too old for it.
+  // Starting an engine never loads it: the shell's Node may be too old.
   {
     folder: 'src/main/launch',
-    folders: [contract, core('project')],
-    packages: ['@orpc/contract', 'node:fs', 'node:os', 'node:path', 'node:worker_threads'],
+    folders: [core('base'), contract, core('project'), core('trust')],
+    packages: ['@orpc/contract', 'node:fs', 'node:os', 'node:path', 'node:timers/promises', 'node:worker_threads'],
   },
   {
     folder: 'src/main/web',
-    folders: [contract, 'src/main/launch', 'src/main/window'],
+    folders: [contract, 'src/main/launch', 'src/main/terminal', 'src/main/window'],
     packages: [
       '@orpc/client',
       '@orpc/contract',
@@ -115,6 +162,7 @@ const law: readonly Row[] = [
       '@orpc/server',
       '@orpc/zod',
       'node:crypto',
+      'node:fs',
       'node:http',
       'node:net',
       'node:stream',
@@ -126,35 +174,39 @@ const law: readonly Row[] = [
   {
     folder: 'src/main/proxy',
     folders: [contract, 'src/main/launch', 'src/main/providers'],
-    packages: ['node:http', 'node:https', 'node:net', 'node:util', 'node:zlib'],
+    packages: ['node:http', 'node:net', 'node:util', 'node:zlib'],
   },
   {
     folder: 'src/main/electron',
-    folders: ['src/main/launch', 'src/main/window'],
+    folders: [core('files'), 'src/main/launch', 'src/main/terminal', 'src/main/window'],
     packages: ['electron', 'node:child_process', 'node:fs', 'node:path'],
   },
   { folder: 'src/main/mcp', folders: [contract, 'src/main/launch'], packages: ['@modelcontextprotocol/sdk', 'zod'] },
   {
     folder: 'src/main/hook',
-    folders: [core('project'), 'src/main/launch'],
-    packages: ['node:fs', 'node:path', 'node:timers/promises'],
+    folders: [core('files'), core('project'), core('trust'), 'src/main/launch', 'src/main/terminal'],
+    packages: ['node:child_process', 'node:fs', 'node:os', 'node:path', 'node:timers/promises'],
   },
   {
     folder: 'src/main/cli',
     folders: [
+      core('base'),
       contract,
+      core('files'),
       core('project'),
-      core('router.ts'),
+      core('router'),
+      core('trust'),
       'src/main/engine',
       'src/main/hook',
       'src/main/launch',
       'src/main/mcp',
       'src/main/proxy',
+      'src/main/terminal',
       'src/main/web',
       'package.json',
     ],
     packages: [
-      '@orpc/contract',
+      '@orpc/client',
       '@orpc/server',
       'commander',
       'diff',
@@ -167,13 +219,16 @@ const law: readonly Row[] = [
       'node:os',
       'node:path',
       'node:readline/promises',
-      'node:stream',
+      'node:timers/promises',
       'node:tty',
     ],
   },
   { folder: 'src/main/start', folders: [], packages: ['node:child_process', 'node:fs', 'node:module', 'node:path', 'node:url'] },
 
-  // The window: what is shared stands below what uses it, and views know nothing of each other (but one).
+  // The script of an exported page runs in a browser without Stemma. page.config.ts bundles it for core/export.
+  { folder: 'src/page', folders: [], packages: ['mdast-util-from-markdown', 'mdast-util-gfm', 'micromark-extension-gfm'] },
+
+  // The window. Views do not import each other, except for the rows below.
   { folder: 'src/renderer/client', folders: [contract], packages: ['@orpc/client', '@orpc/contract', 'zustand'] },
   { folder: 'src/renderer/state', folders: [contract, 'src/renderer/client'], packages: ['react', 'zustand'] },
   {
@@ -185,7 +240,7 @@ const law: readonly Row[] = [
   { folder: 'src/renderer/views/NoCommit.tsx', folders: below, packages: ['lucide-react', 'react'] },
   ...Object.entries(views).map(([view, packages]) => ({
     folder: `src/renderer/views/${view}`,
-    // The inspector stands beside the context and says the same of it; a turn that is run again is edited as a fork is.
+    // The inspector shows parts of the context view, and running a turn again uses the editor of forks.
     folders: [
       ...below,
       'src/renderer/views/actions.ts',
@@ -202,21 +257,23 @@ const law: readonly Row[] = [
   },
   { folder: 'src/renderer/main.tsx', folders: ['src/renderer/app', 'src/renderer/client'], packages: [] },
 
-  // Tests: each sees what it tests, past the doors too.
-  { folder: 'test/support', folders: ['src', 'test'], packages: 'any', deep: true },
+  // Tests may import every file that they test.
+  { folder: 'test/support', folders: ['src', 'test', 'page.config.ts'], packages: 'any', deep: true },
   { folder: 'test/architecture', folders: ['test/support'], packages: 'any', deep: true },
   { folder: 'test/spec', folders: ['test/support'], packages: 'any', deep: true },
   { folder: 'test/resources', folders: ['test/support', 'src/core'], packages: 'any', deep: true },
   { folder: 'test/types', folders: ['src', 'test/support'], packages: 'any', deep: true },
+  { folder: 'test/attacks', folders: ['src', 'test/support', 'test/fixtures'], packages: 'any', deep: true },
   { folder: 'test/core', folders: ['src/core', 'test/support', 'test/fixtures', 'test/vectors'], packages: 'any', deep: true },
   { folder: 'test/main', folders: ['src/main', 'src/core', 'test/support', 'test/fixtures'], packages: 'any', deep: true },
   { folder: 'test/renderer', folders: ['src/renderer', contract, 'test/support', 'test/fixtures'], packages: 'any', deep: true },
   { folder: 'test/e2e', folders: [contract, 'test/support'], packages: 'any', deep: true },
-  { folder: 'test/bench', folders: ['src/core', 'test/support'], packages: 'any', deep: true },
-  { folder: 'test/faults', folders: ['src/core', 'src/main', 'test/support'], packages: 'any', deep: true },
+  { folder: 'test/attacks', folders: ['src', 'test/support'], packages: 'any', deep: true },
+  { folder: 'test/bench', folders: ['src/core', 'test/support', 'page.config.ts'], packages: 'any', deep: true },
+  { folder: 'test/faults', folders: ['src/core', 'src/main', 'test/support', 'page.config.ts'], packages: 'any', deep: true },
 ];
 
-/** Debts, each with its reason. None is the aim. */
+/** Exceptions, each with its reason. There should be none. */
 const exemptions: readonly { readonly file: string; readonly request: string; readonly because: string }[] = [];
 
 // --- the checker -----------------------------------------------------------------------------------------------
@@ -235,7 +292,7 @@ function judge(file: string, row: Row, request: string): Verdict {
   if (within(target, row.folder)) return { ok: true };
   const granted = row.folders.find((folder) => within(target, folder));
   if (!granted) return { ok: false, reason: `${row.folder} may not import ${target}` };
-  if (!row.deep && target !== granted && !isDoor(target, granted)) return { ok: false, reason: `goes past the door ${granted}/index.ts` };
+  if (!row.deep && target !== granted && !isDoor(target, granted)) return { ok: false, reason: `must import ${granted}/index.ts` };
   return { ok: true, grant: granted };
 }
 
@@ -256,24 +313,15 @@ function packageName(request: string): string {
     .join('/');
 }
 
-/** The file that a relative import means, from the root; `.js` stands for the TypeScript that it is made from. */
-function resolveFile(file: string, request: string): string | undefined {
-  const path = join(dirname(file), request.replace(/\?.*$/, '')).replaceAll('\\', '/');
-  const stem = path.replace(/\.js$/, '');
-  return [path, `${stem}.ts`, `${stem}.tsx`, `${stem}.d.ts`, `${stem}/index.ts`].find(
-    (candidate) => /\.\w+$/.test(candidate) && existsSync(join(root, candidate)),
-  );
-}
-
 const requests = sources.flatMap((source) => source.requests.map((request) => ({ file: source.path, request })));
 const exempted = (file: string, request: string): boolean => exemptions.some((one) => one.file === file && one.request === request);
 
 describe('the import law', () => {
-  test('every file stands in a row', () => {
+  test('every file has a row', () => {
     expect(sources.map((source) => source.path).filter((path) => !rowOf(path))).toEqual([]);
   });
 
-  test('every import is granted', () => {
+  test('every import is allowed', () => {
     const refused = requests.flatMap(({ file, request }) => {
       const row = rowOf(file);
       const verdict = row && !exempted(file, request) ? judge(file, row, request) : undefined;
@@ -282,7 +330,7 @@ describe('the import law', () => {
     expect(refused).toEqual([]);
   });
 
-  test('every package that a row grants is used', () => {
+  test('every package of a row is used', () => {
     const used = new Set(
       requests.flatMap(({ file, request }) => {
         const row = rowOf(file);
@@ -296,6 +344,15 @@ describe('the import law', () => {
     expect(unused).toEqual([]);
   });
 
+  test('docs/architecture.md describes every folder, those of core in the order of the law', () => {
+    const described = [...textAt('docs/architecture.md').matchAll(/\*\*(`[^*]+`)\*\*:?/g)].flatMap(([, names = '']) =>
+      [...names.matchAll(/`([\w/]+)`/g)].map(([, name = '']) => name),
+    );
+    expect(described.slice(0, flow.length)).toEqual(flow);
+    const others = law.flatMap(({ folder }) => /^src\/(?:main|renderer)\/(\w+)$/.exec(folder)?.[1] ?? []);
+    expect(described.slice(flow.length).toSorted()).toEqual([...others, 'views'].toSorted());
+  });
+
   test('every exemption is needed', () => {
     const unneeded = exemptions.filter(({ file, request }) => {
       const row = rowOf(file);
@@ -305,7 +362,7 @@ describe('the import law', () => {
     expect(unneeded).toEqual([]);
   });
 
-  test('what it checks can fail: a window that reads the store, a door that is climbed past, an unlisted package', () => {
+  test('these checks can fail', () => {
     const row = rowOf('src/renderer/parts/any.tsx');
     if (!row) throw new Error('the window has no row');
     expect(judge('src/renderer/parts/any.tsx', row, '../../core/artifacts/hash.js').ok).toBe(false);

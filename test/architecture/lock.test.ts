@@ -9,7 +9,7 @@ interface Locked {
 const { packages } = JSON.parse(textAt('package-lock.json')) as { packages: Readonly<Record<string, Locked>> };
 const manifest = JSON.parse(textAt('package.json')) as Readonly<Record<string, Readonly<Record<string, string>>>>;
 
-/** The package that `from` gets when it asks for a name: the nearest one at or above it, as Node looks for it. */
+/** The package that `from` gets for a name: the nearest one at or above it, as Node resolves it. */
 function lockedFor(from: string, name: string): Locked | undefined {
   const below = packages[`${from && `${from}/`}node_modules/${name}`];
   if (below || from === '') return below;
@@ -18,8 +18,8 @@ function lockedFor(from: string, name: string): Locked | undefined {
 }
 
 describe('the lock', () => {
-  // A registry that lacks a platform's package lets npm write a lock without it, and `npm ci` refuses that lock everywhere.
-  test('names the machine code of every platform, so that npm ci takes it anywhere', () => {
+  // If a registry lacks the package of a platform, npm writes a lock without it, and `npm ci` refuses that lock everywhere.
+  test('contains the native packages of every platform', () => {
     const exact = /^\d+\.\d+\.\d+$/;
     const missing = Object.entries(packages).flatMap(([from, { optionalDependencies = {} }]) =>
       Object.entries(optionalDependencies)
@@ -32,7 +32,7 @@ describe('the lock', () => {
     expect(missing).toEqual([]);
   });
 
-  test('every package is asked for by one exact version', () => {
+  test('every package has one exact version', () => {
     const asked = Object.entries({ ...manifest.dependencies, ...manifest.devDependencies });
     expect(asked.filter(([, version]) => !/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version))).toEqual([]);
   });

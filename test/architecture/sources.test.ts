@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { filesBelow, lineAt, root, textAt } from '../support/source.js';
 
-/** Hosts that may stand in a source: this machine, names without a domain or that are nobody's, and names of XML vocabularies. */
+/** Hosts that a source may contain: this machine, reserved names, and names of XML vocabularies. */
 const harmlessHosts = /^(127\.0\.0\.1|\[::1\]|[\w-]+|([\w-]+\.)*(example(\.(com|org|net))?|invalid|test)|www\.w3\.org)$/;
 
-/** Hosts that are named on purpose, each in the one place that does: whoever gives a key for it asks for it to be called. */
+/** Hosts that a file contains on purpose. Stemma calls them only with a key that a person gave. */
 const named: readonly { readonly file: string; readonly host: string; readonly because: string }[] = [
   { file: 'src/main/providers/anthropic.ts', host: 'api.anthropic.com', because: 'with the default address, a key is all that is needed' },
   { file: 'src/main/providers/responses.ts', host: 'api.openai.com', because: 'the same; and an agent that is recorded asks for it to be called' },
@@ -20,18 +20,18 @@ function isText(path: string): boolean {
   );
 }
 
-/** Hosts of URLs, whatever the text around them; a template's `${…}` is nobody's host. */
+/** The hosts of URLs in any text, without template expressions. */
 const hostsIn = (text: string): { host: string; line: number }[] =>
   [...text.matchAll(/\b(?:https?|wss?):\/\/(\[[0-9a-f:]+\]|[a-z0-9][a-z0-9.-]*)/gi)].map((match) => ({
     host: (match[1] ?? '').toLowerCase().replace(/\.$/, ''),
     line: lineAt(text, match.index),
   }));
 
-/** Folders whose `index.ts` is a door: each folder of core, and each that has one elsewhere. */
+/** Folders with an `index.ts`: every folder of core, and others that have one. */
 const doors = [...filesBelow('src', (path) => /\/index\.tsx?$/.test(path))];
 
 describe('sources', () => {
-  test('no host of the world stands in them: nothing calls out, no registry is named', () => {
+  test('contain no public host', () => {
     const found = texts.flatMap((path) =>
       hostsIn(textAt(path)).flatMap(({ host, line }) =>
         harmlessHosts.test(host) || named.some((one) => one.file === path && one.host === host) ? [] : [`${path}:${line} ${host}`],
@@ -40,16 +40,16 @@ describe('sources', () => {
     expect(found).toEqual([]);
   });
 
-  test('every host that is named on purpose is still there', () => {
+  test('every exception is needed', () => {
     expect(named.filter(({ file, host }) => !hostsIn(textAt(file)).some((one) => one.host === host))).toEqual([]);
   });
 
-  test('every folder of core has a door', () => {
+  test('every folder of core has an index.ts', () => {
     const folders = new Set(filesBelow('src/core').flatMap((path) => /^(src\/core\/[^/]+)\//.exec(path)?.[1] ?? []));
     expect([...folders].filter((folder) => !doors.includes(`${folder}/index.ts`))).toEqual([]);
   });
 
-  test('every door opens with three lines on what lives behind it', () => {
+  test('every index.ts begins with a comment about its folder', () => {
     const bare = doors.filter((path) => {
       const lines = textAt(path).split('\n');
       return !lines.slice(0, 3).every((line) => line.startsWith('// ')) || lines[3]?.startsWith('//');
@@ -57,14 +57,14 @@ describe('sources', () => {
     expect(bare).toEqual([]);
   });
 
-  test('everything that is decided once stands in package.json: exact versions, one lock', () => {
+  test('package.json has exact versions, and there is one lock', () => {
     const { dependencies, devDependencies } = JSON.parse(textAt('package.json')) as Record<string, Record<string, string>>;
     const loose = Object.entries({ ...dependencies, ...devDependencies }).filter(([, version]) => !/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version));
     expect(loose).toEqual([]);
     expect(readdirSync(join(root)).filter((name) => /^(yarn\.lock|pnpm-lock\.yaml|bun\.lockb?)$/.test(name))).toEqual([]);
   });
 
-  test('what it checks can fail', () => {
+  test('these checks can fail', () => {
     const bad = ['https:', '//registry.of.something.org/x'].join('');
     expect(hostsIn(`see ${bad} and http://127.0.0.1:8080`).map(({ host }) => [host, harmlessHosts.test(host)])).toEqual([
       ['registry.of.something.org', false],

@@ -1,14 +1,14 @@
 import { mkdtempSync, rmSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { type Clock, type ContextId, systemClock } from '../../src/core/base/index.js';
 import { addCommit, type Chain, checkpoint, commitOf } from '../../src/core/chain/index.js';
-import { importPaths, openPlanner } from '../../src/core/intake/index.js';
+import { importPaths } from '../../src/core/import/index.js';
 import { createProject, type Project } from '../../src/core/project/index.js';
 
-/** A project in a folder of its own. */
+/** A project in its own folder. */
 export const openEngine = (folder: string, clock: Clock = systemClock): Project => createProject({ dir: folder }, clock);
 
-/** A project that is thrown away with its folder. */
+/** A temporary project. */
 export const scratchEngine = (folder: string): Project => openEngine(join(mkdtempSync(join(folder, 'engine-')), 'project'));
 
 export function discard(project: Project): void {
@@ -16,22 +16,19 @@ export function discard(project: Project): void {
   rmSync(project.dir, { recursive: true, force: true });
 }
 
-/** As in the product, files are planned by threads beside the one that stores: the build puts their script beside this one. */
-const planner = openPlanner(join(dirname(process.argv[1] ?? ''), 'planner.js'), systemClock);
-
-/** Imports files to the end, and says what came of it. */
+/** Imports files, and returns the result. */
 export function importAll(chain: Chain, paths: readonly string[]) {
-  const steps = importPaths(chain, { paths }, planner);
+  const steps = importPaths(chain, { paths });
   for (;;) {
     const step = steps.next();
     if (step.done) return step.value;
   }
 }
 
-/** What a turn of the material says of itself, as the runtime that wrote it knows: its messages, and tokens by its own count. */
+/** Message and token counts of a turn, as its runtime would report them. */
 export const turnCounts = { messageCount: 4, tokenCount: 420 };
 
-/** One durable commit of a delta, as a hook or a runtime makes it: with the counts that it knows, or counted here. */
+/** One durable commit of a delta, with given counts or counted by Stemma. */
 export const commit = (chain: Chain, parent: ContextId | null, text: string, counts?: typeof turnCounts): ContextId =>
   checkpoint(chain, {
     parent,
@@ -46,7 +43,7 @@ export const commit = (chain: Chain, parent: ContextId | null, text: string, cou
     ...counts,
   }).id;
 
-/** Many commits in one transaction, for a chain that only has to be there. */
+/** Many commits in one transaction, to prepare a chain quickly. */
 export function bulk(chain: Chain, texts: readonly string[], from: ContextId | null = null): ContextId {
   return chain.artifacts.transaction(() => {
     let parent = from === null ? null : commitOf(chain, from);
@@ -68,7 +65,7 @@ export function bulk(chain: Chain, texts: readonly string[], from: ContextId | n
         forked: false,
       });
     }
-    if (!parent) throw new Error('a chain of nothing has no tip');
+    if (!parent) throw new Error('an empty chain has no tip');
     return parent.id;
   });
 }

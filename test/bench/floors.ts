@@ -4,19 +4,19 @@ import Database from 'better-sqlite3';
 import { type Timed, timed } from './measure.js';
 
 /**
- * Floor D: the least that a durable commit in SQLite can cost. Three columns, one transaction each, WAL with
- * synchronous=FULL; no hash, no index but the key's.
+ * Floor D: the minimum cost of a durable commit in SQLite. Three columns, one transaction each, WAL with synchronous=FULL,
+ * no hash, only the primary key index.
  */
 export interface Floor {
   commit(id: string, parent: string | null, delta: string): void;
   /** A whole chain in one transaction, for walks; returns its tip. */
   fill(deltas: readonly string[]): string;
-  /** The chain's bytes from root to tip, by a recursive walk that is not sorted in SQL. */
+  /** The chain's bytes from root to tip, by a recursive query without sorting. */
   walk(tip: string): Buffer;
   close(): void;
 }
 
-/** Ids as long as ours. */
+/** Ids with the length of Stemma's ids. */
 export const nameOf = (place: number): string => `ctx-${place.toString(16).padStart(8, '0')}`;
 
 export function openFloor(folder: string): Floor {
@@ -46,7 +46,7 @@ export function openFloor(folder: string): Floor {
   };
 }
 
-/** A chain committed one by one in a floor of its own. */
+/** Commits a chain one by one in its own floor database. */
 export const floorCommits = (folder: string, deltas: readonly string[]): Timed =>
   timed({
     prepare: () => {

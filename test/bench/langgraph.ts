@@ -1,6 +1,6 @@
 /**
- * The peer, in a process of its own: LangGraph's SQLite checkpointer keeps a thread of so many turns, one `put` a turn as its graphs
- * do, then gives its state back and goes on from its middle. Prints milliseconds and bytes as JSON.
+ * The peer, in its own process: LangGraph's SQLite checkpointer stores a thread, one `put` per turn, reads its state back,
+ * and continues from its middle. Prints milliseconds and bytes as JSON.
  *
  *   langgraph FOLDER TURNS plain|lc
  */
@@ -21,7 +21,7 @@ interface Line {
   readonly message: { readonly role: string; readonly content: string | readonly Record<string, unknown>[] };
 }
 
-/** A message as LangChain's agents hold it. */
+/** A LangChain message. */
 function messageOf({ uuid: id, message: { role, content } }: Line): unknown {
   if (role === 'assistant') return new AIMessage({ id, content: content as never });
   const result = typeof content === 'string' ? undefined : content.find((block) => block.type === 'tool_result');
@@ -40,7 +40,7 @@ const made = turns(length + 10).map((text) => {
 const saver = SqliteSaver.fromConnString(join(folder, 'langgraph.db'));
 const thread = { thread_id: 'bench', checkpoint_ns: '' };
 
-/** One turn on top of a checkpoint: the whole state again, which is how channels are kept. */
+/** One turn on top of a checkpoint. LangGraph stores the whole state again. */
 async function put(from: string | undefined, step: number, messages: readonly unknown[]): Promise<string> {
   const checkpoint: Checkpoint = {
     v: 4,
@@ -81,7 +81,7 @@ for (let round = 0; round < 5; round++)
     await timed(async () => {
       const tuple = await saver.getTuple({ configurable: { ...thread, checkpoint_id: ids.at(-1) } });
       const held = tuple?.checkpoint.channel_values.messages;
-      if (!Array.isArray(held) || held.length !== state.length) throw new Error('the state is not what was put');
+      if (!Array.isArray(held) || held.length !== state.length) throw new Error('the state differs from the stored one');
     }),
   );
 

@@ -5,9 +5,11 @@ import { holds, type Row } from './measure.js';
 import { captureParts } from './rows/capture.js';
 import { cardParts } from './rows/cards.js';
 import { commitParts } from './rows/commits.js';
+import { engineParts } from './rows/engine.js';
 import { exportParts } from './rows/exports.js';
 import { importParts } from './rows/imports.js';
 import { langGraphParts } from './rows/langgraph.js';
+import { largeParts } from './rows/large.js';
 import { memoryParts } from './rows/memory.js';
 import { readingParts } from './rows/reading.js';
 import { replayParts } from './rows/replay.js';
@@ -15,6 +17,7 @@ import { requestParts } from './rows/requests.js';
 import { searchParts } from './rows/search.js';
 import { storageParts } from './rows/storage.js';
 import { ticketParts } from './rows/tickets.js';
+import { usageParts } from './rows/usage.js';
 import { walkParts } from './rows/walks.js';
 import { wholeParts } from './rows/whole.js';
 
@@ -29,6 +32,8 @@ const parts = [
   ...importParts,
   ...wholeParts,
   ...memoryParts,
+  ...engineParts,
+  ...largeParts,
   ...exportParts,
   ...langGraphParts,
   ...readingParts,
@@ -38,7 +43,10 @@ const parts = [
   ...captureParts,
   ...ticketParts,
   ...searchParts,
+  ...usageParts,
 ].filter((part) => named.length === 0 || part.rows.some((row) => named.includes(row)));
+const unknown = named.filter((row) => !parts.some((part) => part.rows.includes(row)));
+if (unknown.length > 0) throw new Error(`no row is called ${unknown.join(' or ')}`);
 
 const widths = [11, 64, 9, 9, 9, 6];
 const cells = (texts: readonly string[]): string =>
@@ -47,13 +55,13 @@ const limit = (row: Row, value: number): string => `${row.better === 'less' ? '�
 const shown = (value: number): string => (value > 0 && value < 0.3 ? `1/${Math.round((1 / value) * 10) / 10}` : value.toFixed(value < 100 ? 2 : 0));
 const verdict = (row: Row): string => (row.ratio === undefined ? '–' : holds(row, row.stretch) ? 'yes++' : holds(row, row.must) ? 'yes' : 'NO');
 
-/** Work is done on the disk that the repository is on: a temporary folder may be memory. */
+/** Work on the disk of the repository, because a temporary folder may be in memory. */
 const folder = mkdtempSync(join(out, 'work-'));
 const rows: Row[] = [];
 console.log(`\n${cells(['row', 'measured in this run', 'ratio', 'must', 'stretch', 'holds'])}`);
 try {
   for (const part of parts)
-    for (const row of part.run(folder, { quick })) {
+    for (const row of await part.run(folder, { quick })) {
       rows.push(row);
       console.log(
         cells([row.id, row.what, row.ratio === undefined ? '–' : shown(row.ratio), limit(row, row.must), limit(row, row.stretch), verdict(row)]),

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 
-/** A repeatable source of chance: the same seed gives the same material. */
+/** A seeded random generator. */
 export function chance(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -20,30 +20,30 @@ export function prose(next: () => number, length: number): string {
   return text.slice(0, length);
 }
 
-/** Writes so many characters of text. */
+/** Generates text with a number of characters. */
 export type Writer = (next: () => number, length: number) => string;
 
-/** As many words as a large history has, a few of them in most texts and most of them in few: what a search is made for. */
+/** A vocabulary with the distribution of a large history: few frequent words, many rare ones. */
 export const widely: Writer = (next, length) => {
   let text = '';
   while (text.length < length) text += `${wideWord(Math.floor(30_000 ** next()))} `;
   return text.slice(0, length);
 };
 
-/** The word of a rank: letters, and more of them the rarer it is. */
+/** The word of a rank. Rare words are longer. */
 export const wideWord = (rank: number): string => `${(rank * 7 + 10).toString(36)}${rank > 400 ? (rank % 1_296).toString(36) : ''}`;
 
 export interface Turn {
   readonly text: string;
-  /** The uuid of the turn's last line, which the next turn's first goes on from. */
+  /** The uuid of the turn's last line: the parent of the next turn's first line. */
   readonly last: string;
 }
 
-/** How a turn is made: its tool calls, and how much text each gets back. */
+/** The shape of a turn: its tool calls, and the size of their results. */
 interface Shape {
   readonly calls: number;
   readonly resultLength: () => number;
-  /** Beside the result the runtime keeps it once more, structured, as it does for files that were read. */
+  /** The runtime stores the result a second time, structured, as for read files. */
   readonly structured: boolean;
   readonly write?: Writer;
 }
@@ -105,7 +105,7 @@ function turn(next: () => number, parent: string | null, at: number, number: num
   return { text, last: before ?? '' };
 }
 
-/** The deltas of a chain whose commits are small: one call a turn, 3.3 KB. */
+/** The deltas of a chain with small commits: one call per turn, 3.3 KB. */
 export function turns(count: number, seed = 1, write: Writer = prose): string[] {
   const next = chance(seed);
   const shape: Shape = { calls: 1, resultLength: () => 640, structured: false, write };
@@ -120,7 +120,7 @@ export function turns(count: number, seed = 1, write: Writer = prose): string[] 
 }
 
 /**
- * A session file of about so many bytes, in the proportions of real ones: a prompt to some 30 lines, half the lines
+ * A session file of about a number of bytes, with the proportions of real ones: one prompt per 30 lines, half of the lines
  * near 1 KB, a few very large, 4 KB on average.
  */
 export function sessionFile(bytes: number, seed: number): string {

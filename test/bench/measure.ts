@@ -1,11 +1,11 @@
-/** One thing to time. `prepare` runs before each round and is not timed; what it returns goes to `run`, then to `clean`. */
+/** A case to time. `prepare` runs before each round, untimed; its result goes to `run` and then to `clean`. */
 export interface Case<Given> {
   readonly prepare: (round: number) => Given;
   readonly run: (given: Given) => unknown;
   readonly clean?: (given: Given) => void;
 }
 
-/** Does a round of the work and says how many milliseconds it took. */
+/** Runs one round and returns its milliseconds. */
 export type Timed = (round: number) => number;
 
 export const timed =
@@ -20,10 +20,10 @@ export const timed =
     return ms;
   };
 
-/** Work that needs nothing prepared. */
+/** A case without preparation. */
 export const plain = (run: () => unknown): Timed => timed({ prepare: () => undefined, run });
 
-/** Median milliseconds of each case: cases interleaved, the order rotated from round to round, one round thrown away. */
+/** Median milliseconds of each case. Cases are interleaved in rotating order, and the first round is discarded. */
 export function medians<Name extends string>(cases: Readonly<Record<Name, Timed>>, rounds = 5): Record<Name, number> {
   const names = Object.keys(cases) as Name[];
   const times = Object.fromEntries(names.map((name) => [name, [] as number[]])) as Record<Name, number[]>;
@@ -42,28 +42,28 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 ? (sorted[middle] ?? 0) : ((sorted[middle - 1] ?? 0) + (sorted[middle] ?? 0)) / 2;
 }
 
-/** A line of the table: a measured ratio, what it must and what it would like to be. */
+/** A line of the table: a measured ratio, its limit and its goal. */
 export interface Row {
   readonly id: string;
   readonly what: string;
-  /** Undefined where it was not measured here; `note` says why. */
+  /** Undefined if it could not be measured here; `note` says why. */
   readonly ratio: number | undefined;
   readonly must: number;
   readonly stretch: number;
   readonly better: 'less' | 'more';
   readonly note?: string;
-  /** What the ratio was made of, in the units of their names. */
+  /** The measured values of the ratio. Their names have the units. */
   readonly figures?: Readonly<Record<string, number>>;
 }
 
-/** A part of the bench: what it is called by on the command line, and what it measures. */
+/** A part of the bench: its name on the command line, and its measurement. */
 export interface Part {
   readonly rows: readonly string[];
-  readonly run: (folder: string, how: Run) => readonly Row[];
+  readonly run: (folder: string, how: Run) => readonly Row[] | Promise<readonly Row[]>;
 }
 
 export interface Run {
-  /** Less of everything, for a look: ratios to a peer that grows faster than we do are then worse than they are. */
+  /** Smaller material for a quick look. Ratios to peers that scale worse than Stemma look worse than they are. */
   readonly quick: boolean;
 }
 

@@ -1,8 +1,8 @@
 /**
- * Does one thing in a process of its own and says the most memory that it held, and what it held before, in bytes.
+ * Does one thing in its own process and prints its peak memory and its memory before, in bytes.
  *
  *   memory import PROJECT PATH…      memory materialize PROJECT ID      memory idle PROJECT
- *   memory export PROJECT ID OUT     memory import-export NEW-PROJECT PATH OUT: a page for people
+ *   memory export PROJECT ID OUT     memory import-export NEW-PROJECT PATH OUT: the exported HTML page
  */
 import { existsSync, readFileSync } from 'node:fs';
 import type { ContextId } from '../../src/core/base/index.js';
@@ -22,7 +22,7 @@ if (work === 'import-export') page(importAll(project.chain, rest.slice(0, 1)).ti
 project.close();
 console.log(peakKilobytes() * 1_024);
 
-/** The system's count for a process includes what its parent held when it began; Linux also counts from its own start. */
+/** The peak of a process includes its parent's memory at the fork; Linux also counts from the start of the program. */
 function peakKilobytes(): number {
   const own = existsSync('/proc/self/status') ? /VmHWM:\s+(\d+)/.exec(readFileSync('/proc/self/status', 'utf8'))?.[1] : undefined;
   return own === undefined ? process.resourceUsage().maxRSS : Number(own);

@@ -1,11 +1,12 @@
 /**
- * `npm run bench [-- [--quick] ROW…]`: ratios, each measured against a floor or a peer in the same run, and whether they hold.
- * The engine is built as the product is, then measured in a process of its own.
+ * `npm run bench [-- [--quick] ROW…]`: measures ratios against a floor or a peer in the same run, and compares them with
+ * their limits. The engine is built like the product and measured in its own process.
  */
 import { spawnSync } from 'node:child_process';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'vite';
+import { exportedPage } from '../../page.config.ts';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const root = dirname(dirname(here));
@@ -15,6 +16,7 @@ await build({
   root,
   configFile: false,
   logLevel: 'warn',
+  plugins: [exportedPage()],
   build: {
     ssr: true,
     target: 'node24',
@@ -27,7 +29,7 @@ await build({
         syncs: join(here, 'syncs.ts'),
         memory: join(here, 'memory.ts'),
         langgraph: join(here, 'langgraph.ts'),
-        planner: join(root, 'src/core/intake/plan-worker.ts'),
+        work: join(root, 'src/main/engine/work.ts'),
       },
       output: { entryFileNames: '[name].js', format: 'esm' },
     },

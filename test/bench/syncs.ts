@@ -1,4 +1,4 @@
-/** Makes a project and so many durable commits in it, for their syncs to be counted from outside (T2). */
+/** Creates a project and a number of durable commits, so that their syncs can be counted from outside (T2). */
 import { commit, openEngine } from './engine.js';
 import { turns } from './material.js';
 

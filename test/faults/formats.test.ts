@@ -14,14 +14,14 @@ import {
   type ParsedEntry,
   type WritableEntry,
 } from '../../src/core/formats/index.js';
-import { getSource, importPaths, listSources } from '../../src/core/intake/index.js';
+import { getSource, importPaths, listSources } from '../../src/core/import/index.js';
 import { everySort } from '../support/every-sort.js';
 import { emptyChain, scratch } from '../support/project.js';
 import { filesBelow, root, textAt } from '../support/source.js';
 
 /**
- * Files as disks, crashes and strangers leave them: real ones and written ones, cut off, spliced, doubled, swapped and filled with noise.
- * Whatever comes of it, nothing throws, hangs or grows without bound, no byte is lost, and what cannot be read is named.
+ * Damaged files: real and generated ones, truncated, spliced, duplicated, swapped and filled with noise. Nothing may throw, hang
+ * or use unlimited memory; no byte is lost, and unreadable parts are named.
  */
 const isShort = process.env.STEMMA_FAULTS === 'short';
 const mutations = Number(process.env.STEMMA_FUZZ ?? (isShort ? 400 : 20_000));
@@ -29,7 +29,7 @@ const firstSeed = Number(process.env.STEMMA_SEED ?? 20_261_121);
 const longestCpuMs = 2_000;
 const mostMegabytes = 1_500;
 
-/** A repeatable source of chance: a case that fails is found again by its number. */
+/** A seeded random generator: the number of a failed case repeats it. */
 function chance(seed: number): (below: number) => number {
   let state = seed >>> 0;
   return (below) => {
@@ -44,7 +44,7 @@ interface Seed {
   readonly bytes: Buffer;
 }
 
-/** Large files are mutated by their beginning, and by pieces from their middle. */
+/** Of large files, the start and pieces from the middle are mutated. */
 const window = 96 * 1024;
 function piecesOf(name: string, format: Format, bytes: Buffer): Seed[] {
   if (bytes.length <= window) return [{ name, format, bytes }];
@@ -55,7 +55,7 @@ function piecesOf(name: string, format: Format, bytes: Buffer): Seed[] {
   ];
 }
 
-/** The format that a file is in, by its beginning; a document of a runtime counts as that runtime's. */
+/** The format of a file by its start. A document of a runtime has that runtime's format. */
 function formatOfFile(path: string, bytes: Buffer): Format | undefined {
   const document = importableFormats.find((format) => format.exports?.recognize(bytes.subarray(0, 4_096)));
   const [best] = formats.map((format) => ({ format, score: format.recognize(bytes.subarray(0, 65_536), path) })).sort((a, b) => b.score - a.score);
@@ -112,7 +112,7 @@ const mutators: Readonly<Record<string, (bytes: Buffer, below: Below) => Buffer>
     for (let count = 1 + below(16); count > 0; count--) noisy[below(noisy.length)] = below(256);
     return noisy;
   },
-  // Names and values change places and kinds: JSON that still parses, but says something else.
+  // Swap names and values: JSON that still parses, with another meaning.
   words: (bytes, below) => {
     const odd = ['null', '[]', '{}', '-1e308', '""', '"\\ud800"', '[[[[[]]]]]', '"__proto__"', 'true', '1e21', '"2026-13-45T99:99:99Z"'];
     const text = bytes.toString('latin1');
@@ -123,7 +123,7 @@ const mutators: Readonly<Record<string, (bytes: Buffer, below: Below) => Buffer>
 };
 const ways = Object.keys(mutators);
 
-/** One mutated file: from which seed, by which ways. */
+/** A mutated file: its seed and mutations. */
 function mutated(number: number): { readonly seed: Seed; readonly how: string; readonly bytes: Buffer } {
   const below = chance(firstSeed + number);
   const seed = seeds[below(seeds.length)] as Seed;
@@ -147,12 +147,12 @@ function checkEntries(entries: readonly ParsedEntry[], length: number): void {
     check(typeof key === 'string' && key.length > 0, () => `an entry has no key`);
     check(roles.includes(role) && kinds.includes(kind), () => `${key} is a ${role} ${kind}`);
     check(Number.isSafeInteger(tokens) && tokens >= 0, () => `${key} has ${tokens} tokens`);
-    check(text === undefined || typeof text === 'string', () => `${key} has a text that is none`);
+    check(text === undefined || typeof text === 'string', () => `${key} has a text of another type`);
     check(!raw || (raw.start >= 0 && raw.start <= raw.end && raw.end <= length), () => `${key} stands at ${raw?.start}-${raw?.end} of ${length}`);
   }
 }
 
-/** What a format throws where it is asked for something that is not there is a refusal with words, nothing else. */
+/** A format may throw only an error with a message for missing input. */
 function refusing(work: () => unknown): void {
   try {
     work();
@@ -181,7 +181,7 @@ function checkFormat(format: Format, bytes: Buffer, below: Below): void {
   check(again.problems.length === 0, () => `written as ${target.id} it has a problem: ${JSON.stringify(again.problems[0])}`);
 }
 
-/** A document that is no JSON, and lines that are none, are named. */
+/** A document or line that is not JSON must be named. */
 function checkNamed(format: Format, bytes: Buffer, problems: readonly { readonly line: number }[]): void {
   const isJson = (text: string): boolean => {
     try {
@@ -207,7 +207,7 @@ function checkPlan(format: ImportableFormat, bytes: Buffer): void {
     checkEntries(commit.entries, Number.POSITIVE_INFINITY);
     for (const { reason } of [...plan.skipped, ...plan.notes]) check(reason.length > 0, () => 'a problem has no words');
   }
-  // Every byte is in exactly one commit's own ranges, or set aside.
+  // Every byte belongs to exactly one commit, or is skipped.
   const ranges = [...plan.commits.flatMap(({ ranges }) => ranges), ...plan.side]
     .filter(({ start, end }) => end > start)
     .sort((a, b) => a.start - b.start);
@@ -219,7 +219,7 @@ function checkPlan(format: ImportableFormat, bytes: Buffer): void {
   check(at === bytes.length, () => `nowhere: the bytes from ${at} to the end at ${bytes.length}`);
 }
 
-/** The conversations of a runtime's document; a file that is none is one itself. */
+/** The conversations of a runtime's document; any other file is one conversation. */
 function filesIn({ exports: reader }: ImportableFormat, bytes: Buffer): readonly Buffer[] {
   let members: readonly Buffer[] | undefined;
   refusing(() => {
@@ -228,7 +228,7 @@ function filesIn({ exports: reader }: ImportableFormat, bytes: Buffer): readonly
   return members ?? [bytes];
 }
 
-/** The whole way: from the file into a project, out again byte for byte, and out as a page. */
+/** The whole path: import a file, restore it byte for byte, export it as a page. */
 function checkImport(name: string, bytes: Buffer): void {
   const chain = emptyChain();
   const path = join(scratch(), name);
@@ -251,7 +251,7 @@ function checkImport(name: string, bytes: Buffer): void {
   }
 }
 
-/** Ends the run where a case never ends: what hangs cannot say so itself. */
+/** Ends the run if a case hangs. */
 const pulse = new BigInt64Array(new SharedArrayBuffer(16));
 const watchdog = `
 const { workerData: pulse } = require('node:worker_threads');
@@ -270,7 +270,7 @@ beforeAll(() => {
 afterAll(() => watching?.terminate());
 
 describe('[F10] mutated files', () => {
-  test(`${mutations} of them are read, planned, cut, joined and written: nothing throws, hangs or is lost`, () => {
+  test(`${mutations} mutated files are parsed and written without an exception or loss`, () => {
     expect(new Set(seeds.map(({ format }) => format.id))).toEqual(new Set(formats.map(({ id }) => id)));
     const failures: string[] = [];
     const from = Number(process.env.STEMMA_CASE ?? 0);
@@ -290,7 +290,7 @@ describe('[F10] mutated files', () => {
       }
       pulse[0] = 0n;
       const { user, system } = process.cpuUsage(began);
-      // How long a case takes is measured in the long run alone.
+      // Durations are measured only in the long form.
       if (!isShort && (user + system) / 1_000 > longestCpuMs)
         failures.push(`case ${number}, ${seed.name}, ${how}: took ${(user + system) / 1_000} ms`);
     }
@@ -298,7 +298,7 @@ describe('[F10] mutated files', () => {
     expect(process.memoryUsage().rss / 1e6).toBeLessThan(mostMegabytes);
   });
 
-  test('what it checks can fail', () => {
+  test('these checks can fail', () => {
     expect(() => checkEntries([{ key: 'a', role: 'user', kind: 'text', tokens: 1, raw: { start: 0, end: 9 } } as never], 5)).toThrow('0-9 of 5');
     expect(mutated(7).bytes.equals(mutated(7).bytes)).toBe(true);
     expect(new Set(Array.from({ length: 60 }, (_, number) => mutated(number).seed.name)).size).toBeGreaterThan(10);

@@ -6,16 +6,16 @@ import { refOf } from '../../src/core/artifacts/index.js';
 import { type ArtifactRef, type ContextId, systemClock } from '../../src/core/base/index.js';
 import { digestOf, materializedBytes, show } from '../../src/core/chain/index.js';
 import { atOnce, checkProject, createProject, openProject } from '../../src/core/project/index.js';
-import { steps } from '../../src/core/store/schema.js';
+import { migrations } from '../../src/core/store/migrations/index.js';
 import { root } from '../support/machine.js';
 import { scratch } from '../support/project.js';
-import { delta } from './material.js';
+import { delta, machineOf } from './material.js';
 import { startWorker, type Worker } from './workers.js';
 
 const isShort = process.env.STEMMA_FAULTS === 'short';
 const kills = Number(process.env.STEMMA_KILLS ?? (isShort ? 6 : 200));
 
-/** A repeatable source of chance, so that a failing seed can be run again. */
+/** A seeded random generator, so that a failed run can be repeated. */
 function chance(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -36,17 +36,17 @@ const commitsOf = (worker: Worker): Acknowledged[] =>
   });
 const complaints = (worker: Worker): string[] => worker.lines().filter((line) => /^(refused|crashed)/.test(line));
 
-/** Everything that was acknowledged is there, and what holds it is sound. */
+/** Checks that every acknowledged commit exists and that the project is intact. */
 async function prove(dir: string, acknowledged: readonly Acknowledged[], lines: readonly (readonly Acknowledged[])[]): Promise<void> {
-  const project = openProject(dir, systemClock);
-  const { chain, tiers } = project;
+  const project = openProject(dir, systemClock, machineOf(dir));
+  const { chain, replicas } = project;
   try {
     expect(atOnce(checkProject(project)).problems).toEqual([]);
     for (const { id, ref } of acknowledged) expect(show(chain, id).artifactRef).toBe(ref);
     for (const line of lines) {
       const last = line.at(-1);
       if (!last) continue;
-      const whole = await refetched(tiers, () => Buffer.from(materializedBytes(chain, { id: last.id, stop: 'root' }).bytes).toString());
+      const whole = await refetched(replicas, () => Buffer.from(materializedBytes(chain, { id: last.id, stop: 'root' }).bytes).toString());
       const refs = new Set(
         whole
           .trimEnd()
@@ -60,12 +60,12 @@ async function prove(dir: string, acknowledged: readonly Acknowledged[], lines: 
   }
 }
 
-async function refetched<T>(tiers: ReturnType<typeof openProject>['tiers'], work: () => T): Promise<T> {
+async function refetched<T>(replicas: ReturnType<typeof openProject>['replicas'], work: () => T): Promise<T> {
   for (;;)
     try {
       return work();
     } catch (error) {
-      if (!(await tiers.fetchFor(error))) throw error;
+      if (!(await replicas.fetchFor(error))) throw error;
     }
 }
 
@@ -81,7 +81,7 @@ function sampleFiles(): string[] {
 }
 
 describe('killed', () => {
-  test(`[S7] ${kills} times while it commits, imports, collects, packs and replicates: nothing acknowledged is lost`, async () => {
+  test(`[S7] ${kills} kills during all kinds of work lose nothing acknowledged`, async () => {
     const next = chance(Number(process.env.STEMMA_SEED ?? 7));
     const dir = join(scratch(), 'p.stemma');
     createProject({ dir }, systemClock).close();
@@ -113,13 +113,13 @@ describe('killed', () => {
     expect(acknowledged.length).toBeGreaterThan(kills);
   });
 
-  test('[S7, S8] while it migrates: the project is of the old format or the new one, and whole', async () => {
+  test('[S7, S8] a kill during a migration leaves the old or the new format, intact', async () => {
     const next = chance(11);
     for (let round = 0; round < (isShort ? 2 : 30); round++) {
       const dir = join(scratch(), 'old.stemma');
       const made = olderProject(dir, 300);
       const worker = startWorker(['open', dir]);
-      // From before it opens the database until it may have closed it.
+      // From before the database opens until it may be closed.
       await pause(60 + next() * 160);
       await worker.kill();
       expect(complaints(worker)).toEqual([]);
@@ -128,14 +128,14 @@ describe('killed', () => {
   });
 });
 
-/** A project as the first format had it, with a chain in it. */
+/** A project in the first format, with a chain. */
 function olderProject(dir: string, count: number): Acknowledged[] {
   createProject({ dir, projectId: 'old' }, systemClock).close();
   for (const name of readdirSync(dir)) if (name.startsWith('stemma.db')) copyFileSync(join(dir, name), join(dir, `unused-${name}`));
   const file = join(dir, 'first.db');
   const db = new Database(file);
   db.pragma('journal_mode = WAL');
-  db.exec(steps[0] ?? '');
+  db.exec(migrations[0] ?? '');
   db.pragma('user_version = 1');
   db.prepare("INSERT INTO project (no, projectId, name, createdAt) VALUES (1, 'old', 'old', 0)").run();
   db.prepare('INSERT INTO line (no, project) VALUES (1, 1)').run();
@@ -164,10 +164,10 @@ function olderProject(dir: string, count: number): Acknowledged[] {
 }
 
 describe('together', () => {
-  test('[S10] eight processes write one project: no commit is lost, and none is told to wait', async () => {
+  test('[S10] eight writers lose no commit, and none has to retry', async () => {
     const dir = join(scratch(), 'p.stemma');
     const count = isShort ? 10 : 200;
-    // Nobody has made the database yet: they all do.
+    // The database does not exist yet, so all of them create it.
     createProject({ dir }, systemClock).close();
     const workers = Array.from({ length: 8 }, (_, seed) => startWorker(['checkpoint', dir, '', String(seed), String(count)]));
     const collector = startWorker(['collect', dir]);

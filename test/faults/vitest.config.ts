@@ -1,7 +1,9 @@
 import { defineConfig } from 'vitest/config';
+import { exportedPage } from '../../page.config.ts';
 
-/** Processes are killed, disks are filled, bytes are flipped. `--mode=short` runs a few of each. */
+/** Kills, full disks, flipped bytes. `--mode=short` runs a few of each. */
 export default defineConfig(({ mode }) => ({
+  plugins: [exportedPage()],
   test: {
     include: ['test/faults/**/*.test.ts'],
     globalSetup: ['test/faults/workers.ts'],

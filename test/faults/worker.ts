@@ -1,34 +1,34 @@
 /**
- * A process that works on a project until it is ended, at whatever moment. What the store has acknowledged it says on
- * its standard output at once; the tests hold the store to that and to nothing else.
+ * A process that works on a project until it is killed. It prints every acknowledged write at once, and the tests check
+ * exactly these.
  */
 import { writeSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ContextId } from '../../src/core/base/index.js';
 import { checkpoint, snapshot } from '../../src/core/chain/index.js';
-import { importPaths } from '../../src/core/intake/index.js';
-import { atOnce, openProject, type Project, roots } from '../../src/core/project/index.js';
-import { delta } from './material.js';
+import { importPaths } from '../../src/core/import/index.js';
+import { atOnce, createProject, openProject, type Project, roots } from '../../src/core/project/index.js';
+import { delta, machineOf } from './material.js';
 
 const [work, dir, ...rest] = process.argv.slice(2);
 if (!work || !dir) throw new Error('usage: worker WORK PROJECT …');
 const say = (line: string): number => writeSync(1, `${line}\n`);
 
-/** Two hours ahead, all that nothing names is garbage. */
+/** A clock two hours ahead, so that unreferenced objects can be collected. */
 const later = (): number => Date.now() + 7_200_000;
 
-/** As the router does it: what another process has evicted to a backing store meanwhile is fetched, and the call goes again. */
-async function fetching<T>({ tiers }: Project, work: () => T): Promise<T> {
+/** Fetches what another process has evicted to a replica meanwhile, and repeats the call, as the router does. */
+async function fetching<T>({ replicas }: Project, work: () => T): Promise<T> {
   for (;;)
     try {
       return work();
     } catch (error) {
-      if (!(await tiers.fetchFor(error))) throw error;
+      if (!(await replicas.fetchFor(error))) throw error;
     }
 }
 
 const works: Record<string, (project: Project) => Promise<void> | void> = {
-  /** Commits on top of a commit, `count` times or for ever, a snapshot now and then. */
+  /** Commits on top of a commit, `count` times or forever, sometimes a snapshot. */
   async checkpoint(project) {
     const { chain } = project;
     const [from = '', seed = '0', count] = rest;
@@ -52,7 +52,7 @@ const works: Record<string, (project: Project) => Promise<void> | void> = {
     const result = await fetching(project, () => atOnce(importPaths(project.chain, { paths: rest })));
     for (const tip of result.tips) say(`tip ${tip}`);
   },
-  /** Makes garbage and takes it away, for ever. */
+  /** Makes and collects garbage forever. */
   collect({ chain }) {
     for (let round = 0; ; round++) {
       for (let at = 0; at < 20; at++) chain.artifacts.put(Buffer.from(delta(round, at)), { contentType: 'text/plain', bulk: at % 2 === 0 });
@@ -66,16 +66,16 @@ const works: Record<string, (project: Project) => Promise<void> | void> = {
       say('packed');
     }
   },
-  async replicate({ chain, tiers }) {
+  async replicate({ chain, replicas }) {
     const [place = ''] = rest;
-    tiers.set('far', { place: { kind: 'folder', dir: place }, takes: 'all' });
+    await replicas.set('far', { place: { kind: 'folder', dir: place }, takes: 'all' });
     for (;;) {
-      await tiers.replicate();
-      atOnce(chain.artifacts.gc({ roots, budgetBytes: 0 }));
+      await replicas.replicate();
+      atOnce(chain.artifacts.gc({ roots, budgetBytes: 0, replicas: replicas.names() }));
       say('replicated');
     }
   },
-  /** So many small commits, one after the other. */
+  /** A number of small commits. */
   small({ chain }) {
     let parent: ContextId | null = null;
     for (let turn = 0; turn < Number(rest[0]); turn++)
@@ -88,14 +88,39 @@ const works: Record<string, (project: Project) => Promise<void> | void> = {
         checkpoint: 'turn_boundary',
       }).id;
   },
-  /** Opening did it. */
+  /** A little of all that writes, in a project that is made, closed and opened again. */
+  async everything(project) {
+    const [place = ''] = rest;
+    const { chain, replicas } = project;
+    let parent: ContextId | null = null;
+    const commit = ({ chain }: Project, count: number): void => {
+      for (let turn = 0; turn < count; turn++) {
+        const text = delta(7, turn + 8);
+        parent = checkpoint(chain, { parent, type: 'delta', format: 'claude-code-v1', text, template: 'w', checkpoint: 'turn_boundary' }).id;
+        say(`commit ${parent}`);
+      }
+    };
+    commit(project, 5);
+    for (const tip of atOnce(importPaths(chain, { paths: [join('resources', 'sample')] })).tips) say(`tip ${tip}`);
+    atOnce(chain.artifacts.repack());
+    await replicas.set('far', { place: { kind: 'folder', dir: place }, takes: 'all' });
+    await replicas.replicate();
+    atOnce(chain.artifacts.gc({ roots, budgetBytes: 0, replicas: replicas.names() }));
+    commit(project, 3);
+    project.close();
+    const again = openProject(dir, Date.now, machineOf(dir));
+    commit(again, 3);
+    again.close();
+  },
+  /** Opening the project migrates it. */
   open() {},
 };
 
 const run = works[work];
-if (!run) throw new Error(`no such work: ${work} in ${join(dir)}`);
+if (!run) throw new Error(`unknown work: ${work} in ${join(dir)}`);
 try {
-  const project = openProject(dir, work === 'collect' ? later : Date.now);
+  if (work === 'everything') createProject({ dir }, Date.now).close();
+  const project = openProject(dir, work === 'collect' ? later : Date.now, machineOf(dir));
   say('open');
   await run(project);
   project.close();

@@ -3,17 +3,19 @@ import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'vite';
+import { exportedPage } from '../../page.config.ts';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const root = dirname(dirname(here));
 const bundle = join(root, 'out', 'faults');
 
-/** Builds what the processes run; once for all tests. */
+/** Builds the worker script once for all tests. */
 export async function setup(): Promise<void> {
   await build({
     root,
     configFile: false,
     logLevel: 'warn',
+    plugins: [exportedPage()],
     build: {
       ssr: true,
       target: 'node24',
@@ -27,9 +29,9 @@ export async function setup(): Promise<void> {
 
 export interface Worker {
   readonly process: ChildProcess;
-  /** Whole lines that it has said so far: half a line was not acknowledged. */
+  /** Its complete output lines so far. An incomplete line is not an acknowledgment. */
   lines(): string[];
-  /** Resolves when it has said such a line, or has ended. */
+  /** Resolves at a matching line, or at its end. */
   said(start: string): Promise<void>;
   readonly ended: Promise<number | null>;
   kill(): Promise<void>;
@@ -56,7 +58,7 @@ export function startWorker(args: readonly string[], wrapped: readonly string[] 
   });
   const ended = new Promise<number | null>((resolve) => {
     child.once('close', (code) => {
-      // A crash that is not the test's own doing is told.
+      // Report a crash that the test did not cause.
       if (code !== null && code !== 0 && code !== 3) text += `crashed ${errors.replaceAll('\n', ' ')}\n`;
       for (const one of waiting) one.resolve();
       resolve(code);

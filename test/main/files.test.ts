@@ -8,7 +8,7 @@ import { scratch } from '../support/project.js';
 const root = '/srv/window';
 
 describe('files of the window', () => {
-  test('the root is the page, and assets are below it', () => {
+  test('the root is the page; assets are below it', () => {
     expect(fileAt(root, '/')).toBe('/srv/window/index.html');
     expect(fileAt(root, '/assets/index-1.js')).toBe('/srv/window/assets/index-1.js');
   });
@@ -28,7 +28,7 @@ describe('files of the window', () => {
     '/index',
   ])('%s names no file of the window', (path) => expect(fileAt(root, path)).toBeUndefined());
 
-  test('whatever is asked for, the answer is below the root', () => {
+  test('every answer is a file below the root', () => {
     const part = fc.oneof(fc.constantFrom('..', '.', '%2e%2e', '%2f', '\\', '//', 'assets', 'index.html', '%c0%ae'), fc.string());
     fc.assert(
       fc.property(fc.array(part), (parts) => {
@@ -39,7 +39,7 @@ describe('files of the window', () => {
     );
   });
 
-  test('a built file is served with the policy and its kind; what is missing is 404', async () => {
+  test('a built file has the policy and its type; a missing one is 404', async () => {
     const dir = scratch();
     mkdirSync(join(dir, 'assets'));
     writeFileSync(join(dir, 'index.html'), '<p>page');

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { parse } from 'jsonc-parser';
 import { describe, expect, test } from 'vitest';
-import { commandIn, hookEvents, withHooks, withoutHooks } from '../../src/main/cli/hook-settings.js';
+import { hookCommandIn, hookEvents, withHooks, withoutHooks } from '../../src/main/cli/hook-settings.js';
 
 const command = 'stemma hook --project /work/shop.stemma';
 const entry = (of: string) => ({ hooks: [{ type: 'command', command: of, timeout: 10 }] });
@@ -19,17 +19,17 @@ const others = `{
 `;
 
 describe('hooks in the settings of an agent', () => {
-  test('[L9] stand beside what is there, which keeps every byte', () => {
+  test('[L9] are added without changing any other byte', () => {
     const settings = withHooks(others, command);
     const { hooks } = read(settings) as { hooks: Record<string, unknown[]> };
     for (const event of hookEvents) expect(hooks[event]?.at(-1)).toEqual(entry(command));
     expect(hooks.Stop).toHaveLength(2);
     expect(hasAllOf(settings, others)).toBe(true);
-    expect(commandIn(settings)).toBe(command);
-    expect(commandIn(others)).toBeUndefined();
+    expect(hookCommandIn(settings)).toBe(command);
+    expect(hookCommandIn(others)).toBeUndefined();
   });
 
-  test('[L9] are taken out again, and what was there is as it was', () => {
+  test('[L9] are removed again, and the earlier settings are restored', () => {
     for (const settings of [
       others,
       '{}\n',
@@ -41,7 +41,7 @@ describe('hooks in the settings of an agent', () => {
     expect(withoutHooks(others)).toBe(others);
   });
 
-  test('[L9] whatever the settings hold: what is not ours is the same before and after', () => {
+  test('[L9] change nothing else in any settings', () => {
     const hook = fc.record({ type: fc.constant('command'), command: fc.string() });
     const group = fc.record({ matcher: fc.string(), hooks: fc.array(hook, { maxLength: 2 }) });
     const settings = fc.record({
@@ -60,23 +60,23 @@ describe('hooks in the settings of an agent', () => {
     );
   });
 
-  test('[L9] of an earlier installation give way to the new ones', () => {
+  test('[L9] replace the hooks of an earlier installation', () => {
     const settings = withHooks(withHooks(others, "'/opt/my node' /app/out/cli/stemma.js hook"), command);
     expect(settings).toBe(withHooks(others, command));
   });
 
   test.each([
-    ['{ "hooks": ', 'they are not JSON'],
-    ['[]', 'no object'],
-    ['{ "hooks": [] }', 'their hooks are no object'],
-    ['{ "hooks": { "Stop": {} } }', 'hooks.Stop is no list'],
-  ])('are not written into what is none: %s', (settings, reason) => {
+    ['{ "hooks": ', 'it is not JSON'],
+    ['[]', 'not an object'],
+    ['{ "hooks": [] }', '`hooks` is not an object'],
+    ['{ "hooks": { "Stop": {} } }', '`hooks.Stop` is not a list'],
+  ])('are not added to invalid settings: %s', (settings, reason) => {
     expect(() => withHooks(settings, command)).toThrow(reason);
   });
 });
 
 const read = (text: string): unknown => parse(text);
-/** Whether every character of the one stands in the other, in order: then only insertions are between them. */
+/** Whether a text contains all characters of a part in their order, so that only insertions separate the two. */
 function hasAllOf(text: string, part: string): boolean {
   let at = 0;
   for (const character of text) if (character === part[at]) at++;

@@ -1,15 +1,15 @@
 import { describe, expect, test } from 'vitest';
-import { agentRootsOf, dataDirOf, engineOptions } from '../../src/main/launch/index.js';
+import { agentRootsOf, dataDirOf, engineNode, engineOptions } from '../../src/main/launch/index.js';
 
 describe('places', () => {
-  test("Stemma's data lies where it is told, else where the platform keeps such data", () => {
+  test("Stemma's folder is STEMMA_HOME, or the platform's folder for application data", () => {
     expect(dataDirOf({ STEMMA_HOME: '/data', XDG_DATA_HOME: '/xdg' }, 'linux', '/home/me')).toBe('/data');
     expect(dataDirOf({ XDG_DATA_HOME: '/xdg' }, 'linux', '/home/me')).toBe('/xdg/stemma');
     expect(dataDirOf({}, 'linux', '/home/me')).toBe('/home/me/.local/share/stemma');
     expect(dataDirOf({}, 'darwin', '/Users/me')).toBe('/Users/me/Library/Application Support/Stemma');
   });
 
-  test("Claude Code's histories are looked for where it is told to keep them, and at home, once each", () => {
+  test("looks for Claude Code's histories in CLAUDE_CONFIG_DIR and at home, once each", () => {
     const claude = (env: Record<string, string>) =>
       agentRootsOf(env, '/home/me')
         .filter(({ agent }) => agent === 'claude-code')
@@ -19,10 +19,17 @@ describe('places', () => {
     expect(claude({})).toEqual(['/home/me/.claude']);
   });
 
-  test('a project among the paths is opened, the others are offered', () => {
+  test('opens a project among the paths and offers the others for import', () => {
     expect(engineOptions(['a.jsonl', 'work.stemma', '/abs/b'], '/here', {}).startup).toEqual({
       paths: ['/here/a.jsonl', '/abs/b'],
       project: '/here/work.stemma',
     });
+  });
+
+  test('[T54] a package ignores STEMMA_ENGINE_NODE; a checkout runs the engine with it', () => {
+    const env = { STEMMA_ENGINE_NODE: '/usr/bin/node' };
+    expect(engineNode(true, env)).toBeUndefined();
+    expect(engineNode(false, env)).toBe('/usr/bin/node');
+    expect(engineNode(false, { STEMMA_ENGINE_NODE: '' })).toBeUndefined();
   });
 });

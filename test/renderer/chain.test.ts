@@ -5,7 +5,7 @@ import { commit, graphRow } from './make.js';
 const newestFirst = (count: number) => Array.from({ length: count }, (_, n) => graphRow(count - 1 - n));
 
 describe('the list of a chain', () => {
-  test('a long run folds into one row that says how long it is, and opens', () => {
+  test('a long run of commits folds into one row with its length, and opens', () => {
     const rows = newestFirst(60);
     const list = foldRows(rows, new Set());
     expect(list).toHaveLength(13);
@@ -13,7 +13,7 @@ describe('the list of a chain', () => {
     expect(foldRows(rows, new Set([rows[6]?.commit.id as never]))).toHaveLength(60);
   });
 
-  test('every commit is shown or counted, once', () => {
+  test('every commit is shown or counted exactly once', () => {
     const rows = newestFirst(200).map((row, n) => (n % 50 === 25 ? { ...row, tipOf: 'a tip' } : row));
     const seen = foldRows(rows, new Set()).flatMap((item) =>
       item.kind === 'commit' ? [item.at] : Array.from({ length: item.end - item.at }, (_, n) => item.at + n),
@@ -34,14 +34,14 @@ describe('the list of a chain', () => {
     expect(foldRows(rows, new Set())).toContainEqual({ kind: 'commit', at: 30 });
   });
 
-  test('words are looked for in summaries, tips and ids', () => {
+  test('the filter searches summaries, tips and ids', () => {
     const rows = [graphRow(3, { tipOf: 'Queue work' }), graphRow(2), graphRow(1)];
     expect(filterRows(rows, 'QUEUE')).toEqual([{ kind: 'commit', at: 0 }]);
     expect(filterRows(rows, 'turn 1')).toEqual([{ kind: 'commit', at: 2 }]);
     expect(filterRows(rows, commit(2))).toEqual([{ kind: 'commit', at: 1 }]);
   });
 
-  test('a subagent hangs by its newest commit on the commit that called it', () => {
+  test('a subagent is placed by its newest commit at the commit that called it', () => {
     const rows = [
       graphRow(9),
       graphRow(5, { lane: 1, commit: { ...graphRow(5).commit, parent: commit(4) } }),

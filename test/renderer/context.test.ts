@@ -5,7 +5,7 @@ import { call, commit, outlineRow, result } from './make.js';
 
 describe('the list of a context', () => {
   const rows = [
-    outlineRow('p', 'user', 'text', { head: 'Fix it' }),
+    outlineRow('p', 'user', 'text', { head: 'Fix it', prompt: true }),
     call('a'),
     call('b'),
     result('a'),
@@ -15,7 +15,7 @@ describe('the list of a context', () => {
   ];
   const blocks = blocksOf(rows);
 
-  test('a call and its result are one block, also where calls were made side by side', () => {
+  test('a call and its result are one block, also for parallel calls', () => {
     expect(blocks.map(({ first, result: at }) => [first, at])).toEqual([
       [0, undefined],
       [1, 3],
@@ -30,7 +30,7 @@ describe('the list of a context', () => {
     expect(shown.sort((a, b) => a - b)).toEqual(rows.map((_, n) => n));
   });
 
-  test('a result without its call, and a second result of one call, stand for themselves', () => {
+  test('a result without a call, or a second result, is a block of its own', () => {
     const odd = blocksOf([result('lost'), call('a'), result('a'), result('a')]);
     expect(odd.map(({ first, result: at }) => [first, at])).toEqual([
       [0, undefined],
@@ -43,20 +43,28 @@ describe('the list of a context', () => {
     expect(rows.map((_, n) => blockOfEntry(blocks, n))).toEqual([0, 1, 2, 1, 2, 3, 4]);
   });
 
-  test('turns are commits, named by the first words of a person', () => {
+  test('turns are commits, named by the first words of the prompt', () => {
     expect(turnsOf(rows, blocks)).toMatchObject([
       { commit: commit(1), firstEntry: 0, firstBlock: 0, head: 'Fix it', errors: 1, tokens: 60 },
       { commit: commit(2), firstEntry: 6, firstBlock: 4, head: 'Bash', errors: 0 },
     ]);
   });
 
-  test('the chain names a turn before its prompt does, and a summary is called what it is', () => {
+  test('[W32] a turn that begins with a reminder is landed on at its prompt', () => {
+    const reminded = [
+      outlineRow('r', 'user', 'text', { head: '<system-reminder>', commit: commit(3) }),
+      outlineRow('p', 'user', 'text', { head: 'Fix it', prompt: true, commit: commit(3) }),
+    ];
+    expect(turnsOf(reminded, blocksOf(reminded))).toMatchObject([{ firstEntry: 0, firstBlock: 0, promptEntry: 1, promptBlock: 1, head: 'Fix it' }]);
+  });
+
+  test('the summary in the chain names a turn before its prompt does', () => {
     const summary = [outlineRow('s', 'user', 'summary', { head: 'This session is being continued' })];
     expect(turnsOf(summary, blocksOf(summary))).toMatchObject([{ head: 'Compaction summary', summary: true }]);
     expect(turnsOf(rows, blocks, new Map([[commit(1), 'A name given by hand']]))).toMatchObject([{ head: 'A name given by hand' }, { head: 'Bash' }]);
   });
 
-  test('what an agent wraps around a prompt is no prompt', () => {
+  test('text that an agent wraps around a prompt is not the prompt', () => {
     expect(promptOf('<command-name>/compact</command-name> <command-message>')).toBe('/compact');
     expect(promptOf('<command-message>review</command-message>')).toBe('/review');
     expect(promptOf('<local-command-caveat>Caveat: The messages below')).toBeUndefined();
@@ -64,7 +72,7 @@ describe('the list of a context', () => {
     expect(promptOf('<div> is broken')).toBe('<div> is broken');
   });
 
-  test('seams stand where summaries do', () => {
+  test('seams are at the places of summaries', () => {
     expect(seamsOf([outlineRow('s', 'user', 'summary'), ...rows, outlineRow('t', 'user', 'summary')])).toEqual([0, 8]);
   });
 });

@@ -3,7 +3,7 @@ import type { Agent, BoxEntry, ContextId, EntryKey, Timestamp } from '../../src/
 import { textOfContent } from '../../src/renderer/parts/cards';
 import { blocksOf, familyOfCard } from '../../src/renderer/views/boxes/cards';
 import { formFor, inputOf } from '../../src/renderer/views/handover/form';
-import { arrowsOf, columnsOf, type MapTurn } from '../../src/renderer/views/handover/picture';
+import { arrowsOf, columnsOf, type MapTurn } from '../../src/renderer/views/handover/map';
 
 const fresh = formFor(undefined, undefined);
 const at = '2026-01-01T00:00:00.000Z' as Timestamp;
@@ -24,7 +24,7 @@ const turn = (sourceAgentId: string, agentId: string, more: Partial<MapTurn> = {
   ...more,
 });
 
-describe('the picture of handovers', () => {
+describe('the map of handovers', () => {
   const agents = [agent('w2', 'Writer'), agent('lead', 'Lead'), agent('w1', 'Writer')];
   const turns = [
     turn('user', 'lead'),
@@ -34,7 +34,7 @@ describe('the picture of handovers', () => {
   ];
   const columns = columnsOf(agents, turns);
 
-  test('columns stand as they first appear; who is no agent has one, too; namesakes are numbered', () => {
+  test('columns are in order of first appearance, and equal names are numbered', () => {
     expect(columns.map(({ agentId, name, number }) => [agentId, name, number])).toEqual([
       ['user', 'user', undefined],
       ['lead', 'Lead', undefined],
@@ -44,7 +44,7 @@ describe('the picture of handovers', () => {
     expect(columns[0]?.agent).toBeUndefined();
   });
 
-  test('arrows lead from source to target, and say their part of what was handed out together', () => {
+  test('arrows lead from source to target and name their part of a batch', () => {
     expect(arrowsOf(columns, turns).map(({ from, to, part }) => [from, to, part])).toEqual([
       [0, 1, undefined],
       [1, 2, '1 of 2'],
@@ -54,8 +54,8 @@ describe('the picture of handovers', () => {
   });
 });
 
-describe('a pack filled in by hand', () => {
-  test('the words of a ticket are the instruction, and a chosen box is inherited', () => {
+describe('the form for packing a box', () => {
+  test('starts with the text of a ticket and the selected box', () => {
     const form = formFor({ title: 'Retry failed jobs', body: 'Up to three times.\n' }, 'b1');
     expect(inputOf({ ...form, profile: 'W' })).toMatchObject({
       arguments: { instruction: 'Retry failed jobs\n\nUp to three times.', input_box_ids: ['b1'] },
@@ -63,14 +63,14 @@ describe('a pack filled in by hand', () => {
     expect(formFor({ title: 'Only a title', body: ' ' }, undefined).args[0]?.value).toBe('Only a title');
   });
 
-  test('asks for nothing without a profile, or with a value that is no JSON', () => {
+  test('has a problem without a profile or with invalid JSON', () => {
     expect(inputOf(fresh)).toHaveProperty('problem');
     expect(inputOf({ ...fresh, profile: 'W', args: [{ id: 1, name: 'x', value: '{', as: 'json' }] })).toEqual({
-      problem: 'The value of “x” is no JSON.',
+      problem: 'The value of “x” is not valid JSON.',
     });
   });
 
-  test('becomes the rules in the words of the seed', () => {
+  test('becomes the input of handover.pack', () => {
     const form = {
       ...fresh,
       profile: 'Writer',
@@ -109,7 +109,7 @@ describe('cards in the window', () => {
     ...(marks && { marks }),
   });
 
-  test('a call stands with its result, a result without its call by itself, what no model sees nowhere', () => {
+  test('calls are joined with results, lone results stay, hidden entries are left out', () => {
     const blocks = blocksOf([
       entry('text', 'a'),
       entry('tool_call', 'b', 'c1'),
@@ -127,7 +127,7 @@ describe('cards in the window', () => {
     expect(blocks[0]?.entry.source.commit).toBe('' as ContextId);
   });
 
-  test('a card has the hue of the entry that it would be, and a line of what it says', () => {
+  test('a card has the color of its entry and the first line of its text', () => {
     const family = (type: string, role: 'user' | 'system' = 'user') => familyOfCard({ type, metadata: { type, role } });
     expect(['tool.call', 'agent.thought', 'sys.profile', 'meta.parent_pointer', 'task.instruction', 'a.b'].map((type) => family(type))).toEqual([
       'tool',

@@ -4,8 +4,8 @@ import { hitPieces } from '../../src/renderer/app/hit';
 const words = (snippet: string, matches: { start: number; end: number }[]) =>
   hitPieces({ snippet, matches }).map(({ text, isMatch }) => (isMatch ? `[${text}]` : text));
 
-describe('what a search found, in a line', () => {
-  test('matches are marked, each once', () => {
+describe('the line of a search hit', () => {
+  test('each match is marked once', () => {
     expect(
       words('the transcript path is set', [
         { start: 4, end: 14 },
@@ -21,7 +21,7 @@ describe('what a search found, in a line', () => {
     expect(words('nothing', [])).toEqual(['nothing']);
   });
 
-  test('the line begins near the first match', () => {
+  test('the line starts near the first match', () => {
     const far = 'x'.repeat(80);
     expect(words(`${far} here`, [{ start: 81, end: 85 }])).toEqual(['…', `${'x'.repeat(23)} `, '[here]']);
   });

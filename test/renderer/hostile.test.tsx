@@ -1,7 +1,7 @@
 import './page.js';
 import { renderToStaticMarkup } from 'react-dom/server';
 import { describe, expect, test } from 'vitest';
-import type { Entry } from '../../src/core/contract/index.js';
+import { type Entry, toolClasses } from '../../src/core/contract/index.js';
 import { EntryView, ToolView } from '../../src/renderer/parts/Entry.js';
 import { Markdown } from '../../src/renderer/parts/Markdown.js';
 import { entry } from './make.js';
@@ -24,11 +24,11 @@ const attacks = [
   '```html\n<script>alert(1)</script>\n```',
 ];
 
-/** Elements and attributes that act: none may come out of a transcript's text. */
+/** Elements and attributes that can load or run something. The text of a transcript must produce none of them. */
 const actingElement = /^<(?:script|img|iframe|object|embed|link|style|form|video|audio|base|meta|a)$/i;
 const actingAttribute = /^(?:href|src|srcset|action|formaction|style|on[a-z]+)$/i;
 
-/** What of the markup acts. Values are left out: in them, as in text, everything may stand. */
+/** The active elements and attributes of markup. Values are ignored, because a value may contain any text. */
 const actingIn = (html: string): string[] =>
   [...html.matchAll(/<[a-z][^>]*>/gi)].flatMap(([tag]) => {
     const [name = '', ...attributes] = tag
@@ -38,23 +38,23 @@ const actingIn = (html: string): string[] =>
     return [name, ...attributes].filter((word) => actingElement.test(word) || actingAttribute.test(word));
   });
 
-test('what acts is found where there is some', () => {
+test('active elements and attributes are found', () => {
   expect(actingIn('<p>x</p><img src="x" alt="&lt;a href"><a href="y"><b onclick="z">')).toEqual(['<img', 'src', '<a', 'href', 'onclick']);
 });
 
 describe('the text of a transcript', () => {
-  test.each(attacks)('as Markdown is text and no more: %s', (text) => {
+  test.each(attacks)('as Markdown is only text: %s', (text) => {
     expect(actingIn(renderToStaticMarkup(<Markdown text={text} />))).toEqual([]);
   });
 
-  test('a link and an image are named, and lead nowhere by themselves', () => {
+  test('a link and an image are named but not followed', () => {
     const html = renderToStaticMarkup(<Markdown text="![a pixel](https://evil.invalid/p.png) [here](https://evil.invalid)" />);
     expect(html).toContain('Image not loaded: a pixel');
     expect(html).toContain('here');
     expect(html.match(/<button/g)).toHaveLength(2);
   });
 
-  test('Markdown is set as Markdown all the same', () => {
+  test('Markdown is still formatted', () => {
     const html = renderToStaticMarkup(<Markdown text={'# Title\n\n- **one**\n\n| a |\n| - |\n| 1 |'} />);
     for (const tag of ['<h1>', '<li>', '<strong>', '<td>']) expect(html).toContain(tag);
   });
@@ -75,10 +75,10 @@ describe('the text of a transcript', () => {
     for (const one of everywhere(text)) expect(actingIn(renderToStaticMarkup(<EntryView entry={one} />))).toEqual([]);
   });
 
-  const tools = ['Bash', 'Edit', 'MultiEdit', 'Write', 'Task', '__proto__', 'constructor', '<img src=x>'];
+  const tools = [...toolClasses, undefined].flatMap((toolClass) => ['Tool', '__proto__', '<img src=x>'].map((toolName) => ({ toolName, toolClass })));
 
   test.each(attacks)('does nothing in any tool: %s', (text) => {
-    for (const toolName of tools) {
+    for (const tool of tools) {
       for (const input of [
         text,
         [text],
@@ -86,14 +86,14 @@ describe('the text of a transcript', () => {
         7,
         { command: text, description: text, file_path: text, old_string: text, new_string: `${text}!`, content: text, edits: [text] },
       ]) {
-        const called = entry('assistant', 'tool_call', { toolName, toolCallId: 't', arguments: input });
+        const called = entry('assistant', 'tool_call', { ...tool, toolCallId: 't', arguments: input });
         const html = renderToStaticMarkup(<ToolView call={called} result={entry('tool', 'tool_result', { text, toolCallId: 't' })} />);
         expect(actingIn(html)).toEqual([]);
       }
     }
   });
 
-  test('an entry with nothing in it says so instead of failing', () => {
+  test('an empty entry is shown as empty', () => {
     for (const kind of ['text', 'thinking', 'tool_call', 'tool_result', 'image', 'summary', 'event'] as const) {
       expect(renderToStaticMarkup(<EntryView entry={entry('assistant', kind)} />)).toContain('<article');
     }

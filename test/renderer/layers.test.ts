@@ -12,14 +12,14 @@ const shown = (before: string, after: string): string =>
     .join(' ');
 
 describe('two lists of messages', () => {
-  test('what is in both is the same, the rest is new or gone, each at its place', () => {
+  test('common messages are the same, others new or gone, each at its place', () => {
     expect(shown('abc', 'abc')).toBe('a b c');
     expect(shown('abc', 'axc')).toBe('a -b +x c');
     expect(shown('', 'ab')).toBe('+a +b');
     expect(shown('aab', 'ab')).toBe('a -a b');
   });
 
-  test('both lists can be read off the result, whatever was left out or added', () => {
+  test('the result contains both lists in full', () => {
     const word = fc.string({ unit: fc.constantFrom('a', 'b', 'c', 'd'), maxLength: 8 });
     fc.assert(
       fc.property(word, fc.array(fc.boolean(), { maxLength: 8 }), word, (before, keeps, added) => {
@@ -51,14 +51,14 @@ describe('the text that an agent reads', () => {
     { messageId: 'msg-b', start: 47, end: 69, seen: false },
   ];
 
-  test('is taken apart into lines that can be pointed at, and is still the same text', () => {
+  test('is divided into lines that together are the same text', () => {
     const pieces = linesOf({ text, lines });
     expect(pieces.map(({ text: piece }) => piece).join('\n')).toBe(text);
     expect(pieces.map(({ messageId }) => messageId)).toEqual([undefined, 'msg-a', 'msg-b', undefined]);
     expect(linesOf({ text: 'IDENTITY:' })).toEqual([{ text: 'IDENTITY:', messageId: undefined, seen: undefined }]);
   });
 
-  test('a long silence shows, a short one does not', () => {
+  test('only long silences are shown', () => {
     const at = (minute: number) => ({ at: new Date(minute * 60_000).toISOString() });
     expect(gapsIn([at(0), at(10), at(100), at(90)])).toEqual([0, 0, 90 * 60_000, 0]);
   });

@@ -1,6 +1,6 @@
 import type { ContextId, Entry, EntryKey, GraphRow, Kind, OutlineRow, Role } from '../../src/core/contract/index.js';
 
-/** Rows and entries for view tests: what is not said has a plain value. */
+/** Rows and entries for view tests. Fields that a test does not set have plain values. */
 export const commit = (n: number): ContextId => `ctx-${n.toString(16).padStart(8, '0')}` as ContextId;
 
 export function outlineRow(key: string, role: Role, kind: Kind, rest: Partial<OutlineRow> = {}): OutlineRow {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { bytes, compact, day, duration, firstLine, plural, tokens, when, whose } from '../../src/renderer/parts/numbers.js';
 
-describe('numbers as the window says them', () => {
+describe('numbers as text', () => {
   test.each([
     [0, '0'],
     [999, '999'],
@@ -15,7 +15,7 @@ describe('numbers as the window says them', () => {
     [1_234_567, '1.23M'],
   ])('%d is %s', (n, said) => expect(compact(n)).toBe(said));
 
-  test('a token count is an estimate until a runtime says its own', () => expect(tokens(12_400)).toBe('≈ 12.4k tok'));
+  test('token counts are marked as estimates', () => expect(tokens(12_400)).toBe('≈ 12.4k tok'));
 
   test.each([
     [0, '0 B'],
@@ -26,12 +26,12 @@ describe('numbers as the window says them', () => {
     [999_600, '1 MB'],
   ])('%d bytes are %s', (n, said) => expect(bytes(n)).toBe(said));
 
-  test('one of a thing is not many', () => {
+  test('one has the singular', () => {
     expect(plural(1, 'entry', 'entries')).toBe('1 entry');
     expect(plural(1_284, 'commit')).toBe('1,284 commits');
   });
 
-  test('dates are relative where that is shorter, and never invented', () => {
+  test('dates are relative where that is shorter, and missing dates stay missing', () => {
     const now = new Date(2026, 10, 21, 15, 0);
     expect(when(new Date(2026, 10, 21, 14, 2).toISOString(), now)).toBe('14:02');
     expect(when(new Date(2026, 10, 20, 23, 59).toISOString(), now)).toBe('Yesterday 23:59');
@@ -41,11 +41,11 @@ describe('numbers as the window says them', () => {
     expect(day('', now)).toBe('No date');
   });
 
-  test('durations keep the unit that one can feel', () => {
+  test('durations have a readable unit', () => {
     expect([12, 3_240, 75_000].map(duration)).toEqual(['12 ms', '3.2 s', '1 min 15 s']);
   });
 
-  test('a principal is known by its folder, whatever the slashes; one without a name by its template', () => {
+  test('a principal is named by its folder, or by its template without one', () => {
     expect(whose('claude-code@/Users/alex/workspace/cli', 'claude-code')).toBe('cli');
     expect(whose('claude-code@C:\\work\\api\\', 'claude-code')).toBe('api');
     expect(whose('claude-code@/work/cli/.worktrees/4', 'claude-code')).toBe('.worktrees/4');
@@ -54,7 +54,7 @@ describe('numbers as the window says them', () => {
     expect(whose('01a200109f897b52827a78c3960d4673_01a200109fc374da8eab50a8731c03bd', 'Writer')).toBe('Writer');
   });
 
-  test('a first line is cut, not wrapped', () => {
+  test('a long first line is cut', () => {
     expect(firstLine('\n\n  one\ntwo')).toBe('one');
     expect(firstLine('```ts\n## **Plan:** run `npm test` in [the house](docs/house.md)\nthen')).toBe('Plan: run npm test in the house');
     expect(firstLine('> 1. quoted\n')).toBe('quoted');

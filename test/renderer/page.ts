@@ -1,6 +1,6 @@
 /**
- * As much of a page as modules of the window look at while they load: a place in the address, remembered choices, and a
- * system theme. Import it before anything of the window; drawing is tested on markup, behavior in a real browser (test/e2e).
+ * The page globals that modules of the window read while they load: address, storage and theme. Import it before any module
+ * of the window. These tests check markup; behavior is tested in a real browser (test/e2e).
  */
 const remembered = new Map<string, string>();
 

@@ -9,19 +9,19 @@ import { comparable, diffRows, piecesOf } from '../../src/renderer/views/diff/pa
 import { call, entry, outlineRow, result } from './make.js';
 
 describe('folding', () => {
-  test('twenty lines are shown, and the rest is counted', () => {
+  test('twenty lines are shown and the rest is counted', () => {
     const text = Array.from({ length: 25 }, (_, n) => `line ${n}`).join('\n');
     const folded = foldText(text);
     expect(folded.shown.split('\n')).toHaveLength(20);
     expect(folded).toMatchObject({ hiddenLines: 5, size: text.length });
   });
 
-  test('what fits is not folded, one line that never ends is', () => {
+  test('short text is not folded, a very long line is', () => {
     expect(foldText('a\nb')).toEqual({ shown: 'a\nb', hiddenLines: 0, size: 3 });
     expect(foldText('x'.repeat(100_000))).toMatchObject({ hiddenLines: 1, size: 100_000 });
   });
 
-  test('shown and hidden lines are all the lines', () => {
+  test('shown and hidden lines add up to all lines', () => {
     fc.assert(
       fc.property(fc.array(fc.string({ maxLength: 20 }), { minLength: 1, maxLength: 80 }), (lines) => {
         const text = lines.map((line) => line.replaceAll('\n', '')).join('\n');
@@ -36,43 +36,43 @@ describe('folding', () => {
 describe('the token bar', () => {
   const rows = [outlineRow('a', 'user', 'text', { tokens: 10 }), call('t', { tokens: 60 }), result('t', { tokens: 30 })];
 
-  test('each entry has its share, and a point finds its entry', () => {
+  test('each entry has its share, and a position finds its entry', () => {
     expect(sharesOf(rows)).toEqual([0, 0.1, 0.7, 1]);
     expect([0, 0.05, 0.1, 0.69, 0.71, 1].map((point) => entryAt(sharesOf(rows), point))).toEqual([0, 0, 1, 1, 2, 2]);
   });
 
-  test('entries without tokens break nothing', () => {
+  test('entries without tokens are accepted', () => {
     expect(sharesOf([{ tokens: 0 }, { tokens: 0 }])).toEqual([0, 0, 0]);
     expect(entryAt(sharesOf([]), 0.5)).toBe(0);
   });
 
-  test('sums by kind are what the legend says', () => {
+  test('sums by kind equal the legend', () => {
     expect(tokensByFamily(rows)).toEqual({ user: 10, assistant: 0, thinking: 0, tool: 90, system: 0 });
   });
 });
 
 describe('tool calls', () => {
-  test('the head line has what names the call', () => {
-    expect(leadOf('Bash', { description: 'List', command: 'ls -la\nrm x' })).toBe('ls -la');
-    expect(leadOf('Unknown', { deep: {}, path: '/a' })).toBe('/a');
-    expect(leadOf('constructor', { x: 1 })).toBeUndefined();
-    expect(leadOf('Bash', undefined)).toBeUndefined();
+  test('the head line shows the main argument', () => {
+    expect(leadOf('shell', { description: 'List', command: 'ls -la\nrm x' })).toBe('ls -la');
+    expect(leadOf(undefined, { deep: {}, path: '/a' })).toBe('/a');
+    expect(leadOf('task', { x: 1 })).toBeUndefined();
+    expect(leadOf('shell', undefined)).toBeUndefined();
   });
 
-  test('a replacement is lines that went, lines that came, and what frames them', () => {
+  test('a replacement has removed, added and surrounding lines', () => {
     expect(editOf('a\nb\nc', 'a\nB\nB2\nc')).toMatchObject({ before: ['a'], removed: ['b'], added: ['B', 'B2'], after: ['c'] });
     expect(editOf('', 'new')).toMatchObject({ removed: [], added: ['new'] });
     expect(editOf('x\nx', 'x')).toMatchObject({ before: ['x'], removed: ['x'], added: [] });
   });
 
-  test('an input that is not what the tool takes is shown field by field, not as a diff', () => {
-    expect(editsOf('Edit', { file_path: '/a', old_string: 1, new_string: 'b' })).toBeUndefined();
-    expect(editsOf('MultiEdit', { edits: [{ old_string: 'a', new_string: 'b' }, 'x'] })).toBeUndefined();
-    expect(editsOf('MultiEdit', { edits: [{ old_string: 'a', new_string: 'b' }] })).toHaveLength(1);
-    expect(editsOf('Edit', 'text')).toBeUndefined();
+  test('unexpected arguments are shown field by field, not as a diff', () => {
+    expect(editsOf('edit', { file_path: '/a', old_string: 1, new_string: 'b' })).toBeUndefined();
+    expect(editsOf('edit', { edits: [{ old_string: 'a', new_string: 'b' }, 'x'] })).toBeUndefined();
+    expect(editsOf('edit', { edits: [{ oldText: 'a', newText: 'b' }] })).toHaveLength(1);
+    expect(editsOf('edit', 'text')).toBeUndefined();
   });
 
-  test('languages are known by name and by file, and nothing else is loaded', () => {
+  test('languages are found by name and by file, and nothing else is loaded', () => {
     expect(['ts', 'TSX', 'sh', 'nope', '__proto__', 'constructor', undefined].map(languageOf)).toEqual([
       'typescript',
       'tsx',
@@ -87,7 +87,7 @@ describe('tool calls', () => {
 });
 
 describe('the diff', () => {
-  test('hunks become rows: the same folded, the rest one by one', () => {
+  test('hunks become rows: unchanged entries folded, others one by one', () => {
     expect(
       diffRows([
         { op: 'same', aStart: 0, aCount: 20, bStart: 0, bCount: 20 },
@@ -102,7 +102,7 @@ describe('the diff', () => {
     ]);
   });
 
-  test('rows that only moved name their place on the other side', () => {
+  test('moved rows name their place on the other side', () => {
     const hunks = [
       { op: 'removed', aStart: 0, aCount: 2, bStart: 0, bCount: 0 },
       { op: 'same', aStart: 2, aCount: 5, bStart: 0, bCount: 5 },
@@ -117,7 +117,7 @@ describe('the diff', () => {
     ]);
   });
 
-  test('pieces of a change give both texts back', () => {
+  test('the pieces of a change add up to both texts', () => {
     const { a, b } = piecesOf('one two three', 'one 2 three!', [
       { fromA: 4, toA: 7, fromB: 4, toB: 5 },
       { fromA: 13, toA: 13, fromB: 11, toB: 12 },
@@ -131,7 +131,7 @@ describe('the diff', () => {
     ]);
   });
 
-  test('calls are compared by their input, results by what came back', () => {
+  test('calls are compared by arguments, results by content', () => {
     expect(comparable(entry('assistant', 'tool_call', { arguments: { a: 1 } }))).toBe('{\n  "a": 1\n}');
     expect(comparable(entry('tool', 'tool_result', { result: [1] }))).toBe('[\n  1\n]');
     expect(comparable(entry('user', 'text', { text: 'hi' }))).toBe('hi');
@@ -139,13 +139,13 @@ describe('the diff', () => {
 });
 
 describe('JSON in one long line', () => {
-  test('is set in lines, anything else is left alone', () => {
+  test('is formatted, any other text is unchanged', () => {
     const long = JSON.stringify({ a: 'x'.repeat(100), b: [1], c: {}, d: [] });
     expect(jsonInLines(` ${long}\n`)).toBe(JSON.stringify(JSON.parse(long), null, 2));
     for (const text of ['{"a":1}', `${long}x`, `[\n${long}]`, 'plain', '']) expect(jsonInLines(text)).toBeUndefined();
   });
 
-  test('keeps every token as it was: large numbers, escapes, keys that are there twice', () => {
+  test('keeps large numbers, escapes and duplicate keys', () => {
     const odd = `{"id":12345678901234567890,"id":1.0e+2,"s":"\\u003e \\" , : [ {","pad":"${'x'.repeat(100)}"}`;
     expect(
       jsonInLines(odd)
@@ -154,7 +154,7 @@ describe('JSON in one long line', () => {
     ).toBe(odd);
   });
 
-  test('of any shape means the same as before', () => {
+  test('of any shape keeps its meaning', () => {
     fc.assert(
       fc.property(fc.array(fc.jsonValue(), { minLength: 1 }), (value) => {
         const text = JSON.stringify([...value, 'x'.repeat(100)]);

@@ -36,7 +36,7 @@ test.each([
   },
 );
 
-test('the parts of a request and its cached beginning are counted alike', () => {
+test('the parts of a request and its cache prefix add up to the same tokens', () => {
   const writer = openWriter('s1');
   const shape = {
     system: [{ type: 'text', text: 'You help — gladly.', cache_control: { type: 'ephemeral' } }],
@@ -80,7 +80,7 @@ test('the parts of a request and its cached beginning are counted alike', () => 
   }
 });
 
-test('items, choices and parts of the other providers are shown as what they are', () => {
+test('items and parts of every provider get the right kind and title', () => {
   const kinds = (body: Record<string, unknown>) =>
     shownBody({ body }).messages.flatMap(({ parts }) => parts.map(({ kind, title, text }) => [kind, title, text]));
   expect(
@@ -122,7 +122,7 @@ test('items, choices and parts of the other providers are shown as what they are
   expect(shownBody({ body: gemini })).toMatchObject({ system: [{ text: 'You help.' }], tools: [{ title: 'run, stop' }] });
 });
 
-test('what was not recorded is known by the name that its provider gives it', () => {
+test('missing parts are found by the field names of each provider', () => {
   expect(isMissing('system', ['instructions', 'tools'])).toBe(true);
   expect(isMissing('system', ['systemInstruction'])).toBe(true);
   expect(isMissing('params', ['generationConfig'])).toBe(true);

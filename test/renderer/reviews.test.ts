@@ -12,8 +12,8 @@ const version = (changes: TicketVersion['changes'], by: string | null = '@author
   known: false,
 });
 
-describe('what a version of a ticket changed', () => {
-  test('is said in words, field by field; the context stands beside them', () => {
+describe('the changes of a ticket version', () => {
+  test('are listed by field, without the context', () => {
     const changes = {
       status: { from: 'open', to: 'in_progress' },
       assignee: { from: null, to: '@author' },
@@ -21,11 +21,11 @@ describe('what a version of a ticket changed', () => {
       contextId: { from: null, to: 'ctx-12345678' },
     };
     expect(changeWords(version(changes), false)).toEqual(['Open → In progress', 'Assigned to @author', 'labels: queue, slow']);
-    expect(changeWords(version(changes), true)).toEqual(['Made the ticket']);
-    expect(changeWords(version({ resolution: { from: 'done', to: null } }), false)).toEqual(['No longer resolved']);
+    expect(changeWords(version(changes), true)).toEqual(['Created the ticket']);
+    expect(changeWords(version({ resolution: { from: 'done', to: null } }), false)).toEqual(['Removed the resolution']);
   });
 
-  test('names a reviewer whose verdict somebody else wrote down, and those of a new review', () => {
+  test('name a reviewer whose verdict another person recorded, and new reviewers', () => {
     const reviewers = (verdict: string) => [
       { name: '@rev', verdict },
       { name: '@second', verdict: 'pending' },
@@ -37,12 +37,12 @@ describe('what a version of a ticket changed', () => {
   });
 });
 
-test('[K3] what stands in the way of closing is named, whether the ticket is in review or left it', () => {
+test('[K3] the reasons against closing are named, in review and after it', () => {
   const reviewers = [{ name: '@rev', verdict: 'approved' as const }];
   expect(whyNotClosed({ reviewers, findings: { open: 0, total: 2 } })).toEqual([]);
   expect(whyNotClosed({ reviewers: [...reviewers, { name: '@second', verdict: 'commented' }], findings: { open: 1, total: 2 } })).toEqual([
     '1 finding is open',
-    '@second did not approve',
+    '@second has not approved',
   ]);
   expect([moveName('closed', 'open'), moveName('review', 'in_progress')]).toEqual(['Open again', 'Back to work']);
 });

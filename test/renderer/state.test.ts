@@ -1,12 +1,11 @@
 import './page.js';
 import { describe, expect, test, vi } from 'vitest';
-import type { FoundSession, Source } from '../../src/core/contract/index.js';
 import { api, type Client, connect, type Line, onNewLine, useConnection } from '../../src/renderer/client/index.js';
 import { createRanges } from '../../src/renderer/state/ranges.js';
-import { groupSessions, groupSkips, sessionsOf } from '../../src/renderer/views/library/groups.js';
+import { groupSkips } from '../../src/renderer/views/sessions/skips.js';
 
-describe('a long list of the engine', () => {
-  test('is read in pages, each once, and only as far as it goes', async () => {
+describe('a paged list', () => {
+  test('loads each page once and ends at the total', async () => {
     const load = vi.fn(async (offset: number, limit: number) => ({
       total: 25,
       items: Array.from({ length: Math.min(limit, 25 - offset) }, (_, n) => offset + n),
@@ -25,7 +24,7 @@ describe('a long list of the engine', () => {
     expect([list.at(0), list.at(17), list.at(25)]).toEqual([0, 17, undefined]);
   });
 
-  test('a page that failed says why, and is asked for again', async () => {
+  test('a failed page keeps its error and loads on retry', async () => {
     let broken = true;
     const list = createRanges(10, async () => {
       if (broken) throw new Error('no');
@@ -41,7 +40,7 @@ describe('a long list of the engine', () => {
     expect(list.problem()).toBeUndefined();
   });
 
-  test('a page that came while the list was read again is not lost with what stood before', async () => {
+  test('a page that arrives during a reload is kept', async () => {
     const held: (() => void)[] = [];
     let slow = false;
     const list = createRanges(10, async (offset) => {
@@ -62,8 +61,8 @@ describe('a long list of the engine', () => {
   });
 });
 
-describe('the line to the engine', () => {
-  test('calls wait for it, a new one begins with what has to be done first, and a lost one is told and tried again', async () => {
+describe('the connection to the engine', () => {
+  test('calls wait for it, and a lost connection is reported and retried', async () => {
     const said: string[] = [];
     const lines: ((reason: string) => void)[] = [];
     const carrier = async (): Promise<Line> => {
@@ -91,68 +90,7 @@ describe('the line to the engine', () => {
   });
 });
 
-describe('sessions found on this machine', () => {
-  const session = (path: string, cwd: string | undefined, modifiedAt: string, title?: string): FoundSession => ({
-    path,
-    sessionId: path,
-    bytes: 10,
-    modifiedAt: modifiedAt as FoundSession['modifiedAt'],
-    subagents: 0,
-    imported: false,
-    ...(cwd && { cwd }),
-    ...(title && { title }),
-  });
-  const sessions = [
-    session('/a', '/work/api', '2024-01-02T10:00:00.000Z'),
-    session('/b', '/work/web', '2024-03-01T10:00:00.000Z', 'Flaky queue'),
-    session('/c', '/work/api', '2024-01-02T09:00:00.000Z'),
-    session('/d', '/work/api', '2024-01-01T09:00:00.000Z'),
-    session('/e', undefined, '2023-01-01T09:00:00.000Z'),
-  ];
-  const told = (words = '', closed = new Set<string>()) =>
-    groupSessions(sessions, words, closed).map((row) => (row.kind === 'session' ? row.session.path : row.key));
-
-  test('stand by folder, the one used last first, and by day in it', () => {
-    expect(told()).toEqual([
-      '/work/web',
-      '/work/web 1 Mar 2024',
-      '/b',
-      '/work/api',
-      '/work/api 2 Jan 2024',
-      '/a',
-      '/c',
-      '/work/api 1 Jan 2024',
-      '/d',
-      'No working directory recorded',
-      'No working directory recorded 1 Jan 2023',
-      '/e',
-    ]);
-  });
-
-  test('a closed folder hides its sessions, unless they are looked for', () => {
-    expect(told('', new Set(['/work/web', '/work/api']))).not.toContain('/b');
-    expect(told('flaky', new Set(['/work/web']))).toEqual(['/work/web', '/work/web 1 Mar 2024', '/b']);
-  });
-});
-
-test('a subagent’s file counts with its session, and stands alone where that is not imported', () => {
-  const source = (path: string): Source => ({
-    sourceId: path,
-    path,
-    format: 'claude-code-v1',
-    bytes: 10,
-    hash: '',
-    tips: [],
-    importedAt: '2024-01-02T10:00:00.000Z' as Source['importedAt'],
-  });
-  const listed = sessionsOf([source('/a.jsonl'), source('/a/subagents/agent-1.jsonl'), source('/b/subagents/agent-2.jsonl')]);
-  expect(listed.map(({ path, subagents }) => [path, subagents])).toEqual([
-    ['/a.jsonl', 1],
-    ['/b/subagents/agent-2.jsonl', 0],
-  ]);
-});
-
-test('lines left out for one reason are said once, with all their numbers', () => {
+test('lines skipped for one reason are one group with all line numbers', () => {
   const skips = [
     { path: '/a.jsonl', line: 3, reason: 'not JSON' },
     { path: '/a.jsonl', line: 9, reason: 'not JSON' },

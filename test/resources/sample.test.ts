@@ -20,9 +20,9 @@ const linesOf = (path: string): Line[] =>
 const blocksOf = (lines: readonly Line[]) => lines.flatMap((line) => (Array.isArray(line.message?.content) ? line.message.content : []));
 const all = files.flatMap(linesOf);
 
-/** The first thing that a new person sees must be whole, and must show what there is to see. */
+/** The sample is the first project of a new user: it must be complete and show every feature. */
 describe('the sample', () => {
-  test.each(files)('%s links up: every parent is there, every call has its result', (path) => {
+  test.each(files)('%s is complete: every parent exists and every call has its result', (path) => {
     const lines = linesOf(path);
     const byId = new Map(lines.flatMap((line) => (line.uuid ? [[line.uuid, line]] : [])));
     expect(textAt(path).endsWith('\n')).toBe(true);
@@ -32,7 +32,7 @@ describe('the sample', () => {
     expect(answered.toSorted()).toEqual(called.toSorted());
   });
 
-  test('has a rewind, a compaction, a subagent, a fork, thinking, a failed tool, an error of the model and an image', () => {
+  test('has a rewind, compaction, subagent, fork, thinking, failed tool, model error and image', () => {
     const prompts = all.filter((line) => line.type === 'user' && typeof line.message?.content === 'string');
     const rewound = new Set(prompts.map((line) => line.parentUuid)).size < new Set(prompts.map((line) => line.uuid)).size;
     const text = JSON.stringify(all);
@@ -49,7 +49,7 @@ describe('the sample', () => {
     }).toEqual({ rewound: true, compaction: true, subagent: true, thinking: true, failedTool: true, modelError: true, fork: true, image: true });
   });
 
-  test('names a subagent’s call beside its file', () => {
+  test('names the call of a subagent in the file beside its transcript', () => {
     const [meta] = filesBelow('resources/sample', (path) => path.endsWith('.meta.json'));
     const { toolUseId } = JSON.parse(textAt(meta ?? '')) as { toolUseId: string };
     expect(blocksOf(all).some((block) => block.id === toolUseId)).toBe(true);

@@ -1,24 +1,24 @@
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Agent, tools } from './agents.js';
+import { type CoreAgent, tools } from './agents.js';
 import { built, type Machine, root } from './machine.js';
 
-/** Where the agents are told that their model is: the paths of `stemma proxy` on a port of ours. */
-const paths: Readonly<Record<Agent, string>> = { claude: 'anthropic', codex: 'openai', pi: 'anthropic', gemini: 'gemini', opencode: 'anthropic' };
+/** The model addresses for the agents: paths of `stemma proxy`. */
+const paths: Readonly<Record<CoreAgent, string>> = { claude: 'anthropic', codex: 'openai', pi: 'anthropic', gemini: 'gemini', opencode: 'anthropic' };
 const port = 18_998;
-/** What the agents say who they are by. */
+/** The headers with credentials. */
 export const key = 'sk-stemma-4711-nobody-may-keep-this';
 const keys = ["ANTHROPIC_API_KEY: 'sk-none'", "STAND_IN_KEY: 'x'", "GEMINI_API_KEY: 'none'", "apiKey: 'sk-none'"];
 
 const standIn = 'http://127.0.0.1:18999';
 
 /**
- * Runs a scenario of ../shared/tools with `stemma proxy` between the real agent and its stand-in model, both of which live in a network
- * of their own: so the tool is copied, told of the proxy as the model, and made to start it.
+ * Runs a scenario of ../shared/tools with `stemma proxy` between the real agent and its scripted model. Both run in their own
+ * network namespace, so this copies the tool, sets the proxy as the model's address, and lets the tool start it.
  */
 export function runProxied(
-  agent: Agent,
+  agent: CoreAgent,
   scenario: string,
   project: string,
   { path }: Machine,
@@ -29,14 +29,14 @@ export function runProxied(
     const path = join(copy, file);
     const text = changes.reduce(
       (now, [from, to]) => {
-        if (!now.includes(from)) throw new Error(`${file} is not as it was: ${from}`);
+        if (!now.includes(from)) throw new Error(`${file} does not contain: ${from}`);
         return now.replaceAll(from, to);
       },
       readFileSync(path, 'utf8'),
     );
     writeFileSync(path, text, { mode: 0o755 });
   };
-  // In the tool's own words, which are templates there. The proxy's path stands for that of the provider's address, /v1 for OpenAI.
+  // Placeholders of the tool. The proxy's path replaces the path of the provider's address, /v1 for OpenAI.
   const own = { model: 'http://127.0.0.1:$' + '{port}', openai: '$' + '{model}/v1' };
   edit(
     'lib/agents.cjs',
@@ -47,7 +47,8 @@ export function runProxied(
   const command = [
     join(root, 'node_modules', '.bin', 'node'),
     built('cli', 'stemma.js'),
-    ...['proxy', '--project', project, '--port', String(port)],
+    // The agent has a home of its own, in which nobody has trusted the project yet.
+    ...['proxy', '--trust', '--project', project, '--port', String(port)],
     ...['--upstream', `anthropic=${standIn}`, '--upstream', `openai=${standIn}/v1`, '--upstream', `gemini=${standIn}`],
   ];
   edit(

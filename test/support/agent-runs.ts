@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 let dir = '';
 
-/** One folder for what real agents leave, shared by all files of a run of the tests; gone with it. */
+/** A folder for the runs of real agents. All test files of a run share it, and it is deleted at the end. */
 export function setup(): void {
   dir = mkdtempSync(join(tmpdir(), 'stemma-agents-'));
   process.env.STEMMA_AGENT_RUNS = dir;

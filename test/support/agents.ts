@@ -5,34 +5,44 @@ import { join } from 'node:path';
 import type { JsonObject } from '../../src/core/base/index.js';
 import { root } from './machine.js';
 
-export type Agent = 'claude' | 'codex' | 'pi' | 'gemini' | 'opencode';
+/** The agents whose calls the proxy is tested with. */
+export type CoreAgent = 'claude' | 'codex' | 'pi' | 'gemini' | 'opencode';
+export type Agent = CoreAgent | 'copilot' | 'qwen' | 'cline' | 'kilo' | 'openclaw';
 
-/** The real agents and genuine transcripts lie beside the repository on a developer's machine and nowhere else. */
+/** The real agents and transcripts are next to the repository, on developer machines only. */
 const shared = join(root, '..', 'shared');
 export const tools = join(shared, 'tools');
 export const transcripts = join(shared, 'transcripts');
 
-/** An agent takes a minute to install: it is asked where it is there already, or where somebody wants all of it. */
+/** Installing an agent takes a minute, so these tests run only if it is installed or all tests are requested. */
 export const wantsAll = process.env.STEMMA_ORACLE === 'all';
 export const hasAgent = (agent: Agent): boolean =>
   existsSync(join(tools, 'agent-live')) && (wantsAll || existsSync(join('/opt/resume-oracle', agent, 'node_modules')));
 
-/** Why tests of an agent are skipped, for their names. */
+/** Tours of further agents take minutes each, so they run on request only. */
+export const tours = process.env.STEMMA_AGENTS === 'all';
+
+/** The reason why tests of an agent are skipped, for their titles. */
 export const unlessHere = (agent: Agent): string =>
   hasAgent(agent) ? '' : ' (the real agent is not on this machine; STEMMA_ORACLE=all installs it where ../shared is)';
 
 export const scenario = (name: string): string => join(tools, 'scenarios', `${name}.json`);
 
-/** Where each agent keeps its sessions under its home. */
+/** The session folder of each agent below its home. */
 export const folders: Readonly<Record<Agent, string>> = {
   claude: '.claude/projects',
   codex: '.codex/sessions',
   pi: '.pi/sessions',
   gemini: '.gemini/tmp',
   opencode: '.opencode',
+  copilot: '.copilot/session-state',
+  qwen: '.qwen/projects',
+  cline: '.cline/data/sessions',
+  kilo: '.kilo',
+  openclaw: '.openclaw',
 };
 
-/** Lets the real agent go through a scenario, a file or its content, in a home folder; resolves with what became of its steps. */
+/** Runs a real agent through a scenario (a file or its content) in a home folder. Resolves with the results of its steps. */
 export async function runAgent(agent: Agent, script: string | object, home: string): Promise<readonly { prompt: string; ok: boolean }[]> {
   const path = typeof script === 'string' ? script : join(home, 'scenario.json');
   if (typeof script !== 'string') writeFileSync(path, JSON.stringify(script));
@@ -47,16 +57,16 @@ export async function runAgent(agent: Agent, script: string | object, home: stri
 
 export interface LiveRun {
   readonly home: string;
-  /** Where the agent keeps its sessions, and the files of them. */
+  /** The session folder of the agent, and its files. */
   readonly sessions: string;
   readonly transcripts: readonly string[];
-  /** Bodies in the order sent. */
+  /** Request bodies in sent order. */
   readonly wire: readonly JsonObject[];
 }
 
 /**
- * What the real agent left of a scenario of ../shared/tools. It runs once for all tests that ask, in whichever process:
- * its home is read, never written (a test that lets the agent go on copies it first).
+ * The result of a scenario of ../shared/tools. It runs once for all tests of all processes. Its home is read-only for tests;
+ * a test that continues the session copies it first.
  */
 export function liveRun(agent: Agent, name = `${agent}-tour`): LiveRun {
   const home = ranOnce(`${agent}-${name}`, (place) => {
@@ -83,8 +93,8 @@ interface Script {
 }
 
 /**
- * Whether no prompt was sent beside the one that it takes back. The tool types a rewind of Gemini CLI on the agent's screen by
- * the clock, and on a busy machine the screen is not yet there.
+ * Whether the rewind of Gemini CLI worked. The tool types it at a fixed time, and on a busy machine the screen may not be
+ * ready.
  */
 function wentBack(home: string, name: string): boolean {
   const { steps } = JSON.parse(readFileSync(scenario(name), 'utf8')) as Script;
@@ -99,7 +109,7 @@ const isBeside = (sent: readonly string[], prompt = '', takenBack = ''): boolean
 const requestsIn = (home: string): readonly JsonObject[] =>
   filesOf(join(home, 'requests'), /\.json$/).map((file) => JSON.parse(readFileSync(file, 'utf8')) as JsonObject);
 
-/** Makes a folder of this run of the tests, by the first process that asks for it; the others wait for it. */
+/** Creates a folder once per test run. The first process creates it, and the others wait. */
 function ranOnce(name: string, make: (place: string) => string | undefined): string {
   const place = join(agentRuns(), name);
   const outcome = `${place}.outcome`;
@@ -108,7 +118,7 @@ function ranOnce(name: string, make: (place: string) => string | undefined): str
     renameSync(`${outcome}.part`, outcome);
   }
   for (let waits = 0; !existsSync(outcome); waits++) {
-    if (waits > 3_000) throw new Error(`${name} was not made in five minutes by the process that began it.`);
+    if (waits > 3_000) throw new Error(`${name} was not created within five minutes by another process.`);
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100);
   }
   const problem = readFileSync(outcome, 'utf8');
@@ -116,7 +126,7 @@ function ranOnce(name: string, make: (place: string) => string | undefined): str
   return place;
 }
 
-/** Whether this process is the first that makes the folder. */
+/** Whether this process creates the folder. */
 function mine(place: string): boolean {
   try {
     mkdirSync(place);
@@ -129,7 +139,7 @@ function mine(place: string): boolean {
 
 let ownRuns: string | undefined;
 
-/** Where runs are kept: the folder that all processes of this run of the tests share (agent-runs.ts), else one of this process. */
+/** The folder for runs: the shared one of the test run (agent-runs.ts), else one of this process. */
 function agentRuns(): string {
   const { STEMMA_AGENT_RUNS: sharedRuns } = process.env;
   if (sharedRuns) return sharedRuns;
@@ -141,16 +151,16 @@ function agentRuns(): string {
   return ownRuns;
 }
 
-/** The messages that the real agent would send if it resumed the file and were told PING; fails where it does not take the file. */
-export function sentOnResume(agent: Exclude<Agent, 'opencode'>, path: string): readonly unknown[] {
+/** The messages that the real agent sends if it resumes the file with the prompt PING. Throws if it refuses the file. */
+export function sentOnResume(agent: Exclude<Agent, 'opencode' | 'cline' | 'kilo' | 'openclaw'>, path: string): readonly unknown[] {
   const out = join(mkdtempSync(join(agentRuns(), 'resumed-')), 'messages.json');
   const { stdout, stderr } = spawnSync(join(tools, 'resume-oracle'), [agent, path, '--out', out], { encoding: 'utf8' });
   const { accepted } = JSON.parse(stdout) as { accepted: boolean };
-  if (!accepted) throw new Error(`${agent} does not resume ${path}: ${stdout}${stderr}`);
+  if (!accepted) throw new Error(`${agent} cannot resume ${path}: ${stdout}${stderr}`);
   return JSON.parse(readFileSync(out, 'utf8')) as unknown[];
 }
 
-/** Files under a folder whose paths are like that, in order. */
+/** Files below a folder whose paths match, sorted. */
 export const filesOf = (folder: string, like: RegExp): string[] =>
   readdirSync(folder, { recursive: true })
     .map((name) => join(folder, String(name)))

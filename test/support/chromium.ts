@@ -17,8 +17,8 @@ const ofPlaywright = (): string | undefined => {
 };
 
 /**
- * A real Chromium: the installed one, else Playwright's, else Debian's by apt where the user may install it. Undefined
- * where there is none; Playwright then says what it looked for.
+ * The path of a real Chromium: the installed one, else Playwright's, else Debian's if it can be installed. Undefined
+ * otherwise; Playwright then reports what it looked for.
  */
 export function chromium(): string | undefined {
   const named = process.env.STEMMA_CHROMIUM;

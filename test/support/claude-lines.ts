@@ -1,4 +1,4 @@
-/** Claude Code records by hand: only what a test is about. */
+/** Minimal Claude Code records. */
 
 let written = 0;
 

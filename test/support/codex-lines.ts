@@ -1,4 +1,4 @@
-/** Lines of a Codex rollout by hand: only what a test is about. */
+/** Minimal lines of a Codex rollout. */
 
 let ordinal = 0;
 
@@ -8,7 +8,7 @@ export const codexLine = (type: string, payload: object): string =>
 const said = (role: 'user' | 'assistant', text: string): string =>
   codexLine('response_item', { type: 'message', role, content: [{ type: role === 'user' ? 'input_text' : 'output_text', text }] });
 
-/** A turn in which the model speaks before it calls a tool, and at the end. */
+/** A turn with text before a tool call and at the end. */
 export const codexTurn = (n: number): string =>
   [
     codexLine('event_msg', { type: 'task_started', turn_id: `turn-${n}` }),

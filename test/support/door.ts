@@ -2,19 +2,21 @@ import { join } from 'node:path';
 import { createRouterClient } from '@orpc/server';
 import { onTestFinished } from 'vitest';
 import { createEngine, createSession } from '../../src/core/project/index.js';
-import { router } from '../../src/core/router.js';
+import { router } from '../../src/core/router/index.js';
 import type { ModelProvider } from '../../src/core/turns/index.js';
 import { type HeldClock, heldClock, scratch } from './project.js';
 
-/** An empty project behind the router that every door leads to, with a clock that stands still. */
+/** An empty project behind the router, with a fixed clock. */
 export function door({
   clock = heldClock(),
   providers = [],
   projectId,
+  machine,
 }: {
   clock?: HeldClock;
   providers?: readonly ModelProvider[];
   projectId?: string;
+  machine?: string;
 } = {}) {
   const folder = scratch();
   const engine = createEngine({
@@ -23,6 +25,7 @@ export function door({
     sampleDir: folder,
     startup: { paths: [], project: null },
     platform: 'linux',
+    machine,
     clock,
     providers,
   });

@@ -1,12 +1,12 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { _electron, type ElectronApplication, type Page } from '@playwright/test';
 import { test as base } from './e2e.js';
 import { root } from './machine.js';
 
-/** Electron's executable: the one that `STEMMA_ELECTRON` names, else the package's own where it has been fetched. */
+/** Electron's executable: the one in `STEMMA_ELECTRON`, else the downloaded one of the package. */
 export function electronExecutable(): string | undefined {
   const { STEMMA_ELECTRON: named } = process.env;
   if (named) return named;
@@ -19,11 +19,11 @@ export function electronExecutable(): string | undefined {
 export interface App {
   app: ElectronApplication;
   page: Page;
-  /** What the shell wrote to its standard error so far. */
+  /** The shell's standard error so far. */
   said(): string;
 }
 
-/** The process of the app's engine: its utility process, or the Node that runs it in its place. */
+/** The engine process of the app: a utility process, or Node. */
 export async function engineProcess({ app }: App): Promise<number> {
   const utility = await app.evaluate(
     ({ app: electron }) => electron.getAppMetrics().find((metric) => metric.serviceName === 'Stemma engine' || metric.name === 'Stemma engine')?.pid,
@@ -38,13 +38,26 @@ export async function engineProcess({ app }: App): Promise<number> {
   return Number(line[1]);
 }
 
-/** A display of the tests' own where the machine has none: Xvfb picks a free number and says it. */
+/**
+ * A packaged copy of Electron in a new folder. Electron counts as packaged if its program has another name. The copy links to
+ * the other files.
+ */
+export function packagedElectron(executable: string, folder: string): string {
+  mkdirSync(folder);
+  const from = dirname(executable);
+  for (const name of readdirSync(from)) if (join(from, name) !== executable) symlinkSync(join(from, name), join(folder, name));
+  const copy = join(folder, 'stemma-app');
+  copyFileSync(executable, copy);
+  return copy;
+}
+
+/** A display for the tests if the machine has none. Xvfb picks a free number and prints it. */
 async function display(): Promise<{ name: string | undefined; server?: ChildProcess }> {
   if (process.platform !== 'linux' || process.env.DISPLAY) return { name: process.env.DISPLAY };
   const server = spawn('Xvfb', ['-displayfd', '1', '-screen', '0', '1600x1000x24', '-nolisten', 'tcp'], { stdio: ['ignore', 'pipe', 'ignore'] });
   const number = await new Promise<string>((resolve, reject) => {
     server.stdout.once('data', (data: Buffer) => resolve(data.toString().trim()));
-    server.once('error', () => reject(new Error('There is no display, and no Xvfb to make one.')));
+    server.once('error', () => reject(new Error('The machine has no display and no Xvfb.')));
     server.once('exit', (code) => reject(new Error(`Xvfb ended with ${code}.`)));
   });
   return { name: `:${number}`, server };
@@ -52,14 +65,14 @@ async function display(): Promise<{ name: string | undefined; server?: ChildProc
 
 interface Given {
   launch: (...paths: string[]) => Promise<App>;
-  /** Further switches of Electron's own: `test.use({ switches: […] })`. */
+  /** More Electron switches: `test.use({ switches: […] })`. */
   switches: readonly string[];
 }
 
 export const test = base.extend<Given, { displayName: string | undefined }>({
   switches: [[], { option: true }],
   displayName: [
-    // biome-ignore lint/correctness/noEmptyPattern: Playwright reads from the pattern which fixtures are wanted.
+    // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the fixtures from the pattern.
     async ({}, use) => {
       const { name, server } = await display();
       await use(name);
@@ -67,14 +80,14 @@ export const test = base.extend<Given, { displayName: string | undefined }>({
     },
     { scope: 'worker' },
   ],
-  /** Starts the real app on the test's machine; ended with the test. */
+  /** Starts the real app on the test's machine, and ends it with the test. */
   launch: async ({ machine, displayName, switches: more }, use) => {
     const apps: ElectronApplication[] = [];
     await use(async (...paths) => {
       const env = { ...machine.env, DISPLAY: displayName } as Record<string, string>;
-      // Electron's sandbox refuses to run as root, as tests in containers do; the window's own settings are tested either way.
+      // Electron's sandbox does not run as root, which tests in containers do. The window's own settings are tested anyway.
       const switches = process.getuid?.() === 0 ? ['--no-sandbox'] : [];
-      const executablePath = electronExecutable();
+      const executablePath = machine.env.STEMMA_ELECTRON ?? electronExecutable();
       const app = await _electron.launch({
         ...(executablePath && { executablePath }),
         args: [...switches, ...more, root, ...paths],

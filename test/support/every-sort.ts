@@ -1,7 +1,7 @@
 import type { EntryKey, Timestamp } from '../../src/core/base/index.js';
 import type { WritableEntry } from '../../src/core/formats/index.js';
 
-/** Entries of every sort that there is, with the texts that are hardest to keep: what seeds of every format are written from. */
+/** Entries of every kind, with difficult texts, to write files in every format. */
 const answered = { role: 'assistant' as const, author: 'model-1' };
 const png = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==', 'base64');
 const drafts: readonly WritableEntry[] = [

@@ -1,13 +1,13 @@
 import type { ContextId } from '../../src/core/base/index.js';
 import { type Chain, entries } from '../../src/core/chain/index.js';
 import type { ImportResult } from '../../src/core/contract/index.js';
-import { getSource, importPaths, listSources } from '../../src/core/intake/index.js';
+import { getSource, importPaths, listSources } from '../../src/core/import/index.js';
 import { atOnce } from '../../src/core/project/index.js';
 
-/** Imports everything at and under the paths. */
+/** Imports all histories at and below the paths. */
 export const importInto = (chain: Chain, ...paths: readonly string[]): ImportResult => atOnce(importPaths(chain, { paths }));
 
-/** What the store gives back of an imported file. */
+/** The bytes of an imported file from the store. */
 export function bytesOfSource(chain: Chain, sourceId: string): Buffer {
   const { artifactRef } = getSource(chain, sourceId);
   return Buffer.from(chain.artifacts.read(chain.artifacts.find(artifactRef ?? '')));
@@ -16,7 +16,7 @@ export function bytesOfSource(chain: Chain, sourceId: string): Buffer {
 export const bytesOfFile = (chain: Chain, path: string): Buffer =>
   bytesOfSource(chain, listSources(chain).find((source) => source.path === path)?.sourceId ?? '');
 
-/** What the model would see, in words: the first of each entry. */
+/** The first words of each entry that a model would see. */
 export const said = (chain: Chain, id: ContextId, stop?: 'root'): string[] =>
   entries(chain, { id, ...(stop && { stop }) })
     .entries.filter(({ marks }) => !marks?.includes('hidden'))

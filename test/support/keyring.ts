@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { kill, type Machine } from './machine.js';
 
-/** Whether this machine can keep secrets for a test as a desktop does: a message bus and a keyring on it. */
+/** Whether this machine has a message bus and a keyring, as a desktop does. */
 export const hasKeyring = (): boolean =>
   process.platform === 'linux' && ['dbus-daemon', 'gnome-keyring-daemon'].every((name) => spawnSync('which', [name]).status === 0);
 
-/** A keyring of the test's own, unlocked, for everything that starts on the machine after it. */
+/** Starts an unlocked keyring for all later processes of the machine. */
 export async function openKeyring(machine: Machine): Promise<{ close(): Promise<void> }> {
   const bus = spawn('dbus-daemon', ['--session', '--nofork', '--nopidfile', '--print-address'], { env: machine.env });
   const address = await firstLine(bus);
@@ -17,7 +17,7 @@ export async function openKeyring(machine: Machine): Promise<{ close(): Promise<
   return { close: async () => void (await Promise.all([keyring, bus].filter((child) => child.exitCode === null).map(kill))) };
 }
 
-/** The first line that a process says, or that it ended without one. */
+/** The first output line of a process. Rejects if it ends without one. */
 function firstLine(child: ChildProcess): Promise<string> {
   return new Promise((resolve, reject) => {
     let text = '';
@@ -25,7 +25,7 @@ function firstLine(child: ChildProcess): Promise<string> {
       text += part.toString();
       if (text.includes('\n')) resolve(text.split('\n', 1)[0] ?? '');
     });
-    child.once('exit', (code) => reject(new Error(`${child.spawnfile} ended with ${code} before it said anything`)));
+    child.once('exit', (code) => reject(new Error(`${child.spawnfile} ended with ${code} without output`)));
     child.once('error', reject);
   });
 }

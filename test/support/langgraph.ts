@@ -5,7 +5,7 @@ import { onTestFinished } from 'vitest';
 
 export { Command };
 
-/** The saver that LangGraph itself brings along, on a database of this path. */
+/** LangGraph's own checkpointer on a database. */
 export function saverAt(path: string): SqliteSaver {
   const saver = SqliteSaver.fromConnString(path);
   onTestFinished(() => void (saver.db.open && saver.db.close()));
@@ -15,8 +15,8 @@ export function saverAt(path: string): SqliteSaver {
 const textOf = (message: BaseMessage | undefined): string => (typeof message?.content === 'string' ? message.content : '');
 
 /**
- * An agent without a model: it calls a tool where `tool` is in what it is told, asks a person where `ask` is, and answers with what it was
- * told otherwise. Its own channel counts its answers.
+ * An agent without a model. It calls a tool if the input contains `tool`, asks a person if it contains `ask`, and repeats
+ * the input otherwise. A channel of its own counts its answers.
  */
 export function agentOn(saver: SqliteSaver) {
   const State = Annotation.Root({ ...MessagesAnnotation.spec, answers: Annotation<number> });
@@ -58,7 +58,7 @@ export function agentOn(saver: SqliteSaver) {
 export const told = (text: string): { messages: BaseMessage[] } => ({ messages: [new HumanMessage({ id: `human-${text}`, content: text })] });
 export const thread = (id: string) => ({ configurable: { thread_id: id } });
 
-/** A graph whose one node is a graph, which says what it was told about. */
+/** A graph with a subgraph that repeats its input. */
 export function nestedOn(saver: SqliteSaver) {
   const inner = new StateGraph(MessagesAnnotation)
     .addNode('say', ({ messages }) => ({ messages: [new AIMessage({ id: 'inner', content: `About ${textOf(messages.at(-1))}` })] }))

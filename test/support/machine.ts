@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -7,29 +7,29 @@ import { fileURLToPath } from 'node:url';
 export const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 export const built = (...parts: string[]): string => join(root, 'out', ...parts);
 
-/** The Node that the project brings along, whichever runs the tests. */
+/** The Node of the project, whichever Node runs the tests. */
 export const node = join(root, 'node_modules', '.bin', 'node');
 
-/** A machine of a test's own: a home folder, Stemma's data in it, and Claude Code's histories in it. */
+/** A temporary machine: a home folder with Stemma's data and Claude Code's histories. */
 export interface Machine {
   dir: string;
-  /** The environment of everything that runs on it. */
+  /** The environment of its processes. */
   env: NodeJS.ProcessEnv;
   /** Claude Code's configuration folder. */
   claude: string;
-  /** Where commands are run: a folder of the machine's own, unless a test says otherwise. */
+  /** The working folder of commands. */
   cwd: string;
-  /** Makes a path below the machine's home. */
+  /** A path below the machine's home. */
   path(...parts: string[]): string;
-  /** Puts the sample's transcripts where Claude Code would have written them. */
+  /** Copies the sample's transcripts to Claude Code's folder. */
   giveHistory(): string;
   run(...words: string[]): Promise<Ran>;
   runWith(input: string, ...words: string[]): Promise<Ran>;
-  /** A command that goes on until it is ended, or the machine is. */
+  /** Starts a command that runs until it is ended, at the latest with the machine. */
   follow(...words: string[]): Following;
-  /** What `npm start` runs, on a machine with this environment; ended with the machine. */
+  /** Runs `npm start` with this environment; ended with the machine. */
   start(environment: NodeJS.ProcessEnv, ...words: string[]): Promise<WebHost>;
-  /** Serves the window; ended with the machine. */
+  /** Serves the window with a bearer for scripts; ended with the machine. */
   web(...words: string[]): Promise<WebHost>;
   [Symbol.asyncDispose](): Promise<void>;
 }
@@ -41,7 +41,7 @@ export interface Ran {
 }
 
 export interface Following extends AsyncDisposable {
-  /** The whole lines that it has written so far. */
+  /** Its complete output lines so far. */
   lines(): string[];
 }
 
@@ -49,9 +49,12 @@ export interface WebHost {
   url: string;
   origin: string;
   port: number;
-  token: string;
+  /** The one-time code of the printed link. */
+  code: string;
+  /** The bearer for scripts; empty unless `web` started the host. */
+  bearer: string;
   process: ChildProcess;
-  /** What it has said so far. */
+  /** Its output so far. */
   said(): string;
 }
 
@@ -90,7 +93,11 @@ export function machine(): Machine {
       return { lines: () => out().split('\n').slice(0, -1), [Symbol.asyncDispose]: () => kill(child) };
     },
     start: (environment, ...words) => served(begin(join(root, 'src', 'main', 'start', 'index.ts'), words, environment)),
-    web: (...words) => served(start(['web', '--no-open', ...words])),
+    web(...words) {
+      const named = words.indexOf('--bearer-file');
+      const bearerFile = (named >= 0 && words[named + 1]) || join(dir, `bearer-${children.length}`);
+      return served(start(['web', '--no-open', ...words, ...(named >= 0 ? [] : ['--bearer-file', bearerFile])]), bearerFile);
+    },
     async [Symbol.asyncDispose]() {
       await Promise.all(children.filter((child) => child.exitCode === null && child.signalCode === null).map(kill));
       rmSync(dir, { recursive: true, force: true });
@@ -99,7 +106,7 @@ export function machine(): Machine {
   return own;
 }
 
-/** Ends a process that a test started, and waits until it is gone. */
+/** Ends a process of a test, and waits until it has ended. */
 export function kill(child: ChildProcess): Promise<void> {
   return new Promise((resolve) => {
     child.once('exit', () => resolve());
@@ -112,7 +119,7 @@ function ended(child: ChildProcess, input: string): Promise<Ran> {
   child.stdin?.on('error', () => {});
   child.stdin?.end(input);
   return new Promise((resolve, reject) => {
-    // What hangs is named, with what it said: a test's own end would say neither.
+    // Report which command hangs, with its output. The test's timeout would not.
     const late = setTimeout(() => {
       reject(new Error(`${child.spawnargs.slice(1).join(' ')} did not end in two minutes; it said: ${out()}${err()}`));
       child.kill('SIGKILL');
@@ -124,7 +131,7 @@ function ended(child: ChildProcess, input: string): Promise<Ran> {
   });
 }
 
-async function served(child: ChildProcess): Promise<WebHost> {
+async function served(child: ChildProcess, bearerFile?: string): Promise<WebHost> {
   const said = collected(child.stdout);
   const complaints = collected(child.stderr);
   await new Promise<void>((resolve, reject) => {
@@ -133,7 +140,15 @@ async function served(child: ChildProcess): Promise<WebHost> {
   });
   const url = /http:\S+/.exec(said())?.[0] ?? '';
   const { origin, port, searchParams } = new URL(url);
-  return { url, origin, port: Number(port), token: searchParams.get('token') ?? '', process: child, said: () => said() + complaints() };
+  return {
+    url,
+    origin,
+    port: Number(port),
+    code: searchParams.get('token') ?? '',
+    bearer: bearerFile === undefined ? '' : readFileSync(bearerFile, 'utf8'),
+    process: child,
+    said: () => said() + complaints(),
+  };
 }
 
 function collected(stream: NodeJS.ReadableStream | null): () => string {

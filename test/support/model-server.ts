@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** What a model's server was asked. */
+/** A request to a model server. */
 export interface Asked {
   readonly path: string | undefined;
   readonly headers: IncomingMessage['headers'];
@@ -16,7 +16,7 @@ export interface ModelServer {
   close(): void;
 }
 
-/** A server on loopback that gives each answer in turn, and the last one again and again. */
+/** A server on loopback that returns the answers in order, and then repeats the last one. */
 export async function modelServer(...answers: Answer[]): Promise<ModelServer> {
   const asked: Asked[] = [];
   const server = createServer((request, response) => {
@@ -40,14 +40,14 @@ export async function modelServer(...answers: Answer[]): Promise<ModelServer> {
   };
 }
 
-/** Server-sent events, as both wires send them. */
+/** Server-sent events, as both wire formats send them. */
 export function stream(response: ServerResponse, values: readonly unknown[], end = true): void {
   response.writeHead(200, { 'content-type': 'text/event-stream' });
   for (const value of values) response.write(`data: ${typeof value === 'string' ? value : JSON.stringify(value)}\n\n`);
   if (end) response.end();
 }
 
-/** A reply of the Messages API that says a text, or calls a tool. */
+/** A reply of the Messages API with a text or a tool call. */
 export const messageEvents = (said: { text: string } | { tool: string; input: unknown; id: string }): unknown[] => [
   { type: 'message_start', message: { usage: { input_tokens: 100, output_tokens: 1, cache_read_input_tokens: 20 } } },
   ...('text' in said
@@ -64,7 +64,7 @@ export const messageEvents = (said: { text: string } | { tool: string; input: un
   { type: 'message_stop' },
 ];
 
-/** The same of chat completions. */
+/** The same for chat completions. */
 export const completionEvents = (text: string): unknown[] => [
   ...text.split(/(?<= )/).map((content) => ({ choices: [{ index: 0, delta: { content }, finish_reason: null }] })),
   { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] },

@@ -3,13 +3,13 @@ import { createServer, type IncomingMessage, request, type ServerResponse } from
 import type { AddressInfo } from 'node:net';
 import type { Provider, Wire } from '../../src/core/contract/index.js';
 
-/** A model's server that behaves as it is told to, for each wire, and a client that keeps every byte that it got. */
+/** A model server with scripted failures for each wire format, and a client that records every byte. */
 
-/** What goes wrong: nothing, a pause in the middle, an end in the middle, and the two refusals that agents wait out. */
+/** The failures: none, a pause in the middle, an end in the middle, and the two refusals that agents retry. */
 export const oddities = ['whole', 'stalls', 'breaks', '429', '529'] as const;
 export type Oddity = (typeof oddities)[number];
 
-/** What says who asks: none of it may be kept. */
+/** Credentials of a request. None of them may be stored. */
 export const secrets = {
   key: 'sk-stemma-4711-nobody-may-keep-this',
   token: 'eyJhbGciOi.stemma-oauth-token.0815',
@@ -21,12 +21,12 @@ interface WireCase {
   readonly provider: Provider;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** What its headers open the door with. */
+  /** Its credential headers. */
   readonly credential: string;
-  /** A body whose last words are these. */
+  /** A body that ends with this text. */
   readonly body: (words: string) => object;
   readonly events: readonly string[];
-  /** What the first of its events counts. */
+  /** The token counts of its first event. */
   readonly inputTokens: number;
 }
 
@@ -105,7 +105,7 @@ export const wireCases: Readonly<Record<Wire, WireCase>> = {
   },
 };
 
-/** A refusal says the key again, as some do. */
+/** A refusal that repeats the key, as some servers do. */
 const refusalTo = (wire: Wire): string =>
   JSON.stringify({ type: 'error', error: { type: 'overloaded_error', message: `not now, ${wireCases[wire].credential} of ${secrets.account}` } });
 
@@ -115,14 +115,14 @@ export function sentFor(wire: Wire, oddity: Oddity): Buffer {
   return oddity === 'breaks' ? bytes.subarray(0, middleOf(bytes)) : bytes;
 }
 
-/** In the middle of an event, and of a letter of many bytes. */
+/** In the middle of an event and of a multi-byte character. */
 const middleOf = (bytes: Buffer): number => bytes.indexOf('👋') + 2;
 
 export interface OddModel {
   readonly url: string;
-  /** Lets those who stall go on. */
+  /** Resumes stalled replies. */
   readonly goOn: () => void;
-  /** How many of those who stalled were left by their client. */
+  /** The number of stalled replies whose client disconnected. */
   readonly left: () => number;
   readonly close: () => void;
 }
@@ -177,13 +177,13 @@ export interface Got {
   readonly status: number | undefined;
   readonly retryAfter: string | undefined;
   readonly bytes: Buffer;
-  /** It came to its end; else it broke off. */
+  /** True if the reply was complete. */
   readonly isWhole: boolean;
 }
 
 /**
- * Asks as an agent does, and keeps what comes.
- * @param base the address that the agent is told. @param onPiece told of all that came so far; `leave` hangs up.
+ * Sends a request like an agent, and records the reply.
+ * @param base the configured address. @param onPiece gets all bytes so far; `leave` disconnects.
  */
 export async function askOddly(
   base: string,
@@ -207,7 +207,7 @@ export async function askOddly(
       onPiece(Buffer.concat(chunks), () => call.destroy());
     }
   } catch {
-    // What came is what is asked about.
+    // The test checks the received bytes.
   }
   return { status: answer.statusCode, retryAfter: answer.headers['retry-after'], bytes: Buffer.concat(chunks), isWhole: answer.complete };
 }

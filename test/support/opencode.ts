@@ -5,7 +5,7 @@ import { root } from './source.js';
 
 export type Row = Record<string, string | number | null>;
 
-/** Rows of a real session's database and the messages of its calls as they went over the wire (test/fixtures/opencode/README.md). */
+/** Rows of a real session's database, and the sent messages of its calls (test/fixtures/opencode/README.md). */
 export interface Recorded {
   readonly session: readonly Row[];
   readonly message: readonly Row[];
@@ -23,7 +23,7 @@ const indexes = [
   'CREATE INDEX event_aggregate_seq_idx ON event (aggregate_id, seq)',
 ];
 
-/** A database as OpenCode has it, with a secret in a table beside; `isOpen` leaves what was written last in the log, as its agent does. */
+/** An OpenCode database with a secret in another table. `isOpen` leaves the last writes in the log, as the running agent does. */
 export function writeDatabase(path: string, rows: Omit<Recorded, 'wire'>, { isOpen = false } = {}): void {
   const db = new Database(path);
   db.pragma('journal_mode = WAL');

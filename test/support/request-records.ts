@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** Writes transcripts with request records as Claude Code does, and knows what each call really was: the plain model. */
+/** Writes transcripts with request records like Claude Code, and remembers the real calls as the model to compare with. */
 
 type Value = null | boolean | number | string | readonly Value[] | { readonly [key: string]: Value };
 export type Message = { readonly role: string; readonly content: string | readonly Block[] };
@@ -12,16 +12,16 @@ export interface Shape {
   readonly tools: readonly Block[];
 }
 
-/** A call as it was sent. */
+/** A sent call. */
 export interface Sent {
   readonly id: string;
   readonly sessionId: string;
   readonly agentId: string | undefined;
   readonly messages: readonly Message[];
-  /** The body as it went over the wire, cache marks included. */
+  /** The body as sent, cache marks included. */
   readonly body: Record<string, unknown>;
   readonly digest: string;
-  /** Whether a reply came. */
+  /** Whether it got a reply. */
   answered: boolean;
 }
 
@@ -44,22 +44,22 @@ export const hashOfShape = (shape: Shape): string => sha256(sortedJson(shape));
 export interface SendOptions {
   readonly params?: Record<string, Value>;
   readonly marks?: readonly Mark[];
-  /** How many messages to take from the base; never more than it shares. None: as many as it shares. */
+  /** Number of messages to take from the base, at most the shared ones; by default all of them. */
   readonly keep?: number;
   readonly at?: string;
 }
 
 export interface Writer {
-  /** The lines so far, without their ends. */
+  /** The lines so far, without line breaks. */
   readonly lines: string[];
   readonly sent: readonly Sent[];
   text(): string;
-  /** Begins anew, as after a restart or a compaction: the shape is written again, and no base is named. */
+  /** Starts again, as after a restart or a compaction: writes the full shape, without a base. */
   restart(): void;
   send(shape: Shape, messages: readonly Message[], options?: SendOptions): Sent;
-  /** The reply to the last call, one line a block; answers the message to be sent back, of the first `kept` blocks. */
+  /** Writes the reply to the last call, one line per block. Returns the message of the first `kept` blocks for the next call. */
   reply(blocks: readonly Block[], kept?: number): Message;
-  /** A line with a place in the tree, such as a prompt. */
+  /** A line of the tree, such as a prompt. */
   prompt(text: string): void;
 }
 

@@ -5,7 +5,7 @@ import { diffRequests, getRequest, listRequests } from '../../src/core/requests/
 import { importInto } from './imports.js';
 import { emptyChain, scratch } from './project.js';
 
-/** The calls of a transcript, each with what the engine says of it against itself. */
+/** The calls of a transcript, as listed and as rebuilt. */
 export function callsOf(transcript: string): { readonly request: Request; readonly same: RequestDiff }[] {
   const path = join(scratch(), 's1.jsonl');
   writeFileSync(path, transcript);

@@ -1,8 +1,8 @@
 /**
- * `npm test`: everything that says whether Stemma is right, one stage after the other, with what each says streamed as
- * it comes. Counts are the reporters' own. The last line is `N passed, N failed, N skipped`, and nothing else.
+ * `npm test`: all tests, stage by stage, with streamed output. Counts come from the reporters. The last line is
+ * `N passed, N failed, N skipped`.
  *
- * `npm test -- rules unit` runs the named stages alone.
+ * `npm test -- rules unit` runs only the named stages.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
@@ -34,7 +34,7 @@ const sum = (all: readonly Counts[]): Counts =>
     skipped: 0,
   });
 
-/** Skipped stages say why: a count alone would hide it. */
+/** A skipped stage prints its reason. */
 function skipped(why: string): Counts {
   say(`skipped: ${why}`);
   return { passed: 0, failed: 0, skipped: 1 };
@@ -42,19 +42,19 @@ function skipped(why: string): Counts {
 
 const say = (text: string): boolean => process.stdout.write(`${text}\n`);
 
-/** Runs a command on the Node that runs this, or on its own; true when it ended well. */
+/** Runs a command. True if it succeeds. */
 function runs(command: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): boolean {
   return spawnSync(command, args, { cwd: root, stdio: 'inherit', env: { ...process.env, ...env } }).status === 0;
 }
 
-/** Runs a script of package.json by the npm that runs this. */
+/** Runs a script of package.json with the current npm. */
 function npmRun(script: string, args: readonly string[] = [], env: NodeJS.ProcessEnv = {}): boolean {
   const npm = process.env.npm_execpath;
   const words = ['run', '--silent', script, ...(args.length > 0 ? ['--', ...args] : [])];
   return npm ? runs(process.execPath, [npm, ...words], env) : runs('npm', words, env);
 }
 
-/** The file behind a package's command, run with this very Node. */
+/** The script of a package's command, to run with the current Node. */
 function bin(packageName: string, command = packageName): string {
   const manifest = join(root, 'node_modules', packageName, 'package.json');
   const { bin: commands } = JSON.parse(readFileSync(manifest, 'utf8')) as { bin: string | Record<string, string> };
@@ -63,7 +63,7 @@ function bin(packageName: string, command = packageName): string {
   return join(dirname(manifest), path);
 }
 
-const projects = ['src/core', 'src/core/export/html', 'src/main', 'src/renderer', 'test'];
+const projects = ['src/core', 'src/page', 'src/main', 'src/renderer', 'test'];
 
 function types(): Counts {
   return sum(
@@ -102,7 +102,7 @@ interface PlaywrightReport {
   readonly stats: { readonly expected: number; readonly unexpected: number; readonly flaky: number; readonly skipped: number };
 }
 
-/** A test that passed only when it was run again has failed once: flaky counts as failed. */
+/** A flaky test counts as failed. */
 function playwright(name: string, script: string): Counts {
   const report = join(reports, `${name}.json`);
   const ok = npmRun(script, ['--reporter=list,json'], { PLAYWRIGHT_JSON_OUTPUT_NAME: report });
@@ -111,14 +111,14 @@ function playwright(name: string, script: string): Counts {
   return orCrashed(ok, { passed: stats.expected, failed: stats.unexpected + stats.flaky, skipped: stats.skipped });
 }
 
-/** A stage that ended badly without a failed test has crashed, and that is a failure too. */
+/** A stage that fails without a failed test has crashed, which counts as a failure. */
 const orCrashed = (ok: boolean, counts: Counts): Counts => (ok || counts.failed > 0 ? counts : { ...counts, failed: 1 });
 
 function script(name: string, run: (name: string) => Counts): Counts {
   return scripts[name] ? run(name) : skipped(`package.json has no script ${name} yet`);
 }
 
-/** Electron's executable: the one that is named, else the package's own where it has been fetched. */
+/** Electron's executable: the configured one, else the downloaded one of the package. */
 function electron(): string | undefined {
   if (process.env.STEMMA_ELECTRON) return process.env.STEMMA_ELECTRON;
   const home = dirname(require.resolve('electron/package.json'));
@@ -131,9 +131,10 @@ const stages: readonly Stage[] = [
   { name: 'types', run: types },
   { name: 'style', run: style },
   { name: 'rules', run: () => vitest('rules', ['test/architecture', 'test/spec']) },
+  // Before `unit`: the attacks start the built processes.
+  { name: 'build', run: () => script('build', (name) => one(npmRun(name))) },
   { name: 'unit', run: () => vitest('unit', ['--exclude=test/architecture/**', '--exclude=test/spec/**']) },
   { name: 'faults', run: () => vitest('faults', ['--config=test/faults/vitest.config.ts', '--mode=short']) },
-  { name: 'build', run: () => script('build', (name) => one(npmRun(name))) },
   { name: 'e2e', run: () => script('test:e2e', (name) => playwright('e2e', name)) },
   {
     name: 'electron',
@@ -144,7 +145,7 @@ const stages: readonly Stage[] = [
   },
 ];
 
-/** A stage that throws has failed; the others still run. */
+/** A stage that throws counts as failed. The others still run. */
 function outcome(stage: Stage): Counts {
   try {
     return stage.run();
@@ -157,7 +158,7 @@ function outcome(stage: Stage): Counts {
 const named = process.argv.slice(2);
 const unknown = named.filter((name) => !stages.some((stage) => stage.name === name));
 if (unknown.length > 0) {
-  say(`no such stage: ${unknown.join(', ')}; there are ${stages.map((stage) => stage.name).join(', ')}`);
+  say(`Unknown stage: ${unknown.join(', ')}. Known: ${stages.map((stage) => stage.name).join(', ')}.`);
   process.exit(2);
 }
 

@@ -1,4 +1,4 @@
-/** What the tests use of a server that brings no types. */
+/** Types for the parts of s3rver that the tests use; it has none. */
 declare module 's3rver' {
   interface Options {
     readonly address: string;
@@ -7,7 +7,7 @@ declare module 's3rver' {
     readonly directory: string;
     readonly configureBuckets: readonly { readonly name: string; readonly configs: readonly string[] }[];
   }
-  // biome-ignore lint/style/noDefaultExport: it is what the package has
+  // biome-ignore lint/style/noDefaultExport: the package has a default export
   export default class S3rver {
     constructor(options: Options);
     run(): Promise<{ readonly address: string; readonly port: number }>;

@@ -1,7 +1,7 @@
 import type { ReplyPart } from '../../src/core/contract/index.js';
 import type { ModelProvider, ModelRequest, ReplyPiece } from '../../src/core/turns/index.js';
 
-/** A model that says what a script says, in either wire, and remembers what it was asked; its id is the wire's name. */
+/** A model with scripted replies that records its requests. Its id is the name of the wire format. */
 export function scripted(wire: ModelProvider['wire'], ...replies: (readonly ReplyPiece[] | Error)[]): ModelProvider & { asked: ModelRequest[] } {
   const asked: ModelRequest[] = [];
   return {
@@ -19,7 +19,7 @@ export function scripted(wire: ModelProvider['wire'], ...replies: (readonly Repl
   };
 }
 
-/** A reply to its end: its parts, and what was returned at last. */
+/** Runs a stream to its end. Returns its parts and its result. */
 export async function drained<T>(generator: AsyncGenerator<ReplyPart, T>, seen: (part: ReplyPart) => void = () => {}) {
   const parts: ReplyPart[] = [];
   for (;;) {

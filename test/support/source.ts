@@ -18,7 +18,7 @@ export function filesBelow(folder: string, wanted: (path: string) => boolean = (
 export const isSource = (path: string): boolean => /\.[cm]?tsx?$/.test(path);
 export const textAt = (path: string): string => readFileSync(join(root, path), 'utf8');
 
-/** Any node of the syntax tree, as far as a walk needs it. */
+/** A node of the syntax tree. */
 export interface Node {
   readonly type: string;
   readonly start: number;
@@ -29,15 +29,17 @@ export interface Source {
   readonly path: string;
   readonly text: string;
   readonly program: Node;
-  /** What the file imports, re-exports or loads, as written. */
+  /** Comments without their marks, with their offsets. */
+  readonly comments: readonly { readonly start: number; readonly text: string }[];
+  /** Modules that the file imports, re-exports or loads, as written. */
   readonly requests: readonly string[];
-  /** The names that it takes by static imports, as `module name`. */
+  /** Names of static imports, as `module name`. */
   readonly names: readonly string[];
 }
 
-/** Parses a file by the grammar of TypeScript. Throws where it does not parse: types or style say more. */
+/** Parses a TypeScript file. Throws on a syntax error. */
 export function parseSource(path: string, text = textAt(path)): Source {
-  const { module, program, errors } = parseSync(path, text, { sourceType: 'module' });
+  const { module, program, comments, errors } = parseSync(path, text, { sourceType: 'module' });
   if (errors[0]) throw new Error(`${path}: ${errors[0].message}`);
   const tree = program as unknown as Node;
   const requests = [
@@ -47,7 +49,14 @@ export function parseSource(path: string, text = textAt(path)): Source {
     ...nodesOf(tree).flatMap((node) => (node.type === 'TSImportType' ? (stringValue(node.source) ?? []) : [])),
   ];
   const names = module.staticImports.flatMap((item) => item.entries.map((entry) => `${item.moduleRequest.value} ${entry.importName.name ?? '*'}`));
-  return { path, text, program: tree, requests: [...new Set(requests)].sort(), names };
+  return {
+    path,
+    text,
+    program: tree,
+    comments: comments.map(({ start, value }) => ({ start, text: value })),
+    requests: [...new Set(requests)].sort(),
+    names,
+  };
 }
 
 /** Every node of the tree, parents first. */
@@ -64,7 +73,7 @@ export function nodesOf(tree: Node): Node[] {
   return found;
 }
 
-/** `a.b` of a member expression on a plain name, else undefined. */
+/** `a.b` for a member expression on a name, else undefined. */
 export function memberName(node: Node): string | undefined {
   if (node.type !== 'MemberExpression' || !isNode(node.object) || !isNode(node.property)) return undefined;
   const object = identifier(node.object);

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 
-/** A Claude Code session of a test's own making: prompts and what was answered, as lines that the agent would have written. */
+/** Generates a Claude Code session from prompts and answers. */
 export interface Turn {
   prompt: string;
-  /** Texts of the answer, each a line of its own. */
+  /** Texts of the answer, one line each. */
   answers: readonly string[];
 }
 
@@ -12,7 +12,7 @@ const uuidOf = (name: string): string => {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 };
 
-/** The lines of a session, each ending in a newline. Everything in it follows from `name` and the turns. */
+/** The lines of a session, each with a newline. The same name and turns give the same lines. */
 export function transcript(name: string, turns: readonly Turn[]): string {
   const sessionId = uuidOf(name);
   const begun = Date.parse('2026-03-01T09:00:00.000Z');

@@ -1,11 +1,61 @@
 import { expect, type Locator, type Page } from '@playwright/test';
 
-/** The window as a person finds their way in it: by names and roles, never by classes. */
+/** Finds elements of the window by name and role, as a person does, never by class. */
 export const commits = (page: Page): Locator => page.getByRole('listbox', { name: 'Commits, newest first' }).getByRole('option');
 export const entries = (page: Page): Locator => page.getByRole('region', { name: 'Entries' });
 export const sheet = (page: Page): Locator => page.getByRole('dialog');
+/** The part of the window that shows the current view. */
+export const view = (page: Page): Locator => page.getByRole('region', { name: 'View', exact: true });
 
-/** What the window met that it should not have: page errors, refused loads, errors in the console. */
+/** The link to a place in the rail. */
+export const place = (page: Page, name: string): Locator => page.getByRole('navigation', { name: 'Places' }).getByRole('link', { name, exact: true });
+
+/** Imports every history on this machine with the one button for all agents, and opens the chain. */
+export async function importAll(page: Page): Promise<void> {
+  await page.getByRole('button', { name: /^Import \d+ new$/ }).click();
+  await expect(page.getByRole('button', { name: 'Up to date' })).toBeVisible();
+  await place(page, 'Chain').click();
+}
+
+/** The rows of the list of sessions. */
+export const sessionRow = (page: Page, name: RegExp | string): Locator => page.getByRole('treegrid', { name: 'Sessions' }).getByRole('row', { name });
+
+/** Opens a view of the place Agents. */
+export async function openAgents(page: Page, name: 'Spaces' | 'Handovers' | 'Boxes and cards' | 'Composition'): Promise<void> {
+  await place(page, 'Agents').click();
+  await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name, exact: true }).click();
+}
+
+/** Opens a page of the settings. */
+export async function openSettings(page: Page, name: string): Promise<void> {
+  await place(page, 'Settings').click();
+  await page.getByRole('navigation', { name: 'Pages of the settings' }).getByRole('link', { name, exact: true }).click();
+}
+
+/** Opens Run again for the selected commit. */
+export async function openRunAgain(page: Page): Promise<void> {
+  await page.keyboard.press('g');
+  await page.keyboard.press('a');
+}
+
+/** Chooses from the project menu. */
+export async function chooseProject(page: Page, item: string): Promise<void> {
+  await page
+    .getByRole('navigation', { name: 'Places' })
+    .getByRole('button', { name: /Project:/ })
+    .click();
+  await page.getByRole('menuitem', { name: item }).click();
+}
+
+/** Confirms the path of a new file, which the window asks for before it first writes to a folder. */
+export async function confirmWrite(page: Page, path: string): Promise<void> {
+  const question = page.getByRole('alertdialog', { name: 'Write this file?' });
+  await expect(question).toContainText(path);
+  await question.getByRole('button', { name: 'Allow and write' }).click();
+  await expect(question).toHaveCount(0);
+}
+
+/** Collects page errors, refused loads and console errors. */
 export function complaints(page: Page): string[] {
   const met: string[] = [];
   page.on('pageerror', (error) => met.push(`page error: ${error.message}`));
@@ -15,12 +65,22 @@ export function complaints(page: Page): string[] {
   return met;
 }
 
-/** Every entry key of the context that is shown, in order, read by scrolling through the list. */
+/** All entry keys of the shown context, in order, by scrolling through the list. */
 export async function shownKeys(page: Page): Promise<string[]> {
   const feed = entries(page);
   await expect(feed).toBeVisible();
   const keys: string[] = [];
-  await feed.evaluate((list) => list.scrollTo({ top: 0 }));
+  // An opened context first scrolls to the prompt of its turn, which may happen after the first scroll to the top.
+  await expect(feed).toHaveAttribute('aria-busy', 'false');
+  await expect
+    .poll(() =>
+      feed.evaluate(async (list) => {
+        list.scrollTo({ top: 0 });
+        await new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)));
+        return list.scrollTop;
+      }),
+    )
+    .toBe(0);
   for (;;) {
     await expect(feed).toHaveAttribute('aria-busy', 'false');
     const { here, atEnd } = await feed.evaluate(async (list) => {
@@ -35,7 +95,7 @@ export async function shownKeys(page: Page): Promise<string[]> {
   }
 }
 
-/** Opens a commit's context by keyboard, as the chain offers it. */
+/** Opens a commit's context from the chain by keyboard. */
 export async function openContext(page: Page, commit: Locator): Promise<void> {
   await commit.click();
   await page.getByRole('listbox', { name: 'Commits, newest first' }).press('Enter');

@@ -1,6 +1,6 @@
 /**
- * What must not be mixed does not compile: each line below that is marked must be an error, or the compiler says that
- * the mark is not needed. Nothing here ever runs.
+ * Types that must not be confused: each marked line must be a compile error, otherwise the compiler reports an unused mark. This code
+ * never runs.
  */
 import type { ArtifactNo, ArtifactRef, CommitSeq, ContextId, EntryKey, Timestamp } from '../../src/core/base/index.js';
 import { unreachable } from '../../src/core/base/index.js';
@@ -20,33 +20,33 @@ declare const type: CommitType;
 
 export const ids: readonly ContextId[] = [
   id,
-  // @ts-expect-error a ref names bytes, not a commit
+  // @ts-expect-error an artifact ref is not the id of a commit
   ref,
-  // @ts-expect-error an entry's key is no commit's id
+  // @ts-expect-error an entry key is not the id of a commit
   key,
-  // @ts-expect-error a time is no id
+  // @ts-expect-error a timestamp is not an id
   at,
-  // @ts-expect-error any text is no id: only what made one, or a schema, says that it is
+  // @ts-expect-error a plain text is not an id: only a schema or the code that makes ids returns one
   'ctx-00000000',
 ];
 
 commitOf(chain, id);
-// @ts-expect-error a row's number is not what a person names a commit by
+// @ts-expect-error a sequence number is not a commit id
 commitOf(chain, seq);
 commitAt(chain, seq);
-// @ts-expect-error the numbers of artifacts and commits count different things
+// @ts-expect-error an artifact number is not a sequence number of a commit
 commitAt(chain, no);
 chain.artifacts.read(no);
-// @ts-expect-error the numbers of commits and artifacts count different things
+// @ts-expect-error a sequence number of a commit is not an artifact number
 chain.artifacts.read(seq);
 
 readable.one('SELECT 1');
-// @ts-expect-error what may only read has no way to write
+// @ts-expect-error a readable database cannot write
 readable.run('DELETE FROM context');
-// @ts-expect-error what may only read cannot be handed to what writes
+// @ts-expect-error a readable database cannot be used as a writable one
 export const writable: WritableDb = readable;
 
-/** A closed union: with a case left out, the last line does not compile. */
+/** A closed union: without one of the cases, the last line does not compile. */
 export function inWords(): string {
   switch (type) {
     case 'delta':

@@ -1,9 +1,9 @@
-import { join } from 'node:path';
 import { type ArtifactNo, type ArtifactRef, badRequest, type Clock, notFound, recent, type Timestamp, timestampOf } from '../base/index.js';
 import type { Policy } from '../contract/index.js';
 import type { WritableDb } from '../store/index.js';
 import { openCaches } from './caches.js';
 import { read, readAll, readInTurn, readParts, readRange } from './content.js';
+import { type Copies, copiesIn } from './copies.js';
 import { type GcOptions, type GcResult, gc } from './gc.js';
 import { blake3Of, hashOfRef, refOfHash } from './hash.js';
 import { openPacks } from './packs.js';
@@ -12,7 +12,6 @@ import { type Cached, keyLength, known, type Put, type PutOptions, put, putCache
 import { regain } from './regain.js';
 import { type Loose, looseOf, type Repacked, type RepackOptions, repack } from './repack.js';
 import { chunkType, type Facts, factColumns, type Gone, isStoredSql, type Shelf } from './shelf.js';
-import { type Copies, copiesIn } from './tiers/copies.js';
 
 export interface ArtifactStat {
   readonly no: ArtifactNo;
@@ -31,55 +30,55 @@ export interface ArtifactStat {
 export interface Artifacts {
   /** The project's number. */
   readonly project: number;
-  /** Stores the bytes, or finds that they are stored. Durable when the transaction around it has ended. */
+  /** Stores the bytes unless they are stored already. Durable after the surrounding transaction. */
   put(bytes: Uint8Array, options: PutOptions): Put;
-  /** Stores bytes that can be made again at any time: not synced, and gone without harm. */
+  /** Stores bytes that can be made again at any time. They are not synced, and losing them does no harm. */
   putCache(content: Uint8Array | Cached, contentType: string): Put;
-  /** Writes to the caches what comes a part at a time, for `putCache` to name it, in steps between which others may work. */
+  /** Writes parts to the caches, so that `putCache` can name them. Others may work between its steps. */
   writeCache(parts: Iterable<Uint8Array>): Generator<undefined, Cached>;
-  /** @throws CORRUPT where what is stored is not what the ref names; NOT_FOUND where its time is over. */
+  /** @throws CORRUPT if the stored bytes do not match the ref, NOT_FOUND for an expired object. */
   read(no: ArtifactNo): Uint8Array;
-  /** Many at once, in the order asked for: neighbors in the database are read as one range. */
+  /** Reads many objects, in the given order. Neighbors in the database are read as one range. */
   readAll(nos: readonly ArtifactNo[]): Uint8Array[];
-  /** The same one after the other, a few of them held at a time. */
+  /** Reads many objects one after the other, and holds a few of them at a time. */
   readInTurn(nos: readonly ArtifactNo[]): Iterable<Uint8Array>;
-  /** One object a part at a time: whether it is what its ref names is known at its end, and thrown there. A cache is not made again. */
+  /** Reads one object in parts. Throws at the end if the bytes do not match the ref. A dropped cache is not made again. */
   readParts(no: ArtifactNo): Iterable<Uint8Array>;
-  /** The bytes from `start` up to `end`. @throws BAD_REQUEST where that is not within the object. */
+  /** The bytes from `start` up to `end`. @throws BAD_REQUEST for a range outside of the object. */
   readRange(no: ArtifactNo, start: number, end: number): Uint8Array;
-  /** The number behind a ref in full or in short. @throws NOT_FOUND; BAD_REQUEST where a short form is ambiguous. */
+  /** The number of an object by its full or short ref. @throws NOT_FOUND for an unknown ref, BAD_REQUEST for an ambiguous short one. */
   find(name: string): ArtifactNo;
   stat(no: ArtifactNo): ArtifactStat;
-  /** What was put, as objects and plain bytes, and what it takes up. */
-  /** How many objects there are under each policy, and what they weigh as plain bytes; those that are gone by why. */
+  /** The number and plain bytes of the objects under each policy. Objects that are gone are counted by reason. */
   byPolicy(): { readonly policy: Policy; readonly gone: Gone | null; readonly count: number; readonly bytes: number }[];
+  /** The number of objects, their plain bytes and their stored bytes. */
   totals(): { readonly objects: number; readonly logical: number; readonly stored: number };
   setPolicy(no: ArtifactNo, policy: Policy, ttlSeconds?: number): void;
-  /** Makes sure that an object which is about to be named by a commit has content that lasts. */
+  /** Makes the content of an object durable before a commit names it. */
   keep(no: ArtifactNo): void;
-  /** Gives an object that is damaged or gone its content again, and its hash where only the beginning of that is known. @throws BAD_REQUEST for other content. */
+  /** Restores the content of a damaged or missing object, and its hash if only its beginning is known. @throws BAD_REQUEST for other content. */
   restore(no: ArtifactNo, bytes: Uint8Array): void;
-  /** Sets a damaged object apart: reading it says that it is lost, until it is restored or put again. */
+  /** Marks a damaged object as lost until it is restored or put again. */
   giveUp(no: ArtifactNo): void;
-  /** After rows were lost: finds again where packs and blocks lie that objects name, and gives up what is not found. */
+  /** Finds packs and blocks whose rows were lost, and removes references to those that are not found. */
   regain(): void;
-  /** Reads again from the disk what was remembered: a check is about what lies there. */
+  /** Forgets blocks in memory, so that a check reads the disk. */
   forget(): void;
-  /** Reads what was set apart as if it had not been: its place may hold it again. */
+  /** Reads lost objects again: their place may contain them again. */
   tryAgain(): void;
-  /** Lets go what is ephemeral and over. Cheap where nothing is. */
+  /** Removes expired objects. Cheap if there are none. */
   expire(): void;
-  /** Removes what nothing names, in steps between which others may work; the last says what was done. */
+  /** Removes objects that nothing names. Others may work between its steps. */
   gc(options: GcOptions): Generator<undefined, GcResult>;
-  /** Packs what is stored closer, in steps between which others may work. */
+  /** Compresses and deduplicates stored objects. Others may work between its steps. */
   repack(options?: RepackOptions): Generator<undefined, Repacked>;
-  /** Drops every cache, and says what they weighed. */
+  /** Drops every cache and returns their bytes. */
   dropCaches(): number;
-  /** Objects that were put since they were last packed closer. */
-  loose(): Loose;
-  /** Which backing stores hold which objects. */
+  /** Objects that were put since the last repack. Bytes are not counted for `most` objects and more. */
+  loose(most?: number): Loose;
+  /** Which replicas hold which objects. */
   readonly copies: Copies;
-  /** The database's: objects that are put in it are on disk before it commits. */
+  /** A transaction of the database. Objects that are put in it are on disk before it commits. */
   transaction<T>(work: () => T): T;
   close(): void;
 }
@@ -89,24 +88,27 @@ export interface ArtifactsOptions {
   readonly project: number;
   /** The project's `objects` folder. */
   readonly folder: string;
+  /** The folder that holds the objects of a project that is only read: `folder` then belongs to a copy of its database. */
+  readonly behind?: string | undefined;
   readonly clock: Clock;
   readonly newName: () => string;
-  /** Makes the bytes of a dropped cache object again, or says that it cannot. */
+  /** Makes the bytes of a dropped cache again; undefined if it cannot. */
   readonly remake: (no: ArtifactNo) => Uint8Array | undefined;
-  /** Called when content goes that others may have read: what they remember of it must go too. */
+  /** Called when content is removed, so that others drop their copies of it. */
   readonly onGone?: () => void;
 }
 
 const blockBudget = 16 * 1024 * 1024;
 
-export function openArtifacts({ db, project, folder, clock, newName, remake, onGone }: ArtifactsOptions): Artifacts {
+/** Opens the object store of a project. */
+export function openArtifacts({ db, project, folder, behind, clock, newName, remake, onGone }: ArtifactsOptions): Artifacts {
   const shelf: Shelf = {
     db,
     project,
     clock,
     remake,
-    caches: openCaches(join(folder, 'snapshots'), newName),
-    packs: openPacks(db, folder, newName, clock),
+    caches: openCaches(folder, newName, { isSame: () => db.place.isSame(), require: () => db.place.require() }, behind),
+    packs: openPacks(db, folder, newName, clock, behind),
     blocks: recent(blockBudget),
     used: undefined,
     onGone: onGone ?? (() => {}),
@@ -162,14 +164,14 @@ export function openArtifacts({ db, project, folder, clock, newName, remake, onG
     gc: (options) => gc(shelf, options),
     repack: (options = {}) => repack(shelf, options),
     dropCaches: () => dropCaches(shelf),
-    loose: () => looseOf(shelf),
+    loose: (most) => looseOf(shelf, most),
     copies: copiesIn(shelf),
     transaction,
     close: () => shelf.packs.close(),
   };
 }
 
-/** Of an object whose row was lost, an index still says how its hash begins. */
+/** For a lost row, an index may still have the beginning of the hash. */
 const isBeginning = (hash: Buffer): boolean => hash.subarray(keyLength).every((byte) => byte === 0);
 
 function factsAt(shelf: Shelf, no: ArtifactNo): Facts {
@@ -198,14 +200,14 @@ function find(shelf: Shelf, name: string): ArtifactNo {
   if (name.startsWith('blake3:')) {
     const row = known(shelf, hashOfRef(name as ArtifactRef));
     if (row) return row.no;
-    throw notFound(name, `no artifact ${name} is in this project`);
+    throw notFound(name, `this project has no artifact ${name}`);
   }
   const digits = name.slice('art-'.length);
   const rows = shelf.db
     .all<Facts>(`SELECT ${factColumns} FROM artifact WHERE key = ? AND project = ?`, Number.parseInt(digits.slice(0, 12), 16), shelf.project)
     .filter((row) => row.hash.toString('hex').startsWith(digits));
   const [row, other] = rows;
-  if (!row) throw notFound(name, `no artifact ${name} is in this project`);
+  if (!row) throw notFound(name, `this project has no artifact ${name}`);
   if (other) throw badRequest('ref', `${name} is the beginning of ${rows.length} refs; give more digits`);
   return row.no;
 }

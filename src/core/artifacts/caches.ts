@@ -1,7 +1,9 @@
-import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, readSync, renameSync, rmSync, statSync, writeFileSync, writeSync } from 'node:fs';
-import { join } from 'node:path';
+import { closeSync, openSync, readSync, renameSync, writeFileSync, writeSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { FileRefused, fileErrorCode, listInside, makeFolderInside, openInside, readInside, removeInside, statInside } from '../files/index.js';
+import type { Place } from '../store/index.js';
 import { blake3Of, blake3Parts } from './hash.js';
-import { codeOf } from './io.js';
+import { onDisk } from './io.js';
 
 export interface CacheFile {
   readonly name: string;
@@ -10,48 +12,57 @@ export interface CacheFile {
   readonly usedAt: number;
 }
 
-/** Bytes that can be made again at any time, a file each, named by their hash: not synced, and gone without harm. */
+/** Bytes that can be made again at any time, one file each, named by their hash. They are not synced, and deleting them loses nothing. */
 export interface Caches {
-  /** The bytes, or undefined where they are not there or not what their name says. */
-  read(hash: Buffer): Uint8Array | undefined;
-  /** Keeps the bytes if the disk lets it: without a cache all works, only slower. */
+  /** The bytes, or undefined if they are not cached or do not match their name. `size` is how many bytes they are. */
+  read(hash: Buffer, size: number): Uint8Array | undefined;
+  /** Keeps the bytes if the disk allows it: everything works without a cache, only slower. */
   write(hash: Buffer, bytes: Uint8Array): void;
-  /** The same, a part at a time; whether they are what their name says is known at the end. @throws where they are not. */
+  /** The same, one part at a time. @throws at the end if the bytes do not match their name. */
   readParts(hash: Buffer): Generator<Uint8Array>;
-  /** Keeps what comes a part at a time, with a chance for others after each megabyte, and says what it was. */
+  /** Keeps parts as they come, yields after each megabyte so that others may work, and returns the cached parts. */
   writeParts(parts: Iterable<Uint8Array>): Generator<undefined, { readonly hash: Buffer; readonly size: number }>;
+  /** Deletes one of the files that `list` returned. @throws UNAVAILABLE if the folder is a link, or if the disk refuses. */
   drop(name: string): void;
+  /** The cache files, including those that a crash left half written; no other file. @throws UNAVAILABLE if the folder is a link. */
   list(): CacheFile[];
 }
 
-export function openCaches(folder: string, newName: () => string): Caches {
-  mkdirSync(folder, { recursive: true });
+const uuid = '[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}';
+/** A hash, a hash that is being written, or parts whose hash is not known yet. Stemma deletes no other file. */
+const cacheName = new RegExp(`^([0-9a-f]{64}(\\.${uuid})?|${uuid}\\.part)$`);
+
+/**
+ * Opens the cache files of a project. Long because all operations share the folder, the place and the way in which refusals of the disk are ignored.
+ * @param objects the `objects` folder of a project; the project's folder is the root below which no link is followed.
+ * @param behind the `objects` folder of the project that is only read, if `objects` belongs to a copy of it.
+ */
+export function openCaches(objects: string, newName: () => string, place: Place, behind?: string): Caches {
+  const root = dirname(objects);
+  const folder = join(objects, 'snapshots');
   const fileOf = (hash: Buffer): string => join(folder, hash.toString('hex'));
+  const beside = (name: string): string => {
+    place.require();
+    return join(makeFolderInside(root, folder), name);
+  };
+  const remove = (path: string): void => void orNothing(() => removeInside(root, path));
   return {
-    read(hash) {
-      try {
-        const bytes = readFileSync(fileOf(hash));
-        return blake3Of(bytes).equals(hash) ? bytes : undefined;
-      } catch (error) {
-        if (codeOf(error) === undefined) throw error;
-        return undefined;
-      }
-    },
+    read: (hash, size) => readSound(objects, hash, size) ?? (behind === undefined ? undefined : readSound(behind, hash, size)),
     write(hash, bytes) {
       const file = fileOf(hash);
-      if (statSync(file, { throwIfNoEntry: false })?.size === bytes.length) return;
-      const beside = `${file}.${newName()}`;
-      try {
-        writeFileSync(beside, bytes, { mode: 0o600 });
-        renameSync(beside, file);
-      } catch (error) {
-        if (codeOf(error) === undefined) throw error;
-        rmSync(beside, { force: true });
-      }
+      if (orNothing(() => statInside(root, file))?.size === bytes.length) return;
+      const part = orNothing(() => beside(`${hash.toString('hex')}.${newName()}`));
+      if (part === undefined) return;
+      const isWritten = orNothing(() => {
+        writeFileSync(part, bytes, { mode: 0o600, flag: 'wx' });
+        renameSync(part, file);
+        return true;
+      });
+      if (!isWritten) remove(part);
     },
     *readParts(hash) {
       const hasher = blake3Parts();
-      const fd = openSync(fileOf(hash), 'r');
+      const { fd } = openInside(root, fileOf(hash));
       try {
         for (;;) {
           const part = Buffer.allocUnsafe(partSize);
@@ -63,41 +74,68 @@ export function openCaches(folder: string, newName: () => string): Caches {
       } finally {
         closeSync(fd);
       }
-      if (!hasher.hash().equals(hash)) throw new Error(`the cache ${hash.toString('hex')} is not what its name says`);
+      if (!hasher.hash().equals(hash)) throw new Error(`the cache ${hash.toString('hex')} does not match its name`);
     },
     *writeParts(parts) {
       const hasher = blake3Parts();
-      const beside = join(folder, `${newName()}.part`);
-      const file = orNothing(() => openSync(beside, 'wx', 0o600));
+      const part = orNothing(() => beside(`${newName()}.part`));
+      const file = part === undefined ? undefined : orNothing(() => openSync(part, 'wx', 0o600));
       let size = 0;
       let isWritten = file !== undefined;
       try {
-        for (const part of gathered(parts)) {
-          hasher.add(part);
-          size += part.length;
-          isWritten &&= orNothing(() => writeFully(file as number, part)) !== undefined;
+        for (const some of gathered(parts)) {
+          hasher.add(some);
+          size += some.length;
+          isWritten &&= orNothing(() => writeFully(file as number, some)) !== undefined;
           yield;
         }
       } finally {
         if (file !== undefined) closeSync(file);
-        if (!isWritten) rmSync(beside, { force: true });
+        if (!isWritten && part !== undefined) remove(part);
       }
       const hash = hasher.hash();
-      if (isWritten && orNothing(() => renameSync(beside, fileOf(hash)) ?? true) === undefined) rmSync(beside, { force: true });
+      if (isWritten && part !== undefined && orNothing(() => renameSync(part, fileOf(hash)) ?? true) === undefined) remove(part);
       return { hash, size };
     },
-    drop: (name) => rmSync(join(folder, name), { force: true }),
-    list: () =>
-      readdirSync(folder).flatMap((name) => {
-        const stat = statSync(join(folder, name), { throwIfNoEntry: false });
-        return stat?.isFile() ? [{ name, size: stat.size, usedAt: Math.max(stat.atimeMs, stat.mtimeMs) }] : [];
+    drop: (name) =>
+      onDisk(() => {
+        place.require();
+        if (!cacheName.test(name)) throw new FileRefused('EOUTSIDE', join(folder, name), 'does not have the name of a cache file');
+        removeInside(root, join(folder, name));
       }),
+    list: () =>
+      onDisk(() =>
+        entriesOf()
+          .filter((entry) => entry.isFile() && cacheName.test(entry.name))
+          .flatMap(({ name }) => factsOf(name)),
+      ),
   };
+
+  function entriesOf(): ReturnType<typeof listInside> {
+    try {
+      return listInside(root, folder);
+    } catch (error) {
+      if (fileErrorCode(error) === 'ENOENT') return [];
+      throw error;
+    }
+  }
+
+  function factsOf(name: string): CacheFile[] {
+    const stat = statInside(root, join(folder, name));
+    return stat ? [{ name, size: stat.size, usedAt: Math.max(stat.atimeMs, stat.mtimeMs) }] : [];
+  }
+}
+
+function readSound(objects: string, hash: Buffer, size: number): Uint8Array | undefined {
+  return orNothing(() => {
+    const bytes = readInside(dirname(objects), join(objects, 'snapshots', hash.toString('hex')), { limit: size });
+    return blake3Of(bytes).equals(hash) ? bytes : undefined;
+  });
 }
 
 const partSize = 1024 * 1024;
 
-/** Small parts together, in a room that is used again and again. */
+/** Joins small parts in one buffer that is reused: each part is valid until the next. */
 function* gathered(parts: Iterable<Uint8Array>): Generator<Uint8Array> {
   const room = Buffer.allocUnsafe(partSize);
   let filled = 0;
@@ -120,12 +158,12 @@ function writeFully(fd: number, bytes: Uint8Array): true {
   return true;
 }
 
-/** What a disk refuses a cache is no fault of who asked. */
+/** Undefined if the file system refuses: a cache that cannot be used is only slower. */
 function orNothing<T>(work: () => T): T | undefined {
   try {
     return work();
   } catch (error) {
-    if (codeOf(error) === undefined) throw error;
+    if (fileErrorCode(error) === undefined) throw error;
     return undefined;
   }
 }

@@ -1,7 +1,7 @@
 import type { ArtifactNo } from '../base/index.js';
 import { blake3Of } from './hash.js';
 
-/** One object that is a part of a larger one. */
+/** A part of a larger object, which is an object itself. */
 export interface Chunk {
   readonly no: ArtifactNo;
   readonly size: number;
@@ -10,7 +10,7 @@ export interface Chunk {
 const sumLength = 16;
 const entryLength = 10;
 
-/** The list as it stands in the object's row: six bytes of number and four of size for each, then a sum over list and hash. */
+/** The stored form of the list: six bytes of number and four of size for each chunk, then a checksum over list and hash. */
 export function encodeChunks(chunks: readonly Chunk[], hash: Uint8Array): Buffer {
   const body = Buffer.alloc(chunks.length * entryLength);
   for (const [place, { no, size }] of chunks.entries()) {
@@ -20,7 +20,7 @@ export function encodeChunks(chunks: readonly Chunk[], hash: Uint8Array): Buffer
   return Buffer.concat([body, sumOf(body, hash)]);
 }
 
-/** The list, or undefined where it is not the one that was written for the object with this hash. */
+/** The list; undefined if its checksum does not match the object with this hash. */
 export function decodeChunks(stored: Uint8Array, hash: Uint8Array): Chunk[] | undefined {
   const whole = Buffer.from(stored.buffer, stored.byteOffset, stored.byteLength);
   const body = whole.subarray(0, whole.length - sumLength);

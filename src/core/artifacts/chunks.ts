@@ -1,6 +1,6 @@
 import type { ByteRange } from '../base/index.js';
 
-/** Chunk sizes in bytes: none but a last one is shorter than `least`, none longer than `most`. */
+/** Chunk sizes in bytes: only the last chunk may be shorter than `least`, and none is longer than `most`. */
 export interface ChunkSizes {
   readonly least: number;
   readonly usual: number;
@@ -9,7 +9,7 @@ export interface ChunkSizes {
 
 export const chunkSizes: ChunkSizes = { least: 16 * 1024, usual: 64 * 1024, most: 256 * 1024 };
 
-/** One number for each byte value, spread over 32 bits. They decide where cuts fall: changing them ends sharing with what is stored. */
+/** One random number for each byte value. They decide where cuts fall, so changing them ends sharing with stored chunks. */
 const gear = Uint32Array.from({ length: 256 }, (_, byte) => spread(byte + 1));
 
 function spread(seed: number): number {
@@ -19,12 +19,12 @@ function spread(seed: number): number {
   return (x ^ (x >>> 16)) >>> 0;
 }
 
-/** The highest `bits` bits: those that the most bytes have had a part in. */
+/** The highest `bits` bits: they depend on the largest number of earlier bytes. */
 const highBits = (bits: number): number => (0xffffffff << (32 - bits)) >>> 0;
 
 /**
- * Cuts bytes where their content says so (FastCDC, normalized): an insertion moves the cuts near it and no others, so
- * that two objects which are mostly alike share most of their chunks.
+ * Cuts bytes by content (FastCDC, normalized). An insertion moves only the cuts near it, so that two similar objects share most of their
+ * chunks.
  */
 export function chunksOf(bytes: Uint8Array, sizes: ChunkSizes = chunkSizes): ByteRange[] {
   const bits = Math.round(Math.log2(sizes.usual));

@@ -4,28 +4,29 @@ import { type Chunk, decodeChunks } from './chunk-list.js';
 import { blake3Of, hasHash, hashLength, refOfHash } from './hash.js';
 import { type Content, contentColumns, type Shelf } from './shelf.js';
 
+/** The row of an object, for reading. @throws NOT_FOUND for an unknown number. */
 export function contentAt(shelf: Shelf, no: ArtifactNo): Content {
   const row = shelf.db.one<Content>(`SELECT ${contentColumns} FROM artifact WHERE no = ? AND project = ? AND key >= 0`, no, shelf.project);
   if (!row) throw notFound(`artifact ${no}`, `no artifact has the number ${no}`);
   return row;
 }
 
-/** The object's bytes, proved. @throws CORRUPT, and NOT_FOUND or UNAVAILABLE for what is not here any more. */
+/** The object's verified bytes. @throws CORRUPT if they do not match the hash; NOT_FOUND or UNAVAILABLE if they are gone. */
 export const read = (shelf: Shelf, no: ArtifactNo): Uint8Array => proved(shelf, contentAt(shelf, no));
 
-/** Many at once, in the order asked for: neighbors in the database are read as one range, in as few columns as prove them. */
+/** Many objects in the given order. Neighbors in the database are read as one range, with only the columns that verify them. */
 export function readAll(shelf: Shelf, nos: readonly ArtifactNo[]): Uint8Array[] {
   const lowest = nos.reduce<number>((least, no) => Math.min(least, no), Number.POSITIVE_INFINITY);
   const highest = nos.reduce<number>((most, no) => Math.max(most, no), 0);
   const isDense = nos.length > 8 && highest - lowest < nos.length * 2;
   if (!isDense) return nos.map((no) => read(shelf, no));
   const found: (Uint8Array | undefined)[] = new Array(highest - lowest + 1).fill(undefined);
-  // What is in a row and not to go is read here; packs, blocks, chunks and whatever does not prove take the way of single ones. So does
-  // what another process changes between the two queries.
+  // Only content in rows is read here. Packs, blocks, chunks, content that does not match its hash, and rows that another process changes
+  // between the two queries are read one by one.
   const among = 'no BETWEEN ? AND ? AND project = ? AND data IS NOT NULL AND gone IS NULL AND expiresAt IS NULL AND key >= 0 ORDER BY no';
   const range = [lowest, highest, shelf.project] as const;
   const rows = shelf.db.all<{ no: ArtifactNo; data: Buffer }>(`SELECT no, data FROM artifact WHERE ${among}`, ...range);
-  // All hashes as one text: a buffer for each costs as much as reading the content.
+  // All hashes are one text, because a buffer for each costs as much as reading the content.
   const hex = shelf.db.one<{ hex: string | null }>(
     `SELECT group_concat(digits, '') AS hex FROM (SELECT hex(hash) AS digits FROM artifact WHERE ${among})`,
     ...range,
@@ -41,10 +42,10 @@ export function readAll(shelf: Shelf, nos: readonly ArtifactNo[]): Uint8Array[] 
   });
 }
 
-/** So many bytes of several objects are held at a time, about. */
+/** Approximate number of bytes of several objects that are in memory at a time. */
 const heldAtOnce = 4 * 1024 * 1024;
 
-/** Many objects one after the other, a few of them held at a time. */
+/** Many objects one after the other, with a few of them in memory at a time. */
 export function* readInTurn(shelf: Shelf, nos: readonly ArtifactNo[]): Generator<Uint8Array> {
   let count = 16;
   for (let at = 0; at < nos.length; ) {
@@ -56,7 +57,7 @@ export function* readInTurn(shelf: Shelf, nos: readonly ArtifactNo[]): Generator
   }
 }
 
-/** One object a part at a time; what it is worth is known at the end of it. @throws as `read`; NOT_FOUND for a cache that is not there. */
+/** One object, part by part. The last step verifies it. @throws as `read`; NOT_FOUND for a missing cache. */
 export function* readParts(shelf: Shelf, no: ArtifactNo): Generator<Uint8Array> {
   const row = contentAt(shelf, no);
   refuseGone(shelf, row);
@@ -77,7 +78,7 @@ function* cachedParts(shelf: Shelf, row: Content): Generator<Uint8Array> {
   }
 }
 
-/** A range of the object's bytes: of a large one only the chunks that it touches are read, each proved by its own hash. */
+/** A range of the object's bytes. Of a large object only the chunks of the range are read, each verified by its own hash. */
 export function readRange(shelf: Shelf, no: ArtifactNo, start: number, end: number): Uint8Array {
   const row = contentAt(shelf, no);
   refuseGone(shelf, row);
@@ -92,7 +93,7 @@ export function readRange(shelf: Shelf, no: ArtifactNo, start: number, end: numb
   return concatBytes(parts);
 }
 
-/** @throws CORRUPT where the list is not the one that was written. */
+/** @throws CORRUPT if the list does not match its checksum. */
 export function chunkListOf(row: Pick<Content, 'chunks' | 'hash'>): Chunk[] {
   const chunks = row.chunks && decodeChunks(row.chunks, row.hash);
   if (!chunks) throw damaged(row.hash);
@@ -106,8 +107,8 @@ const damaged = (hash: Buffer): StemmaError =>
   );
 
 /**
- * The row's bytes if their hash is the one that names them. What does not prove is looked for once more in the row as it
- * is now: a pack may have been written again, and a block may be another's by this name.
+ * The row's bytes if they match its hash. Otherwise the row is read once more: another process may have moved the content to another pack or
+ * block since.
  */
 export function proved(shelf: Shelf, row: Content): Uint8Array {
   refuseGone(shelf, row);
@@ -132,7 +133,7 @@ function refuseGone(shelf: Shelf, row: Content): void {
   if (row.gone === 'lost') throw corrupt(ref, `${ref} was damaged and could not be restored: put the same content again, or import its source`);
 }
 
-/** The reason of a refusal that a backing store can help with. */
+/** The reason why content is missing, if a replica may have it. */
 export const elsewhere = 'elsewhere';
 
 function attempt(shelf: Shelf, row: Content): Uint8Array | undefined {
@@ -141,12 +142,13 @@ function attempt(shelf: Shelf, row: Content): Uint8Array | undefined {
     const bytes = fetch(shelf, row);
     return bytes.length === row.size && blake3Of(bytes).equals(row.hash) ? bytes : undefined;
   } catch (error) {
-    // A pack that is short or not there is damage like any other; a chunk that is elsewhere is not.
+    // A short or missing pack is damage. A chunk that a replica has is not.
     if (error instanceof StemmaError && error.code === 'CORRUPT') return undefined;
     throw error;
   }
 }
 
+/** Whether a row has no content of its own: its bytes are in the caches. */
 export const isCache = (row: Content): boolean => row.data === null && row.pack === null && row.block === null && row.chunks === null;
 
 function fetch(shelf: Shelf, row: Content): Uint8Array {
@@ -181,8 +183,12 @@ function forgetBlock(shelf: Shelf, no: number): void {
   if (block) shelf.packs.forget(block.pack);
 }
 
-/** @throws CORRUPT where the bytes are not zstd, or of another size: no stored byte can make memory run out. */
+/** Maximum plain size of a block. Stemma writes much smaller ones. */
+const largestBlock = 16 * 1024 ** 2;
+
+/** Decompresses with a limit, so that damaged bytes cannot exhaust memory. @throws CORRUPT if they are not zstd or have another size. */
 function unpacked(stored: Uint8Array, size: number): Uint8Array {
+  if (size > largestBlock) throw corrupt('objects', `a block claims to have ${size} bytes; the limit is ${largestBlock}`);
   try {
     return zstdDecompressSync(stored, { maxOutputLength: Math.max(size, 1) });
   } catch (error) {
@@ -191,7 +197,7 @@ function unpacked(stored: Uint8Array, size: number): Uint8Array {
 }
 
 function cached(shelf: Shelf, row: Content): Uint8Array {
-  const kept = shelf.caches.read(row.hash);
+  const kept = shelf.caches.read(row.hash, row.size);
   if (kept) return kept;
   const made = shelf.remake(row.no);
   if (!made || !blake3Of(made).equals(row.hash)) throw dropped(row.hash);

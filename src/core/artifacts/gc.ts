@@ -6,33 +6,35 @@ import { chunkType, isStoredSql, type Shelf } from './shelf.js';
 import { tidy } from './tidy.js';
 
 export interface GcOptions {
-  /** Say what would be done, and do nothing. */
+  /** Reports what would be done, and does nothing. */
   readonly dryRun?: boolean | undefined;
-  /** What the store may weigh: caches go first, then what a backing store holds and was not used longest. */
+  /** The limit of the store. Caches go first, then the least recently used objects that a replica holds. */
   readonly budgetBytes?: number | undefined;
+  /** The replicas that are set on this machine. Only objects that one of them holds may be evicted. */
+  readonly replicas?: readonly string[] | undefined;
   /** Queries for the numbers of objects that are named elsewhere than by a foreign key. */
   readonly roots: readonly string[];
 }
 
 export interface GcResult {
-  /** Objects looked at; each was removed or is counted under `kept`. */
+  /** Examined objects. Each was removed or is counted under `kept`. */
   readonly examined: number;
   readonly removed: number;
-  /** Stored bytes of what was removed, dropped and evicted. */
+  /** Stored bytes of removed, dropped and evicted objects. */
   readonly freedBytes: number;
   readonly kept: { readonly reachable: number; readonly pinned: number; readonly young: number };
 }
 
-/** Tables that only repeat what content says: they keep nothing alive. */
+/** Tables that are derived from content: they keep no object alive. */
 const derived = ['outline', 'materialized'];
-/** Rows deleted in one transaction: others wait no longer than that takes. */
+/** Rows deleted in one transaction, which limits how long others wait. */
 const rowsAtOnce = 20_000;
-/** What caches may weigh where no budget is given. */
+/** The limit of the caches without a given budget. */
 const cacheBudget = 512 * 1024 * 1024;
 
 /**
- * Mark and sweep (rule 17). Each step is a transaction that marks anew: a writer that names an old object in between is
- * seen, and a run that is cut off has done whole steps and leaves the rest to the next.
+ * Mark and sweep. Each step is a transaction that marks again, so it sees a writer that names an old object between steps. An
+ * interrupted run has done complete steps, and the next run does the rest.
  */
 export function* gc(shelf: Shelf, options: GcOptions): Generator<undefined, GcResult> {
   if (options.dryRun) return plan(shelf, options);
@@ -48,7 +50,7 @@ export function* gc(shelf: Shelf, options: GcOptions): Generator<undefined, GcRe
   }
   yield;
   freedBytes += trimCaches(shelf, cacheBudget);
-  if (options.budgetBytes !== undefined) freedBytes += shrinkTo(shelf, options.budgetBytes);
+  if (options.budgetBytes !== undefined) freedBytes += shrinkTo(shelf, options.budgetBytes, options.replicas ?? []);
   yield;
   yield* tidy(shelf);
   return { examined: first.examined, removed, freedBytes, kept: first.kept };
@@ -67,11 +69,11 @@ function plan(shelf: Shelf, options: GcOptions): GcResult {
   });
 }
 
-/** Not a chunk, and not a cache: what somebody put. */
+/** True for an object that was put, not for a chunk or a cache. */
 const isObject = `contentType <> '${chunkType}' AND (${isStoredSql} OR gone IS NOT NULL)`;
 const isDoomed = 'project = ? AND no NOT IN (SELECT no FROM temp.kept)';
 
-/** A row that only holds its number: no content, no name, and nothing that anybody put. */
+/** Empties a row: only its number stays in use. */
 const emptied = `key = -1, hash = zeroblob(32), size = 0, storedSize = 0, encoding = 0, contentType = '${chunkType}', policy = 'default', labels = NULL,
   pack = NULL, packStart = NULL, data = NULL, block = NULL, blockStart = NULL, chunks = NULL, expiresAt = NULL, gone = 'lost'`;
 
@@ -89,8 +91,8 @@ function sweep(shelf: Shelf, options: GcOptions): Counts & { rows: number; remov
     ) ?? { rows: 0, objects: 0, bytes: 0 };
     if (rows > 0) {
       for (const table of derived) db.run(`DELETE FROM ${table} WHERE artifact ${among}`);
-      db.run(`DELETE FROM tierCopy WHERE artifact ${among}`);
-      // The highest number is never given to another object: something may still remember what it was.
+      db.run(`DELETE FROM replicaCopy WHERE artifact ${among}`);
+      // The highest number is never used again: other processes may still remember its object.
       db.run(`DELETE FROM artifact WHERE no ${among} AND no < (SELECT MAX(no) FROM artifact)`);
       db.run(`UPDATE artifact SET ${emptied} WHERE no ${among}`);
       db.run('DELETE FROM block WHERE NOT EXISTS (SELECT 1 FROM artifact WHERE artifact.block = block.no) AND project = ?', project);
@@ -99,7 +101,7 @@ function sweep(shelf: Shelf, options: GcOptions): Counts & { rows: number; remov
   });
 }
 
-/** Fills `temp.kept` with every object that stays, and why. */
+/** Fills `temp.kept` with every object that stays, and the reason. */
 function mark(shelf: Shelf, roots: readonly string[]): void {
   const { db, project } = shelf;
   const now = shelf.clock();
@@ -108,8 +110,8 @@ function mark(shelf: Shelf, roots: readonly string[]): void {
   const keep = (why: string, query: string, ...parameters: number[]): void =>
     void db.run(`INSERT OR IGNORE INTO temp.kept SELECT no, '${why}' FROM (${query})`, ...parameters);
   keep('pinned', "SELECT no FROM artifact WHERE project = ? AND policy = 'pin'", project);
-  // Somebody asked for a copy elsewhere that has not been made yet.
-  keep('pinned', "SELECT no FROM artifact WHERE project = ? AND policy = 'replicate' AND no NOT IN (SELECT artifact FROM tierCopy)", project);
+  // A requested copy in a replica does not exist yet.
+  keep('pinned', "SELECT no FROM artifact WHERE project = ? AND policy = 'replicate' AND no NOT IN (SELECT artifact FROM replicaCopy)", project);
   keep('reachable', 'SELECT no FROM artifact WHERE project = ? AND labels IS NOT NULL', project);
   for (const { table, column } of references(shelf))
     keep('reachable', `SELECT DISTINCT "${column}" AS no FROM "${table}" WHERE "${column}" IS NOT NULL`);
@@ -125,7 +127,7 @@ function mark(shelf: Shelf, roots: readonly string[]): void {
     'SELECT hash, chunks FROM artifact WHERE chunks IS NOT NULL AND project = ? AND no IN (SELECT no FROM temp.kept)',
     project,
   );
-  // A list that does not prove names nobody knows what: then every chunk stays until it is repaired.
+  // A damaged list may name any chunk, so all chunks stay until it is repaired.
   for (const { hash, chunks } of large) {
     const list = decodeChunks(chunks, hash);
     if (list) for (const { no } of list) db.run("INSERT OR IGNORE INTO temp.kept VALUES (?, 'chunk')", no);
@@ -133,7 +135,7 @@ function mark(shelf: Shelf, roots: readonly string[]): void {
   }
 }
 
-/** Every column that the schema says names an object: a new table keeps what it names alive without being listed here. */
+/** Every column with a foreign key to objects. A new table keeps its objects alive without a change here. */
 const references = (shelf: Shelf): { table: string; column: string }[] =>
   shelf.db
     .all<{ table: string; column: string }>(
@@ -150,12 +152,12 @@ function countKept(shelf: Shelf): Counts {
   const count = (why: string): number => rows.find((row) => row.why === why)?.count ?? 0;
   return {
     examined: rows.reduce((sum, row) => sum + row.count, 0),
-    // What is kept as a chunk only was put as an object once, and is named by a larger one now.
+    // An object that is kept as a chunk only was put as an object before, and a larger object names it now.
     kept: { reachable: count('reachable') + count('chunk'), pinned: count('pinned'), young: count('young') },
   };
 }
 
-/** Drops caches, those first that were not used longest, until the rest weighs no more than the budget. */
+/** Drops the least recently used caches until the rest fits the budget. */
 function trimCaches(shelf: Shelf, budget: number): number {
   const names = new Set(
     shelf.db
@@ -176,8 +178,8 @@ function trimCaches(shelf: Shelf, budget: number): number {
   return freed;
 }
 
-/** Evicts until the store fits: caches, then `default` objects that a backing store holds, those first that were not used longest. */
-function shrinkTo(shelf: Shelf, budget: number): number {
+/** Evicts until the store fits: caches, then the least recently used `default` objects that a replica holds. */
+function shrinkTo(shelf: Shelf, budget: number, replicas: readonly string[]): number {
   const { db, project } = shelf;
   const stored = db.one<{ bytes: number }>('SELECT IFNULL(SUM(storedSize), 0) AS bytes FROM artifact WHERE project = ?', project)?.bytes ?? 0;
   let freed = trimCaches(shelf, Math.max(0, budget - stored));
@@ -186,8 +188,9 @@ function shrinkTo(shelf: Shelf, budget: number): number {
   const candidates = db
     .all<{ no: ArtifactNo; storedSize: number; usedAt: number }>(
       `SELECT no, storedSize, IFNULL(touchedAt, createdAt) AS usedAt FROM artifact
-        WHERE project = ? AND policy = 'default' AND ${isStoredSql} AND no IN (SELECT artifact FROM tierCopy)`,
+        WHERE project = ? AND policy = 'default' AND ${isStoredSql} AND no IN (SELECT artifact FROM replicaCopy WHERE replica IN (SELECT value FROM json_each(?)))`,
       project,
+      JSON.stringify(replicas),
     )
     .sort((a, b) => (shelf.used?.get(a.no) ?? a.usedAt) - (shelf.used?.get(b.no) ?? b.usedAt));
   db.transaction(() => {

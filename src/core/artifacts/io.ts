@@ -1,4 +1,5 @@
 import { StemmaError } from '../base/index.js';
+import { FileRefused, fileErrorCode } from '../files/index.js';
 
 const reasons: Readonly<Record<string, string>> = {
   ENOSPC: 'the disk is full: nothing of this was written',
@@ -14,14 +15,9 @@ export function onDisk<T>(work: () => T): T {
   try {
     return work();
   } catch (error) {
-    const code = codeOf(error);
+    const code = fileErrorCode(error);
     if (code === undefined || error instanceof StemmaError) throw error;
-    throw new StemmaError('UNAVAILABLE', reasons[code] ?? `the disk did not do as asked (${code})`, { reason: code });
+    const reason = error instanceof FileRefused ? error.message : (reasons[code] ?? `the file system refused (${code})`);
+    throw new StemmaError('UNAVAILABLE', reason, { reason: code });
   }
 }
-
-/** The file system's name for what went wrong, or undefined where it was not the file system. */
-export const codeOf = (error: unknown): string | undefined => {
-  const code = (error as NodeJS.ErrnoException | undefined)?.code;
-  return typeof code === 'string' && /^E[A-Z0-9]+$/.test(code) ? code : undefined;
-};

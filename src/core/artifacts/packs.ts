@@ -1,13 +1,16 @@
-import { closeSync, fdatasync, fdatasyncSync, fstatSync, fsyncSync, openSync, readdirSync, readSync, rmSync, statSync, writeSync } from 'node:fs';
-import { join } from 'node:path';
-import { corrupt } from '../base/index.js';
+import { closeSync, fdatasync, fdatasyncSync, fstatSync, fsyncSync, openSync, readSync, writeSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { corrupt, inWords } from '../base/index.js';
+import { fileErrorCode, folderInside, listInside, openInside, removeInside, statInside } from '../files/index.js';
 import type { WritableDb } from '../store/index.js';
-import { codeOf, onDisk } from './io.js';
+import { onDisk } from './io.js';
 
 /** A pack is closed to new objects beyond this many bytes. */
 const fullAt = 512 * 1024 * 1024;
 const ending = '.pack';
-/** Of what is appended, so much is brought to the disk meanwhile: who waits for all of it waits for little. */
+/** Stemma reads and deletes only packs with such names, whatever the database says. */
+const packName = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\.pack$/;
+/** Appended bytes after which writing to the disk starts in the background, so that the final sync is short. */
 const broughtAtOnce = 2 * 1024 * 1024;
 /** Packs that are open for reading at a time. */
 const mostReaders = 64;
@@ -18,28 +21,28 @@ export interface PackPlace {
 }
 
 /**
- * Append-only files of large objects and blocks. Each process appends only to packs that it made itself, and only inside
- * a write transaction, so that no two writers meet in one file and nobody removes what is being written; what a crash
- * leaves behind the last named object is garbage that nothing refers to.
+ * Append-only files of large objects and blocks. Each process appends only to packs that it created, and only inside a write
+ * transaction. So two writers never share a file, and no other process removes a pack during a write. Bytes that a crash leaves after
+ * the last named object are garbage.
  */
 export interface Packs {
-  /** Call inside a transaction. @throws UNAVAILABLE where the disk refuses. */
+  /** Call it inside a transaction. @throws UNAVAILABLE if the disk refuses. */
   append(bytes: Uint8Array): PackPlace;
-  /** Makes durable what was appended. Call before the transaction that names it commits. */
+  /** Makes appended bytes durable. Call it before the transaction that names them commits. */
   sync(): void;
-  /** @throws CORRUPT where the pack is not there or ends too early. */
+  /** @throws CORRUPT if the pack is missing or too short. */
   read(place: PackPlace, length: number): Uint8Array;
-  /** The pack's file is opened anew when it is read next: it may be another by now. */
+  /** Closes the pack's file, so that the next read opens it again: it may be another file now. */
   forget(pack: number): void;
-  /** Bytes of the pack's file, 0 where it is not there. */
+  /** The size of the pack's file; 0 if it is missing. */
   size(pack: number): number;
   /** Nothing more is appended to this pack by this process. */
   retire(pack: number): void;
-  /** Removes the row of a pack that holds nothing any more; the file goes with `sweepFiles` after the commit. */
+  /** Deletes the row of an empty pack. `sweepFiles` deletes the file after the commit. */
   drop(pack: number): void;
-  /** Files that no row names. */
+  /** Names of regular files that are named like packs and that no row names. */
   unnamed(): string[];
-  /** Removes files that no row names, under the write lock. Returns their bytes. */
+  /** Deletes regular files that are named like packs and that no row names, under the write lock. Returns their bytes. */
   sweepFiles(): number;
   close(): void;
 }
@@ -48,27 +51,34 @@ interface OpenPack {
   readonly no: number;
   readonly file: string;
   readonly fd: number;
-  /** The same file once more: what goes wrong when it is brought to the disk meanwhile is told to nobody here, and again at the sync. */
+  /** A second handle for syncing in the background. Errors there are ignored, because the sync reports them again. */
   readonly bringer: number;
   size: number;
   brought: number;
 }
 
-export function openPacks(db: WritableDb, folder: string, newName: () => string, now: () => number): Packs {
+/**
+ * Opens the packs of a project. Long because appending, reading and sweeping share the open files and the state of the current pack.
+ * @param folder the `objects` folder of a project; the project's folder is the root below which no link is followed.
+ * @param behind the `objects` folder of the project that is only read, if `folder` belongs to a copy of it.
+ */
+export function openPacks(db: WritableDb, folder: string, newName: () => string, now: () => number, behind?: string): Packs {
+  const root = dirname(folder);
   const readers = new Map<string, number>();
   let current: OpenPack | undefined;
   let unsynced = false;
 
   const begin = (): OpenPack => {
     const file = `${newName()}${ending}`;
-    // Not opened for appending: a write that failed half way is written over by the next.
-    const fd = openSync(join(folder, file), 'wx+', 0o600);
-    // The name of the new file must be as durable as what will point to it.
+    const path = join(folderInside(root, folder), file);
+    // Not opened for appending: the next write overwrites one that failed half way.
+    const fd = openSync(path, 'wx+', 0o600);
+    // The name of the new file must be as durable as the rows that refer to it.
     const folderFd = openSync(folder, 'r');
     fsyncSync(folderFd);
     closeSync(folderFd);
     const { rowId } = db.run('INSERT INTO pack (file, createdAt) VALUES (?, ?)', file, now());
-    return { no: rowId, file, fd, bringer: openSync(join(folder, file), 'r+'), size: 0, brought: 0 };
+    return { no: rowId, file, fd, bringer: openInside(root, path, { mode: 'readWrite' }).fd, size: 0, brought: 0 };
   };
 
   const sync = (): void => {
@@ -76,7 +86,7 @@ export function openPacks(db: WritableDb, folder: string, newName: () => string,
     unsynced = false;
   };
 
-  /** The pack to append to: one of this process that is not full, and whose row is there (its transaction may have been undone). */
+  /** The pack to append to: one of this process that is not full and whose row exists (its transaction may have been rolled back). */
   const writable = (): OpenPack => {
     if (current && current.size < fullAt && db.one('SELECT 1 FROM pack WHERE no = ? AND file = ?', current.no, current.file)) return current;
     leave();
@@ -95,9 +105,14 @@ export function openPacks(db: WritableDb, folder: string, newName: () => string,
     closeSync(bringer);
   };
 
-  const fileOf = (no: number): string | undefined => db.one<{ file: string }>('SELECT file FROM pack WHERE no = ?', no)?.file;
+  const fileOf = (no: number): string | undefined => {
+    const file = db.one<{ file: string }>('SELECT file FROM pack WHERE no = ?', no)?.file;
+    if (file !== undefined && !packName.test(file))
+      throw corrupt(`pack ${no}`, `the database names ${inWords(file)} as a pack; packs are named UUID.pack`);
+    return file;
+  };
 
-  /** By file, not by number: the number of a pack that is gone may be given to another process's next one. */
+  /** Files are kept by name: the number of a removed pack may be used for another pack of another process. */
   const reader = (no: number): number => {
     const file = fileOf(no);
     if (file === undefined) throw corrupt(`pack ${no}`, `pack ${no} is named by an object but not known`);
@@ -106,16 +121,22 @@ export function openPacks(db: WritableDb, folder: string, newName: () => string,
     const oldest = readers.size >= mostReaders ? [...readers.keys()].at(0) : undefined;
     if (oldest !== undefined) closeReader(oldest);
     try {
-      const fd = openSync(join(folder, file), 'r');
+      const { fd } = openFile(file);
       readers.set(file, fd);
       return fd;
     } catch (error) {
+      db.place.require();
       throw corrupt(
         file,
-        `the pack objects/${file} cannot be opened (${codeOf(error) ?? error}); put it back from a copy, or run "stemma fsck" to see what it held`,
+        `the pack objects/${file} cannot be opened (${fileErrorCode(error) ?? error}); put it back from a copy, or run "stemma fsck" to see what it held`,
       );
     }
   };
+
+  const openFile = (file: string): ReturnType<typeof openInside> =>
+    behind === undefined || statInside(root, join(folder, file))
+      ? openInside(root, join(folder, file))
+      : openInside(dirname(behind), join(behind, file));
 
   const closeReader = (file: string): void => {
     const fd = readers.get(file);
@@ -128,9 +149,14 @@ export function openPacks(db: WritableDb, folder: string, newName: () => string,
     if (file !== undefined) closeReader(file);
   };
 
+  const sizeOf = (file: string): number =>
+    (statInside(root, join(folder, file)) ?? (behind === undefined ? undefined : statInside(dirname(behind), join(behind, file))))?.size ?? 0;
+
   const unnamed = (): string[] => {
     const named = new Set(db.all<{ file: string }>('SELECT file FROM pack').map((row) => row.file));
-    return readdirSync(folder).filter((file) => file.endsWith(ending) && !named.has(file));
+    return listInside(root, folder)
+      .filter((entry) => entry.isFile() && packName.test(entry.name) && !named.has(entry.name))
+      .map(({ name }) => name);
   };
 
   return {
@@ -150,8 +176,11 @@ export function openPacks(db: WritableDb, folder: string, newName: () => string,
     sync: () => onDisk(sync),
     read: (place, length) =>
       onDisk(() => {
-        const bytes = Buffer.allocUnsafe(length);
         const fd = reader(place.pack);
+        // The length is the database's word: a wrong one must not allocate more than the pack holds.
+        if (place.start + length > fstatSync(fd).size)
+          throw corrupt(`pack ${place.pack}`, `pack ${place.pack} ends before an object in it does; run "stemma fsck" to see which`);
+        const bytes = Buffer.allocUnsafe(length);
         for (let done = 0; done < bytes.length; ) {
           const read = readSync(fd, bytes, done, bytes.length - done, place.start + done);
           if (read === 0) throw corrupt(`pack ${place.pack}`, `pack ${place.pack} ends before an object in it does; run "stemma fsck" to see which`);
@@ -163,7 +192,7 @@ export function openPacks(db: WritableDb, folder: string, newName: () => string,
     size: (no) => {
       if (current?.no === no) return fstatSync(current.fd).size;
       const file = fileOf(no);
-      return file === undefined ? 0 : (statSync(join(folder, file), { throwIfNoEntry: false })?.size ?? 0);
+      return file === undefined ? 0 : sizeOf(file);
     },
     retire: (no) => {
       if (current?.no === no) leave();
@@ -176,8 +205,8 @@ export function openPacks(db: WritableDb, folder: string, newName: () => string,
     sweepFiles: () =>
       db.transaction(() =>
         unnamed().reduce((freed, file) => {
-          const size = statSync(join(folder, file), { throwIfNoEntry: false })?.size ?? 0;
-          rmSync(join(folder, file), { force: true });
+          const size = sizeOf(file);
+          removeInside(root, join(folder, file));
           return freed + size;
         }, 0),
       ),

@@ -8,14 +8,13 @@ import type { Shelf } from './shelf.js';
 const longestTtl = 3_155_760_000;
 
 /**
- * Sets how long an object stays: `ephemeral` for so many seconds from now, `pin` for good, `replicate` with a copy in
- * every backing store. @throws BAD_REQUEST for a life that does not go with the policy; NOT_FOUND for what is gone.
+ * Sets how long an object stays: `ephemeral` for some seconds from now, `pin` for ever, `replicate` with a copy in every replica.
+ * @throws BAD_REQUEST if the seconds do not fit the policy, NOT_FOUND for an object that is gone.
  */
 export function setPolicy(shelf: Shelf, no: ArtifactNo, policy: Policy, ttlSeconds: number | undefined): void {
   if (policy === 'ephemeral' && (ttlSeconds === undefined || ttlSeconds <= 0 || ttlSeconds > longestTtl))
-    throw badRequest('ttlSeconds', `an ephemeral object needs the seconds that it stays, between 1 and ${longestTtl}`);
-  if (policy !== 'ephemeral' && ttlSeconds !== undefined)
-    throw badRequest('ttlSeconds', `only an ephemeral object has a time after which it goes; ${policy} has none`);
+    throw badRequest('ttlSeconds', `an ephemeral object needs ttlSeconds between 1 and ${longestTtl}`);
+  if (policy !== 'ephemeral' && ttlSeconds !== undefined) throw badRequest('ttlSeconds', `only ephemeral objects expire; the policy is ${policy}`);
   keep(shelf, no);
   shelf.db.run(
     'UPDATE artifact SET policy = ?, expiresAt = ?, touchedAt = ? WHERE no = ? AND project = ?',
@@ -27,23 +26,20 @@ export function setPolicy(shelf: Shelf, no: ArtifactNo, policy: Policy, ttlSecon
   );
 }
 
-/** Makes sure that an object which is about to be named has content that lasts: a cache is stored for good. */
+/** Makes the content of an object durable before it is named: a cache becomes a stored object. */
 export function keep(shelf: Shelf, no: ArtifactNo): void {
   const row = contentAt(shelf, no);
   if (isCache(row) && row.gone === null) restore(shelf, no, read(shelf, no));
 }
 
-/** Drops every cache: each is made again when somebody asks for it. Returns the bytes that they weighed. */
+/** Drops every cache and returns their bytes. A cache is made again when it is read. */
 export function dropCaches({ caches }: Shelf): number {
   const files = caches.list();
   for (const { name } of files) caches.drop(name);
   return files.reduce((sum, { size }) => sum + size, 0);
 }
 
-/**
- * Takes the content from objects whose time is over (rule 17), and everything that was put together with it: caches come
- * back by themselves if they still can. Returns the bytes that were freed.
- */
+/** Removes the content of expired objects, and all caches, which are made again if they still can be. Returns the freed bytes. */
 export function expire(shelf: Shelf): number {
   const now = shelf.clock();
   const isDue = shelf.db.one('SELECT 1 FROM artifact WHERE expiresAt IS NOT NULL AND expiresAt <= ? AND gone IS NULL LIMIT 1', now) !== undefined;

@@ -6,10 +6,10 @@ import { chunkType, type Facts, factColumns, type Shelf } from './shelf.js';
 export interface PutOptions {
   readonly contentType: string;
   readonly policy?: Policy | undefined;
-  /** How long an ephemeral object stays; a day where it is not said. */
+  /** How long an ephemeral object stays; a day by default. */
   readonly ttlSeconds?: number | undefined;
   readonly labels?: readonly string[] | undefined;
-  /** Many objects are put in one transaction: packs are synced once for all, so more goes there. */
+  /** For many objects in one transaction: the packs are synced once, so smaller objects go into them too. */
   readonly bulk?: boolean;
 }
 
@@ -21,27 +21,29 @@ export interface Put {
   readonly existed: boolean;
 }
 
-/** Alone, an object in a pack costs a second sync: only large ones are worth it. In bulk the sync is shared. */
+/** A single object in a pack costs a second sync, which only large ones are worth. In bulk the sync is shared. */
 const inlineLimit = { alone: 256 * 1024, bulk: 8 * 1024 };
 
-/** Garbage younger than this is kept: somebody may be about to name it (rule 17). */
+/** Younger garbage is kept: a writer may be about to name it. */
 export const graceMs = 3_600_000;
-const usualTtlSeconds = 86_400;
+const defaultTtlSeconds = 86_400;
 
 /** The first bytes of a hash, by which a small index finds the row. */
 export const keyLength = 6;
+/** The beginning of a hash as a number. */
 export const keyOf = (hash: Buffer): number => hash.readUIntBE(0, keyLength);
 
 const factsByKey = `SELECT ${factColumns} FROM artifact WHERE key = ? AND project = ?`;
 
+/** The row of a hash, if the project knows it. */
 export const known = (shelf: Shelf, hash: Buffer): Facts | undefined =>
   shelf.db.all<Facts>(factsByKey, keyOf(hash), shelf.project).find((row) => row.hash.equals(hash));
 
-/** Stores the bytes, or finds that they are stored. Call inside a transaction: durable when that has ended. */
+/** Stores the bytes unless they are stored already. Call it inside a transaction: they are durable after it. */
 export function put(shelf: Shelf, bytes: Uint8Array, options: PutOptions): Put {
   const hash = blake3Of(bytes);
   const row = known(shelf, hash);
-  const expiresAt = options.policy === 'ephemeral' ? shelf.clock() + (options.ttlSeconds ?? usualTtlSeconds) * 1_000 : null;
+  const expiresAt = options.policy === 'ephemeral' ? shelf.clock() + (options.ttlSeconds ?? defaultTtlSeconds) * 1_000 : null;
   if (!row) return insert(shelf, hash, bytes, options, expiresAt);
   const isHere = row.isStored === 1 && row.gone === null && !(row.expiresAt !== null && row.expiresAt <= shelf.clock());
   if (!isHere) restore(shelf, row.no, bytes, options.bulk);
@@ -49,13 +51,13 @@ export function put(shelf: Shelf, bytes: Uint8Array, options: PutOptions): Put {
   return { no: row.no, ref: refOfHash(hash), size: row.size, storedSize: isHere ? row.storedSize : row.size, existed: isHere };
 }
 
-/** What was written to the caches a part at a time, and has no row yet. */
+/** Parts that were written to the caches and have no row yet. */
 export interface Cached {
   readonly hash: Buffer;
   readonly size: number;
 }
 
-/** Stores bytes that can be made again at any time: not synced, and gone without harm. */
+/** Stores bytes that can be made again at any time. They are not synced, and losing them does no harm. */
 export function putCache(shelf: Shelf, content: Uint8Array | Cached, contentType: string): Put {
   const isWritten = !(content instanceof Uint8Array);
   const { hash, size } = isWritten ? content : { hash: blake3Of(content), size: content.length };
@@ -98,7 +100,7 @@ function insertRow(shelf: Shelf, hash: Buffer, size: number, options: PutOptions
   return { no: rowId as ArtifactNo, ref: refOfHash(hash), size, storedSize: size, existed: false };
 }
 
-/** Gives a row its content (again): a cache that is kept for good, or what had expired, was evicted or lost. */
+/** Stores the content of a row: of a cache that becomes durable, or of an expired, evicted or lost object. */
 export function restore(shelf: Shelf, no: ArtifactNo, bytes: Uint8Array, bulk = false): void {
   const place = placeOf(shelf, bytes, bulk);
   shelf.db.run(
@@ -111,7 +113,7 @@ export function restore(shelf: Shelf, no: ArtifactNo, bytes: Uint8Array, bulk = 
   );
 }
 
-/** Policies from the one that keeps least: an object that two put in different ways has what keeps it longer. */
+/** Policies from the weakest to the strongest. An object that is put twice gets the stronger one. */
 const strength: readonly Policy[] = ['ephemeral', 'default', 'replicate', 'pin'];
 
 function refresh(shelf: Shelf, row: Facts, options: PutOptions, expiresAt: number | null, isHere: boolean): void {

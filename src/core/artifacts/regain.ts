@@ -3,23 +3,27 @@ import { read } from './content.js';
 import type { Shelf } from './shelf.js';
 
 /**
- * After rows were lost: finds again which files and ranges of files hold what objects say of a pack or a block by its number. An object in it
- * that proves says that the right one is found. What is not found is given up, so that no object names what is not there.
+ * Finds packs and blocks whose rows were lost. Objects still name them by number. A file or range is the right one if an object in it matches
+ * its hash. References to packs and blocks that are not found are removed.
  */
 export function regain(shelf: Shelf): void {
   regainPacks(shelf);
   regainBlocks(shelf);
   shelf.db.run(
     `UPDATE artifact SET pack = NULL, packStart = NULL, block = NULL, blockStart = NULL, gone = 'lost'
-      WHERE (pack IS NOT NULL AND pack NOT IN (SELECT no FROM pack)) OR (block IS NOT NULL AND block NOT IN (SELECT no FROM block))`,
+      WHERE (pack IS NOT NULL AND pack NOT IN (SELECT no FROM pack))
+         OR (block IS NOT NULL AND block NOT IN (SELECT no FROM block WHERE pack IN (SELECT no FROM pack)))`,
   );
   shelf.db.run('DELETE FROM block WHERE pack NOT IN (SELECT no FROM pack)');
 }
 
 function regainPacks(shelf: Shelf): void {
   const missing = shelf.db.all<{ no: number }>(
-    'SELECT pack AS no FROM artifact WHERE pack NOT IN (SELECT no FROM pack) UNION SELECT pack FROM block WHERE pack NOT IN (SELECT no FROM pack)',
+    'SELECT pack AS no FROM artifact WHERE pack IS NOT NULL AND pack NOT IN (SELECT no FROM pack) UNION SELECT pack FROM block WHERE pack NOT IN (SELECT no FROM pack)',
   );
+  // The row of a missing pack may exist under a changed number, to which nothing refers.
+  if (missing.length > 0)
+    shelf.db.run('DELETE FROM pack WHERE no NOT IN (SELECT pack FROM artifact WHERE pack IS NOT NULL UNION SELECT pack FROM block)');
   for (const { no } of missing) {
     const inIt = shelf.db.one<{ no: ArtifactNo }>('SELECT no FROM artifact WHERE pack = ? OR block IN (SELECT no FROM block WHERE pack = ?)', no, no);
     if (inIt)
@@ -33,7 +37,7 @@ function regainPacks(shelf: Shelf): void {
 function regainBlocks(shelf: Shelf): void {
   const missing = shelf.db.all<{ block: number; size: number; artifact: ArtifactNo }>(
     `SELECT block, MAX(IFNULL(blockStart, 0) + size) AS size, MIN(no) AS artifact FROM artifact
-      WHERE block NOT IN (SELECT no FROM block) AND gone IS NULL GROUP BY block`,
+      WHERE block IS NOT NULL AND block NOT IN (SELECT no FROM block) AND gone IS NULL GROUP BY block`,
   );
   for (const { block, size, artifact } of missing)
     firstThatProves(shelf, artifact, gapsIn(shelf), {
@@ -77,7 +81,7 @@ interface Gap {
   readonly length: number;
 }
 
-/** What no object and no block says is theirs, pack by pack. */
+/** Ranges of each pack that belong to no object and no block. */
 function gapsIn(shelf: Shelf): Gap[] {
   return shelf.db.all<{ no: number }>('SELECT no FROM pack').flatMap(({ no }) => {
     const taken = shelf.db.all<{ start: number; length: number }>(

@@ -9,12 +9,12 @@ import { type Content, chunkType, contentColumns, progressOf, type Shelf, setPro
 import { tidy } from './tidy.js';
 
 export interface RepackOptions {
-  /** Objects that are younger stay as they are for now. */
+  /** Younger objects stay as they are. */
   readonly olderThanMs?: number | undefined;
   readonly limits?: PackLimits;
   /**
-   * Whether the database's free pages are given back to the disk at the end, for which it is written again in one go. True where
-   * it is not said. Packs that hold little are always let go of, a step at a time.
+   * Whether the database gives its free pages back to the disk at the end, which rewrites it at once. True by default. Sparse packs are
+   * always rewritten, step by step.
    */
   readonly shrink?: boolean;
 }
@@ -24,45 +24,48 @@ export interface Loose {
   readonly bytes: number;
 }
 
-/** What was put since the last run. */
-export const looseOf = (shelf: Shelf): Loose =>
-  shelf.db.one<Loose>('SELECT COUNT(*) AS objects, IFNULL(SUM(size), 0) AS bytes FROM artifact WHERE no > ?', progressOf(shelf, 'repack')) ?? {
-    objects: 0,
-    bytes: 0,
-  };
+/** The objects that were put since the last run. A large import adds more than can be looked at in passing, so `most` are counted. */
+export function looseOf(shelf: Shelf, most = Number.MAX_SAFE_INTEGER): Loose {
+  const from = progressOf(shelf, 'repack');
+  const last = shelf.db.one<{ no: number | null }>('SELECT MAX(no) AS no FROM artifact')?.no ?? 0;
+  if (last - from >= most) return { objects: last - from, bytes: 0 };
+  return (
+    shelf.db.one<Loose>('SELECT COUNT(*) AS objects, IFNULL(SUM(size), 0) AS bytes FROM artifact WHERE no > ?', from) ?? { objects: 0, bytes: 0 }
+  );
+}
 
-/** What goes together, in objects and bytes. */
+/** The limits of a block, and of objects that stay whole. */
 export interface PackLimits {
   readonly perBlock: number;
   readonly blockBytes: number;
-  /** Larger objects are cut into chunks, so that what two of them share lies there once and a range of one is read alone. */
+  /** Larger objects are cut into chunks, so that common parts are stored once and a range can be read alone. */
   readonly wholeBytes: number;
 }
 
 export interface Repacked {
   readonly objects: number;
-  /** Stored bytes before and after of what was looked at. */
+  /** Stored bytes of the examined objects before and after. */
   readonly before: number;
   readonly after: number;
 }
 
 /**
- * Neighbors in a chain repeat much: deltas of a real session come to 0.065 of their size 128 at a time, to 0.074 at 32,
- * and a block of that many is read in half a millisecond.
+ * Neighbors in a chain repeat much: deltas of a real session shrink to 0.065 of their size in blocks of 128, to 0.074 in blocks of 32.
+ * Reading a block of 128 takes half a millisecond.
  */
 const packLimits: PackLimits = { perBlock: 128, blockBytes: 512 * 1024, wholeBytes: 1024 * 1024 };
 
-/** Plain bytes that are packed in one transaction: about 80 ms, in which nobody else writes. */
+/** Plain bytes that are packed in one transaction, which takes about 80 ms. No other process can write during that time. */
 const bytesAtOnce = 1024 * 1024;
 const rowsAtOnce = 1_024;
-/** 3 % smaller than 12, which takes a third of the time; 16 is 5 % smaller still, and takes three times as long. */
-const level = 14;
-/** Compressed is kept only where it is this much smaller. */
+/** 14 is 3 % smaller and takes three times as long: a library would not be packed within a minute of idle time. */
+const level = 12;
+/** A compressed block is kept only if it is smaller than this share. */
 const worthIt = 0.9;
 
 /**
- * Packs closer, off the commit path: small neighbors into compressed blocks, large objects into chunks, each where it
- * helps. What was looked at once is not looked at again; a run that is cut off has done whole steps.
+ * Compresses small neighbors into blocks and cuts large objects into chunks, where it saves space. It runs off the commit path. Each
+ * object is examined once. An interrupted run has done complete steps.
  */
 export function* repack(shelf: Shelf, { olderThanMs = 0, limits = packLimits, shrink = true }: RepackOptions): Generator<undefined, Repacked> {
   let total: Repacked = { objects: 0, before: 0, after: 0 };
@@ -91,7 +94,7 @@ function packSome(shelf: Shelf, limits: PackLimits, until: number): Step {
     from,
     project,
   )) {
-    // A chunk was made by a step before this one, of an object that is old enough.
+    // An earlier step made a chunk of an object that is old enough.
     if ((row.createdAt > until && row.contentType !== chunkType) || bytes > bytesAtOnce) break;
     last = row.no;
     rows.push(row);
@@ -112,7 +115,7 @@ function packSome(shelf: Shelf, limits: PackLimits, until: number): Step {
   return { rows: rows.length, objects: loose.length, before, after };
 }
 
-/** Neighbors that go into one block each, in order. */
+/** Groups of neighbors, one for each block, in order. */
 export function groups<Row extends { readonly size: number }>(rows: readonly Row[], limits: PackLimits): Row[][] {
   const result: Row[][] = [];
   let bytes = 0;
@@ -131,7 +134,7 @@ export function groups<Row extends { readonly size: number }>(rows: readonly Row
 
 const pressed = (bytes: Uint8Array): Uint8Array => zstdCompressSync(bytes, { params: { [constants.ZSTD_c_compressionLevel]: level } });
 
-/** Returns the bytes that the group takes now. A damaged object stays where it is, for a check to name. */
+/** Returns the stored bytes of the group. A damaged object stays in its place, so that a check can name it. */
 function packGroup(shelf: Shelf, group: readonly Content[]): number {
   const { db, packs, project } = shelf;
   const sound = group.flatMap((row) => {
@@ -168,7 +171,7 @@ function packGroup(shelf: Shelf, group: readonly Content[]): number {
   return lost + stored.length;
 }
 
-/** Cuts a large object into chunks, which are objects of their own and are packed like any. */
+/** Cuts a large object into chunks, which are objects of their own and are packed later. */
 function chunk(shelf: Shelf, row: Content): number {
   const bytes = soundBytes(shelf, row);
   if (!bytes) return row.storedSize;

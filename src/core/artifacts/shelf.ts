@@ -1,30 +1,30 @@
 import type { ArtifactNo, Clock, Recent } from '../base/index.js';
-import type { goneWhys, Policy } from '../contract/index.js';
+import type { goneReasons, Policy } from '../contract/index.js';
 import type { WritableDb } from '../store/index.js';
 import type { Caches } from './caches.js';
 import type { Packs } from './packs.js';
 
-/** What every function of the store works on: one project's rows and files of objects. */
+/** The rows and object files of one project, which every function of this folder needs. */
 export interface Shelf {
   readonly db: WritableDb;
-  /** The project's number: every query is bound to it. */
+  /** The project's number, which every query needs. */
   readonly project: number;
   readonly packs: Packs;
   readonly caches: Caches;
   readonly clock: Clock;
-  /** Plain blocks that were read lately, by number. */
+  /** Recently read blocks, decompressed, by number. */
   readonly blocks: Recent<number, Uint8Array>;
-  /** When each object was last read in this process; kept only where objects may be evicted. */
+  /** When each object was last read in this process. Kept only if objects may be evicted. */
   used: Map<ArtifactNo, number> | undefined;
-  /** Makes the bytes of a dropped cache object again, or says that it cannot. */
+  /** Makes the bytes of a dropped cache again; undefined if it cannot. */
   readonly remake: (no: ArtifactNo) => Uint8Array | undefined;
-  /** Called when content goes that others may have read: what they remember of it must go too. */
+  /** Called when content is removed, so that others drop their copies of it. */
   readonly onGone: () => void;
 }
 
-export type Gone = (typeof goneWhys)[number];
+export type Gone = (typeof goneReasons)[number];
 
-/** What reading needs of a row: few columns, because chains are read by the thousand. */
+/** The columns that reading needs: few, because a chain has thousands of rows. */
 export interface Content {
   readonly no: ArtifactNo;
   readonly hash: Buffer;
@@ -42,7 +42,7 @@ export interface Content {
 
 export const contentColumns = 'no, hash, size, storedSize, pack, packStart, data, block, blockStart, chunks, expiresAt, gone';
 
-/** The row without its content, and whether there is any. */
+/** A row without its content. */
 export interface Facts {
   readonly no: ArtifactNo;
   readonly hash: Buffer;
@@ -61,18 +61,20 @@ export interface Facts {
 export const factColumns = `no, hash, size, storedSize, contentType, policy, labels, createdAt, touchedAt, expiresAt, gone,
   (data IS NOT NULL OR pack IS NOT NULL OR block IS NOT NULL OR chunks IS NOT NULL) AS isStored`;
 
-/** A row that has content of its own; the others are caches, or are gone. */
+/** True for a row with content of its own. Other rows are caches or gone. */
 export const isStoredSql = '(data IS NOT NULL OR pack IS NOT NULL OR block IS NOT NULL OR chunks IS NOT NULL)';
 
-/** What a chunk of a larger object says that it is; it is no object that anybody asked to keep. */
+/** The content type of a chunk of a larger object. */
 export const chunkType = 'application/vnd.stemma.chunk';
 
-/** How far work in the background has come: `repack`, the last object looked at; `hollow`, bytes taken out of rows since pages were written anew. */
+/** The progress of background work: `repack` is the last examined object, `hollow` the bytes taken out of rows since the last vacuum. */
 export type Progress = 'repack' | 'hollow';
 
+/** Reads the progress of background work; 0 at first. */
 export const progressOf = (shelf: Shelf, name: Progress): number =>
   shelf.db.one<{ value: number }>('SELECT value FROM progress WHERE project = ? AND name = ?', shelf.project, name)?.value ?? 0;
 
+/** Stores the progress of background work. */
 export const setProgress = (shelf: Shelf, name: Progress, value: number): void =>
   void shelf.db.run(
     'INSERT INTO progress (project, name, value) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET value = excluded.value',

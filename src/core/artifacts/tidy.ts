@@ -3,12 +3,12 @@ import { read } from './content.js';
 import { restore } from './put.js';
 import { progressOf, type Shelf, setProgress } from './shelf.js';
 
-/** Bytes that are written again in one transaction: others wait no longer than that takes. */
+/** Bytes that are rewritten in one transaction, which limits how long others wait. */
 const bytesAtOnce = 32 * 1024 * 1024;
-/** A block or pack is written again when less than this part of it is in use. */
+/** A block or pack is rewritten if a smaller share of it is in use. */
 const worthKeeping = 0.6;
 
-/** Writes blocks and packs again that hold mostly what nobody names; with `shrink` the database gives free pages back too. */
+/** Rewrites blocks and packs that contain mostly garbage. With `shrink` the database also gives free pages back. */
 export function* tidy(shelf: Shelf, shrink = true): Generator<undefined, void> {
   while (looseBlocks(shelf)) yield;
   for (const { no } of shelf.db.all<{ no: number }>('SELECT no FROM pack ORDER BY no')) while (emptyPack(shelf, no)) yield;
@@ -16,7 +16,7 @@ export function* tidy(shelf: Shelf, shrink = true): Generator<undefined, void> {
   if (shrink && shelf.db.shrink(progressOf(shelf, 'hollow'))) setProgress(shelf, 'hollow', 0);
 }
 
-/** Takes what is left of a few sparse blocks out of them; true where there may be more. */
+/** Moves the remaining objects out of a few sparse blocks. True if there may be more such blocks. */
 function looseBlocks(shelf: Shelf): boolean {
   const { db } = shelf;
   return db.transaction(() => {
@@ -29,7 +29,7 @@ function looseBlocks(shelf: Shelf): boolean {
   });
 }
 
-/** False where the block is damaged: it is left as it is for a check to name. */
+/** False for a damaged block: it stays, so that a check can name it. */
 function loosen(shelf: Shelf, block: number): boolean {
   const { db } = shelf;
   const objects = db.all<{ no: ArtifactNo }>('SELECT no FROM artifact WHERE block = ?', block);
@@ -53,7 +53,7 @@ function unlessDamaged<T>(work: () => T): T | undefined {
   }
 }
 
-/** Moves some of what a sparse pack still holds, or removes it when nothing is left; true where there is more to do. */
+/** Moves some content out of a sparse pack, or removes an empty pack. True if there is more to do. */
 function emptyPack(shelf: Shelf, pack: number): boolean {
   const { db, packs } = shelf;
   return db.transaction(() => {
@@ -89,7 +89,7 @@ function moveSome(shelf: Shelf, pack: number): boolean {
   for (const table of ['artifact', 'block'] as const)
     for (const { no, packStart, storedSize } of rows(table)) {
       if (moved >= bytesAtOnce) return true;
-      // Moved as it is: whether it proves is asked by who reads it.
+      // The bytes are moved unverified: every read verifies them.
       const place = packs.append(packs.read({ pack, start: packStart }, storedSize));
       db.run(`UPDATE ${table} SET pack = ?, packStart = ? WHERE no = ?`, place.pack, place.start, no);
       if (table === 'block') shelf.blocks.delete(no);

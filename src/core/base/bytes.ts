@@ -7,10 +7,12 @@ export interface ByteRange {
 const decoder = new TextDecoder('utf-8');
 const encoder = new TextEncoder();
 
-/** Bytes as text; what is not UTF-8 becomes U+FFFD, so only for reading, never for storing. */
+/** Decodes UTF-8. Invalid bytes become U+FFFD, so use it only for reading, never for storing. */
 export const textOf = (bytes: Uint8Array): string => decoder.decode(bytes);
+/** Encodes text as UTF-8. */
 export const bytesOf = (text: string): Uint8Array => encoder.encode(text);
 
+/** Joins byte arrays in order. */
 export function concatBytes(parts: readonly Uint8Array[]): Uint8Array {
   const whole = new Uint8Array(parts.reduce((size, part) => size + part.length, 0));
   let at = 0;

@@ -1,21 +1,28 @@
 import type { Timestamp } from './ids.js';
 
-/** Milliseconds since 1970 in UTC. The engine has one source of time, so that tests can hold it still. */
+/** Milliseconds since 1970 in UTC. The engine has one clock, so that tests can control it. */
 export type Clock = () => number;
+/** The machine's clock. */
 export const systemClock: Clock = () => Date.now();
 
-export const timestampOf = (ms: number): Timestamp => new Date(ms).toISOString() as Timestamp;
+/** Converts milliseconds since 1970 to ISO 8601. */
+export function timestampOf(ms: number): Timestamp {
+  // A commit writes its time in several places.
+  if (ms !== last.ms) last = { ms, text: new Date(ms).toISOString() as Timestamp };
+  return last.text;
+}
+let last = { ms: 0, text: new Date(0).toISOString() as Timestamp };
 
-/** The first and the last instant whose year has four digits, in milliseconds: others sort wrongly as text, and no clock ever showed one. */
+/** The range of instants with a four-digit year, in milliseconds. Others would sort wrongly as text. */
 const earliest = Date.parse('0000-01-01T00:00:00.000Z');
 const latest = Date.parse('9999-12-31T23:59:59.999Z');
 const spelling = /^\d{4}-(\d\d)-(\d\d)([T ]\d\d:\d\d(:\d\d([.,]\d+)?)?(Z|[+-]\d\d:?\d\d)?)?$/i;
 
-/** Milliseconds of an ISO 8601 instant with any offset, or undefined where the text is none, or of a day that no calendar has. */
+/** Parses an ISO 8601 instant with any offset to milliseconds; undefined for other text and for days that do not exist. */
 export function parseInstant(text: string): number | undefined {
   const parts = spelling.exec(text);
   const ms = parts ? Date.parse(text) : Number.NaN;
-  // The thirtieth of February parses as the second of March.
+  // Date.parse accepts February 30 as March 2.
   if (!(ms >= earliest && ms <= latest) || Number(parts?.[2]) > daysIn(text.slice(0, 4), Number(parts?.[1]))) return undefined;
   return ms;
 }

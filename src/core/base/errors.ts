@@ -1,13 +1,13 @@
-/** The codes that cross every door (contract, "Error codes"). */
+/** The error codes of the contract. */
 export const errorCodes = ['BAD_REQUEST', 'NOT_FOUND', 'CONFLICT', 'CORRUPT', 'LOCKED', 'UNAUTHORIZED', 'UNAVAILABLE'] as const;
 export type ErrorCode = (typeof errorCodes)[number];
 
-/** Facts about a refusal, as plain JSON: `field` of a bad request, `id` of what was not found. */
+/** Details of an error as plain JSON: `field` of a bad request, `id` of a missing object. */
 export type ErrorData = Readonly<Record<string, unknown>>;
 
 /**
- * The one error that the engine raises on purpose. Its message says what was wrong, with which value, and what
- * would be right; `data` says the same to programs. Everything else that is thrown is a bug.
+ * The only error that the engine throws on purpose. Its message says what was wrong, with which value, and what would be
+ * right; `data` has the same for programs. Any other thrown error is a bug.
  */
 export class StemmaError extends Error {
   override readonly name = 'StemmaError';
@@ -22,11 +22,14 @@ export class StemmaError extends Error {
   }
 }
 
+/** An invalid input. `field` is the path of the invalid field. */
 export const badRequest = (field: string, message: string, data: ErrorData = {}): StemmaError =>
   new StemmaError('BAD_REQUEST', message, { field, ...data });
 
+/** A missing object. `id` is its id. */
 export const notFound = (id: string, message: string, data: ErrorData = {}): StemmaError => new StemmaError('NOT_FOUND', message, { id, ...data });
 
+/** Damaged data. `id` names what is damaged. */
 export const corrupt = (id: string, message: string, data: ErrorData = {}, options?: ErrorOptions): StemmaError =>
   new StemmaError('CORRUPT', message, { id, ...data }, options);
 
@@ -36,7 +39,7 @@ export function inWords(value: unknown, limit = 80): string {
   return text.length > limit ? `${text.slice(0, limit - 1)}…` : text;
 }
 
-/** The answer of a switch over a closed union that has no case left: does not compile when one is missing. */
+/** The default of a switch over a closed union. It does not compile if a case is missing. */
 export function unreachable(value: never): never {
   throw new Error(`no case for ${inWords(value)}`);
 }

@@ -1,6 +1,6 @@
-// base: what every folder of the engine stands on.
-// Branded ids, the one error type, bytes, JSON that never lies, and time.
-// Runs anywhere: no Node, no I/O, and nothing here knows what a commit or a transcript is.
+// base: values that every folder of the engine uses: branded ids, the error type, bytes, JSON and time.
+// It runs anywhere: no Node, no I/O.
+// It does not know commits or transcripts.
 export * from './bytes.js';
 export * from './clock.js';
 export * from './errors.js';

@@ -1,13 +1,15 @@
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 export type JsonObject = { readonly [key: string]: Json };
 
+/** Whether a value is an object, not an array or null. */
 export const isObject = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value);
+/** The string at an own key of an object; undefined otherwise. */
 export const stringAt = (value: unknown, key: string): string | undefined => {
   const member = isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
   return typeof member === 'string' ? member : undefined;
 };
 
-/** The value, or undefined where the text is not JSON. `__proto__` becomes an own key, as JSON.parse has it. */
+/** Parses JSON; undefined for invalid text. `__proto__` becomes an own key, as in JSON.parse. */
 export function parseJson(text: string): Json | undefined {
   try {
     return JSON.parse(text) as Json;
@@ -17,8 +19,8 @@ export function parseJson(text: string): Json | undefined {
 }
 
 /**
- * JSON with sorted keys and no spaces: equal values have equal texts. Keys are compared by UTF-16 code unit,
- * numbers and escapes are those of JSON.stringify.
+ * JSON with sorted keys and no spaces: equal values have equal texts. Keys are compared by UTF-16 code unit. Numbers and
+ * escapes are those of JSON.stringify: -0 is written as 0, NaN and infinities as null, and a lone surrogate as its escape.
  */
 export function canonicalJson(value: Json): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;

@@ -1,12 +1,13 @@
-/** Keeps what was made lately, up to a budget of weight; what was not asked for longest goes first. */
+/** A least-recently-used cache with a weight limit. */
 export interface Recent<Key, Value> {
   get(key: Key): Value | undefined;
   set(key: Key, value: Value, weight: number): void;
   delete(key: Key): void;
-  /** Forgets everything: what it was made of is not there any more. */
+  /** Removes everything. */
   clear(): void;
 }
 
+/** Creates a cache. `budget` limits the sum of weights; a heavier value is not stored. */
 export function recent<Key, Value>(budget: number): Recent<Key, Value> {
   const held = new Map<Key, { readonly value: Value; readonly weight: number }>();
   let total = 0;

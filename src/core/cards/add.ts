@@ -2,17 +2,19 @@ import { notFound, StemmaError, timestampOf } from '../base/index.js';
 import type { Chain } from '../chain/index.js';
 import type { Card, CardContent, CardVersion } from '../contract/index.js';
 import { type CardRow, type Draft, draftOf, meaningOf, meaningOfRow, type NewCard, projectIdOf, selectCard, toCard } from './card.js';
+import { holderOf } from './sealed.js';
 
 /**
- * Writes a card. The same card again changes nothing; another content under a known id is the repair of a replay, which
- * keeps what was there (B5); a deleted card comes back (B6).
- * @throws BAD_REQUEST for a card that is not well formed; CONFLICT where the id is another project's, or a tool call has a result.
+ * Writes a card. An equal card changes nothing. Other content under a known id repairs the card and keeps the old content
+ * (B5). A deleted card is restored (B6).
+ * @throws BAD_REQUEST for an invalid card; CONFLICT if the id belongs to another project, if a turn holds the card (B15), or if the tool
+ *   call has a result.
  */
 export function addCard(chain: Chain, given: NewCard): Card {
   return addCards(chain, [given])[0] as Card;
 }
 
-/** Several cards, all or none. */
+/** Writes several cards, all or none. */
 export function addCards(chain: Chain, given: readonly NewCard[]): Card[] {
   const drafts = given.map((card) => draftOf(chain, card));
   const projectId = projectIdOf(chain);
@@ -21,11 +23,12 @@ export function addCards(chain: Chain, given: readonly NewCard[]): Card[] {
 
 function write(chain: Chain, draft: Draft): CardRow {
   const known = chain.db.one<CardRow>(`${selectCard} WHERE cardId = ?`, draft.cardId);
-  // B10: nothing of the other project is said but that the id is taken.
+  // B10: the error says only that the id is taken, nothing about the other project.
   if (known && known.project !== chain.project)
-    throw new StemmaError('CONFLICT', `the card id ${draft.cardId} is taken in another project: give the card another`, { id: draft.cardId });
+    throw new StemmaError('CONFLICT', `The card id ${draft.cardId} is in use. Use another id.`, { id: draft.cardId });
   const isSame = known !== undefined && meaningOfRow(known) === meaningOf(draft);
   if (known && isSame && known.deletedAt === null) return known;
+  if (known && !isSame) refuseSealed(chain, draft.cardId);
   refuseSecondResult(chain, draft);
   const now = chain.clock();
   const expiresAt = draft.ttlSeconds === null ? draft.expiresAt : now + draft.ttlSeconds * 1_000;
@@ -62,7 +65,17 @@ function write(chain: Chain, draft: Draft): CardRow {
   return rowOf(chain, draft.cardId);
 }
 
-/** B8: a call is answered once, so that a replay cannot answer it again. */
+/** B15: a turn has seen the card, or will see it. */
+function refuseSealed(chain: Chain, cardId: string): void {
+  const agentTurnId = holderOf(chain, cardId);
+  if (agentTurnId !== undefined)
+    throw new StemmaError('CONFLICT', `The card ${cardId} is sealed: the turn ${agentTurnId} holds it. Write the change as a new card.`, {
+      id: cardId,
+      agentTurnId,
+    });
+}
+
+/** B8: a call has one result, so that a replay cannot add a second one. */
 function refuseSecondResult(chain: Chain, draft: Draft): void {
   if (draft.type !== 'tool.result' || draft.toolCallId === null || draft.entryKey !== null) return;
   const other = chain.db.one<{ cardId: string }>(
@@ -72,13 +85,13 @@ function refuseSecondResult(chain: Chain, draft: Draft): void {
     draft.cardId,
   );
   if (other)
-    throw new StemmaError('CONFLICT', `the tool call ${draft.toolCallId} has its result in card ${other.cardId}; repair that one`, {
+    throw new StemmaError('CONFLICT', `The tool call ${draft.toolCallId} has its result in card ${other.cardId}. Repair that card instead.`, {
       id: draft.toolCallId,
       cardId: other.cardId,
     });
 }
 
-/** Marks a card as deleted: it stays readable, boxes keep its id, and no model sees it (B6). @throws NOT_FOUND */
+/** Marks a card as deleted. It stays readable and in its boxes, but no model sees it (B6). @throws NOT_FOUND */
 export function deleteCard(chain: Chain, cardId: string, author?: string): Card {
   return chain.db.transaction(() => {
     const row = rowOf(chain, cardId);
@@ -90,10 +103,10 @@ export function deleteCard(chain: Chain, cardId: string, author?: string): Card 
   });
 }
 
-/** @throws NOT_FOUND, for a card of another project as for one that is not there. */
+/** Reads the row of a card. @throws NOT_FOUND, also for a card of another project. */
 export function rowOf(chain: Chain, cardId: string): CardRow {
   const row = chain.db.one<CardRow>(`${selectCard} WHERE project = ? AND cardId = ?`, chain.project, cardId);
-  if (!row) throw notFound(cardId, `no card ${cardId} is in this project`);
+  if (!row) throw notFound(cardId, `This project has no card ${cardId}.`);
   return row;
 }
 
@@ -110,7 +123,7 @@ function noteVersion(chain: Chain, row: CardRow, what: CardVersion['what'], auth
   );
 }
 
-/** Every change under the card's id with what was there before it, oldest first: the audit trail. */
+/** The audit trail of a card: its earlier versions, oldest first. */
 export function cardHistory(chain: Chain, cardId: string): CardVersion[] {
   const { no } = rowOf(chain, cardId);
   const rows = chain.db.all<{ at: number; author: string | null; what: CardVersion['what']; before: string }>(

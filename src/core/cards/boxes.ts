@@ -6,20 +6,21 @@ import { type BoxPlace, boxAt, boxNamed, idsAt } from './places.js';
 import { getBox } from './read.js';
 
 /**
- * Makes a box of references: the ids as they are given, in their order, repeats and ids of no card included (B7). The
- * same box again is the one that there is.
- * @throws CONFLICT where the id is taken by a box of other cards.
+ * Creates a box from card ids. Order, repeats and unknown ids are kept (B7). An equal box returns the existing one.
+ * @throws CONFLICT if a box with this id has other cards.
  */
 export function createBox(chain: Chain, cardIds: readonly string[], boxId?: string): Box {
   return chain.db.transaction(() => {
     const known = boxId === undefined ? undefined : boxNamed(chain, boxId);
     if (known && JSON.stringify(idsAt(chain, known.no)) !== JSON.stringify(cardIds))
-      throw new StemmaError('CONFLICT', `the box ${known.boxId} holds other cards; append to it, or replace it by a new one`, { id: known.boxId });
+      throw new StemmaError('CONFLICT', `The box ${known.boxId} exists with other cards. Append to it, or replace it by a new box.`, {
+        id: known.boxId,
+      });
     return getBox(chain, (known ?? insertBox(chain, cardIds, { boxId })).boxId);
   });
 }
 
-/** Writes a new box. Call inside a transaction. */
+/** Writes a new box. Call it inside a transaction. */
 export function insertBox(
   chain: Chain,
   cardIds: readonly string[],
@@ -50,15 +51,14 @@ const insertPart = (chain: Chain, box: number, cardIds: readonly string[]): unkn
   );
 
 /**
- * Adds cards at the end; one that is there already keeps its first place (B7).
- * @throws NOT_FOUND for the box, or for any card of which the project has none: then nothing is appended. CONFLICT where
- * an open turn reads the box (B9).
+ * Appends cards. A card that the box has already keeps its first position (B7).
+ * @throws NOT_FOUND for an unknown box or card, and appends nothing; CONFLICT while a turn reads the box (B9).
  */
 export function appendToBox(chain: Chain, boxId: string, cardIds: readonly string[]): Box {
   return chain.db.transaction(() => {
     const box = boxAt(chain, boxId);
     if (box.readers > 0)
-      throw new StemmaError('CONFLICT', `the box ${boxId} is the context of a turn that has not ended: a turn writes to its output box only`, {
+      throw new StemmaError('CONFLICT', `The box ${boxId} is the context of a running turn. Write to the output box of the turn instead.`, {
         id: boxId,
       });
     const known = new Set(
@@ -66,7 +66,7 @@ export function appendToBox(chain: Chain, boxId: string, cardIds: readonly strin
     );
     const missing = cardIds.filter((cardId) => !known.has(cardId));
     if (missing.length)
-      throw notFound(missing[0] ?? '', `no card ${missing[0]} is in this project: nothing was appended to ${boxId}`, {
+      throw notFound(missing[0] ?? '', `This project has no card ${missing[0]}. Nothing was appended to ${boxId}.`, {
         missingCardIds: [...new Set(missing)],
       });
     const present = new Set(idsAt(chain, box.no));
@@ -79,15 +79,16 @@ export function appendToBox(chain: Chain, boxId: string, cardIds: readonly strin
   });
 }
 
-/** A new box in place of another, which stays as it is and is named by the new one. @throws NOT_FOUND */
+/** Creates a box that replaces another one. The old box stays, and the new one links to it. @throws NOT_FOUND */
 export function replaceBox(chain: Chain, boxId: string, cardIds: readonly string[]): Box {
   return chain.db.transaction(() => getBox(chain, insertBox(chain, cardIds, { replaces: boxAt(chain, boxId).no }).boxId));
 }
 
-/** The box of that id; where there is none, a new one that is empty. Call inside a transaction. */
+/** Finds a box, or creates an empty one. Call it inside a transaction. */
 export const ensureBox = (chain: Chain, boxId: string | undefined): BoxPlace =>
   (boxId === undefined ? undefined : boxNamed(chain, boxId)) ?? insertBox(chain, []);
 
-/** From now on a turn reads the box: nothing is appended to it until as many have released it (B9). */
+/** Marks the box as read by a turn. Nothing can be appended until every reader has released it (B9). */
 export const holdBox = (chain: Chain, box: number): unknown => chain.db.run('UPDATE box SET readers = readers + 1 WHERE no = ?', box);
+/** Ends one reading of a box. See `holdBox`. */
 export const releaseBox = (chain: Chain, box: number): unknown => chain.db.run('UPDATE box SET readers = readers - 1 WHERE no = ?', box);

@@ -3,7 +3,7 @@ import type { Chain } from '../chain/index.js';
 import type { Card, CardContent, CardInput, Role } from '../contract/index.js';
 import { checkContent, roleOfType } from './types.js';
 
-/** A card as its row. `type` and `role` are views of its metadata. */
+/** A row of the `card` table. `type` and `role` are generated from the metadata. */
 export interface CardRow {
   readonly no: number;
   readonly project: number;
@@ -26,14 +26,14 @@ export const selectCard = /* sql */ `SELECT no, project, cardId, content, toolCa
        createdAt, repairedAt, entryKey, type FROM card`;
 
 /**
- * Cards by a list of ids, as JSON. `+project` keeps SQLite from reading all cards of the project in the order of another index.
+ * Selects cards by a JSON list of ids. `+project` stops SQLite from using the project index, which would read all cards.
  */
 export const whereIds = 'WHERE cardId IN (SELECT value FROM json_each(?)) AND +project = ?';
 
-/** A card that an engine's own function makes. */
+/** A card that Stemma itself creates. */
 export type NewCard = CardInput & { readonly entryKey?: EntryKey };
 
-/** A card about to be written, checked: what equality is about, as it is stored. */
+/** A checked card before it is written. Two cards are equal if these fields are equal. */
 export interface Draft {
   readonly cardId: string;
   readonly type: string;
@@ -41,7 +41,7 @@ export interface Draft {
   readonly toolCalls: readonly JsonObject[] | null;
   readonly toolCallId: string | null;
   readonly ttlSeconds: number | null;
-  /** Given as an instant; a time to live says it otherwise. */
+  /** An absolute time in milliseconds since 1970. `ttlSeconds` is the relative form. */
   readonly expiresAt: number | null;
   readonly metadata: JsonObject & { readonly type: string; readonly role: Role };
   readonly authorId: string;
@@ -49,31 +49,31 @@ export interface Draft {
   readonly entryKey: string | null;
 }
 
-/** The project's own id: what other systems call the tenant. */
+/** The project's id. Other systems call it the tenant. */
 export const projectIdOf = (chain: Chain): string =>
   chain.db.one<{ projectId: string }>('SELECT projectId FROM project WHERE no = ?', chain.project)?.projectId ?? '';
 
-/** A UUIDv7 as 32 hex digits: begins with the time, so that ids sort as they were made. */
+/** A UUIDv7 as 32 hex digits. It starts with the time, so ids sort by creation. */
 export function newCardId(chain: Pick<Chain, 'clock' | 'newId'>): string {
   const random = chain.newId().replaceAll('-', '');
   return `${chain.clock().toString(16).padStart(12, '0')}7${random.slice(13, 16)}8${random.slice(17, 32)}`;
 }
 
-/** Fields of the card itself: in its metadata they would be a second word for the same thing. */
+/** Fields of the card that its metadata must not repeat. */
 const ownNames = ['project_id', 'author_id', 'created_at'];
 
-/** How deep JSON may nest: far more than anything meant, and far less than what exhausts a stack. */
+/** Maximum nesting of JSON: far more than useful, far less than a stack overflow. */
 const deepest = 200;
 
-/** @throws BAD_REQUEST naming the field that is not as it should be (B2, B4). */
+/** Checks a card. @throws BAD_REQUEST with the invalid field (B2, B4). */
 export function draftOf(chain: Chain, given: NewCard): Draft {
   const projectId = projectIdOf(chain);
   if (given.projectId !== undefined && given.projectId !== projectId)
-    throw badRequest('projectId', `the card says that it is of project ${inWords(given.projectId)}, and this is ${inWords(projectId)}`);
+    throw badRequest('projectId', `The card belongs to project ${inWords(given.projectId)}, but this is ${inWords(projectId)}.`);
   const type = given.metadata?.type ?? given.type;
-  if (type === undefined) throw badRequest('type', 'a card has a type, in metadata.type or at its top, such as task.instruction');
+  if (type === undefined) throw badRequest('type', 'The card has no type. Give one in metadata.type, such as task.instruction.');
   for (const [field, value] of Object.entries({ content: given.content, toolCalls: given.toolCalls, metadata: given.metadata }))
-    if (isDeeper(value, deepest)) throw badRequest(field, `${field} nests deeper than ${deepest} levels`);
+    if (isDeeper(value, deepest)) throw badRequest(field, `${field} is nested deeper than ${deepest} levels.`);
   checkContent(type, given.content);
   const others = Object.fromEntries(Object.entries(given.metadata ?? {}).filter(([key, value]) => !ownNames.includes(key) && value !== undefined));
   return {
@@ -96,12 +96,13 @@ function isDeeper(value: unknown, levels: number): boolean {
   return levels === 0 || Object.values(value).some((member) => isDeeper(member, levels - 1));
 }
 
-/** What a card means, in a form that is equal for equal cards. Times of writing are no part of it. */
+/** A string that is equal for equal cards. Times of writing do not count. */
 export function meaningOf(draft: Draft): string {
   const { content, toolCalls, toolCallId, ttlSeconds, expiresAt, metadata, authorId } = draft;
   return canonicalJson({ content: content as Json, toolCalls, toolCallId, ttlSeconds, expiresAt, metadata, authorId });
 }
 
+/** `meaningOf` for a stored card. */
 export function meaningOfRow(row: CardRow): string {
   return canonicalJson({
     content: JSON.parse(row.content) as Json,
@@ -114,6 +115,7 @@ export function meaningOfRow(row: CardRow): string {
   });
 }
 
+/** Converts a row to the card of the contract. `now` in milliseconds decides whether it is expired. */
 export function toCard(row: CardRow, projectId: string, now: number): Card {
   return {
     cardId: row.cardId,
@@ -134,4 +136,5 @@ export function toCard(row: CardRow, projectId: string, now: number): Card {
   };
 }
 
+/** Whether the card is expired at `now`, in milliseconds since 1970. */
 export const isExpired = (row: Pick<CardRow, 'expiresAt'>, now: number): boolean => row.expiresAt !== null && row.expiresAt <= now;

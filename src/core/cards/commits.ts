@@ -10,10 +10,10 @@ import { lineOfCard } from './lines.js';
 import { boxAt, idsAt } from './places.js';
 import { cardsInOrder, getBox, seenByModel } from './read.js';
 
-/** Cards as a `cardbox-v1` delta: what a model sees of them. */
-export const cardsDelta = (cards: readonly Card[]): Uint8Array => encodeCards(cards.filter(seenByModel).map(lineOfCard));
+/** Encodes cards as a `cardbox-v1` delta. */
+export const cardsDelta = (cards: readonly Card[]): Uint8Array => encodeCards(cards.map(lineOfCard));
 
-/** A commit of what a model would see of a box (B12). @throws NOT_FOUND */
+/** Commits the cards of a box that a model would see (B12). @throws NOT_FOUND */
 export function commitBox(
   chain: Chain,
   input: {
@@ -25,7 +25,7 @@ export function commitBox(
     summary?: string | undefined;
   },
 ): Commit {
-  const cards = cardsInOrder(chain, idsAt(chain, boxAt(chain, input.boxId).no));
+  const cards = cardsInOrder(chain, idsAt(chain, boxAt(chain, input.boxId).no)).filter(seenByModel);
   return checkpoint(chain, {
     parent: input.parent,
     type: input.type ?? 'delta',
@@ -39,8 +39,8 @@ export function commitBox(
 }
 
 /**
- * A box of the entries of a context. An entry that came from a card of this project is that card again; any other
- * becomes a card whose id follows from project, entry and content, so that the same context gives the same cards (B12).
+ * Creates a box from the entries of a context. An entry made from a card becomes that card again. Any other entry becomes a
+ * card whose id is a hash of project, entry and content, so the same context gives the same cards (B12).
  */
 export function boxFromContext(chain: Chain, input: { id: ContextId; stop?: Stop | undefined }): Box {
   const entries = contextEntries(chain, input).map(({ entry }) => writable(entry));

@@ -1,6 +1,6 @@
-// cards: facts as cards, and boxes, the ordered lists of card ids that make a context; profiles are cards found by name.
-// A card's meaning never changes silently: what is written again under its id is kept beside what was there before.
-// Rules B1 to B14 of test/spec/cards.md live here.
+// cards: facts as cards; boxes, the ordered lists of card ids that make a context; profiles, cards found by name.
+// Overwriting a card keeps the earlier content as a version.
+// The rules are in test/spec/cards.md.
 export { addCard, addCards, cardHistory, deleteCard } from './add.js';
 export { appendToBox, createBox, ensureBox, holdBox, insertBox, releaseBox, replaceBox } from './boxes.js';
 export { type NewCard, newCardId, projectIdOf } from './card.js';
@@ -21,5 +21,6 @@ export {
   listCards,
   seenByModel,
 } from './read.js';
-export { roleOfType } from './types.js';
+export { holderOf } from './sealed.js';
+export { isCallRecord, roleOfType } from './types.js';
 export { wireBox, wireBoxCards, wireBoxes, wireCardOf, wireCards } from './wire.js';

@@ -1,7 +1,7 @@
 import type { Card } from '../contract/index.js';
 import type { CardLine } from '../formats/index.js';
 
-/** A card as it stands in a `cardbox-v1` delta: all that it is, without what this project knows about it. */
+/** Converts a card to a line of a `cardbox-v1` delta, without project-specific fields. */
 export const lineOfCard = (card: Card): CardLine => ({
   cardId: card.cardId,
   content: card.content,

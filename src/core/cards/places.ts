@@ -1,7 +1,7 @@
 import { notFound } from '../base/index.js';
 import type { Chain } from '../chain/index.js';
 
-/** Where a box lies: its number in the database, and its id. */
+/** A box: its row number and its id. */
 export interface BoxPlace {
   readonly no: number;
   readonly boxId: string;
@@ -11,14 +11,14 @@ export interface BoxRow extends BoxPlace {
   readonly readers: number;
 }
 
-/** The box of that id in this project, or undefined. */
+/** Finds a box of this project by its id. */
 export const boxNamed = (chain: Chain, boxId: string): BoxRow | undefined =>
   chain.db.one<BoxRow>('SELECT no, boxId, readers FROM box WHERE project = ? AND boxId = ?', chain.project, boxId);
 
-/** @throws NOT_FOUND, for a box of another project as for one that is not there. */
+/** Reads the row of a box. @throws NOT_FOUND, also for a box of another project. */
 export function boxAt(chain: Chain, boxId: string): BoxRow {
   const row = boxNamed(chain, boxId);
-  if (!row) throw notFound(boxId, `no box ${boxId} is in this project`);
+  if (!row) throw notFound(boxId, `This project has no box ${boxId}.`);
   return row;
 }
 

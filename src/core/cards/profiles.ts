@@ -7,7 +7,7 @@ import { type NewCard, projectIdOf } from './card.js';
 import { boxAt, boxNamed, idsAt } from './places.js';
 import { cardsInOrder, seenByModel } from './read.js';
 
-/** An agent's static configuration: a card in a box of its own, found by name. */
+/** An agent's static configuration: a card in its own box, found by name. */
 export interface Profile {
   readonly name: string;
   readonly profileBoxId: string;
@@ -25,8 +25,8 @@ const select = 'SELECT p.name, p.box, b.boxId FROM profile p JOIN box b ON b.no 
 const keyOf = (name: string): string => name.trim().toLowerCase();
 
 /**
- * Keeps a profile under its name. The same name again gets a new box, which replaces the old; agents that began with the
- * old one keep it.
+ * Stores a profile under its name. A new version gets a new box that replaces the old one; running agents keep the old one.
+ * @throws BAD_REQUEST for an empty name, another card type, or an existing box id.
  */
 export function putProfile(
   chain: Chain,
@@ -35,10 +35,10 @@ export function putProfile(
   profileBoxId?: string,
 ): { name: string; profileBoxId: string; cardId: string } {
   const shown = name.trim();
-  if (shown === '') throw badRequest('name', 'a profile has a name');
+  if (shown === '') throw badRequest('name', 'The profile has no name.');
   return chain.db.transaction(() => {
     const card = addCard(chain, { ...given, type: given.type ?? 'sys.profile', authorId: given.authorId ?? 'profile' });
-    if (card.type !== 'sys.profile') throw badRequest('card.type', `a profile is a card of type sys.profile, not ${card.type}`);
+    if (card.type !== 'sys.profile') throw badRequest('card.type', `A profile must be a card of type sys.profile, not ${card.type}.`);
     const known = chain.db.one<Row & { no: number }>(
       `${select.replace('SELECT', 'SELECT p.no,')} WHERE p.project = ? AND p.key = ?`,
       chain.project,
@@ -46,7 +46,7 @@ export function putProfile(
     );
     const isSame = known !== undefined && idsAt(chain, known.box).join() === card.cardId && (profileBoxId ?? known.boxId) === known.boxId;
     const named = profileBoxId === undefined || isSame ? undefined : boxNamed(chain, profileBoxId);
-    if (named) throw badRequest('profileBoxId', `the box ${profileBoxId} is there already`);
+    if (named) throw badRequest('profileBoxId', `The box ${profileBoxId} already exists.`);
     const box =
       known && isSame
         ? { no: known.box, boxId: known.boxId }
@@ -65,19 +65,20 @@ export function putProfile(
   });
 }
 
-/** By name, without regard to case; undefined where there is none. */
+/** Finds a profile by name, ignoring case. */
 export function profileNamed(chain: Chain, name: string): Profile | undefined {
   const row = chain.db.one<Row>(`${select} WHERE p.project = ? AND p.key = ?`, chain.project, keyOf(name));
   return row && toProfile(chain, row);
 }
 
-/** @throws NOT_FOUND naming profile and project. */
+/** Finds a profile by name, ignoring case. @throws NOT_FOUND with the profile and project. */
 export function findProfile(chain: Chain, name: string): { name: string; profileBoxId: string; cardId?: string } {
   const profile = profileNamed(chain, name);
-  if (!profile) throw notFound(name, `no profile ${JSON.stringify(name.trim())} is in project ${projectIdOf(chain)}`);
+  if (!profile) throw notFound(name, `Project ${projectIdOf(chain)} has no profile ${JSON.stringify(name.trim())}.`);
   return shownProfile(profile);
 }
 
+/** Lists the profiles of the project. */
 export const listProfiles = (chain: Chain): { name: string; profileBoxId: string; cardId?: string }[] =>
   chain.db.all<Row>(`${select} WHERE p.project = ? ORDER BY p.key`, chain.project).map((row) => shownProfile(toProfile(chain, row)));
 
@@ -94,11 +95,11 @@ const toProfile = (chain: Chain, row: Row): Profile => ({
   card: profileCardOf(chain, row.box),
 });
 
-/** The configuration in a profile box: its first card of that type, else its first. */
+/** The profile card of a box: its first card of type sys.profile, else its first card. */
 function profileCardOf(chain: Chain, box: number): Card | undefined {
   const cards = cardsInOrder(chain, idsAt(chain, box)).filter(seenByModel);
   return cards.find((card) => card.type === 'sys.profile') ?? cards[0];
 }
 
-/** The configuration that an agent began with. */
+/** The profile that an agent started with. */
 export const profileInBox = (chain: Chain, profileBoxId: string): Card | undefined => profileCardOf(chain, boxAt(chain, profileBoxId).no);

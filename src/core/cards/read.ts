@@ -7,10 +7,10 @@ import { type CardRow, projectIdOf, selectCard, toCard, whereIds } from './card.
 import { lineOfCard } from './lines.js';
 import { boxAt, idsAt } from './places.js';
 
-/** A card, deleted and expired ones with their flags. @throws NOT_FOUND */
+/** Reads a card. Deleted and expired cards are flagged. @throws NOT_FOUND */
 export const getCard = (chain: Chain, cardId: string): Card => toCard(rowOf(chain, cardId), projectIdOf(chain), chain.clock());
 
-/** The cards of these ids that the project has, by id: one query, whatever their number. */
+/** Reads cards by id in one query. Unknown ids are missing in the result. */
 function cardsById(chain: Chain, cardIds: readonly string[]): Map<string, Card> {
   const projectId = projectIdOf(chain);
   const now = chain.clock();
@@ -18,23 +18,23 @@ function cardsById(chain: Chain, cardIds: readonly string[]): Map<string, Card> 
   return new Map(rows.map((row) => [row.cardId, toCard(row, projectId, now)]));
 }
 
-/** Each card once, in the order of the request; ids of no card of this project are listed (B11). */
+/** Reads each card once, in the order of the request, and lists unknown ids (B11). */
 export function batchCards(chain: Chain, cardIds: readonly string[]): { cards: Card[]; missingCardIds: string[] } {
   const asked = [...new Set(cardIds)];
   const found = cardsById(chain, asked);
   return { cards: asked.flatMap((id) => found.get(id) ?? []), missingCardIds: asked.filter((id) => !found.has(id)) };
 }
 
-/** Cards in the order of the ids, repeats kept, missing ones left out. */
+/** Reads cards in the order of the ids. Repeats are kept, unknown ids skipped. */
 export function cardsInOrder(chain: Chain, cardIds: readonly string[]): Card[] {
   const found = cardsById(chain, cardIds);
   return cardIds.flatMap((id) => found.get(id) ?? []);
 }
 
-/** Whether a model sees the card: deleted and expired ones are only for those who look back. */
+/** Whether a model sees the card. It does not see deleted and expired cards. */
 export const seenByModel = (card: Card): boolean => card.deletedAt === undefined && !card.expired;
 
-/** @throws NOT_FOUND */
+/** Reads a box. @throws NOT_FOUND */
 export function getBox(chain: Chain, boxId: string): Box {
   const { no, readers } = boxAt(chain, boxId);
   const row = chain.db.one<{ createdAt: number; updatedAt: number; packed: string | null; replaces: string | null; replacedBy: string | null }>(
@@ -43,7 +43,7 @@ export function getBox(chain: Chain, boxId: string): Box {
     no,
     chain.project,
   );
-  if (!row) throw new Error(`box ${boxId} was found and is not there`);
+  if (!row) throw new Error(`Box ${boxId} was deleted while it was read.`);
   return {
     boxId,
     projectId: projectIdOf(chain),
@@ -57,7 +57,7 @@ export function getBox(chain: Chain, boxId: string): Box {
   };
 }
 
-/** Each box once, in the order of the request; ids of no box of this project are listed (B11). */
+/** Reads each box once, in the order of the request, and lists unknown ids (B11). */
 export function batchBoxes(chain: Chain, boxIds: readonly string[]): { boxes: Box[]; missingBoxIds: string[] } {
   const asked = [...new Set(boxIds)];
   const known = new Set(
@@ -72,7 +72,7 @@ export function batchBoxes(chain: Chain, boxIds: readonly string[]): { boxes: Bo
   return { boxes: asked.filter((id) => known.has(id)).map((id) => getBox(chain, id)), missingBoxIds: asked.filter((id) => !known.has(id)) };
 }
 
-/** The cards of a box in its order, repeats kept, with what is missing, deleted or expired by name. @throws NOT_FOUND */
+/** Reads the cards of a box in order, repeats kept, and lists missing, deleted and expired ids. @throws NOT_FOUND */
 export function boxCards(
   chain: Chain,
   boxId: string,
@@ -89,7 +89,7 @@ export function boxCards(
   };
 }
 
-/** A box as the conversation that a model would see. @throws NOT_FOUND */
+/** A box as conversation entries, as a model would see it. @throws NOT_FOUND */
 export function boxEntries(chain: Chain, boxId: string): { tokens: number; entries: BoxEntry[] } {
   const cards = cardsInOrder(chain, idsAt(chain, boxAt(chain, boxId).no)).filter(seenByModel);
   const entries = entriesOfCards(cards.map(lineOfCard)).map(({ media: _, raw: __, messageId, marks, ...entry }) => ({
@@ -100,7 +100,7 @@ export function boxEntries(chain: Chain, boxId: string): { tokens: number; entri
   return { tokens: entries.reduce((sum, entry) => sum + entry.tokens, 0), entries };
 }
 
-/** The boxes that hold a card, newest first. @throws NOT_FOUND */
+/** The boxes that contain a card, newest first. @throws NOT_FOUND */
 export function boxesOf(chain: Chain, cardId: string): string[] {
   rowOf(chain, cardId);
   return chain.db
@@ -108,7 +108,7 @@ export function boxesOf(chain: Chain, cardId: string): string[] {
       `SELECT b.boxId FROM box b WHERE b.project = ? AND EXISTS (
          SELECT 1 FROM boxPart p, json_each(p.cardIds) i WHERE p.box = b.no AND instr(p.cardIds, ?) AND i.value = ?) ORDER BY b.no DESC`,
       chain.project,
-      // A list that does not hold the id's text is not taken apart.
+      // A cheap text test skips lists that cannot contain the id.
       JSON.stringify(cardId),
       cardId,
     )
@@ -128,7 +128,7 @@ export interface CardFilter {
 
 const usualLimit = 200;
 
-/** Cards of the project, newest first. */
+/** Lists cards of the project, newest first. */
 export function listCards(chain: Chain, filter: CardFilter): { total: number; cards: Card[] } {
   const conditions: [string, string | number | undefined][] = [
     ['type = ?', filter.type],
@@ -158,7 +158,7 @@ interface Facet {
   count: number;
 }
 
-/** How many cards there are of each type, role and author, the most first. */
+/** Counts cards by type, role and author, most frequent first. */
 export function cardFacets(chain: Chain): { types: Facet[]; roles: Facet[]; authors: Facet[] } {
   const by = (column: 'type' | 'role' | 'authorId'): Facet[] =>
     chain.db.all<Facet>(
@@ -168,7 +168,7 @@ export function cardFacets(chain: Chain): { types: Facet[]; roles: Facet[]; auth
   return { types: by('type'), roles: by('role'), authors: by('authorId') };
 }
 
-/** Boxes of the project, the latest changed first. */
+/** Lists boxes of the project, most recently changed first. */
 export function listBoxes(chain: Chain, page: { offset?: number | undefined; limit?: number | undefined }): { total: number; boxes: BoxRow[] } {
   const total = chain.db.one<{ total: number }>('SELECT COUNT(*) AS total FROM box WHERE project = ?', chain.project)?.total ?? 0;
   const rows = chain.db.all<{ no: number; boxId: string; createdAt: number; updatedAt: number; readers: number; replaces: string | null }>(

@@ -1,7 +1,7 @@
 import { badRequest, inWords, isObject, stringAt } from '../base/index.js';
 import type { CardContent, Role } from '../contract/index.js';
 
-/** Why a content does not fit a type, or undefined where it does. */
+/** Returns why a content does not fit its type, or undefined if it fits. */
 type Check = (content: CardContent) => string | undefined;
 
 const anything: Check = () => undefined;
@@ -10,7 +10,7 @@ const withData =
   (content) =>
     content.kind === 'json' && isObject(content.data) ? check(content.data) : 'its content is a JSON object, {kind: "json", data: {…}}';
 
-/** The types of the seed's table, their roles, and what their contents are held to. */
+/** The known card types with their roles and content checks. */
 const table: Readonly<Record<string, { readonly role: Role; readonly check: Check }>> = {
   'task.instruction': { role: 'user', check: anything },
   'agent.thought': { role: 'assistant', check: anything },
@@ -26,6 +26,7 @@ const table: Readonly<Record<string, { readonly role: Role; readonly check: Chec
   'sys.profile': { role: 'system', check: withData(() => undefined) },
   'sys.rendered_prompt': { role: 'system', check: (content) => (content.kind === 'text' ? undefined : 'its content is a text') },
   'sys.tools': { role: 'system', check: withData((data) => (Array.isArray(data.tools) ? undefined : 'its data lists tools')) },
+  'sys.parameters': { role: 'system', check: withData(() => undefined) },
   'meta.parent_pointer': {
     role: 'system',
     check: withData((data) => (stringAt(data, 'parent_agent_id') === undefined ? 'its data names the agent in parent_agent_id' : undefined)),
@@ -33,16 +34,22 @@ const table: Readonly<Record<string, { readonly role: Role; readonly check: Chec
   'task.result_fields': { role: 'system', check: (content) => (content.kind === 'fields' ? undefined : 'its content is {kind: "fields", fields}') },
 };
 
-/** The role of a card that says none (B3). */
+/** Types that record a model call: its rendered prompt, tools and parameters. They are never sent to a model (B17). */
+const callRecords: ReadonlySet<string> = new Set(['sys.rendered_prompt', 'sys.tools', 'sys.parameters']);
+
+/** Whether a card records a model call and is therefore no message (B17). */
+export const isCallRecord = (card: { readonly type: string }): boolean => callRecords.has(card.type);
+
+/** The default role of a card type (B3). */
 export const roleOfType = (type: string): Role => (Object.hasOwn(table, type) ? table[type]?.role : undefined) ?? 'user';
 
-/** @throws BAD_REQUEST where a content is not what its type holds (B2). */
+/** Checks that a content fits its type. @throws BAD_REQUEST (B2) */
 export function checkContent(type: string, content: CardContent): void {
   const problem = Object.hasOwn(table, type) ? table[type]?.check(content) : undefined;
-  if (problem !== undefined) throw badRequest('content', `${inWords(content)} is no content of a ${type}: ${problem}`, { type });
+  if (problem !== undefined) throw badRequest('content', `${inWords(content)} is not valid content of a ${type} card: ${problem}`, { type });
 }
 
-/** A result in its envelope says how it went; one without an envelope is the result itself. */
+/** A result in an envelope needs a status. A result without an envelope is valid as it is. */
 function checkResult(content: CardContent): string | undefined {
   if (content.kind !== 'json' || !isObject(content.data) || content.data.status === undefined) return undefined;
   const { status, after_execution: after, error } = content.data;

@@ -4,7 +4,7 @@ import type { Card, WireCard } from '../contract/index.js';
 import { boxNamed, idsAt } from './places.js';
 import { batchCards, cardsInOrder } from './read.js';
 
-/** A card in the names of the public system, with the kind of its content said. */
+/** Converts a card to the field names of the public system, with its content kind. */
 export const wireCardOf = (card: Card): WireCard => ({
   card_id: card.cardId,
   project_id: card.projectId,
@@ -29,27 +29,27 @@ const mostIds = 100;
 const mostCards = 500;
 const usualCards = 200;
 
-/** Limits out of bounds are brought within them, as the public system does. */
+/** Clamps a limit, as the public system does. */
 const clamped = (limit: number): number => (Number.isFinite(limit) ? Math.max(1, Math.min(mostCards, Math.trunc(limit))) : usualCards);
 
-/** @throws NOT_FOUND */
+/** Reads a box in the form of the public system. @throws NOT_FOUND */
 export function wireBox(chain: Chain, boxId: string): WireBox {
   const box = boxNamed(chain, boxId);
   if (!box) throw notFound(boxId, 'box not found');
   return { box_id: boxId, card_ids: idsAt(chain, box.no) };
 }
 
-/** The last cards of a box, order and repeats kept, missing ones left out. @throws NOT_FOUND */
+/** The last cards of a box. Order and repeats are kept, unknown ids skipped. @throws NOT_FOUND */
 export const wireBoxCards = (chain: Chain, boxId: string, limit: number): WireCard[] =>
   cardsInOrder(chain, wireBox(chain, boxId).card_ids.slice(-clamped(limit))).map(wireCardOf);
 
-/** @throws BAD_REQUEST for more than 100 ids. */
+/** Reads cards by id. @throws BAD_REQUEST for more than 100 ids. */
 export function wireCards(chain: Chain, cardIds: readonly string[]): { cards: WireCard[]; missing_ids: string[] } {
   const { cards, missingCardIds } = batchCards(chain, limited(cardIds, 'card_ids'));
   return { cards: cards.map(wireCardOf), missing_ids: missingCardIds };
 }
 
-/** Boxes, each with its last cards where they are asked for. @throws BAD_REQUEST for more than 100 ids. */
+/** Reads boxes, with their last cards if requested. @throws BAD_REQUEST for more than 100 ids. */
 export function wireBoxes(
   chain: Chain,
   boxIds: readonly string[],

@@ -1,32 +1,36 @@
 import { type Artifacts, refOfHash } from '../artifacts/index.js';
 import type { ArtifactNo, ArtifactRef, CommitSeq, ContextId, Timestamp } from '../base/index.js';
 import { type Clock, corrupt, type Recent, timestampOf } from '../base/index.js';
-import type { Checkpoint, Commit, CommitType, Tier } from '../contract/index.js';
-import type { Losses, Outline, OutlineEntry, ParsedDelta } from '../formats/index.js';
-import type { WritableDb } from '../store/index.js';
+import { type Checkpoint, type Commit, type CommitType, checkpoints, commitTypes, type Tier } from '../contract/index.js';
+import { findFormat, type Losses, type Outline, type OutlineEntry, type ParsedDelta } from '../formats/index.js';
+import { matchingRow, type WritableDb } from '../store/index.js';
+import { digestOf } from './digest.js';
 
-/** What every chain function works on: one project's tables and objects, its time, and its ids. */
+/** One project's tables, objects, clock and ids: the first parameter of every chain function. */
 export interface Chain {
   readonly db: WritableDb;
-  /** The project's number: every query is bound to it. */
+  /** The project's row number. Every query filters by it. */
   readonly project: number;
   readonly artifacts: Artifacts;
   readonly clock: Clock;
+  /** The name of this machine, if the process that opened the project knows it. */
+  readonly machine?: string | undefined;
   /** A new UUID. */
   readonly newId: () => string;
-  /** What was parsed lately, by artifact and format. */
+  /** Recently parsed outlines and deltas, by artifact and format. */
   readonly outlines: Recent<string, Outline>;
   readonly parsed: Recent<string, ParsedDelta>;
-  /** What contexts hold that were read in pages lately, by commit and stop: the next page is a range of it. */
+  /** Entries of recently paged contexts, by commit and stop, so that the next page is a slice. */
   readonly placed: Recent<string, Placed>;
 }
 
-/** A commit as its row: what walks, counts and joins need. */
+/** A row of the `context` table, with the parent's id and the artifact's hash. */
 export interface ContextRow {
   readonly seq: CommitSeq;
   readonly id: ContextId;
   readonly parent: CommitSeq | null;
-  readonly line: number;
+  /** Its first-parent run: the row number in `firstParentRun`. */
+  readonly run: number;
   readonly depth: number;
   readonly type: CommitType;
   readonly artifact: ArtifactNo;
@@ -47,44 +51,64 @@ export interface ContextRow {
   readonly forked: number;
   readonly createdAt: number;
   readonly parentId: ContextId | null;
+  readonly digest: Buffer;
+  /** 1 if the row matches its checksum. */
+  readonly intact: 0 | 1;
   readonly hash: Buffer;
 }
 
-/** A commit as a walk needs it: few columns, because walks are long. */
-export type Step = Pick<ContextRow, 'seq' | 'id' | 'parent' | 'line' | 'depth' | 'type' | 'artifact' | 'format' | 'messageCount' | 'tokenCount'>;
+/** The few columns that a walk needs, because walks are long. */
+export type Step = Pick<
+  ContextRow,
+  'seq' | 'id' | 'parent' | 'run' | 'depth' | 'type' | 'artifact' | 'format' | 'messageCount' | 'tokenCount' | 'intact'
+>;
 
-/** An entry of a context by its place: in which commit, and there the how-manieth. */
+/** The position of an entry in a context: its commit, and its index there. */
 export interface Place {
   readonly step: Step;
-  /** The entry's number among all entries of the delta, hidden ones included. */
+  /** Index among all entries of the delta, hidden ones included. */
   readonly index: number;
   readonly outline: OutlineEntry;
-  /** What a later delta put in place of a tool result's text. */
+  /** The text that a later delta put in place of a tool result's text. */
   readonly elided?: string;
 }
 
 /** Every entry of a context, in order, without content. */
 export interface Placed {
   readonly places: readonly Place[];
-  /** By the ids of their calls: results do not say which tool they are of. */
+  /** Tool names by call id, because results do not name their tool. */
   readonly toolNames: ReadonlyMap<string, string>;
 }
 
-/** The last column, by which a wider query adds its own after it. */
+/** The last column of `selectContext`. Wider queries replace it with itself and their own columns. */
 export const hashColumn = '(SELECT a.hash FROM artifact a WHERE a.no = c.artifact) AS hash';
 
+/** The columns of the `context` table, in its order. Its checksum covers them. */
+export const contextColumns = (
+  'seq project id digest parent run depth type artifact format template principal machine sessionId checkpoint ticketId threadId summary tags ' +
+  'messageCount tokenCount contextTokens errors entries forked createdAt'
+).split(' ');
+
+/** Whether the row of `c` matches its checksum. */
+export const intactColumn = `${matchingRow(contextColumns, 'c')} AS intact`;
+
 /**
- * The columns of a `ContextRow`, to stand before a WHERE on `c`. By subqueries: SQLite plans a join
- * with a bound key anew each time it is asked, and better-sqlite3 makes a new row function for that, which costs more than the read.
+ * Selects the columns of a `ContextRow`; a WHERE on `c` follows. It uses subqueries because SQLite plans a join with a
+ * bound key again for every call, and better-sqlite3 then builds a new row function, which costs more than the read.
  */
 export const selectContext = /* sql */ `
-SELECT c.seq, c.id, c.parent, c.line, c.depth, c.type, c.artifact, c.format, c.template, c.principal, c.machine, c.sessionId,
+SELECT c.seq, c.id, c.parent, c.run, c.depth, c.type, c.artifact, c.format, c.template, c.principal, c.machine, c.sessionId,
        c.checkpoint, c.ticketId, c.threadId, c.summary, c.tags, c.messageCount, c.tokenCount, c.contextTokens, c.errors,
-       c.forked, c.createdAt, (SELECT p.id FROM context p WHERE p.seq = c.parent) AS parentId, ${hashColumn}
+       c.forked, c.createdAt, c.digest, ${intactColumn}, (SELECT p.id FROM context p WHERE p.seq = c.parent) AS parentId, ${hashColumn}
   FROM context c`;
 
+/**
+ * Converts a row to the commit of the contract. A row that does not match its checksum gives a commit that says so, without its summary and
+ * tags. @throws CORRUPT if the object is missing, or if what identifies the commit has changed.
+ */
 export function toCommit(row: ContextRow): Commit {
-  if (!row.hash) throw corrupt(row.id, `what ${row.id} holds is not told any more: the database is damaged; run "stemma fsck" to see what is sound`);
+  if (!row.intact) requireIdentity(row);
+  if (!row.hash) throw corrupt(row.id, `Commit ${row.id} has no artifact row: the database is damaged. Run "stemma fsck" to see what is intact.`);
   return {
     id: row.id,
     parent: row.parentId,
@@ -98,14 +122,43 @@ export function toCommit(row: ContextRow): Commit {
     ...(row.ticketId !== null && { ticketId: row.ticketId }),
     ...(row.threadId !== null && { threadId: row.threadId }),
     checkpoint: row.checkpoint,
-    ...(row.summary !== null && { summary: row.summary }),
-    tags: tagsOf(row.tags),
+    ...(row.intact && row.summary !== null && { summary: row.summary }),
+    tags: row.intact ? tagsOf(row.tags) : [],
+    ...(!row.intact && { damaged: true as const }),
     messageCount: row.messageCount,
     tokenCount: row.tokenCount,
     createdAt: timestampOf(row.createdAt),
   };
 }
 
+type Identified = Pick<ContextRow, 'id' | 'parent' | 'parentId' | 'hash' | 'digest' | 'createdAt' | 'template' | 'type' | 'checkpoint' | 'format'>;
+
+/**
+ * Requires of a row that does not match its checksum that its parent, content, time and template are those of its id, and that its type and
+ * format exist: then its content can be read. @throws CORRUPT otherwise.
+ */
+export function requireIdentity(row: Identified): void {
+  const { id, parent, parentId, hash, createdAt, template } = row;
+  const isNamed =
+    typeof id === 'string' &&
+    Buffer.isBuffer(hash) &&
+    Number.isSafeInteger(createdAt) &&
+    Math.abs(createdAt) < latestTime &&
+    (parent === null) === (parentId === null) &&
+    digestOf({ parent: parentId, ref: refOfHash(hash), createdAt, template }).equals(row.digest) &&
+    row.digest.toString('hex').startsWith(id.slice('ctx-'.length));
+  if (isNamed && isOneOf(commitTypes, row.type) && isOneOf(checkpoints, row.checkpoint) && findFormat(row.format)) return;
+  throw corrupt(
+    id,
+    `Commit ${id} does not match its checksum: a part of its row has changed. "stemma fsck --repair" restores it from a backup or its file.`,
+  );
+}
+
+/** The last time that a date can hold, in milliseconds since 1970. */
+const latestTime = 8.64e15;
+const isOneOf = (list: readonly string[], value: string): boolean => list.includes(value);
+
+/** Tags as they are stored: a JSON array, or null for none. */
 export const tagsOf = (stored: string | null): string[] => (stored === null ? [] : (JSON.parse(stored) as string[]));
 
 export interface Materialized {
@@ -117,10 +170,10 @@ export interface Materialized {
   readonly tokenCount: number;
   readonly cached: boolean;
   readonly commits: readonly ContextId[];
-  /** What the format could not take along: the first of it by entry, and how much of each in all. */
+  /** What the format cannot express: the first losses by entry, and the total of each kind. */
   readonly losses: Losses['losses'];
   readonly lossCounts: Losses['lossCounts'];
-  /** Of a raw result: what is known of its format. */
+  /** For a raw result: what is known about its format. */
   readonly description?: string;
 }
 
@@ -128,3 +181,6 @@ export interface Resolved {
   readonly id: ContextId | null;
   readonly at: Timestamp | null;
 }
+
+/** The author of a commit that Stemma makes for a person who gave no name: `user@MACHINE` (C25). */
+export const personOf = ({ machine }: Pick<Chain, 'machine'>): string => (machine === undefined ? 'user' : `user@${machine}`);

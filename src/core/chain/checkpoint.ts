@@ -1,21 +1,12 @@
-import { sha256Of } from '../artifacts/index.js';
-import {
-  type ArtifactNo,
-  type ArtifactRef,
-  badRequest,
-  type CommitSeq,
-  type ContextId,
-  StemmaError,
-  type Timestamp,
-  timestampOf,
-} from '../base/index.js';
+import { type ArtifactNo, type ArtifactRef, badRequest, type CommitSeq, type ContextId, StemmaError, type Timestamp } from '../base/index.js';
 import type { Checkpoint, Commit, CommitType } from '../contract/index.js';
 import { type Counts, countsOfParsed, findFormat, formatOf, outlined, readerOf } from '../formats/index.js';
 import { type Chain, type ContextRow, toCommit } from './chain.js';
+import { digestOf } from './digest.js';
 import { commitAt, type Parent, parentOf } from './find.js';
 import { saveOutline } from './outline.js';
 
-/** What is said of a commit beside its content, whoever makes it. */
+/** The metadata of a commit. */
 interface Provenance {
   readonly template: string;
   readonly principal?: string | undefined;
@@ -41,31 +32,31 @@ export interface CheckpointInput extends Provenance {
 }
 
 /**
- * Makes a commit of content that is stored, or is stored with it in the same transaction (seed, "Checkpoint").
- * The same parent, content, time and template again give the commit that there is (C1).
- * A format that is not known here is taken where its counts are given: they cannot be found out.
- * @throws BAD_REQUEST for content that does not read as its format, and for counts that it contradicts (C21); NOT_FOUND for an unknown
- * parent or artifact.
+ * Makes a commit of stored content, or stores the content in the same transaction.
+ * The same parent, content, time and template return the existing commit (C1).
+ * An unknown format needs both counts, because Stemma cannot count its messages.
+ * @throws BAD_REQUEST if the content does not parse as its format or contradicts the given counts (C21); NOT_FOUND for an
+ * unknown parent or artifact.
  */
 export function checkpoint(chain: Chain, input: CheckpointInput): Commit {
   const isCounted = input.messageCount !== undefined && input.tokenCount !== undefined;
   const format = isCounted ? readerOf(input.format) : formatOf(input.format);
   const given = [input.artifactRef, input.data, input.text].filter((each) => each !== undefined).length;
-  if (given !== 1) throw badRequest('artifactRef', `a commit has its content by one of artifactRef, data and text; ${given} were given`);
+  if (given !== 1) throw badRequest('artifactRef', `Give exactly one of artifactRef, data and text; ${given} were given.`);
   const bytes = input.data !== undefined ? Buffer.from(input.data, 'base64') : input.text !== undefined ? Buffer.from(input.text) : undefined;
-  // What is brought is proved before anybody else waits for the writer.
-  const brought = bytes && contentOf(input, () => bytes, isCounted);
+  // Content is parsed and counted before the write transaction, so that other writers do not wait.
+  const counted = bytes && contentOf(input, () => bytes, isCounted);
   return chain.artifacts.transaction(() => {
     const parent = input.parent === null ? null : parentOf(chain, input.parent);
     const { no: artifact, ref } = bytes ? chain.artifacts.put(bytes, { contentType: format.contentType }) : stored(chain, input.artifactRef ?? '');
-    const { counts, outline } = brought ?? contentOf(input, () => chain.artifacts.read(artifact), isCounted);
+    const { counts, outline } = counted ?? contentOf(input, () => chain.artifacts.read(artifact), isCounted);
     if (outline) saveOutline(chain, artifact, input.format, outline);
     const row = addCommit(chain, {
       ...input,
       parent,
       artifact,
       ref,
-      // C9: a compaction brings no new messages, only the tokens of what stands for the old ones.
+      // C9: a compaction adds no messages, only the tokens of its summary.
       messageCount: input.type === 'compaction' ? 0 : (input.messageCount ?? counts.messages),
       tokenCount: input.tokenCount ?? counts.tokens,
       errors: counts.errors,
@@ -84,13 +75,13 @@ function stored(chain: Chain, name: string): { readonly no: ArtifactNo; readonly
   return { no, ref: chain.artifacts.stat(no).ref };
 }
 
-/** What a commit's content holds, and its outline where that was made for the counts; else it is made when somebody reads the commit. */
+/** Counts of a commit's content, and its outline if counting made one. A missing outline is made at the first read. */
 interface Content {
   readonly counts: Counts;
   readonly outline?: string;
 }
 
-/** Content of a format that is not known is not even read. */
+/** Parses and counts the content. Content of an unknown format is not read. */
 function contentOf(input: CheckpointInput, read: () => Uint8Array, isCounted: boolean): Content {
   const format = findFormat(input.format);
   if (!format) return { counts: noCounts };
@@ -98,7 +89,7 @@ function contentOf(input: CheckpointInput, read: () => Uint8Array, isCounted: bo
   const parsed = format.parse(content);
   const [problem] = parsed.problems;
   if (problem)
-    throw badRequest(contentField(input), `the content does not read as ${input.format}: line ${problem.line}: ${problem.reason}`, {
+    throw badRequest(contentField(input), `The content is not valid ${input.format}: line ${problem.line}: ${problem.reason}`, {
       line: problem.line,
     });
   const { counts, data } = isCounted ? { counts: countsOfParsed(parsed), data: undefined } : outlined(parsed);
@@ -108,21 +99,25 @@ function contentOf(input: CheckpointInput, read: () => Uint8Array, isCounted: bo
 
 const contentField = ({ data, text }: CheckpointInput): string => (data !== undefined ? 'data' : text !== undefined ? 'text' : 'artifactRef');
 
-/** Messages can be counted; tokens are another tokenizer's matter, but no token is less than a byte, and words are some. */
+/** Message counts must be exact. Token counts may come from another tokenizer, so only impossible ones are refused. */
 function refuseOtherCounts({ type, messageCount, tokenCount }: CheckpointInput, counts: Counts, size: number): void {
   const isOther = messageCount !== undefined && messageCount !== counts.messages && !(type === 'compaction' && messageCount === 0);
   if (isOther)
-    throw badRequest('messageCount', `messageCount is ${messageCount}, but the content has ${counts.messages}; leave it out to have them counted`, {
-      counted: counts.messages,
-    });
+    throw badRequest(
+      'messageCount',
+      `messageCount is ${messageCount}, but the content has ${counts.messages} messages. Leave it out to have them counted.`,
+      {
+        counted: counts.messages,
+      },
+    );
   const most = Math.max(size, counts.tokens);
   if (tokenCount !== undefined && (tokenCount > most || (tokenCount === 0 && counts.tokens > 0)))
-    throw badRequest('tokenCount', `tokenCount is ${tokenCount}, but the content is ${size} bytes of about ${counts.tokens} tokens`, {
+    throw badRequest('tokenCount', `tokenCount is ${tokenCount}, but the content has ${size} bytes and about ${counts.tokens} tokens.`, {
       counted: counts.tokens,
     });
 }
 
-/** A commit about to be written: everything known, nothing checked but by the database. */
+/** A commit about to be written. Only the database checks it. */
 export interface NewCommit extends Provenance {
   readonly parent: Parent | null;
   readonly type: CommitType;
@@ -137,10 +132,10 @@ export interface NewCommit extends Provenance {
   readonly createdAt?: Timestamp | undefined;
 }
 
-/** Writes one commit. Call inside a transaction that also holds its artifact. */
+/** Writes one commit. Call it inside the transaction that stores the artifact. */
 export function addCommit(chain: Chain, commit: NewCommit): ContextRow {
   const { parent } = commit;
-  // C12: the clock may have been set back since the parent was made.
+  // C12: the clock may have been set back after the parent was made.
   const createdAt = commit.createdAt ? Date.parse(commit.createdAt) : Math.max(chain.clock(), parent?.createdAt ?? 0);
   const digest = digestOf({ parent: parent?.id ?? null, ref: commit.ref, createdAt, template: commit.template });
   const named = nameFor(chain, digest);
@@ -152,7 +147,7 @@ export function addCommit(chain: Chain, commit: NewCommit): ContextRow {
     id: named.id,
     digest,
     parent: parent?.seq ?? null,
-    line: place.line,
+    run: place.run,
     depth: place.depth,
     type: commit.type,
     artifact: commit.artifact,
@@ -175,16 +170,12 @@ export function addCommit(chain: Chain, commit: NewCommit): ContextRow {
     createdAt,
   };
   const { rowId } = chain.db.insert('context', row);
-  return { ...row, seq: rowId as CommitSeq, parentId: parent?.id ?? null, hash: Buffer.from(commit.ref.slice('blake3:'.length), 'hex') };
+  return { ...row, intact: 1, seq: rowId as CommitSeq, parentId: parent?.id ?? null, hash: Buffer.from(commit.ref.slice('blake3:'.length), 'hex') };
 }
-
-/** C1: what two projects mean by the same commit. */
-export const digestOf = (commit: { parent: ContextId | null; ref: ArtifactRef; createdAt: number; template: string }): Buffer =>
-  sha256Of([commit.parent ?? '', commit.ref, timestampOf(commit.createdAt), commit.template].join('\0'));
 
 const shortestId = 8;
 
-/** C1: eight digits of the digest, and more where another commit has those already. */
+/** C1: `ctx-` and eight digits of the digest, more if another commit has the same prefix. */
 function nameFor(chain: Chain, digest: Buffer): { readonly id: ContextId; readonly known?: CommitSeq } {
   const hex = digest.toString('hex');
   const first = hex.slice(0, shortestId);
@@ -201,17 +192,17 @@ function nameFor(chain: Chain, digest: Buffer): { readonly id: ContextId; readon
     const id = `ctx-${hex.slice(0, digits)}` as ContextId;
     if (!taken.has(id)) return { id };
   }
-  throw new StemmaError('CONFLICT', `two commits have the digest ${hex}`, { digest: hex });
+  throw new StemmaError('CONFLICT', `Two commits have the digest ${hex}.`, { digest: hex });
 }
 
-/** The first child of the last commit of a line goes on in that line; every other begins one of its own. */
-function placeOf(chain: Chain, parent: NewCommit['parent']): { readonly line: number; readonly depth: number } {
-  if (!parent) return { line: newLine(chain, null), depth: 0 };
+/** The first child continues its parent's first-parent run. Every other child starts a new run. */
+function placeOf(chain: Chain, parent: NewCommit['parent']): { readonly run: number; readonly depth: number } {
+  if (!parent) return { run: newRun(chain, null), depth: 0 };
   const depth = parent.depth + 1;
   const isContinued =
-    parent.isContinued ?? (chain.db.one('SELECT 1 FROM context WHERE line = ? AND depth = ?', parent.line, depth) === undefined ? 0 : 1);
-  return { line: isContinued ? newLine(chain, parent.seq) : parent.line, depth };
+    parent.isContinued ?? (chain.db.one('SELECT 1 FROM context WHERE run = ? AND depth = ?', parent.run, depth) === undefined ? 0 : 1);
+  return { run: isContinued ? newRun(chain, parent.seq) : parent.run, depth };
 }
 
-const newLine = (chain: Chain, origin: CommitSeq | null): number =>
-  chain.db.run('INSERT INTO line (project, origin) VALUES (?, ?)', chain.project, origin).rowId;
+const newRun = (chain: Chain, origin: CommitSeq | null): number =>
+  chain.db.run('INSERT INTO firstParentRun (project, origin) VALUES (?, ?)', chain.project, origin).rowId;

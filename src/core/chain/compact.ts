@@ -1,23 +1,25 @@
 import { badRequest, type ContextId, timestampOf } from '../base/index.js';
 import type { Commit, Stop } from '../contract/index.js';
 import { countTokens, readerOf, type WritableEntry } from '../formats/index.js';
-import { type Chain, toCommit } from './chain.js';
+import { assemble, idsOf } from './assemble.js';
+import { type Chain, personOf, toCommit } from './chain.js';
 import { addCommit } from './checkpoint.js';
 import { commitOf } from './find.js';
-import { lastRecord } from './fork.js';
-import { assemble, idsOf } from './materialize.js';
 import { outlinesOf } from './outline.js';
+import { lastRecord } from './records.js';
 import { walk } from './walk.js';
 
-/** An entry that stays beside a summary, with what it costs. */
+/** An entry kept next to a summary, with its token count. */
 export type KeptEntry = WritableEntry & { readonly tokens: number };
 
 /**
- * Puts a summary in place of all that is before it, as a commit on top of the context it stands for (C9, C14). Entries
- * that are `kept` follow the summary under their own keys, in the order in which the model is to see them.
+ * Adds a compaction commit on top of a context: its summary replaces everything before it (C9, C14). The `kept` entries
+ * follow the summary under their own keys, in the order in which the model sees them.
+ * @throws BAD_REQUEST for an empty summary; NOT_FOUND for an unknown commit.
  */
-export function compact(chain: Chain, id: ContextId, summary: string, kept: readonly KeptEntry[] = []): Commit {
-  if (summary.trim() === '') throw badRequest('summary', 'a compaction needs a summary that says something: it stands for everything before it');
+export function compact(chain: Chain, id: ContextId, summary: string, kept: readonly KeptEntry[] = [], principal?: string): Commit {
+  if (summary.trim() === '')
+    throw badRequest('summary', 'The summary is empty. A compaction needs a summary, because it replaces everything before it.');
   return chain.artifacts.transaction(() => {
     const parent = commitOf(chain, id);
     const format = readerOf(parent.format);
@@ -31,6 +33,8 @@ export function compact(chain: Chain, id: ContextId, summary: string, kept: read
     const { no, ref } = chain.artifacts.put(bytes, { contentType: format.contentType });
     const row = addCommit(chain, {
       ...inherited(parent),
+      principal: principal ?? personOf(chain),
+      machine: chain.machine,
       parent,
       type: 'compaction',
       checkpoint: 'compaction',
@@ -48,8 +52,8 @@ export function compact(chain: Chain, id: ContextId, summary: string, kept: read
   });
 }
 
-/** Stores a context whole as one commit on top of it, so that later walks are short (seed, "Compaction and Chain Depth"). */
-export function snapshot(chain: Chain, id: ContextId, stop: Stop = 'compaction'): Commit {
+/** Adds a snapshot commit that holds the whole context, so that later walks are short. */
+export function snapshot(chain: Chain, id: ContextId, stop: Stop = 'compaction', principal?: string): Commit {
   return chain.artifacts.transaction(() => {
     const parent = commitOf(chain, id);
     const format = readerOf(parent.format);
@@ -57,6 +61,8 @@ export function snapshot(chain: Chain, id: ContextId, stop: Stop = 'compaction')
     const { no, ref } = chain.artifacts.put(assemble(chain, way, format).bytes, { contentType: format.contentType });
     const row = addCommit(chain, {
       ...inherited(parent),
+      principal: principal ?? personOf(chain),
+      machine: chain.machine,
       parent,
       type: 'snapshot',
       checkpoint: 'explicit',
@@ -73,10 +79,9 @@ export function snapshot(chain: Chain, id: ContextId, stop: Stop = 'compaction')
   });
 }
 
-/** What a commit made here takes over from the one that it stands on. */
-const inherited = (parent: ReturnType<typeof commitOf>): { format: string; template: string; principal?: string; sessionId?: string } => ({
+/** Metadata that a compaction or snapshot copies from its parent. It belongs to its author, not to the parent's (C25). */
+const inherited = (parent: ReturnType<typeof commitOf>): { format: string; template: string; sessionId?: string } => ({
   format: parent.format,
   template: parent.template,
-  ...(parent.principal !== null && { principal: parent.principal }),
   ...(parent.sessionId !== null && { sessionId: parent.sessionId }),
 });

@@ -1,7 +1,7 @@
 import { refOf } from '../artifacts/index.js';
 import type { ContextId, EntryKey } from '../base/index.js';
 import type { Entry, OutlineRow, Stop } from '../contract/index.js';
-import { type Outline, type ParsedEntry, readerOf } from '../formats/index.js';
+import { type Outline, type ParsedEntry, promptAt, readerOf, toolClassOf } from '../formats/index.js';
 import type { Chain, Place, Placed, Step } from './chain.js';
 import { commitOf } from './find.js';
 import { elidedTokens, outlinesOf, parsedOf } from './outline.js';
@@ -10,11 +10,11 @@ import { walk } from './walk.js';
 export interface ContextQuery {
   readonly id: ContextId;
   readonly stop?: Stop | undefined;
-  /** Show what the runtime recorded but never sent, too: events, errors, progress. */
+  /** Include entries that the runtime recorded but never sent: events, errors, progress. */
   readonly hidden?: boolean | undefined;
 }
 
-/** Commits never change: what a context holds is put together once while it is read. */
+/** Lists the entries of a context. Commits never change, so the result is cached. */
 function placedOf(chain: Chain, { id, stop = 'compaction', hidden = false }: ContextQuery): Placed {
   const tip = commitOf(chain, id);
   const end = stop === 'compaction' || stop === 'root' ? stop : commitOf(chain, stop, 'stop').id;
@@ -39,16 +39,17 @@ function placedAlong(chain: Chain, contributing: readonly Step[], hidden: boolea
   return { places, toolNames: toolNamesOf(places) };
 }
 
-/** What stands in place of results that were blanked, by the ids of their calls. */
+/** Replacement texts of elided results, by call id. */
 const elisionsOf = (outlines: readonly Outline[]): ReadonlyMap<string, string> =>
   new Map(outlines.flatMap((outline) => outline.elisions.flatMap((elision) => elision.toolCallIds.map((id) => [id, elision.text] as const))));
 
 const tokensOf = (place: Place): number =>
   place.elided === undefined ? place.outline.tokens : elidedTokens({ toolCallIds: [], text: place.elided });
 
-/** Every entry without its content, for the token bar, the outline and the heights of a list. */
+/** Lists every entry of a context without its content. */
 export function outlineRows(chain: Chain, query: ContextQuery): { total: number; tokens: number; rows: OutlineRow[] } {
   const { places } = placedOf(chain, query);
+  const prompts = promptsOf(places);
   const rows = places.map((place): OutlineRow => {
     const { key, role, kind, head, toolCallId, isError, hidden } = place.outline;
     return {
@@ -61,12 +62,27 @@ export function outlineRows(chain: Chain, query: ContextQuery): { total: number;
       ...(toolCallId !== undefined && { toolCallId }),
       ...(isError && { isError }),
       ...(hidden && { hidden }),
+      ...(prompts.has(place) && { prompt: true as const }),
     };
   });
   return { total: rows.length, tokens: rows.reduce((sum, row) => sum + (row.hidden ? 0 : row.tokens), 0), rows };
 }
 
-/** A range of a context's entries: only the deltas that the range touches are read. */
+/** The prompts of the commits, one each. */
+function promptsOf(places: readonly Place[]): ReadonlySet<Place> {
+  const prompts = new Set<Place>();
+  for (let from = 0; from < places.length; ) {
+    let end = from + 1;
+    while (end < places.length && places[end]?.step === places[from]?.step) end++;
+    const own = places.slice(from, end);
+    const prompt = own[promptAt(own.map((place) => place.outline)) ?? -1];
+    if (prompt) prompts.add(prompt);
+    from = end;
+  }
+  return prompts;
+}
+
+/** Reads a range of a context's entries. Only the deltas of the range are read. */
 export function entries(
   chain: Chain,
   query: ContextQuery & { offset?: number | undefined; limit?: number | undefined },
@@ -77,7 +93,7 @@ export function entries(
   return { total: places.length, entries: page.map((place) => entryAt(chain, place, toolNames)) };
 }
 
-/** Positions of the entries that hold the text, without regard to case. */
+/** Finds the positions of entries that contain a text, ignoring case. */
 export function find(chain: Chain, query: ContextQuery & { text: string }): { hits: number[] } {
   const wanted = query.text.toLowerCase();
   const hits = placedOf(chain, query).places.flatMap((place, position) =>
@@ -92,7 +108,7 @@ function searchable(chain: Chain, place: Place): string {
   return `${place.elided ?? entry.text ?? ''}\n${entry.toolName ?? ''}\n${rest}`;
 }
 
-/** The names of the tools by the ids of their calls: results do not say which tool they are of. */
+/** Tool names by call id, because results do not name their tool. */
 const toolNamesOf = (places: readonly Place[]): ReadonlyMap<string, string> =>
   new Map(
     places.flatMap(({ outline }) =>
@@ -102,17 +118,19 @@ const toolNamesOf = (places: readonly Place[]): ReadonlyMap<string, string> =>
 
 function parsedEntryAt(chain: Chain, place: Place): ParsedEntry {
   const entry = parsedOf(chain, place.step.artifact, place.step.format).entries[place.index];
-  if (!entry) throw new Error(`the outline of ${place.step.id} names entry ${place.index}, which its delta does not have`);
+  if (!entry) throw new Error(`The outline of ${place.step.id} lists entry ${place.index}, but its delta has no such entry.`);
   return entry;
 }
 
 function entryAt(chain: Chain, place: Place, toolNames: ReadonlyMap<string, string>): Entry {
   const parsed = parsedEntryAt(chain, place);
-  const { raw, media, messageId: _, text, toolName, marks, ...rest } = parsed;
+  const { raw, media, messageId: _, usage: __, text, toolName, marks, ...rest } = parsed;
   const shown = place.elided ?? text;
   const name = toolName ?? (parsed.kind === 'tool_result' && parsed.toolCallId ? toolNames.get(parsed.toolCallId) : undefined);
+  const toolClass = parsed.kind === 'tool_call' && name !== undefined ? toolClassOf(place.step.format, name) : undefined;
   return {
     ...rest,
+    ...(toolClass && { toolClass }),
     ...(shown !== undefined && { text: shown }),
     ...(name !== undefined && { toolName: name }),
     ...(media && { media: { mediaType: media.mediaType, artifactRef: storedMedia(chain, media) } }),
@@ -122,13 +140,13 @@ function entryAt(chain: Chain, place: Place, toolNames: ReadonlyMap<string, stri
   };
 }
 
-/** An image becomes an object of its own when it is first looked at; the delta holds it in any case. */
+/** Stores an image as an object at the first view. The delta contains it in any case. */
 function storedMedia(chain: Chain, media: { mediaType: string; bytes: Uint8Array }): ReturnType<typeof refOf> {
   if (chain.db.readonly) return refOf(media.bytes);
   return chain.artifacts.putCache(media.bytes, media.mediaType).ref;
 }
 
-/** Entries of a context as their formats read them, for exporters and forks; elided results have what took their place. */
+/** Entries of a context as their formats parse them. Elided results have their replacement text. */
 export function contextEntries(
   chain: Chain,
   query: ContextQuery,
@@ -136,13 +154,13 @@ export function contextEntries(
   return withContent(chain, placedOf(chain, query));
 }
 
-/** Every entry that the commits hold, hidden ones too, commit by commit: what is translated, and what a translation leaves behind. */
+/** All entries of these commits, hidden ones included, grouped by commit. */
 export function entriesAlong(chain: Chain, steps: readonly Step[]): ReadonlyMap<Step, readonly ParsedEntry[]> {
   const byId = Map.groupBy(withContent(chain, placedAlong(chain, steps, true)), ({ commit }) => commit);
   return new Map(steps.map((step) => [step, (byId.get(step.id) ?? []).map(({ entry }) => entry)]));
 }
 
-/** The same one commit at a time, each delta read when it is asked for: a long context is never held whole. */
+/** Yields all entries commit by commit. It reads each delta on demand, so a long context is never in memory as a whole. */
 export function* entriesInTurn(chain: Chain, steps: readonly Step[]): Generator<{ readonly step: Step; readonly entries: readonly ParsedEntry[] }> {
   const elided = elisionsOf(outlinesOf(chain, steps));
   const toolNames = new Map<string, string>();
@@ -158,7 +176,7 @@ export function* entriesInTurn(chain: Chain, steps: readonly Step[]): Generator<
   }
 }
 
-/** An entry as it stands in its context: named after its call, and with what later took its text's place. */
+/** An entry as the model sees it: with its tool's name, and with the replacement text if a later delta elided it. */
 function asSeen(parsed: ParsedEntry, elided: string | undefined, toolNames: ReadonlyMap<string, string>): ParsedEntry {
   const name = parsed.toolName ?? (parsed.toolCallId ? toolNames.get(parsed.toolCallId) : undefined);
   return { ...parsed, ...(elided !== undefined && { text: elided, result: undefined }), ...(name !== undefined && { toolName: name }) };

@@ -1,12 +1,21 @@
 import type { CommitSeq, ContextId } from '../base/index.js';
 import type { GraphRow } from '../contract/index.js';
 import { type Chain, type ContextRow, hashColumn, selectContext, toCommit } from './chain.js';
+import { hiddenCommits, hidingState } from './hidden.js';
 import { type Lanes, layOut, type Node } from './lanes.js';
 import { matches, type TipFilter } from './read.js';
 
 type GraphNode = Node & Pick<ContextRow, 'template' | 'principal' | 'sessionId' | 'ticketId'>;
 
-/** The last pictures by project database: as long as nothing is committed, pages come from one layout. */
+export interface GraphQuery {
+  readonly filter?: GraphFilter | undefined;
+  /** Keeps the rows of each session together, instead of sorting all rows by time. */
+  readonly together?: boolean | undefined;
+  readonly offset: number;
+  readonly limit: number;
+}
+
+/** A cached layout. It is valid until the next commit. */
 interface Picture {
   readonly state: string;
   readonly lanes: Lanes;
@@ -14,9 +23,14 @@ interface Picture {
 const pictures = new WeakMap<Chain, Map<string, Picture>>();
 const picturesKept = 8;
 
-/** A range of the chain's picture, newest first, children before parents (contract, `context.graph`). */
-export function graph(chain: Chain, query: { filter?: TipFilter | undefined; offset: number; limit: number }): { total: number; rows: GraphRow[] } {
-  const lanes = picture(chain, query.filter ?? {});
+/** Which commits of a graph to show. `archived` shows archived branches and sessions too. */
+export interface GraphFilter extends TipFilter {
+  readonly archived?: boolean | undefined;
+}
+
+/** A range of the commit graph, newest first, children before parents. */
+export function graph(chain: Chain, query: GraphQuery): { total: number; rows: GraphRow[] } {
+  const lanes = picture(chain, query.filter ?? {}, query.together ?? false);
   const page = lanes.rows(query.offset, query.limit);
   if (!page.length) return { total: lanes.total, rows: [] };
   const details = detailsOf(
@@ -25,40 +39,67 @@ export function graph(chain: Chain, query: { filter?: TipFilter | undefined; off
   );
   const rows = page.map((row): GraphRow => {
     const detail = details.get(row.seq);
-    if (!detail) throw new Error(`commit row ${row.seq} went away`);
+    if (!detail) throw new Error(`Commit row ${row.seq} does not exist.`);
     return { ...detail, lane: row.lane, edges: [...row.edges], width: row.width };
   });
   return { total: lanes.total, rows };
 }
 
-function picture(chain: Chain, filter: TipFilter): Lanes {
+function picture(chain: Chain, { archived, ...filter }: GraphFilter, together: boolean): Lanes {
   const state =
-    chain.db.one<{ state: string }>("SELECT MAX(seq) || '/' || COUNT(*) AS state FROM context WHERE project = ?", chain.project)?.state ?? '';
+    chain.db.one<{ state: string }>(
+      `SELECT MAX(seq) || '/' || COUNT(*) || '/' || ${hidingState} AS state FROM context WHERE project = ?`,
+      chain.project,
+    )?.state ?? '';
   const kept = pictures.get(chain) ?? new Map<string, Picture>();
   pictures.set(chain, kept);
-  const name = JSON.stringify(filter);
+  const name = JSON.stringify([filter, archived, together]);
   const known = kept.get(name);
   if (known?.state === state) return known.lanes;
-  const nodes = chain.db.all<GraphNode>(
-    'SELECT seq, parent, createdAt, template, principal, sessionId, ticketId FROM context WHERE project = ? ORDER BY seq',
-    chain.project,
-  );
+  const hidden = hiddenCommits(chain, { archived, session: filter.sessionId });
+  const nodes = hidden.size === 0 ? nodesOf(chain) : nodesOf(chain).filter(({ seq }) => !hidden.has(seq));
   const isFiltered = Object.values(filter).some((value) => value !== undefined);
-  const lanes = layOut(isFiltered ? families(chain, nodes, filter) : nodes);
+  const lanes = layOut(isFiltered ? families(nodes, filter) : nodes, { together });
   kept.delete(name);
   kept.set(name, { state, lanes });
   for (const oldest of [...kept.keys()].slice(0, -picturesKept)) kept.delete(oldest);
   return lanes;
 }
 
-/** Everything that shares a root with a commit of the filter, and the subagents that were started from there. */
-function families(chain: Chain, nodes: readonly GraphNode[], filter: TipFilter): GraphNode[] {
+/** Every commit of the project, in recorded order. */
+function nodesOf(chain: Chain): GraphNode[] {
+  const started = new Map(
+    chain.db.all<{ context: CommitSeq; starter: CommitSeq }>(startedSql(), chain.project).map(({ context, starter }) => [context, starter] as const),
+  );
+  const nodes = chain.db
+    .all<Omit<GraphNode, 'forked' | 'current' | 'startedBy'> & { readonly forked: number }>(
+      'SELECT seq, parent, createdAt, forked, template, principal, sessionId, ticketId FROM context WHERE project = ? ORDER BY seq',
+      chain.project,
+    )
+    .map((row): GraphNode => {
+      const startedBy = started.get(row.seq);
+      return { ...row, forked: row.forked === 1, ...(startedBy !== undefined && { startedBy }) };
+    });
+  return markCurrent(chain, nodes);
+}
+
+/** Marks the commits on the way to the end of each imported session: the branch on which its agent went on last. */
+function markCurrent(chain: Chain, nodes: readonly GraphNode[]): GraphNode[] {
+  const bySeq = new Map(nodes.map((node) => [node.seq, node] as const));
+  const current = new Set<CommitSeq>();
+  for (const { tips } of chain.db.all<{ tips: string }>('SELECT tips FROM source WHERE project = ?', chain.project)) {
+    let [end] = (JSON.parse(tips) as CommitSeq[]).flatMap((seq) => bySeq.get(seq) ?? []).sort((a, b) => b.createdAt - a.createdAt || b.seq - a.seq);
+    for (; end && !current.has(end.seq); end = end.parent === null ? undefined : bySeq.get(end.parent)) current.add(end.seq);
+  }
+  return nodes.map((node) => (current.has(node.seq) ? { ...node, current: true } : node));
+}
+
+/** All commits that share a root with a commit of the filter, and the subagents started from them. */
+function families(nodes: readonly GraphNode[], filter: TipFilter): GraphNode[] {
   const roots = new Map<CommitSeq, CommitSeq>();
   for (const node of nodes) roots.set(node.seq, node.parent === null ? node.seq : (roots.get(node.parent) ?? node.seq));
   const wanted = new Set(nodes.filter((node) => matches(node, filter)).map((node) => roots.get(node.seq)));
-  const startedIn = chain.db
-    .all<{ context: CommitSeq; starter: CommitSeq }>(startedSql(), chain.project)
-    .map((row) => ({ root: roots.get(row.context), starter: roots.get(row.starter) }));
+  const startedIn = nodes.flatMap(({ seq, startedBy }) => (startedBy === undefined ? [] : [{ root: roots.get(seq), starter: roots.get(startedBy) }]));
   for (let grown = true; grown; ) {
     grown = false;
     for (const { root, starter } of startedIn)
@@ -71,8 +112,8 @@ function families(chain: Chain, nodes: readonly GraphNode[], filter: TipFilter):
 }
 
 /**
- * Subagents' first commits with the commits that hold the calls which started them. Where a subagent has named its own session alone, the
- * record of the call says both.
+ * Pairs each subagent's first commit with the commit whose tool call started it. If a subagent names only its own
+ * session, the record of the call contains both ids.
  */
 const startedSql = (more = ''): string => /* sql */ `
 WITH s AS (SELECT context, project, toolCallId FROM started WHERE project = ? ${more})
@@ -93,18 +134,21 @@ interface DetailRow extends ContextRow {
 const selectDetail = selectContext.replace(
   hashColumn,
   `${hashColumn},
-   (SELECT COUNT(*) FROM context n WHERE n.line = c.line AND n.depth = c.depth + 1) + (SELECT COUNT(*) FROM line l WHERE l.origin = c.seq) AS children,
+   (SELECT COUNT(*) FROM context n WHERE n.run = c.run AND n.depth = c.depth + 1) + (SELECT COUNT(*) FROM firstParentRun l WHERE l.origin = c.seq) AS children,
    (SELECT p.contextTokens FROM context p WHERE p.seq = c.parent) AS parentTokens`,
 );
 
 /**
- * What the sessions that end in these commits are called. Subagents' files are of the session, too: the file that ends here gives
- * the name, else the session's own, which has the shorter path.
+ * Titles of the branches that end in these commits: the name of the branch, else that of its session, else the title in its file. A session has several files if it has subagents: the file that ends
+ * here gives the title, else the main file, which has the shortest path.
  */
 const selectTitles = /* sql */ `
-SELECT c.seq, (
+SELECT c.seq, COALESCE((
+  SELECT m.title FROM branchMark m JOIN context f ON f.seq = m.context
+   WHERE f.run = c.run AND f.depth <= c.depth AND m.title IS NOT NULL ORDER BY f.depth DESC LIMIT 1), (
+  SELECT m.title FROM sessionMark m WHERE m.project = c.project AND m.sessionId = c.sessionId), (
   SELECT s.title FROM source s WHERE s.project = c.project AND s.sessionId = c.sessionId AND s.title IS NOT NULL
-   ORDER BY EXISTS (SELECT 1 FROM json_each(s.tips) WHERE value = c.seq) DESC, length(s.path), s.no DESC LIMIT 1) AS title
+   ORDER BY EXISTS (SELECT 1 FROM json_each(s.tips) WHERE value = c.seq) DESC, length(s.path), s.no DESC LIMIT 1)) AS title
   FROM context c WHERE c.seq IN (SELECT value FROM json_each(?))`;
 
 function detailsOf(chain: Chain, seqs: readonly CommitSeq[]): Map<CommitSeq, Detail> {
@@ -135,7 +179,7 @@ function detailsOf(chain: Chain, seqs: readonly CommitSeq[]): Map<CommitSeq, Det
         errors: row.errors,
         ...(row.type === 'compaction' && row.parentTokens !== null && { replacedTokens: row.parentTokens }),
         ...(startedBy && { startedBy }),
-        ...(row.children === 0 && { tipOf: titles.get(row.seq) ?? row.summary ?? row.id }),
+        ...(row.children === 0 && { tipOf: titles.get(row.seq) ?? (row.intact ? row.summary : null) ?? row.id }),
       };
       return [row.seq, detail] as const;
     }),

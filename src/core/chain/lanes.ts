@@ -1,11 +1,17 @@
 import type { CommitSeq } from '../base/index.js';
 
-/** A commit as the picture of a chain needs it. */
+/** The fields of a commit that the layout needs. */
 export interface Node {
   readonly seq: CommitSeq;
   readonly parent: CommitSeq | null;
   /** Milliseconds since 1970. */
   readonly createdAt: number;
+  /** Made in Stemma by a fork or an edit: never part of the trunk that it left. */
+  readonly forked: boolean;
+  /** On the branch that an imported session ends with. */
+  readonly current?: boolean;
+  /** The first commit of a subagent, with the commit whose call started it. */
+  readonly startedBy?: CommitSeq;
 }
 
 export interface LaneEdge {
@@ -16,88 +22,232 @@ export interface LaneEdge {
 export interface LaneRow {
   readonly seq: CommitSeq;
   readonly lane: number;
-  /** The lines from this row down to the next one. */
+  /** Edges from this row down to the next row. */
   readonly edges: readonly LaneEdge[];
-  /** The lanes in use at this row. */
+  /** Number of lanes in use at this row. */
   readonly width: number;
 }
 
-/** A picture of commits in lanes that gives any range of its rows without laying out those far above it again. */
+/** A commit graph laid out in lanes. It returns any range of rows without repeating the layout from the top. */
 export interface Lanes {
   readonly total: number;
   rows(offset: number, limit: number): LaneRow[];
+  /** The row of a commit; undefined if the graph does not contain it. */
+  rowOf(seq: CommitSeq): number | undefined;
 }
 
-/** Every so many rows the lanes are remembered, so that a range begins near where it is wanted. */
+/** Number of rows between saved lane states, so that a range starts near its first row. */
 const rememberEvery = 256;
 
-/** A lane holds the commit that its line leads down to, or nothing. */
+/** For each lane, the commit that its edge leads down to, or null if the lane is free. */
 type Active = (CommitSeq | null)[];
 
 /**
- * Lays out commits newest first, children before parents, in as few lanes as their branches need. `nodes` come in the
- * order in which they were recorded: a parent before its children.
+ * Lays out commits newest first, children before parents. `nodes` must be in recorded order, a parent before its children.
+ *
+ * Every branch has one lane from its tip to the commit that it left. Trunks get their lanes first, then subagents, then the
+ * agent's own side branches, then forks. So a fork never moves a trunk. With `together`, the rows of a session and of what
+ * left it are adjacent, and no lane passes another session.
  */
-export function layOut(nodes: readonly Node[]): Lanes {
-  const order = newestFirst(nodes);
+export function layOut(nodes: readonly Node[], options: { readonly together?: boolean } = {}): Lanes {
+  const tree = treeOf(nodes);
+  const order = options.together ? familiesTogether(tree, newestFirst(tree)) : newestFirst(tree);
+  const rowOf = new Int32Array(nodes.length);
+  order.forEach((at, row) => {
+    rowOf[at] = row;
+  });
+  const laneOf = lanesOf(tree, rowOf);
   const remembered: Active[] = [[]];
-  const advance = (active: Active, at: number): LaneRow => {
-    const node = order[at] as Node;
-    const lane = laneFor(active, node.seq);
+  const advance = (active: Active, row: number): LaneRow => {
+    const at = order[row] as number;
+    const node = nodes[at] as Node;
+    const lane = laneOf[at] as number;
+    while (active.length < lane) active.push(null);
     active[lane] = node.parent;
-    const next = order[at + 1];
-    const target = next && firstLaneOf(active, next.seq);
-    const edges = active.flatMap((awaited, from): LaneEdge[] =>
-      awaited === null ? [] : [{ fromLane: from, toLane: awaited === next?.seq && target !== undefined ? target : from }],
-    );
-    const width = Math.max(lane + 1, active.findLastIndex((awaited) => awaited !== null) + 1);
-    if (next) for (const [from, awaited] of active.entries()) if (awaited === next.seq && from !== target) active[from] = null;
+    const nextAt = order[row + 1];
+    const next = nextAt === undefined ? undefined : nodes[nextAt];
+    const target = nextAt === undefined ? 0 : (laneOf[nextAt] as number);
+    const edges: LaneEdge[] = [];
+    let last = -1;
+    for (let from = 0; from < active.length; from++) {
+      const awaited = active[from] ?? null;
+      if (awaited === null) continue;
+      last = from;
+      edges.push({ fromLane: from, toLane: awaited === next?.seq ? target : from });
+      if (awaited === next?.seq && from !== target) active[from] = null;
+    }
     while (active.length && active.at(-1) === null) active.pop();
-    return { seq: node.seq, lane, edges, width };
+    return { seq: node.seq, lane, edges, width: Math.max(lane, last) + 1 };
   };
   const stateAt = (block: number): Active => {
     for (let known = remembered.length - 1; known < block; known++) {
       const active = [...(remembered[known] as Active)];
-      for (let at = known * rememberEvery; at < (known + 1) * rememberEvery; at++) advance(active, at);
+      for (let row = known * rememberEvery; row < (known + 1) * rememberEvery; row++) advance(active, row);
       remembered.push(active);
     }
     return [...(remembered[block] as Active)];
   };
   return {
     total: order.length,
+    rowOf: (seq) => {
+      const at = tree.placeOf.get(seq);
+      return at === undefined ? undefined : rowOf[at];
+    },
     rows(offset, limit) {
       const end = Math.min(offset + limit, order.length);
       if (offset >= end) return [];
       const block = Math.floor(offset / rememberEvery);
       const active = stateAt(block);
       const rows: LaneRow[] = [];
-      for (let at = block * rememberEvery; at < end; at++) {
-        const row = advance(active, at);
-        if (at >= offset) rows.push(row);
+      for (let row = block * rememberEvery; row < end; row++) {
+        const drawn = advance(active, row);
+        if (row >= offset) rows.push(drawn);
       }
       return rows;
     },
   };
 }
 
-/** The leftmost lane that leads to the commit, else the leftmost free one. */
-function laneFor(active: Active, seq: CommitSeq): number {
-  const lane = firstLaneOf(active, seq) ?? active.indexOf(null);
-  return lane >= 0 ? lane : active.length;
+/** The commits by their place in the list, with the place of each parent, or -1. A parent has a lower place than its child. */
+interface Tree {
+  readonly nodes: readonly Node[];
+  readonly placeOf: ReadonlyMap<CommitSeq, number>;
+  readonly parents: Int32Array;
 }
 
-function firstLaneOf(active: Active, seq: CommitSeq): number | undefined {
-  const lane = active.indexOf(seq);
-  return lane >= 0 ? lane : undefined;
+function treeOf(nodes: readonly Node[]): Tree {
+  const placeOf = new Map<CommitSeq, number>();
+  const parents = new Int32Array(nodes.length);
+  nodes.forEach(({ seq, parent }, at) => {
+    placeOf.set(seq, at);
+    parents[at] = parent === null ? -1 : (placeOf.get(parent) ?? -1);
+  });
+  return { nodes, placeOf, parents };
 }
 
-/** By time, but never a parent above its child, whatever the clocks of the recorders said. */
-function newestFirst(nodes: readonly Node[]): Node[] {
-  const times = new Map<CommitSeq, number>();
-  for (const node of nodes)
-    times.set(
-      node.seq,
-      Math.max(node.createdAt, node.parent === null ? Number.NEGATIVE_INFINITY : (times.get(node.parent) ?? Number.NEGATIVE_INFINITY)),
-    );
-  return [...nodes].sort((a, b) => (times.get(b.seq) ?? 0) - (times.get(a.seq) ?? 0) || b.seq - a.seq);
+/** A branch: commits of one line, each the main child of the one before. */
+interface Branch {
+  /** The place of its first commit. */
+  readonly first: number;
+  /** The rows that the branch and its edge to the commit that it left take up. */
+  from: number;
+  to: number;
+}
+
+/** The lane of every commit. */
+function lanesOf(tree: Tree, rowOf: Int32Array): Int32Array {
+  const { nodes, parents } = tree;
+  const main = mainChildren(tree);
+  const branchAt: Branch[] = [];
+  const ranks: Branch[][] = [[], [], [], []];
+  nodes.forEach((node, at) => {
+    const parent = parents[at] as number;
+    const row = rowOf[at] as number;
+    const continued = parent >= 0 && main[parent] === at ? branchAt[parent] : undefined;
+    const branch = continued ?? { first: at, from: row, to: parent < 0 ? row : (rowOf[parent] as number) - 1 };
+    branch.from = Math.min(branch.from, row);
+    if (!continued) ranks[rankOf(node)]?.push(branch);
+    branchAt.push(branch);
+  });
+  const laneOfBranch = new Map<Branch, number>();
+  const taken: Taken[] = [];
+  for (const branches of ranks)
+    for (const [branch, lane] of fill(
+      taken,
+      branches.sort((a, b) => a.from - b.from),
+    ))
+      laneOfBranch.set(branch, lane);
+  return Int32Array.from(branchAt, (branch) => laneOfBranch.get(branch) ?? 0);
+}
+
+/** Trunks, then subagents, then branches that the agent made, then forks. */
+function rankOf(first: Node): 0 | 1 | 2 | 3 {
+  if (first.parent !== null) return first.forked ? 3 : 2;
+  return first.startedBy === undefined ? 0 : 1;
+}
+
+/**
+ * The place of the child that continues the branch of each commit, or -1. A fork never continues a commit that is not a fork. Of the other
+ * children, it is the one that leads to the end of the imported session, else the one recorded first.
+ */
+function mainChildren({ nodes, parents }: Tree): Int32Array {
+  const main = new Int32Array(nodes.length).fill(-1);
+  nodes.forEach((node, at) => {
+    const parent = parents[at] as number;
+    if (parent < 0 || (node.forked && !nodes[parent]?.forked)) return;
+    const best = nodes[main[parent] as number];
+    if (!best || (best.forked && !node.forked) || (best.forked === node.forked && !best.current && node.current)) main[parent] = at;
+  });
+  return main;
+}
+
+/** The rows of a lane that are taken, as ranges from top to bottom. */
+type Taken = { readonly from: number; readonly to: number }[];
+
+/** Puts branches, sorted by their first row, into the leftmost lanes that are free at all their rows. */
+function fill(taken: Taken[], branches: readonly Branch[]): [Branch, number][] {
+  const added: Taken[] = [];
+  const places = taken.map(() => 0);
+  const isFree = (lane: number, { from, to }: Branch): boolean => {
+    const last = added[lane]?.at(-1);
+    if (last && last.to >= from) return false;
+    const ranges = taken[lane] ?? [];
+    let at = places[lane] ?? 0;
+    while (at < ranges.length && (ranges[at]?.to ?? 0) < from) at++;
+    places[lane] = at;
+    const next = ranges[at];
+    return !next || next.from > to;
+  };
+  const lanes = branches.map((branch): [Branch, number] => {
+    let lane = 0;
+    while (lane < Math.max(taken.length, added.length) && !isFree(lane, branch)) lane++;
+    const ranges = added[lane] ?? [];
+    ranges.push({ from: branch.from, to: branch.to });
+    added[lane] = ranges;
+    return [branch, lane];
+  });
+  added.forEach((ranges, lane) => {
+    taken[lane] = [...(taken[lane] ?? []), ...ranges].sort((a, b) => a.from - b.from);
+  });
+  return lanes;
+}
+
+/** The places by time, the newest first, but never a parent above its child, even if clocks disagree. */
+function newestFirst({ nodes, parents }: Tree): Int32Array {
+  const times = new Float64Array(nodes.length);
+  nodes.forEach((node, at) => {
+    const parent = parents[at] as number;
+    times[at] = parent < 0 ? node.createdAt : Math.max(node.createdAt, times[parent] as number);
+  });
+  return Int32Array.from(nodes, (_, at) => at).sort((a, b) => (times[b] as number) - (times[a] as number) || b - a);
+}
+
+/** Moves the rows of a session, its forks and its subagents together, the session with the newest row first. */
+function familiesTogether({ nodes, placeOf, parents }: Tree, order: Int32Array): Int32Array {
+  const roots = new Int32Array(nodes.length).fill(-1);
+  const up = (at: number): number => {
+    const parent = parents[at] as number;
+    const { startedBy } = nodes[at] as Node;
+    return parent >= 0 ? parent : startedBy === undefined ? -1 : (placeOf.get(startedBy) ?? -1);
+  };
+  const rootOf = (from: number): number => {
+    const passed = new Set<number>();
+    let at = from;
+    // A call and the subagent that it started can name each other in damaged records; the set ends such a circle.
+    while ((roots[at] as number) < 0 && up(at) >= 0 && !passed.has(at)) {
+      passed.add(at);
+      at = up(at);
+    }
+    const root = (roots[at] as number) < 0 ? at : (roots[at] as number);
+    for (const one of [...passed, from]) roots[one] = root;
+    return root;
+  };
+  const families = new Map<number, number[]>();
+  for (const at of order) {
+    const root = rootOf(at);
+    const family = families.get(root);
+    if (family) family.push(at);
+    else families.set(root, [at]);
+  }
+  return Int32Array.from([...families.values()].flat());
 }

@@ -1,3 +1,4 @@
+import { crc32 } from 'node:zlib';
 import { type ArtifactNo, StemmaError } from '../base/index.js';
 import {
   countTokens,
@@ -11,30 +12,30 @@ import {
 } from '../formats/index.js';
 import type { Chain } from './chain.js';
 
-/** Raised when an outline holds other things than before, so that stored ones are made again. */
-const parserVersion = 1;
+/** Raise this when the content of outlines changes, so that stored ones are rebuilt. */
+const parserVersion = 2;
 
-/** The outline of a stored delta: kept, or made from its content and kept. */
+/** The outline of a stored delta. It is built from the content and stored at the first read. */
 export function outlineOf(chain: Chain, artifact: ArtifactNo, format: string): Outline {
   const name = `${artifact}:${format}`;
   const recent = chain.outlines.get(name);
   if (recent) return recent;
   const stored = readableOutline(chain, artifact, format);
   const outline = stored ?? outlineOfParsed(parsedOf(chain, artifact, format));
-  if (!stored && !chain.db.readonly) saveOutline(chain, artifact, format, encodeOutline(outline));
+  if (!stored && !chain.db.readonly && chain.db.isFree()) saveOutline(chain, artifact, format, encodeOutline(outline));
   chain.outlines.set(name, outline, outline.entries.length + 1);
   return outline;
 }
 
-/** Outlines of many deltas. Those that are not kept yet are, in one transaction: a sync for each would take longer than all else. */
+/** Outlines of many deltas. Missing ones are stored in one transaction, because one sync for each would be slow. */
 export function outlinesOf(chain: Chain, deltas: readonly { readonly artifact: ArtifactNo; readonly format: string }[]): Outline[] {
-  const isKept = ({ artifact, format }: (typeof deltas)[number]): boolean =>
+  const isStored = ({ artifact, format }: (typeof deltas)[number]): boolean =>
     chain.outlines.get(`${artifact}:${format}`) !== undefined || readableOutline(chain, artifact, format) !== undefined;
   const all = (): Outline[] => deltas.map(({ artifact, format }) => outlineOf(chain, artifact, format));
-  return chain.db.readonly || deltas.every(isKept) ? all() : chain.db.transaction(all);
+  return chain.db.readonly || deltas.every(isStored) || !chain.db.isFree() ? all() : chain.db.transaction(all);
 }
 
-/** The outline that is kept, unless it does not read as one: then it is made again like one that is not there. */
+/** The stored outline. An unreadable one counts as missing, so that it is rebuilt. */
 function readableOutline(chain: Chain, artifact: ArtifactNo, format: string): Outline | undefined {
   try {
     return storedOutline(chain, artifact, format);
@@ -44,7 +45,7 @@ function readableOutline(chain: Chain, artifact: ArtifactNo, format: string): Ou
   }
 }
 
-/** The outline that is kept, if this parser made it. @throws where it does not read as one. */
+/** The stored outline, if this parser version made it. @throws if it does not match its checksum. */
 export function storedOutline(chain: Chain, artifact: ArtifactNo, format: string): Outline | undefined {
   const stored = chain.db.one<{ data: string }>(
     'SELECT data FROM outline WHERE artifact = ? AND format = ? AND parser = ?',
@@ -52,15 +53,31 @@ export function storedOutline(chain: Chain, artifact: ArtifactNo, format: string
     format,
     parserVersion,
   );
-  return stored && decodeOutline(stored.data);
+  if (!stored) return undefined;
+  const data = stored.data.slice(sumLength);
+  if (stored.data.slice(0, sumLength) !== sumOf(artifact, format, data)) throw new Error('the outline does not match its checksum');
+  return decodeOutline(data);
 }
 
-/** Keeps an outline as it is stored (`encodeOutline`, or `outlined` by a planner). */
+/** A checksum in front of the outline, over what it belongs to as well. */
+const sumLength = 8;
+const sumOf = (artifact: ArtifactNo, format: string, data: string): string =>
+  crc32(data, (artifact ^ crc32(format)) >>> 0)
+    .toString(16)
+    .padStart(sumLength, '0');
+
+/** Stores an encoded outline (from `encodeOutline` or `outlined`). */
 export function saveOutline(chain: Chain, artifact: ArtifactNo, format: string, data: string): void {
-  chain.db.run('INSERT OR REPLACE INTO outline (artifact, format, parser, data) VALUES (?, ?, ?, ?)', artifact, format, parserVersion, data);
+  chain.db.run(
+    'INSERT OR REPLACE INTO outline (artifact, format, parser, data) VALUES (?, ?, ?, ?)',
+    artifact,
+    format,
+    parserVersion,
+    sumOf(artifact, format, data) + data,
+  );
 }
 
-/** A stored delta as its format reads it; one of a format that is not known is one text that says so. */
+/** Parses a stored delta. A delta of an unknown format becomes one text entry that says so. */
 export function parsedOf(chain: Chain, artifact: ArtifactNo, format: string): ParsedDelta {
   const name = `${artifact}:${format}`;
   const recent = chain.parsed.get(name);
@@ -71,5 +88,5 @@ export function parsedOf(chain: Chain, artifact: ArtifactNo, format: string): Pa
   return parsed;
 }
 
-/** Tokens that an elided result still costs. */
+/** Tokens of the text that replaces an elided result. */
 export const elidedTokens = (elision: Elision): number => countTokens(elision.text);

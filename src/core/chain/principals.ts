@@ -1,11 +1,11 @@
 import type { CommitSeq, ContextId } from '../base/index.js';
 import type { Chain } from './chain.js';
 
-/** How far commits are listed by their principal, as the `progress` table names it. */
+/** The row of the `progress` table that says up to which commit the list by principal is complete. */
 const progress = 'principals';
 
-/** As many commits are read through for a question as well as they are listed. */
-const readThrough = 512;
+/** Number of unlisted commits that a query scans before it updates the list. */
+const longestScan = 512;
 
 export interface Newest {
   readonly seq: CommitSeq;
@@ -15,21 +15,31 @@ export interface Newest {
 }
 
 /**
- * The newest commit of a principal at or before an instant (C11). `condition` is SQL on the commit as `c`, in words of the program's own.
- * Commits are listed by principal here and not when they are made: each would pay for what few ask.
+ * Commits that record the principal's own work (C11). A commit that Stemma made on top of a chain, such as a fork or a rerun, is not the work
+ * of the agent whose chain it is, even where an older version wrote the agent's name into it.
+ */
+const isOwnWork = `(c.forked = 0 OR (
+  WITH RECURSIVE up(parent, principal, forked) AS (
+    SELECT c.parent, c.principal, c.forked
+    UNION ALL SELECT p.parent, p.principal, p.forked FROM up JOIN context p ON p.seq = up.parent WHERE up.forked = 1)
+  SELECT principal FROM up WHERE forked = 0 LIMIT 1) IS NOT c.principal)`;
+
+/**
+ * The newest commit of a principal at or before an instant (C11, C25). `condition` is a constant SQL condition on the commit `c`.
+ * The list by principal is updated here and not at each commit, because few callers need it.
  */
 export function newestOf(chain: Chain, principal: string, at: number, condition = 'TRUE'): Newest | undefined {
-  if (!chain.db.readonly && lastCommit(chain) - listed(chain) > readThrough) chain.db.transaction(() => list(chain));
+  if (!chain.db.readonly && lastCommit(chain) - listed(chain) > longestScan && chain.db.isFree()) chain.db.transaction(() => list(chain));
   const old = chain.db.one<Newest>(
     `SELECT c.seq, c.id, c.createdAt FROM principalCommit m JOIN context c ON c.seq = m.context
-      WHERE m.project = ? AND m.principal = ? AND m.createdAt <= ? AND (${condition}) ORDER BY m.createdAt DESC, m.context DESC LIMIT 1`,
+      WHERE m.project = ? AND m.principal = ? AND m.createdAt <= ? AND (${condition}) AND ${isOwnWork} ORDER BY m.createdAt DESC, m.context DESC LIMIT 1`,
     chain.project,
     principal,
     at,
   );
   const fresh = chain.db.one<Newest>(
     `SELECT c.seq, c.id, c.createdAt FROM context c
-      WHERE c.seq > ? AND c.project = ? AND c.principal = ? AND c.createdAt <= ? AND (${condition}) ORDER BY c.createdAt DESC, c.seq DESC LIMIT 1`,
+      WHERE c.seq > ? AND +c.project = ? AND c.principal = ? AND c.createdAt <= ? AND (${condition}) AND ${isOwnWork} ORDER BY c.createdAt DESC, c.seq DESC LIMIT 1`,
     listed(chain),
     chain.project,
     principal,
@@ -40,10 +50,10 @@ export function newestOf(chain: Chain, principal: string, at: number, condition 
 
 const lastCommit = (chain: Chain): number => chain.db.one<{ seq: number | null }>('SELECT MAX(seq) AS seq FROM context')?.seq ?? 0;
 
-/** Up to which commit the list is whole. */
+/** The last commit of the list. */
 function listed(chain: Chain): number {
   const row = chain.db.one<{ value: number }>('SELECT value FROM progress WHERE project = ? AND name = ?', chain.project, progress);
-  // Commits that are not there yet cannot be listed: a byte of it has changed.
+  // A value beyond the last commit is damaged: start again from the first commit.
   return row && row.value <= lastCommit(chain) ? row.value : 0;
 }
 
@@ -51,7 +61,7 @@ function list(chain: Chain): void {
   const until = lastCommit(chain);
   chain.db.run(
     `INSERT OR IGNORE INTO principalCommit (project, principal, createdAt, context)
-     SELECT project, principal, createdAt, seq FROM context WHERE seq > ? AND seq <= ? AND project = ? AND principal IS NOT NULL`,
+     SELECT project, principal, createdAt, seq FROM context WHERE seq > ? AND seq <= ? AND +project = ? AND principal IS NOT NULL`,
     listed(chain),
     until,
     chain.project,
@@ -64,7 +74,7 @@ function list(chain: Chain): void {
   );
 }
 
-/** Commits that are not listed as what they are, or not at all though they should be. */
+/** Commits that are missing in the list or listed with wrong values. */
 export const wronglyListed = (chain: Chain): ContextId[] =>
   chain.db
     .all<{ id: ContextId }>(
@@ -78,7 +88,7 @@ export const wronglyListed = (chain: Chain): ContextId[] =>
     )
     .map(({ id }) => id);
 
-/** Forgets the list: who asks next has it made again. */
+/** Deletes the list. The next query rebuilds it. */
 export function dropList(chain: Chain): void {
   chain.db.run('DELETE FROM principalCommit');
   chain.db.run('DELETE FROM progress WHERE name = ?', progress);

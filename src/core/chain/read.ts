@@ -2,26 +2,27 @@ import { type ContextId, type Timestamp, timestampOf } from '../base/index.js';
 import type { Commit } from '../contract/index.js';
 import { type Chain, type ContextRow, type Resolved, selectContext, toCommit } from './chain.js';
 import { childrenOf, commitAt, commitOf } from './find.js';
+import { hiddenCommits } from './hidden.js';
 import { newestOf } from './principals.js';
 import { backwards } from './walk.js';
 
-/** A commit with its place: its children and how many commits are before it. */
+/** A commit with its children and its depth. */
 export function show(chain: Chain, id: ContextId): Commit & { children: ContextId[]; depth: number } {
   const row = commitOf(chain, id);
   return { ...toCommit(row), children: childrenOf(chain, row).map((child) => child.id), depth: row.depth };
 }
 
-/** From the commit back towards the root, at most `depth` commits. */
+/** The commit and its ancestors, newest first, at most `depth` of them. */
 export function history(chain: Chain, id: ContextId, depth = Number.MAX_SAFE_INTEGER): Commit[] {
   const commits: Commit[] = [];
   if (depth > 0) for (const step of backwards(chain, commitOf(chain, id))) if (commits.push(toCommit(commitAt(chain, step.seq))) >= depth) break;
   return commits;
 }
 
-/** The commits that were made after the one with this running number, in that order, each with its own. */
+/** The commits recorded after this row number, in order. */
 export function commitsAfter(chain: Chain, seq: number, limit: number): { readonly seq: number; readonly commit: Commit }[] {
   return chain.db
-    .all<ContextRow>(`${selectContext} WHERE c.seq > ? AND c.project = ? ORDER BY c.seq LIMIT ?`, seq, chain.project, limit)
+    .all<ContextRow>(`${selectContext} WHERE c.seq > ? AND +c.project = ? ORDER BY c.seq LIMIT ?`, seq, chain.project, limit)
     .map((row) => ({ seq: row.seq, commit: toCommit(row) }));
 }
 
@@ -31,7 +32,7 @@ export function resolve(chain: Chain, principal: string, at: Timestamp): Resolve
   return row ? { id: row.id, at: timestampOf(row.createdAt) } : { id: null, at: null };
 }
 
-/** Sets what may change of a commit, and keeps what was there before with its time (C13). */
+/** Sets the summary or tags of a commit, and keeps the earlier values as a version (C13). */
 export function update(
   chain: Chain,
   id: ContextId,
@@ -64,25 +65,27 @@ export interface TipFilter {
   readonly ticketId?: string | undefined;
 }
 
-/** The commits that nothing stands on, newest first. */
+/** Commits without children, newest first, without those of deleted sessions and branches. */
 export function tips(chain: Chain, filter: TipFilter): Commit[] {
+  const hidden = hiddenCommits(chain, { archived: true });
   return tipRows(chain)
-    .filter((row) => matches(row, filter))
+    .filter((row) => matches(row, filter) && !hidden.has(row.seq))
     .map(toCommit);
 }
 
+/** Whether a commit matches every given field of the filter. */
 export const matches = (row: Pick<ContextRow, 'template' | 'principal' | 'sessionId' | 'ticketId'>, filter: TipFilter): boolean =>
   (filter.template === undefined || row.template === filter.template) &&
   (filter.principal === undefined || row.principal === filter.principal) &&
   (filter.sessionId === undefined || row.sessionId === filter.sessionId) &&
   (filter.ticketId === undefined || row.ticketId === filter.ticketId);
 
-/** A tip ends its line, and no other line branches off from it. */
+/** A tip is the last commit of its run, and no other run branches off from it. */
 function tipRows(chain: Chain): ContextRow[] {
   return chain.db.all<ContextRow>(
     `${selectContext} WHERE c.seq IN (
-       SELECT (SELECT seq FROM context WHERE line = l.no ORDER BY depth DESC LIMIT 1) FROM line l WHERE l.project = ?)
-       AND NOT EXISTS (SELECT 1 FROM line b WHERE b.origin = c.seq)
+       SELECT (SELECT seq FROM context WHERE run = l.no ORDER BY depth DESC LIMIT 1) FROM firstParentRun l WHERE l.project = ?)
+       AND NOT EXISTS (SELECT 1 FROM firstParentRun b WHERE b.origin = c.seq)
      ORDER BY c.createdAt DESC, c.seq DESC`,
     chain.project,
   );

@@ -5,25 +5,25 @@ import { commitAt } from './find.js';
 import { keepInSteps, keptResults } from './materialize.js';
 import { walk } from './walk.js';
 
-/** From so many commits on a walk is long, and from so many tokens on what it gives is. */
+/** The number of commits and tokens from which a walk result is worth caching. */
 export interface RestLimits {
   readonly commits: number;
   readonly tokens: number;
 }
 const usual: RestLimits = { commits: 1_024, tokens: 4 * 1024 * 1024 };
 
-/** Fewer new commits are not looked at for their own sake. */
-const worthALook = 64;
+/** The number of new commits that makes a scan worthwhile. */
+const scanAfter = 64;
 
-/** How far commits have been looked at, as the `progress` table names it. */
+/** The row of the `progress` table that says up to which commit the scan got. */
 const progress = 'rest';
 
-/** Whether so much was committed since the last time that it is to be looked at for places to rest. */
-export const restIsDue = (chain: Chain): boolean => lastCommit(chain) - looked(chain) >= worthALook;
+/** Whether enough commits are new to scan them for results worth caching. */
+export const restIsDue = (chain: Chain): boolean => lastCommit(chain) - looked(chain) >= scanAfter;
 
 /**
- * Keeps what a walk gives at the places to rest of what was committed since the last time (C23), so that whoever reads a long chain, or a
- * fork of it, goes on from there. In steps between which others may work; returns how many were kept.
+ * Caches walk results at intervals along long chains (C23), so that reading a later commit or a fork starts from there.
+ * It yields between steps, so that other work can run. Returns the number of results that it cached.
  */
 export function* keepRestPoints(chain: Chain, limits = usual): Generator<undefined, number> {
   let kept = 0;
@@ -37,11 +37,11 @@ export function* keepRestPoints(chain: Chain, limits = usual): Generator<undefin
   return kept;
 }
 
-/** Twice as far each time, so that all the results that are kept of a chain weigh at most twice its longest. */
+/** Distances double, so that all results of a chain together are at most twice as large as the longest. */
 const placesToRest = (chain: Chain, limits: RestLimits): CommitSeq[] =>
   chain.db
     .all<{ seq: CommitSeq }>(
-      `SELECT seq FROM context WHERE seq > ? AND project = ?
+      `SELECT seq FROM context WHERE seq > ? AND +project = ?
           AND ((depth >= ? AND depth & (depth - 1) = 0)
             OR (contextTokens >= ? AND type = 'delta' AND tokenCount > 0
                 AND CAST(log2(contextTokens) AS INTEGER) > IFNULL(CAST(log2(contextTokens - tokenCount) AS INTEGER), 0)))
@@ -53,7 +53,7 @@ const placesToRest = (chain: Chain, limits: RestLimits): CommitSeq[] =>
     )
     .map(({ seq }) => seq);
 
-/** False where the walk is short (a compaction is near), kept already, or none that is put together delta by delta. */
+/** Returns false if the walk is short, is cached already, or cannot be built delta by delta. */
 function* keepAt(chain: Chain, seq: CommitSeq, limits: RestLimits): Generator<undefined, boolean> {
   const tip = commitAt(chain, seq);
   const isKept = chain.db.one(`SELECT 1 FROM ${keptResults} WHERE context = ? AND stop = 'compaction' AND format = ?`, seq, tip.format);
@@ -62,14 +62,14 @@ function* keepAt(chain: Chain, seq: CommitSeq, limits: RestLimits): Generator<un
   try {
     return yield* keepInSteps(chain, way, readerOf(tip.format));
   } catch (error) {
-    // What is damaged or elsewhere is told to whoever asks for it.
+    // Damaged or missing content is reported when a user reads it.
     if (error instanceof StemmaError) return false;
     throw error;
   }
 }
 
 const lastCommit = (chain: Chain): number =>
-  chain.db.one<{ seq: number }>('SELECT seq FROM context WHERE project = ? ORDER BY seq DESC LIMIT 1', chain.project)?.seq ?? 0;
+  chain.db.one<{ seq: number }>('SELECT seq FROM context WHERE +project = ? ORDER BY seq DESC LIMIT 1', chain.project)?.seq ?? 0;
 
 const looked = (chain: Chain): number =>
   chain.db.one<{ value: number }>('SELECT value FROM progress WHERE project = ? AND name = ?', chain.project, progress)?.value ?? 0;

@@ -5,11 +5,11 @@ import type { Chain, Materialized } from './chain.js';
 import { childrenOf, commitOf } from './find.js';
 import { materialize } from './materialize.js';
 
-/** A version of a template: what kind of agent, as whoever runs it describes that (C16). */
+/** A version of a template. A template describes a kind of agent (C16). */
 export interface Template {
   readonly name: string;
   readonly version: number;
-  /** `name@version`, as commits carry it. */
+  /** `name@version`, as in commits. */
   readonly template: string;
   readonly artifactRef: ArtifactRef;
   readonly contentType: string;
@@ -27,9 +27,10 @@ interface TemplateRow {
 
 const columns = 'name, version, artifact, author, createdAt';
 
-/** Keeps content under a name as its next version; the content of the last version again is that version. */
+/** Stores content as the next version of a template. The same content as the last version returns that version. */
 export function putTemplate(chain: Chain, input: { name: string; bytes: Uint8Array; contentType: string; author?: string | undefined }): Template {
-  if (input.name.includes('@')) throw badRequest('name', `${inWords(input.name)} names a version: versions are counted here, give the name alone`);
+  if (input.name.includes('@'))
+    throw badRequest('name', `${inWords(input.name)} contains "@". Give the name without a version; Stemma numbers the versions.`);
   return chain.artifacts.transaction(() => {
     const { no } = chain.artifacts.put(input.bytes, { contentType: input.contentType });
     const last = rowOf(chain, input.name);
@@ -54,14 +55,14 @@ export function putTemplate(chain: Chain, input: { name: string; bytes: Uint8Arr
   });
 }
 
-/** The version that `name@version` names, the last where no version is named. @throws NOT_FOUND */
+/** Finds a template by `name@version`, or the last version by `name`. @throws NOT_FOUND */
 export function templateOf(chain: Chain, template: string): Template {
   const row = find(chain, template);
-  if (!row) throw notFound(template, `no template ${inWords(template)} is in this project`);
+  if (!row) throw notFound(template, `This project has no template ${inWords(template)}.`);
   return toTemplate(chain, row);
 }
 
-/** Every version of every template, or of one, newest first. */
+/** All versions of all templates, or of one, newest first. */
 export const listTemplates = (chain: Chain, name?: string): Template[] =>
   chain.db
     .all<TemplateRow>(
@@ -82,19 +83,19 @@ export interface Instantiation {
 }
 
 export interface Instance extends Materialized {
-  /** `name@version` of the record where there is one, else the free string that was given. */
+  /** `name@version` of the stored template, else the string that was given. */
   readonly template: string;
   readonly templateRef: ArtifactRef | null;
   readonly context: ContextId | null;
-  /** What it comes to: no context, the end of a chain, or a commit that others go on from already. */
+  /** `fresh`: no context. `resume`: a commit without children. `fork`: a commit that has children. */
   readonly start: 'fresh' | 'resume' | 'fork';
 }
 
-/** Puts what an agent is and what it knows together (seed, "Instantiation"): the same call, whatever the context is. */
+/** Combines a template with a context, and records that it did. The same call starts, resumes and forks an agent. */
 export function instantiate(chain: Chain, input: Instantiation): Instance {
   return chain.artifacts.transaction(() => {
     const row = find(chain, input.template);
-    if (!row && input.template.includes('@')) throw notFound(input.template, `no template ${inWords(input.template)} is in this project`);
+    if (!row && input.template.includes('@')) throw notFound(input.template, `This project has no template ${inWords(input.template)}.`);
     const template = row ? toTemplate(chain, row) : undefined;
     const commit = input.context === null ? null : commitOf(chain, input.context, 'context');
     const made = materialize(chain, { id: input.context, format: input.format, stop: input.stop });

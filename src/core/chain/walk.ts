@@ -1,20 +1,20 @@
-import { badRequest, type ContextId } from '../base/index.js';
+import { badRequest, type ContextId, corrupt, type StemmaError } from '../base/index.js';
 import type { Stop } from '../contract/index.js';
-import type { Chain, ContextRow, Step } from './chain.js';
-import { commitOf, isAncestor, originOf } from './find.js';
+import { type Chain, type ContextRow, intactColumn, requireIdentity, type Step } from './chain.js';
+import { commitAt, commitOf, isAncestor, originOf } from './find.js';
 
-const selectStep = 'SELECT seq, id, parent, line, depth, type, artifact, format, messageCount, tokenCount FROM context';
+const selectStep = `SELECT seq, id, parent, run, depth, type, artifact, format, messageCount, tokenCount, ${intactColumn} FROM context c`;
 
-/** A materialization, as the commits that give it its content, root first. */
+/** The commits that contribute content to a materialization, root first. */
 export interface Walk {
   readonly tip: ContextRow;
   /** The commits whose content is part of the result (rules C3 to C5). */
   readonly contributing: readonly Step[];
-  /** `stop` in the form that caches and messages use: a full id instead of a prefix. */
+  /** The stop with a full id instead of a prefix, as caches and messages use it. */
   readonly stop: 'compaction' | 'root' | ContextId;
 }
 
-/** Walks from a commit towards the root and says which commits give content. @throws BAD_REQUEST where the stop is no ancestor. */
+/** Walks from a commit towards the root and collects the contributing commits. @throws BAD_REQUEST if the stop is not an ancestor. */
 export function walk(chain: Chain, tip: ContextRow, stop: Stop = 'compaction'): Walk {
   if (stop === 'compaction') return { tip, stop, contributing: collect(chain, tip, isResetPoint) };
   if (stop === 'root') {
@@ -23,7 +23,7 @@ export function walk(chain: Chain, tip: ContextRow, stop: Stop = 'compaction'): 
   }
   const end = commitOf(chain, stop, 'stop');
   if (!isAncestor(chain, end, tip))
-    throw badRequest('stop', `${end.id} is neither ${tip.id} nor an ancestor of it, so a walk from ${tip.id} never meets it`, {
+    throw badRequest('stop', `The stop ${end.id} is not an ancestor of ${tip.id}.`, {
       id: tip.id,
       stop: end.id,
     });
@@ -31,13 +31,13 @@ export function walk(chain: Chain, tip: ContextRow, stop: Stop = 'compaction'): 
   return { tip, stop: end.id, contributing: all.filter((row) => row.seq === end.seq || carriesNewContent(row)) };
 }
 
-/** Every commit from the root to the tip, whatever it carries. */
+/** All commits from the root to the tip. */
 export const lineage = (chain: Chain, tip: ContextRow): readonly Step[] => collect(chain, tip, () => false);
 
-/** C3: a compaction or a snapshot stands for all that is before it. */
+/** C3: a compaction or a snapshot replaces everything before it. */
 const isResetPoint = (row: Step): boolean => row.type !== 'delta';
 
-/** C4: a compaction's summary and a snapshot's copy repeat what the deltas say; only a snapshot without a parent is new. */
+/** C4: compactions and snapshots repeat what the deltas contain. Only a snapshot without a parent adds content. */
 const carriesNewContent = (row: Step): boolean => row.type === 'delta' || (row.type === 'snapshot' && row.parent === null);
 
 function collect(chain: Chain, tip: Step, isLast: (row: Step) => boolean): Step[] {
@@ -49,21 +49,31 @@ function collect(chain: Chain, tip: Step, isLast: (row: Step) => boolean): Step[
   return rows.reverse();
 }
 
-/** How many rows are read at once while walking: a walk that ends early reads little, a long one few ranges. */
+/** Rows per query while walking. The range grows, so short walks read little and long walks need few queries. */
 const firstRange = 64;
 const longestRange = 4_096;
 
-type Place = Pick<Step, 'line' | 'depth'>;
+type Place = Pick<Step, 'run' | 'depth'>;
 
-/** From the commit towards the root, line by line, each line as ranges of it. */
+/** Yields the commits from here to the root. It reads each run in ranges. @throws CORRUPT if a commit on the way is lost. */
 export function* backwards(chain: Chain, tip: Place): Generator<Step> {
   let from: Place | undefined = tip;
   let range = firstRange;
+  let child: Step | undefined;
   while (from) {
-    const { line, depth }: Place = from;
-    const rows: Step[] = chain.db.all<Step>(`${selectStep} WHERE line = ? AND depth <= ? ORDER BY depth DESC LIMIT ?`, line, depth, range);
-    yield* rows;
-    from = rows.length === range ? { line, depth: depth - range } : originOf(chain, line);
+    const { run, depth }: Place = from;
+    const rows: Step[] = chain.db.all<Step>(`${selectStep} WHERE run = ? AND depth <= ? ORDER BY depth DESC LIMIT ?`, run, depth, range);
+    for (const row of rows) {
+      if (child && child.parent !== row.seq) throw lostParent(child);
+      child = row;
+      if (!row.intact) requireIdentity(commitAt(chain, row.seq));
+      yield row;
+    }
+    from = rows.length === range ? { run, depth: depth - range } : originOf(chain, run);
     range = Math.min(range * 4, longestRange);
   }
+  if (child && child.parent !== null) throw lostParent(child);
 }
+
+const lostParent = ({ id }: Step): StemmaError =>
+  corrupt(id, `The parent of ${id} is lost with a damaged part of the database. Run "stemma fsck --repair", or import its file again.`);

@@ -2,13 +2,13 @@ import { badRequest, inWords, isObject, type Json, stringAt } from '../base/inde
 import type { ExperienceRecord, KnowledgeChunk } from '../contract/index.js';
 import { spacedJson } from '../formats/index.js';
 
-/** One part of a block: a heading and what stands below it, each line on its own. */
+/** A part of a block: a heading and its lines. */
 interface Section {
   readonly heading: string;
   readonly lines: readonly string[];
 }
 
-/** The one way in which blocks are set: a title, sections with an empty line before each, lines without blanks at their end. */
+/** Formats a block: a title, then sections, each after an empty line. Lines have no trailing spaces. */
 function block(title: string, sections: readonly Section[]): string {
   const filled = sections.filter((section) => section.lines.length > 0);
   if (filled.length === 0) return '';
@@ -22,7 +22,7 @@ function block(title: string, sections: readonly Section[]): string {
 
 const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim();
 
-/** The todo block: the plan as it stands, the item that is next, and the task that was delegated, whether or not there is a plan. */
+/** The todo block: the plan, its next item, and the delegated task, which is shown even without a plan. */
 export function todoBlock(todo: unknown, assignedTask: unknown): string {
   const items = itemsOf(todo);
   const goal = stringAt(todo, 'goal');
@@ -45,7 +45,7 @@ interface TodoItem {
 const itemLine = (item: TodoItem): string =>
   `- [${item.status}] [${item.id}] ${oneLine(item.text)}${item.result ? ` -> ${oneLine(item.result)}` : ''}`;
 
-/** Items of a todo, as a state or as a runtime's own tool has them. */
+/** The items of a todo, in the shape of a state or of a runtime's own tool. */
 function itemsOf(todo: unknown): readonly TodoItem[] {
   const list = isObject(todo) ? todo.items : todo;
   if (!Array.isArray(list)) return [];
@@ -64,9 +64,9 @@ export interface KnowledgeLimits {
 }
 
 /**
- * The knowledge block: chunks in the order of the retriever, as many as fit. The first that does not fit ends it: a
- * worse chunk never takes the place of a better one.
- * @throws BAD_REQUEST for a format that is neither markdown nor json.
+ * The knowledge block: chunks in the order of the retriever, as many as fit. It ends at the first chunk that does not fit, so that a
+ * worse chunk never replaces a better one.
+ * @throws BAD_REQUEST for a format other than markdown and json.
  */
 export function knowledgeBlock(
   chunks: readonly KnowledgeChunk[],
@@ -80,7 +80,7 @@ export function knowledgeBlock(
   if (chosen.length === 0) return '';
   if (format === 'markdown') return knowledgeMarkdown(chosen);
   if (format === 'json') return spacedJson({ title: 'Knowledge Context', chunks: chosen.map(knowledgeJson) });
-  throw badRequest('services.knowledge.format', `knowledge is set as markdown or json, not as ${inWords(format)}`);
+  throw badRequest('services.knowledge.format', `the format of knowledge is markdown or json, not ${inWords(format)}`);
 }
 
 function fitting(chunks: readonly KnowledgeChunk[], maxChunks: number, maxLetters: number): readonly KnowledgeChunk[] {
@@ -104,7 +104,7 @@ const knowledgeJson = (chunk: KnowledgeChunk): Json => ({
   content: chunk.content,
 });
 
-/** The experience block: three records, what went well first, each once. */
+/** The experience block: at most three different records, successful ones first. */
 export function experienceBlock(records: readonly ExperienceRecord[]): string {
   const once = records.filter((record, place) => records.findIndex((other) => other.id === record.id) === place);
   const chosen = [...once.filter((record) => record.outcome === 'success'), ...once.filter((record) => record.outcome !== 'success')].slice(0, 3);

@@ -4,8 +4,8 @@ import { answeredCall, toolCallsOf } from './memory.js';
 import { checkPairing } from './pairing.js';
 
 /**
- * A list of messages as the body that a provider takes.
- * @throws BAD_REQUEST with `data.reason` UNPAIRED_TOOL_CALL: no provider takes a call without its result.
+ * The request body of a provider for a list of messages.
+ * @throws BAD_REQUEST with `data.reason` UNPAIRED_TOOL_CALL: no provider accepts a call without its result.
  */
 export function requestBody(messages: readonly MemoryMessage[], wire: Wire, model = 'MODEL'): Json {
   checkPairing(
@@ -26,7 +26,7 @@ export function requestBody(messages: readonly MemoryMessage[], wire: Wire, mode
         model,
         ...(systemTexts(messages).length > 0 && { instructions: systemTexts(messages).join('\n\n') }),
         input: messages.flatMap(responsesItems),
-        // Unless told otherwise, this provider keeps what it was asked.
+        // By default this provider stores requests.
         store: false,
       };
     case 'gemini':
@@ -55,7 +55,7 @@ interface Turn {
   readonly parts: readonly Json[];
 }
 
-/** Neighbors of one role as one turn: these providers want roles to alternate. */
+/** Joins adjacent turns of the same role: these providers require alternating roles. */
 function joined(turns: readonly Turn[], name: 'content' | 'parts' = 'content'): readonly Json[] {
   const merged: { role: string; parts: Json[] }[] = [];
   for (const turn of turns) {
@@ -105,16 +105,16 @@ function openaiMessage(message: MemoryMessage): Json {
 }
 
 function responsesItems(message: MemoryMessage): readonly Json[] {
-  const said = (role: string, type: string): readonly Json[] =>
+  const textItem = (role: string, type: string): readonly Json[] =>
     message.content === '' ? [] : [{ type: 'message', role, content: [{ type, text: message.content }] }];
   switch (message.role) {
     case 'system':
       return [];
     case 'human':
-      return said('user', 'input_text');
+      return textItem('user', 'input_text');
     case 'ai':
       return [
-        ...said('assistant', 'output_text'),
+        ...textItem('assistant', 'output_text'),
         ...toolCallsOf(message).map(({ id, name, args }) => ({ type: 'function_call', call_id: id, name, arguments: JSON.stringify(args) })),
       ];
     case 'tool':
@@ -123,17 +123,17 @@ function responsesItems(message: MemoryMessage): readonly Json[] {
 }
 
 function geminiTurn(message: MemoryMessage, all: readonly MemoryMessage[]): readonly Turn[] {
-  const words = message.content === '' ? [] : [{ text: message.content }];
+  const parts = message.content === '' ? [] : [{ text: message.content }];
   switch (message.role) {
     case 'system':
       return [];
     case 'human':
-      return [{ role: 'user', parts: words }];
+      return [{ role: 'user', parts }];
     case 'ai':
       return [
         {
           role: 'model',
-          parts: [...words, ...toolCallsOf(message).map(({ id, name, args }) => ({ functionCall: { id, name, args: args as Json } }))],
+          parts: [...parts, ...toolCallsOf(message).map(({ id, name, args }) => ({ functionCall: { id, name, args: args as Json } }))],
         },
       ];
     case 'tool': {

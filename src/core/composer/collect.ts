@@ -4,28 +4,28 @@ import { experienceBlock, type KnowledgeLimits, knowledgeBlock, todoBlock } from
 import { admission } from './layers.js';
 import type { State } from './state.js';
 
-/** Finds pieces of documents that a question needs. */
+/** Finds parts of documents for a query. */
 export interface KnowledgeRetriever {
   readonly limits?: KnowledgeLimits;
   retrieve(query: string): readonly KnowledgeChunk[];
 }
 
-/** Finds what was learned from like work before. */
+/** Finds records of similar earlier work. */
 export interface ExperienceRetriever {
   retrieve(query: string): readonly ExperienceRecord[];
 }
 
-/** Gives the todo as a text of its own, or undefined to have it rendered from the state. */
+/** Returns the todo as a text, or undefined to render it from the state. */
 export interface TodoSource {
   text(): string | undefined;
 }
 
-/** Gives what the framework demands of every call: limits, contracts. Never stored. */
+/** Returns the framework's rules for every call, such as limits. They are never stored. */
 export interface FrameworkRules {
   text(): string;
 }
 
-/** What a run has at hand. Each is optional; without it its block is absent. */
+/** The services of a run. Without a service, its block is absent. */
 export interface RuntimeServices {
   readonly knowledge?: KnowledgeRetriever;
   readonly experience?: ExperienceRetriever;
@@ -43,13 +43,13 @@ export interface Collection {
 
 export interface Collected {
   readonly contexts: Readonly<Record<string, string>>;
-  /** What was asked for and could not be had. A failing service costs its block, never the call. */
+  /** Blocks whose service failed. The call continues without them. */
   readonly problems: readonly CollectProblem[];
 }
 
 /**
- * Gathers the blocks of one call: only those that the process admits are asked for. Of the state it reads the todo,
- * the delegated task and the summary; blocks that an earlier call left in the state are never taken over.
+ * Gathers the blocks of one call. It calls only the services of blocks that the process gets. From the state it reads the todo, the
+ * delegated task and the summary. It ignores blocks that an earlier call left in the state.
  */
 export function collectContexts({ state, services = {}, query = '', process = 'sequential', enableShareContext = true }: Collection): Collected {
   const asked = admission(process, enableShareContext).blocks.map((key) => ({ key, ...attempt(() => textOf(key, state, services, query)) }));
@@ -74,7 +74,7 @@ function textOf(key: BlockKey, state: State, services: RuntimeServices, query: s
   }
 }
 
-/** A retriever may fail for reasons of its own; a refusal of what the caller asked for is the caller's to hear. */
+/** A failing service is reported as a problem. An invalid request of the caller is thrown. */
 function attempt(read: () => string): { readonly text: string; readonly problem?: string } {
   try {
     return { text: read() };
@@ -84,7 +84,7 @@ function attempt(read: () => string): { readonly text: string; readonly problem?
   }
 }
 
-/** Services that answer with the values that a caller sent along. */
+/** Services that return values of the caller. */
 export const servicesOf = ({ knowledge, experience, todo, framework }: CollectServices): RuntimeServices => ({
   ...(knowledge ? { knowledge: { limits: knowledge, retrieve: () => knowledge.chunks } } : {}),
   ...(experience ? { experience: { retrieve: () => experience.records } } : {}),

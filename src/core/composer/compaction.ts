@@ -7,18 +7,18 @@ export interface ShortenInput extends CompactionPolicy {
   readonly messages: readonly MemoryMessage[];
   /** `compression__context` so far. */
   readonly previousSummary?: string;
-  /** A summary that somebody else wrote, a model for one. Without it the extractive one is made. */
+  /** A given summary, for example of a model. Without it an extractive summary is made. */
   readonly summary?: string;
 }
 
 export interface Shortened extends Compaction {
-  /** What a summarising model would be given. */
+  /** The text for a summarizing model. */
   readonly historyText: string;
-  /** The summary and the shortened memory, as one patch; empty where there was nothing to do. */
+  /** The summary and the shortened memory as one patch. Empty if nothing changed. */
   readonly patch: Patch;
 }
 
-/** Applies the compactor's policy to a memory. Pure: whoever keeps the state applies the patch. */
+/** Applies the compaction policy to a memory. The caller applies the patch to its state. */
 export function shortenMemory({ messages, previousSummary, summary, ...policy }: ShortenInput): Shortened {
   const { kept, removed } = planCompaction(messages, policy);
   const before = tokensIn(messages);

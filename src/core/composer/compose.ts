@@ -3,7 +3,7 @@ import { type Admission, admission, admitsBlock, type Block, orderedBlocks } fro
 import { tokensOf } from './memory.js';
 import { refuse } from './refusals.js';
 
-/** One layer as it is offered to the model: its messages, or why they are held back. */
+/** A layer: its messages, and why they are held back if they are. */
 interface Offer {
   readonly layer: string;
   readonly messages: readonly MemoryMessage[];
@@ -23,14 +23,16 @@ const accepted: readonly string[] = [
 ] satisfies (keyof ComposeInput)[];
 
 /**
- * The messages of one model call, in the one order that there is: system prompt, blocks, memory, one-call message,
- * query. A pure function of what it is given: equal inputs give equal results, and inputs stay as they are.
- * What was given and is not among the messages stands in `dropped`.
- * @throws BAD_REQUEST with `data.reason` UNEXPECTED_ARGUMENT, INVALID_CONTEXT_KEY, RESERVED_CONTEXT_KEY or DUAL_QUERY_PATH.
+ * The messages of one model call, always in this order: system prompt, blocks, memory, message of this call, query. A pure function:
+ * equal inputs give equal results, and inputs do not change. `dropped` lists every given layer that is not among the messages.
+ * @throws BAD_REQUEST with `data.reason` UNEXPECTED_ARGUMENT, INVALID_CONTEXT_KEY, RESERVED_CONTEXT_KEY, DUAL_QUERY_PATH, QUERY_NOT_IN_MEMORY or
+ *   SYSTEM_IN_MEMORY.
  */
 export function composeMessages(input: ComposeInput): Composed {
   refuseUnknownArguments(input);
   refuseBothPaths(input);
+  refuseMissingQuery(input);
+  refuseSystemInMemory(input);
   const process = input.process ?? 'sequential';
   const sharing = input.enableShareContext ?? true;
   const admitted = admission(process, sharing);
@@ -50,13 +52,31 @@ export function composeMessages(input: ComposeInput): Composed {
 
 function refuseUnknownArguments(input: ComposeInput): void {
   const unknown = Object.keys(input).find((name) => !accepted.includes(name));
-  if (unknown !== undefined)
-    throw refuse('UNEXPECTED_ARGUMENT', unknown, `the composer takes ${accepted.join(', ')} and nothing else; ${unknown} is none of them`);
+  if (unknown !== undefined) throw refuse('UNEXPECTED_ARGUMENT', unknown, `unknown argument ${unknown}; the composer takes ${accepted.join(', ')}`);
 }
 
 function refuseBothPaths({ queryPath, turnId, checkpointMessages }: ComposeInput): void {
   if (queryPath !== 'runtime' || !turnId || !checkpointMessages.some((message) => message.id === turnId)) return;
-  throw refuse('DUAL_QUERY_PATH', 'queryPath', `turn ${turnId} is in memory already: its query takes one path, and that is 'checkpoint'`);
+  throw refuse('DUAL_QUERY_PATH', 'queryPath', `turn ${turnId} is already in memory, so the path of its query is 'checkpoint'`);
+}
+
+/** A query that is announced as part of memory must be there, or the model would never get it. */
+function refuseMissingQuery({ queryPath, turnId, checkpointMessages }: ComposeInput): void {
+  if (queryPath !== 'checkpoint') return;
+  if (turnId ? checkpointMessages.some(({ id }) => id === turnId) : checkpointMessages.some(({ role }) => role === 'human')) return;
+  const missing = turnId ? `no message with the id ${turnId}` : 'no message of a human';
+  throw refuse('QUERY_NOT_IN_MEMORY', 'queryPath', `memory contains ${missing}, so the path of the query is 'runtime', or 'none' without a query`);
+}
+
+/** System messages are the system prompt and the blocks. Memory holds dialogue only. */
+function refuseSystemInMemory({ checkpointMessages }: ComposeInput): void {
+  const at = checkpointMessages.findIndex(({ role }) => role === 'system');
+  if (at >= 0)
+    throw refuse(
+      'SYSTEM_IN_MEMORY',
+      `checkpointMessages.${at}.role`,
+      `message ${at + 1} of memory is a system message; give it as systemPrompt or as a block`,
+    );
 }
 
 function offerOfBlock({ key, text, problem }: Block, admitted: Admission, process: Process, sharing: boolean): Offer {
@@ -73,7 +93,7 @@ const offerOfMemory = (messages: readonly MemoryMessage[], admitted: Admission, 
   ...(admitted.memory || messages.length === 0 ? {} : { heldBack: `${process} does not get memory` }),
 });
 
-/** Marked as internal, so that no memory keeps it. */
+/** The message is marked as internal, so that memory does not keep it. */
 function offerOfHumanMessage(text: string | null | undefined): readonly Offer[] {
   if (text === null || text === undefined) return [];
   const layer = 'human_message';

@@ -1,6 +1,6 @@
-// composer: what a model reads, out of layers. The collector gathers blocks, the composer turns them into messages,
-// the state builder writes memory; the compactor shortens it. All of it pure: values in, values out.
-// Nobody else puts a prompt together, and nothing here reads a store, a clock or a file.
+// composer: builds the prompt of a model call from layers. The collector gathers blocks, the composer turns them into messages,
+// the state builder writes memory, and the compactor shortens memory. No other folder composes a prompt.
+// Pure: values in, values out. It reads no store, clock or file.
 export { requestBody } from './body.js';
 export {
   type Collected,

@@ -4,24 +4,24 @@ import { refuse } from './refusals.js';
 
 const suffix = '__context';
 
-/** Private to their agent or to memory: never a shared block (requirements A-10, A-11). */
+/** Layers that are never shared as a block (A-10, A-11). */
 const reserved: readonly string[] = [`system_prompt${suffix}`, `checkpoint_messages${suffix}`];
 
-/** The blocks that a checkpoint may keep. All others are made anew for each call (requirement A-31). */
+/** The blocks that a checkpoint may keep (A-31). All others are made for each call. */
 export const reproducibleBlocks: readonly BlockKey[] = ['compression__context'];
 
 const known = (key: string): key is BlockKey => (blockKeys as readonly string[]).includes(key);
 
 export interface Block {
   readonly key: string;
-  /** Trimmed at both ends; empty where there is nothing to say. */
+  /** Trimmed. Empty for an empty block. */
   readonly text: string;
-  /** Why the value is no text, where it is none. */
+  /** Set if the value is not a text. */
   readonly problem?: string;
 }
 
 /**
- * The blocks in the order in which they are composed: the five known ones, then further ones by code point.
+ * The blocks in the order of the prompt: the five known ones, then others by code point.
  * @throws BAD_REQUEST with `data.reason` INVALID_CONTEXT_KEY or RESERVED_CONTEXT_KEY.
  */
 export function orderedBlocks(contexts: Readonly<Record<string, unknown>>): readonly Block[] {
@@ -33,24 +33,25 @@ export function orderedBlocks(contexts: Readonly<Record<string, unknown>>): read
 
 function checkKey(key: string): void {
   if (!key.endsWith(suffix) || key === suffix)
-    throw refuse('INVALID_CONTEXT_KEY', 'contexts', `a block's key is a name that ends in ${suffix}; ${inWords(key)} is none`);
-  if (reserved.includes(key)) throw refuse('RESERVED_CONTEXT_KEY', 'contexts', `${key} is a private layer: it cannot be shared as a block`);
+    throw refuse('INVALID_CONTEXT_KEY', 'contexts', `the key of a block ends in ${suffix}; ${inWords(key)} does not`);
+  if (reserved.includes(key)) throw refuse('RESERVED_CONTEXT_KEY', 'contexts', `${key} is a private layer and cannot be a block`);
 }
 
 function blockOf(key: string, value: unknown): Block {
   if (typeof value === 'string') return { key, text: value.trim() };
-  return { key, text: '', problem: `its value is ${inWords(value)}, which is no text` };
+  return { key, text: '', problem: `its value is ${inWords(value)}, which is not a text` };
 }
 
 const codePoints = (text: string): readonly number[] => Array.from(text, (letter) => letter.codePointAt(0) ?? 0);
 
+/** Compares texts by code points, not by UTF-16 units. */
 export function byCodePoint(a: string, b: string): number {
   const [left, right] = [codePoints(a), codePoints(b)];
   const differs = left.findIndex((point, place) => point !== right[place]);
   return differs === -1 ? left.length - right.length : (left[differs] ?? 0) - (right[differs] ?? -1);
 }
 
-/** What a process lets through to its model (decisions, rule 34). */
+/** The layers that the model of a process gets. */
 export interface Admission {
   readonly blocks: readonly BlockKey[];
   /** Blocks beyond the five known ones. */
@@ -61,6 +62,7 @@ export interface Admission {
 const agent = (sharing: boolean): Admission => ({ blocks: sharing ? blockKeys : [], furtherBlocks: sharing, memory: true });
 const mapReduce = (blocks: readonly BlockKey[]): Admission => ({ blocks, furtherBlocks: false, memory: false });
 
+/** The layers that a process gets, with sharing on or off (A-23 to A-29). */
 export function admission(process: Process, enableShareContext: boolean): Admission {
   switch (process) {
     case 'sequential':
@@ -78,4 +80,5 @@ export function admission(process: Process, enableShareContext: boolean): Admiss
   }
 }
 
+/** Whether a process gets a block. */
 export const admitsBlock = (admission: Admission, key: string): boolean => (known(key) ? admission.blocks.includes(key) : admission.furtherBlocks);

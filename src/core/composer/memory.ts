@@ -2,13 +2,14 @@ import { isObject, stringAt } from '../base/index.js';
 import type { MemoryMessage } from '../contract/index.js';
 import { countTokens } from '../formats/index.js';
 
-/** A call of a tool, as an AI message of memory carries it in `tool_calls`. */
+/** A tool call in the `tool_calls` of an AI message. */
 export interface MemoryToolCall {
   readonly id: string;
   readonly name: string;
   readonly args: unknown;
 }
 
+/** The tool calls of a message. */
 export function toolCallsOf(message: MemoryMessage): readonly MemoryToolCall[] {
   const calls = message.tool_calls;
   if (!Array.isArray(calls)) return [];
@@ -18,15 +19,16 @@ export function toolCallsOf(message: MemoryMessage): readonly MemoryToolCall[] {
   });
 }
 
-/** The call that a tool message answers. */
+/** The id of the call that a tool message answers. */
 export const answeredCall = (message: MemoryMessage): string | undefined => (message.role === 'tool' ? stringAt(message, 'tool_call_id') : undefined);
 
+/** The estimated tokens of a message with its calls. */
 export const tokensOf = (message: MemoryMessage): number =>
   countTokens(message.content) + toolCallsOf(message).reduce((sum, call) => sum + countTokens(call.name) + countTokens(JSON.stringify(call.args)), 0);
 
 /**
- * What memory shows of a list of messages: the dialogue. System messages, tool messages and what was meant for one
- * call stay out, and the calls of an AI message leave together with their results.
+ * The dialogue of a list of messages, which memory keeps: messages of people and of the model, without system, tool and internal
+ * messages. Calls are removed together with their results.
  */
 export const dialogueOf = (messages: readonly MemoryMessage[]): readonly MemoryMessage[] =>
   messages

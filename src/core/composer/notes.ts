@@ -1,6 +1,6 @@
 import type { KnowledgeChunk } from '../contract/index.js';
 
-/** A note in chunks, one a heading: small enough to be chosen one by one, whole enough to be read. */
+/** Splits a note into chunks at its headings, so that each can be retrieved alone. */
 export function chunksOfNote(sourceId: string, docId: string, text: string): readonly KnowledgeChunk[] {
   const title = /^#\s+(.+)$/m.exec(text)?.[1]?.trim();
   return text

@@ -1,6 +1,6 @@
 import { refuse } from './refusals.js';
 
-/** What the check needs of a message: the calls that it makes, or the calls that it answers. */
+/** A message with the ids of its calls and of the calls that it answers. */
 export interface PairedMessage {
   readonly role: string;
   readonly toolCalls?: readonly string[];
@@ -8,7 +8,7 @@ export interface PairedMessage {
 }
 
 /**
- * Models take a list only where every call is answered before anything else follows (requirement B-03).
+ * Checks that the results of all calls follow directly: models accept no other list (B-03).
  * @throws BAD_REQUEST with `data.reason` UNPAIRED_TOOL_CALL, naming the calls.
  */
 export function checkPairing(messages: readonly PairedMessage[]): void {
@@ -16,8 +16,8 @@ export function checkPairing(messages: readonly PairedMessage[]): void {
   for (const message of messages) {
     const results = message.results ?? [];
     const stray = results.filter((id) => !open.has(id));
-    if (stray.length > 0) throw unpaired(stray, 'is answered but was not called just before');
-    if (results.length === 0 && open.size > 0) throw unpaired([...open], 'has no result where the next message begins');
+    if (stray.length > 0) throw unpaired(stray, 'has a result without a call directly before it');
+    if (results.length === 0 && open.size > 0) throw unpaired([...open], 'has no result before the next message');
     open = new Set([...[...open].filter((id) => !results.includes(id)), ...(message.toolCalls ?? [])]);
   }
   if (open.size > 0) throw unpaired([...open], 'has no result at the end of the list');

@@ -10,9 +10,9 @@ import { type RecordedLayers, recordedLayers } from './recorded.js';
 export interface PreviewRequest {
   readonly process?: Process | undefined;
   readonly enableShareContext?: boolean | undefined;
-  /** In place of the system prompt that the history recorded. */
+  /** Replaces the recorded system prompt. */
   readonly systemPrompt?: string | undefined;
-  /** Blocks in place of, or beside, those that the history gives. */
+  /** Blocks that replace the recorded ones or are added to them. */
   readonly contexts?: Readonly<Record<string, string>> | undefined;
   readonly query?: string | undefined;
   readonly queryPath?: QueryPath | undefined;
@@ -21,15 +21,12 @@ export interface PreviewRequest {
 
 export interface Preview extends Composed {
   readonly layers: PreviewLayer[];
-  /** For each message the entries that it was made from; none for what is new. */
+  /** For each message the keys of its entries. Empty for a new message. */
   readonly messageOrigins: EntryKey[][];
   readonly problems: CollectProblem[];
 }
 
-/**
- * Collect and compose for a recorded conversation: what its model would see under a process and with the switch, and
- * where each layer comes from. Pure: entries and services come from the caller.
- */
+/** Composes a recorded conversation for a process, and tells where each layer comes from. Pure: the caller passes entries and services. */
 export function previewContext(
   entries: readonly Entry[],
   services: Pick<RuntimeServices, 'knowledge' | 'experience'>,
@@ -42,7 +39,7 @@ export function previewContext(
     todo: recorded.todo.items,
     ...(recorded.summaries.length > 0 ? { compression__context: recorded.summaries.map((entry) => entry.text ?? '').join('\n\n') } : {}),
   };
-  // The blocks of an ordinary agent with sharing on, so that `dropped` can say what another one does not get.
+  // Collects the blocks of an agent with sharing on, so that `dropped` lists what another process does not get.
   const query = request.query ?? prompt?.message.content ?? '';
   const framework = { text: () => recorded.framework.map((entry) => entry.text ?? '').join('\n\n') };
   const { contexts: made, problems } = collectContexts({ state, services: { ...services, framework }, query });
@@ -67,15 +64,15 @@ export function previewContext(
   };
 }
 
-/** What was last asked: by a person, not by the runtime in a person's place. */
+/** The last prompt of a person. Prompts that the runtime added do not count. */
 const promptOf = ({ memory }: RecordedLayers) =>
   memory.findLast(({ message, from }) => message.role === 'human' && from.some((entry) => !entry.marks?.includes('meta')));
 
-/** The turn's own prompt is in memory; where a process gets no memory, the prompt is what it is asked. */
+/** The turn's prompt is in memory. For a process without memory, the prompt is the query. */
 function queryOf(request: PreviewRequest, process: Process, prompt: string | undefined): { query: string | null; queryPath: QueryPath } {
   if (request.query !== undefined) return { query: request.query, queryPath: request.queryPath ?? 'runtime' };
   const hasMemory = admission(process, true).memory;
-  if (hasMemory || prompt === undefined) return { query: null, queryPath: request.queryPath ?? 'checkpoint' };
+  if (hasMemory || prompt === undefined) return { query: null, queryPath: request.queryPath ?? (prompt === undefined ? 'none' : 'checkpoint') };
   return { query: prompt, queryPath: 'runtime' };
 }
 
@@ -118,10 +115,10 @@ function entriesOf(layer: string, recorded: RecordedLayers): readonly Entry[] {
   }
 }
 
-/** Where a layer comes from that no entry made. */
+/** The origin of layers that no entry contains. */
 const otherOrigins: Readonly<Record<string, string>> = {
-  framework__context: 'Not recorded: what the runtime adds of its own',
-  experience__context: 'What other sessions of this project said before, by full-text search',
+  framework__context: 'Not recorded: additions of the runtime',
+  experience__context: 'Earlier sessions of this project, found by full-text search',
   knowledge__context: 'Notes in the project folder',
   human_message: 'For this call only',
 };
@@ -151,13 +148,13 @@ function layersOf(composed: Composed, contexts: Readonly<Record<string, string>>
       tokens,
       lifetime: lifetimeOf(layer),
       origins: layer === 'checkpoint_messages' ? commitsOf(from) : from.map((entry) => ({ commit: entry.source.commit, entryKey: entry.key })),
-      origin: given ? 'Given here' : layer === 'query' ? "The turn's own prompt" : originWords(layer, from),
+      origin: given ? 'Given here' : layer === 'query' ? "The turn's own prompt" : originText(layer, from),
       present: composed.messages.some((message) => message.layer === layer && (message.content !== '' || layer === 'checkpoint_messages')),
     };
   });
 }
 
-/** Whether a layer is the person's own and not the history's. */
+/** Whether the request contains the layer. */
 function isGiven(layer: string, { query, systemPrompt, contexts }: PreviewRequest): boolean {
   if (layer === 'query') return query !== undefined;
   return layer === 'system_prompt' ? systemPrompt !== undefined : contexts !== undefined && Object.hasOwn(contexts, layer);
@@ -169,11 +166,11 @@ const lifetimeOf = (layer: string): Lifetime =>
 const commitsOf = (entries: readonly Entry[]): PreviewLayer['origins'] =>
   [...new Set(entries.map((entry) => entry.source.commit))].map((commit) => ({ commit }));
 
-function originWords(layer: string, from: readonly Entry[]): string {
+function originText(layer: string, from: readonly Entry[]): string {
   if (from.length > 0) {
     const commits = commitsOf(from).length;
     const entries = from.length === 1 ? '1 entry' : `${from.length} entries`;
     return `${entries} of ${layer !== 'checkpoint_messages' ? 'the history' : commits === 1 ? '1 commit' : `${commits} commits`}`;
   }
-  return otherOrigins[layer] ?? (layer === 'checkpoint_messages' ? 'No messages before' : 'Not recorded');
+  return otherOrigins[layer] ?? (layer === 'checkpoint_messages' ? 'No earlier messages' : 'Not recorded');
 }

@@ -1,6 +1,6 @@
 /**
- * Texts by how well they answer a query, best first: words that few of the texts have weigh more, and a word that is
- * repeated weighs less each time. Texts without any of the words are left out.
+ * Ranks texts for a query, best first. Rare words count more, and each repetition of a word counts less. Texts without any of the
+ * words are left out.
  */
 export function rankByWords<Item>(query: string, items: readonly Item[], textOf: (item: Item) => string): readonly Item[] {
   const wanted = new Set(wordsOf(query));

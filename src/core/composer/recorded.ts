@@ -1,18 +1,18 @@
 import { isObject, type Json, stringAt } from '../base/index.js';
 import type { Entry, MemoryMessage } from '../contract/index.js';
 
-/** A conversation as the layers that it holds: what a runtime recorded, told apart by what it is to the model. */
+/** The layers of a recorded conversation. */
 export interface RecordedLayers {
-  /** System texts of the history; most runtimes write none down. */
+  /** System prompts of the history. Most runtimes do not record them. */
   readonly systemPrompt: readonly Entry[];
-  /** What the runtime itself put in: reminders, notices. */
+  /** Texts that the runtime added: reminders, notices. */
   readonly framework: readonly Entry[];
-  /** Summaries that stand for what was compacted away. */
+  /** Summaries of compactions. */
   readonly summaries: readonly Entry[];
-  /** The last list of todos, and the entries that made it. */
+  /** The last todo list, and the entries that made it. */
   readonly todo: { readonly items: readonly Json[]; readonly from: readonly Entry[] };
   readonly memory: readonly RecordedMessage[];
-  /** Entries that have no place in a memory: thinking, events. */
+  /** Entries that memory does not keep: thinking, events. */
   readonly leftOut: readonly Entry[];
 }
 
@@ -21,6 +21,7 @@ export interface RecordedMessage {
   readonly from: readonly Entry[];
 }
 
+/** Sorts the entries of a conversation into layers. Hidden entries are ignored. */
 export function recordedLayers(entries: readonly Entry[]): RecordedLayers {
   const seen = entries.filter((entry) => !entry.marks?.includes('hidden'));
   const is = (kind: Entry['kind']) => (entry: Entry) => entry.kind === kind;
@@ -38,7 +39,7 @@ export function recordedLayers(entries: readonly Entry[]): RecordedLayers {
   };
 }
 
-/** Neighboring entries of the assistant are one message, its texts and its calls; every other entry is one of its own. */
+/** Adjacent entries of the assistant are one message with texts and calls. Every other entry is a message of its own. */
 function messagesOf(entries: readonly Entry[]): readonly RecordedMessage[] {
   const runs: Entry[][] = [];
   for (const entry of entries) {
@@ -78,18 +79,28 @@ function textOf(entry: Entry): string {
   return entry.text ?? (entry.result === undefined ? '' : JSON.stringify(entry.result));
 }
 
-/** Todos as agents keep them: a whole list at each writing, or tasks that are made and changed one by one. */
-function todoOf(entries: readonly Entry[]): RecordedLayers['todo'] {
-  const calls = entries.filter((entry) => entry.kind === 'tool_call');
-  const written = calls.findLast((entry) => entry.toolName === 'TodoWrite');
-  const list = isObject(written?.arguments) ? written.arguments.todos : undefined;
-  const tasks = calls.filter((entry) => entry.toolName === 'TaskCreate' || entry.toolName === 'TaskUpdate');
-  if (tasks.length === 0) return written && Array.isArray(list) ? { items: list, from: [written] } : { items: [], from: [] };
+/** The whole list that a call writes. Agents name it `todos` or `plan`. */
+function wholeList(given: unknown): readonly Json[] | undefined {
+  const list = isObject(given) ? (given.todos ?? given.plan) : undefined;
+  return Array.isArray(list) ? list : undefined;
+}
 
+/** The todo list of an agent: the last whole list, or tasks that calls created (by subject) and updated (by id) one by one. */
+function todoOf(entries: readonly Entry[]): RecordedLayers['todo'] {
+  const calls = entries.filter((entry) => entry.kind === 'tool_call' && entry.toolClass === 'plan');
+  const tasks = calls.filter(({ arguments: given }) => stringAt(given, 'taskId') !== undefined || stringAt(given, 'subject') !== undefined);
+  if (tasks.length === 0) {
+    const [written] = calls
+      .flatMap((entry) => [{ entry, list: wholeList(entry.arguments) }])
+      .filter(({ list }) => list !== undefined)
+      .slice(-1);
+    return written?.list ? { items: written.list, from: [written.entry] } : { items: [], from: [] };
+  }
   const made: { id: string; content: string; status: string }[] = [];
-  for (const { toolName, arguments: given } of tasks) {
-    if (toolName === 'TaskCreate') made.push({ id: String(made.length + 1), content: stringAt(given, 'subject') ?? '', status: 'pending' });
-    const changed = toolName === 'TaskUpdate' ? made.find((task) => task.id === stringAt(given, 'taskId')) : undefined;
+  for (const { arguments: given } of tasks) {
+    const taskId = stringAt(given, 'taskId');
+    if (taskId === undefined) made.push({ id: String(made.length + 1), content: stringAt(given, 'subject') ?? '', status: 'pending' });
+    const changed = made.find((task) => task.id === taskId);
     if (changed) changed.status = stringAt(given, 'status') ?? changed.status;
   }
   return { items: made.filter((task) => task.status !== 'deleted'), from: tasks };

@@ -2,8 +2,9 @@ import { inWords, isObject } from '../base/index.js';
 import type { MemoryMessage } from '../contract/index.js';
 import { refuse } from './refusals.js';
 
-/** What a patch says about `messages`: a message to add or to put in another's place, or what to remove. */
+/** A change of `messages`: a message to add or replace, or the id of one to remove. */
 export type MessageDelta = MemoryMessage | { readonly remove: string };
+/** Removes all messages. */
 export const removeAll = { remove: 'ALL' } as const;
 
 export type ResultsDelta = readonly unknown[] | { readonly overwrite: readonly unknown[] };
@@ -12,8 +13,8 @@ const isOverwrite = (delta: ResultsDelta): delta is { readonly overwrite: readon
 const isRemoval = (delta: MessageDelta): delta is { readonly remove: string } => !('role' in delta);
 
 /**
- * Memory after a delta: a known id is replaced in its place, an unknown one is added at the end; only what follows
- * the last remove-all remains. A message without an id is always a new one.
+ * Applies changes to memory: a message with a known id replaces the old one in its place, others are added at the end. Only changes
+ * after the last remove-all count.
  * @throws BAD_REQUEST with `data.reason` REMOVE_UNKNOWN_ID.
  */
 export function reduceMessages(left: readonly MemoryMessage[], right: readonly MessageDelta[]): readonly MemoryMessage[] {
@@ -23,7 +24,7 @@ export function reduceMessages(left: readonly MemoryMessage[], right: readonly M
   const removed = new Set<string>();
   for (const delta of right.slice(last + 1)) {
     if (isRemoval(delta)) {
-      if (!places.has(delta.remove)) throw refuse('REMOVE_UNKNOWN_ID', 'messages', `there is no message ${inWords(delta.remove)} to remove`);
+      if (!places.has(delta.remove)) throw refuse('REMOVE_UNKNOWN_ID', 'messages', `memory has no message ${inWords(delta.remove)} to remove`);
       removed.add(delta.remove);
       continue;
     }
@@ -39,21 +40,21 @@ export function reduceMessages(left: readonly MemoryMessage[], right: readonly M
 }
 
 /**
- * Results after one parallel step: the deltas in the order of their arrival; an overwrite hides the others.
+ * Applies the results of one parallel step in the order of arrival. An overwrite replaces all others.
  * @throws BAD_REQUEST with `data.reason` CONCURRENT_OVERWRITE.
  */
 export function reduceResults(current: readonly unknown[], updates: readonly ResultsDelta[]): readonly unknown[] {
   const overwrites = updates.filter(isOverwrite);
-  if (overwrites.length > 1) throw refuse('CONCURRENT_OVERWRITE', 'mapreduce_results', 'one step may overwrite the results once');
+  if (overwrites.length > 1) throw refuse('CONCURRENT_OVERWRITE', 'mapreduce_results', 'a step can overwrite the results only once');
   const [overwrite] = overwrites;
   return overwrite ? overwrite.overwrite : [...current, ...updates.flatMap((update) => (isOverwrite(update) ? [] : update))];
 }
 
 /**
- * A plain field after one parallel step: it has one writer.
+ * Applies the update of a plain field, which has one writer in a step.
  * @throws BAD_REQUEST with `data.reason` CONCURRENT_UPDATE.
  */
 export function reducePlain(field: string, current: unknown, updates: readonly unknown[]): unknown {
-  if (updates.length > 1) throw refuse('CONCURRENT_UPDATE', field, `${field} takes one writer a step; ${updates.length} wrote it`);
+  if (updates.length > 1) throw refuse('CONCURRENT_UPDATE', field, `${field} can be written once in a step; it was written ${updates.length} times`);
   return updates.length === 1 ? updates[0] : current;
 }

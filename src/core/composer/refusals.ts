@@ -1,6 +1,6 @@
 import { badRequest, type StemmaError } from '../base/index.js';
 
-/** What the layers' rules refuse, under the names that `data.reason` carries (decisions, rule 30). */
+/** The values of `data.reason` in errors of this folder. */
 export type Reason =
   | 'CONCURRENT_OVERWRITE'
   | 'CONCURRENT_UPDATE'
@@ -8,11 +8,14 @@ export type Reason =
   | 'INVALID_CONTEXT_KEY'
   | 'INVALID_STATE_CALL'
   | 'PATCH_CONFLICT'
+  | 'QUERY_NOT_IN_MEMORY'
   | 'REDUCER_FIELD_SET'
   | 'REMOVE_UNKNOWN_ID'
   | 'RESERVED_CONTEXT_KEY'
+  | 'SYSTEM_IN_MEMORY'
   | 'UNEXPECTED_ARGUMENT'
   | 'UNKNOWN_STATE_KEY'
   | 'UNPAIRED_TOOL_CALL';
 
+/** BAD_REQUEST with a reason. */
 export const refuse = (reason: Reason, field: string, message: string): StemmaError => badRequest(field, message, { reason });

@@ -5,9 +5,9 @@ import { answeredCall, dialogueOf, toolCallsOf } from './memory.js';
 import { type MessageDelta, type ResultsDelta, reduceMessages, reducePlain, reduceResults, removeAll } from './reduce.js';
 import { refuse } from './refusals.js';
 
-/** The shared state of a run. Only this module writes it (requirement A-32). */
+/** The shared state of a run. Only this module writes it (A-32). */
 export type State = Readonly<Record<string, unknown>>;
-/** What one node changes: deltas for the two reducer fields, values for the others. */
+/** The changes of one node: deltas for the two fields with reducers, values for the others. */
 export type Patch = Readonly<Record<string, unknown>>;
 
 const reducerFields: readonly string[] = ['messages', 'mapreduce_results'];
@@ -40,20 +40,20 @@ interface Draft {
 }
 
 /**
- * The patch of one node: its calls in order.
+ * Builds the patch of one node from its calls, in order.
  * @throws BAD_REQUEST with `data.reason` REDUCER_FIELD_SET, UNKNOWN_STATE_KEY, PATCH_CONFLICT or INVALID_STATE_CALL.
  */
 export const buildPatch = (state: State, calls: readonly StateCall[]): Patch =>
   calls.reduce<Draft>((draft, [name, ...args]) => ({ state, patch: writerOf(name)(draft, args) }), { state, patch: {} }).patch;
 
-/** The state with a patch applied, each field by its reducer. */
+/** Applies a patch to a state, each field by its reducer. */
 export function applyPatch(state: State, patch: Patch): State {
   const changed = Object.keys(patch).map((field) => [field, reduceField(field, state[field], [patch[field]])]);
   return { ...state, ...Object.fromEntries(changed) };
 }
 
 /**
- * One field after one parallel step, by its reducer.
+ * Applies the updates of one parallel step to a field, by its reducer.
  * @throws BAD_REQUEST with `data.reason` REMOVE_UNKNOWN_ID, CONCURRENT_OVERWRITE or CONCURRENT_UPDATE.
  */
 export function reduceField(field: string, current: unknown, updates: readonly unknown[]): unknown {
@@ -66,6 +66,7 @@ export function reduceField(field: string, current: unknown, updates: readonly u
   return reducePlain(field, current, updates);
 }
 
+/** The valid messages of a value. */
 export const messagesOf = (value: unknown): readonly MemoryMessage[] =>
   listOf(value).flatMap((message) => {
     const read = memoryMessage.safeParse(message);
@@ -73,8 +74,6 @@ export const messagesOf = (value: unknown): readonly MemoryMessage[] =>
   });
 
 const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
-
-// --- the calls ---------------------------------------------------------------------------------------------------
 
 type Writer = (draft: Draft, args: readonly unknown[]) => Patch;
 
@@ -103,12 +102,13 @@ const writers: Readonly<Record<string, Writer>> = {
 function writerOf(name: string): Writer {
   const writer = Object.hasOwn(writers, name) ? writers[name] : undefined;
   if (!writer)
-    throw refuse('INVALID_STATE_CALL', 'calls', `the state builder knows ${Object.keys(writers).join(', ')}; ${inWords(name)} is none of them`);
+    throw refuse('INVALID_STATE_CALL', 'calls', `unknown call ${inWords(name)}; the state builder knows ${Object.keys(writers).join(', ')}`);
   return writer;
 }
 
 function set(patch: Patch, field: string, value: unknown): Patch {
-  if (reducerFields.includes(field)) throw refuse('REDUCER_FIELD_SET', field, `${field} has a reducer: append to it or replace it, it is never set`);
+  if (reducerFields.includes(field))
+    throw refuse('REDUCER_FIELD_SET', field, `${field} has a reducer: append to it or replace it instead of setting it`);
   if (!plainFields.includes(field)) throw refuse('UNKNOWN_STATE_KEY', field, `the state has no field ${inWords(field)}`);
   return { ...patch, [field]: value };
 }
@@ -118,7 +118,7 @@ const pendingMessages = (patch: Patch): readonly MessageDelta[] => (patch.messag
 const appendMessages = (patch: Patch, messages: readonly MemoryMessage[]): Patch =>
   messages.length === 0 ? patch : { ...patch, messages: [...pendingMessages(patch), ...messages] };
 
-/** A replacement stands for all of memory, so what was appended before it goes. */
+/** Replaces all of memory, including messages that were appended before. */
 const replaceMessages = (patch: Patch, messages: readonly MemoryMessage[]): Patch => ({ ...patch, messages: [removeAll, ...dialogueOf(messages)] });
 
 function appendUser(patch: Patch, text: string, id: unknown): Patch {
@@ -126,16 +126,16 @@ function appendUser(patch: Patch, text: string, id: unknown): Patch {
   return content === '' ? patch : appendMessages(patch, [{ role: 'human', content, ...(typeof id === 'string' ? { id } : {}) }]);
 }
 
-/** Calls and results enter memory together (decisions, rule 35). */
+/** Calls and results enter memory together. */
 function wholeExchange(messages: readonly MemoryMessage[]): readonly MemoryMessage[] {
   const calls = messages.flatMap(toolCallsOf).map((call) => call.id);
   const answers = messages.flatMap((message) => answeredCall(message) ?? []);
   const alone = [...calls.filter((id) => !answers.includes(id)), ...answers.filter((id) => !calls.includes(id))];
-  if (alone.length > 0) throw refuse('UNPAIRED_TOOL_CALL', 'calls', `a call and its result enter memory together; ${alone.join(', ')} stands alone`);
+  if (alone.length > 0) throw refuse('UNPAIRED_TOOL_CALL', 'calls', `calls need their results: ${alone.join(', ')} has no counterpart`);
   return messages.filter((message) => message.role !== 'system' && message.internal !== true);
 }
 
-/** The summary and the shortened memory are one patch: neither is ever there without the other (decisions, rule 36). */
+/** The summary and the shortened memory are one patch, so that neither exists without the other. */
 function compact(patch: Patch, result: unknown): Patch {
   const summary = memberText('memory.compact', result, 'summary');
   const messages = isObject(result) ? messagesIn('memory.compact', result.messages) : [];
@@ -154,11 +154,10 @@ function initPlan(patch: Patch, plan: unknown): Patch {
   };
 }
 
-/** A reset after an append keeps the reset; an append after a reset has no meaning within one step. */
+/** A reset discards earlier results of the same patch. Appending after a reset is refused. */
 function appendResults(patch: Patch, results: readonly unknown[]): Patch {
   const pending = patch.mapreduce_results ?? [];
-  if (!Array.isArray(pending))
-    throw refuse('PATCH_CONFLICT', 'mapreduce_results', 'the results were reset in this patch: append them in the next one');
+  if (!Array.isArray(pending)) throw refuse('PATCH_CONFLICT', 'mapreduce_results', 'this patch reset the results: append to them in the next patch');
   return { ...patch, mapreduce_results: [...pending, ...results] };
 }
 
@@ -173,12 +172,10 @@ function finishAgent(patch: Patch, result: unknown): Patch {
   };
 }
 
-// --- the two lines that agents leave in memory -----------------------------------------------------------------------
-
 const taskMark = (taskId: string): string => `【TASK ${taskId}】`;
 const taskPattern = /^【TASK ([^】]+)】/;
 
-/** One line instead of a transcript: nothing is ever derived from what the model said in between (requirement A-30). */
+/** The one line that an agent leaves in memory. It contains nothing of the agent's dialogue (A-30). */
 function executionSummary(state: State, result: unknown): MemoryMessage {
   const facts: readonly (readonly [string, Json | undefined])[] = [
     ['agent', memberText('memory.appendExecutionSummary', result, 'agentId')],
@@ -199,8 +196,6 @@ const newestTask = (state: State): string | undefined =>
     .findLast((task) => task !== undefined);
 
 const oneLine = (value: unknown): string => String(value).replace(/\s+/g, ' ').trim();
-
-// --- arguments, as they come through a door ------------------------------------------------------------------------
 
 function textOf(call: string, value: unknown): string {
   if (typeof value === 'string') return value;

@@ -1,22 +1,21 @@
-import { oc } from '@orpc/contract';
 import { z } from 'zod';
-import { skip } from './intake.js';
-import { contextId, count, name, runtimes, timestamp } from './scalars.js';
+import { granularity, skip } from './intake.js';
+import { contextId, count, name, procedure, runtimes, timestamp } from './scalars.js';
 
-const path = z.string().min(1).max(4_096);
+const path = z.string().min(1).max(4_096).describe('The path of a file or folder.');
 
-/** A transcript that is followed, and how far it was taken in. */
+/** A transcript that is followed, and how far it was read. */
 export const capturedFile = z.object({
   path: z.string(),
   bytes: count,
-  /** Bytes that were not taken in yet: a turn that goes on, or bookkeeping behind the last one. */
+  /** Bytes that are not stored yet: an open turn, or bookkeeping after the last one. */
   pending: count,
-  /** A turn goes on. */
+  /** True while a turn is open. */
   open: z.boolean(),
   changedAt: timestamp,
-  /** The session's working directory, as the file says it. */
+  /** The working directory of the session, as the file names it. */
   cwd: z.string().optional(),
-  /** Where the session stands, as far as it was taken in. */
+  /** The latest commit of the session. */
   tip: contextId.optional(),
   capturedAt: timestamp.optional(),
 });
@@ -24,57 +23,65 @@ export type CapturedFile = z.output<typeof capturedFile>;
 
 export const captureStatus = z.object({
   watching: z.boolean(),
-  /** The agents of this machine are to be followed whenever a window has the project open: so the person last chose. */
+  /** True if the person chose to follow the agents of this machine whenever a window has the project open. */
   wanted: z.boolean(),
   since: timestamp.nullable(),
-  /** What is followed; a place that is not there yet is followed as soon as it is. */
+  /** What is followed. A place that does not exist yet is followed as soon as it exists. */
   places: z.array(z.object({ path: z.string(), agent: z.string().optional(), there: z.boolean() })),
-  /** The files that changed, the latest first, at most 50. */
+  /** The files that changed, latest first, at most 50. */
   files: z.array(capturedFile),
   checkpoints: count,
   last: z.object({ at: timestamp, path: z.string(), commit: contextId.nullable() }).nullable(),
-  /** What could not be read, the latest last. Everything else goes on. */
+  /** What could not be read, latest last. Everything else continues. */
   problems: z.array(skip),
 });
 export type CaptureStatus = z.output<typeof captureStatus>;
 
-/** Windows that open the project from now on do the same. */
-const remember = z.boolean().optional();
-const granularity = z.enum(['turn_boundary', 'tool_call']);
+const remember = z.boolean().optional().describe('Remember the choice for windows that open the project later.');
+
+const signed = {
+  principal: name.optional().describe('Who works. The default is the session of the agent.'),
+  ticketId: name.optional().describe('The ticket that is worked on.'),
+  machine: name.optional().describe('The machine of the session. The default is this one.'),
+};
 
 export const captureContract = {
-  /**
-   * Follows transcripts of agents: a turn that is over becomes a commit within two seconds. Without paths, the folders of the agents
-   * that are on this machine are followed from now on, or of those that are named, there or not; named files and folders are taken
-   * in as they stand first. It takes the place of what was followed before, and goes on until `stop` or until the engine ends.
-   */
-  watch: oc
+  watch: procedure(
+    'Follows transcripts: a finished turn becomes a commit within two seconds. Without paths, it follows the folders of the agents on this machine from now on. Named files and folders are read first. It replaces what was followed before, and continues until `capture.stop` or until the engine ends.',
+  )
     .input(
-      z.object({
-        paths: z.array(path).min(1).max(1_000).optional(),
-        agents: z.array(z.enum(runtimes)).min(1).max(20).optional(),
-        from: z.enum(['beginning', 'now']).optional(),
-        /** Only sessions of this working directory and of those below it. */
-        cwd: path.optional(),
+      z.strictObject({
+        paths: z.array(path).min(1).max(1_000).optional().describe('Files and folders to follow. The default is the folders of the agents.'),
+        agents: z.array(z.enum(runtimes)).min(1).max(20).optional().describe('The agents to follow. The default is those on this machine.'),
+        from: z.enum(['beginning', 'now']).optional().describe('Whether to read existing content first.'),
+        cwd: path.optional().describe('Only sessions in this working directory or below it.'),
         granularity: granularity.optional(),
+        ...signed,
         remember,
       }),
     )
     .output(captureStatus),
-  status: oc.input(z.object({})).output(captureStatus),
-  /** `end`: the agents are gone; what is there of the files that changed is taken in, as their sessions' end. */
-  stop: oc.input(z.object({ end: z.boolean().optional(), remember })).output(captureStatus),
-  /** One look at one transcript, now: what a hook does. */
-  checkpoint: oc
+  status: procedure('Returns what is followed, and how far each file was read.').input(z.strictObject({})).output(captureStatus),
+  stop: procedure('Stops following.')
     .input(
-      z.object({
+      z.strictObject({
+        end: z.boolean().optional().describe('The agents have ended: store the rest of the changed files as the end of their sessions.'),
+        remember,
+      }),
+    )
+    .output(captureStatus),
+  checkpoint: procedure('Reads the new part of one transcript now, as a hook does.')
+    .input(
+      z.strictObject({
         path,
-        /**
-         * As in a status: turns that are over; also one that looks over; whatever is there; and that as the end of the session, or as
-         * what stands before a compaction.
-         */
-        what: z.enum(['settled', 'resting', 'all', 'end', 'compaction']).optional(),
+        what: z
+          .enum(['settled', 'resting', 'all', 'end', 'compaction'])
+          .optional()
+          .describe(
+            'What to store: finished turns (`settled`), also one that seems finished (`resting`), everything (`all`), everything as the end of the session (`end`), or as the state before a compaction (`compaction`).',
+          ),
         granularity: granularity.optional(),
+        ...signed,
       }),
     )
     .output(

@@ -1,29 +1,36 @@
 import { oc } from '@orpc/contract';
 import { z } from 'zod';
-import { commit, commitTypes, stop } from './context.js';
+import { commit, stop } from './context.js';
 import { entryDraft } from './entry.js';
-import { roles } from './kinds.js';
-import { contextPrefix, count, entryKey, name, timestamp } from './scalars.js';
+import { commitTypes, roles } from './kinds.js';
+import { contextPrefix, count, entryKey, name, procedure, timestamp } from './scalars.js';
 
-/** Ids of cards and boxes: made here as UUIDv7 in 32 hex digits, taken as they come when given. */
-export const cardId = z.string().min(1).max(200);
-export const boxId = z.string().min(1).max(200);
+/** Ids of cards and boxes. Stemma makes them as UUIDv7 in 32 hex digits, and accepts any other id. */
+export const cardId = z.string().min(1).max(200).describe('The id of a card.');
+export const boxId = z.string().min(1).max(200).describe('The id of a box.');
 
-/** `agent.thought`, `meta.parent_pointer`: names joined by dots; the ten of the seed and any other. */
+/** Names joined by dots, such as `agent.thought` and `meta.parent_pointer`. */
 export const cardType = z
   .string()
   .max(200)
-  .regex(/^[A-Za-z][\w-]*(\.[\w-]+)*$/, 'a card type is names joined by dots, such as task.instruction');
+  .regex(/^[A-Za-z][\w-]*(\.[\w-]+)*$/, 'a card type is names joined by dots, such as task.instruction')
+  .describe('The type of a card, such as `task.instruction`.');
 
 const jsonData = z.union([z.record(z.string(), z.unknown()), z.array(z.unknown())]);
-const field = z.strictObject({ name: z.string().trim().min(1), description: z.string().trim().default('') });
+const field = z.strictObject({
+  name: z.string().trim().min(1).describe('The name of the field.'),
+  description: z.string().trim().default('').describe('What the field must contain.'),
+});
 
 export const cardContent = z.discriminatedUnion(
   'kind',
   [
-    z.strictObject({ kind: z.literal('text'), text: z.string() }),
-    z.strictObject({ kind: z.literal('json'), data: jsonData }),
-    z.strictObject({ kind: z.literal('fields'), fields: z.array(field).max(10_000) }),
+    z.strictObject({ kind: z.literal('text').describe('Text.'), text: z.string().describe('The text.') }),
+    z.strictObject({ kind: z.literal('json').describe('JSON.'), data: jsonData.describe('An object or a list.') }),
+    z.strictObject({
+      kind: z.literal('fields').describe('The fields that a result must have.'),
+      fields: z.array(field).max(10_000).describe('The fields.'),
+    }),
   ],
   { error: 'the content of a card is {kind: "text", text}, {kind: "json", data} or {kind: "fields", fields}' },
 );
@@ -35,7 +42,7 @@ const ttlSeconds = z.number().int().min(0).max(1e10);
 export const card = z.object({
   cardId,
   projectId: z.string(),
-  /** A view of `metadata.type`, which is the authority. */
+  /** The same as `metadata.type`. */
   type: z.string(),
   content: cardContent,
   toolCalls: toolCalls.optional(),
@@ -46,9 +53,9 @@ export const card = z.object({
   metadata: z.looseObject({ type: z.string(), role: z.enum(roles) }),
   authorId: z.string(),
   createdAt: timestamp,
-  /** Its time is over: it can be read, and no model sees it. */
+  /** True if it expired: it stays readable, and models no longer see it. */
   expired: z.boolean().optional(),
-  /** When its content was last replaced under the same id; `card.history` has what was there before. */
+  /** When its content was last replaced under the same id. `card.history` has the earlier content. */
   repairedAt: timestamp.optional(),
   /** The entry of a chain that the card was made from. */
   entryKey: entryKey.optional(),
@@ -56,22 +63,25 @@ export const card = z.object({
 export type Card = z.output<typeof card>;
 
 /**
- * A card about to be written. `type` may stand at the top or in `metadata.type`; where both do, metadata's holds. What
- * reading a card gives may be written back as it is. Keys of no card are refused, `meta` among them.
+ * A card to write. If both `type` and `metadata.type` are given, the latter counts. A card that was read can be written back unchanged.
+ * Unknown keys are refused, `meta` among them.
  */
 export const cardInput = z
   .looseObject({
-    cardId: cardId.optional(),
-    projectId: z.string().optional(),
+    cardId: cardId.optional().describe('The id of the card. Without it, Stemma makes one.'),
+    projectId: z.string().optional().describe('The project that the card belongs to. If given, it must be this one.'),
     type: cardType.optional(),
-    content: cardContent,
-    toolCalls: toolCalls.nullish(),
-    toolCallId: z.string().min(1).max(400).nullish(),
-    ttlSeconds: ttlSeconds.nullish(),
-    expiresAt: timestamp.nullish(),
-    metadata: z.looseObject({ type: cardType.optional(), role: z.enum(roles).optional() }).optional(),
-    authorId: z.string().min(1).max(400).optional(),
-    createdAt: timestamp.optional(),
+    content: cardContent.describe('The content of the card.'),
+    toolCalls: toolCalls.nullish().describe('The tool calls of an assistant message.'),
+    toolCallId: z.string().min(1).max(400).nullish().describe('The tool call that the card is the result of.'),
+    ttlSeconds: ttlSeconds.nullish().describe('The number of seconds after which the card expires.'),
+    expiresAt: timestamp.nullish().describe('When the card expires.'),
+    metadata: z
+      .looseObject({ type: cardType.optional(), role: z.enum(roles).optional().describe('Who speaks in the card.') })
+      .optional()
+      .describe('Facts about the card. Any other key is allowed.'),
+    authorId: z.string().min(1).max(400).optional().describe('The author of the card.'),
+    createdAt: timestamp.optional().describe('When it was written. The default is now.'),
   })
   .superRefine((given, context) => {
     const readOnly = ['deletedAt', 'expired', 'repairedAt', 'entryKey'];
@@ -80,18 +90,18 @@ export const cardInput = z
         context.addIssue({
           code: 'custom',
           path: [key],
-          message: key === 'meta' ? 'what describes a card stands in `metadata`; `meta` is not read' : `${key} is no field of a card`,
+          message: key === 'meta' ? 'facts about a card belong in `metadata`, not in `meta`' : `a card has no field ${key}`,
         });
     if (given.metadata && 'meta' in given.metadata)
       context.addIssue({
         code: 'custom',
         path: ['metadata', 'meta'],
-        message: 'what describes a card stands in `metadata` itself, not in a `meta` inside it',
+        message: 'facts about a card belong in `metadata` itself, not in a `meta` inside it',
       });
   });
 export type CardInput = z.output<typeof cardInput>;
 
-/** One change of a card under its id: what was there before, who changed it and when. */
+/** A change of a card: the earlier content, who changed it and when. */
 export const cardVersion = z.object({
   at: timestamp,
   by: z.string().optional(),
@@ -109,7 +119,7 @@ export const cardVersion = z.object({
 export type CardVersion = z.output<typeof cardVersion>;
 
 export const reasons = ['argument', 'inherited', 'parent'] as const;
-/** Why cards are in a packed box, as runs in the order of the box, and what was left out because it was there already. */
+/** Why cards are in a packed box, in the order of the box, and which were dropped as duplicates. */
 export const packing = z.object({
   runs: z.array(z.object({ reason: z.enum(reasons), argument: z.string().optional(), boxId: boxId.optional(), cards: count })),
   dropped: z.array(z.object({ cardId, argument: z.string(), boxId })),
@@ -122,16 +132,16 @@ export const box = z.object({
   cardIds: z.array(cardId),
   createdAt: timestamp,
   updatedAt: timestamp,
-  /** The box that this one took the place of, and the other way round. */
+  /** The box that this one replaced, and the one that replaced this. */
   replaces: boxId.optional(),
   replacedBy: boxId.optional(),
-  /** An open turn reads it: nothing can be appended until that turn ends. */
+  /** True while an open turn reads it: nothing can be appended until that turn ends. */
   held: z.boolean().optional(),
   packed: packing.optional(),
 });
 export type Box = z.output<typeof box>;
 
-/** What a list of boxes shows. */
+/** A box in a list. */
 export const boxRow = z.object({
   boxId,
   cards: count,
@@ -139,49 +149,61 @@ export const boxRow = z.object({
   updatedAt: timestamp,
   replaces: boxId.optional(),
   held: z.boolean().optional(),
-  /** What the box is to the agents that use it. */
+  /** How agents use the box. */
   uses: z.array(z.object({ as: z.enum(['context', 'output', 'profile']), of: z.string() })),
   /** The beginning of its first text. */
   head: z.string().optional(),
 });
 export type BoxRow = z.output<typeof boxRow>;
 
-const cardIds = z.array(cardId).max(100_000);
-const page = { offset: count.optional(), limit: z.number().int().min(1).max(1_000).optional() };
+const cardIds = z.array(cardId).max(100_000).describe('The ids of cards.');
+const page = {
+  offset: count.optional().describe('How many to skip.'),
+  limit: z.number().int().min(1).max(1_000).optional().describe('The most to return.'),
+};
 
 export const cardContract = {
-  add: oc.input(z.object({ card: cardInput })).output(card),
-  get: oc.input(z.object({ cardId })).output(card),
-  batch: oc.input(z.object({ cardIds })).output(z.object({ cards: z.array(card), missingCardIds: z.array(cardId) })),
-  delete: oc.input(z.object({ cardId, author: name.optional() })).output(card),
-  history: oc.input(z.object({ cardId })).output(z.array(cardVersion)),
-  /** The boxes that hold the card, newest first. */
-  boxes: oc.input(z.object({ cardId })).output(z.array(boxId)),
-  list: oc
+  add: procedure(
+    'Stores a card. A known id with the same content returns the card; with other content, it repairs a card that no turn holds and fails with CONFLICT otherwise.',
+  )
+    .input(z.strictObject({ card: cardInput.describe('The card.') }))
+    .output(card),
+  get: procedure('Returns a card.').input(z.strictObject({ cardId })).output(card),
+  batch: procedure('Returns cards in the order of their ids, without duplicates, and lists the missing ones.')
+    .input(z.strictObject({ cardIds }))
+    .output(z.object({ cards: z.array(card), missingCardIds: z.array(cardId) })),
+  delete: procedure('Deletes a card: it stays readable, and models no longer see it in turns that begin later.')
+    .input(z.strictObject({ cardId, author: name.optional().describe('Who deletes it.') }))
+    .output(card),
+  history: procedure('Lists the changes of a card: what it was before, who changed it and when.')
+    .input(z.strictObject({ cardId }))
+    .output(z.array(cardVersion)),
+  boxes: procedure('Lists the boxes that contain a card, newest first.').input(z.strictObject({ cardId })).output(z.array(boxId)),
+  list: procedure('Lists cards that match all conditions, newest first, in pages.')
     .input(
-      z.object({
-        type: z.string().optional(),
-        role: z.enum(roles).optional(),
-        authorId: z.string().optional(),
-        from: timestamp.optional(),
-        to: timestamp.optional(),
-        /** Words that the content holds, without regard to case. */
-        text: z.string().max(400).optional(),
+      z.strictObject({
+        type: z.string().optional().describe('Only cards of this type.'),
+        role: z.enum(roles).optional().describe('Only cards with this role.'),
+        authorId: z.string().optional().describe('Only cards by this author.'),
+        from: timestamp.optional().describe('Only cards created at this time or later.'),
+        to: timestamp.optional().describe('Only cards created at this time or earlier.'),
+        text: z.string().max(400).optional().describe('Only cards whose content contains these words, ignoring case.'),
         ...page,
       }),
     )
     .output(z.object({ total: count, cards: z.array(card) })),
-  /** How many cards there are of each type, role and author. */
-  facets: oc.input(z.object({})).output(
-    z.object({
-      types: z.array(z.object({ name: z.string(), count })),
-      roles: z.array(z.object({ name: z.string(), count })),
-      authors: z.array(z.object({ name: z.string(), count })),
-    }),
-  ),
+  facets: procedure('Counts the cards of each type, role and author.')
+    .input(z.strictObject({}))
+    .output(
+      z.object({
+        types: z.array(z.object({ name: z.string(), count })),
+        roles: z.array(z.object({ name: z.string(), count })),
+        authors: z.array(z.object({ name: z.string(), count })),
+      }),
+    ),
 };
 
-/** An entry of a box read as a conversation, and the card that it is of. */
+/** An entry of a box read as a conversation, with its card. */
 export const boxEntry = entryDraft.extend({
   key: entryKey,
   cardId,
@@ -193,51 +215,68 @@ export const boxEntry = entryDraft.extend({
 export type BoxEntry = z.output<typeof boxEntry>;
 
 export const boxContract = {
-  create: oc.input(z.object({ cardIds, boxId: boxId.optional() })).output(box),
-  get: oc.input(z.object({ boxId })).output(box),
-  batch: oc.input(z.object({ boxIds: z.array(boxId).max(10_000) })).output(z.object({ boxes: z.array(box), missingBoxIds: z.array(boxId) })),
-  /** Cards in the order of the box, repeats kept; what is missing is listed, what is deleted or expired flagged and listed. */
-  cards: oc.input(z.object({ boxId })).output(
-    z.object({
-      boxId,
-      cards: z.array(card),
-      missingCardIds: z.array(cardId),
-      deletedCardIds: z.array(cardId),
-      expiredCardIds: z.array(cardId),
-    }),
-  ),
-  append: oc.input(z.object({ boxId, cardIds })).output(box),
-  replace: oc.input(z.object({ boxId, cardIds })).output(box),
-  list: oc.input(z.object({ ...page })).output(z.object({ total: count, boxes: z.array(boxRow) })),
-  /** The box as the conversation that a model would see: without deleted and expired cards. */
-  entries: oc.input(z.object({ boxId })).output(z.object({ tokens: count, entries: z.array(boxEntry) })),
-  /** A box of the entries of a commit's context; entries that are cards already keep their ids. */
-  fromContext: oc.input(z.object({ id: contextPrefix, stop: stop.optional() })).output(box),
-  /** A commit of what a model would see of a box. */
-  commit: oc
-    .input(
+  create: procedure('Creates a box of cards.')
+    .input(z.strictObject({ cardIds, boxId: boxId.optional().describe('The id of the new box. Without it, Stemma makes one.') }))
+    .output(box),
+  get: procedure('Returns a box.').input(z.strictObject({ boxId })).output(box),
+  batch: procedure('Returns boxes in the order of their ids, without duplicates, and lists the missing ones.')
+    .input(z.strictObject({ boxIds: z.array(boxId).max(10_000).describe('The ids of boxes.') }))
+    .output(z.object({ boxes: z.array(box), missingBoxIds: z.array(boxId) })),
+  cards: procedure('Returns the cards of a box in its order. Missing, deleted and expired cards are listed.')
+    .input(z.strictObject({ boxId }))
+    .output(
       z.object({
         boxId,
-        parent: contextPrefix.nullable(),
-        type: z.enum(commitTypes).exclude(['compaction']).optional(),
-        template: name.optional(),
-        principal: name.optional(),
-        summary: z.string().max(100_000).optional(),
+        cards: z.array(card),
+        missingCardIds: z.array(cardId),
+        deletedCardIds: z.array(cardId),
+        expiredCardIds: z.array(cardId),
+      }),
+    ),
+  append: procedure('Appends cards to a box, except those that it contains already.').input(z.strictObject({ boxId, cardIds })).output(box),
+  replace: procedure('Creates a box in place of another one, which stays readable.').input(z.strictObject({ boxId, cardIds })).output(box),
+  list: procedure('Lists the boxes, most recently changed first, in pages.')
+    .input(z.strictObject({ ...page }))
+    .output(z.object({ total: count, boxes: z.array(boxRow) })),
+  entries: procedure('Returns a box as the conversation that a model sees: without deleted and expired cards.')
+    .input(z.strictObject({ boxId }))
+    .output(z.object({ tokens: count, entries: z.array(boxEntry) })),
+  fromContext: procedure("Creates a box from the entries of a commit's context. Entries that are cards already keep their ids.")
+    .input(z.strictObject({ id: contextPrefix, stop: stop.optional() }))
+    .output(box),
+  commit: procedure('Stores what a model sees of a box as a commit.')
+    .input(
+      z.strictObject({
+        boxId,
+        parent: contextPrefix.nullable().describe('The commit that the new one follows, or null for a new chain.'),
+        type: z.enum(commitTypes).exclude(['compaction']).optional().describe('The type of the commit.'),
+        template: name.optional().describe('The template of the commit.'),
+        principal: name.optional().describe('Whose understanding the commit is.'),
+        summary: z.string().max(100_000).optional().describe('A summary for people.'),
       }),
     )
     .output(commit),
 };
 
 export const profileContract = {
-  put: oc
-    .input(z.object({ name, card: cardInput, profileBoxId: boxId.optional() }))
+  put: procedure('Sets the profile of a name: a card with the prompt and the tools of an agent.')
+    .input(
+      z.strictObject({
+        name: name.describe('The name of the profile.'),
+        card: cardInput.describe('The card with the prompt and the tools.'),
+        profileBoxId: boxId.optional().describe('The box of the profile. Without it, Stemma makes one.'),
+      }),
+    )
     .output(z.object({ name: z.string(), profileBoxId: boxId, cardId })),
-  /** By name, without regard to case. */
-  find: oc.input(z.object({ name: z.string() })).output(z.object({ name: z.string(), profileBoxId: boxId, cardId: cardId.optional() })),
-  list: oc.input(z.object({})).output(z.array(z.object({ name: z.string(), profileBoxId: boxId, cardId: cardId.optional() }))),
+  find: procedure('Finds a profile by its name, ignoring case.')
+    .input(z.strictObject({ name: z.string().describe('The name of the profile.') }))
+    .output(z.object({ name: z.string(), profileBoxId: boxId, cardId: cardId.optional() })),
+  list: procedure('Lists the profiles.')
+    .input(z.strictObject({}))
+    .output(z.array(z.object({ name: z.string(), profileBoxId: boxId, cardId: cardId.optional() }))),
 };
 
-/** Cards and boxes as other systems read them over HTTP: their names, their limits (decisions, rule 29b). */
+/** Cards and boxes in the HTTP form of the public system: snake_case names and its limits. */
 export const wireCard = z.looseObject({
   card_id: z.string(),
   project_id: z.string(),
@@ -254,16 +293,30 @@ export const wireCard = z.looseObject({
 });
 export type WireCard = z.output<typeof wireCard>;
 const wireBox = z.object({ box_id: z.string(), card_ids: z.array(z.string()) });
-const wireIds = z.array(z.string()).default([]);
-/** Clamped to 1 to 500. */
-const wireLimit = z.coerce.number().default(200);
-const inBox = z.object({ projectId: z.string(), boxId: z.string() });
+const wireIds = z.array(z.string()).default([]).describe('The ids to return.');
+const wireLimit = z.coerce.number().default(200).describe('The most cards to return, from 1 to 500.');
+const projectId = z.string().describe('The id of the project.');
+// Any text: an id that no card can have is NOT_FOUND here.
+const wireBoxId = z.string().describe('The id of the box.');
+const wireCardId = z.string().describe('The id of the card.');
+const inBox = z.strictObject({ projectId, boxId: wireBoxId });
 
 export const readsContract = {
-  box: oc.route({ method: 'GET', path: '/projects/{projectId}/boxes/{boxId}', summary: 'A box' }).input(inBox).output(wireBox),
+  box: oc.route({ method: 'GET', path: '/projects/{projectId}/boxes/{boxId}', description: 'Returns a box.' }).input(inBox).output(wireBox),
   boxes: oc
-    .route({ method: 'POST', path: '/projects/{projectId}/boxes/batch', summary: 'Boxes, with their last cards where `hydrate` is set' })
-    .input(z.object({ projectId: z.string(), box_ids: wireIds, hydrate: z.boolean().default(false), limit: wireLimit }))
+    .route({
+      method: 'POST',
+      path: '/projects/{projectId}/boxes/batch',
+      description: 'Returns boxes by their ids, with their last cards if `hydrate` is set.',
+    })
+    .input(
+      z.strictObject({
+        projectId,
+        box_ids: wireIds,
+        hydrate: z.boolean().default(false).describe('Include the last cards of each box.'),
+        limit: wireLimit,
+      }),
+    )
     .output(
       z.object({
         boxes: z.array(wireBox.extend({ hydrated_cards: z.array(wireCard).optional() })),
@@ -272,15 +325,15 @@ export const readsContract = {
       }),
     ),
   boxCards: oc
-    .route({ method: 'GET', path: '/projects/{projectId}/boxes/{boxId}/cards', summary: 'The last cards of a box, in its order' })
+    .route({ method: 'GET', path: '/projects/{projectId}/boxes/{boxId}/cards', description: 'Returns the last cards of a box, in its order.' })
     .input(inBox.extend({ limit: wireLimit }))
     .output(z.array(wireCard)),
   cards: oc
-    .route({ method: 'POST', path: '/projects/{projectId}/cards/batch', summary: 'Cards by their ids' })
-    .input(z.object({ projectId: z.string(), card_ids: wireIds }))
+    .route({ method: 'POST', path: '/projects/{projectId}/cards/batch', description: 'Returns cards by their ids.' })
+    .input(z.strictObject({ projectId, card_ids: wireIds }))
     .output(z.object({ cards: z.array(wireCard), missing_ids: z.array(z.string()) })),
   card: oc
-    .route({ method: 'GET', path: '/projects/{projectId}/cards/{cardId}', summary: 'A card' })
-    .input(z.object({ projectId: z.string(), cardId: z.string() }))
+    .route({ method: 'GET', path: '/projects/{projectId}/cards/{cardId}', description: 'Returns a card.' })
+    .input(z.strictObject({ projectId, cardId: wireCardId }))
     .output(wireCard),
 };

@@ -1,137 +1,132 @@
-import { oc } from '@orpc/contract';
 import { z } from 'zod';
-import { commit } from './context.js';
+import { author, commit } from './context.js';
 import { wires } from './request.js';
-import { contextId, contextPrefix, count, entryKey } from './scalars.js';
+import { contextId, contextPrefix, count, entryKey, procedure } from './scalars.js';
 
-/** Who is being run, which decides what of the shared context and of memory it gets (decisions, rule 34). */
+/** The kind of process, which decides what it gets of the shared context and of memory. */
 export const processes = ['sequential', 'dynamic', 'hierarchical', 'react', 'mapreduce-planner', 'mapreduce-worker', 'mapreduce-reducer'] as const;
 export type Process = (typeof processes)[number];
 
 export const queryPaths = ['checkpoint', 'runtime', 'none'] as const;
 export type QueryPath = (typeof queryPaths)[number];
 
-/** The blocks that the seed names, in the order in which they are composed; further ones follow them. */
+/** The named blocks, in the order in which they are composed. Other blocks follow them. */
 export const blockKeys = ['framework__context', 'experience__context', 'knowledge__context', 'todo__context', 'compression__context'] as const;
 export type BlockKey = (typeof blockKeys)[number];
 
-/** Where a message of the result comes from: `system_prompt`, a block's key, `checkpoint_messages`, `human_message` or `query`. */
-const layer = z.string();
+const layer = z
+  .string()
+  .describe('Where the message comes from: `system_prompt`, the key of a block, `checkpoint_messages`, `human_message` or `query`.');
 
-/**
- * A message of a conversation's memory. What else it carries (`tool_calls`, `tool_call_id`, `id`, `name`, `internal`)
- * goes through the composer as it is.
- */
+/** A message of a conversation's memory. Other fields, such as `tool_calls` and `tool_call_id`, pass through unchanged. */
 export const memoryMessage = z.looseObject({
-  role: z.enum(['system', 'human', 'ai', 'tool']),
-  content: z.string(),
-  id: z.string().optional(),
-  name: z.string().optional(),
-  /** Valid for one call, never remembered. */
-  internal: z.boolean().optional(),
+  role: z.enum(['system', 'human', 'ai', 'tool']).describe('Who speaks.'),
+  content: z.string().describe('The text.'),
+  id: z.string().optional().describe('The id of the message.'),
+  name: z.string().optional().describe('The name of the speaker.'),
+  internal: z.boolean().optional().describe('True if the message is valid for one call and never remembered.'),
 });
 export type MemoryMessage = z.output<typeof memoryMessage>;
 
-/**
- * Loose on purpose: an argument that does not belong here (a state, say) is refused by the composer itself, with
- * the reason that the layers' rules name.
- */
+/** Accepts unknown fields, because the composer itself refuses them with the reason that its rules name. */
+const process = z.enum(processes).optional().describe('The kind of process, which decides which layers pass. The default is `sequential`.');
+const enableShareContext = z.boolean().optional().describe('Whether the process gets the shared context.');
+
 const composeInput = z.looseObject({
-  systemPrompt: z.string(),
-  checkpointMessages: z.array(memoryMessage),
-  contexts: z.record(z.string(), z.unknown()),
-  query: z.string().nullish(),
-  queryPath: z.enum(queryPaths),
-  /** The id of the turn whose input the query is; a checkpoint message with this id is the same input. */
-  turnId: z.string().nullish(),
-  /** A message of a human for this call only. */
-  humanMessage: z.string().nullish(),
-  process: z.enum(processes).optional(),
-  enableShareContext: z.boolean().optional(),
+  systemPrompt: z.string().describe('The system prompt.'),
+  checkpointMessages: z.array(memoryMessage).describe('The messages in memory.'),
+  contexts: z.record(z.string(), z.unknown()).describe('The blocks by key, such as `knowledge__context`.'),
+  query: z.string().nullish().describe('The input of this call.'),
+  queryPath: z.enum(queryPaths).describe('Where the query is: in memory already (`checkpoint`), to be appended (`runtime`), or absent (`none`).'),
+  turnId: z.string().nullish().describe('The id of the turn whose input the query is. A checkpoint message with this id is the same input.'),
+  humanMessage: z.string().nullish().describe('A message of a human for this call only.'),
+  process,
+  enableShareContext,
 });
 export type ComposeInput = z.output<typeof composeInput>;
 
-const composedMessage = memoryMessage.extend({ layer, tokens: count });
+const composedMessage = memoryMessage.extend({ layer, tokens: count.describe('The estimated number of tokens.') });
 export type ComposedMessage = z.output<typeof composedMessage>;
 
-/** What was given and is not in the result. */
+/** A layer that was given and is not in the result. */
 const droppedLayer = z.object({ layer, reason: z.string(), messages: count, tokens: count });
 export type DroppedLayer = z.output<typeof droppedLayer>;
 
 const composed = z.object({ messages: z.array(composedMessage), dropped: z.array(droppedLayer) });
 export type Composed = z.output<typeof composed>;
 
-const knowledgeChunk = z.object({
-  sourceId: z.string(),
-  docId: z.string(),
-  docTitle: z.string().optional(),
-  chunkId: z.string(),
-  content: z.string(),
+const knowledgeChunk = z.strictObject({
+  sourceId: z.string().describe('The id of the source.'),
+  docId: z.string().describe('The id of the document.'),
+  docTitle: z.string().optional().describe('The title of the document.'),
+  chunkId: z.string().describe('The id of the chunk.'),
+  content: z.string().describe('The text of the chunk.'),
 });
 export type KnowledgeChunk = z.output<typeof knowledgeChunk>;
 
-const experienceRecord = z.object({
-  id: z.string(),
-  summary: z.string(),
-  outcome: z.enum(['success', 'failure', 'unknown']),
-  /** Where it was had: a commit, for those that the project itself holds. */
-  contextId: contextId.optional(),
+const experienceRecord = z.strictObject({
+  id: z.string().describe('The id of the experience.'),
+  summary: z.string().describe('What was learned.'),
+  outcome: z.enum(['success', 'failure', 'unknown']).describe('How it ended.'),
+  contextId: contextId.optional().describe('The commit that it comes from, if the project contains it.'),
 });
 export type ExperienceRecord = z.output<typeof experienceRecord>;
 
-/** What the services of a run would answer, as values. Without a service its block is absent. */
+/** The answers of the services, as values. Without a service, its block is absent. */
 const collectServices = z.strictObject({
   knowledge: z
     .strictObject({
-      chunks: z.array(knowledgeChunk),
-      maxChunks: z.number().int().min(1).optional(),
-      maxTokens: z.number().int().min(1).optional(),
-      format: z.enum(['markdown', 'json']).optional(),
+      chunks: z.array(knowledgeChunk).describe('The chunks that were found.'),
+      maxChunks: z.number().int().min(1).optional().describe('The most chunks in the block.'),
+      maxTokens: z.number().int().min(1).optional().describe('The most tokens of the block.'),
+      format: z.enum(['markdown', 'json']).optional().describe('The form of the block.'),
     })
-    .optional(),
-  experience: z.strictObject({ records: z.array(experienceRecord) }).optional(),
-  /** A todo text that the runtime supplies in place of the one rendered from the state. */
-  todo: z.string().optional(),
-  /** Limits and contracts of the framework, as its own text. */
-  framework: z.string().optional(),
+    .optional()
+    .describe('What a knowledge base found.'),
+  experience: z
+    .strictObject({ records: z.array(experienceRecord).describe('The experiences.') })
+    .optional()
+    .describe('Experiences of earlier runs.'),
+  todo: z.string().optional().describe('A to-do text, in place of the one rendered from the state.'),
+  framework: z.string().optional().describe("The framework's limits and contracts, as text."),
 });
 export type CollectServices = z.output<typeof collectServices>;
 
-const state = z.record(z.string(), z.unknown());
+const state = z.record(z.string(), z.unknown()).describe('The state of the process.');
 
 const collectInput = z.strictObject({
   state,
-  services: collectServices.optional(),
-  query: z.string().optional(),
-  process: z.enum(processes).optional(),
-  enableShareContext: z.boolean().optional(),
+  services: collectServices.optional().describe('The answers of the services.'),
+  query: z.string().optional().describe('The input of this call.'),
+  process,
+  enableShareContext,
 });
 export type CollectInput = z.output<typeof collectInput>;
 
-/** Why a layer has no block although it was asked for. */
+/** Why a requested layer has no block. */
 const collectProblem = z.object({ layer, reason: z.string() });
 export type CollectProblem = z.output<typeof collectProblem>;
 
 const compaction = z.object({
   messages: z.array(memoryMessage),
   summary: z.string(),
-  /** How many messages were summarised, and how many stayed. Both 0 where there was nothing to do. */
+  /** The number of messages that were summarized, and of those that stayed. Both are 0 if there was nothing to do. */
   removed: count,
   kept: count,
   tokens: z.object({ before: count, after: count }),
 });
 export type Compaction = z.output<typeof compaction>;
 
-/** How long a layer lives: one call, or with the checkpoint. */
+/** The lifetime of a layer: one call, or as long as the checkpoint. */
 const lifetimes = ['call', 'checkpoint'] as const;
 export type Lifetime = (typeof lifetimes)[number];
 
-/** One layer of a commit's context, before the process and the switch have their say. */
+/** A layer of a commit's context, before the process and the switch are applied. */
 const previewLayer = z.object({
   layer,
   tokens: count,
   lifetime: z.enum(lifetimes),
-  /** What it was made from: entries of the chain, files of the notes folder, or words that say it. */
+  /** What it was made from: entries of the chain, files of the notes folder, or a description. */
   origins: z.array(z.object({ commit: contextId, entryKey: entryKey.optional(), words: z.string().optional() })),
   /** In words, for a person. */
   origin: z.string(),
@@ -139,69 +134,71 @@ const previewLayer = z.object({
 });
 export type PreviewLayer = z.output<typeof previewLayer>;
 
+const budgetTokens = z.number().int().min(1).optional().describe('Shorten only above this number of tokens.');
+const keepLast = z.number().int().min(1).optional().describe('The number of the latest messages to keep.');
+
 export const composeContract = {
-  /** Layers in, messages out: pure, reads no state and writes none. */
-  messages: oc.input(composeInput).output(composed),
-  /** State and services in, blocks out; renders no messages and stores nothing. */
-  collect: oc.input(collectInput).output(z.object({ contexts: z.record(z.string(), z.string()), problems: z.array(collectProblem) })),
-  /** Calls of the state builder in, one patch out, and the state with the patch applied. The state itself is the caller's. */
-  patch: oc
-    .input(z.strictObject({ state, calls: z.array(z.tuple([z.string()], z.unknown())).max(10_000) }))
-    .output(z.object({ patch: state, state })),
-  /** Shortens a memory by the compactor's policy: extractive where no `summary` is given. */
-  shorten: oc
+  messages: procedure('Composes layers into messages. Reads no state and writes none.').input(composeInput).output(composed),
+  collect: procedure('Turns a state and the answers of services into context blocks. Renders no messages and stores nothing.')
+    .input(collectInput)
+    .output(z.object({ contexts: z.record(z.string(), z.string()), problems: z.array(collectProblem) })),
+  patch: procedure('Turns calls of the state builder into one patch, and applies it to the state. Stores nothing.')
     .input(
       z.strictObject({
-        messages: z.array(memoryMessage),
-        /** `compression__context` so far: the new summary takes it up. */
-        previousSummary: z.string().optional(),
-        budgetTokens: z.number().int().min(1).optional(),
-        keepLast: z.number().int().min(1).optional(),
-        summary: z.string().min(1).optional(),
+        state,
+        calls: z
+          .array(z.tuple([z.string()], z.unknown()))
+          .max(10_000)
+          .describe('The calls: each a list of a method name and its arguments.'),
+      }),
+    )
+    .output(z.object({ patch: state, state })),
+  shorten: procedure('Shortens a memory: summarizes its older messages. Without a `summary`, the summary is made of extracts.')
+    .input(
+      z.strictObject({
+        messages: z.array(memoryMessage).describe('The messages in memory.'),
+        previousSummary: z.string().optional().describe('The earlier summary (`compression__context`), which the new one includes.'),
+        budgetTokens,
+        keepLast,
+        summary: z.string().min(1).optional().describe('The summary. The default is made of extracts.'),
       }),
     )
     .output(compaction.extend({ historyText: z.string(), patch: state })),
-  /** Shortens a commit's context by the same policy, and commits it as a compaction; null where nothing is to be done. */
-  compact: oc
+  compact: procedure(
+    "Shortens a commit's context in the same way and stores the result as a compaction. Returns null if there is nothing to shorten.",
+  )
     .input(
       z.strictObject({
         id: contextPrefix,
-        budgetTokens: z.number().int().min(1).optional(),
-        keepLast: z.number().int().min(1).optional(),
-        summary: z.string().min(1).max(1_000_000).optional(),
-        /** Who writes the summary, of those that `turn.providers` names. Without one it is made of extracts, here. */
-        provider: z.string().optional(),
-        model: z.string().optional(),
+        budgetTokens,
+        keepLast,
+        summary: z.string().min(1).max(1_000_000).optional().describe('The summary. The default is made of extracts or by a provider.'),
+        provider: z.string().optional().describe('The provider whose model writes the summary, as `turn.providers` names it.'),
+        model: z.string().optional().describe('The model of the provider.'),
+        principal: author,
       }),
     )
     .output(z.object({ commit: commit.nullable(), compaction })),
-  /** A composed list as the body of a request to a provider; refused where a call of a tool has no result. */
-  body: oc
+  body: procedure('Turns composed messages into the body of a request to a provider. Refuses a tool call without a result.')
     .input(
       z.strictObject({
-        messages: z.array(composedMessage.partial({ layer: true, tokens: true })),
-        provider: z.enum(wires),
-        model: z.string().optional(),
+        messages: z.array(composedMessage.partial({ layer: true, tokens: true })).describe('The composed messages.'),
+        provider: z.enum(wires).describe('The wire format of the body.'),
+        model: z.string().optional().describe('The model to name in the body.'),
       }),
     )
     .output(z.object({ body: z.unknown() })),
-  /**
-   * Collects and composes for a commit, without touching the store: what its model would see under this process and
-   * with this switch, and where each layer comes from.
-   */
-  preview: oc
+  preview: procedure("Returns what a commit's model would see with this process and switch, and where each layer comes from. Stores nothing.")
     .input(
       z.strictObject({
         id: contextPrefix,
-        process: z.enum(processes).optional(),
-        enableShareContext: z.boolean().optional(),
-        /** In place of the system prompt that the history recorded, which is often none. */
-        systemPrompt: z.string().optional(),
-        /** Blocks in place of, or beside, those that the commit gives. */
-        contexts: z.record(z.string(), z.string()).optional(),
-        query: z.string().optional(),
-        queryPath: z.enum(queryPaths).optional(),
-        humanMessage: z.string().optional(),
+        process,
+        enableShareContext,
+        systemPrompt: z.string().optional().describe('A system prompt, in place of the recorded one.'),
+        contexts: z.record(z.string(), z.string()).optional().describe('Blocks, in place of or in addition to those of the commit.'),
+        query: z.string().optional().describe('The input of the call.'),
+        queryPath: composeInput.shape.queryPath.optional(),
+        humanMessage: z.string().optional().describe('A message of a human for this call only.'),
       }),
     )
     .output(composed.extend({ layers: z.array(previewLayer), messageOrigins: z.array(z.array(entryKey)), problems: z.array(collectProblem) })),

@@ -1,26 +1,21 @@
-import { eventIterator, oc } from '@orpc/contract';
+import { eventIterator } from '@orpc/contract';
 import { z } from 'zod';
-import { entry, entryDraft } from './entry.js';
-import { kinds, roles } from './kinds.js';
-import { artifactName, artifactRef, base64, contextId, contextPrefix, count, entryKey, formatName, name, runtimes, timestamp } from './scalars.js';
-
-export const commitTypes = ['delta', 'compaction', 'snapshot'] as const;
-export const checkpoints = ['turn_boundary', 'tool_call', 'compaction', 'session_end', 'explicit'] as const;
-export const tiers = ['native', 'translated', 'rendered', 'raw'] as const;
-export type CommitType = (typeof commitTypes)[number];
-export type Checkpoint = (typeof checkpoints)[number];
-export type Tier = (typeof tiers)[number];
+import { entry, entryInput } from './entry.js';
+import { checkpoints, commitTypes, kinds, roles, tiers } from './kinds.js';
+import { artifactName, artifactRef, base64, contextId, contextPrefix, count, entryKey, formatName, name, procedure, timestamp } from './scalars.js';
 
 const provenance = {
-  template: name,
-  principal: name.optional(),
-  machine: name.optional(),
-  sessionId: name.optional(),
-  ticketId: name.optional(),
-  threadId: name.optional(),
+  template: name.describe('The kind of the agent, such as `reviewer@3`.'),
+  principal: name.optional().describe('Whose understanding it is, such as `agent:claude-code` or `user@machine`.'),
+  machine: name.optional().describe('The machine on which it was made.'),
+  sessionId: name.optional().describe("The agent's session."),
+  ticketId: name.optional().describe('The ticket that it belongs to.'),
+  threadId: name.optional().describe("The thread of a ticket's discussion."),
 };
-const summary = z.string().max(100_000);
-const tags = z.array(name).max(1_000);
+/** Who makes a commit in Stemma. It is never the answer of `context.resolve` for the agent whose chain it extends. */
+export const author = name.optional().describe('Who makes it. The default is `user@MACHINE`.');
+const summary = z.string().max(100_000).describe('A summary for people.');
+const tags = z.array(name).max(1_000).describe('Tags, in place of the present ones.');
 
 export const commit = z.object({
   id: contextId,
@@ -35,51 +30,72 @@ export const commit = z.object({
   messageCount: count,
   tokenCount: count,
   createdAt: timestamp,
+  /** The stored row does not match its checksum: summary and tags are left out, and a check names it. */
+  damaged: z.literal(true).optional(),
 });
 export type Commit = z.output<typeof commit>;
 
-/** Where a walk towards the root ends (decisions, rules 3 to 5). */
-export const stop = z.union([z.enum(['compaction', 'root']), contextPrefix]);
+/** Where a walk toward the root ends. */
+export const stop = z
+  .union([z.enum(['compaction', 'root']), contextPrefix])
+  .describe(
+    'Where the walk toward the root ends: at the first compaction or snapshot (`compaction`, the default), at the root, or at an ancestor, which is included.',
+  );
 export type Stop = z.output<typeof stop>;
 
-/** What the asked format could not take along: the first thousand by entry, most telling first, and how much of each in all. */
+/** What the requested format cannot hold: at most 1,000 losses by entry, the most important first, and the number of each kind. */
 export const lost = {
   losses: z.array(z.object({ entry: entryKey, what: z.string() })),
   lossCounts: z.array(z.object({ what: z.string(), count })),
 };
 
-export const edit = z.object({
-  op: z.enum(['drop', 'replace', 'insert', 'append']),
-  /** The entry that is dropped or replaced; for `insert` the entry before which it goes; `append` has none. */
-  key: entryKey.optional(),
-  entry: entryDraft.optional(),
+export const edit = z.strictObject({
+  op: z.enum(['drop', 'replace', 'insert', 'append']).describe('What to do.'),
+  key: entryKey.optional().describe('The entry to drop or to replace. For `insert`, the entry that follows the new one. `append` takes none.'),
+  entry: entryInput.optional().describe('The new entry, except for `drop`.'),
 });
 export type Edit = z.output<typeof edit>;
 
-/** What a row of the chain view shows beside the commit itself. */
+/** A row of the chain view: the commit and what the view shows about it. */
 export const graphRow = z.object({
   commit,
   lane: count,
   edges: z.array(z.object({ fromLane: count, toLane: count })),
-  /** The number of the lanes that are in use at this row. */
+  /** The number of lanes in use at this row. */
   width: count,
   depth: count,
   children: count,
-  /** Tokens of the whole context at this commit, as the model had it. */
+  /** Tokens of the whole context at this commit. */
   contextTokens: count,
   /** Only for a compaction: the tokens of the context that it replaced. */
   replacedTokens: count.optional(),
-  /** The commit was made in Stemma, by a fork or an edit. */
+  /** The input of the last call in this commit, as its provider counted it. */
+  countedTokens: count.optional(),
+  /** Only for a compaction: the counted input of the last call before it and of the first call after it. */
+  compacted: z.object({ before: count.optional(), after: count.optional() }).optional(),
+  /** The commit was made in Stemma by a fork or an edit. */
   forked: z.boolean(),
-  /** The chain is that of a subagent, which this call started. */
+  /** The call that started the subagent whose chain this is. */
   startedBy: z.object({ commit: contextId, toolCallId: z.string() }).optional(),
-  /** Tips have names: the session's title, else its first prompt. */
+  /** The name of a tip: the title of the session, or its first prompt. */
   tipOf: z.string().optional(),
   errors: count,
 });
 export type GraphRow = z.output<typeof graphRow>;
 
-/** One entry as the token bar and the list need it before its text is read. */
+/** What a list shows of a commit beside its row. */
+export const rowFacts = z.object({
+  id: contextId,
+  /** From its first to its last recorded time; null if fewer than two are recorded. */
+  ms: count.nullable(),
+  tools: count,
+  /** Files that its tools read or changed. */
+  files: count,
+  model: z.string().nullable(),
+});
+export type RowFacts = z.output<typeof rowFacts>;
+
+/** An entry without its content, for the token bar and the list. */
 export const outlineRow = z.object({
   key: entryKey,
   role: z.enum(roles),
@@ -88,33 +104,38 @@ export const outlineRow = z.object({
   commit: contextId,
   /** The beginning of the text: prompts for the outline, tool names for calls. */
   head: z.string().optional(),
-  /** Of calls and results, so that the list sets the two as one block before either is read. */
+  /** Calls and results have it, so that the list can show the two as one block before it reads either. */
   toolCallId: z.string().optional(),
   isError: z.boolean().optional(),
-  /** Recorded by the runtime, never sent to the model: here only when asked for. */
+  /** Recorded by the agent but never sent to the model. Only present if requested. */
   hidden: z.boolean().optional(),
+  /** The prompt of its commit: the first text of the user that the agent did not add by itself. */
+  prompt: z.literal(true).optional(),
 });
 export type OutlineRow = z.output<typeof outlineRow>;
 
-/** Which entries of which context: `hidden` adds what the runtime recorded but never sent (events, errors, progress). */
-const query = { id: contextPrefix, stop: stop.optional(), hidden: z.boolean().optional() };
+const query = {
+  id: contextPrefix,
+  stop: stop.optional(),
+  hidden: z.boolean().optional().describe('Include what the agent recorded but never sent to the model: events, errors, progress.'),
+};
 
-const filter = z.object({
-  template: z.string().optional(),
-  principal: z.string().optional(),
-  sessionId: z.string().optional(),
-  ticketId: z.string().optional(),
+const filter = z.strictObject({
+  template: z.string().optional().describe('Only commits with this template.'),
+  principal: z.string().optional().describe('Only commits by this principal.'),
+  sessionId: z.string().optional().describe('Only commits of this session.'),
+  ticketId: z.string().optional().describe('Only commits of this ticket.'),
 });
 
 export const hunk = z.object({ op: z.enum(['same', 'added', 'removed', 'changed']), aStart: count, aCount: count, bStart: count, bCount: count });
 export type Hunk = z.output<typeof hunk>;
 
-/** Entries in a row that both sides have, each at another place: the hunks call them removed and added. */
+/** A run of entries that both sides have at different places. The hunks show it as removed and added. */
 const moved = z.object({ aStart: count, bStart: count, count });
 export type Moved = z.output<typeof moved>;
 
 const contextDiff = z.object({
-  /** The last commit that both stand on; null where they share none. */
+  /** The last commit that both share, or null. */
   base: contextId.nullable(),
   same: count,
   added: count,
@@ -126,7 +147,7 @@ const contextDiff = z.object({
 });
 export type ContextDiff = z.output<typeof contextDiff>;
 
-/** A part that one of two values has, or both with other content. */
+/** A field that only one of two values has, or that differs between them. */
 export const fieldChange = z.object({
   op: z.enum(['added', 'removed', 'changed']),
   path: z.string(),
@@ -140,38 +161,41 @@ export type DiffLine = z.output<typeof diffLine>;
 
 const summarizeProgress = z.object({ done: count, total: count, id: contextId.optional() });
 export type SummarizeProgress = z.output<typeof summarizeProgress>;
-/** `skipped`: commits whose content could not be read, or has no words. */
+/** `skipped`: commits whose content cannot be read or has no words. */
 const summarizeResult = z.object({ summarized: count, skipped: z.array(z.object({ id: contextId, reason: z.string() })) });
 export type SummarizeResult = z.output<typeof summarizeResult>;
 
 export const contextContract = {
-  checkpoint: oc
+  checkpoint: procedure(
+    'Stores a commit: content in a format, after a parent. The same parent, content, time and template return the existing commit.',
+  )
     .input(
-      z.object({
-        parent: contextPrefix.nullable(),
-        type: z.enum(commitTypes),
+      z.strictObject({
+        parent: contextPrefix.nullable().describe('The commit that this one follows, or null for a new chain.'),
+        type: z.enum(commitTypes).describe('New entries (`delta`), a summary of what precedes (`compaction`), or a whole context (`snapshot`).'),
         format: formatName,
-        artifactRef: artifactName.optional(),
-        data: base64.optional(),
-        text: z.string().optional(),
+        artifactRef: artifactName.optional().describe('The content, if it is stored already. Give one of `artifactRef`, `data` and `text`.'),
+        data: base64.optional().describe('The content as base64.'),
+        text: z.string().optional().describe('The content as text.'),
         ...provenance,
-        checkpoint: z.enum(checkpoints),
+        checkpoint: z.enum(checkpoints).describe('What caused the commit.'),
         summary: summary.optional(),
-        tags: tags.optional(),
-        messageCount: count.optional(),
-        tokenCount: count.optional(),
-        createdAt: timestamp.optional(),
+        tags: tags.optional().describe('Tags of the commit.'),
+        messageCount: count.optional().describe('The number of messages. The default is counted from the content.'),
+        tokenCount: count.optional().describe('The number of tokens. The default is estimated from the content.'),
+        createdAt: timestamp.optional().describe('When it was made. The default is now.'),
       }),
     )
     .output(commit),
-  materialize: oc
+  materialize: procedure(
+    "Assembles a context: the content from where the walk ends up to the commit, as one artifact. Without `format`, it stays in the commit's own format, byte for byte.",
+  )
     .input(
-      z.object({
-        id: contextPrefix.nullable(),
-        format: formatName.optional(),
+      z.strictObject({
+        id: contextPrefix.nullable().describe('The commit, or null for an empty conversation.'),
+        format: formatName.optional().describe("The format of the result. The default is the commit's own."),
         stop: stop.optional(),
-        /** Only for `narrative`: the most that the account may take. */
-        maxTokens: z.number().int().min(1).max(100_000_000).optional(),
+        maxTokens: z.number().int().min(1).max(100_000_000).optional().describe('The most tokens of the result. Only for the format `narrative`.'),
       }),
     )
     .output(
@@ -185,141 +209,112 @@ export const contextContract = {
         cached: z.boolean(),
         commits: z.array(contextId),
         ...lost,
-        /** Of tier `raw` in the stored format: what can be said of content that is not read here. */
+        /** For tier `raw`: a description of content that Stemma cannot read. */
         description: z.string().optional(),
       }),
     ),
-  resolve: oc.input(z.object({ principal: name, at: timestamp })).output(z.object({ id: contextId.nullable(), at: timestamp.nullable() })),
-  show: oc.input(z.object({ id: contextPrefix })).output(commit.extend({ children: z.array(contextId), depth: count })),
-  history: oc.input(z.object({ id: contextPrefix, depth: count.optional() })).output(z.array(commit)),
-  update: oc.input(z.strictObject({ id: contextPrefix, summary: summary.optional(), tags: tags.optional() })).output(commit),
-  tips: oc.input(filter).output(z.array(commit)),
-  graph: oc
-    .input(z.object({ filter: filter.optional(), offset: count, limit: z.number().int().min(1).max(5_000) }))
-    .output(z.object({ total: count, rows: z.array(graphRow) })),
-  entries: oc
-    .input(z.object({ ...query, offset: count.optional(), limit: z.number().int().min(1).max(10_000).optional() }))
-    .output(z.object({ total: count, entries: z.array(entry) })),
-  /** Every entry of a context without its content: for the token bar, the outline and the list's heights. */
-  outline: oc.input(z.object(query)).output(z.object({ total: count, tokens: count, rows: z.array(outlineRow) })),
-  /** Positions of the entries whose text, call or result holds the words, without regard to case. */
-  find: oc.input(z.object({ ...query, text: z.string().min(1).max(400) })).output(z.object({ hits: z.array(count) })),
-  fork: oc
+  resolve: procedure('Finds what a principal understood at a moment: its latest commit at or before that time.')
+    .input(z.strictObject({ principal: name.describe('Whose understanding to find.'), at: timestamp.describe('The moment.') }))
+    .output(z.object({ id: contextId.nullable(), at: timestamp.nullable() })),
+  show: procedure('Returns a commit with its children and its depth.')
+    .input(z.strictObject({ id: contextPrefix }))
+    .output(commit.extend({ children: z.array(contextId), depth: count })),
+  history: procedure('Returns the commits from a commit toward the root, newest first.')
+    .input(z.strictObject({ id: contextPrefix, depth: count.optional().describe('The most commits to return. The default is all.') }))
+    .output(z.array(commit)),
+  update: procedure('Changes the summary or the tags of a commit. Everything else of a commit never changes.')
+    .input(z.strictObject({ id: contextPrefix, summary: summary.optional(), tags: tags.optional() }))
+    .output(commit),
+  tips: procedure('Lists the commits without children: the ends of all branches.').input(filter).output(z.array(commit)),
+  graph: procedure('Lists commits as rows of a graph with lanes, newest first, in pages.')
     .input(
-      z.object({
-        id: contextPrefix.nullable(),
-        at: entryKey.optional(),
-        edits: z.array(edit).max(10_000).optional(),
-        template: name.optional(),
-        principal: name.optional(),
+      z.strictObject({
+        filter: filter
+          .extend({ archived: z.boolean().optional().describe('Also archived sessions and branches.') })
+          .optional()
+          .describe('Limits the commits.'),
+        together: z.boolean().optional().describe('Keep the rows of each session together, instead of sorting all rows by time.'),
+        offset: count.describe('How many rows to skip.'),
+        limit: z.number().int().min(1).max(5_000).describe('The most rows to return.'),
+      }),
+    )
+    .output(z.object({ total: count, rows: z.array(graphRow) })),
+  entries: procedure('Returns the entries of a context with their content, in pages.')
+    .input(
+      z.strictObject({
+        ...query,
+        offset: count.optional().describe('How many entries to skip.'),
+        limit: z.number().int().min(1).max(10_000).optional().describe('The most entries to return.'),
+      }),
+    )
+    .output(z.object({ total: count, entries: z.array(entry) })),
+  outline: procedure('Returns every entry of a context without its content.')
+    .input(z.strictObject(query))
+    .output(z.object({ total: count, tokens: count, rows: z.array(outlineRow) })),
+  find: procedure(
+    'Finds entries of a context whose text, call or result contains the words, ignoring case. The hits are positions in `context.outline`.',
+  )
+    .input(z.strictObject({ ...query, text: z.string().min(1).max(400).describe('The words to find.') }))
+    .output(z.object({ hits: z.array(count) })),
+  fork: procedure('Starts a new branch from a commit, or a new chain from null, and applies edits to it. The original stays as it is.')
+    .input(
+      z.strictObject({
+        id: contextPrefix.nullable().describe('The commit to fork, or null for a new chain.'),
+        at: entryKey.optional().describe('The last entry to keep. The default is all.'),
+        edits: z.array(edit).max(10_000).optional().describe('Edits of the entries that are kept, in order.'),
+        template: name.optional().describe("The template of the fork. The default is the commit's own."),
+        principal: author,
         summary: summary.optional(),
       }),
     )
     .output(commit),
-  compact: oc.input(z.object({ id: contextPrefix, summary: z.string().min(1).max(1_000_000) })).output(commit),
-  snapshot: oc.input(z.object({ id: contextPrefix, stop: stop.optional() })).output(commit),
-  /**
-   * Summaries for these commits, or for all that have none: of their own words, or by a model of the provider. Streams how
-   * far it is; a call that is ended early has done whole commits, and the next goes on.
-   */
-  summarize: oc
+  compact: procedure('Adds a compaction: a summary that stands for the context up to the commit.')
+    .input(
+      z.strictObject({
+        id: contextPrefix,
+        summary: z.string().min(1).max(1_000_000).describe('The summary that stands for the context.'),
+        principal: author,
+      }),
+    )
+    .output(commit),
+  snapshot: procedure('Adds a snapshot: the whole context in one commit, so that later walks end there.')
+    .input(z.strictObject({ id: contextPrefix, stop: stop.optional(), principal: author }))
+    .output(commit),
+  summarize: procedure(
+    'Writes summaries for commits: extracts of their own words, or by a model of a provider. Streams progress. A call that is stopped has finished whole commits, and the next call continues.',
+  )
     .input(
       z
-        .object({
-          ids: z.array(contextPrefix).min(1).max(100_000).optional(),
-          missing: z.literal(true).optional(),
-          provider: name.optional(),
-          model: name.optional(),
-          /** Calls of the model in a minute. */
-          perMinute: z.number().min(0.1).max(100_000).optional(),
+        .strictObject({
+          ids: z.array(contextPrefix).min(1).max(100_000).optional().describe('The commits to summarize. Give either `ids` or `missing`.'),
+          missing: z.literal(true).optional().describe('Summarize all commits that have no summary.'),
+          provider: name.optional().describe('The provider whose model writes the summaries. Without one, they are extracts.'),
+          model: name.optional().describe('The model of the provider.'),
+          perMinute: z.number().min(0.1).max(100_000).optional().describe('The most calls to the model per minute.'),
         })
         .refine(({ ids, missing }) => (ids === undefined) !== (missing === undefined), {
           path: ['ids'],
-          message: 'either ids or missing: true says which commits',
+          message: 'give either ids, or missing: true',
         }),
     )
     .output(eventIterator(summarizeProgress, summarizeResult)),
-  diff: oc.input(z.object({ a: contextPrefix, b: contextPrefix, stop: stop.optional() })).output(contextDiff),
-  /**
-   * What differs between calls of tools, by the structure of their arguments: each pair an entry of `a` and one of `b`, by their places.
-   * In the order of the pairs; of entries that are no calls there are no fields.
-   */
-  diffCalls: oc
+  diff: procedure('Compares two contexts entry by entry.')
+    .input(z.strictObject({ a: contextPrefix.describe('The first commit.'), b: contextPrefix.describe('The second commit.'), stop: stop.optional() }))
+    .output(contextDiff),
+  diffCalls: procedure(
+    'Compares the arguments of tool calls by their structure. Each pair names an entry of `a` and one of `b` by position. The result is in the order of the pairs; a pair that is not two calls has no fields.',
+  )
     .input(
-      z.object({
-        a: contextPrefix,
-        b: contextPrefix,
+      z.strictObject({
+        a: contextPrefix.describe('The first commit.'),
+        b: contextPrefix.describe('The second commit.'),
         stop: stop.optional(),
         pairs: z
-          .array(z.object({ a: count, b: count }))
+          .array(z.strictObject({ a: count.describe('The position of an entry in `a`.'), b: count.describe('The position of an entry in `b`.') }))
           .min(1)
-          .max(1_000),
+          .max(1_000)
+          .describe('The calls to compare.'),
       }),
     )
     .output(z.array(z.object({ a: count, b: count, fields: z.array(fieldChange) }))),
-};
-
-export const redactionKinds = ['secret', 'path', 'email'] as const;
-
-/** What an export is for: to be read, to be resumed by an agent, or to be read by a program. */
-export const exportUses = ['people', 'agents', 'programs'] as const;
-export type ExportUse = (typeof exportUses)[number];
-
-export const exportFormat = z.object({
-  format: formatName,
-  name: z.string(),
-  what: z.string(),
-  use: z.enum(exportUses),
-  extension: z.string(),
-  contentType: z.string(),
-  tier: z.enum(tiers),
-  /** Whether what is secret can be taken out of it. */
-  redacts: z.boolean(),
-  lossCounts: lost.lossCounts,
-});
-export type ExportFormat = z.output<typeof exportFormat>;
-
-export const exportContract = {
-  /** Every form that this context can leave as, and what each has no place for. */
-  formats: oc.input(z.object({ id: contextPrefix, stop: stop.optional() })).output(z.array(exportFormat)),
-  context: oc
-    .input(
-      z.object({
-        id: contextPrefix,
-        stop: stop.optional(),
-        format: formatName,
-        path: z.string().min(1).optional(),
-        /** Secrets, homes of people in paths and e-mail addresses are replaced by placeholders, each by its own. */
-        redact: z.boolean().optional(),
-        /** Nothing is written and no content returned: only what the export would be. */
-        dryRun: z.boolean().optional(),
-      }),
-    )
-    .output(
-      z.object({
-        path: z.string().optional(),
-        text: z.string().optional(),
-        data: base64.optional(),
-        bytes: count,
-        format: formatName,
-        tier: z.enum(tiers),
-        /** With `redact`: what was replaced, and how often. */
-        redactions: z.array(z.object({ placeholder: z.string(), kind: z.enum(redactionKinds), count })).optional(),
-        ...lost,
-      }),
-    ),
-  /**
-   * A comparison of contexts as Markdown: two in full, each entry that differs with what changed in it, or up to 16 side by side. Without
-   * a path it is returned as text; nothing is ever written over a file.
-   */
-  comparison: oc
-    .input(z.object({ ids: z.array(contextPrefix).min(2).max(16), stop: stop.optional(), path: z.string().min(1).optional() }))
-    .output(z.object({ path: z.string().optional(), text: z.string().optional(), bytes: count })),
-  /**
-   * Writes the context where an agent looks for its sessions, and says the command that resumes it. Without `agent` it is the one that
-   * wrote the context; where none did, Claude Code. Never overwrites a file.
-   */
-  resume: oc
-    .input(z.object({ id: contextPrefix, agent: z.enum(runtimes).optional(), cwd: z.string().min(1).optional() }))
-    .output(z.object({ agent: z.enum(runtimes), path: z.string(), cwd: z.string(), sessionId: z.string(), command: z.string() })),
 };

@@ -1,23 +1,27 @@
 import { z } from 'zod';
-import { kinds, roles } from './kinds.js';
+import { kinds, roles, toolClasses } from './kinds.js';
 import { artifactRef, contextId, count, entryKey, timestamp } from './scalars.js';
 
-/** What a person may give: an entry that has no place in a chain yet. */
+/** An entry that has no place in a chain yet. */
 export const entryDraft = z.object({
-  role: z.enum(roles),
-  kind: z.enum(kinds),
-  text: z.string().optional(),
-  toolName: z.string().optional(),
-  toolCallId: z.string().optional(),
-  arguments: z.unknown().optional(),
-  result: z.unknown().optional(),
-  isError: z.boolean().optional(),
+  role: z.enum(roles).describe('Who speaks.'),
+  kind: z.enum(kinds).describe('What the entry is.'),
+  text: z.string().optional().describe('The text of a message, of thinking or of a summary.'),
+  toolName: z.string().optional().describe('The name of the tool that is called.'),
+  toolCallId: z.string().optional().describe('The id by which a call and its result belong together.'),
+  arguments: z.unknown().optional().describe('The arguments of a tool call, usually a JSON object.'),
+  result: z.unknown().optional().describe('The result of a tool call: text or JSON.'),
+  isError: z.boolean().optional().describe('True if the tool failed.'),
 });
 export type EntryDraft = z.output<typeof entryDraft>;
 
-/** The neutral unit of a conversation, whatever runtime wrote it (contract, "Scalars"). */
+/** What a read entry says beyond its draft. Writing it back changes nothing of it: Stemma finds these facts itself. */
+const readFields = ['key', 'toolClass', 'media', 'at', 'author', 'tokens', 'source', 'marks'] as const;
+
+/** One unit of a conversation, independent of the agent that wrote it. */
 export const entry = entryDraft.extend({
   key: entryKey,
+  toolClass: z.enum(toolClasses).optional().describe('What the called tool does, where its format knows the tool.'),
   media: z.object({ artifactRef, mediaType: z.string() }).optional(),
   at: timestamp.optional(),
   author: z.string().optional(),
@@ -27,7 +31,18 @@ export const entry = entryDraft.extend({
     index: count,
     raw: z.object({ start: count, end: count }).optional(),
   }),
-  /** What the runtime marked: injected by the runtime and not typed, never sent to the model, signed thinking … */
+  /** Facts that the agent recorded: added by the agent and not typed, never sent to the model, signed thinking, and others. */
   marks: z.array(z.string()).optional(),
 });
 export type Entry = z.output<typeof entry>;
+
+/** An entry to write. An entry that was read can be written back, and any other unknown field is refused. */
+export const entryInput = z
+  .strictObject({
+    ...entryDraft.shape,
+    ...(Object.fromEntries(readFields.map((field) => [field, z.unknown().optional().describe('Ignored: Stemma finds it itself.')])) as Record<
+      (typeof readFields)[number],
+      z.ZodOptional<z.ZodUnknown>
+    >),
+  })
+  .transform((given) => Object.fromEntries(Object.entries(given).filter(([field]) => field in entryDraft.shape)) as EntryDraft);

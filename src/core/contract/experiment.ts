@@ -1,43 +1,49 @@
-import { eventIterator, oc } from '@orpc/contract';
+import { eventIterator } from '@orpc/contract';
 import { z } from 'zod';
-import { contextId, count, name, timestamp } from './scalars.js';
+import { contextId, count, name, procedure, timestamp } from './scalars.js';
 import { replyPart, rerunFields } from './turn.js';
 
 const words = z.string().min(1).max(10_000);
+const absent = z.boolean().optional().describe('Negate the check.');
 
-/**
- * What a reply must be, said and never run: nothing of a transcript is executed, so a check is no command. Text is what the model said;
- * `absent` turns a check around.
- */
+/** A condition on a reply. A check is never a command, because Stemma executes nothing of a transcript. */
 export const replyCheck = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.literal('contains'), text: words, ignoreCase: z.boolean().optional(), absent: z.boolean().optional() }),
-  /** A regular expression of JavaScript; one that takes too long over a reply fails. */
   z.strictObject({
-    kind: z.literal('matches'),
-    pattern: z.string().min(1).max(1_000),
+    kind: z.literal('contains').describe('The reply contains a text.'),
+    text: words.describe('The text.'),
+    ignoreCase: z.boolean().optional().describe('Ignore case.'),
+    absent,
+  }),
+  z.strictObject({
+    kind: z.literal('matches').describe('The reply matches a regular expression. One that takes too long fails.'),
+    pattern: z.string().min(1).max(1_000).describe('A JavaScript regular expression.'),
     flags: z
       .string()
       .regex(/^[imsu]{0,4}$/, 'flags are i, m, s and u')
-      .optional(),
-    absent: z.boolean().optional(),
+      .optional()
+      .describe('The flags of the expression: i, m, s and u.'),
+    absent,
   }),
-  /** The text, or the one fenced block in it, is JSON of this shape: a JSON Schema without patterns. */
-  z.strictObject({ kind: z.literal('json'), schema: z.record(z.string(), z.unknown()) }),
-  /** A tool is called, with at least these arguments. */
   z.strictObject({
-    kind: z.literal('calls'),
-    toolName: name,
-    with: z.record(z.string(), z.unknown()).optional(),
-    absent: z.boolean().optional(),
+    kind: z.literal('json').describe('The reply, or its only fenced block, is JSON of a shape.'),
+    schema: z.record(z.string(), z.unknown()).describe('A JSON Schema without patterns.'),
   }),
-  /** The reply has at most so many tokens. */
-  z.strictObject({ kind: z.literal('short'), tokens: z.number().int().min(1).max(100_000_000) }),
+  z.strictObject({
+    kind: z.literal('calls').describe('The reply calls a tool.'),
+    toolName: name.describe('The name of the tool.'),
+    with: z.record(z.string(), z.unknown()).optional().describe('Arguments that the call must contain.'),
+    absent,
+  }),
+  z.strictObject({
+    kind: z.literal('short').describe('The reply is short.'),
+    tokens: z.number().int().min(1).max(100_000_000).describe('The most tokens of the reply.'),
+  }),
 ]);
 export type ReplyCheck = z.output<typeof replyCheck>;
 
-const caseFields = { title: z.string().max(400), ...rerunFields };
+const caseFields = { title: z.string().max(400).describe('The title of the case.'), ...rerunFields };
 
-/** A turn, run again in one way: who is asked, and what is other than it was. Nobody sits beside it: at a call without an answer it ends. */
+/** A way to run a turn again. It runs unattended: at a tool call without a recorded result, it ends. */
 export const experimentCase = z.object({ caseId: name, ...caseFields });
 export type ExperimentCase = z.output<typeof experimentCase>;
 
@@ -47,25 +53,25 @@ export type Outcome = (typeof outcomes)[number];
 export const experimentResult = z.object({
   resultId: name,
   caseId: name,
-  /** How often the experiment had been run, this time included. */
+  /** The number of this run of the experiment, from 1. */
   round: count,
   sample: count,
   at: timestamp,
   title: z.string(),
   provider: name,
   model: z.string().nullable(),
-  /** Settings and edits in words; empty where there are none. */
+  /** Settings and edits in words; empty without any. */
   settings: z.string(),
   edits: z.string(),
   turnId: contextId,
   commit: contextId.nullable(),
-  /** The beginning of what was said. */
+  /** The beginning of the reply. */
   head: z.string(),
   tokens: z.object({ input: count.nullable(), output: count.nullable() }),
   cost: z.number().nullable(),
   ms: count.nullable(),
   outcome: z.enum(outcomes),
-  /** Who says so: a person goes before the checks. */
+  /** Who judged it. A person takes precedence over the checks. */
   judgedBy: z.enum(['person', 'checks']).nullable(),
   note: z.string().nullable(),
   checks: z.array(z.object({ words: z.string(), passed: z.boolean(), why: z.string().optional() })),
@@ -83,10 +89,10 @@ const about = {
 export const experimentRow = z.object({ ...about, cases: count, results: count, passed: count, failed: count });
 export type ExperimentRow = z.output<typeof experimentRow>;
 
-/** Results the newest round first, then by case and sample. */
+/** An experiment. Results are ordered by round, newest first, then by case and sample. */
 export const experiment = z.object({
   ...about,
-  /** It was taken from the list. */
+  /** True if it was removed from the list. */
   removed: z.boolean(),
   checks: z.array(replyCheck),
   cases: z.array(experimentCase),
@@ -99,37 +105,50 @@ export type ExperimentPart = z.output<typeof experimentPart>;
 
 const verdict = z.enum(['pass', 'fail']).nullable();
 
+const experimentId = name.describe('The id of the experiment.');
+
 export const experimentContract = {
-  /** Makes an experiment, or saves it anew: results stay, and are held against the checks as they are then. */
-  save: oc
+  save: procedure('Creates an experiment or changes one. Its results stay and are judged by the new checks.')
     .input(
       z.strictObject({
-        experimentId: name.optional(),
-        title: about.title,
-        note: about.note.optional(),
-        checks: z.array(replyCheck).max(100).optional(),
-        /** A case without an id is a new one. */
-        cases: z.array(z.strictObject({ caseId: name.optional(), ...caseFields })).max(1_000),
+        experimentId: name.optional().describe('The experiment to change. Without it, a new one is created.'),
+        title: about.title.describe('The title.'),
+        note: about.note.optional().describe('What the experiment is about.'),
+        checks: z.array(replyCheck).max(100).optional().describe('Conditions that every reply must meet.'),
+        cases: z
+          .array(z.strictObject({ caseId: name.optional().describe('The case to keep. Without it, the case is new.'), ...caseFields }))
+          .max(1_000)
+          .describe('The cases, in place of the present ones.'),
       }),
     )
     .output(experiment),
-  list: oc.input(z.object({})).output(z.array(experimentRow)),
-  get: oc.input(z.object({ experimentId: name })).output(experiment),
-  /** Takes it from the list; saving it again brings it back. The branches of its replies stay in any case. */
-  remove: oc.input(z.object({ experimentId: name })).output(z.object({})),
-  /**
-   * Runs every case, or those that are named, one after the other: each reply is a branch and a row of the table. A case that fails
-   * says so in its row, and the others go on. Ending the stream ends the run; whole replies stay.
-   */
-  run: oc
-    .input(z.object({ experimentId: name, caseIds: z.array(name).min(1).max(1_000).optional() }))
+  list: procedure('Lists the experiments.').input(z.strictObject({})).output(z.array(experimentRow)),
+  get: procedure('Returns an experiment with its cases and results.').input(z.strictObject({ experimentId })).output(experiment),
+  remove: procedure('Removes an experiment from the list. Saving it again restores it. The branches of its replies stay.')
+    .input(z.strictObject({ experimentId }))
+    .output(z.object({})),
+  run: procedure(
+    'Runs every case, or the named ones, one after the other. Each reply is a branch and a row of the results. A case that fails says so in its row, and the others continue. Ending the stream ends the run; complete replies stay.',
+  )
+    .input(z.strictObject({ experimentId, caseIds: z.array(name).min(1).max(1_000).optional().describe('The cases to run. The default is all.') }))
     .output(eventIterator(experimentPart, z.object({ round: count, results: z.array(experimentResult) }))),
-  /** What a person says of a reply; null takes it back. */
-  judge: oc
-    .input(z.strictObject({ resultId: name, verdict, note: z.string().max(100_000).optional(), by: name.optional() }))
+  judge: procedure("Records a person's verdict on a reply, which takes precedence over the checks. Null removes it.")
+    .input(
+      z.strictObject({
+        resultId: name.describe('The result to judge.'),
+        verdict: verdict.describe('The verdict, or null to remove it.'),
+        note: z.string().max(100_000).optional().describe('The reason.'),
+        by: name.optional().describe('Who judges.'),
+      }),
+    )
     .output(experimentResult),
-  /** The table for people and for spreadsheets: as text, or written to a path where nothing is yet. */
-  export: oc
-    .input(z.object({ experimentId: name, format: z.enum(['csv', 'markdown']), path: z.string().min(1).optional() }))
+  export: procedure('Exports the results as a table for people or for spreadsheets: as text, or to a new file.')
+    .input(
+      z.strictObject({
+        experimentId,
+        format: z.enum(['csv', 'markdown']).describe('The format of the table.'),
+        path: z.string().min(1).optional().describe('The new file to write. It must not exist.'),
+      }),
+    )
     .output(z.object({ path: z.string().optional(), text: z.string().optional(), bytes: count })),
 };

@@ -1,31 +1,31 @@
-import { oc } from '@orpc/contract';
 import { z } from 'zod';
 import { boxId, card, cardContent, cardId, cardInput, packing, reasons } from './card.js';
 import { roles } from './kinds.js';
-import { contextId, contextPrefix, count, name, timestamp } from './scalars.js';
+import { contextId, contextPrefix, count, name, procedure, timestamp } from './scalars.js';
 
 const data = z.record(z.string(), z.unknown());
 
-/** A handover's rules in the seed's own words: `target_profile_config`, `context_packing_config`. */
-const packInput = z.object({
-  toolSuffix: name,
-  sourceAgentId: name,
-  arguments: data,
-  handover: data.nullish(),
+const sourceAgentId = name.describe('The agent that calls.');
+
+const packInput = z.strictObject({
+  toolSuffix: name.describe('The name of the tool, without its prefix.'),
+  sourceAgentId,
+  arguments: data.describe('The arguments of the tool call.'),
+  handover: data.nullish().describe('The rules of the handover, with `target_profile_config` and `context_packing_config`.'),
 });
 
-/** A card of a box that is not written yet. */
+/** A card that `handover.pack` would put into a box. */
 export const plannedCard = z.object({
   reason: z.enum(reasons),
   argument: z.string().optional(),
   boxId: boxId.optional(),
-  /** Of an inherited card; the others get theirs when they are written. */
+  /** The id of an inherited card. Other cards get an id when they are written. */
   cardId: cardId.optional(),
   type: z.string(),
   role: z.enum(roles),
   authorId: z.string(),
   content: cardContent.optional(),
-  /** An inherited id of which the project has no card, or one that no model sees any more. */
+  /** Set if the project has no inherited card of this id, or if models no longer see it. */
   state: z.enum(['missing', 'deleted', 'expired']).optional(),
 });
 export type PlannedCard = z.output<typeof plannedCard>;
@@ -33,7 +33,7 @@ export type PlannedCard = z.output<typeof plannedCard>;
 export const strategies = ['new', 'reuse', 'clone'] as const;
 export type Strategy = (typeof strategies)[number];
 
-/** What a turn does: it waits in line, is handed out, runs, waits for tools; then how it ended. */
+/** The states of an agent turn: waiting in the queue, dispatched, running, waiting for tools; then how it ended. */
 export const openStatuses = ['queued', 'dispatched', 'running', 'suspended'] as const;
 export const endStatuses = ['success', 'failed', 'canceled', 'timeout', 'partial'] as const;
 const turnStatus = z.enum([...openStatuses, ...endStatuses]);
@@ -44,7 +44,7 @@ export const agentTurn = z.object({
   agentTurnId: z.string(),
   agentId: z.string(),
   status: turnStatus,
-  /** Null while it waits in line: an agent does one turn at a time. */
+  /** Null while it is queued: an agent runs one turn at a time. */
   turnEpoch: count.nullable(),
   depth: count,
   contextBoxId: boxId,
@@ -57,7 +57,7 @@ export const agentTurn = z.object({
   batchId: z.string().optional(),
   taskIndex: count.optional(),
   waiting: z.array(z.string()).optional(),
-  /** The commit of the source that it was handed over at, the one with its input, its last. */
+  /** The commit of the source at the handover, the commit with its input, and its last commit. */
   fromCommit: contextId.optional(),
   startCommit: contextId.optional(),
   endCommit: contextId.optional(),
@@ -78,7 +78,7 @@ export const agent = z.object({
   ownerAgentId: z.string().optional(),
   spawnedBy: z.string().optional(),
   derivedFrom: z.string().optional(),
-  /** Of its running turn, else of its last. */
+  /** The output box of its running turn, or of its last one. */
   outputBoxId: boxId.optional(),
   /** The newest commit of its chain. */
   tip: contextId.optional(),
@@ -86,7 +86,7 @@ export const agent = z.object({
 });
 export type Agent = z.output<typeof agent>;
 
-/** The turns that a call handed out. What hands out one has its fields at the top, too. A refused one hands out none. */
+/** The turns that a call dispatched. A rejected call dispatches none. */
 const dispatched = z.object({ status: z.enum(['accepted', 'rejected']), errorCode: z.string().optional(), turns: z.array(agentTurn) });
 const dispatchedOne = dispatched.extend({
   agentId: z.string().optional(),
@@ -105,10 +105,10 @@ const strategy = z
   .pipe(z.enum(strategies, { error: 'must be one of new|reuse|clone' }));
 
 const task = z.strictObject({
-  targetStrategy: strategy,
-  targetRef: z.string().min(1),
-  instruction: z.string().min(1),
-  contextBoxId: z.string().max(200).nullish(),
+  targetStrategy: strategy.describe('Whether to create an agent, use an existing one, or clone one.'),
+  targetRef: z.string().min(1).describe('The profile for `new`, or the agent for `reuse` and `clone`.'),
+  instruction: z.string().min(1).describe('What to do.'),
+  contextBoxId: z.string().max(200).nullish().describe('A box whose cards the agent inherits.'),
 });
 export type Task = z.output<typeof task>;
 
@@ -141,7 +141,7 @@ const batchResult = z.object({
   deadline: timestamp.optional(),
   createdAt: timestamp,
   endedAt: timestamp.optional(),
-  /** In the order in which the tasks were given. */
+  /** In the order of the tasks. */
   results: z.array(
     z.object({
       taskIndex: count,
@@ -157,55 +157,80 @@ const batchResult = z.object({
 });
 export type BatchResult = z.output<typeof batchResult>;
 
+const profileName = z.string().describe('The name of the profile.');
+const instruction = z.string().describe('What to do.');
+
 export const handoverContract = {
-  pack: oc.input(packInput).output(z.object({ contextBoxId: boxId, targetProfileBoxId: boxId, attachedCardIds: z.array(cardId) })),
-  /** The box that `pack` would write, with the reason for each card, and what would be left out; writes nothing. */
-  preview: oc.input(packInput).output(
-    z.object({
-      profile: z.object({ name: z.string(), profileBoxId: boxId }),
-      cards: z.array(plannedCard),
-      dropped: packing.shape.dropped,
-    }),
-  ),
-  packWithInstruction: oc
-    .input(
+  pack: procedure(
+    "Packs a tool call's arguments into cards and a context box for another agent, by the rules of a handover. One transaction: a refused call leaves no cards and no box.",
+  )
+    .input(packInput)
+    .output(z.object({ contextBoxId: boxId, targetProfileBoxId: boxId, attachedCardIds: z.array(cardId) })),
+  preview: procedure('Returns the box that `handover.pack` would write, with the reason for each card and what would be dropped. Writes nothing.')
+    .input(packInput)
+    .output(
       z.object({
-        toolSuffix: name,
-        sourceAgentId: name,
-        profileName: z.string(),
-        instruction: z.string(),
-        inheritBoxIds: z.array(z.string().max(200).nullable()).nullish(),
+        profile: z.object({ name: z.string(), profileBoxId: boxId }),
+        cards: z.array(plannedCard),
+        dropped: packing.shape.dropped,
+      }),
+    ),
+  packWithInstruction: procedure('Packs an instruction and inherited boxes into a context box for another agent.')
+    .input(
+      z.strictObject({
+        toolSuffix: packInput.shape.toolSuffix,
+        sourceAgentId,
+        profileName,
+        instruction,
+        inheritBoxIds: z.array(z.string().max(200).nullable()).nullish().describe('Boxes whose cards the agent inherits.'),
       }),
     )
     .output(z.object({ contextBoxId: boxId, targetProfileBoxId: boxId, attachedCardIds: z.array(cardId) })),
-  delegate: oc
+  delegate: procedure('Delegates an instruction to an agent: a new one, an existing one, or a clone of one.')
     .input(
-      z.object({
-        sourceAgentId: name,
-        targetStrategy: z.string(),
-        targetRef: z.string(),
-        instruction: z.string(),
-        contextBoxId: z.string().max(200).nullish(),
-        /** The tool that a relayed call names: delegate_async. */
-        toolName: z.string().optional(),
+      z.strictObject({
+        sourceAgentId,
+        targetStrategy: z.string().describe('`new`, `reuse` or `clone`.'),
+        targetRef: z.string().describe(task.shape.targetRef.description ?? ''),
+        instruction,
+        contextBoxId: task.shape.contextBoxId,
+        toolName: z.string().optional().describe('The name of the tool if the call was relayed, such as `delegate_async`.'),
       }),
     )
     .output(dispatchedOne),
-  forkJoin: oc
-    .input(z.strictObject({ sourceAgentId: name, tasks: z.array(task).min(1).max(1_000), failFast, deadlineSeconds }))
+  forkJoin: procedure('Delegates several tasks at once and joins their results. Validates every task before it dispatches the first.')
+    .input(
+      z.strictObject({
+        sourceAgentId,
+        tasks: z.array(task).min(1).max(1_000).describe('The tasks.'),
+        failFast: failFast.describe('Cancel the other tasks when one fails.'),
+        deadlineSeconds: deadlineSeconds.describe('The number of seconds after which open tasks time out.'),
+      }),
+    )
     .output(dispatched.extend({ batchId: z.string().optional(), taskCount: count })),
-  launchPrincipal: oc.input(z.object({ sourceAgentId: name.optional(), profileName: z.string(), instruction: z.string() })).output(dispatchedOne),
-  askExpert: oc
-    .input(z.object({ sourceAgentId: name, profileName: z.string(), question: z.string(), includeHistory: z.boolean().optional() }))
+  launchPrincipal: procedure('Starts a new agent with a profile and an instruction.')
+    .input(z.strictObject({ sourceAgentId: sourceAgentId.optional(), profileName, instruction }))
     .output(dispatchedOne),
-  batch: oc.input(z.object({ batchId: z.string() })).output(batchResult),
-  /** Who handed what to whom: every agent, and every turn, oldest first. */
-  map: oc
-    .input(z.object({}))
+  askExpert: procedure('Asks a new agent with a profile a question, with or without the history of the asking agent.')
+    .input(
+      z.strictObject({
+        sourceAgentId,
+        profileName,
+        question: z.string().describe('The question.'),
+        includeHistory: z.boolean().optional().describe("Pass the asking agent's current output box."),
+      }),
+    )
+    .output(dispatchedOne),
+  batch: procedure('Returns the state and the results of a fork-join, in the order of its tasks.')
+    .input(z.strictObject({ batchId: z.string().describe('The id of the fork-join.') }))
+    .output(batchResult),
+  map: procedure('Returns every agent and every agent turn, oldest first: who delegated what to whom.')
+    .input(z.strictObject({}))
     .output(z.object({ agents: z.array(agent), turns: z.array(agentTurn.extend({ cards: count, instruction: z.string().optional() })) })),
 };
 
-const epoch = { agentTurnId: z.string(), turnEpoch: count.optional() };
+const agentTurnId = z.string().describe('The id of the agent turn.');
+const epoch = { agentTurnId, turnEpoch: count.optional().describe('The epoch of the turn. A call for an earlier epoch is refused.') };
 const message = z.looseObject({
   role: z.enum(roles),
   content: z.string(),
@@ -215,36 +240,74 @@ const message = z.looseObject({
 });
 export type Message = z.output<typeof message>;
 
-/** What runs an agent's turns, in this process or elsewhere, says here what happens in them. */
+/** For whatever runs the turns of agents, in this process or elsewhere. */
+const agentId = z.string().describe('The id of the agent.');
+
 export const agentContract = {
-  /** An agent that is not of our making: one that was imported, a person. `contextId` is where its chain goes on. */
-  register: oc
-    .input(z.object({ agentId: name, displayName: name.optional(), profileName: z.string().optional(), contextId: contextPrefix.optional() }))
-    .output(agent),
-  get: oc.input(z.object({ agentId: z.string() })).output(agent),
-  turns: oc.input(z.object({ agentId: z.string() })).output(z.array(agentTurn)),
-  /** What the turn's model sees now: the context box, then the output box, nothing else but its profile's prompt and the tools. */
-  input: oc
+  register: procedure('Registers an agent that Stemma did not create: an imported agent or a person.')
     .input(
-      z.object({
-        agentTurnId: z.string(),
-        tools: z.array(data).optional(),
-        appendix: z.string().optional(),
-        stepCount: count.optional(),
-        maxSteps: count.optional(),
+      z.strictObject({
+        agentId: name.describe('The id of the agent.'),
+        displayName: name.optional().describe('The name that people see.'),
+        profileName: profileName.optional(),
+        contextId: contextPrefix.optional().describe('The commit from which its chain continues.'),
       }),
     )
-    .output(z.object({ messages: z.array(message), tools: z.array(data).nullable(), cardIds: z.array(cardId) })),
-  begin: oc.input(z.object(epoch)).output(agentTurn),
-  /** Writes cards into the output box. */
-  write: oc.input(z.object({ ...epoch, cards: z.array(cardInput).min(1).max(10_000) })).output(z.object({ turn: agentTurn, cards: z.array(card) })),
-  /** The turn waits for the results of these calls. */
-  suspend: oc.input(z.object({ ...epoch, toolCallIds: z.array(z.string().min(1)).min(1) })).output(agentTurn),
-  /** A result that a turn waits for. With the last one it goes on, in a new epoch, or ends where a result says so. */
-  answer: oc.input(z.object({ ...epoch, card: cardInput })).output(z.object({ turn: agentTurn, card })),
-  /** The result of the whole turn; what its context asks for must be in it, else the refusal goes to the model as a result. */
-  submit: oc
-    .input(z.object({ ...epoch, toolCallId: z.string().min(1), args: data }))
+    .output(agent),
+  get: procedure('Returns an agent.').input(z.strictObject({ agentId })).output(agent),
+  turns: procedure('Lists the turns of an agent.').input(z.strictObject({ agentId })).output(z.array(agentTurn)),
+  input: procedure(
+    "Returns what the turn's model sees now: the context as it was when the turn began, then the output box, with the profile's prompt and the tools. While the turn runs, it records this as a call of the turn.",
+  )
+    .input(
+      z.strictObject({
+        agentTurnId,
+        tools: z.array(data).optional().describe('Definitions of tools. The profile can restrict them.'),
+        appendix: z.string().optional().describe('Text to add to the system prompt.'),
+        stepCount: count.optional().describe('The number of steps so far.'),
+        maxSteps: count.optional().describe('The most steps of the turn.'),
+        parameters: data.optional().describe('The model, the sampling settings and the tool choice. The default is the `llm_config` of the profile.'),
+        preview: z.boolean().optional().describe('True to look at the input without recording a call.'),
+      }),
+    )
+    .output(
+      z.object({
+        messages: z.array(message),
+        tools: z.array(data).nullable(),
+        parameters: data,
+        cardIds: z.array(cardId),
+        /** The box with the cards that record this call: its rendered prompt, tools and parameters. */
+        requestBoxId: boxId.optional(),
+      }),
+    ),
+  begin: procedure('Begins a dispatched turn. Its context box is fixed from then on.').input(z.strictObject(epoch)).output(agentTurn),
+  write: procedure('Writes cards into the output box of a turn.')
+    .input(z.strictObject({ ...epoch, cards: z.array(cardInput).min(1).max(10_000).describe('The cards to write.') }))
+    .output(z.object({ turn: agentTurn, cards: z.array(card) })),
+  suspend: procedure('Suspends a turn until it has the results of tool calls.')
+    .input(z.strictObject({ ...epoch, toolCallIds: z.array(z.string().min(1)).min(1).describe('The tool calls to wait for.') }))
+    .output(agentTurn),
+  answer: procedure(
+    'Adds a result that a suspended turn waits for. After the last one the turn continues in a new epoch, or ends if a result says so.',
+  )
+    .input(z.strictObject({ ...epoch, card: cardInput.describe('The card with the result.') }))
+    .output(z.object({ turn: agentTurn, card })),
+  submit: procedure('Submits the result of a turn. If required fields are missing, the refusal goes to the model as a tool result.')
+    .input(
+      z.strictObject({
+        ...epoch,
+        toolCallId: z.string().min(1).describe('The tool call that submits.'),
+        args: data.describe('The fields of the result.'),
+      }),
+    )
     .output(z.object({ turn: agentTurn, complete: z.boolean(), cards: z.array(card) })),
-  finish: oc.input(z.object({ ...epoch, status: z.enum(endStatuses).optional(), error: z.string().optional() })).output(agentTurn),
+  finish: procedure('Ends a turn.')
+    .input(
+      z.strictObject({
+        ...epoch,
+        status: z.enum(endStatuses).optional().describe('How it ended. The default is `success`.'),
+        error: z.string().optional().describe('What went wrong.'),
+      }),
+    )
+    .output(agentTurn),
 };

@@ -5,59 +5,91 @@
 import { captureContract } from './capture.js';
 import { boxContract, cardContract, profileContract, readsContract } from './card.js';
 import { composeContract } from './compose.js';
-import { contextContract, exportContract } from './context.js';
+import { contextContract } from './context.js';
 import { experimentContract } from './experiment.js';
+import { exportContract } from './export.js';
 import { agentContract, handoverContract } from './handover.js';
 import { importContract, libraryContract, sourceContract } from './intake.js';
 import { artifactContract, projectContract } from './project.js';
 import { providerContract } from './provider.js';
+import { replicaContract } from './replica.js';
 import { requestContract } from './request.js';
+import { runnerContract } from './runner.js';
 import { searchContract } from './search.js';
+import { branchContract, sessionContract } from './session.js';
+import { runContract, spaceContract } from './space.js';
 import { instantiateContract, templateContract } from './template.js';
 import { ticketContract } from './ticket.js';
-import { tierContract } from './tier.js';
-import { runContract, spaceContract, timelineContract } from './timeline.js';
+import { timelineContract } from './timeline.js';
 import { turnContract } from './turn.js';
+import { usageContract } from './usage.js';
 
 export type { ArtifactRef, ContextId, EntryKey, ErrorCode, Timestamp } from '../base/index.js';
 export * from './capture.js';
 export * from './card.js';
 export * from './compose.js';
 export * from './context.js';
+export * from './describe.js';
 export * from './entry.js';
+export type {
+  ActiveRun,
+  ActiveSpace,
+  BriefHistory,
+  EntityType,
+  Goal,
+  History,
+  Identity,
+  MemberSpace,
+  Memory,
+  MessageOrigin,
+  Person,
+  Plan,
+  Resume,
+  TimelineMessage,
+  Trigger,
+} from './event.js';
 export * from './experiment.js';
+export * from './export.js';
 export * from './handover.js';
 export * from './intake.js';
 export * from './kinds.js';
 export * from './project.js';
 export * from './provider.js';
+export * from './replica.js';
 export * from './request.js';
+export * from './runner.js';
 export * from './scalars.js';
 export * from './search.js';
+export * from './session.js';
+export * from './space.js';
 export * from './template.js';
 export * from './ticket.js';
-export * from './tier.js';
 export * from './timeline.js';
 export * from './turn.js';
+export * from './usage.js';
 
 export const contract = {
   project: projectContract,
   artifact: artifactContract,
-  tier: tierContract,
+  replica: replicaContract,
   template: templateContract,
   context: { ...contextContract, instantiate: instantiateContract },
   export: exportContract,
   import: importContract,
   capture: captureContract,
   source: sourceContract,
+  session: sessionContract,
+  branch: branchContract,
   library: libraryContract,
   ticket: ticketContract,
   search: searchContract,
   request: requestContract,
   turn: turnContract,
+  usage: usageContract,
   experiment: experimentContract,
   provider: providerContract,
   compose: composeContract,
+  runner: runnerContract,
   timeline: timelineContract,
   space: spaceContract,
   run: runContract,

@@ -1,8 +1,8 @@
-import { eventIterator, oc } from '@orpc/contract';
+import { eventIterator } from '@orpc/contract';
 import { z } from 'zod';
-import { artifactRef, contextId, count, formatName, runtimes, timestamp } from './scalars.js';
+import { artifactRef, contextId, count, formatName, procedure, runtimes, timestamp } from './scalars.js';
 
-const paths = z.array(z.string().min(1).max(4_096)).min(1).max(100_000);
+const paths = z.array(z.string().min(1).max(4_096)).min(1).max(100_000).describe('Files and folders.');
 
 export const skip = z.object({ path: z.string(), line: count, reason: z.string() });
 export type Skip = z.output<typeof skip>;
@@ -12,9 +12,9 @@ export const importResult = z.object({
   commits: count,
   entries: count,
   bytes: count,
-  /** What was not understood: each line with its reason. Nothing of it is lost; it is kept with its source. */
+  /** Lines that were skipped, each with its reason. They are stored with their source. */
   skipped: z.array(skip),
-  /** What was read in a way that a person should know of: a root joined by position, a cycle cut. */
+  /** Irregularities that were resolved, such as a root joined by position or a cycle that was cut. */
   notes: z.array(skip),
   tips: z.array(contextId),
   ms: count,
@@ -30,13 +30,22 @@ export const importProgress = z.object({
 });
 export type ImportProgress = z.output<typeof importProgress>;
 
+export const granularity = z.enum(['turn_boundary', 'tool_call']).describe('Where commits end: at each turn (the default) or at each tool call.');
+
 export const importContract = {
-  detect: oc
-    .input(z.object({ paths }))
+  detect: procedure('Finds the histories in files and folders and recognizes their formats. Imports nothing.')
+    .input(z.strictObject({ paths }))
     .output(z.array(z.object({ path: z.string(), format: formatName, sessions: count, bytes: count, confidence: z.number() }))),
-  /** Streams progress; the stream's return value is the result. Ending the stream early cancels; what is stored stays whole. */
-  run: oc
-    .input(z.object({ paths, format: formatName.optional(), granularity: z.enum(['turn_boundary', 'tool_call']).optional() }))
+  run: procedure(
+    'Imports histories. Streams progress; the result comes at the end. Ending the stream cancels the import, and what is stored stays complete.',
+  )
+    .input(
+      z.strictObject({
+        paths,
+        format: formatName.optional().describe('The format of the files. The default is recognized from their content.'),
+        granularity: granularity.optional(),
+      }),
+    )
     .output(eventIterator(importProgress, importResult)),
 };
 
@@ -50,31 +59,35 @@ export const source = z.object({
   importedAt: timestamp,
   title: z.string().optional(),
   sessionId: z.string().optional(),
-  /** The working directory, as the file says it. */
+  /** The working directory, as the file names it. */
   cwd: z.string().optional(),
-  /** What the project holds of the session; subagents that bear its id are counted in. */
+  /** What the project contains of the session, its subagents included. */
   holds: z.object({ commits: count, messages: count, compactions: count, errors: count, startedAt: timestamp, endedAt: timestamp }).optional(),
 });
 export type Source = z.output<typeof source>;
 
 export const sourceContract = {
-  list: oc.input(z.object({})).output(z.array(source)),
-  /** The imported file again, byte for byte: written to `path` where one is given (never over a file), else stored as an artifact. */
-  get: oc
-    .input(z.object({ sourceId: z.string(), path: z.string().min(1).optional() }))
+  list: procedure('Lists the imported files.').input(z.strictObject({})).output(z.array(source)),
+  get: procedure('Returns an imported file byte for byte: writes it to `path`, or stores it as an artifact.')
+    .input(
+      z.strictObject({
+        sourceId: z.string().describe('The id of the imported file.'),
+        path: z.string().min(1).optional().describe('The new file to write. It must not exist.'),
+      }),
+    )
     .output(z.object({ artifactRef: artifactRef.optional(), path: z.string().optional(), bytes: count, hash: z.string() })),
 };
 
 export const foundSession = z.object({
   path: z.string(),
   sessionId: z.string(),
-  /** The working directory, as the lines say it. */
+  /** The working directory, as the file names it. */
   cwd: z.string().optional(),
   title: z.string().optional(),
   bytes: count,
   modifiedAt: timestamp,
   subagents: count,
-  /** Already in the open project, in this very size. */
+  /** True if the open project contains it in this size. */
   imported: z.boolean(),
 });
 export type FoundSession = z.output<typeof foundSession>;
@@ -86,26 +99,56 @@ export const foundSource = z.object({
   /** The folders under it that hold histories: what to import for all of them. */
   folders: z.array(z.string()),
   sessions: count,
-  /** Into how many folders the sessions are sorted, where an agent sorts them by project. */
+  /** The number of folders, if the agent sorts its sessions by project. */
   projects: count.optional(),
   bytes: count,
-  /** Why the place could not be read, where it could not. */
+  /** Why the place could not be read. */
   problem: z.string().optional(),
 });
 export type FoundSource = z.output<typeof foundSource>;
 
+const outsideHit = z.object({ path: z.string(), snippet: z.string() });
+export type OutsideHit = z.output<typeof outsideHit>;
+
 export const recentProject = z.object({ dir: z.string(), name: z.string(), openedAt: timestamp, missing: z.boolean() });
 export type RecentProject = z.output<typeof recentProject>;
 
+/** What a person typed and has not used yet. */
+export const savedDraft = z.object({ key: z.string(), text: z.string(), savedAt: timestamp });
+export type SavedDraft = z.output<typeof savedDraft>;
+
 export const libraryContract = {
-  /** Histories found on this machine, in the agents' own places. */
-  sources: oc.input(z.object({})).output(z.array(foundSource)),
-  sessions: oc.input(z.object({ root: z.string() })).output(z.array(foundSession)),
-  recent: oc.input(z.object({})).output(z.array(recentProject)),
-  /** Makes the sample project where there is none yet, and says where it is. */
-  sample: oc.input(z.object({})).output(z.object({ dir: z.string() })),
-  /** The project that imports go to when none is open: made on first use. */
-  home: oc.input(z.object({})).output(z.object({ dir: z.string() })),
-  /** What the engine was started with: paths to open. */
-  startup: oc.input(z.object({})).output(z.object({ paths: z.array(z.string()), project: z.string().nullable(), platform: z.string() })),
+  sources: procedure('Lists the places of agents with histories on this machine.').input(z.strictObject({})).output(z.array(foundSource)),
+  sessions: procedure("Lists the sessions in one agent's folder.")
+    .input(z.strictObject({ root: z.string().describe("The agent's folder, as `library.sources` names it.") }))
+    .output(z.array(foundSession)),
+  search: procedure('Searches the contents of histories on this machine that the open project does not contain. It imports nothing.')
+    .input(z.strictObject({ text: z.string().trim().min(1).max(400).describe('The text to find, ignoring case.') }))
+    .output(z.object({ hits: z.array(outsideHit), searched: count, unread: count })),
+  recent: procedure('Lists the projects that were opened before, the latest first.').input(z.strictObject({})).output(z.array(recentProject)),
+  sample: procedure('Creates the sample project if it does not exist, and returns its folder.')
+    .input(z.strictObject({}))
+    .output(z.object({ dir: z.string() })),
+  home: procedure('Returns the project that imports go to when none is open, and creates it at first use.')
+    .input(z.strictObject({}))
+    .output(z.object({ dir: z.string() })),
+  allowWrite: procedure(
+    'Confirms a new file that the window wants to write. Until Stemma stops, windows may write it and other new files directly in its folder; hidden files are confirmed one by one. Without this, a call of a window with a `path` to write fails with UNAUTHORIZED, and `data.path` and `data.folder` name what to confirm. Scripts and the command line need no confirmation.',
+  )
+    .input(z.strictObject({ path: z.string().min(1).max(4_096).describe('The new file.') }))
+    .output(z.object({ path: z.string(), folder: z.string() })),
+  drafts: procedure('Lists what a person typed in a window of this machine and has not used yet, the latest first.')
+    .input(z.strictObject({}))
+    .output(z.array(savedDraft)),
+  saveDraft: procedure('Keeps what a person typed, so that it survives a reload and a restart of Stemma.')
+    .input(
+      z.strictObject({
+        key: z.string().min(1).max(1_000).describe('What the draft is for. A later draft of the same key replaces it.'),
+        text: z.string().max(2_000_000).nullable().describe('The draft, or null to remove it.'),
+      }),
+    )
+    .output(z.object({})),
+  startup: procedure('Returns what the engine was started with.')
+    .input(z.strictObject({}))
+    .output(z.object({ paths: z.array(z.string()), project: z.string().nullable(), platform: z.string() })),
 };

@@ -6,6 +6,18 @@ export const kinds = ['text', 'thinking', 'tool_call', 'tool_result', 'image', '
 export type Role = (typeof roles)[number];
 export type Kind = (typeof kinds)[number];
 
+/** What a tool does. `fetch` loads a page, `task` starts another agent, `plan` writes the agent's own list of steps. */
+export const toolClasses = ['read', 'write', 'edit', 'shell', 'search', 'fetch', 'task', 'plan'] as const;
+export type ToolClass = (typeof toolClasses)[number];
+
 /** What fills a window. `files`: results of tools that read files, files that the agent put in, images. `talk`: prompts, answers, calls of tools. */
 export const causes = ['system', 'tools', 'summary', 'reminders', 'files', 'results', 'talk'] as const;
 export type Cause = (typeof causes)[number];
+
+/** The types of a commit, what caused it, and how well a format can express it. */
+export const commitTypes = ['delta', 'compaction', 'snapshot'] as const;
+export const checkpoints = ['turn_boundary', 'tool_call', 'compaction', 'session_end', 'explicit'] as const;
+export const tiers = ['native', 'translated', 'rendered', 'raw'] as const;
+export type CommitType = (typeof commitTypes)[number];
+export type Checkpoint = (typeof checkpoints)[number];
+export type Tier = (typeof tiers)[number];

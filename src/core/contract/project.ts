@@ -1,39 +1,50 @@
-import { eventIterator, oc } from '@orpc/contract';
+import { eventIterator } from '@orpc/contract';
 import { z } from 'zod';
 import { commit } from './context.js';
-import { artifactName, artifactRef, base64, count, timestamp } from './scalars.js';
+import { artifactName, artifactRef, base64, count, procedure, timestamp } from './scalars.js';
+
+/** Why a project is open for reading only. `restricted`: this machine did not create it, and a person has not trusted it yet. */
+export const readOnlyReasons = ['restricted', 'permissions', 'read-only-disk', 'disk-full'] as const;
+export type ReadOnlyReason = (typeof readOnlyReasons)[number];
 
 export const projectInfo = z.object({
   projectId: z.string(),
   name: z.string(),
   dir: z.string(),
   createdAt: timestamp,
+  /** Whether the project may be written to. `message` tells a person why not, and what to do. */
+  access: z.discriminatedUnion('mode', [
+    z.object({ mode: z.literal('read-write') }),
+    z.object({ mode: z.literal('read-only'), reason: z.enum(readOnlyReasons), message: z.string() }),
+  ]),
   counts: z.object({ commits: count, entries: count, cards: count, boxes: count, artifacts: count }),
-  /** Content as it was, and what all of the project takes on disk once the database's journal is folded in. */
+  /** The size of the content, and of the whole project on disk without the database's journal. */
   bytes: z.object({ logical: count, stored: count }),
   formatVersion: count,
-  /** Who counted its tokens: counts are approximate, and those of two tokenizers are not to be compared. */
+  /** The tokenizer. Counts are estimates, and those of different tokenizers cannot be compared. */
   tokenizer: z.string(),
+  /** False for a project that this machine did not create and nobody trusted here. It is restricted: every call that writes is refused. */
+  trusted: z.boolean(),
 });
 export type ProjectInfo = z.output<typeof projectInfo>;
 
 /**
- * What bytes on disk serve. `content`: histories and whatever else was put, compressed. `search` and `reading`: indexes over it that are
- * made again by a repair. `requests`: calls to models. `history`: commits, tickets, cards, messages. `caches`: materializations, made
- * again when asked for. `free`: pages that were given back, taken again before the file grows. `backups`: the database before a migration.
- * `journal`: beside all that, where the database writes first, until it is folded in.
+ * What uses disk space. `content`: stored objects, compressed. `search` and `reading`: indexes of them, which a repair rebuilds.
+ * `requests`: model calls. `history`: commits, tickets, cards, messages. `caches`: assembled contexts, which are assembled again when
+ * needed. `free`: unused pages of the database, which it fills before it grows. `backups`: copies of the database. `journal`: the
+ * database's write-ahead log, which is not part of the total.
  */
 export const diskAreas = ['content', 'search', 'reading', 'requests', 'history', 'caches', 'free', 'backups', 'journal'] as const;
 export type DiskArea = (typeof diskAreas)[number];
 
-/** Of what a project holds, what a list that is shown may have to be read again for. */
+/** Parts of a project whose lists may have changed. */
 export const areas = ['commits', 'tickets', 'cards', 'boxes', 'messages', 'turns'] as const;
 export type Area = (typeof areas)[number];
 
 export const projectChange = z.object({
-  /** Where to go on from: the running number of the latest commit. */
+  /** Where to continue: the number of the latest commit. */
   cursor: count,
-  /** In the order in which they were made; more than 200 come in several events. */
+  /** In order of creation. More than 200 come in several events. */
   commits: z.array(commit),
   changed: z.array(z.enum(areas)),
 });
@@ -42,43 +53,90 @@ export type ProjectChange = z.output<typeof projectChange>;
 export const policies = ['default', 'pin', 'ephemeral', 'replicate'] as const;
 export type Policy = (typeof policies)[number];
 
-/** Why content is not here any more. */
-export const goneWhys = ['expired', 'evicted', 'lost'] as const;
+/** Why content was removed. */
+export const goneReasons = ['expired', 'evicted', 'lost'] as const;
 
 const storageReport = z.object({
-  /** What was put, as plain bytes. */
+  /** The size of the content before compression. */
   logical: count,
   disk: z.array(z.object({ area: z.enum(diskAreas), bytes: count })),
-  /** Objects that are there, by their policy; plain bytes. */
+  /** Present objects by policy, with their sizes before compression. */
   objects: z.array(z.object({ policy: z.enum(policies), count, bytes: count })),
-  gone: z.array(z.object({ why: z.enum(goneWhys), count })),
+  gone: z.array(z.object({ why: z.enum(goneReasons), count })),
 });
 export type StorageReport = z.output<typeof storageReport>;
 
-const dir = z.string().min(1).max(4_096);
+const backupReport = z.object({
+  /** Whether backups are made by themselves. */
+  on: z.boolean(),
+  /** What all backups weigh together. */
+  bytes: count,
+  /** Newest first. */
+  backups: z.array(z.object({ at: timestamp, bytes: count })),
+  /** Why the last copy was not kept. */
+  problem: z.string().optional(),
+});
+export type BackupReport = z.output<typeof backupReport>;
+
+const dir = z.string().min(1).max(4_096).describe('The folder of the project: `NAME.stemma`.');
 
 export const projectContract = {
-  create: oc
-    .input(z.object({ dir, name: z.string().min(1).max(400).optional(), projectId: z.string().min(1).max(200).optional() }))
+  create: procedure('Creates a project in a new folder and opens it.')
+    .input(
+      z.strictObject({
+        dir,
+        name: z.string().min(1).max(400).optional().describe('The name. The default is the name of the folder.'),
+        projectId: z.string().min(1).max(200).optional().describe('The id. Without it, Stemma makes one.'),
+      }),
+    )
     .output(projectInfo),
-  /** `repair`: a database that is too damaged to be opened is rescued first; `check` with `repair` then says what was lost. */
-  open: oc.input(z.object({ dir, repair: z.boolean().optional() })).output(projectInfo),
-  info: oc.input(z.object({})).output(projectInfo),
-  /**
-   * What is new, as it comes, whoever made it: this engine, a hook, the command line. Begins with an event that says where things
-   * stand; with `after`, a cursor of before, that brings the commits since then. Goes on until it is ended.
-   */
-  changes: oc.input(z.object({ after: count.optional() })).output(eventIterator(projectChange)),
-  /** What takes the project's space. Slow for a large one: its database is read through. */
-  storage: oc.input(z.object({})).output(storageReport),
-  check: oc.input(z.object({ repair: z.boolean().optional() })).output(
-    z.object({
-      ok: z.boolean(),
-      checked: z.record(z.string(), count),
-      /** `repaired`: asked to, it was made sound again; what is not says what was lost. */
-      problems: z.array(z.object({ kind: z.string(), id: z.string(), message: z.string(), repaired: z.boolean().optional() })),
-    }),
-  ),
+  open: procedure(
+    'Opens a project. With `repair`, rebuilds a database that is too damaged to be opened; `project.check` with `repair` then names what was lost.',
+  )
+    .input(z.strictObject({ dir, repair: z.boolean().optional().describe('Rebuild a damaged database first.') }))
+    .output(projectInfo),
+  trust: procedure(
+    'Trusts a project folder that this machine did not create, by its id and its real path. From then on it can be changed. If it moves, it must be trusted again.',
+  )
+    .input(z.strictObject({ dir }))
+    .output(z.object({ projectId: z.string(), dir: z.string(), trusted: z.literal(true) })),
+  info: procedure('Returns the open project with its counts and sizes.').input(z.strictObject({})).output(projectInfo),
+  changes: procedure(
+    'Streams what is new, from this engine, a hook or the command line. Begins with the current state; with `after`, continues from an earlier cursor. Ends when the caller ends it.',
+  )
+    .input(z.strictObject({ after: count.optional().describe('The cursor of an earlier event.') }))
+    .output(eventIterator(projectChange)),
+  storage: procedure("Returns what uses the project's disk space. Slow for a large project, because it reads the whole database.")
+    .input(z.strictObject({}))
+    .output(storageReport),
+  backups: procedure("Lists the backups of the project's database. Objects in packs never change, so backups do not copy them.")
+    .input(z.strictObject({}))
+    .output(backupReport),
+  backUp: procedure('Makes a backup now, verifies it, and removes those that are not among the newest three days and three weeks.')
+    .input(
+      z.strictObject({
+        ifDue: z
+          .boolean()
+          .optional()
+          .describe('Only if backups are on, the project has changed, and the last backup, or the project, is older than a day.'),
+      }),
+    )
+    .output(backupReport),
+  setBackups: procedure('Turns the backups that are made when the project is idle on or off. Existing backups stay.')
+    .input(z.strictObject({ on: z.boolean().describe('Whether to make backups.') }))
+    .output(backupReport),
+  check: procedure(
+    'Verifies everything that is stored. With `repair`, restores what it can from backups, imported files and replicas, and names what is lost. A repair keeps the damaged database.',
+  )
+    .input(z.strictObject({ repair: z.boolean().optional().describe('Repair what is damaged.') }))
+    .output(
+      z.object({
+        ok: z.boolean(),
+        checked: z.record(z.string(), count),
+        /** `repaired`: a repair made it intact again. The message of any other problem says what is lost or what to do. */
+        problems: z.array(z.object({ kind: z.string(), id: z.string(), message: z.string(), repaired: z.boolean().optional() })),
+      }),
+    ),
 };
 
 const artifactStat = z.object({
@@ -90,45 +148,68 @@ const artifactStat = z.object({
   policy: z.enum(policies),
   labels: z.array(z.string()),
   createdAt: timestamp,
-  /** When an ephemeral object goes. */
+  /** When an ephemeral object expires. */
   expiresAt: timestamp.optional(),
-  /** Why its content is not here any more. */
-  gone: z.enum(goneWhys).optional(),
+  /** Why its content was removed. */
+  gone: z.enum(goneReasons).optional(),
 });
 
+const policy = z
+  .enum(policies)
+  .describe(
+    'How long to keep it: while something references it (`default`), always (`pin`), for a time (`ephemeral`), or with a copy in replicas (`replicate`).',
+  );
+const ttlSeconds = count.optional().describe('For `ephemeral`: the number of seconds from now.');
+
 export const artifactContract = {
-  put: oc
+  put: procedure('Stores an object and returns its ref. Storing the same content again returns the same ref.')
     .input(
-      z.object({
-        data: base64.optional(),
-        text: z.string().optional(),
-        contentType: z.string().min(1).max(200),
-        policy: z.enum(policies).optional(),
-        ttlSeconds: count.optional(),
-        labels: z.array(z.string().min(1).max(200)).max(100).optional(),
+      z.strictObject({
+        data: base64.optional().describe('The content as base64. Give either `data` or `text`.'),
+        text: z.string().optional().describe('The content as text.'),
+        contentType: z.string().min(1).max(200).describe('The media type of the content.'),
+        policy: policy.optional(),
+        ttlSeconds,
+        labels: z.array(z.string().min(1).max(200)).max(100).optional().describe('Labels. An object with a label is never collected.'),
       }),
     )
     .output(z.object({ ref: artifactRef, short: z.string(), size: count, storedBytes: count, existed: z.boolean() })),
-  get: oc
-    .input(z.object({ ref: artifactName, start: count.optional(), end: count.optional() }))
+  get: procedure('Returns the content of an object, or a range of it.')
+    .input(
+      z.strictObject({
+        ref: artifactName,
+        start: count.optional().describe('The first byte.'),
+        end: count.optional().describe('The byte after the last one.'),
+      }),
+    )
     .output(z.object({ data: z.string(), contentType: z.string(), size: count })),
-  stat: oc.input(z.object({ ref: artifactName })).output(artifactStat),
-  /** `ephemeral` takes the seconds from now that the object stays. */
-  setPolicy: oc.input(z.object({ ref: artifactName, policy: z.enum(policies), ttlSeconds: count.optional() })).output(artifactStat),
-  /**
-   * Removes what no commit, source, request, ticket, card, pin or label reaches and is older than an hour. With a budget
-   * it also drops caches, and evicts `default` objects that a backing store holds, until the store weighs no more.
-   */
-  gc: oc.input(z.object({ dryRun: z.boolean().optional(), budgetBytes: count.optional() })).output(
-    z.object({
-      examined: count,
-      removed: count,
-      freedBytes: count,
-      kept: z.object({ reachable: count, pinned: count, young: count }),
-    }),
-  ),
-  /** Packs what is stored closer: neighbors into compressed blocks, large objects into chunks. Sizes are stored bytes of what was looked at. */
-  repack: oc.input(z.object({})).output(z.object({ objects: count, before: count, after: count })),
-  /** Drops contexts that were kept put together. Nothing is lost: each is made again when it is asked for. */
-  dropCaches: oc.input(z.object({})).output(z.object({ freedBytes: count })),
+  stat: procedure('Returns facts about an object without its content.')
+    .input(z.strictObject({ ref: artifactName }))
+    .output(artifactStat),
+  setPolicy: procedure('Changes how long an object is kept.')
+    .input(z.strictObject({ ref: artifactName, policy, ttlSeconds }))
+    .output(artifactStat),
+  gc: procedure(
+    'Removes objects that nothing references and that are older than an hour. With a budget, it also drops caches and evicts `default` objects that a replica has, until the store fits.',
+  )
+    .input(
+      z.strictObject({
+        dryRun: z.boolean().optional().describe('Only report what would be removed.'),
+        budgetBytes: count.optional().describe('The size that the store should have at most.'),
+      }),
+    )
+    .output(
+      z.object({
+        examined: count,
+        removed: count,
+        freedBytes: count,
+        kept: z.object({ reachable: count, pinned: count, young: count }),
+      }),
+    ),
+  repack: procedure('Packs objects more densely: neighbors into compressed blocks, large objects into chunks. `before` and `after` are stored bytes.')
+    .input(z.strictObject({}))
+    .output(z.object({ objects: count, before: count, after: count })),
+  dropCaches: procedure('Deletes assembled contexts. Nothing is lost: each is assembled again when needed.')
+    .input(z.strictObject({}))
+    .output(z.object({ freedBytes: count })),
 };

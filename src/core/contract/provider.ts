@@ -1,46 +1,48 @@
-import { oc } from '@orpc/contract';
 import { z } from 'zod';
 import { wires } from './request.js';
-import { name, webAddress } from './scalars.js';
+import { name, procedure, webAddress } from './scalars.js';
 
-/** Somebody who answers when a turn is run. Never the key itself: only whether there is one. */
+/** A provider that answers when a turn is run. It says whether there is a key, and never contains the key. */
 export const providerAccount = z.object({
   id: name,
   title: z.string(),
   wire: z.enum(wires),
   url: z.string(),
   hasKey: z.boolean(),
-  /** Who set it up: the environment of the process, a person in the settings, or nobody: it is looked for on this machine. */
+  /** Where it comes from: the environment of the process, the settings, or a server found on this machine. */
   from: z.enum(['environment', 'settings', 'machine']),
 });
 export type ProviderAccount = z.output<typeof providerAccount>;
 
 const accounts = z.object({
-  /** Why keys cannot be kept here; null where the operating system keeps them. */
+  /** Why keys cannot be stored here; null if the operating system seals them. */
   noKeys: z.string().nullable(),
   providers: z.array(providerAccount),
 });
 export type ProviderAccounts = z.output<typeof accounts>;
 
 export const providerContract = {
-  list: oc.input(z.object({})).output(accounts),
-  /**
-   * Adds a provider or changes one from the settings. Its key goes to the operating system and never comes back; without
-   * one the key that is there stays, unless the address is another: a key is sent nowhere but where it was given for.
-   */
-  set: oc
+  list: procedure('Lists the providers: from the environment, from the settings, and found on this machine.')
+    .input(z.strictObject({}))
+    .output(accounts),
+  set: procedure(
+    'Adds a provider to the settings or changes one. The operating system seals its key, and the key is never returned. Without a key, the present key stays if the address stays: a key is only sent to the address that it was given for.',
+  )
     .input(
       z.strictObject({
         id: z
           .string()
           .regex(/^[a-z0-9][a-z0-9.-]{0,60}$/, 'small letters, digits, dots and dashes')
-          .optional(),
-        title: z.string().trim().min(1).max(100),
-        wire: z.enum(wires),
-        url: webAddress.max(2_000),
-        key: z.string().trim().min(1).max(10_000).optional(),
+          .optional()
+          .describe('The id of the provider to change. Without it, a new provider gets an id.'),
+        title: z.string().trim().min(1).max(100).describe('The name that the window shows.'),
+        wire: z.enum(wires).describe('The wire format that the provider speaks.'),
+        url: webAddress.max(2_000).describe('The base address of the API, such as http://127.0.0.1:1234/v1.'),
+        key: z.string().trim().min(1).max(10_000).optional().describe('The API key.'),
       }),
     )
     .output(accounts),
-  remove: oc.input(z.object({ id: name })).output(accounts),
+  remove: procedure('Removes a provider from the settings, with its key.')
+    .input(z.strictObject({ id: name.describe('The id of the provider.') }))
+    .output(accounts),
 };

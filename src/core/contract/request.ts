@@ -1,22 +1,21 @@
-import { oc } from '@orpc/contract';
 import { z } from 'zod';
 import { diffLine, fieldChange, hunk, stop } from './context.js';
 import { causes } from './kinds.js';
-import { contextId, contextPrefix, count, entryKey, name, timestamp } from './scalars.js';
+import { contextId, contextPrefix, count, entryKey, name, procedure, timestamp } from './scalars.js';
 
 export const providers = ['anthropic', 'openai', 'gemini'] as const;
-/** The kinds of bodies that calls have: OpenAI has two, chat completions and responses. */
+/** The kinds of request bodies. OpenAI has two: chat completions and responses. */
 export const wires = ['anthropic', 'openai', 'responses', 'gemini'] as const;
 export type Wire = (typeof wires)[number];
 export const proofs = ['digest', 'recorded', 'rebuilt'] as const;
 /**
- * Who knows what a call was: a recorder on the wire, a runtime in records of its own or in its conversation, Stemma where it
- * called itself, or nobody: then its entries tell.
+ * Where the knowledge of a call comes from: a recorder on the wire, the agent's own records, Stemma if it made the call, or only the
+ * entries of the conversation.
  */
 export const callSources = ['wire', 'claude-code', 'codex', 'gemini', 'pi', 'opencode', 'langgraph', 'stemma', 'entries'] as const;
 export type CallSource = (typeof callSources)[number];
 export type Provider = (typeof providers)[number];
-/** What the body of a call rests on: see `request.get`. */
+/** How well the body of a call is known: see `request`. */
 export type Proof = (typeof proofs)[number];
 
 /** Tokens as the provider counted them; null is "not recorded". */
@@ -32,11 +31,11 @@ export type RequestTokens = z.output<typeof requestTokens>;
 export const requestRow = z.object({
   requestId: name,
   at: timestamp,
-  /** The commit that holds the reply, or, where none came, what the call followed; null where no commit holds either. */
+  /** The commit that contains the reply, or the one that the call followed if no reply came; null if there is neither. */
   commit: contextId.nullable(),
-  /** The first entry of the reply; null where none came. */
+  /** The first entry of the reply; null if no reply came. */
   replyKey: entryKey.nullable(),
-  /** The subagent that called. */
+  /** The subagent that made the call. */
   agentId: z.string().optional(),
   sessionId: z.string().optional(),
   source: z.enum(callSources),
@@ -44,7 +43,7 @@ export const requestRow = z.object({
   messageCount: count,
   tokens: requestTokens,
   proof: z.enum(proofs),
-  /** Why a recorded call is not proved. */
+  /** Why a recorded call is not verified. */
   problem: z.string().optional(),
 });
 export type RequestRow = z.output<typeof requestRow>;
@@ -52,16 +51,16 @@ export type RequestRow = z.output<typeof requestRow>;
 export const request = z.object({
   requestId: name,
   provider: z.enum(providers),
-  /** The body as it went over the wire, without what `missing` names; a message that cannot be had is null in its place. */
+  /** The body as it was sent, without the parts in `missing`. A message that is not known is null. */
   body: z.record(z.string(), z.unknown()),
   /** Headers that shape the reply, such as the names of beta features. Never a key. */
   headers: z.record(z.string(), z.string()),
-  /** SHA-256 of the rebuilt body as the runtime counts it, in hex; null where parts are missing that it covers. */
+  /** SHA-256 of the rebuilt body in hex, computed as the agent does; null if parts that it covers are missing. */
   digest: z.string().nullable(),
   recordedDigest: z.string().nullable(),
   /**
-   * `digest`: rebuilt, and equal to the digest that the runtime wrote down. `recorded`: all that `missing` does not name was
-   * written down by the runtime. `rebuilt`: put together from entries by the runtime's rules.
+   * `digest`: rebuilt, and equal to the digest that the agent recorded. `recorded`: recorded by the agent, except for the parts in
+   * `missing`. `rebuilt`: assembled from entries by the agent's rules.
    */
   proof: z.enum(proofs),
   missing: z.array(z.string()),
@@ -71,15 +70,15 @@ export type Request = z.output<typeof request>;
 
 export const requestDiff = z.object({
   system: z.object({ same: z.boolean(), changes: z.array(fieldChange) }),
-  /** Tools by name; `reordered` where the same tools stand in another order, which a provider's cache does not forgive. */
+  /** Tools by name. `reordered`: the same tools in another order, which breaks a provider's cache. */
   tools: z.object({ same: z.boolean(), reordered: z.boolean(), changes: z.array(fieldChange) }),
   params: z.object({ same: z.boolean(), changes: z.array(fieldChange) }),
-  /** Hunks are of messages, by their content without cache marks. */
+  /** Hunks of messages, compared by content without cache marks. */
   messages: z.object({ same: z.boolean(), a: count, b: count, hunks: z.array(hunk) }),
-  /** What a provider's cache can use again of `a` for `b`: its order is tools, system, messages. Tokens are approximate. */
+  /** What a provider's cache can reuse of `a` for `b`, in the order tools, system, messages. Tokens are estimates. */
   cache: z.object({
     prefix: z.object({ messages: count, tokens: count }),
-    /** The first place at which `b` is not what `a` was; null where `b` only goes on. */
+    /** The first place at which `b` differs from `a`; null if `b` only continues `a`. */
     brokenAt: z.string().nullable(),
   }),
 });
@@ -92,25 +91,25 @@ export const requestPoint = z.object({
   agentId: z.string().optional(),
   model: z.string().nullable(),
   messageCount: count,
-  /** Tokens that the provider counted as read, cached or not; null where not recorded. */
+  /** Input tokens that the provider counted, cached or not; null if not recorded. */
   counted: count.nullable(),
   output: count.nullable(),
-  /** Approximate tokens of the body by cause. */
+  /** Estimated tokens of the body by cause. */
   causes: z.record(z.enum(causes), count),
 });
 export type RequestPoint = z.output<typeof requestPoint>;
 
-/** A system prompt or a set of tools that calls of the project were sent with. */
+/** A system prompt or a set of tools that calls of the project contained. */
 export const requestPartRow = z.object({
-  /** Of its content: the same in every project. */
+  /** Computed from the content, so it is the same in every project. */
   partId: name,
   kind: z.enum(['system', 'tools']),
-  /** Who called with it, in the runtime's words, such as `sdk` or `agent:builtin:general-purpose`. */
+  /** The callers, as the agent names them, such as `sdk` or `agent:builtin:general-purpose`. */
   agents: z.array(z.string()),
   versions: z.array(z.string()),
   first: timestamp,
   last: timestamp,
-  /** Approximate. */
+  /** Estimated. */
   tokens: count,
   calls: count,
   sessions: count,
@@ -129,59 +128,67 @@ export const partDiff = z.object({
   a: requestPartRow,
   b: requestPartRow,
   same: z.boolean(),
-  /** What both have stands in another order. */
+  /** Sections that both have are in another order. */
   reordered: z.boolean(),
-  /** Lines are of sections that differ; those of `a` that are gone, and those of `b` that are new, among the ones that stayed. */
+  /** All sections of both. Only sections that differ have lines. */
   sections: z.array(z.object({ name: z.string(), op: z.enum(['same', 'added', 'removed', 'changed']), lines: z.array(diffLine) })),
 });
 export type PartDiff = z.output<typeof partDiff>;
 
-/** Far more than any provider takes. */
+/** Far more than any provider accepts. */
 const longestBody = 64 * 1024 * 1024;
 
-/** A call as a recorder on the wire saw it. Nothing that says who asks is kept of it. */
-export const capturedCall = z.object({
-  provider: z.enum(providers),
-  /** Without the query, which may hold a key. */
-  path: z.string().max(2_000),
-  at: timestamp,
-  /** By lower-case name. Only those are kept that shape the reply. */
-  headers: z.record(z.string(), z.string()),
-  /** JSON, as it was sent. */
-  body: z.string().max(longestBody),
-  /** The answer's HTTP status; null where the connection broke before it. */
-  status: count.nullable(),
-  /** The answer as far as it came: JSON, or server-sent events. It is read for its ids and usage, and not kept. */
-  reply: z.string().max(longestBody),
-  sessionId: name.optional(),
-  /** Parts that the recorder took out of the body because they were secret. */
-  withheld: z.array(z.string()).optional(),
+/** A call as recorded on the wire. Its credentials are never stored. */
+export const capturedCall = z.strictObject({
+  provider: z.enum(providers).describe('The provider that was called.'),
+  path: z.string().max(2_000).describe('The path of the request, without the query, which may contain a key.'),
+  at: timestamp.describe('When the call was sent.'),
+  headers: z.record(z.string(), z.string()).describe('The headers by lower-case name. Only those that shape the reply are stored.'),
+  body: z.string().max(longestBody).describe('The body as it was sent: JSON.'),
+  status: count.nullable().describe('The HTTP status of the reply; null if the connection broke before it.'),
+  reply: z
+    .string()
+    .max(longestBody)
+    .describe('The reply as far as it came: JSON or server-sent events. Stemma reads its ids and usage, and does not store it.'),
+  sessionId: name.optional().describe('The session that made the call.'),
+  withheld: z.array(z.string()).optional().describe('Parts that the recorder removed from the body because they were secret.'),
 });
 export type CapturedCall = z.output<typeof capturedCall>;
 
-const requestFilter = z.object({
-  id: contextPrefix.optional(),
+const requestFilter = z.strictObject({
+  id: contextPrefix.optional().describe('Only calls whose reply this commit contains; with `stop`, those of its whole walk.'),
   stop: stop.optional(),
-  turnId: contextPrefix.optional(),
-  sessionId: name.optional(),
+  turnId: contextPrefix.optional().describe('Only calls of this turn. A turn is named by its commit.'),
+  sessionId: name.optional().describe('Only calls of this session and its subagents.'),
 });
 
 export const requestContract = {
-  /**
-   * Calls in the order sent: those whose reply a commit holds (with `stop`, those of its whole walk), those of a session
-   * with its subagents, or all of the project. A turn is named by its commit.
-   */
-  list: oc.input(requestFilter).output(z.array(requestRow)),
-  /** What filled the window, call by call, in the order sent, of the calls that `list` gives for the same input. Proves nothing. */
-  series: oc.input(requestFilter).output(z.array(requestPoint)),
-  get: oc.input(z.object({ requestId: name })).output(request),
-  /** What changed from call `a` to call `b`, both request ids. */
-  diff: oc.input(z.object({ a: name, b: name })).output(requestDiff),
-  /** The distinct system prompts and tool sets of the project's calls, the latest used first. */
-  parts: oc.input(z.object({})).output(z.array(requestPartRow)),
-  part: oc.input(z.object({ partId: name })).output(requestPart),
-  /** What changed from part `a` to part `b`. */
-  partDiff: oc.input(z.object({ a: name, b: name })).output(partDiff),
-  /** Takes in a call that was seen on the wire; it joins the transcript that holds its answer, now or when that is imported. */
-  capture: oc.input(capturedCall).output(z.object({ requestId: name })),
+  list: procedure(
+    'Lists calls to models in the order in which they were sent: of a commit, of a turn, of a session with its subagents, or of the whole project.',
+  )
+    .input(requestFilter)
+    .output(z.array(requestRow)),
+  series: procedure('Lists what filled the context window at each call, for the same calls as `request.list`. It verifies nothing.')
+    .input(requestFilter)
+    .output(z.array(requestPoint)),
+  get: procedure('Returns a call with its rebuilt body, and says whether the body is verified.')
+    .input(z.strictObject({ requestId: name.describe('The id of the call.') }))
+    .output(request),
+  diff: procedure("Compares two calls: system prompt, tools, parameters, messages, and how much of the provider's cache the second can reuse.")
+    .input(z.strictObject({ a: name.describe('The id of the first call.'), b: name.describe('The id of the second call.') }))
+    .output(requestDiff),
+  parts: procedure('Lists the distinct system prompts and tool sets of the calls in the project, the latest used first.')
+    .input(z.strictObject({}))
+    .output(z.array(requestPartRow)),
+  part: procedure('Returns a system prompt or a tool set with its sections.')
+    .input(z.strictObject({ partId: name.describe('The id of the part.') }))
+    .output(requestPart),
+  partDiff: procedure('Compares two system prompts or two tool sets, section by section.')
+    .input(z.strictObject({ a: name.describe('The id of the first part.'), b: name.describe('The id of the second part.') }))
+    .output(partDiff),
+  capture: procedure(
+    'Stores a call that was recorded on the wire. Stemma matches it with the transcript that contains its reply, now or when that is imported.',
+  )
+    .input(capturedCall)
+    .output(z.object({ requestId: name })),
 };

@@ -1,3 +1,4 @@
+import { oc } from '@orpc/contract';
 import { z } from 'zod';
 import {
   type ArtifactRef,
@@ -10,45 +11,67 @@ import {
   timestampOf,
 } from '../base/index.js';
 
-/** The shapes that stay (contract, "Scalars"). Inputs are accepted in every legal form, outputs have the one form. */
+/**
+ * Starts a procedure with its description, which the OpenAPI document and `stemma call PROCEDURE --help` show. A field gets its description
+ * by `describe`.
+ */
+export const procedure = (description: string) => oc.route({ description });
+
+/** Scalars. An input takes every legal form of a value; an output always has the same form. */
 export const contextId = z
   .string()
   .regex(contextIdPattern, 'a context id is ctx- and 8 or more hex digits')
-  .transform((id) => id as ContextId);
+  .transform((id) => id as ContextId)
+  .describe('The id of a commit: `ctx-` and hex digits.');
 /** A context id or the beginning of one, for a person or script that names a commit. */
 export const contextPrefix = z
   .string()
   .regex(/^ctx-[0-9a-f]{0,64}$/, 'a context id is ctx- and hex digits')
-  .transform((id) => id as ContextId);
+  .transform((id) => id as ContextId)
+  .describe('A commit, by its id or the beginning of its id.');
 /** A ref in full or in its short form. */
 export const artifactName = z
   .string()
-  .regex(/^(blake3:[0-9a-f]{64}|art-[0-9a-f]{12,64})$/, 'a ref is blake3: and 64 hex digits, or art- and the first 12');
+  .regex(/^(blake3:[0-9a-f]{64}|art-[0-9a-f]{12,64})$/, 'a ref is blake3: and 64 hex digits, or art- and the first 12')
+  .describe('The ref of an artifact, in full (`blake3:…`) or in its short form (`art-…`).');
 export const artifactRef = z
   .string()
   .regex(artifactRefPattern)
-  .transform((ref) => ref as ArtifactRef);
+  .transform((ref) => ref as ArtifactRef)
+  .describe('The ref of an artifact: `blake3:` and 64 hex digits.');
 export const entryKey = z
   .string()
   .min(1)
   .max(400)
-  .transform((key) => key as EntryKey);
+  .transform((key) => key as EntryKey)
+  .describe('The key of an entry.');
 
-export const timestamp = z.string().transform((text, context) => {
-  const ms = parseInstant(text);
-  if (ms !== undefined) return timestampOf(ms);
-  context.addIssue({ code: 'custom', message: 'an instant is ISO 8601, such as 2026-01-31T12:00:00.000Z' });
-  return z.NEVER;
-}) as z.ZodType<Timestamp, string>;
+export const timestamp = z
+  .string()
+  .transform((text, context) => {
+    const ms = parseInstant(text);
+    if (ms !== undefined) return timestampOf(ms);
+    context.addIssue({ code: 'custom', message: 'an instant is ISO 8601, such as 2026-01-31T12:00:00.000Z' });
+    return z.NEVER;
+  })
+  .describe('A time in ISO 8601, such as 2026-01-31T12:00:00.000Z.') as z.ZodType<Timestamp, string>;
 
 export const name = z.string().min(1).max(400);
-export const base64 = z.string().regex(/^[A-Za-z0-9+/]*={0,2}$/, 'base64 text');
+export const base64 = z
+  .string()
+  .regex(/^[A-Za-z0-9+/]*={0,2}$/, 'base64 text')
+  .describe('Bytes as base64.');
 export const count = z.number().int().min(0);
 
-export const formatName = z.string().regex(/^[a-z][a-z0-9-]{0,63}$/, 'a format is a lower-case name such as claude-code-v1');
+export const formatName = z
+  .string()
+  .regex(/^[a-z][a-z0-9-]{0,63}$/, 'a format is a lower-case name such as claude-code-v1')
+  .describe('The name of a format, such as `claude-code-v1`.');
 
 /** The agents whose histories Stemma looks for on this machine, and which it hands contexts back to. */
-export const runtimes = ['claude-code', 'codex', 'gemini', 'opencode', 'pi'] as const;
+export const runtimes = ['claude-code', 'codex', 'gemini', 'opencode', 'pi', 'copilot', 'qwen'] as const;
 export type Runtime = (typeof runtimes)[number];
 
-export const webAddress = z.url({ protocol: /^https?$/, error: 'an address begins with http:// or https://, such as http://127.0.0.1:1234/v1' });
+export const webAddress = z
+  .url({ protocol: /^https?$/, error: 'an address begins with http:// or https://, such as http://127.0.0.1:1234/v1' })
+  .describe('An http or https address.');

@@ -1,7 +1,6 @@
-import { oc } from '@orpc/contract';
 import { z } from 'zod';
 import { kinds, roles } from './kinds.js';
-import { contextId, count, entryKey, timestamp } from './scalars.js';
+import { contextId, count, entryKey, procedure, timestamp } from './scalars.js';
 
 export const searchHit = z.object({
   commit: contextId,
@@ -21,23 +20,22 @@ export const searchHit = z.object({
 export type SearchHit = z.output<typeof searchHit>;
 
 export const searchContract = {
-  /**
-   * Entries that hold all the words, the last one as a beginning; words in quotes stand together. The best of the
-   * newest matches come first. Among more than 100,000 entries a last word of one or two letters is a whole word. `pending` is how many commits were not yet in the index when this was answered.
-   */
-  query: oc
+  query: procedure(
+    'Finds entries that contain all the words. The last word may be the beginning of one, except for words of one or two letters in a project of more than 100,000 entries. Words in quotes must be adjacent. The best of the newest matches come first. `pending` counts the commits that are not indexed yet.',
+  )
     .input(
-      z.object({
-        text: z.string().min(1).max(1_000),
+      z.strictObject({
+        text: z.string().min(1).max(1_000).describe('The words to find.'),
         filter: z
-          .object({
-            sessionId: z.string().optional(),
-            principal: z.string().optional(),
-            template: z.string().optional(),
-            kind: z.enum(kinds).optional(),
+          .strictObject({
+            sessionId: z.string().optional().describe('Only entries of this session.'),
+            principal: z.string().optional().describe('Only entries of commits by this principal.'),
+            template: z.string().optional().describe('Only entries of commits with this template.'),
+            kind: z.enum(kinds).optional().describe('Only entries of this kind.'),
           })
-          .optional(),
-        limit: z.number().int().min(1).max(1_000).optional(),
+          .optional()
+          .describe('Limits the search.'),
+        limit: z.number().int().min(1).max(1_000).optional().describe('The most hits to return.'),
       }),
     )
     .output(z.object({ total: count, isExact: z.boolean(), hits: z.array(searchHit), pending: count })),

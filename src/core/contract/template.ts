@@ -1,7 +1,7 @@
-import { oc } from '@orpc/contract';
 import { z } from 'zod';
-import { stop, tiers } from './context.js';
-import { artifactRef, base64, contextId, contextPrefix, count, formatName, name, timestamp } from './scalars.js';
+import { stop } from './context.js';
+import { tiers } from './kinds.js';
+import { artifactRef, base64, contextId, contextPrefix, count, formatName, name, procedure, timestamp } from './scalars.js';
 
 const template = z.object({
   name,
@@ -15,26 +15,28 @@ const template = z.object({
 });
 export type TemplateRecord = z.output<typeof template>;
 
-/** What kind of agent: versions of a name, each with its content. A commit's template may be any other string as well. */
+/** Templates: the kind of an agent, as versions of a name, each with its content. A commit's template may also be any other string. */
 export const templateContract = {
-  /** The next version of the name; the content of its last version again is that version. */
-  put: oc
+  put: procedure('Stores the next version of a template. The same content as that of the last version returns that version.')
     .input(
-      z.object({
-        name,
-        data: base64.optional(),
-        text: z.string().optional(),
-        contentType: z.string().min(1).max(200).optional(),
-        author: name.optional(),
+      z.strictObject({
+        name: name.describe('The name of the template.'),
+        data: base64.optional().describe('The content as base64. Give either `data` or `text`.'),
+        text: z.string().optional().describe('The content as text.'),
+        contentType: z.string().min(1).max(200).optional().describe('The media type of the content.'),
+        author: name.optional().describe('The author of this version.'),
       }),
     )
     .output(template),
-  /** By `name@version`, or the last version of the name. */
-  get: oc.input(z.object({ template: name })).output(template),
-  list: oc.input(z.object({ name: name.optional() })).output(z.array(template)),
+  get: procedure('Returns a template, by `name@version` or the last version of a name.')
+    .input(z.strictObject({ template: name.describe('`name@version`, or a name for its last version.') }))
+    .output(template),
+  list: procedure('Lists the versions of one template or of all.')
+    .input(z.strictObject({ name: name.optional().describe('Only versions of this template.') }))
+    .output(z.array(template)),
 };
 
-/** What an agent is started from: fresh, resumed and forked are one call with different contexts. */
+/** What an agent is started from. */
 const instance = z.object({
   template: name,
   templateRef: artifactRef.nullable(),
@@ -50,16 +52,17 @@ const instance = z.object({
   commits: z.array(contextId),
 });
 
-export const instantiateContract = oc
+export const instantiateContract = procedure(
+  'Builds what an agent starts from. Without a context it starts fresh; with the tip of a chain it resumes; with an earlier commit it forks.',
+)
   .input(
-    z.object({
-      /** `name@version`, a name (its last version), or any other string. */
-      template: name,
-      context: contextPrefix.nullable(),
-      format: formatName.optional(),
+    z.strictObject({
+      template: name.describe('`name@version`, a name for its last version, or any other string.'),
+      context: contextPrefix.nullable().describe('The commit to start from, or null for a fresh start.'),
+      format: formatName.optional().describe("The format of the result. The default is the context's own."),
       stop: stop.optional(),
-      principal: name.optional(),
-      machine: name.optional(),
+      principal: name.optional().describe('The person or agent that starts it.'),
+      machine: name.optional().describe('The machine that the agent runs on.'),
     }),
   )
   .output(instance);

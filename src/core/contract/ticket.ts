@@ -1,8 +1,8 @@
-import { eventIterator, oc } from '@orpc/contract';
+import { eventIterator } from '@orpc/contract';
 import { z } from 'zod';
 import { commit } from './context.js';
 import { roles } from './kinds.js';
-import { contextId, count, name, timestamp } from './scalars.js';
+import { contextId, count, name, procedure, timestamp } from './scalars.js';
 import { replyPart } from './turn.js';
 
 export const ticketStatuses = ['open', 'in_progress', 'review', 'blocked', 'deferred', 'closed'] as const;
@@ -10,22 +10,24 @@ export const verdicts = ['pending', 'approved', 'changes_requested', 'commented'
 export type TicketStatus = (typeof ticketStatuses)[number];
 export type Verdict = (typeof verdicts)[number];
 
-const ticketId = z.string().regex(/^tkt-[0-9a-f]{1,64}$/, 'a ticket id is tkt- and hex digits');
+const ticketId = z
+  .string()
+  .regex(/^tkt-[0-9a-f]{1,64}$/, 'a ticket id is tkt- and hex digits')
+  .describe('The id of a ticket: `tkt-` and hex digits.');
 const text = (most: number) => z.string().min(1).max(most);
-/** Opaque to tickets: any text is kept as it comes. */
-const contextRef = z.string().max(400);
-/** Who does this; by it the context of the moment is found where none is given. */
-const by = text(400).optional();
+/** Any text: tickets store it as it is given. */
+const contextRef = z.string().max(400).describe('The context of this change. Without it, Stemma finds what `by` understood at this moment.');
+const by = text(400).optional().describe('Who does this.');
 const reviewer = z.object({ name: z.string(), verdict: z.enum(verdicts) });
 const status = z.enum(ticketStatuses);
 const found = z.enum(['given', 'resolved']).nullable();
-/** The context is a commit of this project. */
+/** True if the context is a commit of this project. */
 const known = z.boolean();
 
-/** What a move does with the one who holds the ticket: stays, goes, or must be there. */
+/** What a move does with the assignee: keeps it, clears it, or needs one. */
 export type Holder = 'kept' | 'cleared' | 'needed';
 
-/** K1: every move that there is. What is not in the table is a conflict. */
+/** Every allowed move (rule K1). Any other is a CONFLICT. */
 export const ticketMoves: Readonly<Record<TicketStatus, Partial<Record<TicketStatus, Holder>>>> = {
   open: { in_progress: 'needed', review: 'kept', blocked: 'kept', deferred: 'kept', closed: 'kept' },
   in_progress: { open: 'cleared', review: 'kept', blocked: 'kept', closed: 'kept' },
@@ -58,7 +60,7 @@ const facts = {
   contextId: z.string().nullable(),
   contextFound: found,
   threadId: z.string().nullable(),
-  /** Open, and nothing that it depends on is. */
+  /** Ready: open, with no open dependencies. */
   ready: z.boolean(),
   findings: z.object({ open: count, total: count }),
   createdAt: timestamp,
@@ -77,7 +79,7 @@ export type Ticket = z.output<typeof ticket>;
 /** A ticket as a list shows it. */
 export const ticketRow = z.object({
   ...facts,
-  /** How the resolution begins. */
+  /** The beginning of the resolution. */
   resolved: z.string().nullable(),
   updatedAt: timestamp,
 });
@@ -86,23 +88,23 @@ export type TicketRow = z.output<typeof ticketRow>;
 export const ticketTasks = ['work', 'review', 'address_findings', 'decide', 'answer', 'verify_resolution'] as const;
 export type TicketTask = (typeof ticketTasks)[number];
 
-/** What became of a start that was asked for. `overtaken`: the ticket went on without it. */
+/** The state of a requested start. `overtaken`: the ticket moved on without it. */
 export const eventStates = ['waiting', 'taken', 'done', 'dismissed', 'overtaken'] as const;
 export type EventState = (typeof eventStates)[number];
 
-/** A move of a ticket asks somebody to start: a record to act on, nothing that runs. */
+/** A request to start on a ticket, made by a move. It is a record to act on; nothing runs by itself. */
 export const ticketEvent = z.object({
   event: z.number().int(),
   at: timestamp,
   ticketId,
   title: z.string(),
-  /** Null: anybody. */
+  /** Null means anybody. */
   who: z.string().nullable(),
   task: z.enum(ticketTasks),
-  /** From here: while it waits, as `startFrom` says it now; afterwards, as it was asked for. Null is a fresh start. */
+  /** Where to start: while it waits, the answer of `startFrom` now; afterwards, as it was requested. Null is a fresh start. */
   contextId: z.string().nullable(),
   known,
-  /** What asked for it: a move, or null where words did. */
+  /** The move that requested it; null if a message did. */
   move: z.object({ from: status, to: status }).nullable(),
   by: z.string().nullable(),
   state: z.enum(eventStates),
@@ -112,7 +114,7 @@ export const ticketEvent = z.object({
 });
 export type TicketEvent = z.output<typeof ticketEvent>;
 
-/** Why an understanding is one to begin from. */
+/** Why a context is one to start from. */
 export const startReasons = ['earlier_review', 'own_work', 'handed_over', 'finding', 'discussion', 'ticket'] as const;
 export type StartReason = (typeof startReasons)[number];
 
@@ -120,12 +122,12 @@ export const ticketStart = z.object({
   ticketId,
   who: z.string(),
   task: z.enum(ticketTasks).nullable(),
-  /** From here; null is a fresh start. */
+  /** Where to start; null is a fresh start. */
   contextId: z.string().nullable(),
   reason: z.enum([...startReasons, 'fresh']),
-  /** The kind of agent that had this understanding, where the commit is known here. */
+  /** The kind of agent that had this context, if the commit is known here. */
   template: z.string().nullable(),
-  /** Every understanding of this ticket that one could begin from, the newest first of its kind. */
+  /** Every context of this ticket to start from, the newest first of its kind. */
   choices: z.array(
     z.object({
       contextId: z.string(),
@@ -145,73 +147,85 @@ export const threadMessage = z.object({
   by: z.string().nullable(),
   role: z.enum(roles),
   text: z.string(),
-  /** Names of the tools that were called on the way. */
+  /** The names of the tools that were called for it. */
   tools: z.array(z.string()),
   at: timestamp,
-  /** On the way to the tip; others are replies that were not gone on with. */
+  /** True on the way to the tip; other replies were not continued. */
   current: z.boolean(),
 });
 export const ticketThread = z.object({
   threadId: z.string().nullable(),
-  /** The understanding that the thread begins from; null where none is known here. */
+  /** The context that the thread starts from; null if it is not known here. */
   from: contextId.nullable(),
   tip: contextId.nullable(),
-  /** Who answers in it: who made the finding, else who holds the ticket. */
+  /** Who answers in it: the author of the finding, or the assignee. */
   answers: z.string().nullable(),
   messages: z.array(threadMessage),
 });
 export type TicketThread = z.output<typeof ticketThread>;
 
 const fields = {
-  title: text(1_000),
-  body: z.string().max(1_000_000).optional(),
-  type: text(100),
-  labels: z.array(text(200)).max(200).optional(),
-  parent: ticketId.optional(),
-  dependsOn: z.array(ticketId).max(1_000).optional(),
+  title: text(1_000).describe('The title.'),
+  body: z.string().max(1_000_000).optional().describe('The description, in Markdown.'),
+  type: text(100).describe('The type: task, bug, feature, question, review, review_finding or any other label.'),
+  labels: z.array(text(200)).max(200).optional().describe('Labels.'),
+  parent: ticketId.optional().describe('The ticket that it belongs to. A finding has one.'),
+  dependsOn: z.array(ticketId).max(1_000).optional().describe('Tickets that must be closed first.'),
 };
+const assignee = text(400).optional().describe('Who works on it.');
 const occasion = { contextId: contextRef.optional(), by };
-/** What every change of a ticket that is there may say. */
+/** What every change of an existing ticket can contain. */
 const change = {
   ticketId,
-  assignee: text(400).optional(),
-  reviewers: z.array(text(400)).max(100).optional(),
-  resolution: text(100_000).optional(),
-  reason: text(10_000).optional(),
+  assignee,
+  reviewers: z.array(text(400)).max(100).optional().describe('Who reviews it.'),
+  resolution: text(100_000).optional().describe('How it was resolved. Closing a finding requires it.'),
+  reason: text(10_000).optional().describe('Why, such as why it is closed with open findings.'),
   ...occasion,
 };
 
+const limit = count.max(5_000).optional().describe('The most to return.');
+const filter = {
+  status: status.optional().describe('Only tickets with this status.'),
+  type: z.string().optional().describe('Only tickets of this type.'),
+  parent: ticketId.optional().describe('Only subtickets of this ticket.'),
+  ready: z.boolean().optional().describe('Only tickets that are ready (open, with no open dependencies), or only the others.'),
+  offset: count.optional().describe('How many to skip.'),
+  limit,
+};
+
 export const ticketContract = {
-  create: oc.input(z.strictObject({ ...fields, assignee: text(400).optional(), ...occasion })).output(ticket),
-  /** `assignee` hands the ticket over; `reviewers` changes who reviews while it is in review, and keeps the verdicts of those who stay. */
-  update: oc.input(z.strictObject({ ...z.object(fields).partial().shape, ...change })).output(ticket),
-  get: oc.input(z.object({ ticketId })).output(ticket),
-  list: oc
+  create: procedure('Creates a ticket. It records the context in which it was written.')
+    .input(z.strictObject({ ...fields, assignee, ...occasion }))
+    .output(ticket),
+  update: procedure(
+    'Changes a ticket and records a version. `assignee` hands it over; `reviewers` changes who reviews while it is in review and keeps the verdicts of those who stay.',
+  )
+    .input(z.strictObject({ ...z.object(fields).partial().shape, ...change }))
+    .output(ticket),
+  get: procedure('Returns a ticket with its versions.').input(z.strictObject({ ticketId })).output(ticket),
+  list: procedure('Lists tickets with all their fields.')
     .input(
-      z.object({
-        status: status.optional(),
-        type: z.string().optional(),
-        parent: ticketId.optional(),
-        ready: z.boolean().optional(),
-        offset: count.optional(),
-        limit: count.max(5_000).optional(),
+      z.strictObject({
+        status: filter.status,
+        type: filter.type,
+        parent: filter.parent,
+        ready: filter.ready,
+        offset: filter.offset,
+        limit: filter.limit,
       }),
     )
     .output(z.array(ticket)),
-  /** Tickets as a list or board shows them, in pages; `counts` are of those that fit but for the status. Those below a ticket come as they were made, others by their last change. */
-  overview: oc
+  overview: procedure(
+    'Lists tickets as a list or a board shows them, in pages. Subtickets of a ticket come in order of creation, others by their last change. `counts` ignores the status filter.',
+  )
     .input(
-      z.object({
-        status: status.optional(),
-        type: z.string().optional(),
-        assignee: z.string().optional(),
-        label: z.string().optional(),
-        parent: ticketId.optional(),
-        ids: z.array(ticketId).max(1_000).optional(),
-        ready: z.boolean().optional(),
-        text: z.string().optional(),
-        offset: count.optional(),
-        limit: count.max(5_000).optional(),
+      z.strictObject({
+        ...filter,
+        assignee: z.string().optional().describe('Only tickets of this assignee.'),
+        label: z.string().optional().describe('Only tickets with this label.'),
+        ids: z.array(ticketId).max(1_000).optional().describe('Only these tickets.'),
+        text: z.string().optional().describe('Only tickets that contain this text.'),
       }),
     )
     .output(
@@ -221,66 +235,96 @@ export const ticketContract = {
         counts: z.record(status, count),
       }),
     ),
-  /** What there is to choose from, of all tickets: how many, how many starts wait, and the words and names that they have. */
-  facets: oc.input(z.object({})).output(
-    z.object({
-      total: count,
-      waiting: count,
-      types: z.array(z.string()),
-      assignees: z.array(z.string()),
-      labels: z.array(z.string()),
-      people: z.array(z.string()),
-    }),
-  ),
-  /** To another status (K1). `assignee` says who does it, `reviewers` who reviews, `resolution` how a finding was resolved, `reason` why it is closed nevertheless. */
-  transition: oc.input(z.strictObject({ ...change, to: status })).output(ticket),
-  verdict: oc
+  facets: procedure('Returns the values to filter by, from all tickets: types, assignees, labels and people, with counts.')
+    .input(z.strictObject({}))
+    .output(
+      z.object({
+        total: count,
+        waiting: count,
+        types: z.array(z.string()),
+        assignees: z.array(z.string()),
+        labels: z.array(z.string()),
+        people: z.array(z.string()),
+      }),
+    ),
+  transition: procedure('Moves a ticket to another status and records a version.')
+    .input(z.strictObject({ ...change, to: status.describe('The new status.') }))
+    .output(ticket),
+  verdict: procedure("Records a reviewer's verdict on a ticket in review. A verdict alone never moves the ticket.")
     .input(
-      z.strictObject({ ticketId, reviewer: text(400), verdict: z.enum(verdicts), reason: text(10_000).optional(), contextId: contextRef.optional() }),
+      z.strictObject({
+        ticketId,
+        reviewer: text(400).describe('The reviewer.'),
+        verdict: z.enum(verdicts).describe('The verdict. Nobody can set `pending`.'),
+        reason: text(10_000).optional().describe('Why.'),
+        contextId: contextRef.optional(),
+      }),
     )
     .output(ticket),
-  /** A message in the ticket's thread, which resumes from the ticket's context on a branch of its own. */
-  discuss: oc
-    .input(z.strictObject({ ticketId, text: text(1_000_000), principal: text(400).optional() }))
+  discuss: procedure("Adds a message to the ticket's thread, which starts from the ticket's context on its own branch.")
+    .input(
+      z.strictObject({
+        ticketId,
+        text: text(1_000_000).describe('The message.'),
+        principal: text(400).optional().describe('Who writes it.'),
+      }),
+    )
     .output(z.object({ threadId: z.string(), commit })),
-  /**
-   * Has the last message of the thread answered, by whoever understood the ticket then: streams the reply, which is a
-   * commit on the thread's branch. `recorded` answers only what was asked before from the same context (`from` says where);
-   * where nothing was, it says so and `commit` is null.
-   */
-  answer: oc
-    .input(z.strictObject({ ticketId, provider: name, model: name.optional() }))
+  answer: procedure(
+    "Has the last message of the thread answered by the agent that understood the ticket. Streams the reply, which becomes a commit on the thread's branch. `recorded` answers only a question that the recording contains for the same context; otherwise `commit` is null.",
+  )
+    .input(
+      z.strictObject({
+        ticketId,
+        provider: name.describe('The provider that answers, as `turn.providers` names it.'),
+        model: name.optional().describe('The model of the provider.'),
+      }),
+    )
     .output(eventIterator(replyPart, z.object({ threadId: z.string(), commit: contextId.nullable(), from: contextId.nullable() }))),
-  /** The discussion of a ticket, message by message. */
-  thread: oc.input(z.object({ ticketId })).output(ticketThread),
-  /** From which understanding somebody should start on a ticket: a reviewer fresh or from their earlier review, an author from their work. */
-  startFrom: oc.input(z.object({ ticketId, who: text(400) })).output(ticketStart),
-  /** Which tickets were written with, or discussed in, which of some commits. */
-  ofContexts: oc
-    .input(z.object({ ids: z.array(contextId).max(1_000) }))
+  thread: procedure('Returns the discussion of a ticket, message by message.').input(z.strictObject({ ticketId })).output(ticketThread),
+  startFrom: procedure(
+    'Returns the context from which somebody should start on a ticket: a reviewer fresh or from an earlier review, an author from their own work.',
+  )
+    .input(z.strictObject({ ticketId, who: text(400).describe('Who starts.') }))
+    .output(ticketStart),
+  ofContexts: procedure('Lists the tickets that were written or discussed in these commits.')
+    .input(z.strictObject({ ids: z.array(contextId).max(1_000).describe('The commits.') }))
     .output(
       z.array(z.object({ contextId, ticketId, title: z.string(), type: z.string(), status, how: z.enum(['written', 'discussed']), at: timestamp })),
     ),
-  /** What moves asked for, oldest first unless told otherwise, after an event that is known already; of one ticket, one person, some states. */
-  events: oc
+  events: procedure('Lists the starts that moves of tickets asked for, oldest first by default.')
     .input(
-      z.object({
-        after: z.number().int().optional(),
-        ticketId: ticketId.optional(),
-        who: z.string().optional(),
-        state: z.union([z.enum(eventStates), z.array(z.enum(eventStates)).min(1)]).optional(),
-        newestFirst: z.boolean().optional(),
-        limit: count.max(5_000).optional(),
+      z.strictObject({
+        after: z.number().int().optional().describe('Only events after this one.'),
+        ticketId: ticketId.optional().describe('Only events of this ticket.'),
+        who: z.string().optional().describe('Only events for this person or agent.'),
+        state: z
+          .union([z.enum(eventStates), z.array(z.enum(eventStates)).min(1)])
+          .optional()
+          .describe('Only events in this state, or in one of these.'),
+        newestFirst: z.boolean().optional().describe('Newest first.'),
+        limit,
       }),
     )
     .output(z.array(ticketEvent)),
-  /** Says of an event that somebody took it, did it or lets it be. Whoever takes it first has it. */
-  acknowledge: oc.input(z.strictObject({ event: z.number().int(), by: text(400), as: z.enum(['taken', 'done', 'dismissed']) })).output(ticketEvent),
-  /**
-   * Tickets out of GitHub's JSON of issues and pull request reviews, or a Markdown task list, which says no times: `at` is when
-   * it was written, else now. Known ones are left as they are.
-   */
-  import: oc
-    .input(z.object({ text: z.string().max(50_000_000), kind: z.enum(['github', 'markdown']).optional(), at: timestamp.optional() }))
+  acknowledge: procedure('Records that somebody took, did or dismissed an event. The first to take it has it.')
+    .input(
+      z.strictObject({
+        event: z.number().int().describe('The number of the event.'),
+        by: text(400).describe('Who acknowledges it.'),
+        as: z.enum(['taken', 'done', 'dismissed']).describe('What happened to it.'),
+      }),
+    )
+    .output(ticketEvent),
+  import: procedure(
+    "Imports tickets from GitHub's JSON of issues and pull request reviews, or from a Markdown task list. Known tickets stay as they are.",
+  )
+    .input(
+      z.strictObject({
+        text: z.string().max(50_000_000).describe('The JSON or Markdown.'),
+        kind: z.enum(['github', 'markdown']).optional().describe('What the text is. The default is recognized from the text.'),
+        at: timestamp.optional().describe('When a Markdown list was written, which it does not say itself. The default is now.'),
+      }),
+    )
     .output(z.object({ created: z.array(ticketId), known: count })),
 };

@@ -1,17 +1,19 @@
-import { eventIterator, oc } from '@orpc/contract';
+import { eventIterator } from '@orpc/contract';
 import { z } from 'zod';
-import { edit, hunk, outlineRow, stop } from './context.js';
+import { author, edit, hunk, outlineRow, rowFacts, stop } from './context.js';
 import { entry } from './entry.js';
 import { kinds } from './kinds.js';
-import { requestTokens, wires } from './request.js';
-import { contextId, contextPrefix, count, entryKey, name, timestamp } from './scalars.js';
+import { proofs, requestTokens, wires } from './request.js';
+import { contextId, contextPrefix, count, entryKey, name, procedure, timestamp } from './scalars.js';
 
-/** What began a turn. `continuation`: the delta goes on with what a commit before it began. */
+/** What began a turn. `continuation`: the delta continues what an earlier commit began. */
 export const turnTriggers = ['prompt', 'compaction', 'continuation'] as const;
 
 export const turnRow = z.object({
-  /** A turn is named by the commit that holds it. */
+  /** A turn is named by the commit that contains it, a card turn by its last one. */
   turnId: contextId,
+  /** Set for a turn of an agent that works on cards. */
+  agentTurnId: name.optional(),
   agentId: name,
   /** Its place in the chain, from 1. */
   number: count,
@@ -19,7 +21,7 @@ export const turnRow = z.object({
   entries: count,
   tokens: count,
   errors: count,
-  /** How many steps of the chain's replay come before its first. */
+  /** The number of steps of the chain's replay before its first. */
   first: count,
   startedAt: timestamp.nullable(),
   endedAt: timestamp.nullable(),
@@ -42,7 +44,7 @@ export const turnCall = z.object({
 export type TurnCall = z.output<typeof turnCall>;
 
 export const turn = turnRow.extend({
-  /** The context before the turn, and the entries that began it: together what the model was first given. */
+  /** The context before the turn and the entries that began it: together, what the model got first. */
   input: z.object({
     parent: contextId.nullable(),
     entries: count,
@@ -58,38 +60,38 @@ export const turn = turnRow.extend({
   /** Parameters as recorded, without messages, system prompt and tools. */
   settings: z.record(z.string(), z.unknown()).nullable(),
   usage: requestTokens.nullable(),
-  /** In US dollars, where the runtime wrote it down. */
+  /** In US dollars, if the agent recorded it. */
   cost: z.number().nullable(),
 });
 export type Turn = z.output<typeof turn>;
 
-/** One step of a chain's replay: an entry that a model was sent, in the order in which it came, through every compaction. */
-export const replayStep = outlineRow.omit({ hidden: true }).extend({
+/** A step of a chain's replay: an entry that was sent to a model, in the order of arrival, across compactions. */
+export const replayStep = outlineRow.omit({ hidden: true, prompt: true }).extend({
   at: timestamp.optional(),
   /** Tokens of the context window after it. */
   window: count,
-  /** Only at a compaction's first entry: what it took out of the window. */
+  /** Only at a compaction's first entry: what it removed from the window. */
   dropped: z.object({ entries: count, tokens: count }).optional(),
 });
 export type ReplayStep = z.output<typeof replayStep>;
 
-/** `whole`: written or read to its end. `part`: only a stretch was read. `unknown`: touched, content not seen. */
+/** `whole`: written or read completely. `part`: read in part. `unknown`: touched, but the content was not seen. */
 const known = z.enum(['whole', 'part', 'unknown']);
 const touch = z.object({ key: entryKey, how: z.enum(['read', 'written', 'changed']), step: count });
 
-/** A file as the conversation knows it: from what was read, written and changed so far, never from the disk. */
+/** A file as the conversation knows it: from earlier reads, writes and changes, never from the disk. */
 export const knownFile = z.object({ path: z.string(), known, content: z.string().nullable(), touches: z.array(touch) });
 export type KnownFile = z.output<typeof knownFile>;
 
 export const momentState = z.object({
-  /** How many steps the moment comes after, of how many. */
+  /** The number of steps before the moment, and of all. */
   step: count,
   steps: count,
-  /** The latest entry, and the latest time that the runtime wrote down. */
+  /** The latest entry, and the latest time that the agent recorded. */
   entry: entryKey.nullable(),
   at: timestamp.nullable(),
   window: z.object({ entries: count, tokens: count, byKind: tokensByKind }),
-  /** What the compaction that came at this very step took out of the window. */
+  /** What a compaction at this step removed from the window. */
   dropped: z.object({ commit: contextId, entries: count, tokens: count, byKind: tokensByKind }).nullable(),
   openCalls: z.array(z.object({ key: entryKey, toolCallId: z.string(), toolName: z.string().nullable() })),
   /** Without content, which `turn.file` gives. */
@@ -98,29 +100,30 @@ export const momentState = z.object({
 });
 export type MomentState = z.output<typeof momentState>;
 
-/** What of a turn's request is other than it was: what is left out stays as recorded. */
+/** Changes of a turn's request. What is absent stays as recorded. */
 export const requestEdits = z.strictObject({
-  /** The texts of the system prompt, one a block. */
-  system: z.array(z.string().max(10_000_000)).max(100).optional(),
-  /** Definitions of tools as the Messages API has them, whichever provider is asked. */
-  tools: z.array(z.record(z.string(), z.unknown())).max(1_000).optional(),
-  /** All other members of the body, such as `max_tokens` and `temperature`. */
-  settings: z.record(z.string().max(200), z.unknown()).optional(),
+  system: z.array(z.string().max(10_000_000)).max(100).optional().describe('The texts of the system prompt, one per block.'),
+  tools: z
+    .array(z.record(z.string(), z.unknown()))
+    .max(1_000)
+    .optional()
+    .describe('Definitions of tools in the form of the Messages API, whichever provider answers.'),
+  settings: z.record(z.string().max(200), z.unknown()).optional().describe('All other fields of the body, such as `max_tokens` and `temperature`.'),
 });
 export type RequestEdits = z.output<typeof requestEdits>;
 
-/** A turn run again in one way: who is asked, how often, and what is other than it was. */
+/** How to run a turn again: the provider, the number of samples, and the changes. */
 export const rerunFields = {
-  turnId: contextPrefix,
-  provider: name,
-  model: name.optional(),
-  edits: z.array(edit).max(10_000).optional(),
-  request: requestEdits.optional(),
-  samples: z.number().int().min(1).max(16).optional(),
+  turnId: contextPrefix.describe('The turn, named by its commit.'),
+  provider: name.describe('The provider that answers, as `turn.providers` names it, or `recorded`.'),
+  model: name.optional().describe('The model of the provider.'),
+  edits: z.array(edit).max(10_000).optional().describe("Edits of the turn's context."),
+  request: requestEdits.optional().describe("Changes of the turn's request."),
+  samples: z.number().int().min(1).max(16).optional().describe('The number of replies. The default is 1.'),
 };
 
 export const turnRequest = z.object({
-  /** The recorded call that the rest is of; null where none is known. */
+  /** The recorded call; null if none is known. */
   requestId: name.nullable(),
   model: z.string().nullable(),
   system: z.array(z.string()),
@@ -130,14 +133,14 @@ export const turnRequest = z.object({
 export type TurnRequest = z.output<typeof turnRequest>;
 
 /**
- * What arrives of a reply. `question`: a tool call that only a person can answer, by `turn.answer`. `waiting`: the provider
- * said to come back in `ms`. `usage`: what a call took. `failed`: this sample ended with an error, in words; it leaves
- * no branch. `commit`: the branch of this sample, in `delta`.
+ * A part of a reply. `question`: a tool call that only a person can answer, by `turn.answer`. `waiting`: the provider asks to retry in
+ * `ms`. `usage`: what a call used. `failed`: this sample ended with an error, in words, and leaves no branch. `commit`: the branch of
+ * this sample, in `delta`.
  */
 export const replyPart = z.object({
   sample: count,
   kind: z.enum(['text', 'thinking', 'tool_call', 'tool_result', 'notice', 'question', 'waiting', 'usage', 'failed', 'commit']),
-  /** What is new of the part; a tool call comes whole, as the JSON of its arguments. */
+  /** The new text of the part. A tool call comes whole, as the JSON of its arguments. */
   delta: z.string(),
   toolName: z.string().optional(),
   /** Who answered a tool call. */
@@ -149,21 +152,21 @@ export const replyPart = z.object({
 });
 export type ReplyPart = z.output<typeof replyPart>;
 
-/** Where a what-if ends by itself: at other calls of tools, at any other words as well, or nowhere before the end. */
+/** Where a what-if ends by itself: at different tool calls, also at different words, or only at the end. */
 export const divergenceLimits = ['calls', 'words', 'never'] as const;
 export type DivergenceLimit = (typeof divergenceLimits)[number];
 
-/** `calls`: tools were called that the record does not have, or with something else; `words`: only what was said is other. */
+/** `calls`: different tools were called, or with different arguments. `words`: only the words differ. */
 export const divergence = z.object({ kind: z.enum(['calls', 'words']), what: z.string() });
 export type Divergence = z.output<typeof divergence>;
 
 /**
- * How a what-if goes on, turn by turn from 1. `begin`: what the person says next; `reply`: what arrives of the answer; `end`: the
- * turn is a commit, and where it goes another way than the record `divergence` says how.
+ * The progress of a what-if, turn by turn from 1. `begin`: what the person says next. `reply`: a part of the answer. `end`: the turn is a
+ * commit, and `divergence` says how it differs from the recording.
  */
 export const whatIfPart = z.object({
   turn: count,
-  /** The turn of the original that is followed; null where the branch was only answered. */
+  /** The turn of the original that it repeats; null if it only answers the end of the branch. */
   of: contextId.nullable(),
   kind: z.enum(['begin', 'reply', 'end']),
   text: z.string(),
@@ -176,38 +179,42 @@ export type WhatIfPart = z.output<typeof whatIfPart>;
 export const whatIfResult = z.object({
   /** A commit for each turn, each on top of the one before. */
   commits: z.array(contextId),
-  /** Where the branch ends now: a what-if from here goes on with the turn after. */
+  /** The new end of the branch. A what-if from here continues with the next turn. */
   tip: contextId,
-  /** How many turns of the original are left. */
+  /** The number of turns of the original that are left. */
   left: count,
-  /** Why it ended before the original did; null where it did not. */
+  /** Why it ended before the original did; null if it did not. */
   stopped: z.object({ why: z.enum(['diverged', 'open_call', 'canceled', 'failed']), turn: count, what: z.string() }).nullable(),
 });
 export type WhatIfResult = z.output<typeof whatIfResult>;
 
-/** What a what-if would do: the turns of the original that come after what the branch has. */
+/** What a what-if would do: the turns of the original that the branch does not have. */
 export const following = z.object({
   /** The last commit that branch and original share. */
   base: contextId.nullable(),
-  /** Null where no other branch goes on from where this one comes from: then there is nothing to follow. */
+  /** Null if no other branch starts from the same commit: then there is nothing to follow. */
   original: contextId.nullable(),
-  /** The branch ends with words that nobody has answered: that comes first. */
+  /** True if the branch ends with an unanswered message, which is answered first. */
   answersFirst: z.boolean(),
   turns: z.array(turnRow),
-  /** The branches that can be followed, the likeliest first. */
+  /** The branches that can be followed, the most likely first. */
   originals: z.array(z.object({ id: contextId, summary: z.string().nullable(), createdAt: timestamp, turns: count })),
 });
 export type Following = z.output<typeof following>;
 
-/** After `entry`, after so many steps, or at the end of the chain. */
-const moment = { id: contextPrefix, entry: entryKey.optional(), step: count.optional() };
+/** A moment of a chain: after an entry, after a number of steps, or at the end. */
+const moment = {
+  id: contextPrefix,
+  entry: entryKey.optional().describe('The moment after this entry. Give `entry` or `step`, or neither for the end of the chain.'),
+  step: count.optional().describe('The moment after this number of steps.'),
+};
 
-/** What a turn took, and how large its context is; null is "not recorded". `ms`: from its first to its last time that was written down. */
+/** What a turn used, and the size of its context. Null means not recorded. `ms`: from its first to its last recorded time. */
 const side = z.object({
   turnId: contextId,
   summary: z.string().nullable(),
   model: z.string().nullable(),
-  /** Of the turn itself; of the whole context in `context`. */
+  /** Tokens of the turn alone. `context` has those of the whole context. */
   tokens: count,
   context: z.object({ entries: count, tokens: count }),
   usage: requestTokens.nullable(),
@@ -216,7 +223,7 @@ const side = z.object({
 });
 export type ComparedSide = z.output<typeof side>;
 
-/** Contexts beside each other: by row the place of the entry in each, null where one has none there. */
+/** Contexts side by side. Each row has the position of the entry in each context, or null. */
 const sideBySide = z.object({
   base: contextId.nullable(),
   sides: z.array(side),
@@ -224,110 +231,161 @@ const sideBySide = z.object({
 });
 export type SideBySide = z.output<typeof sideBySide>;
 
+const original = contextPrefix.optional().describe('The branch to follow. The default is the most likely one that leaves where this one does.');
+const unanswered = z
+  .enum(['stop', 'ask'])
+  .optional()
+  .describe('At a tool call without a recorded result: end the run (`stop`, the default) or ask a person (`ask`).');
+
+/** What `turn.reproduce` found. */
+export const reproduced = z.object({
+  /** How well the calls are known: the proof of the call that is known least. */
+  proof: z.enum(proofs),
+  /** True if each call is what was recorded, false if one differs, null if there is one of which nothing was recorded. */
+  identical: z.boolean().nullable(),
+  /** At least 1 for a turn with output. */
+  calls: count,
+  requestHash: z.string().nullable(),
+  recordedHash: z.string().nullable(),
+  /** Differences by call. `path` names the part of its body that differs, if known. */
+  differences: z.array(z.object({ requestId: name, path: z.string().optional(), reason: z.string() })),
+  /** Parts of the calls that were not recorded. */
+  missing: z.array(z.string()),
+});
+export type Reproduced = z.output<typeof reproduced>;
+
+/** A turn by its commit, or an agent turn by its id. */
+const turnName = z
+  .union([contextPrefix, z.string().regex(/^turn_[\w-]{1,200}$/)], { error: 'a turn is a commit (ctx- and hex digits) or an agent turn (turn_…)' })
+  .describe('The turn, named by its commit, or by the id of the agent turn.');
+
 export const turnContract = {
-  list: oc.input(z.object({ id: contextPrefix.optional(), agentId: name.optional() })).output(z.array(turnRow)),
-  get: oc.input(z.object({ turnId: contextPrefix })).output(turn),
-  /** Every entry of a chain as a step, with what the window weighed after it: what a player plays. */
-  steps: oc.input(z.object({ id: contextPrefix })).output(z.object({ steps: z.array(replayStep) })),
-  /** The steps of a range with their content, as it was when they came: what a later delta took out is still there. */
-  entries: oc
-    .input(z.object({ id: contextPrefix, offset: count.optional(), limit: z.number().int().min(1).max(10_000).optional() }))
-    .output(z.object({ total: count, entries: z.array(entry) })),
-  /** The state at a moment of a chain. */
-  state: oc.input(z.object(moment)).output(momentState),
-  /** A file as the conversation knew it at a moment of a chain. */
-  file: oc.input(z.object({ ...moment, path: z.string().min(1).max(10_000) })).output(knownFile),
-  /** Builds the turn's calls again and holds each against what was recorded. */
-  reproduce: oc.input(z.object({ turnId: contextPrefix })).output(
-    z.object({
-      identical: z.boolean(),
-      requestHash: z.string().nullable(),
-      recordedHash: z.string().nullable(),
-      /** By call; `path` names the part of its body that differs, where that can be told. */
-      differences: z.array(z.object({ requestId: name, path: z.string().optional(), reason: z.string() })),
-      /** Parts of the calls that nobody recorded. */
-      missing: z.array(z.string()),
-      calls: count,
-    }),
-  ),
-  /** What can be changed of the turn's request before it is run again, for a provider of this wire. */
-  request: oc.input(z.object({ turnId: contextPrefix, wire: z.enum(wires).optional() })).output(turnRequest),
-  providers: oc.input(z.object({})).output(
-    z.array(
-      z.object({
-        id: name,
-        title: z.string(),
-        /** In whose words it is asked; none for the recording. */
-        wire: z.enum(wires).optional(),
-        models: z.array(name),
-        problem: z.string().optional(),
-      }),
-    ),
-  ),
-  /**
-   * Runs the turn again, with edits: streams the replies, and gives a branch from the turn's parent for each sample.
-   * Nothing of a transcript is executed: calls that the recording answers are answered from it, at any other the run
-   * stops, or waits for a person. Ending the stream stops the run; what was not whole by then leaves no branch.
-   */
-  rerun: oc
-    .input(
-      z.object({
-        ...rerunFields,
-        /** What happens at a tool call that the recording has no answer to. */
-        unanswered: z.enum(['stop', 'ask']).optional(),
-      }),
-    )
-    .output(eventIterator(replyPart, z.object({ commits: z.array(contextId), base: contextId }))),
-  /** Answers a `question` of a run: what the tool would have said, or without `text` that the run ends there. */
-  answer: oc
-    .input(z.strictObject({ questionId: name, text: z.string().max(10_000_000).optional(), isError: z.boolean().optional() }))
-    .output(z.object({})),
-  /**
-   * Runs a turn from any context: adds what is said to it, on a branch of its own, and streams what a provider answers.
-   * `base` is the context with the words, `commits` the replies to it; `recorded` answers only what was asked before from
-   * the same context, `from` says where that stands, and where it has no answer it says so and `commits` is empty.
-   */
-  ask: oc
+  list: procedure('Lists the turns of a chain, or the turns of an agent.')
     .input(
       z.strictObject({
-        id: contextPrefix.nullable(),
-        text: z.string().min(1).max(1_000_000),
-        provider: name,
-        model: name.optional(),
-        samples: z.number().int().min(1).max(16).optional(),
-        principal: name.optional(),
+        id: contextPrefix.optional().describe('The commit whose chain to list. Give either `id` or `agentId`.'),
+        agentId: name.optional().describe('The agent whose turns to list.'),
       }),
     )
-    .output(eventIterator(replyPart, z.object({ commits: z.array(contextId), base: contextId, from: contextId.nullable() }))),
-  compare: oc
-    .input(z.object({ a: contextPrefix, b: contextPrefix }))
-    .output(
-      z.object({ base: contextId.nullable(), same: count, added: count, removed: count, changed: count, hunks: z.array(hunk), a: side, b: side }),
-    ),
-  /** What a what-if from here would do. Without `original` it is the likeliest branch that leaves where this one does. */
-  following: oc.input(z.object({ id: contextPrefix, original: contextPrefix.optional() })).output(following),
-  /**
-   * What if: says what the person said in the turns after the original's, one by one, on top of a branch, and has a model answer each.
-   * Every turn becomes a commit, so that a run that is stopped or fails has done whole turns, and one from its tip goes on.
-   * `recorded` answers as the original did. Nothing of a transcript is executed: calls are answered as in `rerun`.
-   */
-  whatIf: oc
+    .output(z.array(turnRow)),
+  get: procedure('Returns a turn with its input, its output, its tool calls and what it cost.')
+    .input(z.strictObject({ turnId: turnName }))
+    .output(turn),
+  facts: procedure('Returns the duration, the tool calls, the files and the model of commits, for a list.')
+    .input(z.strictObject({ ids: z.array(contextPrefix).max(500).describe('The commits.') }))
+    .output(z.array(rowFacts)),
+  steps: procedure('Returns every entry of a chain as a step of the replay, with the size of the context window after it.')
+    .input(z.strictObject({ id: contextPrefix }))
+    .output(z.object({ steps: z.array(replayStep) })),
+  entries: procedure('Returns the steps of a range with their content as it was when they came, including what a later delta removed.')
     .input(
       z.strictObject({
         id: contextPrefix,
-        original: contextPrefix.optional(),
-        provider: name,
-        model: name.optional(),
-        /** Where it ends by itself; else at other calls of tools. */
-        stopAt: z.enum(divergenceLimits).optional(),
-        unanswered: z.enum(['stop', 'ask']).optional(),
-        /** At most so many turns. */
-        turns: z.number().int().min(1).max(10_000).optional(),
+        offset: count.optional().describe('How many steps to skip.'),
+        limit: z.number().int().min(1).max(10_000).optional().describe('The most steps to return.'),
+      }),
+    )
+    .output(z.object({ total: count, entries: z.array(entry) })),
+  state: procedure('Returns the state of the conversation at a moment of a chain: window, open calls, files and to-dos.')
+    .input(z.strictObject(moment))
+    .output(momentState),
+  file: procedure('Returns a file as the conversation knew it at a moment of a chain.')
+    .input(z.strictObject({ ...moment, path: z.string().min(1).max(10_000).describe('The path of the file, as the conversation names it.') }))
+    .output(knownFile),
+  reproduce: procedure("Rebuilds the turn's calls to the model and compares each with what was recorded.")
+    .input(z.strictObject({ turnId: turnName }))
+    .output(reproduced),
+  request: procedure("Returns the parts of a turn's request that can be changed before it is run again, for a provider with this wire format.")
+    .input(
+      z.strictObject({
+        turnId: contextPrefix.describe('The turn, named by its commit.'),
+        wire: z.enum(wires).optional().describe('The wire format of the provider.'),
+      }),
+    )
+    .output(turnRequest),
+  providers: procedure('Lists the providers that can run a turn, with their models. `recorded` answers from the recording.')
+    .input(z.strictObject({}))
+    .output(
+      z.array(
+        z.object({
+          id: name,
+          title: z.string(),
+          /** The wire format; absent for the recording. */
+          wire: z.enum(wires).optional(),
+          models: z.array(name),
+          problem: z.string().optional(),
+        }),
+      ),
+    ),
+  rerun: procedure(
+    'Runs a turn again, with edits. Streams the replies and adds a branch from the parent of the turn for each sample. Executes nothing of a transcript: a tool call is answered from the recording; at any other call the run stops or waits for a person. Ending the stream stops the run, and replies that are not complete by then leave no branch.',
+  )
+    .input(
+      z.strictObject({
+        ...rerunFields,
+        unanswered,
+        principal: author,
+        keep: z
+          .boolean()
+          .optional()
+          .describe('False shows the recorded reply and stores no commit; only for the provider `recorded`. The default is true.'),
+      }),
+    )
+    .output(eventIterator(replyPart, z.object({ commits: z.array(contextId), base: contextId }))),
+  answer: procedure('Answers a question of a run that waits for a person: a tool call without a recorded result.')
+    .input(
+      z.strictObject({
+        questionId: name.describe('The id of the question.'),
+        text: z.string().max(10_000_000).optional().describe('The result of the tool. Without it, the run ends there.'),
+        isError: z.boolean().optional().describe('True if the result is an error.'),
+      }),
+    )
+    .output(z.object({})),
+  ask: procedure(
+    'Runs a turn from any context: adds a message on a new branch and streams the reply of a provider. `base` is the context with the message, `commits` are the replies. `recorded` answers only a question that the recording contains for the same context; `from` names where. If it has no answer, `commits` is empty.',
+  )
+    .input(
+      z.strictObject({
+        id: contextPrefix.nullable().describe('The commit to continue from, or null for an empty context.'),
+        text: z.string().min(1).max(1_000_000).describe('The message.'),
+        provider: rerunFields.provider,
+        model: rerunFields.model,
+        samples: rerunFields.samples,
+        principal: author,
+      }),
+    )
+    .output(eventIterator(replyPart, z.object({ commits: z.array(contextId), base: contextId, from: contextId.nullable() }))),
+  compare: procedure('Compares the turns of two commits: their entries, tokens, cost and time.')
+    .input(z.strictObject({ a: contextPrefix.describe('The first commit.'), b: contextPrefix.describe('The second commit.') }))
+    .output(
+      z.object({ base: contextId.nullable(), same: count, added: count, removed: count, changed: count, hunks: z.array(hunk), a: side, b: side }),
+    ),
+  following: procedure('Returns what `turn.whatIf` would do from a branch: the turns of the original that come next.')
+    .input(z.strictObject({ id: contextPrefix.describe('The end of the branch.'), original }))
+    .output(following),
+  whatIf: procedure(
+    "Continues a branch with what the person said in the original's next turns. A model answers each. Every turn becomes a commit, so a run that is stopped has finished whole turns, and a run from its tip continues. `recorded` answers as the original did. Executes nothing of a transcript.",
+  )
+    .input(
+      z.strictObject({
+        id: contextPrefix.describe('The end of the branch.'),
+        original,
+        provider: rerunFields.provider,
+        model: rerunFields.model,
+        stopAt: z
+          .enum(divergenceLimits)
+          .optional()
+          .describe('End when a reply differs from the original in its tool calls (`calls`, the default), also in its words (`words`), or `never`.'),
+        unanswered,
+        turns: z.number().int().min(1).max(10_000).optional().describe('The most turns to run.'),
+        principal: author,
       }),
     )
     .output(eventIterator(whatIfPart, whatIfResult)),
-  /** What each context's turn took: model, tokens, cost and time, and the last commit that all stand on. */
-  sides: oc.input(z.object({ ids: z.array(contextPrefix).min(1).max(16) })).output(z.object({ base: contextId.nullable(), sides: z.array(side) })),
-  /** Up to 16 contexts side by side, such as the samples of a run: each aligned with the first, by identity and then by content. */
-  compareMany: oc.input(z.object({ ids: z.array(contextPrefix).min(2).max(16), stop: stop.optional() })).output(sideBySide),
+  sides: procedure("Returns what each context's turn used (model, tokens, cost, time) and the last commit that all share.")
+    .input(z.strictObject({ ids: z.array(contextPrefix).min(1).max(16).describe('The commits.') }))
+    .output(z.object({ base: contextId.nullable(), sides: z.array(side) })),
+  compareMany: procedure('Compares up to 16 contexts, such as the samples of a run. Each is aligned with the first, by identity and then by content.')
+    .input(z.strictObject({ ids: z.array(contextPrefix).min(2).max(16).describe('The commits to compare.'), stop: stop.optional() }))
+    .output(sideBySide),
 };

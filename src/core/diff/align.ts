@@ -1,11 +1,11 @@
 import type { Hunk, Moved } from '../contract/index.js';
 
-/** What aligns entries: the same key is the same entry; equal content is as good where keys differ. */
+/** What alignment compares. Entries with the same key are the same entry; otherwise equal content makes them equal. */
 export interface Alignable {
   readonly key: string;
-  /** Equal for entries that say the same. */
+  /** Equal for entries with equal content. */
   readonly content: string;
-  /** Entries of one likeness may be one edited into the other: role, kind and tool. */
+  /** Role, kind and tool: only entries of equal likeness can be edits of each other. */
   readonly likeness: string;
 }
 
@@ -17,19 +17,19 @@ interface Span {
   readonly bEnd: number;
 }
 
-/** Runs of equal entries, in order in both lists. */
+/** An entry of each list, which are equal. */
 interface Match {
   readonly a: number;
   readonly b: number;
 }
 
 /**
- * Aligns two lists by their unique common entries (patience), first by key, then by content within the gaps, and says
- * what is between. `changed` pairs entries of one likeness in a gap, in order. Linear in memory, n log n in time.
+ * Aligns two lists by their unique common entries (patience diff), first by key, then by content within the gaps. `changed` pairs
+ * entries of equal likeness in a gap, in order. Memory is linear, time n log n.
  */
 export const align = (a: readonly Alignable[], b: readonly Alignable[]): Hunk[] => alignment(a, b).hunks;
 
-/** The hunks, and which of what they call removed and added is one entry that moved. What moved is never paired as `changed`. */
+/** The hunks, and which removed and added entries are one entry that moved. Moved entries are never paired as `changed`. */
 export function alignment(a: readonly Alignable[], b: readonly Alignable[]): { readonly hunks: Hunk[]; readonly moved: Moved[] } {
   const whole = { aStart: 0, aEnd: a.length, bStart: 0, bEnd: b.length };
   const byKey = matches(
@@ -43,7 +43,7 @@ export function alignment(a: readonly Alignable[], b: readonly Alignable[]): { r
   return { hunks: hunksOf(a, b, all, moves), moved: runsOf(moves) };
 }
 
-/** What matched nothing in order, but has its one counterpart on the other side: by key, else by content. In the order of `a`. */
+/** Entries without a match in order that have exactly one counterpart on the other side, by key or else by content. In the order of `a`. */
 function movesOf(a: readonly Alignable[], b: readonly Alignable[], found: readonly Match[]): Match[] {
   const gaps = gapsOf(found, { aStart: 0, aEnd: a.length, bStart: 0, bEnd: b.length });
   let aLeft = gaps.flatMap(({ gap }) => range(gap.aStart, gap.aEnd));
@@ -63,7 +63,7 @@ function movesOf(a: readonly Alignable[], b: readonly Alignable[], found: readon
 
 const range = (from: number, to: number): number[] => Array.from({ length: to - from }, (_, step) => from + step);
 
-/** Moves that follow each other on both sides as one. */
+/** Joins moves that are adjacent on both sides. */
 function runsOf(moves: readonly Match[]): Moved[] {
   const runs: Moved[] = [];
   for (const { a, b } of moves) {
@@ -74,7 +74,7 @@ function runsOf(moves: readonly Match[]): Moved[] {
   return runs;
 }
 
-/** Common entries of a span, in order in both: the ends first, then unique ones, then between those again. */
+/** Common entries of a span in an order valid for both lists: first at the ends, then unique ones, then again between those. */
 function matches(a: readonly string[], b: readonly string[], span: Span): Match[] {
   const found: Match[] = [];
   const open = [span];
@@ -95,11 +95,12 @@ function matches(a: readonly string[], b: readonly string[], span: Span): Match[
   return found.sort((x, y) => x.a - y.a);
 }
 
+/** Pairs of values that occur once on each side. */
 function uniqueCommon(a: readonly string[], b: readonly string[], span: Span): Match[] {
   const places = new Map<string, { a: number; b: number }>();
   const note = (value: string, side: 'a' | 'b', at: number): void => {
     const place = places.get(value) ?? { a: -1, b: -1 };
-    // Seen twice on a side: no anchor.
+    // A value that occurs twice on a side is not an anchor.
     place[side] = place[side] === -1 ? at : -2;
     places.set(value, place);
   };
@@ -108,7 +109,7 @@ function uniqueCommon(a: readonly string[], b: readonly string[], span: Span): M
   return [...places.values()].filter((place) => place.a >= 0 && place.b >= 0).sort((x, y) => x.a - y.a);
 }
 
-/** The longest run of matches that is in order on both sides. */
+/** The longest subsequence of matches that is in order on both sides. */
 function increasing(candidates: readonly Match[]): Match[] {
   const ends: number[] = [];
   const before: number[] = [];
@@ -127,7 +128,7 @@ function increasing(candidates: readonly Match[]): Match[] {
   return result.reverse();
 }
 
-/** The stretches between matches, each with the matches that come before it. */
+/** The gaps between matches, each with the matches before it. */
 function gapsOf(found: readonly Match[], span: Span): { gap: Span; before: Match[] }[] {
   const gaps: { gap: Span; before: Match[] }[] = [];
   let before: Match[] = [];
@@ -140,7 +141,7 @@ function gapsOf(found: readonly Match[], span: Span): { gap: Span; before: Match
     before.push(match);
     [aFrom, bFrom] = [match.a + 1, match.b + 1];
   }
-  // The last of `before` is the end itself, which is no match.
+  // The last item of `before` is the end of the span, not a match.
   gaps.push({ gap: { aStart: span.aEnd, aEnd: span.aEnd, bStart: span.bEnd, bEnd: span.bEnd }, before: before.slice(0, -1) });
   return gaps;
 }
@@ -159,7 +160,7 @@ function hunksOf(a: readonly Alignable[], b: readonly Alignable[], found: readon
       const [inA, inB] = [aAt < match.a, bAt < match.b];
       const isPair = inA && inB && a[aAt]?.likeness === b[bAt]?.likeness && !aMoved.has(aAt) && !bMoved.has(bAt);
       if (isPair) add('changed', aAt++, 1, bAt++, 1);
-      // What moved here from elsewhere stands aside, so that what was edited still meets its like.
+      // Entries that moved here are added first, so that edited entries still meet their counterpart.
       else if (inA && !(inB && bMoved.has(bAt) && !aMoved.has(aAt))) add('removed', aAt++, 1, bAt, 0);
       else add('added', aAt, 0, bAt++, 1);
     }

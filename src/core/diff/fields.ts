@@ -3,8 +3,8 @@ import type { FieldChange } from '../contract/index.js';
 import { align } from './align.js';
 
 /**
- * What differs between two values, by their structure: members by name, items of lists by what they say and then by place.
- * Paths are those of JavaScript (`edits[0].text`); the value itself has the empty path. Equal values differ in nothing.
+ * The differences between two values by structure: members by name, items of lists by content and then by place. Paths are as in
+ * JavaScript (`edits[0].text`); the value itself has the empty path. Equal values have no differences.
  */
 export function changedFields(a: Json | undefined, b: Json | undefined, path = ''): FieldChange[] {
   if (a === undefined && b === undefined) return [];
@@ -25,7 +25,7 @@ function changedItems(a: readonly Json[], b: readonly Json[], path: string): Fie
   const alignables = (items: readonly Json[]) =>
     items.map((item) => {
       const text = canonicalJson(item);
-      // Items that are objects may be one changed into the other; a plain value is another one.
+      // An object can be an edit of another object. A plain value cannot.
       return { key: text, content: text, likeness: isObject(item) ? 'object' : Array.isArray(item) ? 'list' : 'value' };
     });
   return align(alignables(a), alignables(b)).flatMap(({ op, aStart, aCount, bStart, bCount }): FieldChange[] => {

@@ -1,6 +1,6 @@
-// diff: what is the same and what differs between lists of entries, values and texts.
-// Pure: by identity first, then by content; never a bare Myers over everything, which collapses when much has changed.
-// Hunks applied to the first list give the second; values are compared by their structure, texts line by line.
+// diff: differences between lists of entries, between values, and between texts.
+// Pure. Entries are aligned by identity, then by content: a plain Myers diff is poor when much has changed.
+// Hunks applied to the first list give the second. Values are compared by structure, texts line by line.
 export { type Alignable, align, alignment } from './align.js';
 export { changedFields } from './fields.js';
 export { changedLines } from './lines.js';

@@ -1,19 +1,19 @@
 import { type Alignable, align } from './align.js';
 
-/** A row of several lists side by side: of each list the entry's number, or null where it has none there. */
+/** A row of several lists side by side: the index of an entry in each list, or null for a list without one. */
 export interface SideRow {
   readonly cells: readonly (number | null)[];
-  /** Every list has the entry, and it says the same in all. */
+  /** Every list has the entry, with equal content. */
   readonly isSame: boolean;
 }
 
 /**
- * Several lists side by side, each aligned with the first: a row for every entry of the first, and between them rows for what others have
- * there in addition, in the order in which they come. Every entry of every list stands in one row, and in its list's order.
+ * Several lists side by side, each aligned with the first: a row for every entry of the first list, and rows between them for
+ * additional entries of the others. Every entry of every list is in exactly one row, in the order of its list.
  */
 export function alignMany(lists: readonly (readonly Alignable[])[]): SideRow[] {
   const [first = [], ...others] = lists;
-  /** By list: what stands before each entry of the first, and beside it. */
+  /** For each list: its entries before each entry of the first list, and the one beside it. */
   const placed = others.map((list) => {
     const before = Array.from({ length: first.length + 1 }, (): number[] => []);
     const beside = new Array<number | null>(first.length).fill(null);

@@ -5,16 +5,16 @@ import type { Entry, ExperimentResult, ReplyCheck } from '../contract/index.js';
 
 export type Checked = ExperimentResult['checks'][number];
 
-/** Holds a reply against checks. Nothing of the reply is run or followed: it is text that is looked at. */
+/** Checks a reply. The reply is only read: nothing in it is run or followed. */
 export function checkReply(reply: readonly Entry[], checks: readonly ReplyCheck[]): Checked[] {
   const text = reply.flatMap((entry) => (entry.role === 'assistant' && entry.kind === 'text' ? [entry.text ?? ''] : [])).join('\n');
   return checks.map((check) => {
     const why = failureOf(reply, text, check);
-    return { words: inPlainWords(check), passed: why === undefined, ...(why !== undefined && { why }) };
+    return { words: describeCheck(check), passed: why === undefined, ...(why !== undefined && { why }) };
   });
 }
 
-/** @throws BAD_REQUEST for a pattern or a schema that is none. */
+/** @throws BAD_REQUEST for an invalid pattern or schema, and for a schema with patterns. */
 export function refuseBadChecks(checks: readonly ReplyCheck[]): void {
   for (const [at, check] of checks.entries()) {
     const field = `checks.${at}`;
@@ -22,21 +22,21 @@ export function refuseBadChecks(checks: readonly ReplyCheck[]): void {
       try {
         new RegExp(check.pattern, check.flags);
       } catch (error) {
-        throw badRequest(field, `${inWords(check.pattern)} is no regular expression: ${(error as Error).message}`);
+        throw badRequest(field, `${inWords(check.pattern)} is not a regular expression: ${(error as Error).message}`);
       }
     }
     if (check.kind === 'json') {
-      if (hasPattern(check.schema as Json)) throw badRequest(field, 'a shape has no patterns: say them as a check of their own, of kind matches');
+      if (hasPattern(check.schema as Json)) throw badRequest(field, 'a schema cannot contain patterns: use a check of kind matches');
       try {
-        shapeOf(check.schema);
+        schemaOf(check.schema);
       } catch (error) {
-        throw badRequest(field, `the shape is no JSON Schema that is known here: ${(error as Error).message}`);
+        throw badRequest(field, `the schema is not a supported JSON Schema: ${(error as Error).message}`);
       }
     }
   }
 }
 
-/** Patterns in a shape would be run without a limit on how long they take. */
+/** Patterns in a schema would run without a time limit. */
 function hasPattern(schema: Json): boolean {
   if (Array.isArray(schema)) return schema.some(hasPattern);
   if (!isObject(schema)) return false;
@@ -45,23 +45,23 @@ function hasPattern(schema: Json): boolean {
   );
 }
 
-const shapeOf = (schema: Readonly<Record<string, unknown>>): ZodType => fromJSONSchema(schema as Parameters<typeof fromJSONSchema>[0]);
+const schemaOf = (schema: Readonly<Record<string, unknown>>): ZodType => fromJSONSchema(schema as Parameters<typeof fromJSONSchema>[0]);
 
-/** Why a reply is not as the check says; undefined where it is. */
+/** Why a reply fails a check; undefined if it passes. */
 function failureOf(reply: readonly Entry[], text: string, check: ReplyCheck): string | undefined {
   switch (check.kind) {
     case 'contains': {
       const [whole, part] = check.ignoreCase ? [text.toLowerCase(), check.text.toLowerCase()] : [text, check.text];
-      return turned(whole.includes(part), check.absent);
+      return expected(whole.includes(part), check.absent);
     }
     case 'matches': {
       const found = matches(check.pattern, check.flags ?? '', text);
-      return found === undefined ? `the pattern took longer than ${longestMatchMs} ms` : turned(found, check.absent);
+      return found === undefined ? `the pattern took longer than ${longestMatchMs} ms` : expected(found, check.absent);
     }
     case 'json': {
       const value = jsonIn(text);
-      if (value === undefined) return 'it is no JSON, and has no fenced block that is';
-      const { error } = shapeOf(check.schema).safeParse(value);
+      if (value === undefined) return 'it is not JSON, and has no single fenced block with JSON';
+      const { error } = schemaOf(check.schema).safeParse(value);
       const [issue] = error?.issues ?? [];
       return issue && `${issue.path.join('.') || 'the value'}: ${issue.message}`;
     }
@@ -70,7 +70,7 @@ function failureOf(reply: readonly Entry[], text: string, check: ReplyCheck): st
         (entry) =>
           entry.kind === 'tool_call' && entry.toolName === check.toolName && holds((entry.arguments ?? {}) as Json, (check.with ?? {}) as Json),
       );
-      return turned(found, check.absent);
+      return expected(found, check.absent);
     }
     case 'short': {
       const tokens = reply.reduce((sum, entry) => sum + (entry.role === 'assistant' ? entry.tokens : 0), 0);
@@ -79,17 +79,17 @@ function failureOf(reply: readonly Entry[], text: string, check: ReplyCheck): st
   }
 }
 
-const turned = (found: boolean, absent: boolean | undefined): string | undefined => {
+const expected = (found: boolean, absent: boolean | undefined): string | undefined => {
   if (found === !absent) return undefined;
   return found ? 'it does' : 'it does not';
 };
 
-/** A pattern may take as good as forever over a text that was made for it: it gets this long. */
+/** A pattern can take exponential time on some texts, so it gets a limit. */
 const longestMatchMs = 500;
 const matcher = new Script('new RegExp(pattern, flags).test(text)');
 const world = createContext(Object.create(null) as object, { codeGeneration: { strings: false, wasm: false } });
 
-/** Whether the text matches; undefined where it was not found out in time. Only the pattern is run: the text stays a value. */
+/** Whether the text matches; undefined after the time limit. Only the pattern runs: the text is a value. */
 function matches(pattern: string, flags: string, text: string): boolean | undefined {
   Object.assign(world, { pattern, flags, text });
   try {
@@ -107,14 +107,14 @@ function jsonIn(text: string): Json | undefined {
   return blocks.length === 1 ? parseJson(blocks[0] ?? '') : undefined;
 }
 
-/** Whether a value has at least what another asks of it. */
+/** Whether a value has at least the members of another. */
 function holds(value: Json | undefined, wanted: Json): boolean {
   if (isObject(wanted))
     return isObject(value) && Object.entries(wanted).every(([name, each]) => Object.hasOwn(value, name) && holds(value[name], each));
   return value !== undefined && canonicalJson(value) === canonicalJson(wanted);
 }
 
-function inPlainWords(check: ReplyCheck): string {
+function describeCheck(check: ReplyCheck): string {
   const not = 'absent' in check && check.absent ? 'not ' : '';
   switch (check.kind) {
     case 'contains':
@@ -122,7 +122,7 @@ function inPlainWords(check: ReplyCheck): string {
     case 'matches':
       return `${not}matches /${check.pattern}/${check.flags ?? ''}`;
     case 'json':
-      return 'is JSON of the shape';
+      return 'is JSON of the schema';
     case 'calls':
       return `${not}calls ${check.toolName}${check.with ? ` with ${inWords(check.with)}` : ''}`;
     case 'short':

@@ -25,8 +25,8 @@ export interface Saved {
 }
 
 /**
- * Makes an experiment, or saves it anew as a version of its own. Its results stay, and are held against the checks that it has now.
- * @throws BAD_REQUEST for a check that is none; NOT_FOUND for a turn or an experiment that is not there.
+ * Creates an experiment, or saves a new version of one. Its results stay, and the new checks are applied to them.
+ * @throws BAD_REQUEST for an invalid check, NOT_FOUND for an unknown turn or experiment.
  */
 export function saveExperiment(chain: Chain, input: Saved): Experiment {
   refuseBadChecks(input.checks ?? []);
@@ -72,18 +72,25 @@ function storedAt(chain: Chain, no: number): Stored {
   return storedExperiment(chain, row?.experimentId ?? '');
 }
 
+/** The experiments that are not removed, most recently saved first. */
 export const listExperiments = (chain: Chain): ExperimentRow[] => storedExperiments(chain).map((stored) => toRow(chain, stored));
 
-/** @throws NOT_FOUND */
+/** @throws NOT_FOUND for an unknown experiment. */
 export const getExperiment = (chain: Chain, experimentId: string): Experiment => toExperiment(chain, storedExperiment(chain, experimentId));
 
-/** Takes an experiment from the list: a version that says so. @throws NOT_FOUND */
+/**
+ * Removes an experiment from the list, by a new version. Saving it again brings it back.
+ * @throws NOT_FOUND for an unknown experiment.
+ */
 export function removeExperiment(chain: Chain, experimentId: string): void {
   const { no, definition } = storedExperiment(chain, experimentId);
   addVersion(chain, no, { ...definition, removed: true });
 }
 
-/** What a person says of a reply, kept with what was said before. @throws NOT_FOUND */
+/**
+ * Records a person's verdict on a reply. Earlier verdicts stay recorded.
+ * @throws NOT_FOUND for an unknown result.
+ */
 export function judgeResult(
   chain: Chain,
   input: { resultId: string; verdict: 'pass' | 'fail' | null; note?: string | undefined; by?: string | undefined },
@@ -101,8 +108,8 @@ export function judgeResult(
 }
 
 /**
- * Runs the cases one after the other, each as `turn.rerun` would: every reply is a branch and a row. What goes wrong in a case is its row.
- * Stopped, it leaves the rows that were whole by then.
+ * Runs the cases one after the other, as `turn.rerun` does: every reply is a branch and a row. A failed case is a row with its
+ * problem. When stopped, it keeps the rows that are complete.
  * @throws NOT_FOUND for an unknown experiment; BAD_REQUEST for a case that it does not have.
  */
 export async function* runExperiment(
@@ -116,18 +123,18 @@ export async function* runExperiment(
   const unknown = input.caseIds?.find((id) => !cases.some((each) => each.caseId === id));
   if (unknown !== undefined) throw badRequest('caseIds', `the experiment has no case ${unknown}`);
   const wanted = input.caseIds ? cases.filter((each) => input.caseIds?.includes(each.caseId)) : cases;
-  if (!wanted.length) throw badRequest('cases', 'the experiment has no cases yet: run a turn again, and keep it as a case');
+  if (!wanted.length) throw badRequest('cases', 'the experiment has no cases yet: rerun a turn and keep it as a case');
   const round =
     1 + (chain.db.one<{ last: number | null }>('SELECT MAX(round) AS last FROM experimentResult WHERE experiment = ?', stored.no)?.last ?? 0);
   const results: ExperimentResult[] = [];
-  const keep = (ran: ExperimentCase, sample: number, came: { commit?: string; problem?: string }): void => {
+  const keep = (ran: ExperimentCase, sample: number, outcome: { commit?: string; problem?: string }): void => {
     const resultId = chain.newId();
-    const context = came.commit === undefined ? null : commitOf(chain, came.commit as ExperimentResult['turnId']).seq;
+    const context = outcome.commit === undefined ? null : commitOf(chain, outcome.commit as ExperimentResult['turnId']).seq;
     chain.db.run(
       'INSERT INTO experimentResult (project, resultId, experiment, caseId, round, sample, at, ran, context, checks, problem) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
       ...[chain.project, resultId, stored.no, ran.caseId, round, sample, chain.clock(), JSON.stringify(ran), context],
       JSON.stringify(context === null ? [] : checkReply(replyOf(chain, { context }), checks)),
-      came.problem ?? null,
+      outcome.problem ?? null,
     );
     results.push(toResult(chain, resultRow(chain, resultId)));
   };
@@ -144,7 +151,7 @@ export async function* runExperiment(
         yield { caseId, part };
       }
     } catch (error) {
-      // Where every sample failed each has its row; anything else kept the case from running at all.
+      // Failed samples have their own rows. Without any row, the case did not run at all.
       if (!seen.size) keep(each, 0, { problem: error instanceof Error ? error.message : String(error) });
     }
   }

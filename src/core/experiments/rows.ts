@@ -4,7 +4,7 @@ import type { Entry, Experiment, ExperimentCase, ExperimentResult, ExperimentRow
 import { ownRun } from '../requests/index.js';
 import type { Checked } from './checks.js';
 
-/** What an experiment is, as it was saved. */
+/** A saved version of an experiment. */
 export interface Definition {
   readonly title: string;
   readonly note: string;
@@ -29,17 +29,17 @@ SELECT e.no, e.experimentId, e.createdAt, v.at AS updatedAt, v.definition
 type StoredText = Omit<Stored, 'definition'> & { readonly definition: string };
 const fromText = (row: StoredText): Stored => ({ ...row, definition: JSON.parse(row.definition) as Definition });
 
-/** The experiments that are not removed, the last saved first. */
+/** The experiments that are not removed, most recently saved first. */
 export const storedExperiments = (chain: Chain): Stored[] =>
   chain.db
     .all<StoredText>(`${selectExperiments} ORDER BY v.no DESC`, chain.project)
     .map(fromText)
     .filter((row) => !row.definition.removed);
 
-/** @throws NOT_FOUND */
+/** @throws NOT_FOUND for an unknown experiment. */
 export function storedExperiment(chain: Chain, experimentId: string): Stored {
   const row = chain.db.one<StoredText>(`${selectExperiments} AND e.experimentId = ?`, chain.project, experimentId);
-  if (!row) throw notFound(experimentId, `no experiment ${experimentId} is in this project`);
+  if (!row) throw notFound(experimentId, `this project has no experiment ${experimentId}`);
   return fromText(row);
 }
 
@@ -64,17 +64,18 @@ SELECT r.no, r.resultId, r.experiment, r.caseId, r.round, r.sample, r.at, r.ran,
   FROM experimentResult r LEFT JOIN experimentVerdict v ON v.no = (SELECT MAX(no) FROM experimentVerdict WHERE result = r.no)
  WHERE r.project = ?`;
 
+/** The results of an experiment: the latest round first, in the order in which they ran. */
 export const resultRows = (chain: Chain, experiment: number): ResultRow[] =>
   chain.db.all<ResultRow>(`${selectResults} AND r.experiment = ? ORDER BY r.round DESC, r.no`, chain.project, experiment);
 
-/** @throws NOT_FOUND */
+/** @throws NOT_FOUND for an unknown result. */
 export function resultRow(chain: Chain, resultId: string): ResultRow {
   const row = chain.db.one<ResultRow>(`${selectResults} AND r.resultId = ?`, chain.project, resultId);
-  if (!row) throw notFound(resultId, `no result ${resultId} is in this project`);
+  if (!row) throw notFound(resultId, `this project has no result ${resultId}`);
   return row;
 }
 
-/** What came of a reply: a person's word goes before the checks; without either it is not judged. */
+/** The outcome of a reply: a person's verdict overrides the checks. Without either it is unjudged. */
 export function outcomeOf({ problem, verdict, checks }: Pick<ResultRow, 'problem' | 'verdict'> & { readonly checks: readonly Checked[] }): Outcome {
   if (verdict) return verdict;
   if (problem !== null) return 'problem';
@@ -84,6 +85,7 @@ export function outcomeOf({ problem, verdict, checks }: Pick<ResultRow, 'problem
 
 const headLength = 200;
 
+/** A result as the contract has it. */
 export function toResult(chain: Chain, row: ResultRow): ExperimentResult {
   const ran = JSON.parse(row.ran) as ExperimentCase;
   const checks = JSON.parse(row.checks) as Checked[];
@@ -104,8 +106,8 @@ export function toResult(chain: Chain, row: ResultRow): ExperimentResult {
     title: ran.title,
     provider: ran.provider,
     model: (isAsked ? own?.model : undefined) ?? ran.model ?? null,
-    settings: settingsInWords(ran),
-    edits: editsInWords(ran),
+    settings: settingsText(ran),
+    edits: editsText(ran),
     turnId: ran.turnId,
     commit: commit?.id ?? null,
     head: commit ? headOf(replyOf(chain, row)) : '',
@@ -120,7 +122,7 @@ export function toResult(chain: Chain, row: ResultRow): ExperimentResult {
   };
 }
 
-/** The entries of a reply; none where there was none. */
+/** The entries of a reply. Empty for a case that failed. */
 export function replyOf(chain: Chain, row: Pick<ResultRow, 'context'>): Entry[] {
   if (row.context === null) return [];
   const { id } = commitAt(chain, row.context);
@@ -136,14 +138,14 @@ const headOf = (reply: readonly Entry[]): string =>
     .trim()
     .slice(0, headLength);
 
-const settingsInWords = ({ request }: ExperimentCase): string =>
+const settingsText = ({ request }: ExperimentCase): string =>
   Object.entries(request?.settings ?? {})
     .map(([name, value]) => `${name} ${typeof value === 'string' ? value : canonicalJson((value ?? null) as Json)}`)
     .join(', ');
 
 const editNames = { drop: 'dropped', replace: 'changed', insert: 'inserted', append: 'appended' } as const;
 
-function editsInWords({ edits, request }: ExperimentCase): string {
+function editsText({ edits, request }: ExperimentCase): string {
   const counted = Object.entries(Object.groupBy(edits ?? [], (edit) => edit.op)).map(
     ([op, all]) => `${all.length} ${all.length === 1 ? 'entry' : 'entries'} ${editNames[op as keyof typeof editNames]}`,
   );
@@ -158,15 +160,16 @@ const about = ({ experimentId, createdAt, updatedAt, definition: { title, note }
   updatedAt: timestampOf(updatedAt),
 });
 
+/** An experiment with its results, as the contract has it. */
 export const toExperiment = (chain: Chain, stored: Stored): Experiment => ({
   ...about(stored),
   removed: stored.definition.removed === true,
   checks: [...stored.definition.checks],
-  // Short ids of turns were completed when the case was saved.
   cases: stored.definition.cases.map((each) => ({ ...each, turnId: commitOf(chain, each.turnId, 'turnId').id })),
   results: resultRows(chain, stored.no).map((row) => toResult(chain, row)),
 });
 
+/** An experiment as a row of the list, with its counts. */
 export function toRow(chain: Chain, stored: Stored): ExperimentRow {
   const found = resultRows(chain, stored.no).map((row) => outcomeOf({ ...row, checks: JSON.parse(row.checks) as Checked[] }));
   return {

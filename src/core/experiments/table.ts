@@ -1,7 +1,8 @@
 import { bytesOf } from '../base/index.js';
 import type { Chain } from '../chain/index.js';
 import type { Experiment, ExperimentResult } from '../contract/index.js';
-import { writeNew } from '../intake/index.js';
+import { writeNew } from '../files/index.js';
+import { inlineText } from '../formats/index.js';
 import { getExperiment } from './experiments.js';
 
 const columns: readonly (readonly [name: string, of: (result: ExperimentResult) => string])[] = [
@@ -25,10 +26,13 @@ const columns: readonly (readonly [name: string, of: (result: ExperimentResult) 
   ['branch', (result) => result.commit ?? ''],
 ];
 
-/** What is not recorded is empty, never 0. */
+/** A number that is not recorded is empty, never 0. */
 const numberOf = (value: number | null): string => (value === null ? '' : String(value));
 
-/** The table of an experiment as text, or written to a path where nothing is yet. @throws NOT_FOUND; CONFLICT where a file is there. */
+/**
+ * The table of an experiment as text, or written to a new file at `path`.
+ * @throws NOT_FOUND for an unknown experiment, CONFLICT if the file exists.
+ */
 export function exportExperiment(
   chain: Chain,
   input: { experimentId: string; format: 'csv' | 'markdown'; path?: string | undefined },
@@ -46,13 +50,13 @@ const linesOf = ({ results }: Experiment): string[][] => [
   ...results.map((result) => columns.map(([, of]) => of(result))),
 ];
 
-/** As RFC 4180 has it. */
+/** CSV as in RFC 4180. */
 const csvOf = (experiment: Experiment): string =>
   linesOf(experiment)
     .map((line) => `${line.map(csvCell).join(',')}\r\n`)
     .join('');
 
-/** A spreadsheet takes a cell that begins so for a formula: an apostrophe keeps it a text. */
+/** Spreadsheets run cells that start like this as formulas. An apostrophe keeps them texts. */
 const formula = /^[=+@\t\r]|^-(?!\d+(\.\d+)?$)/;
 
 function csvCell(text: string): string {
@@ -64,13 +68,10 @@ function markdownOf(experiment: Experiment): string {
   const [head = [], ...lines] = linesOf(experiment);
   const row = (cells: readonly string[]): string => `| ${cells.join(' | ')} |\n`;
   return [
-    `# ${markdownCell(experiment.title)}\n\n`,
-    experiment.note ? `${markdownCell(experiment.note)}\n\n` : '',
+    `# ${inlineText(experiment.title)}\n\n`,
+    experiment.note ? `${inlineText(experiment.note)}\n\n` : '',
     row(head),
     row(head.map(() => '---')),
-    ...lines.map((line) => row(line.map(markdownCell))),
+    ...lines.map((line) => row(line.map(inlineText))),
   ].join('');
 }
-
-/** One line in which nothing is markup. */
-const markdownCell = (text: string): string => text.replaceAll(/\s+/g, ' ').replaceAll(/[\\`*_{}[\]<>#|!~]/g, '\\$&');

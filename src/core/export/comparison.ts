@@ -2,30 +2,59 @@ import { bytesOf, type ContextId, canonicalJson, inWords, type Json } from '../b
 import { type Chain, commitOf, entries } from '../chain/index.js';
 import type { ComparedSide, DiffLine, Entry, SideBySide, Stop } from '../contract/index.js';
 import { changedLines } from '../diff/index.js';
-import { fence } from '../formats/index.js';
-import { writeNew } from '../intake/index.js';
+import { writeNew } from '../files/index.js';
+import { fence, inlineText } from '../formats/index.js';
 import { compareMany, fieldsOf } from '../turns/index.js';
+import { noteWritten, type Redaction, redactor, replaceIn, textsIn } from './redact/index.js';
 
 export interface ComparisonInput {
-  /** The first is what the others are compared with. */
+  /** At most 16. The others are compared with the first. */
   readonly ids: readonly ContextId[];
   readonly stop?: Stop | undefined;
   readonly path?: string | undefined;
+  /** For `exportRedactedComparison`: IP addresses are replaced too. */
+  readonly redactIps?: boolean | undefined;
+}
+
+export interface ExportedComparison {
+  readonly path?: string;
+  readonly text?: string;
+  readonly bytes: number;
+  readonly redactions?: readonly Redaction[];
 }
 
 /**
- * A comparison of contexts as a Markdown document for people: what each took, then every place where they differ. What is said in the
- * contexts stands inside fences that nothing in it can close. Returned as text, or written to a path where nothing is yet.
+ * A comparison of contexts as a Markdown document: the cost of each context, then every place where they differ. Texts of the
+ * contexts are in code blocks that nothing in them can close. Returned as text, or written to a new file at `path`.
+ * @throws NOT_FOUND for an unknown context, CONFLICT if the file exists.
  */
-export function exportComparison(chain: Chain, input: ComparisonInput): { path?: string; text?: string; bytes: number } {
-  const ids = input.ids.map((id) => commitOf(chain, id).id);
-  const compared = compareMany(chain, { ids, stop: input.stop });
-  const read = ids.map((id) => entries(chain, { id, stop: input.stop }).entries);
-  const text = documentOf(compared, read);
+export function exportComparison(chain: Chain, input: ComparisonInput): ExportedComparison {
+  const { compared, read } = compareContexts(chain, input);
+  return deliver(documentOf(compared, read), input.path);
+}
+
+/** The same with known patterns of secrets and personal data replaced by placeholders. */
+export async function exportRedactedComparison(chain: Chain, input: ComparisonInput): Promise<ExportedComparison> {
+  const { compared, read } = compareContexts(chain, input);
+  const redact = redactor(new Map(), { ipAddresses: input.redactIps === true });
+  await redact.look(textsIn([compared, read]));
+  const text = documentOf(replaceIn(compared, redact), replaceIn(read, redact));
+  const written = new Map<string, number>();
+  // Headings and tables escape the brackets of a placeholder.
+  noteWritten(text.replaceAll(/\\(?=[[\]-])/g, ''), written);
+  return { ...deliver(text, input.path), redactions: redact.made(written) };
+}
+
+function compareContexts(chain: Chain, { ids: given, stop }: ComparisonInput) {
+  const ids = given.map((id) => commitOf(chain, id).id);
+  return { compared: compareMany(chain, { ids, stop }), read: ids.map((id) => entries(chain, { id, stop }).entries) };
+}
+
+function deliver(text: string, path: string | undefined): ExportedComparison {
   const bytes = bytesOf(text);
-  if (input.path === undefined) return { text, bytes: bytes.length };
-  writeNew(input.path, bytes);
-  return { path: input.path, bytes: bytes.length };
+  if (path === undefined) return { text, bytes: bytes.length };
+  writeNew(path, bytes);
+  return { path, bytes: bytes.length };
 }
 
 type Row = SideBySide['rows'][number];
@@ -72,22 +101,22 @@ function sideTable(sides: readonly ComparedSide[]): string {
 }
 
 const unknown = 'not recorded';
-/** A, B, C, … : at most 16 are compared. */
+/** The name of a context in the document: A, B, C, … */
 const letter = (at: number): string => String.fromCharCode(65 + at);
 
-/** One place where the contexts differ: every side against the first that has something there. */
+/** One place where the contexts differ: each context against the first one that has an entry there. */
 function difference(row: Row, read: readonly (readonly Entry[])[]): string {
-  const there = row.cells.flatMap((place, side) => {
+  const present = row.cells.flatMap((place, side) => {
     const entry = place === null ? undefined : read[side]?.[place];
     return entry ? [{ entry, side }] : [];
   });
-  const [first, ...others] = there;
+  const [first, ...others] = present;
   if (!first) return '';
   const absent = row.cells.flatMap((place, side) => (place === null ? [letter(side)] : []));
   const groups = Map.groupBy(others, ({ entry }) => shownText(entry));
   const title = `### ${nameOf(first.entry)}\n\n`;
   const missing = absent.length ? `*Not in ${absent.join(', ')}.*\n\n` : '';
-  // What all that have it say alike is shown once.
+  // Entries with the same text in every context that has them are shown once.
   if ([...groups.keys()].every((text) => text === shownText(first.entry))) {
     const sign = absent.includes('A') ? '+' : '-';
     return `${title}${missing}${fence(
@@ -119,7 +148,7 @@ function change(a: Entry, b: Entry): string {
 const around = 3;
 const signs: Record<DiffLine['op'], string> = { same: ' ', added: '+', removed: '-' };
 
-/** The lines that differ, each with a few around it; what is left out between them is said. */
+/** The lines that differ, each with a few lines around it. A line counts what is left out between them. */
 function near(lines: readonly DiffLine[]): string[] {
   const shown = new Set<number>();
   lines.forEach((line, at) => {
@@ -145,7 +174,7 @@ function near(lines: readonly DiffLine[]): string[] {
 
 const fieldText = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value, null, 2));
 
-/** An entry as one text: what was said, or what a tool was given. */
+/** An entry as one text: its words, or the arguments of a call. */
 function shownText(entry: Entry): string {
   if (entry.kind === 'tool_call') return JSON.stringify(JSON.parse(canonicalJson((entry.arguments ?? {}) as Json)), null, 2);
   if (entry.media) return `${entry.media.mediaType} ${entry.media.artifactRef}`;
@@ -165,10 +194,6 @@ const nameOf = ({ role, kind, toolName }: Entry): string =>
   `${role === 'tool' ? 'Tool' : capital(role)} ${kindNames[kind]}${toolName ? `: ${cell(toolName)}` : ''}`;
 const capital = (word: string): string => word.slice(0, 1).toUpperCase() + word.slice(1);
 
-/** A text of the conversation in a table or a heading: one line in which nothing is markup. */
-const cell = (text: string): string =>
-  text
-    .slice(0, 120)
-    .replaceAll(/\s+/g, ' ')
-    .replaceAll(/[\\`*_{}[\]<>()#|!~-]/g, '\\$&');
+/** The beginning of a text of the conversation, for a table or a heading. */
+const cell = (text: string): string => inlineText(text.slice(0, 120));
 const plural = (count: number, one: string, more = `${one}s`): string => `${count} ${count === 1 ? one : more}`;

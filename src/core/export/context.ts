@@ -2,6 +2,7 @@ import { blake3Of } from '../artifacts/index.js';
 import { badRequest, bytesOf, type ContextId, textOf, timestampOf } from '../base/index.js';
 import { type Assembled, assemble, type Chain, type ContextRow, commitOf, idsOf, lineage, walk, writable } from '../chain/index.js';
 import type { Stop, Tier } from '../contract/index.js';
+import { writeNewParts } from '../files/index.js';
 import {
   entriesIn,
   type Format,
@@ -11,13 +12,16 @@ import {
   lossCounter,
   lossesOf,
   type ParsedEntry,
+  promptAt,
   unsealedLosses,
 } from '../formats/index.js';
-import { writeNewParts } from '../intake/index.js';
 import { databaseBytes } from '../store/index.js';
+import { callsKnown } from './called.js';
+import { contentOf, type DocumentContent } from './content.js';
 import { type Document, idOf, type Target, targetOf } from './documents.js';
 import {
   type Findings,
+  type NamedText,
   noteWritten,
   type Redaction,
   type Redactor,
@@ -27,22 +31,23 @@ import {
   redactText,
   replaceIn,
   textsIn,
-} from './redact.js';
-import { type Told, tell } from './told.js';
+} from './redact/index.js';
 
 export interface ExportInput {
   readonly id: ContextId;
   readonly stop?: Stop | undefined;
   readonly format: string;
   readonly path?: string | undefined;
-  /** Nothing is written and no content returned: only what the export would be. */
+  /** Writes nothing and returns no content: only what the export would be. */
   readonly dryRun?: boolean | undefined;
+  /** For `exportRedacted`: IP addresses are replaced too. */
+  readonly redactIps?: boolean | undefined;
 }
 
 export interface Exported extends Losses {
   readonly path?: string;
   readonly text?: string;
-  /** In base64, where the format is no text. */
+  /** The content in base64, if the format is not text. */
   readonly data?: string;
   readonly bytes: number;
   readonly format: string;
@@ -50,23 +55,27 @@ export interface Exported extends Losses {
   readonly redactions?: readonly Redaction[];
 }
 
-/** A context in another system's form: returned as text, or written to a path where nothing is yet. */
+/**
+ * Exports a context in a format or as a document: returned as text, or written to a new file at `path`.
+ * @throws NOT_FOUND for an unknown commit, BAD_REQUEST for an unknown format, CONFLICT if the file exists.
+ */
 export function exportContext(chain: Chain, input: ExportInput): Exported {
   const target = targetOf(input.format);
-  const told = inParts(chain, target, input);
-  return handOut(chain, told ? renderDocument(told) : renderWhole(rendered(chain, formatIn(target), input)), target, input);
+  const document = documentFor(chain, target, input);
+  return deliver(chain, document ? renderDocument(document) : renderWhole(rendered(chain, formatIn(target), input)), target, input);
 }
 
 /**
- * The same without secrets, homes and e-mail addresses, and a list of what stands instead. The chain keeps its bytes.
- * Forms that are neither text nor CBOR are refused.
+ * The same without secrets of known patterns, home folders and e-mail addresses, with a list of the placeholders. The chain does
+ * not change.
+ * @throws BAD_REQUEST also for a format that is neither text, JSON nor CBOR.
  */
 export async function exportRedacted(chain: Chain, input: ExportInput): Promise<Exported> {
   const target = targetOf(input.format);
-  const redact = redactor(findingsOf(chain));
-  const told = inParts(chain, target, input);
-  const rendering = told ? await redactDocument(told, redact) : await redactWhole(chain, formatIn(target), input, redact);
-  if (!told) return { ...handOut(chain, rendering, target, input), redactions: redact.made() };
+  const redact = redactor(findingsOf(chain), { ipAddresses: input.redactIps === true });
+  const document = documentFor(chain, target, input);
+  const rendering = document ? await redactDocument(document, redact) : await redactWhole(chain, formatIn(target), input, redact);
+  if (!document) return { ...deliver(chain, rendering, target, input), redactions: redact.made() };
   const written = new Map<string, number>();
   function* noted(): Generator<string | Uint8Array> {
     for (const part of rendering.parts) {
@@ -74,11 +83,11 @@ export async function exportRedacted(chain: Chain, input: ExportInput): Promise<
       yield part;
     }
   }
-  const handed = handOut(chain, { ...rendering, parts: noted() }, target, input);
-  return { ...handed, redactions: redact.made(written) };
+  const delivered = deliver(chain, { ...rendering, parts: noted() }, target, input);
+  return { ...delivered, redactions: redact.made(written) };
 }
 
-/** An export is looked at before it is written: the second time it is not searched again. */
+/** An export is previewed before it is written. The findings are kept, so that the second run does not search again. */
 const findings = new WeakMap<Chain, Findings>();
 function findingsOf(chain: Chain): Findings {
   const known = findings.get(chain) ?? new Map();
@@ -86,38 +95,38 @@ function findingsOf(chain: Chain): Findings {
   return known;
 }
 
-/** What is to be written, a part at a time; what was lost is known when the last part is drawn. */
+/** What to write, in parts. The losses are complete after the last part. */
 interface Rendering {
   readonly parts: Iterable<string | Uint8Array>;
   readonly tier: Tier;
   losses(): Losses;
 }
 
-interface InParts {
+interface DocumentExport {
   readonly doc: Document;
-  readonly told: Told;
+  readonly content: DocumentContent;
 }
 
-/** Documents are told as they are written, unless all of the context is in that form already. */
-function inParts(chain: Chain, { doc, format }: Target, { id, stop }: ExportInput): InParts | undefined {
+/** Undefined for a format, and for a context that is in the document's own format already: its bytes are copied. */
+function documentFor(chain: Chain, { doc, format }: Target, { id, stop }: ExportInput): DocumentExport | undefined {
   if (!doc) return undefined;
   const way = walk(chain, commitOf(chain, id), stop);
   if (format && way.contributing.every((step) => step.format === format.id)) return undefined;
-  return { doc, told: tell(chain, way) };
+  return { doc, content: contentOf(chain, way) };
 }
 
-/** A target without a document is a format. */
+/** The format of a target that is not a document. */
 function formatIn({ doc, format }: Target): Format {
-  if (!format) throw new Error(`${doc?.id} is told in parts`);
+  if (!format) throw new Error(`${doc?.id} is a document`);
   return format;
 }
 
-function renderDocument({ doc, told }: InParts): Rendering {
+function renderDocument({ doc, content }: DocumentExport): Rendering {
   const counter = lossCounter(doc);
-  const counted: Told = {
-    ...told,
+  const counted: DocumentContent = {
+    ...content,
     *steps() {
-      for (const step of told.steps()) {
+      for (const step of content.steps()) {
         if (!step.repeats) counter.add(step.entries);
         yield step;
       }
@@ -128,17 +137,17 @@ function renderDocument({ doc, told }: InParts): Rendering {
 
 const renderWhole = ({ bytes, tier, losses, lossCounts }: Assembled): Rendering => ({ parts: [bytes], tier, losses: () => ({ losses, lossCounts }) });
 
-/** The context is read twice: to find what is taken out, and to write the rest. */
-async function redactDocument({ doc, told }: InParts, redact: Redactor): Promise<Rendering> {
-  const { steps, ...about } = told;
-  function* texts(): Generator<string> {
+/** Reads the context twice: first to find what to replace, then to write it. */
+async function redactDocument({ doc, content }: DocumentExport, redact: Redactor): Promise<Rendering> {
+  const { steps, ...about } = content;
+  function* texts(): Generator<NamedText> {
     yield* textsIn(about);
     for (const step of steps()) yield* textsIn(step);
   }
   await redact.look(texts());
   return renderDocument({
     doc,
-    told: {
+    content: {
       ...replaceIn(about, redact),
       *steps() {
         for (const step of steps()) yield replaceIn(step, redact);
@@ -156,7 +165,7 @@ async function redactWhole(chain: Chain, format: Format, input: ExportInput, red
     if (contentType.startsWith('text/')) return bytesOf(await redactText(textOf(made.bytes), redact));
     throw badRequest(
       'redact',
-      `secrets can be taken out of text, JSON and CBOR, and ${id} is ${contentType}: ask for another format, or export it whole`,
+      `text, JSON and CBOR can be redacted, and ${id} is ${contentType}: choose another format, or export without redaction`,
     );
   };
   const bytes = await redacted();
@@ -164,8 +173,8 @@ async function redactWhole(chain: Chain, format: Format, input: ExportInput, red
 }
 
 /**
- * Thinking that changed has no signature anymore: a format's lines lost it with the change, other formats are written anew without it.
- * One that has no place for unsigned thinking leaves it out. What was lost is said.
+ * Removes signatures of thinking that changed, and counts them as losses. Formats with lines lost the signature with the change;
+ * others are written again without it. A format that cannot hold unsigned thinking leaves the thinking out.
  */
 function unsealed(made: Assembled, bytes: Uint8Array, format: Format): Assembled {
   const before = entriesIn(format, made.bytes);
@@ -175,8 +184,15 @@ function unsealed(made: Assembled, bytes: Uint8Array, format: Format): Assembled
   const entries = stale ? after.map((entry, at) => (isStale(entry, at) ? withoutSeal(entry) : entry)) : after;
   const lost = unsealedLosses(before, entries);
   if (lost.lossCounts.length === 0) return { ...made, bytes };
-  const written = stale ? format.write(entries.map(writable), { newId: idsOf(format.id), now: timestampOf(0) }) : bytes;
+  const written = stale ? rewritten(format, entries) : bytes;
   return { ...made, bytes: written, ...joinLosses([made, format.holds.includes('unsignedThinking') ? lost : lossesOf(entries, format)]) };
+}
+
+/** The entries in the format: as a document, where the format's files are documents. */
+function rewritten(format: Format, entries: readonly ParsedEntry[]): Uint8Array {
+  const options = { newId: idsOf(format.id), now: timestampOf(0) };
+  const lines = format.write(entries.map(writable), options);
+  return format.namesCalls && format.session ? format.session(lines, { ...options, sessionId: options.newId() }) : lines;
 }
 
 const withoutSeal = ({ result: _, marks, ...entry }: ParsedEntry): ParsedEntry => ({
@@ -184,7 +200,7 @@ const withoutSeal = ({ result: _, marks, ...entry }: ParsedEntry): ParsedEntry =
   marks: marks?.filter((mark) => mark !== 'signed' && mark !== 'redacted') ?? [],
 });
 
-function handOut(chain: Chain, rendering: Rendering, target: Target, input: ExportInput): Exported {
+function deliver(chain: Chain, rendering: Rendering, target: Target, input: ExportInput): Exported {
   let bytes = 0;
   function* counted(): Generator<Uint8Array> {
     for (const part of inDatabase(chain, rendering.parts, target, input)) {
@@ -193,19 +209,24 @@ function handOut(chain: Chain, rendering: Rendering, target: Target, input: Expo
       yield content;
     }
   }
-  const content = placed(counted(), target, input);
-  return { ...content, bytes, format: idOf(target), tier: rendering.tier, ...rendering.losses() };
+  const delivered = writeOrReturn(counted(), target, input);
+  return { ...delivered, bytes, format: idOf(target), tier: rendering.tier, ...rendering.losses() };
 }
 
-/** A runtime whose sessions are databases gets the lines as one of its own: what was taken out of them is not in it. */
+/** Puts the lines of a runtime whose sessions are databases into a new database, so that nothing redacted remains in it. */
 function* inDatabase(chain: Chain, parts: Rendering['parts'], { format }: Target, { id }: ExportInput): Generator<string | Uint8Array> {
-  if (!format?.sessionTables) return yield* parts;
+  if (!format?.sessionTables && !format?.pack) return yield* parts;
   const lines = Buffer.concat([...parts].map((part) => (typeof part === 'string' ? Buffer.from(part) : part)));
   const sessionId = chain.newId();
-  yield databaseBytes(format.sessionTables(lines, { sessionId, newId: idsOf(`${id}\0${sessionId}`), now: timestampOf(chain.clock()) }));
+  if (format.pack) {
+    const tip = commitOf(chain, id);
+    return yield format.pack(lines, { sessionId, newId: idsOf(`${id}\0${sessionId}`), now: timestampOf(tip.createdAt), ...callsKnown(chain, tip) });
+  }
+  if (format.sessionTables)
+    yield databaseBytes(format.sessionTables(lines, { sessionId, newId: idsOf(`${id}\0${sessionId}`), now: timestampOf(chain.clock()) }));
 }
 
-function placed(parts: Iterable<Uint8Array>, target: Target, { path, dryRun }: ExportInput): Pick<Exported, 'path' | 'text' | 'data'> {
+function writeOrReturn(parts: Iterable<Uint8Array>, target: Target, { path, dryRun }: ExportInput): Pick<Exported, 'path' | 'text' | 'data'> {
   if (dryRun) {
     for (const _ of parts);
     return {};
@@ -218,10 +239,13 @@ function placed(parts: Iterable<Uint8Array>, target: Target, { path, dryRun }: E
   return isText(target) ? { text: textOf(whole) } : { data: whole.toString('base64') };
 }
 
-/** Whether what is secret can be taken out of it: of text, JSON and CBOR. */
+/** Whether the packed file of a format is an archive. */
+const isBinary = (format: Format | undefined): boolean => format?.pack !== undefined && format.about.extension === 'eval';
+
+/** Whether a target can be redacted: text, JSON and CBOR can. */
 export const canRedact = ({ doc, format }: Target): boolean => /json|cbor|^text\//.test((doc ?? format).contentType);
 
-const isText = ({ doc, format }: Target): boolean => !format?.sessionTables && /json|^text\//.test((doc ?? format).contentType);
+const isText = ({ doc, format }: Target): boolean => !format?.sessionTables && !isBinary(format) && /json|^text\//.test((doc ?? format).contentType);
 
 function rendered(chain: Chain, format: Format, input: ExportInput): Assembled {
   const tip = commitOf(chain, input.id);
@@ -230,31 +254,49 @@ function rendered(chain: Chain, format: Format, input: ExportInput): Assembled {
     : sessionOf(chain, tip, format, { stop: input.stop, sessionId: chain.newId() });
 }
 
+/** A session, and the prompt that was taken off its end. */
+type Session = Assembled & { readonly prompt?: string };
+
 /**
- * A session file that the format's agent resumes. Without a stop it holds the whole chain, compactions in their places, as the
- * agents' own files do; with one it holds the context as that stop materializes it.
+ * A session file that the format's agent can resume. With `takesPrompt`, a prompt at its end is not in the file. Without a stop it holds the whole chain with the compactions in their places,
+ * as the agent's own files do. With a stop it holds the context that this stop materializes.
  */
 export function sessionOf(
   chain: Chain,
   tip: ContextRow,
   format: Format,
-  how: { stop?: Stop | undefined; sessionId: string; cwd?: string | undefined },
-): Assembled {
+  how: { stop?: Stop | undefined; sessionId: string; cwd?: string | undefined; takesPrompt?: boolean },
+): Session {
   const materialized = walk(chain, tip, how.stop);
   const whole =
     how.stop === undefined ? lineage(chain, tip).filter((step) => step.type !== 'snapshot' || step.parent === null) : materialized.contributing;
-  // Compactions keep their places in their own runtime's files alone: for another one what counts is the context that they leave.
+  // Only files of the same runtime can hold compactions in their places. Another runtime gets the context after the compaction.
   const way = whole.every((step) => step.format === format.id) ? { tip, contributing: whole, stop: 'root' as const } : materialized;
   const assembled = assemble(chain, way, format);
-  const session = format.session?.(assembled.bytes, {
+  const taken = how.takesPrompt ? withoutPrompt(format, assembled.bytes) : undefined;
+  const session = format.session?.(taken?.bytes ?? assembled.bytes, {
     sessionId: how.sessionId,
     newId: idsOf(`${tip.id}\0${how.sessionId}`),
     now: timestampOf(chain.clock()),
-    // Handed to its agent a second time, a file needs an id of its own; as a file for somebody it may stay what it is.
+    // A session that goes back to its agent needs a new id. A file for a person may stay as it was imported.
     isUnchanged: how.cwd === undefined && isImported(chain, assembled.bytes, format),
+    ...(format.namesCalls && callsKnown(chain, tip)),
     ...(how.cwd !== undefined && { cwd: how.cwd }),
   });
-  return { ...assembled, bytes: session ?? assembled.bytes };
+  return { ...assembled, bytes: session ?? assembled.bytes, ...(session && taken && { prompt: taken.prompt }) };
+}
+
+/** A command line holds no longer prompt on every system. */
+const longestPrompt = 30_000;
+
+/** The content without the prompt at its end. Undefined if it ends with something else, or if nothing precedes the prompt. */
+function withoutPrompt(format: Format, bytes: Uint8Array): { readonly bytes: Uint8Array; readonly prompt: string } | undefined {
+  const entries = format.parse(bytes).entries.filter(({ marks }) => !marks?.includes('hidden'));
+  const last = entries.at(-1);
+  const before = entries.at(-2);
+  if (!last || !before || before.role === 'user' || !last.text || last.text.length > longestPrompt) return undefined;
+  if (promptAt([{ ...last, head: last.text }]) === undefined || last.kind !== 'text') return undefined;
+  return { bytes: format.cut(bytes, before.key), prompt: last.text };
 }
 
 /** Whether the bytes are those of a file that was imported. */

@@ -4,8 +4,9 @@ import type { ExportFormat, ExportUse, Stop } from '../contract/index.js';
 import { lossCounter } from '../formats/index.js';
 import { canRedact } from './context.js';
 import { idOf, type Target, targets } from './documents.js';
+import { resumedFormats } from './resume.js';
 
-/** What this context can leave as, and what each form has no place for: the context is read once for all of them. */
+/** The formats that a context can be exported as, and what each cannot hold. The context is read once for all of them. */
 export function exportFormats(chain: Chain, { id, stop }: { id: ContextId; stop?: Stop | undefined }): ExportFormat[] {
   const steps = walk(chain, commitOf(chain, id), stop).contributing;
   const rows = targets.map((target) => ({
@@ -13,7 +14,7 @@ export function exportFormats(chain: Chain, { id, stop }: { id: ContextId; stop?
     tier: target.format ? tierAlong(steps, target.format) : 'rendered',
     counter: lossCounter(target.doc ?? target.format),
   }));
-  // What is in the asked format already stays as it is, and loses nothing.
+  // Commits that are in the format already are copied, and lose nothing.
   const counted = rows.filter(({ tier }) => tier !== 'native');
   for (const { step, entries } of entriesInTurn(chain, steps))
     for (const { target, counter } of counted) if (idOf(target) !== step.format) counter.add(entries);
@@ -31,4 +32,5 @@ export function exportFormats(chain: Chain, { id, stop }: { id: ContextId; stop?
   });
 }
 
-const useOf = ({ doc, format }: Target): ExportUse => (doc || format.tier === 'rendered' ? 'people' : format.session ? 'agents' : 'programs');
+const useOf = ({ doc, format }: Target): ExportUse =>
+  doc || format.tier === 'rendered' ? 'people' : resumedFormats.has(format.id) ? 'agents' : 'programs';

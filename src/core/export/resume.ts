@@ -1,10 +1,11 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, statSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import { badRequest, type ContextId, inWords, type Timestamp, timestampOf } from '../base/index.js';
 import { type Chain, type ContextRow, commitOf } from '../chain/index.js';
 import { type Runtime, runtimes } from '../contract/index.js';
+import { fileErrorCode, makeFolders, readInside, writeNew } from '../files/index.js';
 import { formatOf, opencodeId } from '../formats/index.js';
-import { type AgentRoot, makeFolders, writeNew } from '../intake/index.js';
+import type { AgentRoot } from '../import/index.js';
 import { sessionOf } from './context.js';
 
 export interface Resumable {
@@ -12,8 +13,20 @@ export interface Resumable {
   readonly path: string;
   readonly cwd: string;
   readonly sessionId: string;
-  /** For a person to paste into a shell; nothing here runs it. */
+  /** Whether the folder exists on this machine. */
+  readonly cwdExists: boolean;
+  /** The edited prompt on which a fork ends. The command passes it to the agent, which runs it at once; the file ends before it. */
+  readonly prompt?: string;
+  /** For a shell, in any folder. */
   readonly command: string;
+}
+
+export interface ResumeInput {
+  readonly id: ContextId;
+  readonly agent?: Runtime | undefined;
+  readonly cwd?: string | undefined;
+  /** Writes nothing. */
+  readonly dryRun?: boolean | undefined;
 }
 
 interface Place {
@@ -23,13 +36,14 @@ interface Place {
   readonly now: Timestamp;
 }
 
-/** How one agent takes a session that it did not write: in which format, where its file lies, and which words resume it there. */
+/** How one agent resumes a session that it did not write: the format, the place of the file and the command. */
 interface Driver {
   readonly name: string;
   readonly format: string;
   path(place: Place): string;
-  command(place: Place, path: string): string;
-  /** What else its folder needs before it looks there. */
+  /** `words` are quoted and follow the rest: the prompt to run at once, or nothing. */
+  command(place: Place, path: string, words: string): string;
+  /** Makes what the agent needs in its folder before it finds the session. */
   prepare?(place: Place, path: string): void;
 }
 
@@ -38,7 +52,7 @@ const drivers: Readonly<Record<Runtime, Driver>> = {
     name: 'Claude Code',
     format: 'claude-code-v1',
     path: ({ root, cwd, sessionId }) => join(root, 'projects', folderName(cwd), `${sessionId}.jsonl`),
-    command: ({ sessionId }) => `claude --resume ${sessionId}`,
+    command: ({ sessionId }, _, words) => `claude --resume ${sessionId}${words && ` ${words}`}`,
   },
   codex: {
     name: 'Codex',
@@ -47,15 +61,15 @@ const drivers: Readonly<Record<Runtime, Driver>> = {
       const [day = '', time = ''] = now.slice(0, 19).split('T');
       return join(root, 'sessions', ...day.split('-'), `rollout-${day}T${time.replaceAll(':', '-')}-${sessionId}.jsonl`);
     },
-    command: ({ sessionId }) => `codex resume ${sessionId}`,
+    command: ({ sessionId }, _, words) => `codex resume ${sessionId}${words && ` ${words}`}`,
   },
   gemini: {
     name: 'Gemini CLI',
     format: 'gemini-v1',
-    // The agent (0.61.0) finds a session in the folder of its project, which says by a file in it whose it is.
+    // The agent (0.61.0) looks in the folder of its project. A file in that folder names the project's path.
     path: (place) =>
       join(projectFolder(place), 'chats', `session-${place.now.slice(0, 16).replaceAll(':', '-')}-${place.sessionId.slice(0, 8)}.jsonl`),
-    command: ({ sessionId }) => `gemini --resume ${sessionId}`,
+    command: ({ sessionId }, _, words) => `gemini --resume ${sessionId}${words && ` --prompt-interactive ${words}`}`,
     prepare: ({ cwd }, path) => {
       const owner = join(dirname(dirname(path)), ownerFile);
       if (!existsSync(owner)) writeNew(owner, resolve(cwd));
@@ -64,57 +78,91 @@ const drivers: Readonly<Record<Runtime, Driver>> = {
   opencode: {
     name: 'OpenCode',
     format: 'opencode-v1',
-    // Its database is its own: the agent itself takes the document in, and calls the session by the id inside.
+    // The agent imports the document into its database itself, under the id in the document.
     path: ({ root, sessionId }) => join(root, 'stemma', `${sessionId}.json`),
-    command: ({ sessionId }, path) => `opencode import ${quoted(path)} && opencode --session ${opencodeId(sessionId)}`,
+    command: ({ sessionId }, path, words) =>
+      `opencode import ${quoted(path)} && opencode --session ${opencodeId(sessionId)}${words && ` --prompt ${words}`}`,
+  },
+  copilot: {
+    name: 'GitHub Copilot CLI',
+    format: 'copilot-cli-v1',
+    // The agent (1.0.102) reads the events of the folder that has the session's id.
+    path: ({ root, sessionId }) => join(root, 'session-state', sessionId, 'events.jsonl'),
+    command: ({ sessionId }, _, words) => `copilot --resume=${sessionId}${words && ` --interactive ${words}`}`,
+  },
+  qwen: {
+    name: 'Qwen Code',
+    format: 'qwen-code-v1',
+    path: ({ root, cwd, sessionId }) => join(root, 'projects', folderName(cwd), 'chats', `${sessionId}.jsonl`),
+    command: ({ sessionId }, _, words) => `qwen --resume ${sessionId}${words && ` --prompt-interactive ${words}`}`,
   },
   pi: {
     name: 'pi',
     format: 'pi-v1',
-    // The agent (1.5.2) finds a session by the header inside, in the folder that it makes of the working directory.
+    // The agent (1.5.2) looks in a folder named after the working directory, and reads the header of each file.
     path: ({ root, cwd, sessionId, now }) =>
       join(root, 'sessions', `--${cwd.replace(/^[/\\]/, '').replace(/[/\\:]/g, '-')}--`, `${now.replace(/[:.]/g, '-')}_${sessionId}.jsonl`),
-    command: ({ sessionId }) => `pi --session ${sessionId}`,
+    command: ({ sessionId }, _, words) => `pi --session ${sessionId}${words && ` ${words}`}`,
   },
 };
 
+/** The formats whose files an agent resumes. */
+export const resumedFormats: ReadonlySet<string> = new Set(Object.values(drivers).map(({ format }) => format));
+
 /**
- * Puts a context where an agent looks for its sessions: a new file under a fresh id. Without `agent` it is the one that wrote the
- * context; where none did, Claude Code.
- * @throws BAD_REQUEST where no working directory is known or it is not absolute, or the agent has no folder on this machine.
+ * Writes a context where an agent looks for its sessions: a new file with a new id. Without `agent` it is the agent that wrote the
+ * context, or Claude Code if no agent did. A fork that ends on a prompt goes to the agent without it, and the command passes it.
+ * @throws BAD_REQUEST if no working directory is known or it is not absolute, or if the agent has no folder on this machine.
  */
-export function resumeIn(
-  chain: Chain,
-  roots: readonly AgentRoot[],
-  input: { id: ContextId; agent?: Runtime | undefined; cwd?: string | undefined },
-): Resumable {
+export function resumeIn(chain: Chain, roots: readonly AgentRoot[], input: ResumeInput, checkOutput: (path: string) => void = () => {}): Resumable {
   const tip = commitOf(chain, input.id);
   const agent = input.agent ?? runtimes.find((one) => drivers[one].format === tip.format) ?? 'claude-code';
   const driver = drivers[agent];
   const root = roots.find((one) => one.agent === agent)?.root;
-  if (root === undefined) throw badRequest('agent', `no folder of ${driver.name} is known on this machine`);
+  if (root === undefined) throw badRequest('agent', `this machine has no folder of ${driver.name}`);
   const cwd = input.cwd ?? workingDirectoryOf(chain, tip);
-  if (cwd === undefined) throw badRequest('cwd', `${tip.id} does not say in which folder its agent worked: give the folder to resume it in`);
-  if (!isAbsolute(cwd)) throw badRequest('cwd', `${inWords(cwd)} is no absolute path: give the folder to resume it in`);
+  if (cwd === undefined)
+    throw badRequest('cwd', `the folder in which the agent of ${tip.id} worked is not recorded: give the folder to resume it in`);
+  if (!isAbsolute(cwd)) throw badRequest('cwd', `${inWords(cwd)} is not an absolute path: give the folder to resume it in`);
   const place: Place = { root, cwd, sessionId: chain.newId(), now: timestampOf(chain.clock()) };
   const path = driver.path(place);
-  makeFolders(dirname(path), 0o700);
-  driver.prepare?.(place, path);
-  writeNew(path, sessionOf(chain, tip, formatOf(driver.format), { sessionId: place.sessionId, cwd }).bytes);
-  return { agent, path, cwd, sessionId: place.sessionId, command: `cd ${quoted(cwd)} && ${driver.command(place, path)}` };
+  const session = sessionOf(chain, tip, formatOf(driver.format), { sessionId: place.sessionId, cwd, takesPrompt: tip.forked === 1 });
+  if (!input.dryRun) {
+    checkOutput(path);
+    makeFolders(dirname(path));
+    driver.prepare?.(place, path);
+    writeNew(path, session.bytes);
+  }
+  const { prompt } = session;
+  // A word that starts with a hyphen would be read as an option.
+  const words = prompt === undefined ? '' : quoted(prompt.startsWith('-') ? ` ${prompt}` : prompt);
+  const command = `cd ${quoted(cwd)} && ${driver.command(place, path, words)}`;
+  return { agent, path, cwd, cwdExists: isFolder(cwd), sessionId: place.sessionId, ...(prompt !== undefined && { prompt }), command };
 }
 
-/** As Claude Code names the folder of a working directory: nothing of it but letters and digits is left. */
+const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+
+/** @throws BAD_REQUEST if the folder does not exist, because no terminal can be opened in it. */
+export function checkFolder(cwd: string): void {
+  if (!isFolder(cwd)) throw badRequest('cwd', `the folder ${inWords(cwd)} does not exist on this machine: give a folder that exists`);
+}
+
+/** The folder name that Claude Code gives a working directory: everything but letters and digits becomes a hyphen. */
 export const folderName = (cwd: string): string => cwd.replace(/[^a-zA-Z0-9]/g, '-');
 
 const ownerFile = '.project_root';
+const longestPath = 64 * 1024;
 
-/** The folder that Gemini CLI keeps for a working directory, or the one that it would make: named like it, and by a number where that is taken. */
+/** The folder that Gemini CLI has for a working directory, or would make: its name, with a number if that name is taken. */
 function projectFolder({ root, cwd }: Place): string {
   const all = join(root, 'tmp');
   const ownerOf = (folder: string): string | undefined => {
-    const file = join(all, folder, ownerFile);
-    return existsSync(file) ? readFileSync(file, 'utf8').trim() : undefined;
+    try {
+      return readInside(all, join(folder, ownerFile), { limit: longestPath }).toString('utf8').trim();
+    } catch (error) {
+      if (fileErrorCode(error) === undefined) throw error;
+      return undefined;
+    }
   };
   const folders = existsSync(all) ? readdirSync(all) : [];
   const own = folders.find((folder) => ownerOf(folder) === resolve(cwd));
@@ -140,7 +188,7 @@ function workingDirectoryOf(chain: Chain, row: ContextRow): string | undefined {
           row.sessionId,
         );
   // Principals of imported commits are `<agent>@<working directory>`.
-  return source?.cwd ?? row.principal?.match(/^[a-z-]+@(.+)$/s)?.[1];
+  return source?.cwd ?? row.principal?.match(/^[a-z/-]+@(.+?)(?:#[^#/\\]*)?$/s)?.[1];
 }
 
 const quoted = (path: string): string => (/^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`);

@@ -1,39 +1,54 @@
-// formats: the stored forms of a conversation, one folder each, behind one interface (format.ts): recognize, parse, write, concatenate, cut.
-// Pure: bytes and values in, bytes and values out; no file, clock, randomness or store.
-// The registry below is the only list: a new format is its folder and a line here.
+// formats: the stored forms of a conversation, one folder each, behind one interface (format.ts): recognize, parse, write, concat, cut.
+// Pure: bytes and values in, bytes and values out. No file access, clock, randomness or store.
+// The registry below is the only list: a new format is its folder and a line here (docs/add-a-format.md).
 import { badRequest, inWords } from '../base/index.js';
-import type { Tier } from '../contract/index.js';
+import type { Tier, ToolClass } from '../contract/index.js';
 import { anthropicMessages } from './anthropic-messages/index.js';
+import { atif } from './atif/index.js';
 import { bureauAgent } from './bureau-agent/index.js';
 import { cardbox } from './cardbox/index.js';
 import { claudeCode } from './claude-code/index.js';
+import { cline } from './cline/index.js';
 import { codex } from './codex/index.js';
+import { copilotCli } from './copilot-cli/index.js';
+import { cursor } from './cursor/index.js';
 import { events } from './events/index.js';
 import type { Format, ImportableFormat, ParsedEntry } from './format.js';
 import { gemini } from './gemini/index.js';
+import { inspectEval } from './inspect-eval/index.js';
+import { kilo } from './kilo/index.js';
 import { langgraph } from './langgraph/index.js';
 import { markdown } from './markdown/index.js';
 import { narrative } from './narrative/index.js';
 import { openaiChat } from './openai-chat/index.js';
+import { openclaw } from './openclaw/index.js';
 import { opencode } from './opencode/index.js';
+import { otlp } from './otlp/index.js';
 import { pi } from './pi/index.js';
+import { qwenCode } from './qwen-code/index.js';
 import { unknownFormat } from './unknown.js';
+import { vscodeChat } from './vscode-chat/index.js';
 
 export { anthropicMessages, wireMessages } from './anthropic-messages/index.js';
 export { bureauAgent } from './bureau-agent/index.js';
 export { type CardLine, cardbox, cardsOfEntries, encodeCards, entriesOfCards, spacedJson, textOfContent } from './cardbox/index.js';
-export { encodeCbor, readArray } from './cbor.js';
-export { type AgentMeta, agentIn, claudeCode } from './claude-code/index.js';
+export { type AgentMeta, agentIn, claudeCode, countsOfUsage } from './claude-code/index.js';
 export { type PlacedLine as CodexLine, readLines as codexLines, sentItem as codexItem, writeItems as responsesItems } from './codex/index.js';
 export { events } from './events/index.js';
 export type * from './format.js';
 export { facts } from './format.js';
 export { answerNoted as geminiAnswer, contentsSent as geminiContents } from './gemini/index.js';
-export { factsOf, isSealed, joinLosses, type Losses, lossCounter, lossesOf, noLosses, unsealedLosses } from './losses.js';
-export { fence, markdown } from './markdown/index.js';
+export { markdown } from './markdown/index.js';
+export { fence, inlineText, neutralMarkdown } from './markdown/neutral.js';
 export { narrative, tell } from './narrative/index.js';
 export { openaiChat } from './openai-chat/index.js';
-export { opencodeId } from './opencode/session.js';
+export { opencodeId } from './opencode/resume.js';
+export { framed as piSummary } from './pi/index.js';
+export { type CallPart, doesOf, joinCalls, noCounts, partOfEntries } from './shared/calls.js';
+export { encodeCbor, readArray } from './shared/cbor.js';
+export { clip as headlineOf } from './shared/headline.js';
+export { TooManyLines } from './shared/jsonl.js';
+export { factsOf, isSealed, joinLosses, type Losses, lossCounter, lossesOf, noLosses, unsealedLosses } from './shared/losses.js';
 export {
   type Counts,
   countsOf,
@@ -47,15 +62,32 @@ export {
   outlined,
   outlineOfParsed,
   recordOfKey,
-} from './outline.js';
-export { textParts } from './parts.js';
-export { framed as piSummary } from './pi/index.js';
-export { startOf } from './started.js';
-export { countTokens, imageTokens, tokenizer } from './tokens.js';
+} from './shared/outline.js';
+export { commandIn, commandOutputIn, promptAt, type Told } from './shared/prompt.js';
+export { textParts } from './shared/result-parts.js';
+export { startOf } from './shared/subagents.js';
+export { countTokens, imageTokens, tokenizer } from './shared/tokens.js';
 export { describeRaw } from './unknown.js';
 
-export const importableFormats: readonly ImportableFormat[] = [claudeCode, codex, pi, gemini, opencode, langgraph];
-/** The formats that there are: each is read and written. */
+export const importableFormats: readonly ImportableFormat[] = [
+  claudeCode,
+  codex,
+  openclaw,
+  pi,
+  gemini,
+  kilo,
+  opencode,
+  langgraph,
+  copilotCli,
+  qwenCode,
+  cline,
+  vscodeChat,
+  cursor,
+  atif,
+  otlp,
+  inspectEval,
+];
+/** All formats. Each can be read and written. */
 export const formats: readonly Format[] = [
   claudeCode,
   codex,
@@ -63,6 +95,16 @@ export const formats: readonly Format[] = [
   gemini,
   opencode,
   langgraph,
+  copilotCli,
+  qwenCode,
+  cline,
+  kilo,
+  vscodeChat,
+  openclaw,
+  cursor,
+  atif,
+  otlp,
+  inspectEval,
   anthropicMessages,
   openaiChat,
   bureauAgent,
@@ -73,30 +115,31 @@ export const formats: readonly Format[] = [
 ];
 const registry: ReadonlyMap<string, Format> = new Map(formats.flatMap((format) => [format, ...olderVersionsOf(format)]).map((one) => [one.id, one]));
 
-/** The format of that name, or undefined: a chain may hold formats of which only the bytes are known. */
+/** The format of that name. Undefined for an unknown one: a chain can hold formats of which only the bytes are known. */
 export const findFormat = (id: string): Format | undefined => registry.get(id);
 
-/** By so much of its beginning a file is known. */
+/** The number of first bytes by which a file is recognized. */
 const headLength = 4_096;
 
-/** What a file of the format says, be it a delta or a document of a runtime that has both. */
+/** The entries of a file, which is a delta of the format or a document that the format's agent exports. */
 export function entriesIn(format: Format, file: Uint8Array): readonly ParsedEntry[] {
   const reader = importableFormats.find(({ id }) => id === format.id)?.exports;
   const members = reader?.recognize(file.subarray(0, headLength)) ? reader.members(file) : undefined;
   return (members?.map((member) => member.lines().bytes) ?? [file]).flatMap((delta) => format.parse(delta).entries);
 }
 
-/** What reads content of that name: where it is not known, as bytes with a description. */
+/** The reader of a stored format. For an unknown format it returns the bytes with a description. */
 export const readerOf = (id: string): Format => findFormat(id) ?? unknownFormat(id);
 
-/** @throws BAD_REQUEST naming the formats that there are. */
+/** The format of that name. @throws BAD_REQUEST listing the known formats. */
 export function formatOf(id: string): Format {
   const format = findFormat(id);
-  if (!format) throw badRequest('format', `${inWords(id)} is no format that Stemma writes; there are ${formats.map((one) => one.id).join(', ')}`);
+  if (!format)
+    throw badRequest('format', `${inWords(id)} is not a format that Stemma can write; the formats are ${formats.map((one) => one.id).join(', ')}`);
   return format;
 }
 
-/** Older versions as formats of their own: read through what they became, and given back as they are. */
+/** Older versions as formats of their own: read through the upgrade, returned with their own bytes. */
 function olderVersionsOf(format: Format): readonly Format[] {
   return (format.older ?? []).map(({ id, upgrade, concat }) => ({
     ...format,
@@ -108,7 +151,17 @@ function olderVersionsOf(format: Format): readonly Format[] {
   }));
 }
 
-/** How well a stored delta can be had in the asked format (seed, "Format Versioning and Translation"), best first. */
+/** The tools of all agents, for formats that carry the calls of any agent. */
+const allTools: ReadonlyMap<string, ToolClass> = new Map(formats.flatMap(({ tools = {} }) => Object.entries(tools)));
+
+/** What the tool of that name does, in a conversation of that format; undefined for an unknown tool. */
+export function toolClassOf(id: string, toolName: string): ToolClass | undefined {
+  const tools = findFormat(id)?.tools;
+  if (!tools) return allTools.get(toolName);
+  return Object.hasOwn(tools, toolName) ? tools[toolName] : undefined;
+}
+
+/** How faithfully a stored delta can be returned in the requested format. */
 export function tierOf(stored: string, asked: Format): Tier {
   if (stored === asked.id) return 'native';
   const reader = findFormat(stored);

@@ -1,17 +1,17 @@
 import { createHash } from 'node:crypto';
 import { badRequest, concatBytes, type EntryKey, inWords, isObject, parseJson, textOf } from '../base/index.js';
-import { decodeCbor, jsonOf } from './cbor.js';
 import type { Format } from './format.js';
-import { countTokens } from './tokens.js';
+import { decodeCbor, jsonOf } from './shared/cbor.js';
+import { countTokens } from './shared/tokens.js';
 
 /**
- * A format that nobody here can read (seed, "Raw fallback"): its deltas are kept and given back as they are, one after the other. Where
- * another format is asked for, each stands as one text with a description, from which a model gets what it can.
+ * A format that Stemma cannot read. Its deltas are kept and returned unchanged, one after the other. In another format, each delta becomes
+ * one text with a description, so that a model gets as much as possible.
  */
 export const unknownFormat = (id: string): Format => ({
   id,
   contentType: 'application/octet-stream',
-  about: { name: id, what: 'A format that is not read here.', extension: 'bin' },
+  about: { name: id, what: 'A format that Stemma cannot read.', extension: 'bin' },
   tier: 'rendered',
   holds: [],
   recognize: () => 0,
@@ -28,19 +28,19 @@ export const unknownFormat = (id: string): Format => ({
     };
   },
   write: () => {
-    throw badRequest('format', `${inWords(id)} is no format that Stemma writes: what is stored in it can be read and handed on, not changed`);
+    throw badRequest('format', `Stemma cannot write the format ${inWords(id)}: stored content can be returned, not changed`);
   },
   concat: concatBytes,
   cut: (delta) => delta,
 });
 
-/** The delta for a model that reads what we cannot. */
+/** The delta as text for a model that may understand the format. */
 function rawText(id: string, delta: Uint8Array): string {
   const { words, text } = describe(delta);
   return `What the previous session knew is recorded in the format ${id}, which is not read here. ${words}\n\n${text}`;
 }
 
-/** What can be said of such content without knowing it. */
+/** A description of the content, made without knowing the format. */
 export const describeRaw = (id: string, delta: Uint8Array): string => `The format ${id} is not read here. ${describe(delta).words}`;
 
 function describe(bytes: Uint8Array): { readonly words: string; readonly text: string } {
@@ -63,7 +63,7 @@ function describe(bytes: Uint8Array): { readonly words: string; readonly text: s
   return { words: `It is binary data of ${bytes.length} bytes, shown in base64.`, text: Buffer.from(bytes).toString('base64') };
 }
 
-/** Arrays and maps only: nearly any byte is a legal CBOR number. */
+/** Only arrays and maps count as CBOR, because nearly any byte is a valid CBOR number. */
 function asCbor(bytes: Uint8Array): { readonly value: unknown; readonly json: string } | undefined {
   const major = (bytes[0] ?? 0) >> 5;
   const value = major === 4 || major === 5 ? decodeCbor(bytes) : undefined;

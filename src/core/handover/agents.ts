@@ -3,7 +3,7 @@ import { type BoxPlace, findProfile, profileNamed, projectIdOf } from '../cards/
 import { type Chain, commitOf } from '../chain/index.js';
 import type { Agent } from '../contract/index.js';
 
-/** An agent as its row, with the ids of what its row points to. */
+/** A row of the `agent` table, with the ids of the rows that it references. */
 export interface AgentRow {
   readonly no: number;
   readonly agentId: string;
@@ -33,25 +33,29 @@ SELECT a.no, a.agentId, a.displayName, a.profile, p.boxId AS profileBoxId, a.own
   FROM agent a LEFT JOIN box p ON p.no = a.profile LEFT JOIN agentTurn t ON t.no = a.turn LEFT JOIN box o ON o.no = t.output
        LEFT JOIN box l ON l.no = a.lastOutput LEFT JOIN context c ON c.seq = a.tip`;
 
+/** Finds an agent of the project by its id. */
 export const agentNamed = (chain: Chain, agentId: string): AgentRow | undefined =>
   chain.db.one<AgentRow>(`${select} WHERE a.project = ? AND a.agentId = ?`, chain.project, agentId);
 
+/** Reads an agent by its row number. */
 export function agentAt(chain: Chain, no: number): AgentRow {
   const row = chain.db.one<AgentRow>(`${select} WHERE a.no = ? AND a.project = ?`, no, chain.project);
-  if (!row) throw new Error(`agent row ${no} is named but not there`);
+  if (!row) throw new Error(`Agent row ${no} does not exist.`);
   return row;
 }
 
+/** All agents of the project, in order of creation. */
 export const allAgents = (chain: Chain): AgentRow[] => chain.db.all<AgentRow>(`${select} WHERE a.project = ? ORDER BY a.no`, chain.project);
 
-/** @throws NOT_FOUND */
+/** Reads an agent by its id. @throws NOT_FOUND */
 export function agentOf(chain: Chain, agentId: string): AgentRow {
   const row = agentNamed(chain, agentId);
   if (!row)
-    throw notFound(agentId, `no agent ${agentId} is in project ${projectIdOf(chain)}; launchPrincipal makes one, agent.register takes one in`);
+    throw notFound(agentId, `Project ${projectIdOf(chain)} has no agent ${agentId}. Create one with handover.launchPrincipal or agent.register.`);
   return row;
 }
 
+/** Converts a row to the agent of the contract. */
 export const toAgent = (row: AgentRow): Agent => ({
   agentId: row.agentId,
   displayName: row.displayName,
@@ -67,13 +71,13 @@ export const toAgent = (row: AgentRow): Agent => ({
   createdAt: timestampOf(row.createdAt),
 });
 
-/** The output box of the agent's running turn, else of its last (H10). */
+/** The output box of the agent's running turn, else of its last turn (H10). */
 function outputOf(row: AgentRow): BoxPlace | undefined {
   if (row.status !== 'idle' && row.output !== null && row.outputBoxId !== null) return { no: row.output, boxId: row.outputBoxId };
   return row.lastOutput !== null && row.lastOutputBoxId !== null ? { no: row.lastOutput, boxId: row.lastOutputBoxId } : undefined;
 }
 
-/** @throws BAD_REQUEST where the agent has never had an output. */
+/** Returns the current output box. @throws BAD_REQUEST if the agent has no output yet. */
 export function currentOutput(row: AgentRow): BoxPlace {
   const output = outputOf(row);
   if (!output) throw badRequest('targetRef', `delegate_async: source output_box missing for agent ${row.agentId}`, { agentId: row.agentId });
@@ -90,7 +94,7 @@ export interface NewAgent {
   readonly tip?: CommitSeq | null | undefined;
 }
 
-/** Writes an agent. Call inside a transaction. */
+/** Writes an agent. Call it inside a transaction. */
 export function insertAgent(chain: Chain, agent: NewAgent): AgentRow {
   const { rowId } = chain.db.run(
     'INSERT INTO agent (project, agentId, displayName, profile, owner, spawnedBy, derivedFrom, createdAt, tip) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',
@@ -108,8 +112,8 @@ export function insertAgent(chain: Chain, agent: NewAgent): AgentRow {
 }
 
 /**
- * Takes in an agent that no delegation made; its chain goes on from a commit, if it has one.
- * @throws CONFLICT where the id is taken; NOT_FOUND for the profile or the commit.
+ * Registers an existing agent. Its chain continues from a commit, if one is given.
+ * @throws CONFLICT if the id is taken; NOT_FOUND for an unknown profile or commit.
  */
 export function registerAgent(
   chain: Chain,

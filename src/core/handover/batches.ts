@@ -7,7 +7,7 @@ import { callerOf, callOf, dispatch, isTooDeep, prepare } from './delegate.js';
 import { type BatchRow, close } from './ending.js';
 import { type TurnRow, toTurn, turnsOfBatch } from './turn-rows.js';
 
-/** What a project may set for all batches. */
+/** Project settings for batches. */
 export interface BatchOptions {
   readonly maxTasks?: number;
   readonly defaultDeadlineSeconds?: number;
@@ -16,8 +16,8 @@ export interface BatchOptions {
 const usualMaxTasks = 8;
 
 /**
- * Hands out several turns that end together (H12): every task is looked at before the first is handed out, and one bad
- * task refuses all of them.
+ * Dispatches several turns as a batch (H12). All tasks are checked first; one invalid task refuses the batch.
+ * @throws BAD_REQUEST, NOT_FOUND, UNAUTHORIZED as for `delegate`.
  */
 export function forkJoin(
   chain: Chain,
@@ -52,12 +52,12 @@ export function forkJoin(
   });
 }
 
-/** A batch and how each of its tasks went, in the order of the tasks; one whose time is over ends now. @throws NOT_FOUND */
+/** A batch with the state of each task, in task order. A batch past its deadline ends now. @throws NOT_FOUND */
 export function batchOf(chain: Chain, batchId: string): BatchResult {
   return chain.artifacts.transaction(() => {
     const find = (): BatchRow => {
       const row = chain.db.one<BatchRow>('SELECT * FROM batch WHERE project = ? AND batchId = ?', chain.project, batchId);
-      if (!row) throw notFound(batchId, `no batch ${batchId} is in this project`);
+      if (!row) throw notFound(batchId, `This project has no batch ${batchId}.`);
       return row;
     };
     const found = find();
@@ -91,7 +91,7 @@ export function batchOf(chain: Chain, batchId: string): BatchResult {
 
 const shownFields = 5;
 
-/** A deliverable in a line: its first fields, else its text. */
+/** A one-line summary of a deliverable: its first fields, else its text. */
 function digestOf(chain: Chain, turn: TurnRow): string | undefined {
   const deliverable: Card | undefined = cardsInOrder(chain, idsAt(chain, turn.output))
     .filter(seenByModel)

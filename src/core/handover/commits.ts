@@ -1,5 +1,5 @@
-import type { CommitSeq } from '../base/index.js';
-import { cardsDelta, cardsInOrder, idsAt, seenByModel } from '../cards/index.js';
+import { type CommitSeq, textOf } from '../base/index.js';
+import { cardsDelta, cardsInOrder, idsAt, isCallRecord, seenByModel } from '../cards/index.js';
 import { type Chain, checkpoint, commitAt, commitOf } from '../chain/index.js';
 import type { Card, Checkpoint, CommitType, Packing } from '../contract/index.js';
 import { cardbox, textOfContent } from '../formats/index.js';
@@ -9,7 +9,8 @@ import { type TurnRow, turnAt } from './turn-rows.js';
 interface Link {
   readonly parent: CommitSeq | null;
   readonly type: CommitType;
-  readonly cardIds: readonly string[];
+  /** In order. Records of calls are left out: no model sees them. */
+  readonly cards: readonly Card[];
   readonly checkpoint: Checkpoint;
   readonly agent: AgentRow;
   readonly turn: Pick<TurnRow, 'agentTurnId' | 'batchId'>;
@@ -18,17 +19,17 @@ interface Link {
 
 const summaryLength = 200;
 
-/** What a commit of cards is about: what was delivered, else the last that was said. */
+/** The summary of a commit: the deliverable, else the last text. */
 function headOf(cards: readonly Card[]): string | undefined {
-  const said = cards.filter((card) => seenByModel(card) && ['task.instruction', 'agent.thought', 'task.deliverable'].includes(card.type));
+  const said = cards.filter((card) => ['task.instruction', 'agent.thought', 'task.deliverable'].includes(card.type));
   const chosen = said.findLast((card) => card.type === 'task.deliverable') ?? said.at(-1);
   const line = chosen && textOfContent(chosen.content).trim().split('\n', 1)[0]?.slice(0, summaryLength).toWellFormed();
   return line || undefined;
 }
 
-/** One commit of cards on an agent's chain, as a `cardbox-v1` delta or snapshot. */
+/** Commits cards on an agent's chain, as a `cardbox-v1` delta or snapshot. */
 function addCards(chain: Chain, link: Link): CommitSeq {
-  const cards = cardsInOrder(chain, link.cardIds);
+  const cards = link.cards.filter((card) => !isCallRecord(card));
   const { id } = checkpoint(chain, {
     parent: link.parent === null ? null : commitAt(chain, link.parent).id,
     type: link.type,
@@ -50,20 +51,42 @@ const moveTip = (chain: Chain, agent: AgentRow, tip: CommitSeq): CommitSeq => {
 };
 
 /**
- * A turn's input on its agent's chain (H14): what was said to it as a delta, then all that it was given as a snapshot, on
- * its own last commit, else on the one of who handed over. Where there is neither, the input itself is the beginning.
+ * Commits a turn's input on its agent's chain (H14): the new cards as a delta, then the whole context as a snapshot. The
+ * parent is the agent's last commit, else the caller's. Without either, the input starts a chain.
  */
 export function commitInput(chain: Chain, agent: AgentRow, turn: TurnRow): CommitSeq {
   const base = agent.tip ?? turn.fromCommit;
   const given = idsAt(chain, turn.context);
   const shared = { agent, turn, checkpoint: 'turn_boundary' } as const;
-  if (base === null) return moveTip(chain, agent, addCards(chain, { ...shared, parent: null, type: 'delta', cardIds: given }));
-  const said = addCards(chain, { ...shared, parent: base, type: 'delta', cardIds: newIn(chain, turn.context, given) });
-  const summary = `${agent.displayName} was given ${given.length === 1 ? '1 card' : `${given.length} cards`}`;
-  return moveTip(chain, agent, addCards(chain, { ...shared, parent: said, type: 'snapshot', cardIds: given, summary }));
+  const visible = (ids: readonly string[]): Card[] => cardsInOrder(chain, ids).filter(seenByModel);
+  if (base === null) return moveTip(chain, agent, addCards(chain, { ...shared, parent: null, type: 'delta', cards: visible(given) }));
+  const said = addCards(chain, { ...shared, parent: base, type: 'delta', cards: visible(newIn(chain, turn.context, given)) });
+  const summary = summaryOf(agent, given.length);
+  return moveTip(chain, agent, addCards(chain, { ...shared, parent: said, type: 'snapshot', cards: visible(given), summary }));
 }
 
-/** The cards that a handover made itself: the rest was there before. */
+const summaryOf = (agent: AgentRow, cards: number): string => `${agent.displayName} was given ${cards === 1 ? '1 card' : `${cards} cards`}`;
+
+/** Commits the pinned input as a snapshot if the cards differ from those of the commit that the dispatch made. */
+export function recommitInput(chain: Chain, turn: TurnRow, cards: readonly Card[]): void {
+  if (turn.startId === null) return;
+  const start = commitOf(chain, turn.startId);
+  const committed = textOf(chain.artifacts.read(start.artifact));
+  if (committed === textOf(cardsDelta(cards))) return;
+  const agent = agentAt(chain, turn.agent);
+  const tip = addCards(chain, {
+    agent,
+    turn,
+    checkpoint: 'turn_boundary',
+    parent: start.seq,
+    type: 'snapshot',
+    cards,
+    summary: summaryOf(agent, cards.length),
+  });
+  chain.db.run('UPDATE agentTurn SET startCommit = ? WHERE no = ?', moveTip(chain, agent, tip), turn.no);
+}
+
+/** The cards that the handover created. The others existed before. */
 function newIn(chain: Chain, box: number, ids: readonly string[]): string[] {
   const row = chain.db.one<{ packed: string | null }>('SELECT packed FROM box WHERE no = ?', box);
   if (!row?.packed) return [...ids];
@@ -75,13 +98,14 @@ function newIn(chain: Chain, box: number, ids: readonly string[]): string[] {
   });
 }
 
-/** Commits what the agent's turn has put out since the last commit; gives the newest commit of its chain, if it has any. */
+/** Commits the turn's output since the last commit. Returns the newest commit of the agent's chain, if any. */
 export function commitOutput(chain: Chain, agent: AgentRow, at: Checkpoint): CommitSeq | null {
   if (agent.turn === null) return agent.tip;
   const turn = turnAt(chain, agent.turn);
   const ids = idsAt(chain, turn.output);
   if (ids.length <= turn.committed) return agent.tip;
-  const tip = addCards(chain, { parent: agent.tip, type: 'delta', cardIds: ids.slice(turn.committed), checkpoint: at, agent, turn });
+  const written = cardsInOrder(chain, ids.slice(turn.committed));
+  const tip = addCards(chain, { parent: agent.tip, type: 'delta', cards: written, checkpoint: at, agent, turn });
   chain.db.run('UPDATE agentTurn SET committed = ? WHERE no = ?', ids.length, turn.no);
   return moveTip(chain, agentAt(chain, agent.no), tip);
 }

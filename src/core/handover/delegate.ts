@@ -9,29 +9,30 @@ import { packWithInstruction } from './pack.js';
 import { allowDelegation } from './policy.js';
 import { type TurnRow, toTurn } from './turn-rows.js';
 
-/** Runs of agents that delegate to agents end here: a turn at this depth hands out none. */
+/** Maximum depth of delegation. A turn at this depth cannot delegate. */
 export const deepestDelegation = 20;
 
-/** Who asks for a turn: an agent in one of its turns; or nobody of the project, who launches one. */
+/** Who requests a turn: an agent, or nobody for a launch from outside. */
 export interface Caller {
   readonly agentId: string;
   readonly row: AgentRow | undefined;
 }
 
-/** By which call, and what it signs its cards with. */
+/** The tool name of a call, and the suffix of its author id. */
 export interface Call {
   readonly tool: string;
   readonly suffix: string;
 }
 
+/** The call of a tool, with its author suffix. */
 export const callOf = (tool: string): Call => ({ tool, suffix: `internal.${tool}` });
 const delegateCall = callOf('delegate_async');
 
-/** A task whose target and boxes were found; nothing is written yet. */
+/** A checked task before it is written. */
 export interface Prepared {
   readonly task: Task;
   readonly profile: Pick<Profile, 'name' | 'profileBoxId' | 'boxNo'>;
-  /** The agent that is used again, or that is cloned. */
+  /** The agent to reuse or to clone. */
   readonly agent: AgentRow | undefined;
   readonly boxIds: readonly string[];
 }
@@ -46,8 +47,9 @@ export interface DelegateInput {
 }
 
 /**
- * Hands a turn to another agent (H8 to H11): a new one of a profile, one that there is, or a clone of one. The turn's
- * context is packed; its output box is fresh. All of it is written, or nothing.
+ * Dispatches a turn to a new agent of a profile, an existing agent, or a clone (H8 to H11). It packs the turn's context and
+ * creates its output box. Either all of it is written, or nothing.
+ * @throws BAD_REQUEST, NOT_FOUND, UNAUTHORIZED (H9), CONFLICT
  */
 export function delegate(chain: Chain, input: DelegateInput, call: Call = delegateCall): DispatchedOne {
   if (input.toolName !== undefined && input.toolName !== call.tool)
@@ -56,7 +58,7 @@ export function delegate(chain: Chain, input: DelegateInput, call: Call = delega
   return handOut(chain, caller, taskOf(input), call);
 }
 
-/** Launches an agent of a profile; nothing but the instruction goes along (H12). */
+/** Launches an agent of a profile with only an instruction (H12). */
 export function launchPrincipal(
   chain: Chain,
   input: { sourceAgentId?: string | undefined; profileName: string; instruction: string },
@@ -69,10 +71,10 @@ export function launchPrincipal(
   return handOut(chain, caller, task, callOf('launch_principal'));
 }
 
-/** What a turn that nobody of the project handed over points back to. */
+/** The parent pointer of a turn that was launched from outside. */
 const nobody: Caller = { agentId: 'user', row: undefined };
 
-/** Asks a new agent of a profile; with history it gets what the asking agent has put out (H12). */
+/** Asks a new agent of a profile. With history, it gets the caller's current output (H12). */
 export function askExpert(
   chain: Chain,
   input: { sourceAgentId: string; profileName: string; question: string; includeHistory?: boolean | undefined },
@@ -85,7 +87,7 @@ export function askExpert(
   return handOut(chain, { agentId: input.sourceAgentId, row }, task, callOf('ask_expert'));
 }
 
-/** @throws NOT_FOUND for a caller that is no agent of the project. */
+/** Finds the calling agent. @throws NOT_FOUND */
 export function callerOf(chain: Chain, agentId: string): AgentRow {
   const row = agentNamed(chain, agentId);
   if (!row)
@@ -106,7 +108,7 @@ function taskOf(input: DelegateInput): Task {
   return { targetStrategy, targetRef: input.targetRef, instruction: input.instruction, contextBoxId: input.contextBoxId };
 }
 
-/** The one way in which a turn is handed out by itself. */
+/** Checks and dispatches a single task. */
 function handOut(chain: Chain, caller: Caller, task: Task, call: Call): DispatchedOne {
   return chain.artifacts.transaction(() => {
     const prepared = prepare(chain, caller, task);
@@ -119,9 +121,10 @@ function handOut(chain: Chain, caller: Caller, task: Task, call: Call): Dispatch
 }
 
 const depthBelow = (caller: Caller): number => (caller.row?.depth ?? 0) + 1;
+/** Whether the caller is at the maximum depth. */
 export const isTooDeep = (caller: Caller): boolean => depthBelow(caller) >= deepestDelegation;
 
-/** Finds a task's target and boxes and asks whether it may be. Writes nothing. */
+/** Checks a task: its target, boxes, policy and depth. Writes nothing. */
 export function prepare(chain: Chain, caller: Caller, task: Task): Prepared {
   const { targetStrategy: strategy, targetRef } = task;
   const agent = strategy === 'new' ? undefined : targetAgent(chain, strategy, targetRef);
@@ -153,14 +156,14 @@ function profileOfAgent(chain: Chain, agent: AgentRow): Prepared['profile'] {
   return { name: named?.name ?? agent.displayName, profileBoxId: agent.profileBoxId, boxNo: agent.profile };
 }
 
-/** Box ids in order, each once, without empty ones. @throws NOT_FOUND for one that the project does not have. */
+/** Box ids in order, without repeats and empty ones. @throws NOT_FOUND for an unknown box. */
 export function validBoxes(chain: Chain, boxIds: readonly (string | null | undefined)[]): string[] {
   const each = [...new Set(boxIds.filter((boxId) => boxId !== undefined && boxId !== null && boxId !== ''))] as string[];
   for (const boxId of each) if (!boxNamed(chain, boxId)) throw notFound(boxId, `inherit_context: box not found: ${boxId}`);
   return each;
 }
 
-/** Packs the context, makes the agent where there is none, and hands it the turn. Call inside a transaction. */
+/** Packs the context, creates the agent if needed, and dispatches the turn. Call it inside a transaction. */
 export function dispatch(
   chain: Chain,
   caller: Caller,
@@ -177,7 +180,7 @@ export function dispatch(
   });
   const output: BoxPlace = insertBox(chain, []);
   const target = agent && task.targetStrategy === 'reuse' ? agent : madeAgent(chain, caller, profile, agent);
-  // H14: what the caller has done so far is committed, so that the new chain can begin there.
+  // H14: commit the caller's output, so that the new chain can start from it.
   const fromCommit = caller.row ? commitOutput(chain, agentOf(chain, caller.agentId), 'tool_call') : null;
   return dispatchTurn(chain, target, {
     depth: depthBelow(caller),
@@ -194,7 +197,7 @@ export function dispatch(
   });
 }
 
-/** A new agent belongs to its maker; a clone to what it was made from. */
+/** The parent of a new agent is the caller; of a clone, the cloned agent. */
 const madeAgent = (chain: Chain, caller: Caller, profile: Prepared['profile'], cloned: AgentRow | undefined): AgentRow =>
   insertAgent(chain, {
     agentId: `${profile.profileBoxId.toLowerCase()}_${newCardId(chain)}`,

@@ -20,7 +20,7 @@ export interface NewTurn {
   readonly fromCommit: CommitSeq | null;
 }
 
-/** Hands an agent a turn: at once where it is idle, else it waits in line (H11). Call inside a transaction. */
+/** Gives a turn to an agent. It starts now if the agent is idle, else it is queued (H11). Call it inside a transaction. */
 export function dispatchTurn(chain: Chain, agent: AgentRow, turn: NewTurn): TurnRow {
   const { rowId } = chain.db.run(
     `INSERT INTO agentTurn (project, agentTurnId, agent, status, depth, context, output, profile, source, tool, strategy, parentTurn, batch, taskIndex,
@@ -46,7 +46,7 @@ export function dispatchTurn(chain: Chain, agent: AgentRow, turn: NewTurn): Turn
   return turnAt(chain, rowId);
 }
 
-/** The agent takes up a turn: its epoch rises, its chain gets the turn's input. */
+/** Starts a turn: increments the agent's epoch and commits the turn's input. */
 function lease(chain: Chain, agent: number, turn: number): void {
   chain.db.run("UPDATE agent SET status = 'dispatched', epoch = epoch + 1, turn = ? WHERE no = ? AND status = 'idle'", turn, agent);
   chain.db.run("UPDATE agentTurn SET status = 'dispatched', startedAt = ? WHERE no = ?", chain.clock(), turn);
@@ -54,7 +54,7 @@ function lease(chain: Chain, agent: number, turn: number): void {
   chain.db.run('UPDATE agentTurn SET startCommit = ? WHERE no = ?', start, turn);
 }
 
-/** Ends a turn whatever it does, also one that waits in line. Call inside a transaction. */
+/** Ends a turn in any state, queued ones included. Call it inside a transaction. */
 export function end(chain: Chain, row: TurnRow, status: EndStatus, error?: string): AgentTurn {
   const isHead = row.headTurn === row.no;
   const tip = isHead ? commitOutput(chain, agentAt(chain, row.agent), 'turn_boundary') : null;
@@ -90,8 +90,8 @@ export interface BatchRow {
 const hasEnded = (row: TurnRow): row is TurnRow & { status: EndStatus } => endStatuses.some((status) => status === row.status);
 
 /**
- * Ends a batch whose turns have all ended, or one of which failed where that is enough. Whoever closes it first has
- * closed it. Call inside a transaction.
+ * Ends a batch if all its turns have ended, or if one failed and the batch is fail-fast. A closed batch stays closed. Call it
+ * inside a transaction.
  */
 function joinBatch(chain: Chain, batch: number): void {
   const row = chain.db.one<BatchRow>('SELECT * FROM batch WHERE no = ? AND project = ?', batch, chain.project);
@@ -103,13 +103,14 @@ function joinBatch(chain: Chain, batch: number): void {
   close(chain, row, isFailed ? 'failed' : joinedStatus(ended.map((turn) => turn.status)), turns, 'canceled');
 }
 
-/** All well, some of it, or the worst that happened. */
+/** The status of a batch: success, partial success, or the worst status of its turns. */
 function joinedStatus(statuses: readonly EndStatus[]): EndStatus {
   if (statuses.every((status) => status === 'success')) return 'success';
   if (statuses.includes('success')) return 'partial';
   return (['failed', 'timeout', 'partial'] as const).find((status) => statuses.includes(status)) ?? 'failed';
 }
 
+/** Closes a batch with a status, and ends its open turns with the status `rest`. */
 export function close(chain: Chain, row: BatchRow, status: EndStatus, turns: readonly TurnRow[], rest: EndStatus): void {
   chain.db.run("UPDATE batch SET status = ?, endedAt = ? WHERE no = ? AND status = 'running'", status, chain.clock(), row.no);
   for (const turn of turns) if (!hasEnded(turn)) end(chain, turn, rest, `the batch ${row.batchId} ended as ${status}`);

@@ -1,12 +1,14 @@
-// handover: what one agent gives another. Packing by rules, the calls that hand out turns, the turns themselves, and
-// where they meet the chain: a turn's input and output are commits of its agent. Every call reuses the one before it:
-// plan -> pack -> packWithInstruction -> delegate -> fork, launch and ask. Rules H1 to H17 of test/spec/handover.md live here.
+// handover: delegation between agents. Packs a context by rules, dispatches turns, and commits each turn's input and output
+// on its agent's chain. Each call builds on the one before: plan -> pack -> packWithInstruction -> delegate -> forkJoin,
+// launchPrincipal and askExpert. The rules are in test/spec/handover.md.
 export { agentNamed, agentOf, currentOutput, registerAgent, toAgent } from './agents.js';
 export { type BatchOptions, batchOf, forkJoin } from './batches.js';
+export { type CallReply, type CardCall, callsOfTurn, recordCall, recordReply, type SentCall } from './calls.js';
 export { askExpert, delegate, launchPrincipal, validBoxes } from './delegate.js';
 export { handoverMap } from './map.js';
 export { type PackInput, pack, packWithInstruction, previewPack } from './pack.js';
+export { modelCards } from './pinned.js';
 export { type Request, renderPrompt, requestOf, stepBudget } from './request.js';
 export { submitted } from './submit.js';
-export { turnsOf } from './turn-rows.js';
-export { answerTurn, beginTurn, finishTurn, modelCards, outcomeOf, submitTurn, suspendTurn, turnInput, writeTurn } from './turns.js';
+export { newestCommitOf, type TurnRow, toTurn, turnNamed, turnsOf, turnsOfCommits } from './turn-rows.js';
+export { answerTurn, beginTurn, finishTurn, inputOf, outcomeOf, submitTurn, suspendTurn, turnInput, writeTurn } from './turns.js';

@@ -7,7 +7,7 @@ import { allTurns, toTurn } from './turn-rows.js';
 
 const shownLength = 200;
 
-/** Every agent and every turn that was handed to one, oldest first: the picture of who handed what to whom. */
+/** All agents and their turns, oldest first: who delegated what to whom. */
 export function handoverMap(chain: Chain): { agents: Agent[]; turns: (AgentTurn & { cards: number; instruction?: string })[] } {
   const turns = allTurns(chain).map((row) => {
     const ids = idsAt(chain, row.context);

@@ -11,7 +11,7 @@ export interface Packed {
   readonly attachedCardIds: string[];
 }
 
-/** Packs a context box for another agent (H1 to H6): all of it, or nothing. */
+/** Packs a context box for another agent (H1 to H6), completely or not at all. @throws BAD_REQUEST, NOT_FOUND */
 export function pack(chain: Chain, input: PackInput): Packed {
   return chain.db.transaction(() => {
     const plan = planPack(chain, input);
@@ -33,7 +33,7 @@ const originOf = (run: Run): { reason: Run['reason']; argument?: string; boxId?:
   ...(run.reason === 'inherited' && { boxId: run.boxId }),
 });
 
-/** What `pack` would write, card by card, with the reason for each. */
+/** Previews the cards that `pack` would write, with the reason for each. */
 export function previewPack(
   chain: Chain,
   input: PackInput,
@@ -79,7 +79,7 @@ export interface InstructionInput {
   readonly inheritBoxIds?: readonly (string | null)[] | null | undefined;
 }
 
-/** The fixed recipe of every delegation (H7): the instruction, the source boxes, and the pointer to the parent. */
+/** Packs the context of a delegation (H7): the instruction, the source boxes and the parent pointer. */
 export function packWithInstruction(chain: Chain, input: InstructionInput): Packed {
   const boxes = (input.inheritBoxIds ?? []).filter((boxId) => boxId !== null && boxId !== '');
   return pack(chain, {

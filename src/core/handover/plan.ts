@@ -7,17 +7,17 @@ export interface PackInput {
   readonly toolSuffix: string;
   readonly sourceAgentId: string;
   readonly arguments: Readonly<Record<string, unknown>>;
-  /** The rules, in the seed's words; none, or an empty one, cannot name a profile. */
+  /** The handover rules. Without rules, the arguments must name the profile. */
   readonly handover?: Readonly<Record<string, unknown>> | null | undefined;
 }
 
-/** Cards that a packed box gets for one reason, in the order of the box. */
+/** Cards that one rule adds to the box, in order. */
 export type Run =
   | { readonly reason: 'argument'; readonly argument: string; readonly card: NewCard }
   | { readonly reason: 'inherited'; readonly argument: string; readonly boxId: string; readonly cardIds: readonly string[] }
   | { readonly reason: 'parent'; readonly card: NewCard };
 
-/** A packed box before it is written. */
+/** The content of a packed box before it is written. */
 export interface PackPlan {
   readonly profile: Profile;
   readonly runs: readonly Run[];
@@ -25,9 +25,9 @@ export interface PackPlan {
 }
 
 /**
- * What packing would put together, by the rules in their order: the profile (H1), cards from arguments (H2), cards of
- * boxes that arguments name (H3), the pointer to who hands over (H4). Reads, and writes nothing.
- * @throws BAD_REQUEST, NOT_FOUND as the rules say.
+ * Plans a packed box in the order of the rules: the profile (H1), cards from arguments (H2), cards of boxes named by
+ * arguments (H3), the parent pointer (H4). Writes nothing.
+ * @throws BAD_REQUEST, NOT_FOUND as in the rules.
  */
 export function planPack(chain: Chain, input: PackInput): PackPlan {
   const { handover } = input;
@@ -41,7 +41,7 @@ export function planPack(chain: Chain, input: PackInput): PackPlan {
   return { profile, runs: [...packed, ...inherited, ...parent], dropped };
 }
 
-/** A member that is an object, or an empty one where there is none. */
+/** A member of an object, or an empty object. */
 function objectAt(of: JsonObject | Readonly<Record<string, unknown>>, key: string, path: string): JsonObject {
   const member = of[key];
   if (member === undefined || member === null) return {};
@@ -49,7 +49,7 @@ function objectAt(of: JsonObject | Readonly<Record<string, unknown>>, key: strin
   return member;
 }
 
-/** H1: the argument's name if it says something, else the handover's. */
+/** H1: the profile name of the arguments, else of the handover. */
 function targetProfile(chain: Chain, args: PackInput['arguments'], handover: Readonly<Record<string, unknown>>): Profile {
   const config = isObject(handover.target_profile_config) ? handover.target_profile_config : {};
   const name = nameIn(args.profile_name) || nameIn(config.profile_name);
@@ -61,7 +61,7 @@ function targetProfile(chain: Chain, args: PackInput['arguments'], handover: Rea
 
 const nameIn = (value: unknown): string => (value === undefined || value === null ? '' : textOf(value).trim());
 
-/** H2: strings as they are, all else as its JSON. */
+/** H2: strings stay, everything else becomes JSON text. */
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
 
 const resultFields = 'task.result_fields';
@@ -89,7 +89,7 @@ function cardsFromArguments({ arguments: args, toolSuffix }: PackInput, rules: J
   });
 }
 
-/** A rule may say anything of its card; what it makes is held to what every card is held to. */
+/** Builds the card of a rule. It must pass the same checks as every card. */
 function wellFormed(card: unknown): NewCard {
   const read = cardInput.safeParse(card);
   if (read.success) return read.data;
@@ -117,7 +117,7 @@ function fieldOf(item: unknown): { name: string; description: string } {
   return { name: name.trim(), description: (description ?? '').trim() };
 }
 
-/** H3: boxes in the order of the arguments, ids in the order of the boxes, each once, at its first place. */
+/** H3: ids in the order of arguments and boxes, each at its first position only. */
 function inheritedCards(
   chain: Chain,
   args: PackInput['arguments'],
@@ -149,7 +149,7 @@ function inheritedCards(
   return { runs, dropped };
 }
 
-/** The box ids that an argument names. @throws BAD_REQUEST naming the argument. */
+/** The box ids in an argument. @throws BAD_REQUEST with the argument. */
 function boxIdsIn(value: unknown, argument: string): string[] {
   const wrong = (): Error => badRequest(`arguments.${argument}`, `inherit_context.${argument} must be a box_id or list[box_id]`);
   const idOf = (item: unknown): string => {
@@ -160,7 +160,7 @@ function boxIdsIn(value: unknown, argument: string): string[] {
   return Array.isArray(value) ? value.map(idOf) : [idOf(value)];
 }
 
-/** Card ids of boxes by box, in one query; a box that the project does not have is not in the map. */
+/** Card ids by box, in one query. Unknown boxes are missing in the map. */
 function idsOfBoxes(chain: Chain, boxIds: readonly string[]): ReadonlyMap<string, string[]> {
   const parts = chain.db.all<{ boxId: string; cardIds: string | null }>(
     `SELECT b.boxId, p.cardIds FROM json_each(?) j JOIN box b ON b.project = ? AND b.boxId = j.value
@@ -177,7 +177,7 @@ function idsOfBoxes(chain: Chain, boxIds: readonly string[]): ReadonlyMap<string
   return contents;
 }
 
-/** H4: from whom it comes. */
+/** H4: the parent pointer. */
 const parentPointer = (sourceAgentId: string): NewCard => ({
   type: 'meta.parent_pointer',
   content: { kind: 'json', data: { parent_agent_id: sourceAgentId } },

@@ -2,8 +2,8 @@ import { isObject, type Json, StemmaError } from '../base/index.js';
 import type { Card } from '../contract/index.js';
 
 /**
- * Whether the caller's profile lets it delegate to the target's (H9): `delegation_policy.target_profiles` lists profiles
- * by exact name, null for any; `target_tags` asks for one tag in common. A profile without a policy lets everything.
+ * Checks the delegation policy of the caller's profile (H9). `delegation_policy.target_profiles` lists allowed profiles by
+ * exact name, null for any. `target_tags` needs one common tag. A profile without a policy allows everything.
  * @throws UNAUTHORIZED
  */
 export function allowDelegation(caller: Card | undefined, target: { readonly name: string; readonly card: Card | undefined }): void {

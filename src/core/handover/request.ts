@@ -1,24 +1,25 @@
 import { badRequest, isObject, stringAt } from '../base/index.js';
+import { isCallRecord } from '../cards/index.js';
 import type { Card, Message } from '../contract/index.js';
 import { spacedJson, textOfContent } from '../formats/index.js';
 
-/** A call to a model, as cards make it. */
+/** A model request made from cards. */
 export interface Request {
   readonly messages: Message[];
   readonly tools: Record<string, unknown>[] | null;
 }
 
 export interface RequestInput {
-  /** What the model sees, in order. */
+  /** The cards that the model sees, in order. */
   readonly cards: readonly Card[];
   readonly profile: Card | undefined;
   readonly agentId: string;
   readonly tools: readonly Record<string, unknown>[];
-  /** What follows the prompt: skills, uploaded files. */
+  /** Text after the prompt: skills, uploaded files. */
   readonly appendix?: string | undefined;
 }
 
-/** The prompt first, then the cards as messages; fields that the result must have stand in the prompt (H16). */
+/** Builds a request: the prompt with the required result fields, then the cards as messages (H16). */
 export function requestOf({ cards, profile, agentId, tools, appendix }: RequestInput): Request {
   const data = profile?.content.kind === 'json' && isObject(profile.content.data) ? profile.content.data : {};
   const prompt = renderPrompt(stringAt(data, 'system_prompt_template') ?? '', {
@@ -32,14 +33,14 @@ export function requestOf({ cards, profile, agentId, tools, appendix }: RequestI
   const allowed = Array.isArray(data.allowed_tools) ? data.allowed_tools : undefined;
   const offered = allowed ? tools.filter((tool) => allowed.includes(nameOfTool(tool)) || nameOfTool(tool) === finalTool) : [...tools];
   return {
-    messages: [{ role: 'system', content: system }, ...messagesOf(cards.filter((card) => card.type !== 'task.result_fields'))],
+    messages: [{ role: 'system', content: system }, ...messagesOf(cards)],
     tools: offered.length ? offered : null,
   };
 }
 
 /**
- * A prompt's template with its `{names}` filled in; a name that is not known stays as it stands, `{{` and `}}` are braces.
- * @throws BAD_REQUEST for a brace without its other one.
+ * Fills the `{names}` of a prompt template. Unknown names stay; `{{` and `}}` are literal braces.
+ * @throws BAD_REQUEST for an unbalanced brace.
  */
 export function renderPrompt(template: string, names: Readonly<Record<string, string>>): string {
   const rendered = template.replace(/\{\{|\}\}|\{([^{}]*)\}|[{}]/g, (found: string, name: string | undefined) => {
@@ -51,11 +52,14 @@ export function renderPrompt(template: string, names: Readonly<Record<string, st
   return rendered.trim();
 }
 
-/** Cards as messages, in their order. The role is the metadata's, whoever the author is (B3). */
+/**
+ * Converts cards to messages. The role comes from the metadata, not from the author (B3). Records of calls are no messages (B17), and result
+ * fields are part of the prompt.
+ */
 export function messagesOf(cards: readonly Card[]): Message[] {
   return cards.flatMap((card): Message[] => {
     const { role } = card.metadata;
-    if (card.type === 'sys.tools') return [];
+    if (isCallRecord(card) || card.type === 'task.result_fields') return [];
     if (card.toolCalls?.length) {
       const reasoning = card.metadata.reasoning_content;
       return [
@@ -73,7 +77,7 @@ export function messagesOf(cards: readonly Card[]): Message[] {
   });
 }
 
-/** A success is its result, a failure its error and nothing else. */
+/** The message text of a result: its result if it succeeded, else only its error. */
 function resultText(card: Card): string {
   const data = card.content.kind === 'json' && isObject(card.content.data) ? card.content.data : undefined;
   if (data?.status === undefined) return textOfContent(card.content);
@@ -84,7 +88,7 @@ function resultText(card: Card): string {
 
 const longestStream = 4_000;
 
-/** What a command printed is cut in a message; the card keeps it. */
+/** Shortens command output in a message. The card keeps the full output. */
 const cutStreams = (result: unknown): unknown =>
   isObject(result)
     ? Object.fromEntries(
@@ -99,7 +103,7 @@ const finalTool = 'submit_result';
 const nameOfTool = (tool: unknown): string | undefined =>
   typeof tool === 'string' ? tool : isObject(tool) ? (stringAt(tool.function, 'name') ?? stringAt(tool, 'name')) : undefined;
 
-/** What a model is told when its steps run out, and the tools that it has left. Never stored. */
+/** The notice and the remaining tools for a model that runs out of steps. It is not stored. */
 export function stepBudget<Tool>(stepCount: number, maxSteps: number, tools: readonly Tool[]): { message?: string; tools: Tool[] } {
   const left = maxSteps - stepCount;
   if (left === 2)

@@ -3,8 +3,8 @@ import type { NewCard } from '../cards/index.js';
 import type { CardContent } from '../contract/index.js';
 
 /**
- * What a call of `submit_result` comes to: its result and the deliverable, or the refusal that the model gets back.
- * `required` are the fields that the task asks for, in their order.
+ * Handles a call of `submit_result`: returns its result and the deliverable, or the refusal for the model. `required` lists
+ * the fields of the task, in order.
  */
 export function submitted(
   args: Readonly<Record<string, unknown>>,
@@ -49,7 +49,7 @@ const resultCard = (toolCallId: string, data: Record<string, unknown>): NewCard 
   metadata: { role: 'tool', function_name: 'submit_result' },
 });
 
-/** The required fields in the task's order, then the others in the model's; values as texts. */
+/** Required fields in task order, then the other fields; values as text. */
 function ordered(fields: readonly Readonly<Record<string, Json>>[], required: readonly string[]): Json[] {
   const named = fields.map((field) => ({ name: stringAt(field, 'name') ?? '', value: textOf(field.value) }));
   const first = required.flatMap((name) => named.find((field) => field.name === name) ?? []);

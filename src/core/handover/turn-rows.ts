@@ -3,7 +3,7 @@ import type { Chain } from '../chain/index.js';
 import type { AgentTurn, Strategy, TurnStatus } from '../contract/index.js';
 import { agentOf } from './agents.js';
 
-/** A turn as its row. */
+/** A row of the `agentTurn` table. */
 export interface TurnRow {
   readonly no: number;
   readonly agentTurnId: string;
@@ -35,8 +35,10 @@ export interface TurnRow {
   readonly createdAt: number;
   readonly startedAt: number | null;
   readonly endedAt: number | null;
-  /** The agent's head, to see whether this turn is the one that it does. */
+  /** The agent's current turn. */
   readonly headTurn: number | null;
+  /** The newest commit of the agent. */
+  readonly tipId: ContextId | null;
   readonly epoch: number;
 }
 
@@ -44,37 +46,61 @@ const select = /* sql */ `
 SELECT t.no, t.agentTurnId, t.agent, a.agentId, t.status, t.depth, t.context, x.boxId AS contextBoxId, t.output, o.boxId AS outputBoxId,
        t.profile, p.boxId AS profileBoxId, t.source, t.tool, t.strategy, t.parentTurn, u.agentTurnId AS parentTurnId, t.batch, b.batchId,
        t.taskIndex, t.waiting, t.fromCommit, f.id AS fromId, s.id AS startId, e.id AS endId, t.committed, t.error, t.createdAt, t.startedAt,
-       t.endedAt, a.turn AS headTurn, a.epoch
+       t.endedAt, a.turn AS headTurn, n.id AS tipId, a.epoch
   FROM agentTurn t JOIN agent a ON a.no = t.agent JOIN box x ON x.no = t.context JOIN box o ON o.no = t.output
        LEFT JOIN box p ON p.no = t.profile LEFT JOIN agentTurn u ON u.no = t.parentTurn LEFT JOIN batch b ON b.no = t.batch
-       LEFT JOIN context f ON f.seq = t.fromCommit LEFT JOIN context s ON s.seq = t.startCommit LEFT JOIN context e ON e.seq = t.endCommit`;
+       LEFT JOIN context f ON f.seq = t.fromCommit LEFT JOIN context s ON s.seq = t.startCommit LEFT JOIN context e ON e.seq = t.endCommit
+       LEFT JOIN context n ON n.seq = a.tip`;
 
+/** Reads a turn by its row number. */
 export function turnAt(chain: Chain, no: number): TurnRow {
   const row = chain.db.one<TurnRow>(`${select} WHERE t.no = ? AND t.project = ?`, no, chain.project);
-  if (!row) throw new Error(`turn row ${no} is named but not there`);
+  if (!row) throw new Error(`Turn row ${no} does not exist.`);
   return row;
 }
 
-/** @throws NOT_FOUND */
+/** Reads a turn by its id. @throws NOT_FOUND */
 export function turnNamed(chain: Chain, agentTurnId: string): TurnRow {
   const row = chain.db.one<TurnRow>(`${select} WHERE t.project = ? AND t.agentTurnId = ?`, chain.project, agentTurnId);
-  if (!row) throw notFound(agentTurnId, `no turn ${agentTurnId} is in this project`);
+  if (!row) throw notFound(agentTurnId, `This project has no turn ${agentTurnId}.`);
   return row;
 }
 
+/** The agent turn to which each of these commits belongs. Commits of other turns are missing in the map. */
+export function turnsOfCommits(chain: Chain, seqs: readonly CommitSeq[]): ReadonlyMap<CommitSeq, TurnRow> {
+  // A batch reuses an agent at most once, so the agent and the batch name one turn.
+  const found = chain.db.all<{ seq: CommitSeq; turn: number }>(
+    `SELECT c.seq, t.no AS turn FROM context c JOIN agent a ON a.project = c.project AND a.agentId = c.principal JOIN agentTurn t ON t.agent = a.no
+       LEFT JOIN batch b ON b.no = t.batch
+      WHERE c.project = ? AND c.seq IN (SELECT value FROM json_each(?)) AND (t.agentTurnId = c.threadId OR b.batchId = c.threadId)`,
+    chain.project,
+    JSON.stringify(seqs),
+  );
+  const rows = new Map([...new Set(found.map(({ turn }) => turn))].map((no) => [no, turnAt(chain, no)]));
+  return new Map(found.map(({ seq, turn }) => [seq, rows.get(turn) as TurnRow]));
+}
+
+/** The newest commit of a turn: its last one, or the agent's newest while the turn is open. Null for a turn that was never started. */
+export const newestCommitOf = (row: TurnRow): ContextId | null => row.endId ?? (row.headTurn === row.no ? row.tipId : null) ?? row.startId;
+
+/** The turns of a batch, in task order. */
 export const turnsOfBatch = (chain: Chain, batch: number): TurnRow[] =>
   chain.db.all<TurnRow>(`${select} WHERE t.batch = ? AND t.project = ? ORDER BY t.taskIndex`, batch, chain.project);
+/** All turns of the project, oldest first. */
 export const allTurns = (chain: Chain): TurnRow[] => chain.db.all<TurnRow>(`${select} WHERE t.project = ? ORDER BY t.no`, chain.project);
+/** The turns of an agent, oldest first. */
 export const turnsOf = (chain: Chain, agentId: string): AgentTurn[] =>
   chain.db.all<TurnRow>(`${select} WHERE t.agent = ? ORDER BY t.no`, agentOf(chain, agentId).no).map(toTurn);
 
-/** What a suspended turn waits for, and what has come. */
+/** The calls that a suspended turn waits for, and the results so far. */
 export interface Waiting {
   readonly calls: readonly string[];
   readonly came: readonly (readonly [status: string, after: string])[];
 }
+/** Parses the waiting state of a turn. */
 export const waitingOf = (row: TurnRow): Waiting => (row.waiting === null ? { calls: [], came: [] } : (JSON.parse(row.waiting) as Waiting));
 
+/** Converts a row to the turn of the contract. */
 export function toTurn(row: TurnRow): AgentTurn {
   const { calls } = waitingOf(row);
   return {

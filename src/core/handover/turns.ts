@@ -1,8 +1,11 @@
 import { badRequest, isObject, StemmaError, stringAt } from '../base/index.js';
-import { addCards, appendToBox, boxAt, cardsInOrder, idsAt, type NewCard, profileInBox, seenByModel } from '../cards/index.js';
+import { addCards, appendToBox, idsAt, type NewCard } from '../cards/index.js';
 import type { Chain } from '../chain/index.js';
-import { type AgentTurn, type Card, type EndStatus, endStatuses, type TurnStatus } from '../contract/index.js';
+import { type AgentTurn, type Card, type EndStatus, endStatuses, type Message, type TurnStatus } from '../contract/index.js';
+import { recordCall, type SentCall } from './calls.js';
+import { recommitInput } from './commits.js';
 import { end } from './ending.js';
+import { pinInput, turnCards } from './pinned.js';
 import { type Request, requestOf, stepBudget } from './request.js';
 import { submitted } from './submit.js';
 import { type TurnRow, toTurn, turnAt, turnNamed, type Waiting, waitingOf } from './turn-rows.js';
@@ -13,8 +16,8 @@ interface Named {
 }
 
 /**
- * The turn, if its agent does it now and the answer is not of an epoch that is over (H13).
- * @throws CONFLICT, and nothing changes.
+ * Returns the turn if it is its agent's current turn and the epoch is current (H13).
+ * @throws CONFLICT
  */
 function current(chain: Chain, { agentTurnId, turnEpoch }: Named, allowed: readonly TurnStatus[]): TurnRow {
   const row = turnNamed(chain, agentTurnId);
@@ -36,18 +39,24 @@ function move(chain: Chain, row: TurnRow, status: 'running' | 'suspended', waiti
   chain.db.run('UPDATE agent SET status = ?, epoch = epoch + ? WHERE no = ?', status, epochs, row.agent);
 }
 
-/** The turn's first step begins. @throws CONFLICT */
+/** Starts the first step of a turn and pins its input (H18). @throws CONFLICT */
 export function beginTurn(chain: Chain, named: Named): AgentTurn {
   return chain.db.transaction(() => {
     const row = current(chain, named, ['dispatched']);
+    begin(chain, row);
     move(chain, row, 'running', null);
     return toTurn(turnAt(chain, row.no));
   });
 }
 
+/** Pins the input. Where a card was deleted or expired since the dispatch, the chain gets the input again. */
+function begin(chain: Chain, row: TurnRow): void {
+  if (pinInput(chain, row)) recommitInput(chain, row, turnCards(chain, row).context);
+}
+
 const open: readonly TurnStatus[] = ['dispatched', 'running', 'suspended'];
 
-/** Adds cards to the turn's output box: the only box that grows during a turn (B9). @throws CONFLICT */
+/** Adds cards to the turn's output box, the only box that can grow during a turn (B9). @throws CONFLICT */
 export function writeTurn(chain: Chain, input: Named & { cards: readonly NewCard[] }): { turn: AgentTurn; cards: Card[] } {
   return chain.db.transaction(() => {
     const row = current(chain, input, open);
@@ -57,6 +66,7 @@ export function writeTurn(chain: Chain, input: Named & { cards: readonly NewCard
 }
 
 function putOut(chain: Chain, row: TurnRow, given: readonly NewCard[]): Card[] {
+  begin(chain, row);
   const author = row.agentId;
   const cards = addCards(
     chain,
@@ -70,7 +80,7 @@ function putOut(chain: Chain, row: TurnRow, given: readonly NewCard[]): Card[] {
   return cards;
 }
 
-/** @throws CONFLICT */
+/** Suspends a turn until its tool calls have results. @throws CONFLICT */
 export function suspendTurn(chain: Chain, input: Named & { toolCallIds: readonly string[] }): AgentTurn {
   return chain.db.transaction(() => {
     const row = current(chain, input, ['running']);
@@ -79,7 +89,7 @@ export function suspendTurn(chain: Chain, input: Named & { toolCallIds: readonly
   });
 }
 
-/** Where a turn goes when the results that it waited for are there (H13): on, or to its end in the first failure that ends it. */
+/** Decides how a turn continues after all its results (H13): it resumes, or it ends with the first terminating result. */
 export function outcomeOf(results: readonly (readonly [status: string, after: string])[]): { next: 'suspend' | 'terminate'; taskStatus: EndStatus } {
   const ending = results.filter(([, after]) => after === 'terminate');
   const failure = ending.find(([status]) => status !== 'success')?.[0];
@@ -89,7 +99,7 @@ export function outcomeOf(results: readonly (readonly [status: string, after: st
   };
 }
 
-/** A result for a call that the turn waits for. @throws CONFLICT; BAD_REQUEST where no such call is waited for. */
+/** Adds a result to a suspended turn. @throws CONFLICT; BAD_REQUEST if the turn does not wait for this call. */
 export function answerTurn(chain: Chain, input: Named & { card: NewCard }): { turn: AgentTurn; card: Card } {
   return chain.artifacts.transaction(() => {
     const row = current(chain, input, ['suspended']);
@@ -113,54 +123,64 @@ export function answerTurn(chain: Chain, input: Named & { card: NewCard }): { tu
   });
 }
 
-/** Ends a turn: what it put out and is not committed yet becomes a commit of its agent's chain (H14). @throws CONFLICT */
+/** Ends a turn and commits its remaining output (H14). @throws CONFLICT */
 export function finishTurn(chain: Chain, input: Named & { status?: EndStatus | undefined; error?: string | undefined }): AgentTurn {
   return chain.artifacts.transaction(() => end(chain, current(chain, input, open), input.status ?? 'success', input.error));
 }
 
-/** The ids that a model gets: the context as it is, then what the output adds (H15). */
-export function modelCards(context: readonly string[], output: readonly string[]): string[] {
-  const present = new Set(context);
-  return [...context, ...new Set(output.filter((id) => !present.has(id)))];
+export interface InputOptions {
+  readonly tools?: readonly Record<string, unknown>[] | undefined;
+  readonly appendix?: string | undefined;
+  readonly stepCount?: number | undefined;
+  readonly maxSteps?: number | undefined;
+  /** The model, the sampling settings and the tool choice. The default is the `llm_config` of the profile. */
+  readonly parameters?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** What the turn's model sees now, as a request (H15, H16). @throws NOT_FOUND */
-export function turnInput(
-  chain: Chain,
-  input: {
-    agentTurnId: string;
-    tools?: readonly Record<string, unknown>[] | undefined;
-    appendix?: string | undefined;
-    stepCount?: number | undefined;
-    maxSteps?: number | undefined;
-  },
-): Request & { cardIds: string[] } {
+export interface TurnInput extends Request {
+  readonly cardIds: string[];
+  readonly parameters: Record<string, unknown>;
+  /** The box with the record of this call. Missing if nothing was recorded. */
+  readonly requestBoxId?: string;
+}
+
+/**
+ * The model request of a turn (H15, H16). While the turn runs, the request is recorded as a call (H19), because its reader sends it to
+ * a model. A preview records nothing. @throws NOT_FOUND
+ */
+export function turnInput(chain: Chain, input: InputOptions & { agentTurnId: string; preview?: boolean | undefined }): TurnInput {
   const row = turnNamed(chain, input.agentTurnId);
-  const cards = seenCards(chain, row);
-  const profile = row.profileBoxId === null ? undefined : profileInBox(chain, row.profileBoxId);
-  const request = requestOf({ cards, profile, agentId: row.agentId, tools: input.tools ?? [], appendix: input.appendix });
-  const budget =
-    input.stepCount === undefined || input.maxSteps === undefined ? undefined : stepBudget(input.stepCount, input.maxSteps, request.tools ?? []);
-  return {
-    messages: budget?.message === undefined ? request.messages : [...request.messages, { role: 'system', content: budget.message }],
-    tools: budget ? budget.tools : request.tools,
-    cardIds: cards.map((card) => card.cardId),
-  };
+  if (input.preview || row.status !== 'running') return inputOf(chain, row, input).input;
+  return chain.db.transaction(() => {
+    const { input: request, sent } = inputOf(chain, row, input);
+    return { ...request, requestBoxId: recordCall(chain, row, { ...sent, source: 'input' }).requestBoxId };
+  });
 }
 
-const seenCards = (chain: Chain, row: TurnRow): Card[] =>
-  cardsInOrder(chain, modelCards(idsAt(chain, row.context), idsAt(chain, row.output))).filter(seenByModel);
+/** The request of a turn and what `recordCall` stores of it. */
+export function inputOf(chain: Chain, row: TurnRow, options: InputOptions): { input: TurnInput; sent: Omit<SentCall, 'source'> } {
+  const { context, output, profile } = turnCards(chain, row);
+  const cards = [...context, ...output];
+  const { tools = [], appendix, stepCount, maxSteps } = options;
+  const request = requestOf({ cards, profile, agentId: row.agentId, tools, appendix });
+  const budget = stepCount === undefined || maxSteps === undefined ? undefined : stepBudget(stepCount, maxSteps, request.tools ?? []);
+  const note = budget?.message;
+  const messages: Message[] = note === undefined ? request.messages : [...request.messages, { role: 'system', content: note }];
+  const config = profile?.content.kind === 'json' && isObject(profile.content.data) ? profile.content.data.llm_config : undefined;
+  const parameters = { ...(options.parameters ?? (isObject(config) ? config : {})) };
+  const left = budget ? budget.tools : request.tools;
+  const input = { messages, tools: left, parameters, cardIds: cards.map((card) => card.cardId) };
+  return { input, sent: { messages, tools: left?.length ? left : null, parameters, outputs: idsAt(chain, row.output).length, note } };
+}
 
-/** The turn's model says that it is done (H16); what is missing goes back to it as a failed result, and the turn goes on. */
+/** Handles the model's `submit_result` (H16). If fields are missing, the model gets a failed result and the turn continues. */
 export function submitTurn(
   chain: Chain,
   input: Named & { toolCallId: string; args: Readonly<Record<string, unknown>> },
 ): { turn: AgentTurn; complete: boolean; cards: Card[] } {
   return chain.artifacts.transaction(() => {
     const row = current(chain, input, ['dispatched', 'running']);
-    const asked = cardsInOrder(chain, idsAt(chain, boxAt(chain, row.contextBoxId).no))
-      .filter(seenByModel)
-      .findLast((card) => card.type === 'task.result_fields');
+    const asked = turnCards(chain, row).context.findLast((card) => card.type === 'task.result_fields');
     const required = asked?.content.kind === 'fields' ? asked.content.fields.map((field) => field.name) : [];
     const { complete, cards: made } = submitted(input.args, required, input.toolCallId);
     const cards = putOut(chain, row, made);

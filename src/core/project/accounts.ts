@@ -1,7 +1,7 @@
 import { badRequest } from '../base/index.js';
 import type { ProviderAccounts, Wire } from '../contract/index.js';
 
-/** What a person says of a provider. */
+/** The account settings of a provider. */
 export interface NewAccount {
   readonly id?: string | undefined;
   readonly title: string;
@@ -10,14 +10,14 @@ export interface NewAccount {
   readonly key?: string | undefined;
 }
 
-/** Who answers when a turn is run, and where their keys are: outside of core, with the process that has them. */
+/** The providers of model calls and their keys. The implementation is outside of core, in the process that has the keys. */
 export interface Accounts {
   list(): Promise<ProviderAccounts>;
   set(account: NewAccount): Promise<void>;
   remove(id: string): Promise<void>;
 }
 
-/** The accounts of an engine. @throws BAD_REQUEST where it was started without any. */
+/** The accounts of an engine. @throws BAD_REQUEST if it was started without them. */
 export function accountsOf(accounts: Accounts | undefined): Accounts {
   if (!accounts) throw badRequest('provider', 'this engine was started without providers');
   return accounts;

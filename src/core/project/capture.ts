@@ -1,26 +1,28 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseJson } from '../base/index.js';
 import type { Chain } from '../chain/index.js';
 import type { CaptureStatus, Runtime } from '../contract/index.js';
-import { follow, historyFolders, type Live, type LiveOptions, type LiveStatus } from '../intake/index.js';
-import type { Engine } from './engine.js';
-import type { Project } from './project.js';
+import { replaceFile } from '../files/index.js';
+import { follow, type Live, type LiveOptions, type LiveStatus } from '../follow/index.js';
+import type { AgentRoot } from '../import/index.js';
+import { historyFolders } from '../import/index.js';
 
 /** The live capture of one project: at most one watch at a time. */
 export interface Capture {
   watch(options: LiveOptions): Promise<void>;
   status(): LiveStatus;
-  /** `end`: what is there of the files that changed is taken in, as their sessions' end. */
+  /** With `end`, the rest of all changed files is captured as the end of their sessions. */
   stop(end: boolean): Promise<void>;
   close(): void;
 }
 
 const idle: LiveStatus = { watching: false, since: null, places: [], files: [], checkpoints: 0, last: null, problems: [] };
 
+/** Creates the live capture of a project. It follows nothing before `watch`. */
 export function openCapture(chain: Chain): Capture {
   let live: Live | undefined;
-  /** What the last watch brought, after its end. */
+  /** The result of the last watch, after its end. */
   let ended = idle;
   const end = async (): Promise<void> => {
     const before = live;
@@ -42,6 +44,16 @@ export function openCapture(chain: Chain): Capture {
   };
 }
 
+/** What live capture needs of an engine. */
+interface CaptureEngine {
+  readonly options: { readonly agentRoots: readonly AgentRoot[]; readonly isRunning?: LiveOptions['isRunning'] };
+  readonly captured: Wanted;
+}
+interface CapturedProject {
+  readonly dir: string;
+  readonly capture: Capture;
+}
+
 export interface WatchInput {
   readonly paths?: readonly string[] | undefined;
   readonly agents?: readonly Runtime[] | undefined;
@@ -49,12 +61,16 @@ export interface WatchInput {
   readonly cwd?: string | undefined;
   readonly granularity?: 'turn_boundary' | 'tool_call' | undefined;
   readonly remember?: boolean | undefined;
+  /** Who works, on which ticket and machine: recorded with every commit. */
+  readonly principal?: string | undefined;
+  readonly ticketId?: string | undefined;
+  readonly machine?: string | undefined;
 }
 
-/** Follows the named paths, else the histories of the named agents, else of all that Stemma knows (contract, `capture.watch`). */
-export async function watchAgents(engine: Engine, project: Project, input: WatchInput): Promise<CaptureStatus> {
+/** Follows the given paths, else the histories of the given agents, else those of all known agents. */
+export async function watchAgents(engine: CaptureEngine, project: CapturedProject, input: WatchInput): Promise<CaptureStatus> {
   const { agentRoots, isRunning } = engine.options;
-  // An agent that is not there yet may come while it is waited for.
+  // An agent may be installed later.
   const own = agentRoots.filter(({ agent }) => input.agents?.includes(agent) ?? true);
   await project.capture.watch({
     places: input.paths?.map((path) => ({ path })) ?? own.flatMap((place) => historyFolders(place).map((path) => ({ path, agent: place.agent }))),
@@ -62,6 +78,7 @@ export async function watchAgents(engine: Engine, project: Project, input: Watch
     cwd: input.cwd,
     granularity: input.granularity ?? 'turn_boundary',
     isRunning,
+    signed: { principal: input.principal, ticketId: input.ticketId, machine: input.machine },
   });
   if (input.remember) engine.captured.set(project.dir, true);
   return captureStatus(engine, project);
@@ -72,23 +89,26 @@ export interface StopInput {
   readonly remember?: boolean | undefined;
 }
 
-export async function stopWatching(engine: Engine, project: Project, input: StopInput): Promise<CaptureStatus> {
+/** Ends the live capture of a project. */
+export async function stopWatching(engine: CaptureEngine, project: CapturedProject, input: StopInput): Promise<CaptureStatus> {
   await project.capture.stop(input.end ?? false);
   if (input.remember) engine.captured.set(project.dir, false);
   return captureStatus(engine, project);
 }
 
-export const captureStatus = (engine: Engine, project: Project): CaptureStatus => ({
+/** The state of a project's live capture, and whether it starts with the project. */
+export const captureStatus = (engine: CaptureEngine, project: CapturedProject): CaptureStatus => ({
   ...project.capture.status(),
   wanted: engine.captured.has(project.dir),
 });
 
-/** Which projects follow the agents of this machine whenever they are open, as the person last chose: a list in Stemma's own folder. */
+/** The projects that follow this machine's agents whenever they are open: a list in Stemma's data folder. */
 export interface Wanted {
   has(dir: string): boolean;
   set(dir: string, wanted: boolean): void;
 }
 
+/** Reads the list in Stemma's data folder. */
 export function openWanted(dataDir: string): Wanted {
   const file = join(dataDir, 'capture.json');
   const read = (): string[] => {
@@ -100,7 +120,7 @@ export function openWanted(dataDir: string): Wanted {
     set: (dir, wanted) => {
       const known = read();
       if (known.includes(dir) === wanted) return;
-      writeFileSync(file, `${JSON.stringify(wanted ? [...known, dir] : known.filter((other) => other !== dir), null, 2)}\n`, { mode: 0o600 });
+      replaceFile(file, `${JSON.stringify(wanted ? [...known, dir] : known.filter((other) => other !== dir), null, 2)}\n`);
     },
   };
 }

@@ -1,13 +1,13 @@
 import { type Chain, commitsAfter } from '../chain/index.js';
 import { type Area, areas, type ProjectChange } from '../contract/index.js';
 
-/** How long a change may take until it is said, in milliseconds: a look costs some microseconds. */
+/** Milliseconds between two checks for changes. A check costs some microseconds. */
 const lookMs = 300;
 const mostAtOnce = 200;
 
-/** A number that an area's next row makes larger: the running number of its latest, or of the latest of both of its tables. */
+/** A number per area that grows with each new row: the last row number of its tables. */
 const latest: Readonly<Record<Area, string>> = {
-  commits: 'SELECT seq AS no FROM context WHERE project = :project ORDER BY seq DESC LIMIT 1',
+  commits: 'SELECT seq AS no FROM context WHERE +project = :project ORDER BY seq DESC LIMIT 1',
   tickets: `SELECT COALESCE((SELECT no FROM ticketVersion WHERE project = :project ORDER BY no DESC LIMIT 1), 0)
                  + COALESCE((SELECT no FROM ticketAnswer WHERE project = :project ORDER BY no DESC LIMIT 1), 0) AS no`,
   cards: 'SELECT no AS no FROM card WHERE project = :project ORDER BY no DESC LIMIT 1',
@@ -18,8 +18,8 @@ const latest: Readonly<Record<Area, string>> = {
 type Marks = Readonly<Record<Area, number>>;
 
 /**
- * What is new in a project, by whatever process it was made (contract, `project.changes`). Ends with the signal. Between two looks
- * nothing is kept open, so that writers wait for nobody.
+ * Streams changes of a project by any process, until the signal aborts. It holds no transaction between two checks, so
+ * writers never wait for it.
  */
 export async function* changes(chain: Chain, after: number | undefined, signal: AbortSignal | undefined): AsyncGenerator<ProjectChange> {
   let state = stateOf(chain);
@@ -40,7 +40,7 @@ export async function* changes(chain: Chain, after: number | undefined, signal: 
   }
 }
 
-/** Changes with each commit to the database: `data_version` with those of other connections, `total_changes` with our own. */
+/** A value that changes with each commit: `data_version` for other connections, `total_changes` for this one. */
 const stateOf = (chain: Chain): string => `${chain.db.version()} ${chain.db.one<{ n: number }>('SELECT total_changes() AS n')?.n}`;
 
 const marksOf = (chain: Chain): Marks =>

@@ -1,34 +1,47 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { badRequest, type Clock, isObject, parseJson, stringAt, systemClock, timestampOf } from '../base/index.js';
 import type { RecentProject } from '../contract/index.js';
-import { type AgentRoot, importPaths, openPlanner, type Planner } from '../intake/index.js';
+import { fileErrorCode, makeFolders, makePrivateFolder, removeLeftovers, replaceFile, temporaryPlaces } from '../files/index.js';
+import { type AgentRoot, importPaths } from '../import/index.js';
+import { openMachineReplicas, type Vault } from '../replicas/index.js';
+import { type LiveJobs, openLiveJobs } from '../runner/index.js';
+import { removeUnusedCopies } from '../store/index.js';
+import { openTrustedProjects } from '../trust/index.js';
 import { type ModelProvider, openQuestions, type Questions } from '../turns/index.js';
 import type { Accounts } from './accounts.js';
 import { openWanted, type Wanted } from './capture.js';
-import { type Keys, openKeys } from './credentials.js';
+import { type Drafts, openDrafts } from './drafts.js';
 import { historiesIn, type NewProject } from './folder.js';
-import { createProject, openProject, type Project } from './project.js';
+import { findProjectIn, isProject } from './manifest.js';
+import { type AllowedOutputs, allowedOutputs } from './outputs.js';
+import { createProject, type ForProjects, openProject, type Project } from './project.js';
 
-/** The machine as the engine may know it; whoever starts the engine reads the environment. */
+/** The machine as the engine sees it. The process that starts the engine reads the environment. */
 export interface EngineOptions {
-  /** Where Stemma keeps what is its own: the list of recent projects, the project that imports go to. */
+  /** Stemma's data folder: the list of recent projects, the default project for imports. */
   readonly dataDir: string;
-  /** The agents' own folders, `~/.claude` and the like: where their histories are found, and where contexts go back to. */
+  /** The agents' own folders, such as `~/.claude`: sources of histories, and targets for resumed contexts. */
   readonly agentRoots: readonly AgentRoot[];
   /** The transcripts of the sample project. */
   readonly sampleDir: string;
   readonly startup: { readonly paths: readonly string[]; readonly project: string | null };
-  /** The built thread that plans imports beside the one that stores; without it one thread does both. */
-  readonly planner?: string;
+  /** The script of the threads that do long work, such as imports. Without it, the engine does that work itself, step by step. */
+  readonly worker?: string | undefined;
   readonly platform: string;
-  /** Who answers when a turn is run again, beside the recording. */
+  /** The name of this machine, stored with the commits and the default author that it creates. */
+  readonly machine?: string | undefined;
+  /** Model providers for reruns. */
   readonly providers?: readonly ModelProvider[];
-  /** How they are set up. */
+  /** Settings of the providers. */
   readonly accounts?: Accounts;
-  /** Whether an agent that writes the format is at work in the directory; undefined where that cannot be known. */
+  /** Seals secrets with the operating system. Undefined if the process that started the engine cannot. */
+  readonly vault?: Vault | undefined;
+  /** Whether an agent of this format runs in the folder; undefined if that cannot be known. */
   readonly isRunning?: (format: string, cwd: string) => boolean | undefined;
+  /** Opens a terminal that runs a command in a folder. Returns the terminal's name, or undefined if there is none. */
+  readonly openTerminal?: (cwd: string, command: string) => Promise<string | undefined>;
   readonly clock?: Clock;
 }
 
@@ -36,31 +49,45 @@ export interface EngineOptions {
 export interface Engine {
   readonly options: EngineOptions;
   readonly clock: Clock;
-  /** Who may use the backing stores of this machine's projects. */
-  readonly keys: Keys;
-  /** Which projects follow this machine's agents whenever they are open. */
+  /** The projects that follow this machine's agents whenever they are open. */
   readonly captured: Wanted;
   /** Tool calls of runs that wait for a person. */
   readonly questions: Questions;
-  /** Who plans the files of imports ahead. */
-  readonly planner: Planner | undefined;
-  /** With `repair` one whose database is too damaged to be opened, too. */
+  /** The jobs that this process carries out. */
+  readonly jobs: LiveJobs;
+  /** The files that windows may write. */
+  readonly outputs: AllowedOutputs;
+  /** What people typed and have not used yet. */
+  readonly drafts: Drafts;
+  /** Opens a project. With `repair`, also one whose database does not open. */
   open(dir: string, options?: { readonly repair?: boolean }): Project;
   create(input: NewProject): Project;
+  /** The open project of a folder, which may have been reopened. */
+  held(dir: string): Project | undefined;
+  /** Records that a person trusts the project in a folder. @throws NOT_FOUND if no project is there. */
+  trust(dir: string): { readonly projectId: string; readonly dir: string };
   /** An open project by its id. */
   withId(projectId: string): Project | undefined;
   recent(): RecentProject[];
-  /** The folder of the project that imports go to where no other is open; made on first use. */
+  /** The folder of the default project for imports; created at first use. */
   home(): string;
   /** The folder of the sample project, imported on first use. */
   sample(): string;
   close(): void;
 }
 
-/** One connection: it works in the project that it opened last. */
+/** The other end of a connection: a window that shows hostile transcripts, or a person's script. */
+export type Caller = 'window' | 'script';
+
+/** One connection. It works in the project that it opened last. */
 export interface Session {
   readonly engine: Engine;
-  /** @throws BAD_REQUEST where none is open. */
+  /**
+   * Call this before writing a file at a given path. Undefined means that no file is written.
+   * @throws UNAUTHORIZED if a window names a file that the person has not confirmed.
+   */
+  checkOutput(path: string | undefined): void;
+  /** The open project. @throws BAD_REQUEST if none is open. */
   project(): Project;
   openProject(): Project | undefined;
   use(project: Project): Project;
@@ -68,12 +95,25 @@ export interface Session {
 
 const recentKept = 20;
 
+/** Starts an engine without an open project. */
 export function createEngine(options: EngineOptions): Engine {
   const clock = options.clock ?? systemClock;
   const open = new Map<string, Project>();
   const recentFile = join(options.dataDir, 'recent.json');
-  mkdirSync(options.dataDir, { recursive: true });
-  const keys = openKeys(options.dataDir, randomUUID);
+  unlessRefused(() => makeFolders(options.dataDir));
+  makePrivateFolder(options.dataDir);
+  const trusted = openTrustedProjects(options.dataDir);
+  const machine: ForProjects = {
+    name: options.machine,
+    replicas: openMachineReplicas(options.dataDir),
+    vault: options.vault,
+    trusted,
+    worker: options.worker,
+    copies: join(options.dataDir, 'copies'),
+    usageSettings: () => textOf(join(options.dataDir, 'usage.json')),
+  };
+  removeUnusedCopies(join(options.dataDir, 'copies'));
+  removeLeftovers(temporaryPlaces());
 
   const hold = (project: Project): Project => {
     open.set(project.dir, project);
@@ -81,15 +121,32 @@ export function createEngine(options: EngineOptions): Engine {
     return project;
   };
   const find = (dir: string): Project | undefined => open.get(resolve(dir)) ?? open.get(`${resolve(dir)}.stemma`);
+  /** The open project of a folder. One that must be opened again is closed. */
+  const current = (dir: string): Project | undefined => {
+    const project = find(dir);
+    if (!project?.isStale()) return project;
+    open.delete(project.dir);
+    project.close();
+    return undefined;
+  };
   const engine: Engine = {
     options,
     clock,
-    keys,
     captured: openWanted(options.dataDir),
     questions: openQuestions(randomUUID),
-    planner: options.planner === undefined ? undefined : openPlanner(options.planner, clock),
-    open: (dir, options) => hold(find(dir) ?? openProject(dir, clock, keys, options)),
-    create: (input) => hold(createProject(input, clock, keys)),
+    jobs: openLiveJobs(),
+    outputs: allowedOutputs(),
+    drafts: openDrafts(options.dataDir, clock),
+    open: (dir, options) => hold(current(dir) ?? openProject(dir, clock, machine, options)),
+    create: (input) => hold(createProject(input, clock, machine)),
+    held: find,
+    trust: (dir) => {
+      const project = findProjectIn(dir);
+      trusted.add(project.projectId, project.dir);
+      // Sessions that have it open continue with the writable project.
+      if (find(project.dir)) engine.open(project.dir);
+      return project;
+    },
     withId: (projectId) => [...open.values()].find((project) => project.projectId === projectId),
     recent: () => recentProjects(recentFile),
     home: () => made(historiesIn(options.dataDir).dir, () => engine.create(historiesIn(options.dataDir))),
@@ -100,7 +157,7 @@ export function createEngine(options: EngineOptions): Engine {
         return project;
       }),
     close: () => {
-      engine.planner?.close();
+      engine.jobs.close();
       for (const project of open.values()) project.close();
       open.clear();
     },
@@ -108,15 +165,21 @@ export function createEngine(options: EngineOptions): Engine {
   return engine;
 }
 
-export function createSession(engine: Engine): Session {
+/** Creates a connection without a project. Scripts may write any file that their user may write. */
+export function createSession(engine: Engine, caller: Caller = 'script'): Session {
   let current: Project | undefined;
+  // Another session may have reopened it.
+  const held = (project: Project): Project => engine.held(project.dir) ?? project;
   return {
     engine,
+    checkOutput: (path) => {
+      if (caller === 'window' && path !== undefined) engine.outputs.check(path);
+    },
     project: () => {
       if (!current) throw badRequest('project', 'no project is open: call project.open or project.create first');
-      return current;
+      return held(current);
     },
-    openProject: () => current,
+    openProject: () => current && held(current),
     use: (project) => {
       current = project;
       return project;
@@ -125,11 +188,14 @@ export function createSession(engine: Engine): Session {
 }
 
 function made(dir: string, make: (dir: string) => Project): string {
-  return existsSync(join(dir, 'project.json')) ? dir : make(dir).dir;
+  return isProject(dir) ? dir : make(dir).dir;
 }
 
+const textOf = (file: string): string | undefined => (existsSync(file) ? readFileSync(file, 'utf8') : undefined);
+
 function readRecent(file: string): Omit<RecentProject, 'missing'>[] {
-  const stored = existsSync(file) ? parseJson(readFileSync(file, 'utf8')) : [];
+  const text = textOf(file);
+  const stored = text === undefined ? [] : parseJson(text);
   return (Array.isArray(stored) ? stored : []).flatMap((item) => {
     const dir = stringAt(item, 'dir');
     const openedAt = stringAt(item, 'openedAt');
@@ -139,10 +205,9 @@ function readRecent(file: string): Omit<RecentProject, 'missing'>[] {
   });
 }
 
-const recentProjects = (file: string): RecentProject[] =>
-  readRecent(file).map((project) => ({ ...project, missing: !existsSync(join(project.dir, 'project.json')) }));
+const recentProjects = (file: string): RecentProject[] => readRecent(file).map((project) => ({ ...project, missing: !isProject(project.dir) }));
 
-/** A list that says so already is not written again with every command and every hook. */
+/** Does not write an unchanged list again, because every command and hook gets here. */
 const recentFor = 3_600_000;
 
 function noteRecent(file: string, project: Project, clock: Clock): void {
@@ -152,7 +217,14 @@ function noteRecent(file: string, project: Project, clock: Clock): void {
   if (first?.dir === project.dir && first.name === project.name && age >= 0 && age < recentFor) return;
   const others = known.filter(({ dir }) => dir !== project.dir);
   const list = [{ dir: project.dir, name: project.name, openedAt: timestampOf(clock()) }, ...others].slice(0, recentKept);
-  const beside = `${file}.${randomUUID()}`;
-  writeFileSync(beside, `${JSON.stringify(list, null, 2)}\n`, { mode: 0o600 });
-  renameSync(beside, file);
+  unlessRefused(() => replaceFile(file, `${JSON.stringify(list, null, 2)}\n`));
+}
+
+/** Ignores a full or read-only data folder: projects in other places work without it. */
+function unlessRefused(write: () => void): void {
+  try {
+    write();
+  } catch (error) {
+    if (fileErrorCode(error) === undefined) throw error;
+  }
 }

@@ -1,48 +1,47 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, renameSync, rmdirSync, rmSync } from 'node:fs';
-import { basename, join, resolve } from 'node:path';
+import { existsSync, readdirSync, rmdirSync, rmSync, statSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { openArtifacts } from '../artifacts/index.js';
-import {
-  badRequest,
-  type Clock,
-  corrupt,
-  inWords,
-  isObject,
-  notFound,
-  parseJson,
-  recent,
-  StemmaError,
-  stringAt,
-  timestampOf,
-} from '../base/index.js';
+import { badRequest, type Clock, corrupt, inWords, recent, StemmaError } from '../base/index.js';
 import { type Chain, remakeSnapshot } from '../chain/index.js';
+import { folderInside, makeFolderInside, makeFolders, makePrivateFolder, renameDurably } from '../files/index.js';
 import { tokenizer } from '../formats/index.js';
-import { makeFolders, writeNew } from '../intake/index.js';
-import { formatVersion, type OpenDatabase, openDatabase, rescueDatabase, type Salvage } from '../store/index.js';
+import { listBackups } from '../integrity/index.js';
+import { copyForReading, type OpenDatabase, openDatabase, type Rebuilt, rebuildDatabase } from '../store/index.js';
+import { type TrustedProjects, whyUntrusted } from '../trust/index.js';
+import { type Access, accessAfter, deniedWrite, hasRoom, type ReadOnly, readOnly, readWrite, requireWrite, sentenceOf } from './access.js';
+import {
+  database,
+  ending,
+  findProjectIn,
+  type Manifest,
+  manifest,
+  objects,
+  ownFiles,
+  projectDir,
+  repairManifest,
+  requireRegularDatabase,
+  writeManifest,
+} from './manifest.js';
 
-/** A project folder's database, its objects, and the chain over both: all that a checkpoint needs, and nothing that goes on by itself. */
-export interface ProjectFolder {
+/** The database, objects and chain of a project folder, without background work: all that a checkpoint needs. */
+export interface ProjectFolder extends Manifest {
   readonly dir: string;
-  readonly projectId: string;
-  readonly name: string;
-  readonly createdAt: number;
-  readonly tokenizer: string;
   readonly db: OpenDatabase;
   readonly chain: Chain;
-  /** What came of rescuing its database, where that was needed to open it. */
-  readonly salvaged?: Salvage;
+  /** Whether the project is writable. If not, `db` is a private copy for caches and indexes only. */
+  readonly access: Access;
+  /** Set if its database had to be rebuilt: the losses. */
+  readonly rebuilt?: Rebuilt;
+  /** Whether it must be reopened: its folder was replaced, its access changed, or another process wrote to a read-only project. */
+  isStale(): boolean;
   close(): void;
 }
 
-/** The project that histories go to where no other is meant: in Stemma's own folder, made on first use. */
+/** The default project for histories, in Stemma's data folder. It is created at first use. */
 export const historiesIn = (dataDir: string): NewProject => ({ dir: join(dataDir, 'Histories.stemma'), name: 'My histories' });
 
-const ending = '.stemma';
-const manifest = 'project.json';
-export const database = 'stemma.db';
-const objects = 'objects';
-
-/** What parsed deltas, outlines and contexts may weigh in memory: bytes of deltas, and entries. */
+/** Cache limits: bytes of parsed deltas, and entries of outlines and contexts. */
 const parsedBudget = 64 * 1024 * 1024;
 const outlineBudget = 2_000_000;
 const placeBudget = 1_000_000;
@@ -53,50 +52,58 @@ export interface NewProject {
   readonly projectId?: string | undefined;
 }
 
-const isThere = (dir: string): StemmaError => new StemmaError('CONFLICT', `${dir} is there already; open it, or choose another name`, { dir });
+const isThere = (dir: string): StemmaError => new StemmaError('CONFLICT', `${dir} exists already; open it, or choose another name`, { dir });
 
 /**
- * Makes a project folder and gives its path; `.stemma` is added to its name where it is missing.
- * @throws CONFLICT where something is there already; BAD_REQUEST where nothing can be made there.
+ * Creates and trusts a project folder, and returns its path. A name without `.stemma` gets it.
+ * @throws CONFLICT if the path exists; BAD_REQUEST if the folder cannot be created.
  */
-export function makeFolder(input: NewProject, clock: Clock): string {
+export function makeFolder(input: NewProject, clock: Clock, trusted?: TrustedProjects): string {
   const dir = projectDir(input.dir);
   if (existsSync(dir) && readdirSync(dir).length > 0) throw isThere(dir);
   const projectId = input.projectId ?? randomUUID();
   const name = input.name ?? basename(dir, ending);
   const createdAt = clock();
-  const said = { format: formatVersion, projectId, name, createdAt: timestampOf(createdAt), tokenizer };
   const beside = `${dir}.${randomUUID().slice(0, 8)}.part`;
   try {
     makeFolders(join(beside, objects));
-    writeNew(join(beside, manifest), `${JSON.stringify(said, null, 2)}\n`);
-    // It takes its place whole: of several that are made at once there, the others find one that can be opened.
+    writeManifest(beside, { projectId, name, createdAt, tokenizer });
+    // Store the consent before the folder is visible to other processes.
+    trusted?.created(projectId, dir);
+    // The finished folder is renamed into place, so that parallel creators find a complete project.
     if (existsSync(dir)) rmdirSync(dir);
-    renameSync(beside, dir);
+    renameDurably(beside, dir);
   } catch (error) {
     rmSync(beside, { recursive: true, force: true });
     if (existsSync(join(dir, manifest))) throw isThere(dir);
-    throw badRequest('dir', `no project can be made at ${dir}: ${(error as Error).message}`);
+    throw badRequest('dir', `cannot create a project at ${dir}: ${(error as Error).message}`);
   }
   return dir;
 }
 
+export interface OpenFolderOptions {
+  /** Milliseconds to wait for another writer. */
+  readonly busyMs?: number | undefined;
+  /** Rebuilds a database that does not open from its readable rows. */
+  readonly repair?: boolean | undefined;
+  /** Returns why a project is read-only, or undefined if it is writable. */
+  readonly restrict?: ((project: { readonly dir: string; readonly projectId: string }) => ReadOnly | undefined) | undefined;
+  /** Where copies of databases that may only be read stay for the next use. Without it, each use makes one and removes it. */
+  readonly copies?: string | undefined;
+  /** The name of this machine. */
+  readonly machine?: string | undefined;
+}
+
 /**
- * `busyMs`: how long to wait for another process that writes to the project. `repair`: a database that is too damaged to be opened is made
- * one that can be, out of what still reads.
- * @throws NOT_FOUND where no project is; CORRUPT; CONFLICT where it is of a newer Stemma.
+ * Opens a project folder. A folder that is not writable or not trusted is opened read-only, and nothing in it changes.
+ * @throws NOT_FOUND if there is no project; CORRUPT; CONFLICT if a newer Stemma made it; BAD_REQUEST if a link leads out of it.
  */
-export function openFolder(
-  path: string,
-  clock: Clock,
-  { busyMs, repair = false }: { readonly busyMs?: number; readonly repair?: boolean } = {},
-): ProjectFolder {
-  const dir = existsSync(join(resolve(path), manifest)) ? resolve(path) : projectDir(path);
-  const said = readManifest(dir);
+export function openFolder(path: string, clock: Clock, { busyMs, repair = false, restrict, copies, machine }: OpenFolderOptions = {}): ProjectFolder {
+  const { dir, isRecovered, ...said } = findProjectIn(path);
   const { projectId, name, createdAt } = said;
-  makeFolders(join(dir, objects));
-  const file = join(dir, database);
-  const { db, salvaged } = openOrRescue(file, projectId, repair, busyMs);
+  const opened = openPlace(dir, projectId, { busyMs, repair, restrict, copies });
+  const { db, access, rebuilt } = opened;
+  if (isRecovered && access.mode === 'read-write') repairManifest(dir, said);
   const outlines: Chain['outlines'] = recent(outlineBudget);
   const parsed: Chain['parsed'] = recent(parsedBudget);
   const placed: Chain['placed'] = recent(placeBudget);
@@ -110,59 +117,156 @@ export function openFolder(
   const artifacts = openArtifacts({
     db,
     project: projectNo(db, projectId, name, createdAt),
-    folder: join(dir, objects),
+    folder: opened.objects,
+    behind: access.mode === 'read-only' ? join(dir, objects) : undefined,
     clock,
     newName: randomUUID,
     remake: (artifact) => chain && remakeSnapshot(chain, artifact),
     onGone: forget,
   });
-  chain = { db, project: artifacts.project, artifacts, clock, newId: randomUUID, outlines, parsed, placed };
+  chain = { db, project: artifacts.project, artifacts, clock, machine, newId: randomUUID, outlines, parsed, placed };
   return {
     dir,
     ...said,
     db,
     chain,
-    ...(salvaged && { salvaged }),
+    access,
+    ...(rebuilt && { rebuilt }),
+    isStale: () => {
+      if (access.mode === 'read-write') return !db.place.isSame();
+      if (access.reason === 'disk-full' && hasRoom(dir)) return true;
+      return opened.stamp !== stampOf(dir, readOnlyNow(dir, projectId, restrict));
+    },
     close: () => {
       artifacts.close();
       db.close();
+      opened.remove();
     },
   };
 }
 
-function openOrRescue(
+/** Restricts every project that nobody trusts here. */
+export const restrictUntrusted =
+  (trusted: TrustedProjects | undefined): OpenFolderOptions['restrict'] =>
+  ({ projectId, dir }) =>
+    !trusted || trusted.has(projectId, dir) ? undefined : readOnly('restricted', whyUntrusted(dir));
+
+interface OpenPlace {
+  readonly db: OpenDatabase;
+  readonly access: Access;
+  /** Where new objects go. */
+  readonly objects: string;
+  readonly rebuilt?: Rebuilt | undefined;
+  /** For a copy: its original, and the reason. */
+  readonly stamp: string | undefined;
+  /** Ends the use of the private copy, if there is one. */
+  remove(): void;
+}
+
+interface OpenPlaceOptions {
+  readonly busyMs: number | undefined;
+  readonly repair: boolean;
+  readonly restrict: OpenFolderOptions['restrict'];
+  readonly copies: OpenFolderOptions['copies'];
+}
+
+function readOnlyNow(dir: string, projectId: string, restrict: OpenFolderOptions['restrict']): ReadOnly | undefined {
+  return restrict?.({ dir, projectId }) ?? deniedWrite(dir, [objects, database, `${database}-wal`]);
+}
+
+/** A value that changes with the database, its log, or the reason for reading only. */
+function stampOf(dir: string, denied: ReadOnly | undefined): string {
+  const stats = ['', '-wal'].map((ending) => statSync(join(dir, `${database}${ending}`), { throwIfNoEntry: false }));
+  return JSON.stringify([denied?.message, ...stats.map((stat) => stat && [stat.dev, stat.ino, stat.size, stat.mtimeMs])]);
+}
+
+function openPlace(dir: string, projectId: string, { busyMs, repair, restrict, copies }: OpenPlaceOptions): OpenPlace {
+  const denied = readOnlyNow(dir, projectId, restrict);
+  refuseLinks(dir, denied === undefined);
+  if (denied && repair) requireWrite(denied);
+  if (denied) return openCopy(dir, denied, denied, copies);
+  // Earlier versions made files readable for other users.
+  for (const folder of [join(objects, 'snapshots'), objects]) makePrivateFolder(join(dir, folder));
+  makePrivateFolder(dir, { always: true });
+  try {
+    const opened = openOrRebuild(join(dir, database), projectId, repair, busyMs);
+    return { ...opened, access: readWrite, objects: join(dir, objects), stamp: undefined, remove: () => {} };
+  } catch (error) {
+    const left = accessAfter(error, dir);
+    if (!left) throw error;
+    return openCopy(dir, left, undefined, copies);
+  }
+}
+
+/** Opens a copy of the database in a private folder. Caches, indexes and objects from replicas are written there. */
+function openCopy(dir: string, access: ReadOnly, denied: ReadOnly | undefined, copies: string | undefined): OpenPlace {
+  const stamp = stampOf(dir, denied);
+  const copy = copyForReading(join(dir, database), copies);
+  try {
+    const db = openDatabase(copy.database, { derivedOnly: sentenceOf(access.message) });
+    const own = copy.folder === undefined ? join(dir, objects) : makeFolderInside(copy.folder, objects);
+    return { db, access, objects: own, stamp, remove: copy.release };
+  } catch (error) {
+    copy.release();
+    if (!copy.discard) throw error;
+    copy.discard();
+    return openCopy(dir, access, denied, copies);
+  }
+}
+
+/** Neither the database nor the folder of objects may lead out of the project. @throws BAD_REQUEST */
+function refuseLinks(dir: string, mayWrite: boolean): void {
+  ownFiles(() => {
+    if (mayWrite) makeFolderInside(dir, objects);
+    else if (existsSync(join(dir, objects))) folderInside(dir, objects);
+  });
+  requireRegularDatabase(dir);
+}
+
+function openOrRebuild(
   file: string,
   projectId: string,
   repair: boolean,
   busyMs: number | undefined,
-): { db: OpenDatabase; salvaged?: Salvage | undefined } {
-  const open = (): OpenDatabase => openDatabase(file, { backupPath: (from) => `${file}.format-${from}`, ...(busyMs !== undefined && { busyMs }) });
+): { db: OpenDatabase; rebuilt?: Rebuilt | undefined } {
+  const open = (): OpenDatabase => {
+    refuseEmptied(file);
+    return openDatabase(file, {
+      beside: [dirname(file), join(dirname(file), objects)],
+      backupPath: (from) => `${file}.format-${from}`,
+      ...(busyMs !== undefined && { busyMs }),
+    });
+  };
   try {
     const db = open();
-    // Its tables are looked up here, and not first by who reads them.
-    if (repair) numberOf(db, projectId);
+    if (repair) restoreProjectRow(db, projectId);
     return { db };
   } catch (error) {
-    if (!repair || !(error instanceof StemmaError && (error.code === 'CORRUPT' || error.code === 'CONFLICT'))) throw error;
-    const salvaged = rescueDatabase(file);
-    return { db: open(), salvaged };
+    if (!repair || !(error instanceof StemmaError && error.code === 'CORRUPT')) throw error;
+    const rebuilt = rebuildDatabase(file, backupPaths(dirname(file)));
+    const db = open();
+    restoreProjectRow(db, projectId);
+    return { db, rebuilt };
   }
 }
 
-const projectDir = (path: string): string => (path.endsWith(ending) ? resolve(path) : `${resolve(path)}${ending}`);
+/** Refuses to begin a new database in a project that had one. @throws CORRUPT if a backup exists, and the database is missing or empty. */
+function refuseEmptied(file: string): void {
+  if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) > 0 || backupPaths(dirname(file)).length === 0) return;
+  throw corrupt(file, `${file} is ${existsSync(file) ? 'empty' : 'missing'}, and the project has backups: run "stemma fsck --repair" to restore it`);
+}
 
-function readManifest(dir: string): Pick<ProjectFolder, 'projectId' | 'name' | 'createdAt' | 'tokenizer'> {
-  const file = join(dir, manifest);
-  if (!existsSync(file)) throw notFound(dir, `no Stemma project is at ${dir}`, { dir });
-  const read = parseJson(readFileSync(file, 'utf8'));
-  const projectId = stringAt(read, 'projectId');
-  if (!isObject(read) || projectId === undefined) throw corrupt(file, `${file} does not say which project this is; put it back from a copy`);
-  return {
-    projectId,
-    name: stringAt(read, 'name') ?? basename(dir, ending),
-    createdAt: Date.parse(stringAt(read, 'createdAt') ?? '') || 0,
-    tokenizer: stringAt(read, 'tokenizer') ?? tokenizer,
-  };
+/** The backups of a project's database, newest first. */
+export const backupPaths = (dir: string): string[] => ownFiles(() => listBackups(dir).map(({ path }) => path));
+
+/** Repairs a damaged project row with the id of `project.json` and the number in the other rows. */
+function restoreProjectRow(db: OpenDatabase, projectId: string): void {
+  if (!db.changedRows().some(({ table }) => table === 'project')) return;
+  const rows = db.all<{ no: number }>('SELECT no FROM project NOT INDEXED');
+  const used = db.all<{ no: number }>('SELECT DISTINCT project AS no FROM artifact LIMIT 2');
+  const [row, ...others] = rows;
+  if (!row || others.length > 0 || used.length > 1) return;
+  db.run('UPDATE project SET no = ?, projectId = ? WHERE no = ?', used[0]?.no ?? row.no, projectId, row.no);
 }
 
 function projectNo(db: OpenDatabase, projectId: string, name: string, createdAt: number): number {
@@ -175,8 +279,8 @@ function projectNo(db: OpenDatabase, projectId: string, name: string, createdAt:
 }
 
 /**
- * Undefined where the database is new. Not by the index, and not beside another: the project would be made a second time, and the first with
- * all it holds would be nobody's. @throws CORRUPT where it is another project's.
+ * The number of the project's row; undefined for a new database. It does not use the index: a damaged index would cause a
+ * second project row, and the rows of the first would be lost. @throws CORRUPT if the database belongs to another project.
  */
 function numberOf(db: OpenDatabase, projectId: string): number | undefined {
   const projects = db.all<{ no: number; projectId: string }>('SELECT no, projectId FROM project NOT INDEXED');
@@ -185,7 +289,7 @@ function numberOf(db: OpenDatabase, projectId: string): number | undefined {
   if (!own && other)
     throw corrupt(
       projectId,
-      `${manifest} says that this is project ${projectId}, its database that it is ${inWords(other.projectId)}: one of them has changed; run "stemma fsck --repair", or put ${manifest} back from a copy`,
+      `${manifest} names the project ${projectId}, but the database names ${inWords(other.projectId)}: one of them was changed. Run "stemma fsck --repair", or restore ${manifest} from a copy`,
     );
   return own?.no;
 }

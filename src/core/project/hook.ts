@@ -1,25 +1,33 @@
 import { existsSync } from 'node:fs';
 import { type Clock, StemmaError } from '../base/index.js';
-import { type HookEvent, type Taken, takeIn } from '../intake/index.js';
-import { makeFolder, type NewProject, openFolder, type ProjectFolder } from './folder.js';
+import { type HookEvent, type Taken, takeIn } from '../follow/index.js';
+import type { Signed } from '../import/index.js';
+import { type TrustedProjects, untrusted } from '../trust/index.js';
+import { makeFolder, type NewProject, openFolder, type ProjectFolder, restrictUntrusted } from './folder.js';
+import { findProjectIn } from './manifest.js';
 
-export { type HookEvent, hasArrived, readHookEvent } from '../intake/index.js';
+export { type HookEvent, hasArrived, readHookEvent } from '../follow/index.js';
 
-/** An agent waits for its hooks: where another process writes for longer, the next event brings what this one would have. */
+/** Milliseconds to wait for another writer. The agent waits for the hook, and the next event catches up. */
 const busyMs = 5_000;
 
-/** The project that the folder names, which is made where it is not there yet; another process may be making it at this moment. */
-export function openForHook(project: NewProject, clock: Clock): ProjectFolder {
+/**
+ * Opens the project in a folder, and creates and trusts it if the folder does not exist. Another process may be creating it now.
+ * @throws UNAUTHORIZED if nobody trusts the project here.
+ */
+export function openForHook(project: NewProject, clock: Clock, trusted: TrustedProjects, machine?: string): ProjectFolder {
   const { dir } = project;
   if (!existsSync(dir))
     try {
-      makeFolder(project, clock);
+      makeFolder(project, clock, trusted);
     } catch (error) {
       if (!(error instanceof StemmaError) || error.code !== 'CONFLICT') throw error;
     }
-  return openFolder(dir, clock, { busyMs });
+  const found = findProjectIn(dir);
+  if (!trusted.has(found.projectId, found.dir)) throw untrusted(found.dir, 'Nothing was recorded');
+  return openFolder(dir, clock, { busyMs, restrict: restrictUntrusted(trusted), machine });
 }
 
-/** The checkpoint that an event of an agent asks for. */
-export const checkpointAt = ({ chain }: ProjectFolder, { path, what }: HookEvent): Taken =>
-  takeIn(chain, path, { what, granularity: 'turn_boundary' });
+/** The checkpoint for an event of an agent. */
+export const checkpointAt = ({ chain }: ProjectFolder, { root, path, what }: HookEvent, signed?: Signed): Taken =>
+  takeIn(chain, { root, path }, { what, granularity: 'turn_boundary', signed });

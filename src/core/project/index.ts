@@ -1,23 +1,25 @@
-// project: a project folder: made, opened, shared by those who open it, checked; and the engine that holds the open ones.
-// A session is one connection to the engine; it works in the project that it opened last.
-// Places on the machine come from outside: the engine reads no environment.
+// project: project folders (create, open, share, check), and the engine that holds the open ones.
+// A session is one connection to the engine. It works in the project that it opened last.
+// The engine reads no environment: paths on the machine are passed in.
 
 export type { ProviderAccount } from '../contract/index.js';
-export type { AgentRoot } from '../intake/index.js';
+export type { AgentRoot } from '../import/index.js';
+export type { CheckResult, Problem } from '../integrity/index.js';
+export type { Vault } from '../replicas/index.js';
 export type { ModelProvider, ModelRequest, ReplyPiece } from '../turns/index.js';
+export { type Access, type ReadOnly, requireWrite } from './access.js';
 export { type Accounts, accountsOf, type NewAccount } from './accounts.js';
+export { type BackupReport, backUpIfDue, backUpNow, claimBackup, reportBackups, setBackups } from './backups.js';
 export { type Capture, captureStatus, stopWatching, watchAgents } from './capture.js';
 export { changes } from './changes.js';
-export { checkProject, type Problem } from './check.js';
-export { compactContext } from './compaction.js';
-export { damageBehind } from './damage.js';
-export { createEngine, createSession, type Engine, type EngineOptions, type Session } from './engine.js';
+export { type Effect, effectOf, isRefused } from './effects.js';
+export { type Caller, createEngine, createSession, type Engine, type EngineOptions, type Session } from './engine.js';
 export { historiesIn, type ProjectFolder } from './folder.js';
 export { checkpointAt, type HookEvent, hasArrived, openForHook, readHookEvent } from './hook.js';
-export { createProject, openProject, type Project, projectInfo } from './project.js';
-export { repairProject } from './repair.js';
-export { projectServices } from './retrievers.js';
+export { createProject, type ForProjects, openProject, type Project, projectInfo } from './project.js';
+export { checkProject, repairProject } from './repair.js';
 export { roots } from './roots.js';
 export { atOnce, inSteps } from './steps.js';
 export { storageOf } from './storage.js';
-export { extractive, type SummarizeInput, summarizeCommits } from './summaries.js';
+export { doWork, type WorkOrder } from './work.js';
+export { runInWorker, WorkerFailed } from './worker.js';

@@ -1,51 +1,86 @@
 import { type Clock, timestampOf } from '../base/index.js';
 import type { ProjectInfo } from '../contract/index.js';
+import { type MachineReplicas, noReplicas, openReplicas, type Replicas, type Vault } from '../replicas/index.js';
 import { formatVersion, type OpenDatabase } from '../store/index.js';
+import type { TrustedProjects } from '../trust/index.js';
+import { readSettingsFrom } from '../usage/index.js';
+import { isUntrusted } from './access.js';
+import { openBackups } from './backups.js';
 import { type Capture, openCapture } from './capture.js';
-import type { Problem } from './check.js';
-import type { Keys } from './credentials.js';
-import { makeFolder, type NewProject, openFolder, type ProjectFolder } from './folder.js';
-import { standIns } from './salvaged.js';
+import { makeFolder, type NewProject, openFolder, type ProjectFolder, restrictUntrusted } from './folder.js';
 import { storedBytes } from './storage.js';
-import { openTiers, type Tiers } from './tiers.js';
-import { openUpkeep, type Upkeep } from './upkeep.js';
+import { openUpkeep } from './upkeep.js';
+import { atEnd, runInWorker } from './worker.js';
 
-/** An open project, with what goes on in it by itself: copies to backing stores, upkeep, the live capture. */
+/** An open project with its background work: replicas, upkeep, live capture. */
 export interface Project extends ProjectFolder {
-  /** What was lost when its database had to be rescued to be opened. */
-  readonly lost: readonly Problem[];
-  readonly tiers: Tiers;
-  readonly upkeep: Upkeep;
+  readonly replicas: Replicas;
+  /** Reports a call. Replication and upkeep start after an idle time. */
+  wake(): void;
   readonly capture: Capture;
 }
 
-/** Makes a project folder and opens it. @throws what `makeFolder` does. */
-export const createProject = (input: NewProject, clock: Clock, keys?: Keys): Project => openProject(makeFolder(input, clock), clock, keys);
+/** Data of this machine about its projects, outside of them. */
+export interface ForProjects {
+  /** The name of this machine. */
+  readonly name?: string | undefined;
+  readonly replicas: MachineReplicas;
+  /** The projects that a person trusts here; without it, every project is trusted. Others are restricted. */
+  readonly trusted?: TrustedProjects;
+  /** As in `EngineOptions`. */
+  readonly worker?: string | undefined;
+  readonly vault?: Vault | undefined;
+  /** The text of a person's file of prices, limits and budgets; undefined without one. */
+  readonly usageSettings?: () => string | undefined;
+  /** Where copies of databases stay that may only be read. */
+  readonly copies?: string;
+}
+const nothing: ForProjects = { replicas: noReplicas };
 
-/** `repair`: as `openFolder` does it. @throws what that does. */
-export function openProject(path: string, clock: Clock, keys?: Keys, { repair = false } = {}): Project {
-  const folder = openFolder(path, clock, { repair });
-  const { chain, projectId, salvaged } = folder;
-  const lost = salvaged ? standIns(chain, salvaged) : [];
-  const tiers = openTiers(chain, (tier) => keys?.find(projectId, tier));
-  tiers.wake();
-  const upkeep = openUpkeep(chain);
+/** Makes a project folder, trusts it and opens it. @throws what `makeFolder` does. */
+export const createProject = (input: NewProject, clock: Clock, machine?: ForProjects): Project =>
+  openProject(makeFolder(input, clock, machine?.trusted), clock, machine);
+
+/** Opens a project. `repair`: as `openFolder` does it. @throws what `openFolder` does. */
+export function openProject(path: string, clock: Clock, machine: ForProjects = nothing, { repair = false } = {}): Project {
+  const folder = openFolder(path, clock, { repair, restrict: restrictUntrusted(machine.trusted), copies: machine.copies, machine: machine.name });
+  const { access, chain, projectId } = folder;
+  // A restricted project may have the id of another project that has replicas here.
+  const isRestricted = isUntrusted(access);
+  const replicas = openReplicas({ chain, projectId, machine: isRestricted ? noReplicas : machine.replicas, vault: machine.vault });
+  const { worker, usageSettings } = machine;
+  if (usageSettings) readSettingsFrom(chain, usageSettings);
+  const inThread =
+    worker === undefined
+      ? undefined
+      : (signal: AbortSignal) => atEnd(runInWorker(worker, { dir: folder.dir, projectId, work: { kind: 'upkeep' } }, signal));
+  const upkeep = openUpkeep(chain, undefined, inThread);
+  const backups = openBackups(folder);
+  const mayWrite = access.mode === 'read-write';
+  if (mayWrite) replicas.wake();
+  const wake = (): void => {
+    if (!mayWrite) return;
+    replicas.wake();
+    upkeep.wake();
+    backups.wake();
+  };
   const capture = openCapture(chain);
   return {
     ...folder,
-    lost,
-    tiers,
-    upkeep,
+    replicas,
+    wake,
     capture,
     close: () => {
       capture.close();
+      backups.close();
       upkeep.close();
-      tiers.close();
+      replicas.close();
       folder.close();
     },
   };
 }
 
+/** Names, counts and sizes for `project.info`. */
 export function projectInfo(project: Project): ProjectInfo {
   const { db, chain } = project;
   const commits = db.one<{ commits: number; entries: number | null }>(
@@ -58,6 +93,8 @@ export function projectInfo(project: Project): ProjectInfo {
     name: project.name,
     dir: project.dir,
     createdAt: timestampOf(project.createdAt),
+    access: project.access,
+    trusted: !isUntrusted(project.access),
     counts: {
       commits: commits?.commits ?? 0,
       entries: commits?.entries ?? 0,

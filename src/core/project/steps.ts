@@ -1,6 +1,6 @@
 export { atOnce } from '../base/index.js';
 
-/** Does work in steps, letting other calls of the engine through between them. */
+/** Runs work in steps. Other calls of the engine run between them. */
 export async function inSteps<T>(steps: Generator<unknown, T>): Promise<T> {
   for (;;) {
     const step = steps.next();

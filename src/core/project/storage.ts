@@ -1,10 +1,11 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
-import { type DiskArea, diskAreas, goneWhys, policies, type StorageReport } from '../contract/index.js';
+import { type DiskArea, diskAreas, goneReasons, policies, type StorageReport } from '../contract/index.js';
 import type { OpenDatabase } from '../store/index.js';
-import { database, type ProjectFolder } from './folder.js';
+import type { ProjectFolder } from './folder.js';
+import { database } from './manifest.js';
 
-/** Every file of a project's folder, by its path from there. One that goes while we look weighs nothing. */
+/** Sizes of all files of a project's folder, by relative path. A file that disappears counts as 0. */
 function filesOf(dir: string): { readonly path: string; readonly bytes: number }[] {
   return readdirSync(dir, { recursive: true, withFileTypes: true })
     .filter((file) => file.isFile())
@@ -14,19 +15,19 @@ function filesOf(dir: string): { readonly path: string; readonly bytes: number }
     });
 }
 
-/** The database with its journal folded in: what is in the journal alone counts, the room that the journal takes does not. */
+/** The size of the database after a checkpoint of its journal. */
 const databaseBytes = (db: OpenDatabase): number =>
   db.one<{ bytes: number }>('SELECT page_count * page_size AS bytes FROM pragma_page_count, pragma_page_size')?.bytes ?? 0;
 
-/** What a project takes for good, caches included: its folder, with the room of the journal left out. */
+/** The size of a project, caches included, without the journal. */
 export const storedBytes = ({ dir, db }: Pick<ProjectFolder, 'dir' | 'db'>): number =>
   filesOf(dir)
     .filter(({ path }) => !isOfDatabase(path))
     .reduce((sum, { bytes }) => sum + bytes, databaseBytes(db));
 
 /**
- * What takes the space of a project: bytes on disk by what they serve, which but for the journal add up to `storedBytes`, and objects by
- * their policy. Tables are weighed one by one, with a chance for others between them: a large database is read from end to end for it.
+ * What uses the space of a project: bytes on disk by purpose, which add up to `storedBytes` without the journal, and objects
+ * by policy. Measuring reads the whole database, so it runs table by table with other calls in between.
  */
 export function* storageOf({ dir, db, chain }: Pick<ProjectFolder, 'dir' | 'db' | 'chain'>): Generator<undefined, StorageReport> {
   const weights = new Map<DiskArea, number>();
@@ -49,24 +50,24 @@ export function* storageOf({ dir, db, chain }: Pick<ProjectFolder, 'dir' | 'db' 
       const own = stays.filter((row) => row.policy === policy);
       return { policy, count: total(own, 'count'), bytes: total(own, 'bytes') };
     }),
-    gone: goneWhys.map((why) => ({ why, count: objects.reduce((sum, { gone, count }) => sum + (gone === why ? count : 0), 0) })),
+    gone: goneReasons.map((why) => ({ why, count: objects.reduce((sum, { gone, count }) => sum + (gone === why ? count : 0), 0) })),
   };
 }
 
-/** The database, its journal, and the index of that. */
+/** The database, its journal, and the journal's index. */
 const isOfDatabase = (path: string): boolean => path === database || path.startsWith(`${database}-`);
 
 function areaOfFile(path: string): DiskArea {
   if (path.startsWith(`objects${sep}snapshots${sep}`)) return 'caches';
   if (path.startsWith(`objects${sep}`)) return 'content';
   if (isOfDatabase(path)) return 'journal';
-  return path.startsWith(`${database}.`) ? 'backups' : 'history';
+  return path.startsWith(`${database}.`) || path.startsWith(`backups${sep}`) ? 'backups' : 'history';
 }
 
 const areasOfTables: readonly (readonly [RegExp, DiskArea])[] = [
   [/^(artifact|block|pack|sqlite_autoindex_pack)/, 'content'],
   [/^search/, 'search'],
   [/^(outline|record|materialized|principalCommit)$/, 'reading'],
-  [/^(request|capture)/, 'requests'],
+  [/^(request|capture|usage)/, 'requests'],
 ];
 const areaOfTable = (name: string): DiskArea => areasOfTables.find(([names]) => names.test(name))?.[1] ?? 'history';

@@ -1,63 +1,93 @@
 import { type Chain, keepRestPoints, restIsDue } from '../chain/index.js';
+import { backfillBatch, pendingCommits } from '../usage/index.js';
 
 /**
- * Work on the store that nobody waits for: when nothing else is going on, what was committed a while ago is packed closer, and long
- * chains get places from which their readers go on.
+ * Background work on an idle store: repacks older objects and caches results of long chains.
  */
 export interface Upkeep {
-  /** Something was called: work waits until it has been quiet for a while. */
+  /** Reports a call. Work waits for the next idle time. */
   wake(): void;
   close(): void;
 }
 
 export interface UpkeepTimes {
-  /** Quiet before work begins, and between two steps of it, in milliseconds. */
+  /** Idle time before the work starts, and between its steps, in milliseconds. */
   readonly quiet: number;
   readonly between: number;
 }
 
-const usual: UpkeepTimes = { quiet: 20_000, between: 50 };
-/** Less that is new is left as it is: a block of few small objects is hardly smaller. */
+const usual: UpkeepTimes = { quiet: 10_000, between: 50 };
+/** Minimum number of new objects. A block of few small objects saves little. */
 const worthIt = { objects: 256, bytes: 4_000_000 };
-/** A turn that is still going on stays loose: its neighbors come soon. */
-const settledMs = 60_000;
+/** Minimum age of objects, because a running turn gets more neighbors soon. */
+const settledMs = 10_000;
 
-export function openUpkeep(chain: Chain, times: UpkeepTimes = usual): Upkeep {
+/** The work itself, in steps. `shrink`: the database also gives free pages back to the disk, which takes long at once. */
+export function* tidyUp(chain: Chain, { shrink }: { readonly shrink: boolean }): Generator<undefined, void> {
+  if (isWorthIt(chain)) yield* chain.artifacts.repack({ olderThanMs: settledMs, shrink });
+  yield* keepRestPoints(chain);
+  while (pendingCommits(chain, 1) > 0) {
+    backfillBatch(chain);
+    yield;
+  }
+}
+
+function isWorthIt(chain: Chain): boolean {
+  const { objects, bytes } = chain.artifacts.loose(worthIt.objects);
+  return objects >= worthIt.objects || bytes >= worthIt.bytes;
+}
+
+/**
+ * Creates the upkeep of a project. Nothing runs before `wake`.
+ * @param inThread does the work of `tidyUp` in another thread. Without it, this thread does it, step by step.
+ */
+export function openUpkeep(chain: Chain, times: UpkeepTimes = usual, inThread?: (signal: AbortSignal) => Promise<unknown>): Upkeep {
+  const closing = new AbortController();
   let timer: NodeJS.Timeout | undefined;
   let work: Generator<undefined, unknown> | undefined;
+  let isRunning = false;
   const plan = (ms: number, what: () => void): void => {
     clearTimeout(timer);
+    if (closing.signal.aborted) return;
     timer = setTimeout(what, ms);
     timer.unref();
   };
-  const isWorthIt = (): boolean => {
-    const { objects, bytes } = chain.artifacts.loose();
-    return objects >= worthIt.objects || bytes >= worthIt.bytes;
-  };
   const begin = (): void => {
-    if (chain.db.readonly || !(isWorthIt() || restIsDue(chain))) return;
-    work = upkeep();
+    if (isRunning || chain.db.readonly || !(isWorthIt(chain) || restIsDue(chain) || pendingCommits(chain, 1) > 0)) return;
+    if (inThread) {
+      isRunning = true;
+      // The disk is full, or the thread did not start: the next idle time tries again.
+      void inThread(closing.signal)
+        .then(ended, () => undefined)
+        .finally(() => {
+          isRunning = false;
+        });
+      return;
+    }
+    work = tidyUp(chain, { shrink: false });
     step();
-  };
-  const upkeep = function* (): Generator<undefined, void> {
-    if (isWorthIt()) yield* chain.artifacts.repack({ olderThanMs: settledMs, shrink: false });
-    yield* keepRestPoints(chain);
   };
   const step = (): void => {
     try {
       if (work?.next().done === false) plan(times.between, step);
       else {
         work = undefined;
-        // What is left was too young, and is looked at once more when it is not.
-        if (isWorthIt()) plan(settledMs, begin);
+        ended();
       }
     } catch {
-      // A full disk or another's long transaction: nothing is lost, and the next quiet time tries again.
+      // The disk is full, or another process holds a transaction. The next idle time tries again.
       work = undefined;
     }
   };
+  /** The remaining objects are too young. Try again when they are old enough. */
+  const ended = (): void => {
+    if (!closing.signal.aborted && isWorthIt(chain)) plan(settledMs, begin);
+  };
   return {
     wake: () => plan(times.quiet, work ? step : begin),
-    close: () => clearTimeout(timer),
+    close: () => {
+      closing.abort();
+      clearTimeout(timer);
+    },
   };
 }

@@ -1,13 +1,15 @@
-// requests: model calls as they were sent: what runtimes recorded of them, stored once by content, rebuilt, proved and compared.
-// A runtime is one value of the interface in runtime.ts: its folder here and a word in runtimes.ts, by the format of its commits.
-// Rules R1 to R5 of test/spec/requests.md live here; a digest is checked on this machine.
-export { captureCall, wireFormat } from './capture.js';
-export { diffRequests } from './diff.js';
-export { joinAnswers } from './join.js';
-export { diffParts, getPart, listParts } from './library.js';
-export { type OwnCall, type OwnQuestion, type OwnRun, ownBody, printOf, recordOwnRun, type TextChange } from './own.js';
-export { hasCalls, type ReadCalls, type RecordsInput, readCalls, type TakenRecords, takeRecords } from './record.js';
-export { getRequest, listRequests, ownRun, type RequestFilter, recordedRequests } from './requests.js';
-export { requestSeries } from './series.js';
-export type { StoredRange } from './texts.js';
-export { wireOf, wordsOf } from './words.js';
+// requests: model calls as they were sent. record/ stores them, rebuild/ restores and verifies their bodies, compare/ compares them,
+// runtimes/ has one folder for each runtime with recorded calls, and shared/ reads JSON, pages and wire formats.
+// It keeps rules R1 to R5 of test/spec/requests.md. Digests are verified on this machine.
+
+export { diffRequests } from './compare/diff.js';
+export { diffParts, getPart, listParts } from './compare/library.js';
+export { requestSeries } from './compare/series.js';
+export { type OwnCall, type OwnQuestion, type OwnRun, ownBody, printOf, recordOwnRun, type TextChange } from './rebuild/own.js';
+export { getRequest, listRequests, ownRun, type RequestFilter, recordedRequests } from './rebuild/requests.js';
+export { captureCall, wireFormat } from './record/capture.js';
+export { joinAnswers } from './record/join.js';
+export { hasCalls, type ReadCalls, type RecordsInput, readCalls, type TakenRecords, takeRecords } from './record/record.js';
+export type { StoredRange } from './record/texts.js';
+export { type CountedDelta, callsOfDelta } from './runtimes/counts.js';
+export { wireOf, wordsOf } from './shared/words.js';

@@ -1,5 +1,5 @@
-// search: full text over the entries of every commit, indexed off the commit path and made again at any time.
-// words.ts says what a word is, the same for what is indexed and what is asked; indexing.ts catches up with the chain, ranking.ts says which matches come first.
-// A question is answered from what is indexed, and says how much was not yet.
+// search: full-text search over the entries of every commit. The index is built off the commit path and can be rebuilt at any time.
+// words.ts splits texts and queries into words in the same way, indexing.ts follows the chain, ranking.ts orders the matches.
+// A query is answered from the index, and reports how many commits are not indexed yet.
 export { indexMore } from './indexing.js';
 export { query, type SearchQuery, type SearchResult } from './query.js';

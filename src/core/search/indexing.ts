@@ -3,27 +3,28 @@ import type { Chain } from '../chain/index.js';
 import { type ParsedEntry, readerOf } from '../formats/index.js';
 import { indexable } from './words.js';
 
-/** A text longer than this is found by its beginning: the words of a huge output are mostly numbers. */
+/** Only this much of a text is indexed: the words of huge outputs are mostly numbers. */
 const longestText = 200_000;
 /**
- * So many commits share one transaction and one sync, and so many bytes of them: the last may hold more. What is written together need not
- * be merged later, which is most of the price of an index; what waits for the writer waits a tenth of a second.
+ * The size of a batch, which is one transaction and one sync; the last commit may exceed the bytes. Large batches avoid later merges
+ * of the index, its main cost. Other writers wait about a tenth of a second for a batch.
  */
-const atOnce = { commits: 1_024, bytes: 4 * 1024 * 1024 };
+const batch = { commits: 1_024, bytes: 4 * 1024 * 1024 };
 
-/** Takes further commits into the index, for at most about `budgetMs`; says how many are left. */
+/** Indexes more commits for about `budgetMs`, unless another process is writing. Returns the number of commits that are left. */
 export function indexMore(chain: Chain, budgetMs: number): { readonly pending: number } {
   const end = chain.clock() + budgetMs;
   for (;;) {
     const pending = pendingOf(chain);
-    if (pending === 0 || chain.db.readonly || chain.clock() > end) return { pending };
+    if (pending === 0 || chain.db.readonly || chain.clock() > end || !chain.db.isFree()) return { pending };
     indexBatch(chain);
   }
 }
 
-/** The last commit that is in the index, for a `:project`. */
+/** The last indexed commit of `:project`. */
 const upTo = 'IFNULL((SELECT upTo FROM searchState WHERE project = :project), 0)';
 
+/** The number of commits that are not indexed yet. */
 export const pendingOf = (chain: Chain): number =>
   chain.db.one<{ pending: number }>(`SELECT COUNT(*) AS pending FROM context WHERE +project = :project AND seq > ${upTo}`, {
     project: chain.project,
@@ -41,10 +42,12 @@ interface Row {
 function indexBatch(chain: Chain): void {
   chain.db.transaction(() => {
     const rows = nextRows(chain);
-    const said = rows.filter(({ repeats }) => !repeats);
-    // Each kind of work by itself: what parses in between takes from the index what it holds near.
-    const entries = contentsOf(chain, said).flatMap((content, at) => (content ? entriesOf(said[at] as Row, content) : []));
-    const numbers = entries.map(({ seq, place, kind }) => chain.db.run(insertEntry, chain.project, seq, place, kind).rowId);
+    const wanted = rows.filter(({ repeats }) => !repeats);
+    // Each kind of work is done for the whole batch: parsing between inserts would displace the index from the cache.
+    const entries = contentsOf(chain, wanted).flatMap((content, at) => (content ? entriesOf(wanted[at] as Row, content) : []));
+    const numbers = entries.map(
+      ({ seq, place, kind }) => chain.db.insert('searchEntry', { project: chain.project, context: seq, place, kind }).rowId,
+    );
     for (const [at, { words }] of entries.entries()) chain.db.run(insertWords, numbers[at] as number, words);
     const last = rows.at(-1);
     if (last)
@@ -58,20 +61,20 @@ function indexBatch(chain: Chain): void {
 
 function nextRows(chain: Chain): Row[] {
   const rows = chain.db.all<Row>(
-    // A snapshot with a parent says again what the deltas say.
+    // A snapshot with a parent repeats the content of its deltas.
     `SELECT c.seq, c.artifact, c.format, c.type = 'snapshot' AND c.parent IS NOT NULL AS repeats, (SELECT a.size FROM artifact a WHERE a.no = c.artifact) AS size
-       FROM context c WHERE +c.project = :project AND c.seq > ${upTo} ORDER BY c.seq LIMIT ${atOnce.commits}`,
+       FROM context c WHERE +c.project = :project AND c.seq > ${upTo} ORDER BY c.seq LIMIT ${batch.commits}`,
     { project: chain.project },
   );
   let bytes = 0;
   const cut = rows.findIndex(({ size }) => {
     bytes += size;
-    return bytes >= atOnce.bytes;
+    return bytes >= batch.bytes;
   });
   return cut < 0 ? rows : rows.slice(0, cut + 1);
 }
 
-/** Contents as they lie together, without keeping what was parsed for others. One that is damaged or over its time has no words. */
+/** The contents of a batch, read together and not cached. A damaged or expired object has no content. */
 function contentsOf(chain: Chain, rows: readonly Row[]): (Uint8Array | undefined)[] {
   const isGone = (error: unknown): boolean => error instanceof StemmaError && (error.code === 'CORRUPT' || error.code === 'NOT_FOUND');
   try {
@@ -89,18 +92,17 @@ function contentsOf(chain: Chain, rows: readonly Row[]): (Uint8Array | undefined
   });
 }
 
-/** An entry as the index takes it. */
-interface Said {
+/** An entry of the index. */
+interface IndexedEntry {
   readonly seq: CommitSeq;
   readonly place: number;
   readonly kind: string;
   readonly words: string;
 }
 
-const insertEntry = 'INSERT INTO searchEntry (project, context, place, kind) VALUES (?, ?, ?, ?)';
 const insertWords = 'INSERT INTO searchWords (rowid, words) VALUES (?, ?)';
 
-const entriesOf = ({ seq, format }: Row, content: Uint8Array): Said[] =>
+const entriesOf = ({ seq, format }: Row, content: Uint8Array): IndexedEntry[] =>
   readerOf(format)
     .parse(content)
     .entries.map((entry, place) => ({
@@ -111,7 +113,7 @@ const entriesOf = ({ seq, format }: Row, content: Uint8Array): Said[] =>
     }))
     .filter(({ words }) => words !== '');
 
-/** What of an entry can be searched: its text, its tool, and the texts that the call was made with. */
+/** The searchable text of an entry: its tool, the texts of its arguments, and its text. */
 export function searchableText(entry: Pick<ParsedEntry, 'text' | 'toolName' | 'arguments'>): string {
   const parts = [entry.toolName, ...textsIn(entry.arguments), entry.text].filter((part): part is string => part !== undefined && part !== '');
   return parts.join('\n').slice(0, longestText);

@@ -1,9 +1,10 @@
-import { badRequest, type ContextId, type EntryKey, inWords, timestampOf } from '../base/index.js';
-import { type Chain, parsedOf } from '../chain/index.js';
+import { badRequest, type CommitSeq, type ContextId, type EntryKey, inWords, timestampOf } from '../base/index.js';
+import { type Chain, contextColumns, hiddenCommits, parsedOf } from '../chain/index.js';
 import type { Kind, SearchHit } from '../contract/index.js';
+import { matchingRow } from '../store/index.js';
 import { indexMore, searchableText } from './indexing.js';
 import { type Matching, rank } from './ranking.js';
-import { type Pattern, patternsOf, phrasesOf, snippetOf } from './words.js';
+import { lacksWords, type Pattern, patternsOf, phrasesOf, snippetOf } from './words.js';
 
 export interface SearchQuery {
   readonly text: string;
@@ -20,14 +21,19 @@ export interface SearchQuery {
 
 export interface SearchResult {
   readonly total: number;
-  /** False where there are more matches than are counted. */
+  /** False if there are more matches than are counted. */
   readonly isExact: boolean;
   readonly hits: SearchHit[];
   readonly pending: number;
 }
 
-/** A question takes a little of what is not indexed yet along, so that what was just committed is found. */
+/** Rows of the index and of commits that match their checksum. */
+const intactEntry = matchingRow(['no', 'project', 'context', 'place', 'kind'], 'e');
+const intactCommit = matchingRow(contextColumns, 'c');
+
+/** A query first indexes for this long, so that it finds new commits. */
 const catchUpMs = 150;
+
 interface Found {
   readonly no: number;
   readonly place: number;
@@ -39,7 +45,10 @@ interface Found {
   readonly summary: string | null;
 }
 
-/** Entries with all the words of a question. @throws BAD_REQUEST where there is no word in it. */
+/**
+ * Finds entries that contain all words of a query.
+ * @throws BAD_REQUEST for a query without words.
+ */
 export function query(chain: Chain, input: SearchQuery): SearchResult {
   const phrases = phrasesOf(input.text);
   if (phrases.length === 0) throw badRequest('text', `${inWords(input.text)} has no letter or digit to search for`);
@@ -48,8 +57,9 @@ export function query(chain: Chain, input: SearchQuery): SearchResult {
   const rows = new Map(
     chain.db
       .all<Found>(
-        `SELECT e.no, e.place, c.id, c.artifact, c.format, c.createdAt, c.sessionId, c.summary
-           FROM json_each(?) j CROSS JOIN searchEntry e ON e.no = j.value CROSS JOIN context c ON c.seq = e.context`,
+        `SELECT e.no, e.place, c.id, c.artifact, c.format, c.createdAt, c.sessionId, CASE WHEN ${intactCommit} THEN c.summary END AS summary
+           FROM json_each(?) j CROSS JOIN searchEntry e ON e.no = j.value CROSS JOIN context c ON c.seq = e.context
+          WHERE ${intactEntry}`,
         JSON.stringify(best.map(({ no }) => no)),
       )
       .map((row) => [row.no, row] as const),
@@ -60,35 +70,41 @@ export function query(chain: Chain, input: SearchQuery): SearchResult {
 }
 
 function matchingOf(chain: Chain, filter: SearchQuery['filter']): Matching {
-  const { where, values } = conditions(filter);
-  // Without a filter the index alone says what matches: looking each match up would take longer than all else.
+  const { where, values } = conditions(filter, hiddenCommits(chain, { archived: true }));
+  // Without a filter the index is enough. Looking up each match would take longer than the search itself.
   return where === '' && isAlone(chain)
     ? { sql: 'FROM searchWords WHERE searchWords MATCH ?', values }
     : {
-        // The index leads: what it matches is looked up, never the other way round.
+        // CROSS JOIN keeps the order: SQLite must search the index first and look up its matches.
         sql: `FROM searchWords CROSS JOIN searchEntry e ON e.no = searchWords.rowid CROSS JOIN context c ON c.seq = e.context
           WHERE searchWords MATCH ? AND e.project = ${chain.project}${where}`,
         values,
       };
 }
 
-/** Whether all that is indexed is of this project: a database may hold several. */
+/** Whether the database holds only this project: it may hold several. */
 const isAlone = (chain: Chain): boolean => chain.db.one('SELECT 1 FROM project WHERE no <> ?', chain.project) === undefined;
 
-/** Where each part of a filter stands. */
+/** The column of each filter. */
 const filtered = { sessionId: 'c.sessionId', principal: 'c.principal', template: 'c.template', kind: 'e.kind' } as const;
 
-function conditions(filter: SearchQuery['filter']): { where: string; values: string[] } {
+function conditions(filter: SearchQuery['filter'], hidden: ReadonlySet<CommitSeq>): { where: string; values: string[] } {
   const wanted = (Object.keys(filtered) as (keyof typeof filtered)[]).flatMap((name) => {
     const value = filter?.[name];
     return value === undefined ? [] : [{ column: filtered[name], value }];
   });
-  return { where: wanted.map(({ column }) => ` AND ${column} = ?`).join(''), values: wanted.map(({ value }) => value) };
+  // What was deleted is found again as soon as it is brought back.
+  const without = hidden.size > 0 ? ' AND c.seq NOT IN (SELECT value FROM json_each(?))' : '';
+  return {
+    where: wanted.map(({ column }) => ` AND ${column} = ?`).join('') + without,
+    values: [...wanted.map(({ value }) => value), ...(hidden.size > 0 ? [JSON.stringify([...hidden])] : [])],
+  };
 }
 
 function hitOf(chain: Chain, row: Found | undefined, score: number, patterns: readonly Pattern[]): SearchHit | undefined {
   const entry = row && parsedOf(chain, row.artifact, row.format).entries[row.place];
-  if (!entry) return undefined;
+  // The index may be damaged: an entry without the words is no hit.
+  if (!entry || lacksWords(searchableText(entry), patterns)) return undefined;
   return {
     commit: row.id,
     entryKey: entry.key as EntryKey,

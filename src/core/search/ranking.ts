@@ -1,7 +1,7 @@
 import type { Chain } from '../chain/index.js';
 import { matchOf, type Phrase } from './words.js';
 
-/** Where matches are looked for: a FROM and a WHERE whose first `?` is the question, and values for the others. */
+/** The FROM and WHERE of a search. Its first `?` is the FTS5 query, `values` are for the others. */
 export interface Matching {
   readonly sql: string;
   readonly values: readonly string[];
@@ -10,24 +10,24 @@ export interface Matching {
 export interface Ranking {
   readonly best: readonly { readonly no: number; readonly score: number }[];
   readonly total: number;
-  /** False where there are more matches than are counted. */
+  /** False if there are more matches than are counted. */
   readonly isExact: boolean;
 }
 
-/** Ranking reads statistics of each match: the newest so many are ranked, all others are older. */
+/** Ranking reads statistics for each match, so only this many of the newest matches are ranked. */
 const ranked = 2_000;
 const counted = 10_000;
-/** The newest matches, behind a FROM and WHERE. Numbers stand in the text here: a LIMIT with a `?` is planned anew each time it is asked. */
+/** The newest matches, after a FROM and WHERE. The limit is not a parameter: SQLite would plan the statement again for each value. */
 const newestRanked = `ORDER BY searchWords.rowid DESC LIMIT ${ranked}`;
 
-/** From so many entries on, what every entry with a word of the question would cost is felt. */
+/** From this many entries on, ranking every entry with one of the words takes noticeable time. */
 const manyEntries = 100_000;
-/** In so many entries a word that stands in more of them says little of any: it must be there, and counts for nothing. */
+/** In a large index, a word that occurs in more entries than this must match but does not count for the rank. */
 const tooCommon = 5_000;
-/** A beginning stands for all its words: in so many entries shorter ones are words. */
+/** A prefix matches every word that starts with it. In a large index, shorter prefixes match as whole words only. */
 const shortestBeginning = 3;
 
-/** The best of the newest matches, best first; of two alike the newer. */
+/** The best of the newest matches, best first; of equal ones the newer first. */
 export function rank(chain: Chain, phrases: readonly Phrase[], matching: Matching, limit: number, many = manyEntries): Ranking {
   const highest = chain.db.one<{ no: number | null }>('SELECT MAX(no) AS no FROM searchEntry')?.no ?? 0;
   return highest < many ? rankAll(chain, phrases, matching, limit) : rankNewest(chain, phrases.map(closed), matching, limit);
@@ -43,19 +43,19 @@ function rankAll(chain: Chain, phrases: readonly Phrase[], { sql, values }: Matc
   return { best, ...totalOf(chain, best[0]?.matches ?? 0, phrases, { sql, values }) };
 }
 
-/** bm25 goes through every entry with any of the words: here only those words are ranked by that stand in few. */
+/** bm25 reads every entry with any of the words, so only rare words count for the rank. */
 function rankNewest(chain: Chain, phrases: readonly Phrase[], { sql, values }: Matching, limit: number): Ranking {
   const newest = chain.db
     .all<{ no: number }>(`SELECT searchWords.rowid AS no ${sql} ${newestRanked}`, matchOf(phrases), ...values)
     .map(({ no }) => no);
-  const telling = newest.length < 2 ? [] : phrases.filter((phrase) => countOf(chain, matchOf([phrase]), everywhere, tooCommon) < tooCommon);
+  const rare = newest.length < 2 ? [] : phrases.filter((phrase) => countOf(chain, matchOf([phrase]), everywhere, tooCommon) < tooCommon);
   const scores = new Map(
-    telling.length === 0
+    rare.length === 0
       ? []
       : chain.db
           .all<{ no: number; score: number }>(
             'SELECT rowid AS no, -rank AS score FROM searchWords WHERE searchWords MATCH ? AND rowid BETWEEN ? AND ?',
-            matchOf(telling),
+            matchOf(rare),
             newest.at(-1) ?? 0,
             newest[0] ?? 0,
           )

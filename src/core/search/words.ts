@@ -1,32 +1,32 @@
-/** One native call: of every other text the UTF-8 is longer. */
+/** Fast, because it is one native call: the UTF-8 of any other text is longer. */
 const isAscii = (text: string): boolean => Buffer.byteLength(text) === text.length;
 
-/** Scripts that write no spaces between words: each sign is a word of its own, in the index as in a question. */
+/** Scripts without spaces between words: each character is a word, in the index and in queries. */
 const unspaced = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/gu;
 
-/** A text as the index takes it: signs of unspaced scripts apart, joined identifiers also in their parts. */
+/** A text for the index, with spaces around the characters of unspaced scripts. */
 export const indexable = (text: string): string => (isAscii(text) ? text : text.replace(unspaced, ' $& '));
 
-/** What a person asks for: words, and words that stand together. */
+/** A part of a query: one word, or words that must be adjacent. */
 export interface Phrase {
   readonly words: readonly string[];
-  /** The last word may go on. */
+  /** The last word is a prefix. */
   readonly isOpen: boolean;
 }
 
-/** Reads a question: runs in double quotes stay together, everything else is a word each. */
-export function phrasesOf(question: string): Phrase[] {
-  const parts = [...question.matchAll(/"([^"]*)"|([^\s"]+)/g)];
+/** Parses a query: words in double quotes are one phrase, every other word is its own. */
+export function phrasesOf(query: string): Phrase[] {
+  const parts = [...query.matchAll(/"([^"]*)"|([^\s"]+)/g)];
   return parts.flatMap((part, at): Phrase[] => {
     const isQuoted = part[1] !== undefined;
     const words = wordsOf(part[1] ?? part[2] ?? '');
-    return words.length ? [{ words, isOpen: !isQuoted && at === parts.length - 1 && !/\s$/.test(question) }] : [];
+    return words.length ? [{ words, isOpen: !isQuoted && at === parts.length - 1 && !/\s$/.test(query) }] : [];
   });
 }
 
 const wordsOf = (text: string): string[] => indexable(text).match(/[\p{L}\p{N}_\p{M}]+/gu) ?? [];
 
-/** The question in FTS5's language; every word quoted, so that nothing of it is an operator. */
+/** The query in the syntax of FTS5. Every word is quoted, so that none is an operator. */
 export const matchOf = (phrases: readonly Phrase[]): string =>
   phrases.map(({ words, isOpen }) => `"${words.join(' ')}"${isOpen ? '*' : ''}`).join(' AND ');
 
@@ -38,16 +38,16 @@ export interface Snippet {
 const before = 60;
 const length = 200;
 
-/** How a phrase of a question looks in a text. */
+/** Finds a phrase of a query in a text. */
 export interface Pattern {
-  /** Made where it is needed: few texts and questions are not ASCII. */
+  /** Made on demand: most texts and queries are ASCII. */
   readonly expression: () => RegExp;
-  /** The only word of it in small letters, where it is ASCII: most are, and are found without the expression. */
+  /** The word in lower case, for a phrase of one ASCII word: it is found without the expression. */
   readonly word?: string;
   readonly isOpen: boolean;
 }
 
-/** Made once for all hits of a question. */
+/** The patterns of a query, made once for all hits. */
 export const patternsOf = (phrases: readonly Phrase[]): Pattern[] =>
   phrases.map((phrase) => {
     const { words, isOpen } = phrase;
@@ -62,35 +62,41 @@ export const patternsOf = (phrases: readonly Phrase[]): Pattern[] =>
 const expressionOf = ({ words, isOpen }: Phrase): RegExp =>
   new RegExp(`(?<![\\p{L}\\p{N}_])${words.join('[^\\p{L}\\p{N}_]*')}${isOpen ? '' : '(?![\\p{L}\\p{N}_])'}`, 'giu');
 
-/** A text, and the same in small letters where it is ASCII. */
+/** A text, and its lower case if it is ASCII. */
 interface Searched {
   readonly text: string;
-  readonly small: string | undefined;
+  readonly lower: string | undefined;
 }
 
-const searched = (text: string): Searched => ({ text, small: isAscii(text) ? text.toLowerCase() : undefined });
+const searched = (text: string): Searched => ({ text, lower: isAscii(text) ? text.toLowerCase() : undefined });
 
-/** Where the pattern stands in a text, the first `most` of its places. */
-function placesIn({ text, small }: Searched, { expression, word, isOpen }: Pattern, most = Number.POSITIVE_INFINITY): Snippet['matches'] {
+/** The first `most` places of a pattern in a text. */
+function placesIn({ text, lower }: Searched, { expression, word, isOpen }: Pattern, most = Number.POSITIVE_INFINITY): Snippet['matches'] {
   const places: Snippet['matches'] = [];
-  if (word === undefined || small === undefined) {
+  if (word === undefined || lower === undefined) {
     for (const match of text.matchAll(expression())) if (places.push({ start: match.index, end: match.index + match[0].length }) >= most) break;
     return places;
   }
-  for (let start = small.indexOf(word); start >= 0 && places.length < most; start = small.indexOf(word, start + 1)) {
+  for (let start = lower.indexOf(word); start >= 0 && places.length < most; start = lower.indexOf(word, start + 1)) {
     const end = start + word.length;
-    if (!isWordAt(small, start - 1) && (isOpen || !isWordAt(small, end))) places.push({ start, end });
+    if (!isWordAt(lower, start - 1) && (isOpen || !isWordAt(lower, end))) places.push({ start, end });
   }
   return places;
 }
 
-/** Whether a letter, digit or underscore stands there, in a text of small ASCII letters. */
+/** Whether the character at `at` is a letter, digit or underscore, in a lower-case ASCII text. */
 function isWordAt(text: string, at: number): boolean {
   const code = text.charCodeAt(at);
   return (code >= 0x61 && code <= 0x7a) || (code >= 0x30 && code <= 0x39) || code === 0x5f;
 }
 
-/** The part of the text around the first match, with where the words stand in it. */
+/** Whether a text surely lacks a pattern. Outside of ASCII, the index folds letters that a pattern tells apart, so there it is never sure. */
+export function lacksWords(text: string, patterns: readonly Pattern[]): boolean {
+  const whole = searched(text);
+  return whole.lower !== undefined && patterns.some((pattern) => pattern.word !== undefined && placesIn(whole, pattern, 1).length === 0);
+}
+
+/** The part of a text around its first match, with the places of all matches in it. */
 export function snippetOf(text: string, patterns: readonly Pattern[]): Snippet {
   const whole = searched(text);
   const first = patterns.flatMap((pattern) => placesIn(whole, pattern, 1).map(({ start }) => start));
@@ -100,9 +106,9 @@ export function snippetOf(text: string, patterns: readonly Pattern[]): Snippet {
     .toWellFormed()
     .replace(/[^\S ]/g, ' ');
   const snippet = `${from > 0 ? '…' : ''}${cut}${from + length < text.length ? '…' : ''}`;
-  // The sign of what was left out is no part of the text that is looked through.
+  // The ellipsis is not a part of the searched text.
   const shift = from > 0 ? 1 : 0;
-  const shown = { text: cut, small: whole.small?.slice(from, from + length) };
+  const shown = { text: cut, lower: whole.lower?.slice(from, from + length) };
   const matches = patterns.flatMap((pattern) => placesIn(shown, pattern).map(({ start, end }) => ({ start: start + shift, end: end + shift })));
   return { snippet, matches: matches.sort((a, b) => a.start - b.start) };
 }

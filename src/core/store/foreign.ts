@@ -1,24 +1,25 @@
-import { copyFileSync, constants as fileSystem, mkdtempSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync, constants as fileSystem, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { StemmaError } from '../base/index.js';
+import { type Located, makeTemporary, statLocated } from '../files/index.js';
 
 export type ForeignValue = string | number | bigint | Uint8Array | null;
 export type ForeignRow = Readonly<Record<string, ForeignValue>>;
 
-/** The rows of another program's database: only whole tables, only named columns, in no promised order. */
+/** The rows of another program's database, in undefined order. */
 export interface ForeignRows {
-  /** The columns of each real table; views, virtual tables and columns that are computed are not among them. */
+  /** The columns of each real table. Views, virtual tables and computed columns are left out. */
   readonly tables: ReadonlyMap<string, readonly string[]>;
   /**
-   * @throws CORRUPT where the database is damaged, or gives more than it can hold: pages that point at each other in a ring or a fan
-   * give rows without end.
+   * Reads columns of the rows that have the given values.
+   * @throws CORRUPT if the database is damaged, or returns more rows than a file of its size can hold: pages that refer to each other in a
+   * ring return rows forever.
    */
   each(table: string, columns: readonly string[], where?: Readonly<Record<string, string>>): Iterable<ForeignRow>;
 }
 
-/** A database in memory as the bytes of its file: `tables` are statements that make them, `rows` go in as they are. */
+/** Creates a database and returns the bytes of its file. `tables` are the SQL statements that create its tables. */
 export function databaseBytes({
   tables,
   rows,
@@ -43,27 +44,29 @@ export function databaseBytes({
 
 export interface Foreign {
   readonly rows: ForeignRows;
-  /** The files that were read, the database first: copies, to be read while it is open; none of a database that was too large to copy. */
+  /** Copies of the files, the database first. They exist while `work` runs. Empty if the database was too large to copy. */
   readonly files: readonly { readonly name: 'database' | 'log'; readonly copy: string }[];
 }
 
-/** Every row takes some bytes of its file, so that a file of a size can hold so many; readers go over it a few times. */
+/** Limits that detect endless rows: the least bytes of a row in a file, and how often a reader reads the whole file. */
 const leastRow = 4;
 const mostReadings = 4;
+
+/** Attempts to copy a database that changes meanwhile. */
 const mostCopies = 5;
 
 /**
- * Opens another program's SQLite database for reading, for as long as `work` runs: a copy of it and of its log, so that nothing appears
- * beside the original, no lock holds its owner up, and what was read is what can be kept. One that is too large to be copied is read where
- * it lies, as of one moment, and never written to. What is read is data: its schema is not trusted, nothing of it is executed (no views,
- * triggers, computed columns or extensions), and what it gives is bounded by its size.
- * @throws UNAVAILABLE where it is written to faster than it can be copied; CORRUPT where it is no database or damaged; what the file
- * system says where it cannot be read.
+ * Opens another program's SQLite database for reading while `work` runs. It reads a copy of the database and its log, so that no file
+ * appears beside the original and its owner never waits for a lock. A database that is too large to copy is read in place, in one read
+ * transaction. Its schema is not trusted: no view, trigger, computed column or extension runs.
+ * @throws UNAVAILABLE if it changes faster than it can be copied; CORRUPT if it is damaged or not a database; the error of the file system
+ * if it cannot be read.
  */
-export function withForeign<T>(path: string, work: (foreign: Foreign) => T, { mostCopied = largestCopy }: { readonly mostCopied?: number } = {}): T {
-  const size = sizeOf(path) + sizeOf(`${path}-wal`);
+export function withForeign<T>(file: Located, work: (foreign: Foreign) => T, { mostCopied = largestCopy }: { readonly mostCopied?: number } = {}): T {
+  const { path } = file;
+  const size = checkedSize(file);
   if (size > mostCopied) return opened(path, path, size, [], work);
-  const folder = mkdtempSync(join(tmpdir(), 'stemma-read-'));
+  const folder = makeTemporary('read');
   try {
     const copy = join(folder, 'copy.db');
     const log = copyWhole(path, copy);
@@ -75,23 +78,25 @@ export function withForeign<T>(path: string, work: (foreign: Foreign) => T, { mo
 }
 const largestCopy = 1024 * 1024 * 1024;
 
-/** Another program's database that is read again and again while its owner writes to it. */
+/** Another program's database that is read repeatedly while its owner writes to it. */
 export interface Mirror {
-  /** As {@link withForeign}: the database is copied again only where it changed itself, and not its log alone. */
+  /** As {@link withForeign}, but copies the database again only if its own file changed. The log is always copied. */
   read<T>(work: (foreign: Pick<Foreign, 'rows'>) => T): T;
-  /** Takes the copies away. It may be read again: then it is copied anew. */
+  /** Deletes the copies. A later read copies again. */
   close(): void;
 }
 
-export function mirrorOf(path: string, { mostCopied = largestCopy }: { readonly mostCopied?: number } = {}): Mirror {
+/** Creates a mirror of another program's database. Nothing is copied before the first read. */
+export function mirrorOf(file: Located, { mostCopied = largestCopy }: { readonly mostCopied?: number } = {}): Mirror {
+  const { path } = file;
   let kept: { readonly folder: string; stamp: string | undefined } | undefined;
   return {
     read(work) {
-      const size = sizeOf(path) + sizeOf(`${path}-wal`);
+      const size = checkedSize(file);
       if (size > mostCopied) return opened(path, path, size, [], work);
-      kept ??= { folder: mkdtempSync(join(tmpdir(), 'stemma-follow-')), stamp: undefined };
+      kept ??= { folder: makeTemporary('follow'), stamp: undefined };
       const copy = join(kept.folder, 'copy.db');
-      // What a reader leaves beside the copy belongs to the log that was there then.
+      // The index that an earlier reader left beside the copy belongs to the previous log.
       rmSync(`${copy}-shm`, { force: true });
       copyWhole(path, copy, kept);
       return opened(path, copy, size, [], work, true);
@@ -103,7 +108,16 @@ export function mirrorOf(path: string, { mostCopied = largestCopy }: { readonly 
   };
 }
 
-const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+/**
+ * The size of a database with its log. SQLite and the copy open files by name, so this checks first that the database, its log and its
+ * index are regular files, without a link between them and the root.
+ * @throws FileRefused
+ */
+function checkedSize({ root, path }: Located): number {
+  const sizes = ['', '-wal', '-shm'].map((ending) => statLocated({ root: root === path ? path + ending : root, path: path + ending })?.size ?? 0);
+  const [database = 0, log = 0] = sizes;
+  return database + log;
+}
 
 function opened<T>(path: string, file: string, size: number, files: Foreign['files'], work: (foreign: Foreign) => T, readonly = file === path): T {
   const raw = inWords(path, () => new Database(file, { readonly, fileMustExist: true }));
@@ -121,11 +135,12 @@ function opened<T>(path: string, file: string, size: number, files: Foreign['fil
 }
 
 /**
- * Copies the database and its log as they are at one moment: a log only grows until it is written into the database, so that the two
- * belong together if the database did not change while they were copied. Says where the log's copy is.
- * @param had which state of the database the copy has already.
+ * Copies the database and its log consistently, and returns the path of the log's copy. The log only grows until it is copied into the
+ * database, so both copies belong together if the database file did not change meanwhile.
+ * @param had the state of the database that the copy already has; updated by the call.
+ * @throws UNAVAILABLE if the database changes faster than it can be copied.
  */
-function copyWhole(path: string, copy: string, had: { stamp: string | undefined } = { stamp: undefined }): string | undefined {
+export function copyWhole(path: string, copy: string, had: { stamp: string | undefined } = { stamp: undefined }): string | undefined {
   const stamp = (): string => {
     const { mtimeNs, size, ino } = statSync(path, { bigint: true });
     return `${mtimeNs} ${size} ${ino}`;
@@ -137,7 +152,7 @@ function copyWhole(path: string, copy: string, had: { stamp: string | undefined 
     const log = copyLog(`${path}-wal`, `${copy}-wal`);
     if (stamp() === before) return log;
   }
-  throw new StemmaError('UNAVAILABLE', `${path} changes faster than it can be read; try again when its program is at rest`, { path });
+  throw new StemmaError('UNAVAILABLE', `Cannot read ${path}: it changes faster than it can be copied. Try again when its program is idle.`, { path });
 }
 
 function copyLog(log: string, copy: string): string | undefined {
@@ -157,7 +172,7 @@ function rowsOf(raw: Database.Database, path: string, size: number): ForeignRows
   let left = size * mostReadings;
   const spend = (row: ForeignRow): void => {
     left -= leastRow + bytesIn(row);
-    if (left < 0) throw damaged(path, 'it gives more than a file of its size can hold');
+    if (left < 0) throw damaged(path, 'it returns more rows than a file of its size can hold');
   };
   const statements = new Map<string, Database.Statement>();
   const prepared = (sql: string): Database.Statement => {
@@ -171,7 +186,7 @@ function rowsOf(raw: Database.Database, path: string, size: number): ForeignRows
       const known = new Set(tables.get(table));
       const conditions = Object.entries(where);
       const unknown = [...columns, ...conditions.map(([column]) => column)].find((column) => !known.has(column));
-      if (unknown !== undefined) throw new Error(`${table} of ${path} has no column ${unknown}: ask the tables first`);
+      if (unknown !== undefined) throw new Error(`${table} of ${path} has no column ${unknown}: check \`tables\` first`);
       inWords(path, () => indexed(raw, table, Object.keys(where), spend));
       const condition = conditions.length > 0 ? ` WHERE ${conditions.map(([column]) => `${quoted(column)} = ?`).join(' AND ')}` : '';
       const sql = `SELECT ${columns.map(quoted).join(', ')} FROM ${quoted(table)}${condition}`;
@@ -188,7 +203,7 @@ function rowsOf(raw: Database.Database, path: string, size: number): ForeignRows
   };
 }
 
-/** Makes sure, in a copy, that rows are looked up and not searched for; the rows are gone over first, because an index of endless ones has no end. */
+/** Creates an index in a copy, so that lookups do not scan. It reads all rows first, because indexing endless rows would never finish. */
 function indexed(raw: Database.Database, table: string, columns: readonly string[], spend: (row: ForeignRow) => void): void {
   const [first] = columns;
   if (first === undefined || raw.readonly) return;
@@ -201,7 +216,7 @@ function indexed(raw: Database.Database, table: string, columns: readonly string
   raw.pragma('query_only = ON');
 }
 
-/** Tables that hold their rows themselves. */
+/** Ordinary tables: no views, no virtual tables. */
 function tablesOf(raw: Database.Database): ReadonlyMap<string, readonly string[]> {
   const found = raw.pragma('table_list') as { schema: string; name: string; type: string }[];
   const names = found.filter(({ schema, type, name }) => schema === 'main' && type === 'table' && !name.startsWith('sqlite_'));

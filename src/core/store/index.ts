@@ -1,8 +1,12 @@
-// store: the one SQLite connection of a project: opened, migrated, and spoken to by typed reads and writes.
-// Nobody else opens the database. What was acknowledged is synced (WAL with synchronous=FULL, one sync a commit).
-// Tables are described in schema.ts, which every migration step makes or changes; sums.ts proves rows, salvage.ts reads around damage.
+// store: opens and migrates the SQLite database of a project, for typed reads and writes. No other folder opens it.
+// Acknowledged writes are synced: WAL with synchronous=FULL, one sync per commit.
+// migrations/ has the tables, one file per step; sums.ts detects changed rows; rebuild.ts copies intact rows to a new file.
+
+export { copyForReading, type DatabaseCopy, removeUnused as removeUnusedCopies } from './copy.js';
 export * from './database.js';
-export * from './foreign.js';
-export { formatVersion } from './migrations.js';
-export type { Trace } from './salvage.js';
-export { type ChangedRow, provedRows } from './sums.js';
+export { databaseBytes, type Foreign, type ForeignRow, type ForeignRows, type ForeignValue, type Mirror, mirrorOf, withForeign } from './foreign.js';
+export { formatVersion } from './migrations/index.js';
+export type { Place } from './place.js';
+export { canRestoreRows, type Rebuilt } from './rebuild.js';
+export { type ChangedRow, matchingRow, matchingRows } from './sums.js';
+export { verifyCopy } from './verify.js';

@@ -1,214 +1,88 @@
-import { cards } from './schema-cards.js';
-import { experiments } from './schema-experiments.js';
-import { captures, requests } from './schema-requests.js';
-import { modelRuns } from './schema-runs.js';
-import { search, searchRoom } from './schema-search.js';
-import { spaces } from './schema-spaces.js';
-import { storage, templates, tiers } from './schema-storage.js';
-import { ticketAnswers, ticketStarts, tickets } from './schema-tickets.js';
+import type Database from 'better-sqlite3';
+import { corrupt, inWords } from '../base/index.js';
+import { migrations } from './migrations/index.js';
+
+type Kind = 'table' | 'virtual table' | 'index' | 'view' | 'trigger';
+
+/** An object of a database's schema. */
+export interface SchemaObject {
+  readonly kind: Kind;
+  readonly name: string;
+}
+
+/** Names of the internal tables of a full-text index. */
+const shadowTables = ['data', 'idx', 'content', 'docsize', 'config'];
+/** Objects of SQLite itself. No statement can create such a name. */
+const ofSqlite = /^sqlite_(autoindex_\w+|sequence|stat[1-4])$/;
+
+/** The tables and indexes that exist after the given migration steps. Stemma makes no views and no triggers. */
+export function objectsAfter(steps: readonly string[]): SchemaObject[] {
+  const known = new Map<string, Kind>();
+  const statements = /\b(CREATE|DROP|ALTER)\s+(?:(UNIQUE|VIRTUAL)\s+)?(TABLE|INDEX)\s+(\w+)(?:\s+RENAME\s+TO\s+(\w+))?/g;
+  for (const step of steps)
+    for (const [, verb, modifier, noun, name = '', renamed] of step.replaceAll(/--.*$/gm, '').matchAll(statements)) {
+      const kind = noun === 'INDEX' ? 'index' : modifier === 'VIRTUAL' ? 'virtual table' : 'table';
+      if (verb === 'CREATE') known.set(name, kind);
+      else if (verb === 'DROP') known.delete(name);
+      else if (renamed !== undefined) {
+        known.delete(name);
+        known.set(renamed, 'table');
+      }
+      if (verb === 'CREATE' && kind === 'virtual table') for (const shadow of shadowTables) known.set(`${name}_${shadow}`, 'table');
+    }
+  return [...known].map(([name, kind]) => ({ name, kind }));
+}
+
+/** Objects that the given migration steps do not create. */
+export function foreignObjects(found: readonly SchemaObject[], steps: readonly string[]): SchemaObject[] {
+  const own = new Set(objectsAfter(steps).map(({ kind, name }) => `${kind} ${name}`));
+  return found.filter(({ kind, name }) => !own.has(`${kind} ${name}`) && !ofSqlite.test(name));
+}
+
+/** The objects of a database's schema, as its file describes them. */
+export const schemaOf = (raw: Database.Database): SchemaObject[] =>
+  raw
+    .prepare("SELECT CASE WHEN sql LIKE 'CREATE VIRTUAL%' THEN 'virtual table' ELSE type END AS kind, name FROM sqlite_schema")
+    .all() as SchemaObject[];
+
+/** Before format 21, the database contained triggers of these names for row checksums. The migration drops them before it changes a row. */
+const lastWithTriggers = 20;
+export const formerTrigger = /^\w+Sum(Inserted|Updated)$/;
 
 /**
- * The tables, as the steps that make them. Numbers of rows (`no`, `seq`) are local and never shown; ids and hashes are
- * what leaves the database. Every row carries its project's number, and every query is bound to it.
+ * Refuses a database with objects that Stemma did not create. SQLite runs a trigger when a row changes and a view when it is read,
+ * so call this before any row is read or changed. @throws CORRUPT with the names.
  */
+export function refuseForeignObjects(raw: Database.Database, version: number): void {
+  if (version < 0) throw corrupt('stemma.db', `the database has the format version ${version}; run "stemma fsck --repair" to restore it`);
+  const foreign = foreignObjects(schemaOf(raw), migrations.slice(0, version)).filter(
+    ({ kind, name }) => !(kind === 'trigger' && version <= lastWithTriggers && formerTrigger.test(name)),
+  );
+  if (foreign.length === 0) {
+    refuseMissingTables(raw, version);
+    return;
+  }
+  const names = foreign.map(({ kind, name }) => `the ${kind} ${inWords(name)}`);
+  throw corrupt(
+    'stemma.db',
+    `stemma.db contains ${names.slice(0, 5).join(', ')}${names.length > 5 ? ` and ${names.length - 5} more` : ''}, which Stemma did not create; ` +
+      'none of it was run. "stemma fsck --repair" copies the rows into a new database without it',
+    { foreign: foreign.map(({ kind, name }) => `${kind} ${name}`) },
+  );
+}
 
-const first = /* sql */ `
-CREATE TABLE project (
-  no        INTEGER PRIMARY KEY,
-  projectId TEXT NOT NULL UNIQUE,
-  name      TEXT NOT NULL,
-  createdAt INTEGER NOT NULL
-);
+function refuseMissingTables(raw: Database.Database, version: number): void {
+  const found = new Set(schemaOf(raw).map(({ name }) => name));
+  const missing = tablesAfter(migrations.slice(0, version)).filter((name) => !found.has(name));
+  if (missing.length > 0)
+    throw corrupt('stemma.db', `stemma.db does not contain the table ${missing.join(', ')}; run "stemma fsck --repair" to restore it`);
+}
 
--- An append-only file of large objects. A process writes only to packs that it made.
-CREATE TABLE pack (
-  no        INTEGER PRIMARY KEY,
-  file      TEXT NOT NULL UNIQUE,
-  createdAt INTEGER NOT NULL
-);
-
-CREATE TABLE artifact (
-  no          INTEGER PRIMARY KEY,
-  project     INTEGER NOT NULL,
-  -- The first 48 bits of the hash: a small index finds the row, the hash in the row decides.
-  key         INTEGER NOT NULL,
-  hash        BLOB NOT NULL,
-  size        INTEGER NOT NULL,
-  storedSize  INTEGER NOT NULL,
-  -- 0 as it is, 1 zstd
-  encoding    INTEGER NOT NULL,
-  contentType TEXT NOT NULL,
-  policy      TEXT NOT NULL,
-  labels      TEXT,
-  createdAt   INTEGER NOT NULL,
-  -- Large objects lie in a pack; small ones beside their metadata; neither: a snapshot that can be made again.
-  pack        INTEGER REFERENCES pack(no),
-  packStart   INTEGER,
-  data        BLOB
-);
-CREATE INDEX artifactKey ON artifact(key);
-
--- A run of commits each of which is the first child of the one before. Walks read it as one range.
-CREATE TABLE line (
-  no      INTEGER PRIMARY KEY,
-  project INTEGER NOT NULL,
-  -- The commit that the line branches off from; null where a conversation begins.
-  origin  INTEGER REFERENCES context(seq)
-);
-CREATE INDEX lineOrigin ON line(origin) WHERE origin IS NOT NULL;
-
-CREATE TABLE context (
-  seq           INTEGER PRIMARY KEY,
-  project       INTEGER NOT NULL,
-  id            TEXT NOT NULL,
-  digest        BLOB NOT NULL,
-  parent        INTEGER REFERENCES context(seq),
-  line          INTEGER NOT NULL REFERENCES line(no),
-  depth         INTEGER NOT NULL,
-  type          TEXT NOT NULL,
-  artifact      INTEGER NOT NULL REFERENCES artifact(no),
-  format        TEXT NOT NULL,
-  template      TEXT NOT NULL,
-  principal     TEXT,
-  machine       TEXT,
-  sessionId     TEXT,
-  checkpoint    TEXT NOT NULL,
-  ticketId      TEXT,
-  threadId      TEXT,
-  summary       TEXT,
-  tags          TEXT,
-  messageCount  INTEGER NOT NULL,
-  tokenCount    INTEGER NOT NULL,
-  -- Tokens of the whole context here, as the model had it.
-  contextTokens INTEGER NOT NULL,
-  errors        INTEGER NOT NULL DEFAULT 0,
-  -- What its delta holds, hidden entries included.
-  entries       INTEGER NOT NULL DEFAULT 0,
-  -- Made in Stemma by a fork.
-  forked        INTEGER NOT NULL DEFAULT 0,
-  createdAt     INTEGER NOT NULL
-);
-CREATE UNIQUE INDEX contextId ON context(project, id);
-CREATE INDEX contextLine ON context(line, depth);
-CREATE INDEX contextPrincipal ON context(project, principal, createdAt) WHERE principal IS NOT NULL;
-
--- What may change of a commit, as it was before each change.
-CREATE TABLE contextVersion (
-  no      INTEGER PRIMARY KEY,
-  project INTEGER NOT NULL,
-  context INTEGER NOT NULL REFERENCES context(seq),
-  at      INTEGER NOT NULL,
-  author  TEXT,
-  summary TEXT,
-  tags    TEXT
-);
-CREATE INDEX contextVersionContext ON contextVersion(context);
-
--- The entries of a delta without their content, as its format's parser saw them: derived, and made again when missing.
-CREATE TABLE outline (
-  artifact INTEGER PRIMARY KEY REFERENCES artifact(no),
-  format   TEXT NOT NULL,
-  parser   INTEGER NOT NULL,
-  data     TEXT NOT NULL
-);
-
--- Which commit holds a runtime's record (a line's uuid, a tool call's id): by it, later files find their place.
-CREATE TABLE record (
-  project INTEGER NOT NULL,
-  record  TEXT NOT NULL,
-  context INTEGER NOT NULL REFERENCES context(seq),
-  PRIMARY KEY (project, record)
-) WITHOUT ROWID;
-
--- A chain that was started by a tool call in another: a subagent's.
-CREATE TABLE started (
-  context    INTEGER PRIMARY KEY REFERENCES context(seq),
-  project    INTEGER NOT NULL,
-  toolCallId TEXT NOT NULL
-);
-
--- Materialized contexts, by what they are a function of. The artifacts can be dropped and made again.
-CREATE TABLE materialized (
-  context      INTEGER NOT NULL REFERENCES context(seq),
-  stop         TEXT NOT NULL,
-  format       TEXT NOT NULL,
-  project      INTEGER NOT NULL,
-  artifact     INTEGER NOT NULL REFERENCES artifact(no),
-  tier         TEXT NOT NULL,
-  messageCount INTEGER NOT NULL,
-  tokenCount   INTEGER NOT NULL,
-  PRIMARY KEY (context, stop, format)
-) WITHOUT ROWID;
-
--- An imported file, and how it is put together from what is stored.
-CREATE TABLE source (
-  no         INTEGER PRIMARY KEY,
-  project    INTEGER NOT NULL,
-  sourceId   TEXT NOT NULL UNIQUE,
-  path       TEXT NOT NULL,
-  format     TEXT NOT NULL,
-  size       INTEGER NOT NULL,
-  hash       BLOB NOT NULL,
-  -- Up to here whole records were taken in; what came after was a torn end that may still grow.
-  resumeAt   INTEGER NOT NULL,
-  resumeHash BLOB NOT NULL,
-  sessionId  TEXT,
-  title      TEXT,
-  cwd        TEXT,
-  tips       TEXT NOT NULL,
-  -- [artifact, start, length] of each piece, in file order, as JSON.
-  pieces     TEXT NOT NULL,
-  importedAt INTEGER NOT NULL
-);
-CREATE INDEX sourcePath ON source(project, path);
-CREATE INDEX sourceSession ON source(project, sessionId);
-`;
-
-/** What a materialization could not take along; null where it was kept before that was counted. */
-const losses = /* sql */ `
-ALTER TABLE materialized ADD COLUMN losses TEXT;
-`;
-
-/** Nothing of its own: rows get sums with every migration (`keepSums`), so that a project of before them needs one. */
-const sums = '-- rows carry sums from here on';
-
-/**
- * An index of every commit by its principal cost each commit a page of the log, and few ask by it: the table is filled when somebody does
- * (chain/principals.ts).
- */
-const principals = /* sql */ `
-DROP INDEX contextPrincipal;
-CREATE TABLE principalCommit (
-  project   INTEGER NOT NULL,
-  principal TEXT NOT NULL,
-  createdAt INTEGER NOT NULL,
-  context   INTEGER NOT NULL REFERENCES context(seq),
-  PRIMARY KEY (project, principal, createdAt, context)
-) WITHOUT ROWID;
-`;
-
-/** Nothing of its own: what is kept of a materialization is taken at its word, and so its rows get sums with this migration. */
-const keptSums = '-- rows of materialized carry sums from here on';
-
-/** Never change a step that has been released: add one. */
-export const steps: readonly string[] = [
-  first,
-  requests,
-  spaces,
-  cards,
-  tickets,
-  search,
-  storage,
-  tiers,
-  templates,
-  losses,
-  ticketStarts,
-  modelRuns,
-  captures,
-  experiments,
-  ticketAnswers,
-  sums,
-  principals,
-  searchRoom,
-  keptSums,
-];
+/** The tables that exist after the given migration steps, without the internal ones of a full-text index. */
+export function tablesAfter(steps: readonly string[]): string[] {
+  const all = objectsAfter(steps);
+  const virtual = all.filter(({ kind }) => kind === 'virtual table').map(({ name }) => name);
+  return all
+    .filter(({ kind, name }) => kind !== 'index' && !virtual.some((table) => shadowTables.some((shadow) => name === `${table}_${shadow}`)))
+    .map(({ name }) => name);
+}

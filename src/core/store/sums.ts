@@ -1,41 +1,49 @@
 import { crc32 } from 'node:zlib';
-import Database from 'better-sqlite3';
-import { asText, asWritten, isText, sumOfValues, type Text, textOf, type Value } from './written.js';
+import type Database from 'better-sqlite3';
 
 /**
- * Every row carries a sum over its other columns, which triggers keep: a byte that changed without a statement is found by it. A query
- * that changes rows says nothing of sums, and a table of a later migration step has them without being listed here.
+ * Every row has a checksum over its other columns. Temporary triggers update it, so that no statement needs to mention it, and tables of
+ * later migrations get one automatically. A checksum detects a change and corrects nothing.
  */
 export const sumColumn = 'rowSum';
 const functionName = 'stemmaSum';
 
-/** Tables that are made again from others or only speed things up: whoever reads them finds out, or loses nothing. */
-const unsummed = /^(sqlite_.*|outline|record|principalCommit|progress|tierCopy|search.*|requestMessage)$/;
+/** Tables without checksums: derived ones. Their readers detect damage by other means, or lose nothing. */
+const unsummed = /^(sqlite_.*|outline|record|principalCommit|progress|replicaCopy|search(?!Entry$).*|requestMessage|usage.*)$/;
 
-/** Large columns that prove themselves by the object's hash: of these the length counts. */
-const provedElsewhere: Readonly<Record<string, readonly string[]>> = { artifact: ['data', 'chunks'] };
+/** Large columns that the object's hash verifies. The checksum covers only their length. */
+const verifiedByHash: Readonly<Record<string, readonly string[]>> = { artifact: ['data', 'chunks'] };
 
 /**
- * Rows of these are inserted with their sums (`summedInsert`) and have no trigger for it: one that writes makes every insert a statement of
- * several, and for these the database copies each page before it changes it. A row that came without a sum is told like one that changed.
+ * Rows of these tables are inserted with their checksum (`summedInsert`) and have no insert trigger: with a trigger that writes, SQLite
+ * copies each page before it changes it.
  */
-const brought = /^(artifact|context)$/;
+const insertedWithSum = /^(artifact|context|searchEntry)$/;
 
-/** Makes the sum known to a connection. Call before anything is written. */
+/** A value of a column. */
+export type Value = null | number | bigint | string | Uint8Array;
+
+/** Registers the checksum function on a connection. Call it before the first write. */
 export function registerSums(raw: Database.Database): void {
-  raw.function(functionName, { deterministic: true, varargs: true }, (...values: Value[]) => sumOfValues(values));
+  raw.function(functionName, { deterministic: true, varargs: true }, (...values: Value[]) => crc32(JSON.stringify(values.map(asJson))));
 }
+
+/** Bytes as JSON: one Latin-1 character per byte. */
+const asJson = (value: Value): null | number | string => {
+  if (typeof value === 'bigint') return String(value);
+  return value instanceof Uint8Array ? Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('latin1') : value;
+};
 
 export interface TableShape {
   readonly name: string;
   readonly columns: readonly string[];
-  /** What each column was declared to hold, in their order. */
+  /** The declared type of each column, in the same order. */
   readonly types: readonly string[];
-  /** The columns that name a row; `rowid` where the table has numbers for rows. */
+  /** The primary key; `rowid` if the table has row numbers. */
   readonly key: readonly string[];
 }
 
-/** The tables of the schema itself, not those that a full-text index makes for its own use. */
+/** The ordinary tables, without the internal ones of a full-text index. */
 export const tablesOf = (raw: Database.Database): TableShape[] =>
   (raw.prepare(`${selectTables} AND name NOT LIKE 'sqlite_%' ORDER BY name`).all() as ListedTable[]).map((table) => shapeOf(raw, table));
 
@@ -48,7 +56,7 @@ const selectTables = "SELECT name, wr FROM pragma_table_list WHERE schema = 'mai
 
 interface ListedTable {
   readonly name: string;
-  /** 1 for a table without numbers for rows. */
+  /** 1 for a table without row numbers. */
   readonly wr: number;
 }
 
@@ -67,85 +75,79 @@ function shapeOf(raw: Database.Database, { name, wr }: ListedTable): TableShape 
   };
 }
 
-const isSummed = ({ name }: TableShape): boolean => !unsummed.test(name);
-const own = ({ columns }: TableShape): readonly string[] => columns.filter((name) => name !== sumColumn);
+const isSummed = ({ name }: Pick<TableShape, 'name'>): boolean => !unsummed.test(name);
+const hasSums = (table: TableShape): boolean => isSummed(table) && table.columns.includes(sumColumn);
+const ownColumns = ({ columns }: TableShape): readonly string[] => columns.filter((name) => name !== sumColumn);
 
 function sumOf(table: TableShape, value = (name: string): string => `"${name}"`): string {
-  const large = provedElsewhere[table.name] ?? [];
-  return `${functionName}(${own(table)
+  const large = verifiedByHash[table.name] ?? [];
+  return `${functionName}(${ownColumns(table)
     .map((name) => (large.includes(name) ? `length(${value(name)})` : value(name)))
     .join(', ')})`;
 }
 
-function triggersOf(table: TableShape): Record<string, string> {
+/** The triggers that update the checksums of a table. They are temporary: a database file has no triggers (schema.ts). */
+function triggersOf(table: TableShape): string[] {
   const where = table.key.map((name) => `${name} = new.${name}`).join(' AND ');
   const set = `BEGIN UPDATE "${table.name}" SET ${sumColumn} = ${sumOf(table, (name) => `new."${name}"`)} WHERE ${where}; END`;
-  const columns = own(table)
+  const columns = ownColumns(table)
     .map((name) => `"${name}"`)
     .join(', ');
-  const [inserted, updated] = [insertTrigger(table), `${table.name}SumUpdated`];
-  return {
-    ...(!brought.test(table.name) && {
-      [inserted]: `CREATE TRIGGER ${inserted} AFTER INSERT ON "${table.name}" WHEN new.${sumColumn} IS NULL ${set}`,
-    }),
-    [updated]: `CREATE TRIGGER ${updated} AFTER UPDATE OF ${columns} ON "${table.name}" ${set}`,
-  };
+  const inserted = `CREATE TEMP TRIGGER ${table.name}SumInserted AFTER INSERT ON main."${table.name}" WHEN new.${sumColumn} IS NULL ${set}`;
+  const updated = `CREATE TEMP TRIGGER ${table.name}SumUpdated AFTER UPDATE OF ${columns} ON main."${table.name}" ${set}`;
+  return insertedWithSum.test(table.name) ? [updated] : [inserted, updated];
 }
 
-const insertTrigger = ({ name }: TableShape): string => `${name}SumInserted`;
+/** Makes this connection update the checksums of rows that it writes, until `unwatchRows`. */
+export function watchRows(raw: Database.Database): void {
+  raw.exec(tablesOf(raw).filter(hasSums).flatMap(triggersOf).join(';\n'));
+}
+
+/** Removes the triggers of `watchRows`. */
+export function unwatchRows(raw: Database.Database): void {
+  const names = raw.prepare("SELECT name FROM sqlite_temp_schema WHERE type = 'trigger'").pluck().all() as string[];
+  for (const name of names) raw.exec(`DROP TRIGGER temp."${name}"`);
+}
 
 /**
- * Rows of a table that are what was written, to stand behind FROM: for readers who take a row at its word. `columns` are all of the table's, in
- * its order. Not a view: where there is one, SQLite's check of pages does not tell of those that are of no tree.
+ * Adds a checksum column to every table that needs one, and computes the checksums again if a table has another number of columns than
+ * `before`. Renaming a column keeps the checksums, so that damage stays visible.
  */
-export const provedRows = (table: string, columns: readonly string[]): string =>
-  `(SELECT ${columns.join(', ')} FROM ${table} WHERE ${sumColumn} IS ${functionName}(${columns.join(', ')}))`;
-
-/** Gives every table that is to have sums its column and triggers; rows of a table that had none, or other columns, get theirs anew. */
-export function keepSums(raw: Database.Database): void {
+export function addSums(raw: Database.Database, before: readonly TableShape[]): void {
+  const counts = new Map(before.map((table) => [table.name, ownColumns(table).length]));
   for (const table of tablesOf(raw).filter(isSummed)) {
-    const wanted = triggersOf(table);
-    const known = raw.prepare('SELECT name, sql FROM sqlite_schema WHERE type = ? AND tbl_name = ? AND name IN (?, ?)');
-    const kept = known.all('trigger', table.name, insertTrigger(table), `${table.name}SumUpdated`) as { name: string; sql: string }[];
-    if (kept.length === Object.keys(wanted).length && kept.every(({ name, sql }) => wanted[name] === sql)) continue;
-    for (const { name } of kept) raw.exec(`DROP TRIGGER ${name}`);
-    if (!table.columns.includes(sumColumn)) raw.exec(`ALTER TABLE "${table.name}" ADD COLUMN ${sumColumn} INTEGER`);
-    raw.exec(`UPDATE "${table.name}" SET ${sumColumn} = ${sumOf(table)}`);
-    for (const sql of Object.values(wanted)) raw.exec(sql);
+    const isNew = !table.columns.includes(sumColumn);
+    if (isNew) raw.exec(`ALTER TABLE "${table.name}" ADD COLUMN ${sumColumn} INTEGER`);
+    if (isNew || counts.get(table.name) !== ownColumns(table).length) raw.exec(`UPDATE "${table.name}" SET ${sumColumn} = ${sumOf(table)}`);
   }
 }
 
-/** Gives sums to rows that came from a database of before there were any. */
-export function fillSums(raw: Database.Database, table: TableShape): void {
-  if (isSummed(table)) raw.exec(`UPDATE "${table.name}" SET ${sumColumn} = ${sumOf(table)} WHERE ${sumColumn} IS NULL`);
-}
-
-/** How whole rows are inserted with their sums. */
+/** A statement that inserts whole rows with their checksums. */
 export interface SummedInsert {
-  /** A `?` for each of the values. */
+  /** It has a `?` for each value. */
   readonly sql: string;
   /** The column of row numbers. */
   readonly number: string;
-  /** The values of a row, without its number where it has none yet, and the sum that it has when it gets this number. @throws where a column is not known. */
+  /** The values of a row and its checksum, if the row gets this number. @throws Error for an unknown column. */
   values(row: Readonly<Record<string, Value>>, number: number): Value[];
-  /** Corrects the sum of a row, first `?`, that got another number, second `?`. */
+  /** SQL that sets the checksum (first `?`) of the row with a number (second `?`). Needed if SQLite gave another number. */
   readonly correction: string;
-  /** The highest number that there is, or null. */
+  /** SQL for the highest number in the table, or null. */
   readonly last: string;
 }
 
 /**
- * The trigger writes a row a second time, with all of its pages: what is written all the time brings its sum along instead, made here,
- * as a call back from the database for each row costs more than the row. Only for tables with numbers for rows.
+ * Prepares inserts that compute the checksum in JavaScript, because a callback from SQLite costs more than the row itself.
+ * @throws Error if the table has no row numbers or no checksums.
  */
 export function summedInsert(raw: Database.Database, name: string): SummedInsert {
   const table = tableOf(raw, name);
   const numbered = raw.prepare("SELECT name FROM pragma_table_info(?) WHERE pk = 1 AND type = 'INTEGER'").pluck().get(name) as string | undefined;
-  if (!table || !isSummed(table) || numbered === undefined) throw new Error(`rows of ${name} have no number, or no sum`);
-  const names = own(table);
+  if (!table || !isSummed(table) || numbered === undefined) throw new Error(`rows of ${name} have no number, or no checksum`);
+  const names = ownColumns(table);
   const known = new Set(names);
   const numberPlace = names.indexOf(numbered);
-  const isLarge = names.map((each) => provedElsewhere[name]?.includes(each) ?? false);
+  const isLarge = names.map((each) => verifiedByHash[name]?.includes(each) ?? false);
   return {
     sql: `INSERT INTO "${name}" (${names.map((each) => `"${each}"`).join(', ')}, ${sumColumn}) VALUES (${names.map(() => '?').join(', ')}, ?)`,
     number: numbered,
@@ -162,112 +164,55 @@ export function summedInsert(raw: Database.Database, name: string): SummedInsert
   };
 }
 
-/** What is summed of a value once it is stored: the database keeps text as UTF-8, which has no halves of characters. */
-const asStored = (value: Value): Value => (typeof value === 'string' ? value.toWellFormed() : asText(value));
+/** The value as the checksum sees it after storing. SQLite stores text as UTF-8, which has no lone surrogates. */
+const asStored = (value: Value): Value => (typeof value === 'string' ? value.toWellFormed() : asJson(value));
 
-/** A row that is not what was written. */
+/** A row that does not match its checksum. */
 export interface ChangedRow {
   readonly table: string;
-  /** Its number, or the columns that name it. */
+  /** Its number, or the values of its key. */
   readonly row: string;
-  /** The id by which others know it, where it has one. */
+  /** Its id, if it has one. */
   readonly id?: string;
 }
 
-/** What stands in a column by its declared type, beside nothing. The sum is the same over text and the bytes of its letters. */
-const kinds: Readonly<Record<string, readonly string[]>> = {
+/** The storage classes that each declared type allows, beside null. */
+const storageClasses: Readonly<Record<string, readonly string[]>> = {
   TEXT: ['text'],
   BLOB: ['blob'],
   INTEGER: ['integer', 'real'],
   REAL: ['integer', 'real'],
 };
 
-const fitsSql = ({ columns, types }: TableShape): string =>
+/** SQL that is true for a row whose values have the types of their columns. */
+export const fitsSql = ({ columns, types }: TableShape): string =>
   columns
-    .map((name, at) => `typeof("${name}") IN (${['null', ...(kinds[types[at] ?? ''] ?? [])].map((kind) => `'${kind}'`).join(', ')})`)
+    .map((name, at) => `typeof("${name}") IN (${['null', ...(storageClasses[types[at] ?? ''] ?? [])].map((kind) => `'${kind}'`).join(', ')})`)
     .join(' AND ');
 
-/** SQL that is true of a row that is what was written. */
-const provesSql = (table: TableShape): string =>
-  isSummed(table) && table.columns.includes(sumColumn) ? `(${sumColumn} IS ${sumOf(table)} AND ${fitsSql(table)})` : 'TRUE';
-
-/** Rows whose sum does not prove. @throws what SQLite says of a table that cannot be read. */
-export function changedRows(raw: Database.Database, table: TableShape): ChangedRow[] {
-  if (!isSummed(table)) return [];
-  const id = [`${table.name}Id`, 'id'].find((name) => table.columns.includes(name));
-  const rows = raw
-    .prepare(`SELECT ${table.key.join(" || ' ' || ")} AS row${id ? `, ${id} AS id` : ''} FROM "${table.name}" WHERE NOT ${provesSql(table)}`)
-    .all() as { row: number | string; id?: unknown }[];
-  return rows.map(({ row, id }) => ({ table: table.name, row: String(row), ...(typeof id === 'string' && { id }) }));
-}
-
-/** The columns of a query for rows as `rowAsWritten` takes them. Text comes as bytes: what is no text any more would be another one as such. */
-export const foundColumns = (table: TableShape): string =>
-  [
-    provesSql(table),
-    ...table.columns.map((name) => `CASE typeof("${name}") WHEN 'text' THEN CAST("${name}" AS BLOB) ELSE "${name}" END, typeof("${name}")`),
-  ].join(', ');
+/** SQL that is true for a row that matches its checksum. */
+export const matchesSql = (table: TableShape): string =>
+  hasSums(table) ? `(${sumColumn} IS ${sumOf(table)} AND ${fitsSql(table)})` : `(${fitsSql(table)})`;
 
 /**
- * A row by the names of its columns, as it was written: as it is, with one byte of it changed, or as it came without a sum. Undefined where
- * more of it has changed.
+ * SQL that is true for a row of `alias` that matches its checksum, for queries that must not return changed rows. `columns` are all columns
+ * of the table, in its order.
  */
-export function rowAsWritten(table: TableShape, [proves, ...found]: readonly Value[]): Readonly<Record<string, Value>> | undefined {
-  const stored = new Map(
-    table.columns.map((name, at) => [name, storedAs(table.types[at] ?? '', found[at * 2] ?? null, found[at * 2 + 1] as string)]),
-  );
-  const row = Object.fromEntries(
-    [...stored].map(([name, value]): [string, Value] => [name, value !== undefined && isText(value) ? textOf(value) : (value ?? null)]),
-  );
-  if (proves) return row;
-  if (!isSoundRow(stored)) return undefined;
-  const isLarge = (name: string): boolean => provedElsewhere[table.name]?.includes(name) ?? false;
-  const summed = own(table).map((name) => {
-    const value = stored.get(name) ?? null;
-    return isLarge(name) && value instanceof Uint8Array ? value.length : value;
-  });
-  const written = row[sumColumn] === null ? summed.map((value) => (isText(value) ? textOf(value) : value)) : asWritten(summed, row[sumColumn]);
-  // Where the length of what is large was the byte, nobody has the rest.
-  if (!written || own(table).some((name, at) => isLarge(name) && written[at] !== summed[at])) return undefined;
-  const values = own(table).map((name, at) => [name, isLarge(name) ? row[name] : written[at]]);
-  return { ...Object.fromEntries(values), [sumColumn]: sumOfValues(written) };
-}
+export const matchingRow = (columns: readonly string[], alias?: string): string => {
+  const of = alias === undefined ? '' : `${alias}.`;
+  return `${of}${sumColumn} IS ${functionName}(${columns.map((name) => `${of}${name}`).join(', ')})`;
+};
 
-const isSoundRow = (row: ReadonlyMap<string, Value | Text | undefined>): row is ReadonlyMap<string, Value | Text> =>
-  ![...row.values()].includes(undefined);
+/** A subquery with the rows of a table that match their checksum. `columns` are all columns of the table, in its order. */
+export const matchingRows = (table: string, columns: readonly string[]): string =>
+  `(SELECT ${columns.join(', ')} FROM ${table} WHERE ${matchingRow(columns)})`;
 
-/** A value as its column has it: text and bytes are told apart by one bit. Undefined for what never stands there. */
-function storedAs(type: string, value: Value, kind: string): Value | Text | undefined {
-  if (value instanceof Uint8Array) return type === 'TEXT' ? { utf8: value } : type === 'BLOB' ? value : undefined;
-  return value === null || kinds[type]?.includes(kind) ? value : undefined;
-}
-
-/** Puts rows right of which one byte has changed, and gives a sum to those that have none. False where others are left. */
-export function mendRows(raw: Database.Database, table: TableShape): boolean {
-  if (!isSummed(table)) return true;
-  const columns = table.columns.filter((name) => !provedElsewhere[table.name]?.includes(name));
-  const where = table.key.map((name) => `"${name}" IS ?`).join(' AND ');
-  const update = raw.prepare(`UPDATE "${table.name}" SET ${columns.map((name) => `"${name}" = ?`).join(', ')} WHERE ${where}`);
-  const changed = raw
-    .prepare(`SELECT ${table.key.join(', ')}, ${foundColumns(table)} FROM "${table.name}" WHERE NOT ${provesSql(table)}`)
-    .raw()
-    .all() as Value[][];
-  return changed
-    .map((found) => {
-      const key = found.splice(0, table.key.length);
-      const written = rowAsWritten(table, found);
-      return written !== undefined && isTaken(() => update.run(...columns.map((name) => written[name]), ...key));
-    })
-    .every(Boolean);
-}
-
-/** False where the row would stand in another's place. */
-function isTaken(write: () => unknown): boolean {
-  try {
-    write();
-    return true;
-  } catch (error) {
-    if (error instanceof Database.SqliteError && error.code.startsWith('SQLITE_CONSTRAINT')) return false;
-    throw error;
-  }
+/** Rows that do not match their checksum. @throws SqliteError if the table cannot be read. */
+export function changedRows(raw: Database.Database, table: TableShape): ChangedRow[] {
+  if (!hasSums(table)) return [];
+  const id = [`${table.name}Id`, 'id'].find((name) => table.columns.includes(name));
+  const rows = raw
+    .prepare(`SELECT ${table.key.join(" || ' ' || ")} AS row${id ? `, ${id} AS id` : ''} FROM "${table.name}" WHERE NOT ${matchesSql(table)}`)
+    .all() as { row: number | string; id?: unknown }[];
+  return rows.map(({ row, id }) => ({ table: table.name, row: String(row), ...(typeof id === 'string' && { id }) }));
 }

@@ -3,16 +3,15 @@ import { type Chain, type ContextRow, commitAt, commitOf, entries, fork, isAnces
 import type { Commit, Entry, ReplyPart, TicketThread } from '../contract/index.js';
 import { answerContext, type ModelProvider } from '../turns/index.js';
 import { ask } from './events.js';
-import { recordOf, whoAnswers, write } from './rows.js';
+import { answererOf, recordOf, write } from './rows.js';
 import { discussionTip, knownContext, standpoint } from './understood.js';
 
 const longestSummary = 200;
 
 /**
- * A message in a ticket's thread: a commit on the thread's branch, which begins at the understanding that the ticket was
- * written with, so that whoever answers does so with what was understood then (seed, "Example: Review Discussion"). Two
- * tickets with one context have two branches. A ticket without a context that is known here begins a conversation.
- * What is said to the one who answers asks them to start; what they say themselves is their answer.
+ * Adds a message to a ticket's thread. The thread is a branch that starts at the ticket's context, so that the answerer
+ * knows what was understood then. Two tickets with the same context have two branches. Without a known context the thread
+ * starts a conversation. A message asks the answerer to start; a message by the answerer is the answer.
  */
 export function discuss(
   chain: Chain,
@@ -21,9 +20,9 @@ export function discuss(
   return chain.artifacts.transaction(() => {
     const row = recordOf(chain, input.ticketId);
     const threadId = row.threadId ?? `thr-${chain.newId()}`;
-    const answers = whoAnswers(chain, row);
+    const answers = answererOf(chain, row);
     const isAnswer = input.principal !== undefined && input.principal === answers;
-    // Before the words: whoever asks understood what they did before they asked.
+    // Record the write before the message, because the author did not know the message before.
     if (row.threadId === null) write(chain, row, { threadId }, { by: input.principal, isAside: true });
     const commit = fork(chain, {
       id: discussionTip(chain, { threadId }) ?? knownContext(chain, standpoint(chain, row)),
@@ -39,8 +38,8 @@ export function discuss(
 }
 
 /**
- * Has the last message of a thread answered, from the understanding that the thread resumes: who made the finding speaks,
- * whoever runs the model. @throws BAD_REQUEST where nobody asked anything; CONFLICT where the last word was an answer.
+ * Answers the last message of a thread from the thread's context. The reply belongs to the ticket's answerer, whichever
+ * model writes it. @throws BAD_REQUEST for an empty thread; CONFLICT if the last message is an answer.
  */
 export async function* answer(
   chain: Chain,
@@ -50,13 +49,12 @@ export async function* answer(
 ): AsyncGenerator<ReplyPart, { threadId: string; commit: ContextId | null; from: ContextId | null }> {
   const row = recordOf(chain, input.ticketId);
   const tip = discussionTip(chain, row);
-  if (row.threadId === null || tip === undefined)
-    throw badRequest('ticketId', `nothing was asked on ${row.ticketId} yet: say something in its thread first`);
+  if (row.threadId === null || tip === undefined) throw badRequest('ticketId', `The thread of ${row.ticketId} has no message. Add a message first.`);
   if (messageOf(chain, commitOf(chain, tip), () => true).role === 'assistant')
-    throw new StemmaError('CONFLICT', `the last word in the thread of ${row.ticketId} is an answer already: ask something first`, { tip });
+    throw new StemmaError('CONFLICT', `The last message in the thread of ${row.ticketId} is an answer. Add a message first.`, { tip });
   const from = knownContext(chain, standpoint(chain, row));
   const { template, principal } = commitOf(chain, from ?? tip);
-  const speaker = whoAnswers(chain, row) ?? principal ?? template;
+  const speaker = answererOf(chain, row) ?? principal ?? template;
   const { commits, from: found } = yield* answerContext(
     chain,
     { id: tip, provider: input.provider, model: input.model, as: { template, principal: speaker, ticketId: row.ticketId, threadId: row.threadId } },
@@ -66,7 +64,7 @@ export async function* answer(
   return { threadId: row.threadId, commit: commits[0] ?? null, from: found };
 }
 
-/** A ticket's discussion, message by message, in the order in which they were said. */
+/** The messages of a ticket's thread, oldest first. */
 export function thread(chain: Chain, ticketId: string): TicketThread {
   const row = recordOf(chain, ticketId);
   const tip = discussionTip(chain, row);
@@ -83,7 +81,7 @@ export function thread(chain: Chain, ticketId: string): TicketThread {
     threadId: row.threadId,
     from: knownContext(chain, standpoint(chain, row)),
     tip: tip ?? null,
-    answers: whoAnswers(chain, row),
+    answers: answererOf(chain, row),
     messages: said.map(({ seq }) => messageOf(chain, commitAt(chain, seq), (commit) => last !== undefined && isAncestor(chain, commit, last))),
   };
 }

@@ -5,7 +5,7 @@ import { recordOf } from './rows.js';
 import { knownContext, startNow } from './understood.js';
 
 interface Asked {
-  /** Null: anybody. */
+  /** Null means anybody. */
   readonly who: string | null;
   readonly task: TicketTask;
   readonly contextId: string | null;
@@ -13,7 +13,7 @@ interface Asked {
   readonly move?: { readonly from: TicketStatus; readonly to: TicketStatus } | undefined;
 }
 
-/** Records that somebody should start: acting on it is a person's or a runner's choice (K5). */
+/** Records that somebody should start on a ticket. A person or a runner decides whether to act on it (K5). */
 export function ask(chain: Chain, ticket: number, { who, task, contextId, by, move }: Asked): void {
   chain.db.run(
     'INSERT INTO ticketEvent (project, ticket, at, who, task, contextId, moveFrom, moveTo, by) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',
@@ -46,8 +46,8 @@ interface EventRow {
 }
 
 /**
- * A start that was asked for waits until the ticket shows that it was made, or goes on without it. Of one doing that was asked for
- * again, whether as work or as findings to address, the later takes the place of the earlier.
+ * The state of a start. It waits until the ticket shows that it was done or that it is obsolete. A later start of the same
+ * person for the same task replaces an earlier one; `work` and `address_findings` count as the same task.
  */
 const stateSql = /* sql */ `CASE
   WHEN a.answer IN ('done', 'dismissed') THEN a.answer
@@ -68,7 +68,7 @@ const stateSql = /* sql */ `CASE
       WHEN (SELECT p.status FROM ticket p WHERE p.no = t.parent) = 'closed' THEN 'overtaken' END
     ELSE CASE
       WHEN t.status IN ('review', 'closed') THEN 'done'
-      -- Asked for by a claim, or of an open ticket when the last that it waited for was closed.
+      -- Made by a claim, or for an open ticket when its last dependency was closed.
       WHEN e.moveTo IS NULL AND t.status <> 'open' THEN 'done'
       WHEN e.moveTo IS NOT NULL AND (t.status <> 'in_progress' OR t.assignee IS NOT e.who) THEN 'overtaken' END
     END, a.answer, 'waiting')
@@ -88,7 +88,7 @@ export interface EventFilter {
   readonly limit?: number | undefined;
 }
 
-/** What was asked for, in the order in which it was, or the newest first. @throws NOT_FOUND for a ticket that is not there. */
+/** Lists starts, oldest first or newest first. @throws NOT_FOUND for an unknown ticket. */
 export function events(chain: Chain, { after = 0, ticketId, who, state, newestFirst, limit }: EventFilter = {}): TicketEvent[] {
   return chain.db
     .all<EventRow>(
@@ -107,18 +107,18 @@ export function events(chain: Chain, { after = 0, ticketId, who, state, newestFi
     .map((row) => toEvent(chain, row));
 }
 
-/** How many starts wait for somebody to take them. */
+/** The number of waiting starts. */
 export const waitingCount = (chain: Chain): number =>
   chain.db.one<{ n: number }>(`SELECT COUNT(*) AS n FROM (${selectEvent} WHERE e.project = ?) WHERE state = 'waiting'`, chain.project)?.n ?? 0;
 
-/** Says of an event that it was taken, done or let be (K5). @throws CONFLICT where somebody else took it, or it waits no more. */
+/** Marks a start as taken, done or dismissed (K5). @throws CONFLICT if somebody else took it, or it is not waiting. */
 export function acknowledge(chain: Chain, input: { event: number; by: string; as: 'taken' | 'done' | 'dismissed' }): TicketEvent {
   return chain.db.transaction(() => {
     const { state, answeredBy } = eventOf(chain, input.event);
     if (state !== 'waiting' && state !== 'taken')
-      throw new StemmaError('CONFLICT', `the start ${input.event} is ${state}: there is nothing to take any more`, { state });
+      throw new StemmaError('CONFLICT', `The start ${input.event} is ${state} and cannot be taken.`, { state });
     if (state === 'taken' && answeredBy !== input.by)
-      throw new StemmaError('CONFLICT', `the start ${input.event} is taken, held by ${answeredBy}: whoever takes it first has it`, {
+      throw new StemmaError('CONFLICT', `The start ${input.event} was taken by ${answeredBy}.`, {
         holder: answeredBy,
       });
     const said = [chain.project, input.event, chain.clock(), input.by, input.as] as const;
@@ -129,11 +129,11 @@ export function acknowledge(chain: Chain, input: { event: number; by: string; as
 
 function eventOf(chain: Chain, no: number): TicketEvent {
   const row = chain.db.one<EventRow>(`${selectEvent} WHERE e.project = ? AND e.no = ?`, chain.project, no);
-  if (!row) throw notFound(String(no), `no start ${no} was asked for in this project`);
+  if (!row) throw notFound(String(no), `This project has no start ${no}.`);
   return toEvent(chain, row);
 }
 
-/** While a start waits it says from where it would be made now; afterwards, from where it was asked for. */
+/** The context to start from: the current one while the start waits, and the recorded one afterwards. */
 function contextOf(chain: Chain, { ticketId, who, task, state, contextId }: EventRow): string | null {
   if (who === null || (state !== 'waiting' && state !== 'taken')) return contextId;
   return startNow(chain, recordOf(chain, ticketId), { who, task });

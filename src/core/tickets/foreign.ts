@@ -1,7 +1,7 @@
 import { isObject, type Json, parseInstant, stringAt } from '../base/index.js';
 import type { Verdict } from '../contract/index.js';
 
-/** A ticket as another system has it. */
+/** A ticket of another system. */
 export interface Foreign {
   readonly title: string;
   readonly body: string;
@@ -9,19 +9,19 @@ export interface Foreign {
   readonly labels: readonly string[];
   readonly author: string | undefined;
   readonly assignee: string | undefined;
-  /** Milliseconds since 1970; undefined where the other system does not say. */
+  /** Milliseconds since 1970; undefined if the other system has no time. */
   readonly at: number | undefined;
   readonly closed: boolean;
   readonly closedAt: number | undefined;
-  /** What makes it the same ticket when it is brought in again. */
+  /** Identifies the ticket in the other system, so that a second import skips it. */
   readonly origin: string;
-  /** The origin of the ticket that it stands under. */
+  /** The origin of the parent ticket. */
   readonly under: string | undefined;
-  /** Who was asked to review it and said nothing yet. */
+  /** Requested reviewers without a verdict. */
   readonly awaited: readonly string[];
 }
 
-/** What a reviewer said of a pull request as a whole. */
+/** A review of a whole pull request. */
 export interface ForeignReview {
   readonly under: string | undefined;
   readonly reviewer: string;
@@ -30,7 +30,7 @@ export interface ForeignReview {
   readonly at: number | undefined;
 }
 
-/** Words that answer what another item says: they belong to its text. */
+/** A reply to another item. It is appended to that item's text. */
 interface Reply {
   readonly under: string;
   readonly author: string | undefined;
@@ -45,7 +45,7 @@ export interface Found {
 
 const longestTitle = 300;
 
-/** The items of a task list: each knows the heading and the item that it stands under, so that a line above changes nothing. */
+/** The items of a Markdown task list. An item is identified by its heading, parent and title, so that other lines can change. */
 export function fromMarkdown(text: string): Found {
   const parents: { indent: number; origin: string }[] = [];
   const times = new Map<string, number>();
@@ -62,12 +62,12 @@ export function fromMarkdown(text: string): Found {
     times.set(name, time + 1);
     const origin = time === 0 ? name : `${name} (${time + 1})`;
     parents.push({ indent, origin });
-    return [{ ...nothingSaid, title: title.trim().slice(0, longestTitle), type: 'task', closed: mark !== ' ', origin, under }];
+    return [{ ...emptyTicket, title: title.trim().slice(0, longestTitle), type: 'task', closed: mark !== ' ', origin, under }];
   });
   return { tickets, reviews: [] };
 }
 
-const nothingSaid = {
+const emptyTicket = {
   body: '',
   labels: [],
   author: undefined,
@@ -79,7 +79,7 @@ const nothingSaid = {
 
 type Item = { readonly [key: string]: Json };
 
-/** GitHub's JSON, of its REST interface or of `gh --json`: issues, pull requests, reviews and their comments, alone, in lists or nested. */
+/** Parses GitHub's JSON (REST or `gh --json`): issues, pull requests, reviews and comments, single, in lists or nested. */
 export function fromGitHub(value: Json | undefined): Found {
   const items = (Array.isArray(value) ? value : [value]).flatMap((item): Item[] => (isObject(item) ? [item] : []));
   const all = items.flatMap((item) => [{ item, under: addressOf(stringAt(item, 'pull_request_url')) }, ...nestedIn(item, originOf(item))]);
@@ -132,7 +132,7 @@ function issueOf(item: Item): Foreign | undefined {
   };
 }
 
-/** A comment on a line, or a review that asks for something: a finding under the request that it was made on. */
+/** A comment on a line, or a review with a request: a finding of its pull request. */
 function findingOf(item: Item, under: string | undefined): Foreign | undefined {
   const body = stringAt(item, 'body')?.trim();
   const path = stringAt(item, 'path');
@@ -144,7 +144,7 @@ function findingOf(item: Item, under: string | undefined): Foreign | undefined {
   const hunk = stringAt(item, 'diff_hunk');
   const place = path === undefined ? '' : `\`${path}\`${line === undefined ? '' : ` line ${String(line)}`}`;
   return {
-    ...nothingSaid,
+    ...emptyTicket,
     title: `${path === undefined ? '' : `${path}: `}${body.split('\n')[0] ?? ''}`.slice(0, longestTitle),
     body: [place, body, hunk === undefined ? '' : `\`\`\`diff\n${hunk}\n\`\`\``].filter((part) => part !== '').join('\n\n'),
     type: 'review_finding',
@@ -170,7 +170,7 @@ function reviewOf(item: Item, under: string | undefined): ForeignReview | undefi
   return { under, reviewer, verdict, words: words || undefined, at: timeIn(item, 'submitted_at', 'submittedAt', 'created_at', 'createdAt') };
 }
 
-/** A comment without a place of its own belongs to what it comments on; an answer in a thread to what began it. */
+/** A general comment belongs to its item; a reply in a thread belongs to the first comment of the thread. */
 function replyOf(item: Item, under: string | undefined, all: readonly Placed[]): Reply[] {
   const body = stringAt(item, 'body')?.trim();
   if (!body || stringAt(item, 'title') !== undefined) return [];
@@ -185,7 +185,7 @@ const asText = ({ author, at, body }: Reply): string => `**${author ?? 'somebody
 const originOf = (item: Item): string =>
   addressOf(stringAt(item, 'html_url') ?? stringAt(item, 'url')) ?? `github:${String(item.id ?? item.number ?? stringAt(item, 'title') ?? '')}`;
 
-/** The same pull request has an address for people and one for programs. */
+/** Normalizes web and API addresses of the same item. */
 const addressOf = (url: string | undefined): string | undefined =>
   url?.replace(/^https:\/\/api\.([^/]+)\/repos\/([^/]+\/[^/]+)\/pulls\/(\d+)$/, 'https://$1/$2/pull/$3');
 

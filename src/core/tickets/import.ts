@@ -12,10 +12,10 @@ export interface ImportedTickets {
 }
 
 /**
- * Brings in tickets from GitHub's JSON (issues, pull requests, their reviews and review comments) or from a Markdown task
- * list, which says no times: it was written at `at`, else now. Each is linked to the commit that was current when it was
- * made, and says that this was found. What was brought in before stays as it is.
- * @throws BAD_REQUEST where the text is neither.
+ * Imports tickets from GitHub's JSON (issues, pull requests, reviews, review comments) or from a Markdown task list. A task
+ * list has no times, so `at` or the current time is used. Each ticket gets the commit that was current at its time, marked
+ * as found. Tickets that were imported before do not change.
+ * @throws BAD_REQUEST if the text is neither.
  */
 export function importTickets(
   chain: Chain,
@@ -24,7 +24,7 @@ export function importTickets(
   const json = input.kind === 'markdown' ? undefined : parseJson(input.text);
   const found = input.kind === 'markdown' || (input.kind === undefined && json === undefined) ? fromMarkdown(input.text) : fromGitHub(json);
   if (!found.tickets.length)
-    throw badRequest('text', 'there is no issue, review or task in the text: it is JSON of GitHub issues, or a list with [ ] and [x]');
+    throw badRequest('text', 'The text contains no issue, review or task. Give JSON of GitHub issues, or a Markdown list with [ ] and [x].');
   const written = parseInstant(input.at ?? '') ?? chain.clock();
   return chain.db.transaction(() => {
     const known = knownOrigins(chain);
@@ -36,7 +36,7 @@ export function importTickets(
       created.push({ foreign, ticketId: ticket.ticketId });
     }
     for (const { foreign, ticketId } of created) review(chain, foreign, ticketId, found.reviews, written);
-    // What stands under another is closed before it: a closed ticket has no open findings.
+    // Close children first, because a closed ticket has no open findings.
     const over = new Set(found.tickets.flatMap(({ closed, origin }) => (closed ? origin : [])));
     const isOver = ({ closed, type, under = '' }: Foreign): boolean =>
       closed || (type === finding && (over.has(under) || isClosed(chain, known.get(under))));
@@ -71,7 +71,7 @@ function bring(chain: Chain, foreign: Foreign, parent: string | undefined, writt
   });
 }
 
-/** A pull request that somebody was asked to review, or did, is in review with what they said. */
+/** A pull request with reviewers or reviews is in review, with their verdicts. */
 function review(chain: Chain, foreign: Foreign, ticketId: string, all: readonly ForeignReview[], written: number): void {
   const reviews = all
     .filter((each) => each.under === foreign.origin && each.reviewer !== foreign.author)
@@ -90,15 +90,15 @@ function close(chain: Chain, foreign: Foreign, ticketId: string, written: number
   moveTicket(chain, {
     ticketId,
     to: 'closed',
-    reason: 'closed where it came from',
-    ...(isFinding && { resolution: 'Closed where it came from' }),
+    reason: 'closed in the other system',
+    ...(isFinding && { resolution: 'Closed in the other system' }),
     ...then(chain, undefined, foreign.closedAt ?? foreign.at ?? written),
   });
 }
 
 /**
- * Who wrote then, with the commit that was current: theirs, where a principal of that name had one, else the newest of the
- * project. Nothing where there was none yet.
+ * The author, time and context of an imported write: the author's newest commit at that time, else the project's newest.
+ * No context if the project had no commit.
  */
 function then(chain: Chain, by: string | undefined, at: number): Occasion {
   const own = by === undefined ? null : understoodBy(chain, by, at);

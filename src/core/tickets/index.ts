@@ -1,6 +1,6 @@
-// tickets: work items that remember what was understood when they changed: status, findings, verdicts, versions, discussions.
-// moves.ts is the state machine; nothing here runs an agent by itself, it records who should start and from which context.
-// Rules K1 to K8 of test/spec/tickets.md; a ticket's contextId is opaque, understood.ts says which one to resume from.
+// tickets: work items that store the context of each change: status, findings, verdicts, versions, discussions.
+// moves.ts is the state machine. Nothing here runs an agent: moves record who should start, and from which context.
+// The rules are in test/spec/tickets.md. A contextId can be any string; understood.ts selects the commit to resume from.
 export { answer, discuss, thread } from './discuss.js';
 export { acknowledge, events } from './events.js';
 export { importTickets } from './import.js';

@@ -1,6 +1,7 @@
 import { type Holder, type TicketStatus, ticketMoves } from '../contract/index.js';
 
-/** What the move does with the assignee, or undefined where there is no such move. */
+/** The effect of a move on the assignee; undefined if the move is not allowed. */
 export const moveOf = (from: TicketStatus, to: TicketStatus): Holder | undefined => ticketMoves[from][to];
 
+/** The statuses that a status can move to. */
 export const movesFrom = (from: TicketStatus): string[] => Object.keys(ticketMoves[from]);

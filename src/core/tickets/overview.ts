@@ -27,7 +27,7 @@ const usualLimit = 500;
 
 const longestResolved = 200;
 
-/** What each of the filter's members asks of a ticket. */
+/** The SQL condition of each filter. */
 const conditions = {
   type: 't.type = :type',
   assignee: 't.assignee = :assignee',
@@ -43,7 +43,7 @@ const selectRow = /* sql */ `SELECT t.*, p.ticketId AS parentId, ${isReady} AS r
     (SELECT COUNT(*) FROM ticket f WHERE f.parent = t.no AND f.type = 'review_finding' AND f.status <> 'closed') AS openFindings
   FROM ticket t LEFT JOIN ticket p ON p.no = t.parent`;
 
-/** Tickets as a list or board shows them: two statements, whatever their number. @throws NOT_FOUND for a parent that is not there. */
+/** Lists tickets for a list or board, with two queries in total. @throws NOT_FOUND for an unknown parent. */
 export function overview(chain: Chain, filter: OverviewFilter): Overview {
   const given = {
     project: chain.project,
@@ -103,7 +103,7 @@ export interface Facets {
   readonly people: string[];
 }
 
-/** What there is to choose from, of all tickets of the project. */
+/** All values of the project that filters can use. */
 export function facets(chain: Chain): Facets {
   const values = (sql: string): string[] => chain.db.all<{ value: string }>(sql, { project: chain.project }).map(({ value }) => value);
   return {
@@ -130,7 +130,7 @@ export interface TicketAtContext {
   readonly at: ReturnType<typeof timestampOf>;
 }
 
-/** Which tickets were written with, or discussed in, which of some commits of this project. */
+/** The tickets that were written with, or discussed in, each of these commits. */
 export function ticketsOfContexts(chain: Chain, { ids }: { readonly ids: readonly ContextId[] }): TicketAtContext[] {
   return chain.db
     .all<Omit<TicketAtContext, 'at'> & { at: number }>(

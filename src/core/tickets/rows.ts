@@ -25,27 +25,27 @@ export interface TicketRecord {
 
 export type Stored = Omit<TicketRecord, 'reviewers' | 'labels'> & { readonly reviewers: string; readonly labels: string };
 
-/** What of a ticket may be changed by a write; a member that is absent stays. */
+/** The fields that a write changes. Missing fields stay. */
 export type Change = Partial<Omit<TicketRecord, 'no' | 'ticketId' | 'createdAt'>> & { readonly dependsOn?: readonly number[] };
 
-/** Who writes, from which understanding, and why. */
+/** Author, context, time and reason of a write. */
 export interface Occasion {
   readonly by?: string | undefined;
   readonly contextId?: string | undefined;
   readonly reason?: string | undefined;
-  /** When it happened, where that was not now: for what is brought in from elsewhere. */
+  /** The time of an imported write; by default now. */
   readonly at?: number | undefined;
-  /** The context was looked for, not given by whoever writes. */
+  /** The context was found, not given by the author. */
   readonly isFound?: boolean | undefined;
-  /** Words around the ticket, which leave the understanding that it carries as it is. */
+  /** A message in the thread, which does not change the ticket's context. */
   readonly isAside?: boolean | undefined;
 }
 
-/** Whether ticket `t` is open, and nothing that it depends on is. */
+/** SQL: ticket `t` is open and has no open dependencies. */
 export const isReady = /* sql */ `(t.status = 'open' AND NOT EXISTS (
   SELECT 1 FROM ticketDependency d JOIN ticket o ON o.no = d.dependsOn WHERE d.ticket = t.no AND o.status <> 'closed'))`;
 
-/** A write of a ticket that is there. */
+/** A write of an existing ticket. */
 export interface Changing extends Occasion {
   readonly ticketId: string;
   readonly assignee?: string | undefined;
@@ -53,22 +53,25 @@ export interface Changing extends Occasion {
   readonly resolution?: string | undefined;
 }
 
-/** @throws NOT_FOUND */
+/** Reads a ticket by its id. @throws NOT_FOUND */
 export function recordOf(chain: Chain, ticketId: string): TicketRecord {
   const stored = chain.db.one<Stored>('SELECT * FROM ticket WHERE project = ? AND ticketId = ?', chain.project, ticketId);
-  if (!stored) throw notFound(ticketId, `no ticket ${ticketId} is in this project`);
+  if (!stored) throw notFound(ticketId, `This project has no ticket ${ticketId}.`);
   return fromStored(stored);
 }
 
+/** Reads a ticket by its row number. */
 export const recordAt = (chain: Chain, no: number): TicketRecord =>
   fromStored(chain.db.one<Stored>('SELECT * FROM ticket WHERE no = ? AND project = ?', no, chain.project) as Stored);
 
+/** Parses the JSON columns of a row. */
 export const fromStored = (row: Stored): TicketRecord => ({
   ...row,
   reviewers: JSON.parse(row.reviewers) as Reviewer[],
   labels: JSON.parse(row.labels) as string[],
 });
 
+/** Converts a row to the ticket of the contract. */
 export function toTicket(chain: Chain, row: TicketRecord): Ticket {
   const waitsFor = idsOf(chain, `${dependencies.replace(' ORDER', " AND t.status <> 'closed' ORDER")}`, row.no);
   return {
@@ -106,7 +109,7 @@ const ticketIdAt = (chain: Chain, no: number | null): string | null => (no === n
 const idsOf = (chain: Chain, sql: string, no: number): string[] =>
   chain.db.all<{ ticketId: string }>(sql, no, chain.project).map((row) => row.ticketId);
 
-/** A cross join is done in the order in which it stands: from the few that are named to their tickets, not from all tickets. */
+/** SQLite runs a CROSS JOIN in the written order: from the few given ids to their tickets, not from all tickets. */
 const dependencies =
   'SELECT t.ticketId FROM ticketDependency d CROSS JOIN ticket t ON t.no = d.dependsOn WHERE d.ticket = ? AND t.project = ? ORDER BY t.no';
 
@@ -138,7 +141,7 @@ function versionsOf(chain: Chain, row: TicketRecord): TicketVersion[] {
     }));
 }
 
-/** K4: every write makes a version, with the context of the moment as it was given or is found. */
+/** K4: every write makes a version, with the given or found context. */
 export function write(chain: Chain, row: TicketRecord, change: Change, occasion: Occasion): TicketRecord {
   const at = occasion.at ?? chain.clock();
   const context = contextOf(chain, occasion, at);
@@ -188,24 +191,25 @@ function contextOf(chain: Chain, occasion: Occasion, at: number): { contextId: s
   return found === null ? { contextId: null, contextFound: null } : { contextId: found, contextFound: 'resolved' };
 }
 
-/** Who answers in a ticket's thread: who made the finding; of other tickets who holds it, else who made it. */
-const answererOf = /* sql */ `(SELECT COALESCE(CASE WHEN t.type <> 'review_finding' THEN t.assignee END, v.by)
+/** SQL: the author of a finding; for other tickets the assignee, else the author. */
+const answererSql = /* sql */ `(SELECT COALESCE(CASE WHEN t.type <> 'review_finding' THEN t.assignee END, v.by)
   FROM ticketVersion v WHERE v.ticket = t.no ORDER BY v.no LIMIT 1)`;
 
-export const whoAnswers = (chain: Chain, row: TicketRecord): string | null =>
-  chain.db.one<{ who: string | null }>(`SELECT ${answererOf} AS who FROM ticket t WHERE t.no = ? AND t.project = ?`, row.no, chain.project)?.who ??
+/** The person or agent who answers in a ticket's thread; null if unknown. */
+export const answererOf = (chain: Chain, row: TicketRecord): string | null =>
+  chain.db.one<{ who: string | null }>(`SELECT ${answererSql} AS who FROM ticket t WHERE t.no = ? AND t.project = ?`, row.no, chain.project)?.who ??
   null;
 
 /**
- * `resolve` for a ticket's writes: the newest commit of a principal at an instant. What they asked in a thread stands in
- * the context of the one who answers there: it is not what they understood, and is passed over.
+ * `resolve` for writes of tickets: the newest commit of a principal at an instant. Messages in threads are skipped, because
+ * they belong to the answerer's context, not to the author's.
  */
 export const understoodBy = (chain: Chain, principal: string, at: number): ContextId | null =>
   newestOf(
     chain,
     principal,
     at,
-    `NOT EXISTS (SELECT 1 FROM ticket t WHERE t.threadId = c.threadId AND +t.project = c.project AND ${answererOf} IS NOT c.principal)`,
+    `NOT EXISTS (SELECT 1 FROM ticket t WHERE t.threadId = c.threadId AND +t.project = c.project AND ${answererSql} IS NOT c.principal)`,
   )?.id ?? null;
 
 const tracked = ['title', 'body', 'type', 'status', 'assignee', 'reviewers', 'labels', 'contextId', 'resolution', 'threadId'] as const;

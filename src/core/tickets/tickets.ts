@@ -29,13 +29,13 @@ export interface NewTicket extends Occasion {
   readonly assignee?: string | undefined;
 }
 
-/** @throws BAD_REQUEST for a finding without a parent; NOT_FOUND for a parent or dependency that is not there; CONFLICT for a finding in what is closed. */
+/** Creates a ticket. @throws BAD_REQUEST for a finding without a parent; NOT_FOUND for an unknown parent or dependency; CONFLICT for a finding of a closed ticket. */
 export function createTicket(chain: Chain, input: NewTicket): Ticket {
   if (input.type === finding && input.parent === undefined) throw badRequest('parent', noParent);
   return chain.db.transaction(() => {
     const at = input.at ?? chain.clock();
     const parent = input.parent === undefined ? null : recordOf(chain, input.parent);
-    // What was found elsewhere is brought in, and closed with what it was found in.
+    // An imported finding may belong to a closed ticket: it is closed together with it.
     if (input.type === finding && input.at === undefined) refuseOpenFindingOf(parent);
     const dependsOn = (input.dependsOn ?? []).map((id) => recordOf(chain, id).no);
     const { rowId } = chain.db.run(
@@ -60,12 +60,12 @@ export function createTicket(chain: Chain, input: NewTicket): Ticket {
 
 export const finding = 'review_finding';
 
-const noParent = 'a review finding belongs to the ticket under review: name it as parent';
+const noParent = 'A review finding needs a parent: the ticket under review.';
 
-/** K3: what is closed gets no open finding, neither a new one nor one that is opened again. @throws CONFLICT */
+/** K3: a closed ticket cannot get an open finding, new or reopened. @throws CONFLICT */
 export function refuseOpenFindingOf(parent: TicketRecord | null): void {
   if (parent?.status === 'closed')
-    throw new StemmaError('CONFLICT', `${parent.ticketId} is closed, and a closed ticket has no open findings: open it again first`, {
+    throw new StemmaError('CONFLICT', `${parent.ticketId} is closed and cannot get an open finding. Reopen it first.`, {
       status: parent.status,
     });
 }
@@ -73,22 +73,22 @@ export function refuseOpenFindingOf(parent: TicketRecord | null): void {
 export type TicketUpdate = Changing & Partial<Omit<NewTicket, keyof Changing>>;
 
 /**
- * Changes what a ticket says; its status is changed by moves alone. Naming another assignee hands it over; naming other
- * reviewers, while it is in review, keeps the verdicts of those who stay and asks the new ones to start.
- * @throws BAD_REQUEST where a ticket would come to depend on itself or stand under itself, or a finding would slip away
- * from the ticket that it was found in; CONFLICT for reviewers of a ticket that is not in review.
+ * Changes the fields of a ticket. Only moves change its status. A new assignee takes over the work. New reviewers during a
+ * review are asked to start, and the others keep their verdicts.
+ * @throws BAD_REQUEST for a cycle of dependencies or parents, or for a finding that would leave its ticket; CONFLICT for
+ * reviewers of a ticket that is not in review.
  */
 export function updateTicket(chain: Chain, input: TicketUpdate): Ticket {
   return chain.db.transaction(() => {
     const row = recordOf(chain, input.ticketId);
     const parent = input.parent === undefined ? undefined : recordOf(chain, input.parent);
     if (parent && standsUnder(chain, parent, row))
-      throw badRequest('parent', `${input.parent} stands under ${row.ticketId}, so it cannot be its parent`);
+      throw badRequest('parent', `${input.parent} is below ${row.ticketId}, so it cannot be its parent.`);
     if (row.type === finding) refuseSlipping(row, parent, input.type);
     else if (input.type === finding) refuseBecomingFinding(chain, row, parent, input.resolution);
     const dependsOn = input.dependsOn?.map((id) => recordOf(chain, id));
     const looped = dependsOn?.find((other) => dependsUpon(chain, other.no, row.no));
-    if (looped) throw badRequest('dependsOn', `${looped.ticketId} depends on ${row.ticketId} already, so each would wait for the other`);
+    if (looped) throw badRequest('dependsOn', `${looped.ticketId} already depends on ${row.ticketId}, so each would wait for the other.`);
     const reviewers = input.reviewers && changedReviewers(row, input.reviewers);
     const { title, body, type, labels, assignee, resolution } = input;
     const change: Change = {
@@ -108,30 +108,30 @@ export function updateTicket(chain: Chain, input: TicketUpdate): Ticket {
   });
 }
 
-/** K3: an open finding is neither called something else nor put elsewhere, which would let its ticket close without it. */
+/** K3: an open finding keeps its type and parent, because its ticket could close without it otherwise. */
 function refuseSlipping(row: TicketRecord, parent: TicketRecord | undefined, type: string | undefined): void {
   if (row.status === 'closed') return;
   if (type !== undefined && type !== finding)
-    throw badRequest('type', `${row.ticketId} is an open finding: close it with a resolution, it cannot become something else`);
+    throw badRequest('type', `${row.ticketId} is an open finding and cannot change its type. Close it with a resolution first.`);
   if (parent && parent.no !== row.parent)
-    throw badRequest('parent', `${row.ticketId} is an open finding of another ticket: close it with a resolution before it is put elsewhere`);
+    throw badRequest('parent', `${row.ticketId} is an open finding and cannot change its parent. Close it with a resolution first.`);
 }
 
-/** K3: another ticket becomes a finding as if it were made, and closed, as one. */
+/** K3: a ticket that becomes a finding follows the rules of a new or closed finding. */
 function refuseBecomingFinding(chain: Chain, row: TicketRecord, parent: TicketRecord | undefined, resolution: string | undefined): void {
   const above = parent ?? (row.parent === null ? null : recordAt(chain, row.parent));
   if (above === null) throw badRequest('parent', noParent);
   if (row.status !== 'closed') refuseOpenFindingOf(above);
   else if ((resolution ?? row.resolution) === null)
-    throw badRequest('resolution', `${row.ticketId} is closed, and becomes a finding with a text that says how it was resolved`);
+    throw badRequest('resolution', `${row.ticketId} is closed. To make it a finding, give a resolution.`);
 }
 
 function changedReviewers(row: TicketRecord, names: readonly string[]): Reviewer[] {
   if (row.status !== 'review')
-    throw new StemmaError('CONFLICT', `${row.ticketId} is ${row.status}; reviewers are named by the move to review, and changed while it is there`, {
+    throw new StemmaError('CONFLICT', `${row.ticketId} is ${row.status}. Reviewers can be set by the move to review and changed during the review.`, {
       status: row.status,
     });
-  if (names.length === 0) throw badRequest('reviewers', `${row.ticketId} is in review and keeps at least one reviewer: name them`);
+  if (names.length === 0) throw badRequest('reviewers', `${row.ticketId} is in review and needs at least one reviewer.`);
   const before = new Map(row.reviewers.map((reviewer) => [reviewer.name, reviewer]));
   return [...new Set(names)].map((name) => before.get(name) ?? { name, verdict: 'pending' });
 }
@@ -150,9 +150,10 @@ function askThoseWhoAreNew(chain: Chain, before: TicketRecord, after: TicketReco
     });
 }
 
-/** From where somebody starts on the ticket as it is now. */
+/** The context to start from on the ticket now. */
 export const startOf = (chain: Chain, row: TicketRecord, who: string): string | null => startFrom(chain, { ticketId: row.ticketId, who }).contextId;
 
+/** Reads a ticket with its versions. @throws NOT_FOUND */
 export const ticketOf = (chain: Chain, ticketId: string): Ticket => toTicket(chain, recordOf(chain, ticketId));
 
 export interface TicketFilter {
@@ -164,7 +165,7 @@ export interface TicketFilter {
   readonly limit?: number | undefined;
 }
 
-/** Tickets by what they are, in order of their making, each with all its versions. @throws NOT_FOUND for a parent that is not there. */
+/** Tickets with all their versions, in order of creation. @throws NOT_FOUND for an unknown parent. */
 export function listTickets(chain: Chain, filter: TicketFilter): Ticket[] {
   return chain.db
     .all<Stored>(

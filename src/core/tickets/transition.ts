@@ -11,20 +11,19 @@ export interface Move extends Changing {
   readonly to: TicketStatus;
 }
 
-/** Moves a ticket to another status (K1 to K3). @throws CONFLICT for a move that there is not, or a closing too early. */
+/** Moves a ticket to another status (K1 to K3). @throws CONFLICT if the move is not allowed or the ticket cannot close yet. */
 export function moveTicket(chain: Chain, input: Move): Ticket {
   return chain.db.transaction(() => {
     const row = recordOf(chain, input.ticketId);
     const holder = moveOf(row.status, input.to);
     if (holder === undefined) throw noSuchMove(row, input.to);
-    // Work that goes on has somebody who does it: where nobody is named, who takes it up.
+    // Work in progress needs an assignee; by default it is the author of the move.
     const takesUp = input.to === 'in_progress' && holder === 'kept' ? (input.by ?? null) : null;
     const assignee = input.assignee ?? (holder === 'cleared' ? null : (row.assignee ?? takesUp));
-    if (holder === 'needed' && assignee === null)
-      throw badRequest('assignee', `${row.ticketId} goes to in_progress with the one who does it: name an assignee`);
+    if (holder === 'needed' && assignee === null) throw badRequest('assignee', `The move of ${row.ticketId} to in_progress needs an assignee.`);
     const reviewers = reviewersAfter(row, input);
     if (input.to === 'review' && reviewers.length === 0)
-      throw badRequest('reviewers', `${row.ticketId} goes to review with at least one reviewer: name them`);
+      throw badRequest('reviewers', `The move of ${row.ticketId} to review needs at least one reviewer.`);
     if (input.to === 'closed') refuseEarlyClosing(chain, row, input);
     if (row.status === 'closed' && row.type === finding && row.parent !== null) refuseOpenFindingOf(recordAt(chain, row.parent));
     const moved = write(
@@ -35,12 +34,12 @@ export function moveTicket(chain: Chain, input: Move): Ticket {
         assignee,
         reviewers,
         ...(input.resolution !== undefined && { resolution: input.resolution }),
-        // What is open again is not resolved.
+        // A reopened ticket loses its resolution.
         ...(row.status === 'closed' && { resolution: null }),
       },
       input,
     );
-    // What was over elsewhere asks nobody to start.
+    // An imported closed ticket asks nobody to start.
     if (input.at === undefined || moved.status !== 'closed') askFor(chain, row, moved, input.by);
     return toTicket(chain, moved);
   });
@@ -56,17 +55,16 @@ export interface GivenVerdict {
   readonly isFound?: boolean | undefined;
 }
 
-/** K2: a listed reviewer says what they think, while the ticket is in review. When all have, who holds it is asked to decide. */
+/** K2: sets the verdict of a listed reviewer during a review. After the last verdict, the assignee is asked to decide. */
 export function giveVerdict(chain: Chain, input: GivenVerdict): Ticket {
   return chain.db.transaction(() => {
     const row = recordOf(chain, input.ticketId);
-    if (input.verdict === 'pending')
-      throw badRequest('verdict', 'pending is what a verdict is before it is given: approved, changes_requested and commented can be given');
+    if (input.verdict === 'pending') throw badRequest('verdict', 'A verdict can be approved, changes_requested or commented, not pending.');
     if (row.status !== 'review')
-      throw new StemmaError('CONFLICT', `${row.ticketId} is ${row.status}; verdicts are given while a ticket is in review`, { status: row.status });
+      throw new StemmaError('CONFLICT', `${row.ticketId} is ${row.status}. A verdict is possible only during a review.`, { status: row.status });
     const names = row.reviewers.map((reviewer) => reviewer.name);
     if (!names.includes(input.reviewer))
-      throw badRequest('reviewer', `${inWords(input.reviewer)} does not review ${row.ticketId}; ${names.join(', ')} do`);
+      throw badRequest('reviewer', `${inWords(input.reviewer)} is not a reviewer of ${row.ticketId}. Its reviewers: ${names.join(', ')}.`);
     const reviewers = row.reviewers.map((reviewer) => (reviewer.name === input.reviewer ? { ...reviewer, verdict: input.verdict } : reviewer));
     const written = write(chain, row, { reviewers }, { ...input, by: input.reviewer });
     const isPending = ({ verdict }: Reviewer): boolean => verdict === 'pending';
@@ -78,35 +76,35 @@ export function giveVerdict(chain: Chain, input: GivenVerdict): Ticket {
 
 function reviewersAfter(row: TicketRecord, input: Move): readonly Reviewer[] {
   if (input.to !== 'review') return row.reviewers;
-  // Each review begins anew: a verdict on what was there before says nothing of what is there now.
+  // A new review starts with pending verdicts, because earlier verdicts concern an earlier state.
   const names = input.reviewers ?? row.reviewers.map((reviewer) => reviewer.name);
   return [...new Set(names)].map((name) => ({ name, verdict: 'pending' as const }));
 }
 
 function noSuchMove(row: TicketRecord, to: TicketStatus): StemmaError {
   const isHeld = row.status === to && (to === 'in_progress' || to === 'review');
-  const holders = (to === 'review' ? row.reviewers.map((reviewer) => reviewer.name).join(', ') : row.assignee) ?? 'nobody by name';
+  const holders = (to === 'review' ? row.reviewers.map((reviewer) => reviewer.name).join(', ') : row.assignee) ?? 'nobody';
   const message = isHeld
-    ? `${row.ticketId} is ${to} already, held by ${holders}: whoever claims first has it`
-    : `${row.ticketId} is ${row.status} and cannot go to ${to}; it can go to ${movesFrom(row.status).join(', ')}`;
+    ? `${row.ticketId} is already ${to}, held by ${holders}.`
+    : `${row.ticketId} is ${row.status} and cannot move to ${to}. Allowed: ${movesFrom(row.status).join(', ')}.`;
   return new StemmaError('CONFLICT', message, { from: row.status, to, ...(isHeld && { holder: holders }) });
 }
 
-/** K3: findings are addressed and whoever reviewed it last is content before work is over, unless a reason says why not. Leaving the review first changes nothing. */
+/** K3: closing needs closed findings and the approval of the last reviewers, or a reason. Leaving the review first does not help. */
 function refuseEarlyClosing(chain: Chain, row: TicketRecord, input: Move): void {
   if (row.type === finding && (input.resolution ?? row.resolution) === null)
-    throw badRequest('resolution', `${row.ticketId} is a finding: it is closed with a text that says how it was resolved`);
+    throw badRequest('resolution', `${row.ticketId} is a finding. To close it, give a resolution.`);
   if (input.reason !== undefined) return;
   const open = openFindings(chain, row);
   if (open.length)
-    throw new StemmaError('CONFLICT', `${row.ticketId} has open findings (${open.join(', ')}): close them first, or give a reason`, {
+    throw new StemmaError('CONFLICT', `${row.ticketId} has open findings (${open.join(', ')}). Close them first, or give a reason.`, {
       findings: open,
     });
   const waiting = row.reviewers.filter((reviewer) => reviewer.verdict !== 'approved');
   if (waiting.length)
     throw new StemmaError(
       'CONFLICT',
-      `${waiting.map((reviewer) => reviewer.name).join(', ')} did not approve ${row.ticketId}: have it reviewed, or give a reason`,
+      `${waiting.map((reviewer) => reviewer.name).join(', ')} did not approve ${row.ticketId}. Wait for their approval, or give a reason.`,
       { reviewers: waiting },
     );
 }
@@ -122,7 +120,7 @@ const openFindings = (chain: Chain, row: TicketRecord): string[] =>
     )
     .map(({ ticketId }) => ticketId);
 
-/** What a move asks others to begin with (K5; seed, "Event-Driven Lifecycle"). */
+/** Records the starts that follow from a move (K5). */
 function askFor(chain: Chain, before: TicketRecord, after: TicketRecord, by: string | undefined): void {
   const move = { from: before.status, to: after.status };
   if (after.status === 'review')
@@ -154,7 +152,7 @@ function askFor(chain: Chain, before: TicketRecord, after: TicketRecord, by: str
     });
 }
 
-/** Open tickets that waited for this one last. */
+/** Open tickets whose last open dependency was this one. */
 function madeReady(chain: Chain, closed: TicketRecord): TicketRecord[] {
   return chain.db
     .all<{ no: number }>(

@@ -1,11 +1,11 @@
 import { type ContextId, contextIdPattern, timestampOf } from '../base/index.js';
 import { type Chain, commitOf } from '../chain/index.js';
 import type { StartReason, TicketStart, TicketTask } from '../contract/index.js';
-import { recordOf, type TicketRecord, whoAnswers } from './rows.js';
+import { answererOf, recordOf, type TicketRecord } from './rows.js';
 
 type Choice = TicketStart['choices'][number];
 
-/** A write of a ticket that carried an understanding. */
+/** A write of a ticket that has a context. */
 interface Written {
   readonly contextId: string;
   readonly at: number;
@@ -13,38 +13,38 @@ interface Written {
   readonly ticketId: string;
 }
 
-/** Who made the ticket: of a finding the reviewer, who answers for it. */
+/** The author of a ticket: for a finding, the reviewer. */
 export const makerOf = (chain: Chain, row: TicketRecord): string | null =>
   chain.db.one<{ by: string | null }>('SELECT by FROM ticketVersion WHERE ticket = ? AND project = ? ORDER BY no LIMIT 1', row.no, chain.project)
     ?.by ?? null;
 
 /**
- * The understanding that a ticket's discussion resumes from: what the one who answers in it understood when they wrote of
- * the ticket last, whoever wrote since. Where they never did, a finding has none, and any other ticket what it carries.
+ * The context that a ticket's thread starts from: the answerer's last write of the ticket. If the answerer never wrote it, a
+ * finding has none, and any other ticket uses its own context.
  */
 export function standpoint(chain: Chain, row: TicketRecord): string | null {
-  const who = whoAnswers(chain, row);
+  const who = answererOf(chain, row);
   const [own] = writings(chain, [row.no], (by) => by === who);
   return own?.contextId ?? (row.type === 'review_finding' ? null : row.contextId);
 }
 
-/** The last commit of a ticket's discussion. */
+/** The last commit of a ticket's thread. */
 export const discussionTip = (chain: Chain, { threadId }: Pick<TicketRecord, 'threadId'>): ContextId | undefined =>
   threadId === null
     ? undefined
     : chain.db.one<{ id: ContextId }>('SELECT id FROM context WHERE project = ? AND threadId = ? ORDER BY seq DESC LIMIT 1', chain.project, threadId)
         ?.id;
 
-/** A ticket's context is any text: only what names a commit of this project can be resumed from. */
+/** A ticket's context can be any string; only a commit of this project can be resumed. */
 export function knownContext(chain: Chain, contextId: string | null): ContextId | null {
   if (contextId === null || !contextIdPattern.test(contextId)) return null;
   return chain.db.one<{ id: ContextId }>('SELECT id FROM context WHERE project = ? AND id = ?', chain.project, contextId)?.id ?? null;
 }
 
 /**
- * From which understanding somebody should start on a ticket (seed, "Event-Driven Lifecycle"): a reviewer from their
- * earlier review of it, else fresh; whoever holds it from their own work, else from that of whoever had it before;
- * whoever made a finding from the end of its discussion, else from the finding. All there is to choose from is given too.
+ * The context that somebody should start from on a ticket (K8). A reviewer starts from their earlier review, else fresh. An
+ * assignee starts from their own work, else from the previous assignee's. The author of a finding starts from the end of its
+ * thread, else from the finding. All candidates are returned too.
  */
 export function startFrom(chain: Chain, input: { ticketId: string; who: string }): TicketStart {
   const row = recordOf(chain, input.ticketId);
@@ -63,14 +63,14 @@ export function startFrom(chain: Chain, input: { ticketId: string; who: string }
   };
 }
 
-/** From where somebody who was asked to do this on a ticket starts now: what they, or others, wrote since they were asked counts. Null is fresh. */
+/** The context for a requested task on a ticket now, including later writes. Null means fresh. */
 export const startNow = (chain: Chain, row: TicketRecord, { who, task }: { readonly who: string; readonly task: TicketTask }): string | null =>
   chosenFor(task, choicesOf(chain, row, who))?.contextId ?? null;
 
 const chosenFor = (task: TicketTask | 'none', choices: readonly Choice[]): Choice | undefined =>
   preferences[task].flatMap((reason) => choices.find((choice) => choice.reason === reason) ?? [])[0];
 
-/** Which understanding goes before which, by what is to be done. */
+/** The order of candidate contexts, by task. */
 const preferences: Readonly<Record<TicketTask | 'none', readonly StartReason[]>> = {
   review: ['earlier_review'],
   work: ['own_work', 'handed_over'],
@@ -124,7 +124,7 @@ const spokenAt = (chain: Chain, id: ContextId): Omit<Written, 'ticketId'> => {
   return { contextId: id, at: createdAt, by: principal };
 };
 
-/** Writes of tickets that carried an understanding, the newest first. */
+/** Writes of tickets that have a context, newest first. */
 const writings = (chain: Chain, tickets: readonly number[], isBy: (by: string | null) => boolean): Written[] =>
   chain.db
     .all<Written>(

@@ -8,33 +8,33 @@ import { asked, type Reply, recordedReplies, type Said } from './reply.js';
 import { keepReply } from './rerun.js';
 
 export interface Answering {
-  /** The context that is answered: it ends with what was asked. */
+  /** The context to answer. It ends with the question. */
   readonly id: ContextId;
   readonly provider: string;
   readonly model?: string | undefined;
   readonly samples?: number | undefined;
-  /** Whose reply it is and where it belongs, as far as that differs from the context that it answers. */
+  /** Metadata of the reply's commit that differs from the context. */
   readonly as?: Pick<ForkInput, 'template' | 'principal' | 'ticketId' | 'threadId'> | undefined;
 }
 
 export interface Answered {
-  /** A commit for each reply, on top of the context that it answers. None where nothing was said. */
+  /** One commit per reply, on top of the context. Empty if there was no reply. */
   readonly commits: ContextId[];
-  /** Where the reply stands on record; null where a model gave it. */
+  /** The commit that contains the recorded reply; null if a model replied. */
   readonly from: ContextId | null;
 }
 
-/** Nothing was recorded for these words: said, so that nobody takes silence for an answer. */
+/** The notice for a question without a recorded answer. */
 export const nothingRecorded =
-  'The recording has no answer to this: in this project nobody asked the same from the same context. Choose a model to ask, or leave it for somebody to answer.';
+  'The recording has no answer: this project has no other branch that asks the same from the same context. Choose a model, or leave the question open.';
 
-/** How far back a recorded call is looked for, whose system prompt, tools and settings are used again. */
+/** Number of commits to search for a recorded call, whose system prompt, tools and settings are used again. */
 const nearCalls = 32;
 
 /**
- * Runs a turn from a context: asks a provider what comes after it, and each reply becomes a commit on top of it. Calls of
- * tools are answered with what the same call answered earlier in the context; at any other the run stops with the call open.
- * The recording answers what was asked before from the same context, and says where it has no answer.
+ * Runs a turn from a context: a provider replies, and each reply becomes a commit on top of it. A tool call gets the result
+ * of the same call earlier in the context; at any other call the run stops and leaves the call open.
+ * The provider `recorded` returns the reply of another branch that asks the same, or a notice that no other branch has one.
  * @throws BAD_REQUEST for an unknown provider; NOT_FOUND for an unknown context.
  */
 export async function* answerContext(
@@ -63,13 +63,13 @@ export async function* answerContext(
 }
 
 export interface Asked extends Omit<Answering, 'id' | 'as'> {
-  /** The context that is spoken into; null begins a conversation. */
+  /** The context to continue; null starts a conversation. */
   readonly id: ContextId | null;
   readonly text: string;
   readonly principal?: string | undefined;
 }
 
-/** Says something in a context, on a branch of its own, and has it answered. Who answers is the one whose context it is. */
+/** Adds a prompt on a new branch of a context and answers it. The branch belongs to the asker. */
 export async function* askContext(
   chain: Chain,
   { text, principal, ...input }: Asked,
@@ -84,12 +84,7 @@ export async function* askContext(
     summary: text.slice(0, longestSummary),
     principal,
   });
-  const answered = yield* answerContext(
-    chain,
-    { ...input, id: question.id, as: { principal: of?.principal ?? question.template } },
-    providers,
-    signal,
-  );
+  const answered = yield* answerContext(chain, { ...input, id: question.id, as: { principal } }, providers, signal);
   return { ...answered, base: question.id };
 }
 

@@ -4,7 +4,7 @@ import type { ComparedSide, ContextDiff, Entry, FieldChange, Hunk, OutlineRow, S
 import { type Alignable, alignMany, alignment, changedFields } from '../diff/index.js';
 import { turnOf } from './turns.js';
 
-/** What the model saw in one context against what it saw in another, entry by entry. */
+/** Compares two contexts entry by entry, as a model sees them. */
 export function compareContexts(chain: Chain, input: { a: ContextId; b: ContextId; stop?: Stop | undefined }): ContextDiff {
   const [a, b] = [outlineRows(chain, { id: input.a, stop: input.stop }), outlineRows(chain, { id: input.b, stop: input.stop })];
   const keys = [new Set(a.rows.map((row) => row.key)), new Set(b.rows.map((row) => row.key))] as const;
@@ -25,7 +25,7 @@ export function compareContexts(chain: Chain, input: { a: ContextId; b: ContextI
   };
 }
 
-/** Entries that both sides have by their key are known to be the same without being read: content is read of the others alone. */
+/** Entries whose key is on both sides are equal, so only the others are read. */
 function alignables(
   chain: Chain,
   id: ContextId,
@@ -44,11 +44,11 @@ function alignables(
   });
 }
 
-/** Equal for entries that say the same. */
+/** A string that is equal for entries with the same content. */
 export const contentOf = ({ role, kind, toolName, text, arguments: given, media }: Entry): string =>
   `${role} ${kind} ${toolName ?? ''} ${text ?? ''} ${given === undefined ? '' : canonicalJson(given as Json)} ${media?.artifactRef ?? ''}`;
 
-/** Calls of tools against each other, by the structure of what they were given. @throws BAD_REQUEST for a place that a context does not have. */
+/** Compares the arguments of pairs of tool calls. @throws BAD_REQUEST for a position outside the context. */
 export function compareCalls(
   chain: Chain,
   input: { a: ContextId; b: ContextId; stop?: Stop | undefined; pairs: readonly { readonly a: number; readonly b: number }[] },
@@ -60,7 +60,7 @@ export function compareCalls(
     const { total, entries: read } = entries(chain, { id: input[name], stop: input.stop, offset, limit });
     return (at) => {
       const entry = read[at - offset];
-      if (!entry) throw badRequest('pairs', `${input[name]} has ${total} entries: there is none at place ${at}`);
+      if (!entry) throw badRequest('pairs', `${input[name]} has ${total} entries, so position ${at} does not exist.`);
       return entry;
     };
   };
@@ -68,11 +68,11 @@ export function compareCalls(
   return input.pairs.map((pair) => ({ ...pair, fields: fieldsOf(a(pair.a), b(pair.b)) }));
 }
 
-/** What two calls were given, field by field; nothing for entries that are no calls. */
+/** Compares the arguments of two calls field by field. Empty for entries that are not calls. */
 export const fieldsOf = (a: Entry, b: Entry): FieldChange[] =>
   a.kind === 'tool_call' && b.kind === 'tool_call' ? changedFields((a.arguments ?? {}) as Json, (b.arguments ?? {}) as Json) : [];
 
-/** Two turns side by side: what their models saw and said, and what it took. */
+/** Compares two turns: what their models saw and replied, and their tokens, cost and time. */
 export function compareTurns(chain: Chain, a: ContextId, b: ContextId): TurnComparison {
   const { base, same, added, removed, changed, hunks } = compareContexts(chain, { a, b });
   return { base, same, added, removed, changed, hunks, a: sideOf(chain, a), b: sideOf(chain, b) };
@@ -80,18 +80,18 @@ export function compareTurns(chain: Chain, a: ContextId, b: ContextId): TurnComp
 
 export type TurnComparison = Omit<ContextDiff, 'tokens' | 'moved'> & { readonly a: ComparedSide; readonly b: ComparedSide };
 
-/** What a context's turn took, as far as it is known, and how large the context is. @throws NOT_FOUND */
+/** The size of a context, and the recorded tokens, cost and time of its last turn. @throws NOT_FOUND */
 export function sideOf(chain: Chain, id: ContextId): ComparedSide {
   const row = commitOf(chain, id);
   const whole = outlineRows(chain, { id: row.id });
   const shared = { turnId: row.id, summary: row.summary, context: { entries: whole.total, tokens: whole.tokens } };
-  // A snapshot repeats turns and is none: nothing was asked in it.
+  // A snapshot copies earlier turns; it is not a turn.
   if (row.type === 'snapshot' && row.parentId !== null) return { ...shared, model: null, tokens: row.tokenCount, usage: null, cost: null, ms: null };
   const { model, tokens, usage, cost, startedAt, endedAt } = turnOf(chain, row.id);
   return { ...shared, model, tokens, usage, cost, ms: startedAt && endedAt ? Date.parse(endedAt) - Date.parse(startedAt) : null };
 }
 
-/** The last commit that all stand on; null where there is none. @throws NOT_FOUND */
+/** The last common ancestor of all commits, or null. @throws NOT_FOUND */
 export function commonBase(chain: Chain, ids: readonly ContextId[]): ContextId | null {
   const [first, ...others] = ids.map((id) => commitOf(chain, id));
   let base: ContextRow | undefined = first;
@@ -99,7 +99,7 @@ export function commonBase(chain: Chain, ids: readonly ContextId[]): ContextId |
   return base?.id ?? null;
 }
 
-/** Several contexts side by side, each aligned with the first. Entries that are the same in all stand in rows that say so. @throws NOT_FOUND */
+/** Aligns several contexts with the first one. A row says whether its entries are equal on all sides. @throws NOT_FOUND */
 export function compareMany(chain: Chain, input: { ids: readonly ContextId[]; stop?: Stop | undefined }): SideBySide {
   const all = input.ids.map((id) => outlineRows(chain, { id, stop: input.stop }).rows);
   const times = new Map<string, number>();

@@ -4,14 +4,14 @@ import { changedFields } from '../diff/index.js';
 import { callName } from './reply.js';
 
 /**
- * How a reply goes another way than the recorded one, in words; undefined where it does not. Tools make the difference that matters:
- * what they change is there for all that comes after. Other words for the same deeds are a divergence of the smaller kind.
+ * Describes how a reply differs from the recorded one, or undefined. Different tool calls matter most, because their effects
+ * last. Different words with the same calls are a smaller divergence.
  */
 export function divergenceOf(recorded: readonly EntryDraft[], now: readonly EntryDraft[]): Divergence | undefined {
   const [before, after] = [callsIn(recorded), callsIn(now)];
   const at = [...Array(Math.max(before.length, after.length)).keys()].find((n) => nameOf(before[n]) !== nameOf(after[n]));
   if (at !== undefined) return { kind: 'calls', what: otherCall(before[at], after[at], at) };
-  return wordsIn(recorded) === wordsIn(now) ? undefined : { kind: 'words', what: 'the same calls, in other words' };
+  return wordsIn(recorded) === wordsIn(now) ? undefined : { kind: 'words', what: 'the same calls, with different words' };
 }
 
 const callsIn = (entries: readonly EntryDraft[]): EntryDraft[] => entries.filter((entry) => entry.kind === 'tool_call');
@@ -25,9 +25,9 @@ const wordsIn = (entries: readonly EntryDraft[]): string =>
 
 function otherCall(before: EntryDraft | undefined, after: EntryDraft | undefined, at: number): string {
   const place = `call ${at + 1}`;
-  if (!after) return `${place}, of ${before?.toolName}, is not made`;
-  if (!before) return `${place}, of ${after.toolName}, is one more than on record`;
-  if (before.toolName !== after.toolName) return `${place} is of ${after.toolName} instead of ${before.toolName}`;
-  const paths = changedFields((before.arguments ?? {}) as Json, (after.arguments ?? {}) as Json).map((field) => field.path || 'all of it');
-  return `${place}, of ${after.toolName}, was given something else: ${paths.slice(0, 4).join(', ')}${paths.length > 4 ? ' and more' : ''}`;
+  if (!after) return `${place} (${before?.toolName}) is missing`;
+  if (!before) return `${place} (${after.toolName}) is not in the recording`;
+  if (before.toolName !== after.toolName) return `${place} is ${after.toolName} instead of ${before.toolName}`;
+  const paths = changedFields((before.arguments ?? {}) as Json, (after.arguments ?? {}) as Json).map((field) => field.path || 'all');
+  return `${place} (${after.toolName}) has different arguments: ${paths.slice(0, 4).join(', ')}${paths.length > 4 ? ' and more' : ''}`;
 }

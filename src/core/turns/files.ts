@@ -1,15 +1,15 @@
 import { isObject, stringAt } from '../base/index.js';
-import type { KnownFile } from '../contract/index.js';
-import type { ParsedEntry } from '../formats/index.js';
+import type { KnownFile, ToolClass } from '../contract/index.js';
+import { type ParsedEntry, toolClassOf } from '../formats/index.js';
 
-/** How far a file's content is known, and the content itself where it is. */
+/** How much of a file's content is known, and the content if it is known. */
 export type Knowledge = Pick<KnownFile, 'known' | 'content'>;
 
-/** What a call that was answered did to one file. */
+/** The effect of an answered call on one file. */
 export interface Touch {
   readonly path: string;
   readonly how: KnownFile['touches'][number]['how'];
-  /** What is known after it does not depend on what was known before. */
+  /** True if the result does not depend on earlier knowledge. */
   readonly isFresh: boolean;
   readonly apply: (before: Knowledge) => Knowledge;
 }
@@ -17,10 +17,11 @@ export interface Touch {
 type Said = Pick<ParsedEntry, 'toolName' | 'arguments'>;
 type Answered = Pick<ParsedEntry, 'text'>;
 
+/** Before any call touches the file. */
 export const nothingKnown: Knowledge = { known: 'unknown', content: null };
 
-/** What each tool that touches a file says of its content; runtimes name the same tools differently. */
-const tools: Readonly<Record<string, (call: Said, result: Answered) => Omit<Touch, 'path'>>> = {
+/** The effect of each class of file tools. The format of the call knows which tool has which class. */
+const effects: Readonly<Partial<Record<ToolClass, (call: Said, result: Answered) => Omit<Touch, 'path'>>>> = {
   read: (call, result) => {
     const isPart = isObject(call.arguments) && (call.arguments.offset !== undefined || call.arguments.limit !== undefined);
     return { how: 'read', isFresh: !isPart, apply: (before) => readPart(before, result, isPart) };
@@ -30,33 +31,23 @@ const tools: Readonly<Record<string, (call: Said, result: Answered) => Omit<Touc
     isFresh: true,
     apply: () => ({ known: 'whole', content: stringAt(call.arguments, 'content') ?? stringAt(call.arguments, 'file_text') ?? null }),
   }),
-  edit: (call) => ({ how: 'changed', isFresh: false, apply: (before) => changed(before, [call.arguments]) }),
-  multiedit: (call) => ({
+  edit: ({ arguments: given }) => ({
     how: 'changed',
     isFresh: false,
-    apply: (before) => changed(before, isObject(call.arguments) && Array.isArray(call.arguments.edits) ? call.arguments.edits : []),
+    apply: (before) => changed(before, isObject(given) && Array.isArray(given.edits) ? given.edits : [given]),
   }),
 };
 
-const sameTool: Readonly<Record<string, string>> = {
-  read_file: 'read',
-  write_file: 'write',
-  create_file: 'write',
-  replace: 'edit',
-  str_replace: 'edit',
-  multi_edit: 'multiedit',
-};
-
-/** The file that a call and its result touched; undefined for other tools, and for a call that failed. */
-export function touchOf(call: Said, result: Answered & Pick<ParsedEntry, 'isError'>): Touch | undefined {
-  if (result.isError) return undefined;
-  const name = (call.toolName ?? '').toLowerCase();
-  const tool = tools[sameTool[name] ?? name];
+/** The file that a call of a format and its result touched; undefined for other tools and for failed calls. */
+export function touchOf(format: string, call: Said, result: Answered & Pick<ParsedEntry, 'isError'>): Touch | undefined {
+  const toolClass = toolClassOf(format, call.toolName ?? '');
+  if (result.isError || !toolClass) return undefined;
+  const effect = effects[toolClass];
   const path = stringAt(call.arguments, 'file_path') ?? stringAt(call.arguments, 'filePath') ?? stringAt(call.arguments, 'path');
-  return tool && path !== undefined ? { path, ...tool(call, result) } : undefined;
+  return effect && path !== undefined ? { path, ...effect(call, result) } : undefined;
 }
 
-/** Lines as readers number them: `   12→text` or `12\ttext`. */
+/** Numbered lines of read tools: `   12→text` or `12\ttext`. */
 const numbered = /^\s*\d+(?:→|\t)/;
 
 function readPart(before: Knowledge, result: Answered, isPart: boolean): Knowledge {
@@ -66,7 +57,7 @@ function readPart(before: Knowledge, result: Answered, isPart: boolean): Knowled
   return { known: isPart ? 'part' : 'whole', content };
 }
 
-/** The content after edits that replace one text by another; unknown again where an edit does not fit what is known. */
+/** Applies text replacements. The content becomes unknown if an edit does not match it. */
 function changed(before: Knowledge, edits: readonly unknown[]): Knowledge {
   let { content } = before;
   for (const edit of edits) {
@@ -82,7 +73,7 @@ function changed(before: Knowledge, edits: readonly unknown[]): Knowledge {
 const textIn = (value: unknown, ...names: string[]): string | undefined =>
   names.map((name) => stringAt(value, name)).find((text) => text !== undefined);
 
-/** The list of tasks that a call writes down, whole; undefined where it writes none. */
+/** The complete to-do list that a call writes; undefined for other calls. */
 export function todosOf(call: Pick<ParsedEntry, 'arguments'>): { text: string; status: string }[] | undefined {
   const given = isObject(call.arguments) ? (call.arguments.todos ?? call.arguments.plan) : undefined;
   if (!Array.isArray(given)) return undefined;

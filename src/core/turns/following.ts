@@ -1,33 +1,33 @@
 import { badRequest, type ContextId, timestampOf } from '../base/index.js';
 import { type Chain, type ContextRow, commitOf, commonAncestor, isAncestor, lineage, tips } from '../chain/index.js';
 import type { Entry, Following, TurnRow } from '../contract/index.js';
-import { deltaEntries, listTurns, ownInput } from './turns.js';
+import { deltaEntries, listCommitTurns, ownInput } from './turns.js';
 
-/** A branch and the original whose turns it is to follow. */
+/** A branch, the original that it follows, and the turns still to come. */
 export interface Plan {
   readonly tip: ContextRow;
   readonly original: ContextRow;
   readonly base: ContextRow;
-  /** What the branch has of its own: everything after the base. */
+  /** Entries of the branch after the base. */
   readonly own: readonly Entry[];
-  /** The original's turn that the branch's unanswered words stand for; undefined where its last words are answered. */
+  /** Set if the branch ends with an unanswered prompt: the original's turn that the prompt replaces, if any. */
   readonly unanswered: { readonly turn: TurnRow | undefined } | undefined;
-  /** The original's turns that are still to come. */
+  /** The original's turns that the branch has not reached. */
   readonly turns: readonly TurnRow[];
-  /** All turns of the original after the base, those that a person began and those that go on with them. */
+  /** All turns of the original after the base, continuations included. */
   readonly recorded: readonly TurnRow[];
 }
 
 /**
- * Where a branch stands against an original: each prompt that it has of its own after their common commit stands for one of the
- * original's, in order, whatever it says.
- * @throws BAD_REQUEST where the two share nothing; NOT_FOUND for an unknown commit.
+ * Finds how far a branch followed an original. Each prompt of the branch after the common commit counts as one prompt of
+ * the original, in order, whatever its text.
+ * @throws BAD_REQUEST if the two have no common commit; NOT_FOUND for an unknown commit.
  */
 export function planOf(chain: Chain, tip: ContextRow, original: ContextRow): Plan {
   const base = commonAncestor(chain, tip, original);
-  if (!base) throw badRequest('original', `${tip.id} and ${original.id} have no commit in common: there is nothing to follow`);
+  if (!base) throw badRequest('original', `${tip.id} and ${original.id} have no common commit, so there is nothing to follow.`);
   const isAfter = new Set(lineage(chain, original).flatMap((step) => (step.depth > base.depth ? [step.id] : [])));
-  const recorded = listTurns(chain, { id: original.id }).filter((turn) => isAfter.has(turn.turnId));
+  const recorded = listCommitTurns(chain, original).filter((turn) => isAfter.has(turn.turnId));
   const prompts = recorded.filter((turn) => turn.trigger.kind === 'prompt');
   const deltas = lineage(chain, tip).flatMap((step) =>
     step.depth > base.depth && step.type === 'delta' ? [deltaEntries(chain, commitOf(chain, step.id))] : [],
@@ -49,10 +49,10 @@ export function planOf(chain: Chain, tip: ContextRow, original: ContextRow): Pla
 
 const isTyped = (entry: Entry | undefined): boolean => entry?.role === 'user' && entry.kind !== 'summary' && !entry.marks?.includes('meta');
 
-/** How often a person speaks in a delta: what is said in a row is said at once. */
+/** The number of prompts in a delta. Neighboring user entries are one prompt. */
 const promptsIn = (delta: readonly Entry[]): number => delta.filter((entry, at) => isTyped(entry) && !isTyped(delta[at - 1])).length;
 
-/** What was answered in a turn: its reply, and what later commits go on with, up to the next prompt. */
+/** The reply of a turn, continuations included, up to the next prompt. */
 export function replyIn(chain: Chain, recorded: readonly TurnRow[], turn: TurnRow): Entry[] {
   const own = deltaEntries(chain, commitOf(chain, turn.turnId));
   const at = recorded.findIndex((one) => one.turnId === turn.turnId);
@@ -62,7 +62,7 @@ export function replyIn(chain: Chain, recorded: readonly TurnRow[], turn: TurnRo
   return [...own.slice(ownInput(own).length), ...more];
 }
 
-/** What the branch has answered already to its last words. */
+/** The reply that the branch already has to its last prompt. */
 export function begunReply(own: readonly Entry[]): readonly Entry[] {
   const last = own.findLastIndex((entry) => entry.role === 'user');
   return own.slice(last + 1);
@@ -70,7 +70,7 @@ export function begunReply(own: readonly Entry[]): readonly Entry[] {
 
 const mostOriginals = 20;
 
-/** The branches that one can follow: those that leave its way and go on. Where they leave last comes first, then what no one made here, then the newest. */
+/** Branches that a tip can follow. Later branch points come first, then imported commits before forks, then newer ones. */
 function originalsOf(chain: Chain, tip: ContextRow): { row: ContextRow; base: ContextRow }[] {
   return tips(chain, {})
     .flatMap(({ id }) => {
@@ -82,16 +82,16 @@ function originalsOf(chain: Chain, tip: ContextRow): { row: ContextRow; base: Co
     .slice(0, mostOriginals);
 }
 
-/** The original that is named, or the likeliest. @throws BAD_REQUEST where there is none. */
+/** The named original, or the most likely one. @throws BAD_REQUEST if no other branch exists. */
 export function originalOf(chain: Chain, tip: ContextRow, original: ContextId | undefined): ContextRow {
   if (original !== undefined) return commitOf(chain, original, 'original');
-  const likeliest = originalsOf(chain, tip)[0]?.row;
-  if (!likeliest)
-    throw badRequest('original', `no other branch goes on from where ${tip.id} comes from: a what-if follows the turns of one. Fork an earlier turn`);
-  return likeliest;
+  const mostLikely = originalsOf(chain, tip)[0]?.row;
+  if (!mostLikely)
+    throw badRequest('original', `${tip.id} has no other branch to follow. A what-if follows the turns of another branch: fork an earlier turn.`);
+  return mostLikely;
 }
 
-/** What a what-if from a commit would do. @throws as `planOf` */
+/** Previews a what-if from a commit. @throws as `planOf` */
 export function followingTurns(chain: Chain, input: { id: ContextId; original?: ContextId | undefined }): Following {
   const tip = commitOf(chain, input.id);
   const others = originalsOf(chain, tip);

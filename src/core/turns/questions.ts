@@ -1,15 +1,16 @@
 import { notFound } from '../base/index.js';
 
-/** What a person says that a tool would have answered; undefined where they let the run stop there. */
+/** A person's answer to a tool call; undefined stops the run at the call. */
 export type ToolAnswer = { readonly text: string; readonly isError: boolean } | undefined;
 
-/** Calls of tools that wait for a person. A run asks, whoever holds the id answers; nothing of it outlives the process. */
+/** Tool calls that wait for a person. A run asks and another request answers by id. Nothing is stored. */
 export interface Questions {
   ask(signal: AbortSignal | undefined): { readonly questionId: string; readonly answer: Promise<ToolAnswer> };
-  /** @throws NOT_FOUND where nobody waits for it any more. */
+  /** @throws NOT_FOUND if no run waits for this answer. */
   answer(questionId: string, answer: ToolAnswer): void;
 }
 
+/** Creates an empty set of questions. `newId` returns a unique id. */
 export function openQuestions(newId: () => string): Questions {
   const open = new Map<string, (answer: ToolAnswer) => void>();
   return {
@@ -30,7 +31,7 @@ export function openQuestions(newId: () => string): Questions {
     },
     answer(questionId, answer) {
       const settle = open.get(questionId);
-      if (!settle) throw notFound(questionId, 'no run waits for this answer any more: it was answered, stopped or ended');
+      if (!settle) throw notFound(questionId, 'No run waits for this answer: it was answered already, or the run ended.');
       settle(answer);
     },
   };

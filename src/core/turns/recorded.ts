@@ -3,18 +3,18 @@ import { type Chain, type ContextRow, childrenOf, commitAt } from '../chain/inde
 import type { Entry } from '../contract/index.js';
 import { deltaEntries } from './turns.js';
 
-/** A reply that is on record, and the commit in which it begins. */
+/** A recorded reply, and the commit in which it starts. */
 export interface RecordedReply {
   readonly commit: ContextRow;
   readonly entries: Entry[];
 }
 
-/** How far back a branch may leave the context and still be one in which the same was asked. */
+/** Maximum distance in commits to a branch point that is searched for the same question. */
 const farthest = 64;
 
 /**
- * What was answered, on any other branch of the project, to the very words that a context ends with: the same context,
- * then the same words. Words that were put in by a runtime make no difference. Undefined where nobody asked this here.
+ * Finds the reply of another branch that has the same context and the same last prompt. Entries added by a runtime are
+ * ignored. Undefined if no branch has it.
  */
 export function recordedReply(chain: Chain, base: ContextRow): RecordedReply | undefined {
   let asked: Entry[] = [];
@@ -31,7 +31,7 @@ export function recordedReply(chain: Chain, base: ContextRow): RecordedReply | u
   return undefined;
 }
 
-/** The reply to `asked` in a commit or below it, where these say the same first. */
+/** Finds the reply to `asked` in a commit or its descendants, if their entries start with `asked`. */
 function replyBelow(chain: Chain, row: ContextRow, asked: readonly Entry[]): RecordedReply | undefined {
   if (row.type !== 'delta') return undefined;
   const own = typed(chain, row);
@@ -50,18 +50,18 @@ function replyAt(chain: Chain, row: ContextRow): RecordedReply | undefined {
   return { commit: row, entries: [...entries, ...(entries.length === own.length ? continued(chain, row) : [])] };
 }
 
-/** A reply that was cut into several commits goes on in the next, until a person speaks. */
+/** The rest of a reply that spans several commits, up to the next prompt. */
 const continued = (chain: Chain, row: ContextRow): Entry[] =>
   firstOf(childrenOf(chain, row), (child) => (child.template === row.template ? replyAt(chain, child)?.entries : undefined)) ?? [];
 
-/** What a model said and its tools answered, up to the next words of a person. */
+/** Assistant entries and tool results up to the next prompt. */
 function replyIn(entries: readonly Entry[]): Entry[] {
   const end = entries.findIndex((entry) => entry.role === 'user' || entry.kind === 'summary');
   const reply = entries.slice(0, end < 0 ? entries.length : end);
   return reply.some((entry) => entry.role === 'assistant') ? reply : [];
 }
 
-/** What was said in a commit, without what its runtime put in. */
+/** Entries of a commit without those that its runtime added. */
 const typed = (chain: Chain, row: ContextRow): Entry[] => deltaEntries(chain, row).filter((entry) => !entry.marks?.includes('meta'));
 
 const isSame = (a: Entry, b: Entry | undefined): boolean => b !== undefined && wordsOf(a) === wordsOf(b);

@@ -7,32 +7,32 @@ import { type ModelProvider, type ReplyPiece, recordedPieces } from './providers
 import type { Questions } from './questions.js';
 import { type Question, questionOf } from './request.js';
 
-/** A piece of a reply as a person sees it arrive, before it is known which sample it is of. */
+/** A piece of a reply for display, without its sample number. */
 export type Said = Omit<ReplyPart, 'sample'>;
 
-/** A reply as far as it came: what was said, and the calls that brought it. */
+/** A reply, complete or stopped: its entries and the model calls that produced it. */
 export interface Reply {
   readonly entries: readonly EntryDraft[];
   readonly question: ReturnType<typeof questionOf> | undefined;
   readonly calls: readonly OwnCall[];
-  /** Somebody stopped it before it was whole. */
+  /** True if it was stopped before it was complete. */
   readonly isStopped: boolean;
 }
 
 export interface Asking extends Omit<Question, 'wire'> {
-  /** What tools answered before: the only answers that calls get without a person. */
+  /** Recorded tool results: the only results that calls get without a person. */
   readonly recording: readonly Entry[];
   readonly provider: ModelProvider;
-  /** Where calls wait that the recording has no answer to; without it the run stops at them. */
+  /** Answers calls that have no recorded result. Without it, the run stops at such a call. */
   readonly person?: Questions | undefined;
-  /** What a person says first, on top of the context: part of the reply's commit, before what is answered. */
+  /** Prompt entries to add before the reply, in the same commit. */
   readonly given?: readonly WritableEntry[] | undefined;
 }
 
-/** A model that calls tools without end is stopped. */
+/** Maximum number of model calls in one turn. */
 const mostCalls = 50;
 
-/** Says again what was recorded, piece by piece. What would have been sent for it is remembered as if it had been. */
+/** Replays a recorded reply piece by piece. It also returns the request that would have been sent. */
 export function* recordedReplies(
   chain: Chain,
   question: Omit<Question, 'wire'>,
@@ -46,20 +46,25 @@ export function* recordedReplies(
   const at = chain.clock();
   for (const entry of recording) {
     if (signal?.aborted) return { entries, question: asked, calls: [], isStopped: true };
-    if (entry.kind === 'tool_result')
-      yield said({ kind: 'tool_result', delta: entry.text ?? '', ...(entry.toolName !== undefined && { toolName: entry.toolName }) });
-    for (const piece of recordedPieces(entry)) yield* shown(piece, said);
+    yield* shownEntry(entry, said);
     entries.push(draftOf(entry));
   }
   const call = { ...printOf(asked.wire, ownBody(chain, asked, given)), replies: given.length, at, ms: 0, tokens: noTokens, cost: null, stop: null };
   return { entries, question: asked, calls: entries.length > given.length ? [call] : [], isStopped: false };
 }
 
+/** An entry of a recording as parts of a reply. */
+export function* shownEntry(entry: Entry, said: (part: Said) => ReplyPart): Generator<ReplyPart> {
+  if (entry.kind === 'tool_result')
+    yield said({ kind: 'tool_result', delta: entry.text ?? '', ...(entry.toolName !== undefined && { toolName: entry.toolName }) });
+  for (const piece of recordedPieces(entry)) yield* shown(piece, said);
+}
+
 const noTokens: RequestTokens = { input: null, output: null, cacheRead: null, cacheWrite: null };
 
 /**
- * Asks a provider until it has answered: tool calls are answered from the recording, others by a person, and where there
- * is none the run stops with the call open.
+ * Calls a provider until its reply is complete. Tool calls get recorded results, others are answered by a person. Without
+ * either, the run stops and leaves the call open.
  */
 export async function* asked(
   chain: Chain,
@@ -105,8 +110,8 @@ export async function* asked(
         yield said({
           kind: 'notice',
           delta: asking.person
-            ? 'The run was stopped at this call, which stays open.'
-            : 'The recording has no answer to this call: the run stops here, with the call open.',
+            ? 'The run stopped at this call. The call stays open.'
+            : 'The recording has no result for this call. The run stopped, and the call stays open.',
           ...(call.toolName !== undefined && { toolName: call.toolName }),
         });
         return ended(false);
@@ -126,7 +131,7 @@ export async function* asked(
       });
     }
   }
-  yield said({ kind: 'notice', delta: `The model called tools ${mostCalls} times in a row and was stopped.` });
+  yield said({ kind: 'notice', delta: `The run stopped after ${mostCalls} model calls in a row.` });
   return ended(false);
 }
 
@@ -147,7 +152,7 @@ async function* askedOfPerson(
   return await answer;
 }
 
-/** A provider says what it counted in parts: each number as soon as it is known. */
+/** Merges partial token counts: a provider reports each number when it knows it. */
 const merged = (known: RequestTokens, said: Partial<RequestTokens>): RequestTokens => ({
   input: said.input ?? known.input,
   output: said.output ?? known.output,
@@ -155,7 +160,7 @@ const merged = (known: RequestTokens, said: Partial<RequestTokens>): RequestToke
   cacheWrite: said.cacheWrite ?? known.cacheWrite,
 });
 
-/** Adds a piece of a reply to the entries so far: text goes on in the entry that it began. */
+/** Adds a piece to the entries. Text is appended to the last entry of its kind. */
 function take(entries: EntryDraft[], piece: ReplyPiece): void {
   const last = entries.at(-1);
   switch (piece.kind) {
@@ -178,7 +183,7 @@ function take(entries: EntryDraft[], piece: ReplyPiece): void {
   }
 }
 
-/** Puts a seal to what was said last. A thought that only its provider can read is nothing but its seal. */
+/** Adds a signature to the last entry. Encrypted thinking has no text, only its signature. */
 function seal(entries: EntryDraft[], { name = 'signature', signature }: Extract<ReplyPiece, { kind: 'signature' }>): void {
   const last = entries.at(-1);
   const result = { [name]: signature };
@@ -187,7 +192,7 @@ function seal(entries: EntryDraft[], { name = 'signature', signature }: Extract<
   else if (name === 'encrypted_content') entries.push({ role: 'assistant', kind: 'thinking', result });
 }
 
-/** What a person sees of a piece: a signature is for the provider alone, counts are said at the end. */
+/** Converts a piece for display. Signatures are not shown, and counts are shown at the end. */
 function* shown(piece: ReplyPiece, said: (part: Said) => ReplyPart): Generator<ReplyPart> {
   switch (piece.kind) {
     case 'text':
@@ -207,11 +212,11 @@ function* shown(piece: ReplyPiece, said: (part: Said) => ReplyPart): Generator<R
   }
 }
 
-/** The same tool with the same arguments is the same question. */
+/** A key that is equal for calls of the same tool with the same arguments. */
 export const callName = (call: Pick<EntryDraft, 'toolName' | 'arguments'>): string =>
   `${call.toolName ?? ''} ${canonicalJson((call.arguments ?? {}) as Json)}`;
 
-/** What the turn's tools answered, by what they were asked. */
+/** Recorded tool results by call key. */
 function answersIn(recording: readonly Entry[]): ReadonlyMap<string, Entry> {
   const results = new Map(
     recording.flatMap((entry) => (entry.kind === 'tool_result' && entry.toolCallId !== undefined ? [[entry.toolCallId, entry] as const] : [])),

@@ -1,38 +1,53 @@
 import type { ContextId } from '../base/index.js';
-import { type Chain, commitOf } from '../chain/index.js';
+import type { Chain } from '../chain/index.js';
+import type { Reproduced, RequestRow } from '../contract/index.js';
 import { getRequest, listRequests } from '../requests/index.js';
+import { commitOfTurn, deltaEntries } from './turns.js';
 
-export interface Reproduced {
-  readonly identical: boolean;
-  readonly requestHash: string | null;
-  readonly recordedHash: string | null;
-  readonly differences: { requestId: string; path?: string; reason: string }[];
-  /** Parts of the calls that nobody recorded. */
-  readonly missing: string[];
-  readonly calls: number;
-}
+const worstFirst = ['rebuilt', 'recorded', 'digest'] as const;
 
 /**
- * Rebuilds every call of a turn and holds its digest against the recorded one. Identical is only what was proved here;
- * a turn without recorded calls has nothing to be held against and is not called identical.
+ * Rebuilds every call of a turn and compares it with what was recorded (R6). `identical` is true if every call has a record and matches it,
+ * false if a call differs from its record, and null if a call has no record to compare with. `proof` is that of the call known least.
  */
-export function reproduceTurn(chain: Chain, turnId: ContextId): Reproduced {
-  const calls = listRequests(chain, { turnId: commitOf(chain, turnId, 'turnId').id })
-    .filter((row) => row.proof !== 'rebuilt')
-    .map((row) => getRequest(chain, row.requestId));
-  const last = calls.at(-1);
-  const differences = calls
-    .filter((call) => call.proof !== 'digest')
-    .map((call) => ({
-      requestId: call.requestId,
-      reason: call.problem ?? (call.recordedDigest === null ? 'the runtime recorded no digest of this call' : 'the digests differ'),
-    }));
+export function reproduceTurn(chain: Chain, turnId: ContextId | string): Reproduced {
+  const row = commitOfTurn(chain, turnId);
+  const rows = listRequests(chain, { turnId: row.id });
+  if (!rows.length) {
+    // A reply without any known call, such as one that a person wrote into a branch.
+    const isReplied = deltaEntries(chain, row).some(({ role }) => role === 'assistant');
+    return { ...nothingKnown, calls: isReplied ? 1 : 0 };
+  }
+  const recorded = rows.filter((each) => each.proof !== 'rebuilt').map((each) => ({ row: each, call: getRequest(chain, each.requestId) }));
+  const last = recorded.at(-1)?.call;
+  const differences = recorded.flatMap(({ row: each, call }) =>
+    call.recordedDigest === null || call.digest === call.recordedDigest
+      ? []
+      : [{ requestId: each.requestId, reason: call.problem ?? 'the digests differ' }],
+  );
   return {
-    identical: calls.length > 0 && differences.length === 0,
+    proof: worstFirst.find((proof) => rows.some((each) => each.proof === proof)) ?? 'rebuilt',
+    identical: differences.length ? false : recorded.length === rows.length ? true : null,
     requestHash: last?.digest ?? null,
     recordedHash: last?.recordedDigest ?? null,
     differences,
-    missing: [...new Set(calls.flatMap((call) => call.missing))],
-    calls: calls.length,
+    missing: [...new Set([...recorded.flatMap(({ call }) => call.missing), ...unrecorded(chain, rows)])],
+    calls: rows.length,
   };
+}
+
+const nothingKnown: Reproduced = {
+  proof: 'rebuilt',
+  identical: null,
+  requestHash: null,
+  recordedHash: null,
+  differences: [],
+  missing: ['system', 'tools', 'parameters'],
+  calls: 0,
+};
+
+/** What is missing in calls that nobody recorded. Those of one turn miss the same parts, so one is asked. */
+function unrecorded(chain: Chain, rows: readonly RequestRow[]): readonly string[] {
+  const rebuilt = rows.find((each) => each.proof === 'rebuilt');
+  return rebuilt ? getRequest(chain, rebuilt.requestId).missing : [];
 }

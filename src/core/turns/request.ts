@@ -3,16 +3,16 @@ import type { Chain, ContextRow } from '../chain/index.js';
 import type { RequestEdits, TurnRequest, Wire } from '../contract/index.js';
 import { getRequest, listRequests, type OwnQuestion, type TextChange, wireOf, wordsOf } from '../requests/index.js';
 
-/** What is asked of a model: the context `base`, and by whose recorded call the rest is set. */
+/** What to ask a model: the context `base`, with the system prompt, tools and settings of a recorded call. */
 export interface Question {
   readonly row: Pick<ContextRow, 'id'>;
   readonly base: ContextRow;
-  /** In whose words; where nobody is asked, in those of the recorded call. */
+  /** The wire format; by default that of the recorded call. */
   readonly wire?: Wire | undefined;
   readonly model: string | undefined;
-  /** What the context says otherwise than the one that was sent: texts in the place of others, or, where that does not tell it, anything. */
+  /** How the context differs from the sent one: replaced texts, or `anything`. */
   readonly edited: readonly Replaced[] | 'anything';
-  /** What of system prompt, tools and settings is other than it was. */
+  /** Changes to the system prompt, tools and settings. */
   readonly request?: RequestEdits | undefined;
 }
 
@@ -23,18 +23,18 @@ export interface Replaced {
   readonly after: string;
 }
 
-/** What is sent around the messages: as the turn's first call had it, in the words of the wire, with what was changed. */
+/** Builds the request around the messages from the turn's first call, converted to the wire format, with the changes. */
 export function questionOf(chain: Chain, { row, base, wire: asked, model, edited, request }: Question): OwnQuestion & { readonly model: string } {
   const recorded = recordedParts(chain, row);
   const wire = asked ?? recorded?.wire ?? 'anthropic';
   const named = model ?? (recorded?.model || defaultModel);
   const own = recorded?.wire === wire ? recorded : undefined;
-  // What was sent in these very words is sent again as it was, as far as nobody changed it.
+  // Unchanged parts in the same wire format are sent again byte for byte.
   const system = own && !request?.system ? own.around.system : systemFor(wire, request?.system ?? textsOf(recorded?.system ?? []), own);
   const tools =
     own && !request?.tools ? own.around.tools : toolsFor(wire, (request?.tools as readonly Json[] | undefined) ?? recorded?.tools ?? [], own);
   const settings = (request?.settings as JsonObject | undefined) ?? settingsFor(wire, recorded);
-  // The very messages that went over the wire, where all of them are known, with what was changed in them.
+  // If all sent messages are recorded, send them again with the replaced texts.
   const changes = own?.isSent ? changesIn(own.messages, edited) : undefined;
   const sent = own && changes && { requestId: own.requestId, messages: own.messages, from: request?.system ? own.leading : 0, changes };
   return {
@@ -48,7 +48,7 @@ export function questionOf(chain: Chain, { row, base, wire: asked, model, edited
   };
 }
 
-/** What a person may change of the turn's request before it is asked again, in the words of the Messages API; its settings in those of the wire. */
+/** The editable parts of a turn's request: system prompt and tools as in the Messages API, settings as on the wire. */
 export function turnRequest(chain: Chain, row: Pick<ContextRow, 'id'>, wire: Wire): TurnRequest {
   const recorded = recordedParts(chain, row);
   return {
@@ -62,21 +62,21 @@ export function turnRequest(chain: Chain, row: Pick<ContextRow, 'id'>, wire: Wir
 
 interface Parts {
   readonly requestId: string;
-  /** In whose words it was sent. */
+  /** Its wire format. */
   readonly wire: Wire;
   readonly model: string | undefined;
   /** As blocks of the Messages API. */
   readonly system: readonly Json[];
-  /** As the Messages API has them. */
+  /** As tools of the Messages API. */
   readonly tools: readonly Json[];
-  /** System prompt and tools as they were sent: messages, or members of the body. */
+  /** System prompt and tools as sent: messages, or members of the body. */
   readonly around: { readonly system: System; readonly tools: JsonObject };
   readonly settings: JsonObject;
   readonly headers: Readonly<Record<string, string>>;
   readonly messages: readonly Json[];
-  /** So many messages are the system prompt. */
+  /** Number of leading messages that are the system prompt. */
   readonly leading: number;
-  /** The messages are those that were sent, and not one is missing. */
+  /** True if all sent messages are recorded. */
   readonly isSent: boolean;
 }
 
@@ -92,7 +92,7 @@ const notSettings = new Set([...systemNames, 'model', 'messages', 'input', 'cont
 const only = (body: JsonObject, isWanted: (name: string) => boolean): JsonObject =>
   Object.fromEntries(Object.entries(body).filter(([name]) => isWanted(name)));
 
-/** The first call of a turn, taken apart; undefined where none is known. */
+/** Splits the first call of a turn into its parts; undefined without a call. */
 function recordedParts(chain: Chain, row: Pick<ContextRow, 'id'>): Parts | undefined {
   const [first] = listRequests(chain, { turnId: row.id });
   if (!first) return undefined;
@@ -117,7 +117,7 @@ function recordedParts(chain: Chain, row: Pick<ContextRow, 'id'>): Parts | undef
   };
 }
 
-/** Where the texts stand that are replaced: the last place that says just that. Undefined where one has none, or more than texts was changed. */
+/** Finds the replaced texts in the sent messages, the last occurrence of each. Undefined if one is missing or other edits exist. */
 function changesIn(messages: readonly Json[], edited: Question['edited']): readonly TextChange[] | undefined {
   if (edited === 'anything') return undefined;
   const changes = edited.map(({ before, after }) => ({ path: placeOf(messages, before), text: after }));
@@ -138,13 +138,13 @@ function placeOf(value: Json, text: string): TextChange['path'] | undefined {
   return undefined;
 }
 
-/** System prompts that are messages come first. */
+/** The number of system messages at the start. */
 function leadingIn(messages: readonly Json[]): number {
   const leading = messages.findIndex((message) => !['system', 'developer'].includes(stringAt(message, 'role') ?? ''));
   return leading < 0 ? messages.length : leading;
 }
 
-/** A system prompt in the words of a wire; as messages where it was sent as messages. */
+/** Converts a system prompt to a wire format; as messages if it was sent as messages. */
 function systemFor(wire: Wire, texts: readonly string[], own: Parts | undefined): System {
   if (texts.length === 0) return { members: {}, messages: [] };
   const role = own?.leading ? (stringAt(own.messages[0], 'role') ?? 'system') : undefined;
@@ -162,7 +162,7 @@ function systemFor(wire: Wire, texts: readonly string[], own: Parts | undefined)
   }
 }
 
-/** Settings that every provider has, by what each calls them. */
+/** Names of the settings that every provider has. */
 const commonNames: Readonly<Record<Wire, Readonly<Record<'temperature' | 'topP' | 'most', string>>>> = {
   anthropic: { temperature: 'temperature', topP: 'top_p', most: 'max_tokens' },
   openai: { temperature: 'temperature', topP: 'top_p', most: 'max_tokens' },
@@ -171,16 +171,16 @@ const commonNames: Readonly<Record<Wire, Readonly<Record<'temperature' | 'topP' 
 };
 const commonSettings = ['temperature', 'topP', 'most'] as const;
 
-/** What no call of the wire is without. */
+/** Settings that every call of a wire format has. */
 const usualSettings: Readonly<Record<Wire, JsonObject>> = {
   anthropic: { max_tokens: 8_192 },
   openai: {},
-  // Unless told otherwise, this provider keeps what it was asked.
+  // By default, this provider stores requests.
   responses: { store: false },
   gemini: {},
 };
 
-/** Another provider's settings are left behind, but for those that mean the same everywhere. */
+/** Converts settings. Only the common ones go to another provider. */
 function settingsFor(wire: Wire, recorded: Parts | undefined): JsonObject {
   if (recorded?.wire === wire) return { ...(wire === 'anthropic' && usualSettings.anthropic), ...recorded.settings };
   const own = recorded?.settings ?? {};
@@ -195,7 +195,7 @@ function settingsFor(wire: Wire, recorded: Parts | undefined): JsonObject {
   return { ...usualSettings[wire], ...said };
 }
 
-/** @param leading the messages that say it, where no member of the body does. */
+/** The system prompt as blocks. @param leading the system messages, if the body has no member for it. */
 function systemIn(body: JsonObject, leading: readonly Json[]): Json[] {
   const stated = body.system ?? body.instructions;
   if (typeof stated === 'string') return stated ? [{ type: 'text', text: stated }] : [];
@@ -210,16 +210,16 @@ function systemIn(body: JsonObject, leading: readonly Json[]): Json[] {
 
 const itemsIn = (value: unknown): readonly Json[] => (Array.isArray(value) ? (value as Json[]) : []);
 
-/** Gemini declares the functions of a tool in a list of their own. */
+/** Lists the tools; Gemini nests functions in a list. */
 const toolsIn = (body: JsonObject): Json[] =>
   itemsIn(body.tools).flatMap((tool): readonly Json[] =>
     isObject(tool) && Array.isArray(tool.functionDeclarations) ? tool.functionDeclarations : [tool],
   );
 
-/** A block's cache mark means nothing to another provider: only its text goes there. */
+/** Texts of system blocks, without cache marks, which other providers do not know. */
 const textsOf = (system: readonly Json[]): string[] => system.flatMap((block) => stringAt(block, 'text') ?? []);
 
-/** A tool as the Messages API defines it, whichever provider it was defined for. */
+/** Converts any provider's tool to the Messages API. */
 function asTool(tool: Json): Json[] {
   if (!isObject(tool)) return [];
   const own = isObject(tool.function) ? tool.function : tool;
@@ -233,7 +233,7 @@ function asTool(tool: Json): Json[] {
   ];
 }
 
-/** Tools of the Messages API in the words of a wire. Those that were sent in these words stay as they were; another provider's own are left behind. */
+/** Converts tools of the Messages API to a wire format. Recorded tools keep their form; built-in tools of other providers are dropped. */
 function toolsFor(wire: Wire, tools: readonly Json[], own: Parts | undefined): JsonObject {
   const sent = new Map(toolsIn(own?.around.tools ?? {}).flatMap((tool) => asTool(tool).map((same) => [canonicalJson(same), tool] as const)));
   const said = tools.flatMap((tool): readonly Json[] => {
@@ -254,7 +254,20 @@ const schemaOf = (tool: JsonObject): Json => tool.input_schema ?? { type: 'objec
 const toolFor: Readonly<Record<Wire, (tool: JsonObject, name: string) => Json>> = {
   anthropic: (tool) => tool,
   openai: (tool, name) => ({ type: 'function', function: { name, description: descriptionOf(tool), parameters: schemaOf(tool) } }),
-  // Where it is not said, this provider holds a schema to be a strict one.
+  // By default, this provider treats a schema as strict.
   responses: (tool, name) => ({ type: 'function', name, description: descriptionOf(tool), parameters: schemaOf(tool), strict: false }),
   gemini: (tool, name) => ({ name, description: descriptionOf(tool), parametersJsonSchema: schemaOf(tool) }),
 };
+
+/**
+ * Tools and settings for a request that Stemma composes itself, as members of the body. `tools` may have the form of any provider. Settings
+ * other than temperature, top_p and max_tokens are not sent.
+ */
+export function ownMembers(wire: Wire, tools: readonly Json[], settings: Readonly<Record<string, unknown>>): JsonObject {
+  const given = { temperature: settings.temperature, topP: settings.top_p, most: settings.max_tokens };
+  const common = Object.fromEntries(
+    commonSettings.flatMap((name) => (typeof given[name] === 'number' ? [[commonNames[wire][name], given[name]]] : [])),
+  );
+  const said = wire === 'gemini' && Object.keys(common).length ? { generationConfig: common } : common;
+  return { ...said, ...toolsFor(wire, tools.flatMap(asTool), undefined) } as JsonObject;
+}

@@ -4,7 +4,7 @@ import type { Edit, Entry, ReplyPart, RequestEdits } from '../contract/index.js'
 import { recordOwnRun } from '../requests/index.js';
 import { type ModelProvider, providerOf } from './providers.js';
 import type { Questions } from './questions.js';
-import { asked, type Reply, recordedReplies, type Said } from './reply.js';
+import { asked, type Reply, recordedReplies, type Said, shownEntry } from './reply.js';
 import type { Question } from './request.js';
 import { together } from './together.js';
 import { deltaEntries, ownInput } from './turns.js';
@@ -14,28 +14,32 @@ export interface Rerun {
   readonly provider: string;
   readonly model?: string | undefined;
   readonly edits?: readonly Edit[] | undefined;
-  /** What of system prompt, tools and settings is other than it was. */
+  /** Changes to the system prompt, tools and settings. */
   readonly request?: RequestEdits | undefined;
   readonly samples?: number | undefined;
-  /** Tool calls that the recording has no answer to: the run stops at them, or a person is asked. */
+  /** For tool calls without a recorded result: stop the run, or ask a person. */
   readonly unanswered?: 'stop' | 'ask' | undefined;
+  /** The author of the rerun; by default the person at this machine. The branches belong to them. */
+  readonly principal?: string | undefined;
+  /** False shows the recorded reply and stores nothing. */
+  readonly keep?: boolean | undefined;
 }
 
 export interface Reran {
-  /** One reply each, as a branch that stands on `base`. */
+  /** One branch on `base` per reply. */
   readonly commits: ContextId[];
-  /** The input of the turn, with the edits: what the replies answer. */
+  /** The edited input of the turn; the turn itself if nothing is kept. */
   readonly base: ContextId;
 }
 
-/** Providers limit how many calls they take at once. */
+/** Maximum number of parallel calls, because providers limit them. */
 const atOnce = 4;
 
 /**
- * Runs a turn again: its input, edited, is asked of a provider, and each reply becomes a branch. Tool calls that the
- * turn made as well are answered from its recording; at any other a person is asked, or the run stops with the call open.
- * A sample that fails says so and leaves no branch; one that is stopped leaves none either.
- * @throws BAD_REQUEST for an unknown provider, or for edits that are asked of the recording; where every sample failed, as the first did.
+ * Runs a turn again: sends its edited input to a provider, and each reply becomes a branch. Tool calls that the turn also
+ * made get their recorded results; for others a person is asked, or the run stops and leaves the call open.
+ * A failed or stopped sample makes no branch. Without `keep`, the recorded reply is shown and nothing is stored.
+ * @throws BAD_REQUEST for an unknown provider, or for edits with the provider `recorded`; the first sample's error if all fail.
  */
 export async function* rerunTurn(
   chain: Chain,
@@ -49,11 +53,18 @@ export async function* rerunTurn(
   const given = ownInput(own);
   const provider = providerOf(providers, input.provider);
   const isChanged = Boolean(input.edits?.length) || input.request !== undefined;
-  if (!provider && isChanged)
-    throw badRequest(input.edits?.length ? 'edits' : 'request', 'the recording answers what was asked, not what was changed: choose a model to ask');
-  const base = baseOf(chain, row, given, input.edits ?? []);
-  const question = { row, base, model: input.model, edited: replacedBy(chain, row, input.edits ?? []), request: input.request };
+  if (!provider && isChanged) throw badRequest(input.edits?.length ? 'edits' : 'request', 'A changed turn has no recorded reply. Choose a model.');
   const recording = own.slice(given.length);
+  if (input.keep === false) {
+    if (provider) throw badRequest('keep', 'The reply of a model is always kept. `keep: false` goes with the provider `recorded`.');
+    for (const entry of recording) {
+      if (signal?.aborted) break;
+      yield* shownEntry(entry, (part) => ({ sample: 0, ...part }));
+    }
+    return { commits: [], base: row.id };
+  }
+  const base = baseOf(chain, row, given, input);
+  const question = { row, base, model: input.model, edited: replacedBy(chain, row, input.edits ?? []), request: input.request };
   const person = input.unanswered === 'ask' ? questions : undefined;
   const run = stopping(signal);
   try {
@@ -64,7 +75,7 @@ export async function* rerunTurn(
         provider
           ? asked(chain, { ...question, recording, provider, person }, said, run.signal)
           : recordedReplies(chain, question, recording, said, run.signal),
-        { turn: row.id, base, provider: input.provider },
+        { turn: row.id, base, provider: input.provider, principal: input.principal },
         said,
       );
     });
@@ -77,20 +88,20 @@ export async function* rerunTurn(
   }
 }
 
-/** The texts that edits put in the place of others; `anything` where they do more. */
+/** The texts that edits replace; `anything` if they do more. */
 function replacedBy(chain: Chain, row: ContextRow, edits: readonly Edit[]): Question['edited'] {
   if (edits.length === 0) return [];
   const entries = new Map(contextEntries(chain, { id: row.id }).map(({ key, entry }) => [key, entry] as const));
   const replaced = edits.flatMap(({ op, key, entry }) => {
     const before = op === 'replace' && key !== undefined ? entries.get(key) : undefined;
-    // Thinking is sealed: other words than its own are taken back by no provider.
+    // Thinking is signed, so providers refuse changed thinking.
     const isText = before?.kind === entry?.kind && before?.role === entry?.role && (before?.kind === 'text' || before?.kind === 'tool_result');
     return isText && before?.text && entry?.text ? [{ before: before.text, after: entry.text }] : [];
   });
   return replaced.length === edits.length ? replaced : 'anything';
 }
 
-/** A signal that ends with another, or when nobody reads the run any more. */
+/** A signal that aborts with another one, or when `stop` is called. */
 export function stopping(signal: AbortSignal | undefined): { readonly signal: AbortSignal; readonly stop: () => void } {
   const controller = new AbortController();
   const stop = (): void => controller.abort();
@@ -110,7 +121,7 @@ interface Sampled {
   readonly error?: unknown;
 }
 
-/** A reply to its end, and its commit. What goes wrong in it is its own. */
+/** Runs one sample to its end and commits its reply. An error ends this sample only. */
 export async function* oneSample(
   chain: Chain,
   stream: AsyncGenerator<ReplyPart, Reply> | Generator<ReplyPart, Reply>,
@@ -129,6 +140,7 @@ export async function* oneSample(
   }
 }
 
+/** The message of an error. */
 export const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 interface Kept extends Pick<ForkInput, 'summary' | 'template' | 'principal' | 'ticketId' | 'threadId'> {
@@ -137,7 +149,7 @@ interface Kept extends Pick<ForkInput, 'summary' | 'template' | 'principal' | 't
   readonly provider: string;
 }
 
-/** A reply as a commit on the context that it answers, with what it takes to prove how it came about. */
+/** Commits a reply on its context, and stores the calls that produced it, so that they can be verified. */
 export function keepReply(chain: Chain, reply: Reply, { turn, base, provider, ...signed }: Kept): ContextId {
   const { question, calls, entries } = reply;
   return chain.artifacts.transaction(() => {
@@ -152,10 +164,12 @@ export function keepReply(chain: Chain, reply: Reply, { turn, base, provider, ..
   });
 }
 
-/** The input of the turn as a commit: the turn cut before its reply, with the edits; or what it stands on, where it had no input of its own. */
-function baseOf(chain: Chain, row: ContextRow, given: readonly Entry[], edits: readonly Edit[]): ContextRow {
+/** The input of the turn as a commit: the turn cut before its reply, with the edits, or its parent if it has no own input. */
+function baseOf(chain: Chain, row: ContextRow, given: readonly Entry[], { edits = [], principal }: Rerun): ContextRow {
   const last = given.at(-1);
-  if (!last && row.parentId === null) throw badRequest('turnId', `${row.id} begins with a reply: there is nothing that it answers`);
-  const made = last ? fork(chain, { id: row.id, at: last.key, edits }) : fork(chain, { id: row.parentId, edits });
+  if (!last && row.parentId === null) throw badRequest('turnId', `${row.id} starts with a reply and has no input to run again.`);
+  // Without edits, the input is the same turn: it keeps its title.
+  const summary = edits.length || row.summary === null ? undefined : row.summary;
+  const made = last ? fork(chain, { id: row.id, at: last.key, edits, summary, principal }) : fork(chain, { id: row.parentId, edits, principal });
   return commitOf(chain, made.id);
 }

@@ -1,4 +1,4 @@
-/** Runs streams side by side, at most so many at once, and gives what comes in the order in which it comes. Ends with what each returned. */
+/** Runs streams in parallel, at most `atOnce`, and yields items as they arrive. Returns the result of each stream. */
 export async function* together<T, R>(streams: readonly AsyncGenerator<T, R>[], atOnce: number): AsyncGenerator<T, R[]> {
   interface Step {
     readonly stream: number;
@@ -26,7 +26,7 @@ export async function* together<T, R>(streams: readonly AsyncGenerator<T, R>[], 
     }
     return results;
   } finally {
-    // Nobody waits for these any more; each ends when it next looks up.
+    // The reader is gone: ask the other streams to end.
     for (const stream of pending.keys()) void streams[stream]?.return(undefined as R).catch(() => {});
   }
 }

@@ -1,85 +1,148 @@
 import { badRequest, type CommitSeq, type ContextId, isObject, type Json, notFound, timestampOf } from '../base/index.js';
 import { type Chain, type ContextRow, commitOf, entries, outlineRows, resolve } from '../chain/index.js';
 import { type Entry, kinds, type ReplayStep, type Turn, type TurnCall, type TurnRow } from '../contract/index.js';
+import { promptAt } from '../formats/index.js';
+import { agentNamed, type TurnRow as CardTurn, newestCommitOf, turnNamed, turnsOfCommits } from '../handover/index.js';
 import { getRequest, listRequests, type OwnRun, ownRun } from '../requests/index.js';
-import { type RecordedTurn, recordingOf } from './recording.js';
+import type { RecordedTurn } from './recorder.js';
+import { recordingOf } from './recording.js';
 
-/** The turns of a chain from its beginning to a commit, or to the newest commit of an agent. @throws NOT_FOUND */
-export function listTurns(chain: Chain, query: { id?: ContextId | undefined; agentId?: string | undefined }): TurnRow[] {
-  const { turns, steps } = recordingOf(chain, tipOf(chain, query));
-  const names = namesOf(
-    chain,
-    turns.map((turn) => turn.seq),
-  );
-  return turns.map((turn, at) => rowOf(turn, at + 1, turn.count ? steps[turn.first] : undefined, names.get(turn.seq)));
+/** A turn of a chain and its commits. Those of an agent's card turn are several: its input, and its output. */
+interface Group {
+  readonly commits: readonly [RecordedTurn, ...RecordedTurn[]];
+  readonly cardTurn: CardTurn | undefined;
 }
 
-function tipOf(chain: Chain, { id, agentId }: { id?: ContextId | undefined; agentId?: string | undefined }): ContextRow {
+/**
+ * The turns of a chain up to a commit, or those of an agent up to its newest commit. The commits of a card turn are one turn (H20).
+ * @throws NOT_FOUND
+ */
+export function listTurns(chain: Chain, query: { id?: ContextId | undefined; agentId?: string | undefined }): TurnRow[] {
+  const tip = tipOf(chain, query);
+  const rows = tip ? listed(chain, tip).map(({ row }) => row) : [];
+  const isCardAgent = query.id === undefined && agentNamed(chain, query.agentId ?? '') !== undefined;
+  return isCardAgent ? rows.filter((row) => row.agentId === query.agentId) : rows;
+}
+
+/** The turns of a chain, with each commit as its own turn. */
+export function listCommitTurns(chain: Chain, tip: ContextRow): TurnRow[] {
+  const { turns, steps } = recordingOf(chain, tip);
+  const names = namesOf(chain, turns);
+  return turns.map((turn, at) => rowOf({ commits: [turn], cardTurn: undefined }, at + 1, steps, names));
+}
+
+function listed(chain: Chain, tip: ContextRow): { readonly row: TurnRow; readonly group: Group }[] {
+  const { turns, steps } = recordingOf(chain, tip);
+  const names = namesOf(chain, turns);
+  return groupsOf(chain, turns).map((group, at) => ({ group, row: rowOf(group, at + 1, steps, names) }));
+}
+
+function groupsOf(chain: Chain, turns: readonly RecordedTurn[]): Group[] {
+  const cardTurns = turnsOfCommits(
+    chain,
+    turns.map(({ seq }) => seq),
+  );
+  const groups: { commits: [RecordedTurn, ...RecordedTurn[]]; cardTurn: CardTurn | undefined }[] = [];
+  for (const turn of turns) {
+    const cardTurn = cardTurns.get(turn.seq);
+    const last = groups.at(-1);
+    if (cardTurn && last?.cardTurn?.no === cardTurn.no) last.commits.push(turn);
+    else groups.push({ commits: [turn], cardTurn });
+  }
+  return groups;
+}
+
+function tipOf(chain: Chain, { id, agentId }: { id?: ContextId | undefined; agentId?: string | undefined }): ContextRow | undefined {
   if (id !== undefined) return commitOf(chain, id);
-  if (agentId === undefined) throw badRequest('id', 'turns are those of a commit or of an agent: give id or agentId');
+  if (agentId === undefined) throw badRequest('id', 'Give id or agentId.');
+  const agent = agentNamed(chain, agentId);
+  if (agent) return agent.tipId === null ? undefined : commitOf(chain, agent.tipId);
   const newest = resolve(chain, agentId, timestampOf(8.64e15)).id;
-  if (newest === null) throw notFound(agentId, `no commit of an agent ${agentId} is in this project`);
+  if (newest === null) throw notFound(agentId, `This project has no commit of the agent ${agentId}.`);
   return commitOf(chain, newest);
 }
 
-/** What may change of a commit, and so is in no recording: whose it is called and what it is called. */
+/** The commit that names a turn: itself, or the newest one of an agent turn. @throws NOT_FOUND */
+export function commitOfTurn(chain: Chain, turnId: ContextId | string): ContextRow {
+  if (!turnId.startsWith('turn_')) return commitOf(chain, turnId as ContextId, 'turnId');
+  const newest = newestCommitOf(turnNamed(chain, turnId));
+  if (newest === null) throw notFound(turnId, `The turn ${turnId} is queued and has no commit yet.`);
+  return commitOf(chain, newest);
+}
+
+/** Metadata that can change, so recordings do not contain it. */
 interface Named {
   readonly seq: CommitSeq;
   readonly agentId: string;
   readonly summary: string | null;
 }
 
-const namesOf = (chain: Chain, seqs: readonly CommitSeq[]): ReadonlyMap<CommitSeq, Named> =>
+const namesOf = (chain: Chain, turns: readonly RecordedTurn[]): ReadonlyMap<CommitSeq, Named> =>
   new Map(
     chain.db
       .all<Named>(
         'SELECT seq, COALESCE(principal, template) AS agentId, summary FROM context WHERE seq IN (SELECT value FROM json_each(?))',
-        JSON.stringify(seqs),
+        JSON.stringify(turns.map(({ seq }) => seq)),
       )
       .map((row) => [row.seq, row] as const),
   );
 
-function rowOf(turn: RecordedTurn, number: number, first: ReplayStep | undefined, named: Named | undefined): TurnRow {
-  const { turnId, count: entryCount, tokens, errors, startedAt, endedAt } = turn;
-  const isPrompt = first?.role === 'user' && first.kind !== 'summary';
-  const kind = turn.type === 'compaction' ? 'compaction' : isPrompt ? 'prompt' : 'continuation';
+function rowOf({ commits, cardTurn }: Group, number: number, steps: readonly ReplayStep[], names: ReadonlyMap<CommitSeq, Named>): TurnRow {
+  const [head] = commits;
+  const last = commits.at(-1) ?? head;
+  const sum = (part: 'count' | 'tokens' | 'errors'): number => commits.reduce((total, turn) => total + turn[part], 0);
   return {
-    turnId,
-    agentId: named?.agentId ?? '',
+    turnId: last.turnId,
+    ...(cardTurn && { agentTurnId: cardTurn.agentTurnId }),
+    agentId: names.get(last.seq)?.agentId ?? '',
     number,
-    trigger: {
-      kind,
-      key: kind === 'continuation' ? null : (first?.key ?? null),
-      text: kind === 'continuation' ? null : (named?.summary ?? first?.head ?? null),
-    },
-    entries: entryCount,
-    tokens,
-    errors,
-    first: turn.first,
-    startedAt,
-    endedAt,
+    trigger: cardTurn ? cardTrigger(steps.slice(head.first, head.first + sum('count'))) : triggerOf(head, steps, names),
+    entries: sum('count'),
+    tokens: sum('tokens'),
+    errors: sum('errors'),
+    first: head.first,
+    startedAt: commits.find(({ startedAt }) => startedAt !== null)?.startedAt ?? null,
+    endedAt: commits.findLast(({ endedAt }) => endedAt !== null)?.endedAt ?? null,
   };
 }
 
-/** The entries of the commit itself, as its context shows them. */
+function triggerOf(turn: RecordedTurn, all: readonly ReplayStep[], names: ReadonlyMap<CommitSeq, Named>): TurnRow['trigger'] {
+  const steps = all.slice(turn.first, turn.first + turn.count);
+  const [first] = steps;
+  const isPrompt = first?.role === 'user' && first.kind !== 'summary';
+  const kind = turn.type === 'compaction' ? 'compaction' : isPrompt ? 'prompt' : 'continuation';
+  if (kind === 'continuation') return { kind, key: null, text: null };
+  const shown = kind === 'prompt' ? steps[promptAt(steps) ?? 0] : first;
+  return { kind, key: shown?.key ?? null, text: names.get(turn.seq)?.summary ?? shown?.head ?? null };
+}
+
+/** The instruction of a card turn: its first card with the role of the user. Key and text are of this card. */
+function cardTrigger(steps: readonly ReplayStep[]): TurnRow['trigger'] {
+  const asked = steps.find(({ role, kind }) => role === 'user' && kind === 'text');
+  return asked ? { kind: 'prompt', key: asked.key, text: asked.head ?? null } : { kind: 'continuation', key: null, text: null };
+}
+
+/** The commit's own entries, as its context shows them. */
 export const deltaEntries = (chain: Chain, row: ContextRow): Entry[] => entries(chain, { id: row.id, stop: row.id }).entries;
 
-/** A turn whole: what went in, what came out, how its tools went, and what it cost, as far as that is known. */
-export function turnOf(chain: Chain, turnId: ContextId): Turn {
-  const row = commitOf(chain, turnId, 'turnId');
-  const listed = listTurns(chain, { id: row.id }).at(-1);
-  if (listed?.turnId !== row.id) throw badRequest('turnId', `${row.id} is a snapshot: it repeats turns and is none`);
-  const own = deltaEntries(chain, row);
-  const given = ownInput(own);
-  const before = row.parentId === null ? undefined : outlineRows(chain, { id: row.parentId });
+/**
+ * A turn with its input, output, tool calls, usage and cost. Unrecorded values are null. `turnId` is a commit or an agent turn.
+ * @throws NOT_FOUND; BAD_REQUEST for a snapshot that is no input of a card turn.
+ */
+export function turnOf(chain: Chain, turnId: ContextId | string): Turn {
+  const row = commitOfTurn(chain, turnId);
+  const { row: found, group } = listed(chain, row).at(-1) ?? {};
+  const cardTurn = turnsOfCommits(chain, [row.seq]).get(row.seq);
+  const isOf = cardTurn ? group?.cardTurn?.no === cardTurn.no : found?.turnId === row.id;
+  if (!found || !group || !isOf) throw badRequest('turnId', `${row.id} is a snapshot, not a turn.`);
+  const { own, given, input, parent } = group.cardTurn ? cardEntries(chain, group, group.cardTurn) : commitEntries(chain, row);
   const requests = listRequests(chain, { turnId: row.id });
   const ran = ownRun(chain, row.id);
-  const input = [...(row.type === 'compaction' ? [] : (before?.rows ?? [])), ...given];
   const last = requests.at(-1);
   return {
-    ...listed,
+    ...found,
     input: {
-      parent: row.parentId,
+      parent,
       entries: input.length,
       tokens: input.reduce((sum, entry) => sum + entry.tokens, 0),
       byKind: tokensByKind(input),
@@ -96,19 +159,59 @@ export function turnOf(chain: Chain, turnId: ContextId): Turn {
   };
 }
 
-/** What began the turn: everything before the model's first words. */
+interface TurnEntries {
+  /** The entries of the turn's own commits, and those of them that are input. */
+  readonly own: Entry[];
+  readonly given: Entry[];
+  readonly input: readonly Pick<Entry, 'kind' | 'tokens'>[];
+  readonly parent: ContextId | null;
+}
+
+function commitEntries(chain: Chain, row: ContextRow): TurnEntries {
+  const own = deltaEntries(chain, row);
+  const given = ownInput(own);
+  const before = row.parentId === null ? undefined : outlineRows(chain, { id: row.parentId });
+  return { own, given, input: [...(row.type === 'compaction' ? [] : (before?.rows ?? [])), ...given], parent: row.parentId };
+}
+
+/** The model of a card turn saw what its start commit holds, and nothing of the chain before it. */
+function cardEntries(chain: Chain, { commits }: Group, { startId }: CardTurn): TurnEntries {
+  const start = startId === null ? undefined : commitOf(chain, startId);
+  const entriesOf = (turn: RecordedTurn): Entry[] => deltaEntries(chain, commitOf(chain, turn.turnId));
+  const given = commits.filter(({ seq }) => start && seq <= start.seq).flatMap(entriesOf);
+  const output = commits.filter(({ seq }) => !start || seq > start.seq).flatMap(entriesOf);
+  return {
+    own: [...given, ...output],
+    given,
+    input: start ? outlineRows(chain, { id: start.id }).rows : given,
+    parent: commitOf(chain, commits[0].turnId).parentId,
+  };
+}
+
+/**
+ * The input of a turn: its entries before the reply to its last prompt. A turn that was left by a command and resumed holds an
+ * answer that the agent generated itself (`<synthetic>`) before the prompt; the prompt is part of the input too.
+ */
 export function ownInput(own: readonly Entry[]): Entry[] {
-  const reply = own.findIndex((entry) => entry.role === 'assistant');
+  const isReply = (entry: Entry): boolean => entry.role === 'assistant';
+  const spoken = own.findIndex((entry) => isReply(entry) && entry.author !== syntheticAuthor);
+  const before = own.slice(0, spoken < 0 ? own.length : spoken);
+  const prompt = before.findLastIndex((entry, at) => promptAt([{ ...entry, head: entry.text }]) === 0 && at > before.findIndex(isReply));
+  const reply = own.findIndex((entry, at) => isReply(entry) && at > prompt);
   return own.slice(0, reply < 0 ? own.length : reply);
 }
 
+/** The author that Claude Code names for answers that it generated itself. */
+const syntheticAuthor = '<synthetic>';
+
+/** Sums tokens by entry kind. */
 export const tokensByKind = (list: readonly Pick<Entry, 'kind' | 'tokens'>[]): Turn['input']['byKind'] =>
   kinds.flatMap((kind) => {
     const tokens = list.reduce((sum, entry) => sum + (entry.kind === kind ? entry.tokens : 0), 0);
     return tokens ? [{ kind, tokens }] : [];
   });
 
-/** Calls with their results, timed by when the runtime wrote the two down. */
+/** Calls with their results. Times are those that the runtime recorded. */
 export function callsOf(own: readonly Entry[]): TurnCall[] {
   const results = new Map(
     own.flatMap((entry) => (entry.kind === 'tool_result' && entry.toolCallId !== undefined ? [[entry.toolCallId, entry] as const] : [])),
@@ -134,10 +237,11 @@ export function callsOf(own: readonly Entry[]): TurnCall[] {
 
 const bulky = new Set(['messages', 'system', 'tools', 'input', 'contents', 'instructions', 'systemInstruction']);
 
+/** The settings of a request body: everything but messages, system prompt and tools. */
 export const settingsOf = (body: unknown): Record<string, Json> | null =>
   isObject(body) ? Object.fromEntries(Object.entries(body).filter(([key]) => !bulky.has(key))) : null;
 
-/** When Stemma asked, and when it was answered: the entries of a reply that it got have no times of their own. */
+/** Start and end of Stemma's own calls, because replies to them have no times in their entries. */
 function timesOf({ calls }: OwnRun): Pick<Turn, 'startedAt' | 'endedAt'> {
   const [first, last] = [calls[0], calls.at(-1)];
   return { startedAt: first ? timestampOf(first.at) : null, endedAt: last ? timestampOf(last.at + last.ms) : null };
@@ -148,7 +252,7 @@ const sumOf = (numbers: readonly (number | null)[]): number | null => {
   return known.length ? known.reduce((total, each) => total + each, 0) : null;
 };
 
-/** Sums over the calls of a turn; what no call recorded stays null. */
+/** Token sums over the calls of a turn; null if no call recorded the value. */
 function usageOf(requests: readonly { tokens: NonNullable<Turn['usage']> }[]): Turn['usage'] {
   if (!requests.length) return null;
   const sum = (part: keyof NonNullable<Turn['usage']>): number | null => sumOf(requests.map(({ tokens }) => tokens[part]));

@@ -11,34 +11,36 @@ import { keepReply, reasonOf, stopping } from './rerun.js';
 import { deltaEntries, ownInput } from './turns.js';
 
 export interface WhatIf {
-  /** The branch that is gone on with. */
+  /** The branch to continue. */
   readonly id: ContextId;
-  /** The branch whose turns are followed; else the likeliest. */
+  /** The branch whose prompts are used; by default the most likely one. */
   readonly original?: ContextId | undefined;
   readonly provider: string;
   readonly model?: string | undefined;
   readonly stopAt?: DivergenceLimit | undefined;
   readonly unanswered?: 'stop' | 'ask' | undefined;
-  /** At most so many turns. */
+  /** Maximum number of turns. */
   readonly turns?: number | undefined;
+  /** Who continues the branch; by default the person at this machine. */
+  readonly principal?: string | undefined;
 }
 
-/** A turn to come: what is said first, and what was answered when it was said. */
+/** A turn to run: the prompt, and the recorded reply. */
 interface Step {
   readonly of: TurnRow | undefined;
   readonly given: readonly WritableEntry[];
   readonly recorded: readonly Entry[];
-  /** What the branch had already of this reply. */
+  /** The part of the reply that the branch already has. */
   readonly begun: readonly EntryDraft[];
 }
 
 const longestSummary = 200;
 
 /**
- * Says on top of a branch what the person said next in the original, turn by turn, and has each answered by a model, or as it was
- * recorded. Each turn that is whole is a commit; the run ends with the original, at the first divergence that matters, at a call that
- * stays open, or where it is stopped or fails, and says so: from its tip it can always go on.
- * @throws BAD_REQUEST for an unknown provider, or where no original goes on.
+ * Continues a branch with the next prompts of the original, turn by turn. A model or the recording replies to each.
+ * Each complete turn is a commit. The run ends with the original, at the first relevant divergence, at an open call, when it
+ * is stopped, or when it fails; the result says which. It can be continued from its tip.
+ * @throws BAD_REQUEST for an unknown provider, or without a branch to follow.
  */
 export async function* whatIf(
   chain: Chain,
@@ -75,12 +77,13 @@ export async function* whatIf(
       } catch (error) {
         return stoppedBy('failed', reasonOf(error));
       }
-      if (reply.isStopped || run.signal.aborted) return stoppedBy('canceled', 'it was stopped; this turn left no commit');
-      if (reply.entries.length === step.given.length) return stoppedBy('failed', 'nothing was answered');
+      if (reply.isStopped || run.signal.aborted) return stoppedBy('canceled', 'The run was stopped. This turn has no commit.');
+      if (reply.entries.length === step.given.length) return stoppedBy('failed', 'The reply was empty.');
       const commit = keepReply(chain, reply, {
         turn: of?.turnId ?? null,
         base,
         provider: input.provider,
+        principal: input.principal,
         ...(of?.trigger.text && { summary: of.trigger.text.slice(0, longestSummary) }),
       });
       commits.push(commit);
@@ -88,7 +91,7 @@ export async function* whatIf(
       const answered = reply.entries.slice(step.given.length);
       const divergence = of ? (divergenceOf(step.recorded, [...step.begun, ...answered]) ?? null) : null;
       yield { ...about, kind: 'end', text: '', commit, divergence };
-      if (answered.at(-1)?.kind === 'tool_call') return stoppedBy('open_call', `the call of ${answered.at(-1)?.toolName} has no answer`);
+      if (answered.at(-1)?.kind === 'tool_call') return stoppedBy('open_call', `The call of ${answered.at(-1)?.toolName} has no result.`);
       if (divergence && matters(divergence.kind, input.stopAt ?? 'calls') && turn < all.length) return stoppedBy('diverged', divergence.what);
     }
     return ended(null);
@@ -103,7 +106,7 @@ function stepOf(chain: Chain, plan: Plan, of: TurnRow | undefined, isAnswerOnly:
   const recorded = of ? replyIn(chain, plan.recorded, of) : [];
   if (!of || isAnswerOnly) return { of, given: [], recorded, begun: begunReply(plan.own) };
   const input = ownInput(deltaEntries(chain, commitOf(chain, of.turnId))).length;
-  // As the runtime wrote it, images and all.
+  // The complete recorded entries, images included.
   const given = contextEntries(chain, { id: of.turnId, stop: of.turnId })
     .slice(0, input)
     .map(({ entry }) => writable(entry));
@@ -115,7 +118,7 @@ interface Asked {
   readonly plan: Plan;
   readonly step: Step;
   readonly base: ContextRow;
-  /** What the branch has of its own so far. */
+  /** Entries of the branch so far. */
   readonly own: readonly Entry[];
   readonly provider: ModelProvider | undefined;
   readonly questions: Questions | undefined;
@@ -151,7 +154,7 @@ async function* replied(
   }
 }
 
-/** What tools may be answered from, the last word first believed: what was so before this turn, on the original, then on the branch, then in this turn. */
+/** Entries whose tool results may be reused; later ones win: the original before this turn, the branch, this turn. */
 function answersFor(chain: Chain, plan: Plan, step: Step, own: readonly Entry[]): readonly Entry[] {
   const parent = step.of && commitOf(chain, step.of.turnId).parentId;
   const before = parent ? entries(chain, { id: parent, stop: 'root' }).entries : entries(chain, { id: plan.base.id, stop: 'root' }).entries;

@@ -1,22 +1,48 @@
 import { readFileSync } from 'node:fs';
-import { isContractProcedure } from '@orpc/contract';
-import { contract } from '../../core/contract/index.js';
-import type { ContractClient } from '../launch/index.js';
-import { UsageError } from './output.js';
+import { resolve } from 'node:path';
+import type { Command } from 'commander';
+import { contract, procedureNames } from '../../core/contract/index.js';
+import { effectOf } from '../../core/project/index.js';
+import { type ContractClient, readStandardInput } from '../launch/index.js';
+import { printJson } from '../terminal/index.js';
+import { addProjectChoice, findChosen, openChosen, type ProjectOptions, withEngine } from './command.js';
+import { UsageError } from './errors.js';
+import { procedureHelp } from './procedure-help.js';
 
-/** Names of all procedures, as `stemma call` takes them: `context.show`. */
-export function procedureNames(node: object = contract, path: readonly string[] = []): string[] {
-  if (isContractProcedure(node)) return [path.join('.')];
-  return Object.entries(node).flatMap(([name, below]) => procedureNames(below, [...path, name]));
+/** Adds `stemma call`: every procedure of the contract by its name. */
+export function addCallCommand(program: Command): void {
+  addProjectChoice(program.command('call <procedure>'))
+    .description('call a procedure of the contract by its name')
+    .option('-i, --input <json>', 'the input: JSON text, @file, or - for standard input')
+    .option('--stream', 'print one JSON document for each event of a procedure that streams, then its result')
+    .addHelpText('after', ({ command: { args } }) => `\n${procedureHelp(args[0] ?? '') ?? procedureList()}`)
+    .action(callProcedure);
 }
 
-/** Procedures that need no project to be open. */
-export const needsNoProject = (procedure: string): boolean => /^(project\.(create|open)|library\.|import\.detect$)/.test(procedure);
+const procedureList = (): string => `Procedures (stemma call PROCEDURE --help describes one):\n  ${procedureNames(contract).join('\n  ')}`;
 
-/** What `--input` means: JSON text, `@file`, or `-` for standard input. */
-export function readInput(input: string | undefined): unknown {
+async function callProcedure(procedure: string, options: ProjectOptions & { input?: string; stream?: boolean }): Promise<void> {
+  if (!procedureNames(contract).includes(procedure))
+    throw new UsageError(`unknown procedure ${JSON.stringify(procedure)}. \`stemma call --help\` lists the procedures.`);
+  const input = await readInput(options.input);
+  const needsProject = effectOf(procedure.split('.'), input) !== 'machine';
+  const dir = needsProject ? findChosen(options)?.dir : options.project && resolve(options.project);
+  await withEngine(async ({ client }) => {
+    if (dir && !/^project\.(create|open|trust)$/.test(procedure)) await openChosen(client, dir, options);
+    const method = procedureAt(client, procedure);
+    printJson(await drain(await method(input), (event) => options.stream && printJson(event)));
+  });
+}
+
+type Method = (input: unknown) => Promise<unknown>;
+
+const procedureAt = (client: ContractClient, procedure: string): Method =>
+  procedure.split('.').reduce<unknown>((node, name) => (node as Record<string, unknown>)[name], client) as Method;
+
+/** Reads `--input`: JSON text, `@file`, or `-` for standard input. Without it, the input is `{}`. @throws UsageError */
+export async function readInput(input: string | undefined): Promise<unknown> {
   if (input === undefined) return {};
-  const text = textOf(input);
+  const text = await inputText(input);
   try {
     return JSON.parse(text);
   } catch (error) {
@@ -24,30 +50,16 @@ export function readInput(input: string | undefined): unknown {
   }
 }
 
-function textOf(input: string): string {
+async function inputText(input: string): Promise<string> {
   try {
-    if (input === '-') return readFileSync(0, 'utf8');
+    if (input === '-') return await readStandardInput();
     return input.startsWith('@') ? readFileSync(input.slice(1), 'utf8') : input;
   } catch (error) {
-    throw new UsageError(`--input ${input} cannot be read: ${(error as Error).message}`);
+    throw new UsageError(`cannot read --input ${input}: ${(error as Error).message}`);
   }
 }
 
-type Call = (input: unknown, options?: { signal?: AbortSignal }) => Promise<unknown>;
-
-/** Calls a procedure by its name. Events of one that streams go to `onEvent`; the result is what it returns at last. */
-export async function call(
-  client: ContractClient,
-  procedure: string,
-  input: unknown,
-  onEvent: (event: unknown) => void,
-  signal?: AbortSignal,
-): Promise<unknown> {
-  const method = procedure.split('.').reduce<unknown>((node, name) => (node as Record<string, unknown>)[name], client) as Call;
-  return drain(await method(input, { signal }), onEvent);
-}
-
-/** The return value of a stream whose events went to `onEvent`; any other value as it is. */
+/** The result of a procedure. Of one that streams, each event goes to `onEvent`, and the result is the stream's return value. */
 export async function drain(answer: unknown, onEvent: (event: unknown) => void): Promise<unknown> {
   if (typeof answer !== 'object' || answer === null || !(Symbol.asyncIterator in answer)) return answer;
   const stream = (answer as AsyncIterable<unknown>)[Symbol.asyncIterator]();

@@ -1,30 +1,37 @@
-import { existsSync } from 'node:fs';
+import { createORPCClient } from '@orpc/client';
+import { RPCLink } from '@orpc/client/message-port';
 import { createRouterClient } from '@orpc/server';
-import { createSession } from '../../core/project/index.js';
-import { router } from '../../core/router.js';
+import { createSession, type EngineOptions } from '../../core/project/index.js';
+import { router } from '../../core/router/index.js';
 import { startEngine } from '../engine/index.js';
 import type { ContractClient } from '../launch/index.js';
-import { engineOptions, findProject } from '../launch/index.js';
+import { engineOptions, startWorker } from '../launch/index.js';
 
-/** The contract in this very process, and the project folder that it works on, where there is one. */
+/** The contract, answered by an engine in this process. */
 export interface Connection {
   client: ContractClient;
-  close(): void;
+  close(): void | Promise<void>;
 }
 
+/** A command waits for its import anyway, and ends when it is done: another thread would only cost its start. */
+const options = (): EngineOptions => ({ ...engineOptions(), worker: undefined });
+
+/** Starts an engine on this thread. The caller closes it. */
 export function connect(): Connection {
-  const engine = startEngine(engineOptions());
+  const engine = startEngine(options());
   const client = createRouterClient(router, { context: { session: createSession(engine) } }) as ContractClient;
   return { client, close: () => engine.close() };
 }
 
-/**
- * Opens the project that what is read of agents goes to: the one that a command works on, which is made where it is named and not
- * there, else the person's own for histories.
- */
-export async function openWhereItGoes(client: ContractClient, named: string | undefined): Promise<{ dir: string; made: boolean }> {
-  const dir = findProject(named) ?? (await client.library.home({})).dir;
-  const made = !existsSync(dir);
-  await (made ? client.project.create({ dir }) : client.project.open({ dir }));
-  return { dir, made };
+/** Starts an engine on a thread of its own, so that this thread hears signals whatever the engine does. The caller closes it. */
+export async function connectThread(): Promise<Connection> {
+  const engine = await startWorker(options());
+  const port = engine.connect('script');
+  port.start();
+  const client: ContractClient = createORPCClient(new RPCLink({ port: port as never }));
+  const close = async (): Promise<void> => {
+    port.close();
+    await engine.close();
+  };
+  return { client, close };
 }

@@ -1,10 +1,10 @@
 import type { Commit, Entry, Kind } from '../../core/contract/index.js';
-import { bold, dim, magenta, printable, red, yellow } from './output.js';
+import { block, bold, dim, indent, join, line, magenta, type Printable, red, type Text, yellow } from '../terminal/index.js';
 
-/** A commit in lines for a person: what it is, where it stands, what it is about. */
-export function facts(commit: Commit & { children?: readonly string[]; depth?: number }): string[] {
+/** Describes a commit in lines: its id, its fields, and its summary. */
+export function describeCommit(commit: Commit & { children?: readonly string[]; depth?: number; context?: string }): Text {
   const rows: readonly (readonly [string, string | undefined])[] = [
-    ['parent', commit.parent ?? 'none: a root'],
+    ['parent', commit.parent ?? 'none (root)'],
     ['children', commit.children?.join(' ')],
     ['type', `${commit.type}, ${commit.checkpoint}`],
     ['format', commit.format],
@@ -13,12 +13,13 @@ export function facts(commit: Commit & { children?: readonly string[]; depth?: n
     ['session', commit.sessionId],
     ['ticket', commit.ticketId],
     ['tags', commit.tags.join(', ')],
-    ['holds', `${commit.messageCount} messages, ≈${commit.tokenCount} tokens`],
+    ['context', commit.context],
+    ['content', `${commit.messageCount} messages, ≈${commit.tokenCount} tokens`],
     ['artifact', commit.artifactRef],
     ['time', commit.createdAt],
   ];
-  const known = rows.filter(([, value]) => value).map(([name, value]) => `${dim(name.padEnd(10))}${printable(value as string)}`);
-  return [yellow(commit.id), ...known, ...(commit.summary ? ['', printable(commit.summary).replace(/^/gm, '    ')] : [])];
+  const fields = rows.flatMap(([name, value]) => (value ? [line`${dim(name.padEnd(10))}${value}`] : []));
+  return join([yellow(commit.id), ...fields, ...(commit.summary ? ['', indent(block(commit.summary), '    ')] : [])]);
 }
 
 const kindWords: Record<Kind, string> = {
@@ -31,15 +32,17 @@ const kindWords: Record<Kind, string> = {
   event: ' event',
 };
 
-/** An entry for a terminal: a header line and its content. */
-export function entryText(entry: Entry): string {
-  const title = `${bold(entry.role)}${magenta(kindWords[entry.kind])}${entry.toolName ? ` ${bold(printable(entry.toolName))}` : ''}`;
-  const header = `${title}${entry.isError ? red(' error') : ''} ${dim(`${entry.at ?? ''} ≈${entry.tokens} tok ${entry.key}`.trim())}`;
-  return [header, ...bodyOf(entry).map((text) => printable(text).trimEnd())].filter((text) => text !== '').join('\n');
+/** Shows an entry with a header line and its content. */
+export function describeEntry(entry: Entry): Text {
+  const tool = entry.toolName ? line` ${bold(entry.toolName)}` : '';
+  const facts = dim(`${entry.at ?? ''} ≈${entry.tokens} tokens ${entry.key}`.trim());
+  const header = line`${bold(entry.role)}${magenta(kindWords[entry.kind])}${tool}${entry.isError ? red(' error') : ''} ${facts}`;
+  return join([header, ...contentOf(entry)]);
 }
 
-function bodyOf(entry: Entry): string[] {
+function contentOf(entry: Entry): Printable[] {
   const values = [entry.text, entry.arguments, entry.result].filter((value) => value !== undefined);
-  if (entry.media) values.push(`[${entry.media.mediaType}, ${entry.media.artifactRef}]`);
-  return values.map((value) => (typeof value === 'string' ? value : JSON.stringify(value, null, 2)));
+  const texts = values.map((value) => (typeof value === 'string' ? value : JSON.stringify(value, null, 2)).trimEnd());
+  const media = entry.media ? [`[${entry.media.mediaType}, ${entry.media.artifactRef}]`] : [];
+  return [...texts, ...media].filter((text) => text !== '').map(block);
 }

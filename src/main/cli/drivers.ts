@@ -2,14 +2,15 @@ import { basename } from 'node:path';
 import { type Runtime, runtimes } from '../../core/contract/index.js';
 import { claudeStream, type StreamReader } from './stream.js';
 
-/** What `stemma run` knows of an agent: how its command is recognized. Where it writes, `launch` knows for all. */
+/** How `stemma run` recognizes the command of an agent. `launch` knows where each agent writes its sessions. */
 export interface Driver {
   readonly agent: Runtime;
-  /** Names of its command, and of the packages that bring it. */
+  /** Names of its command. */
   readonly commands: readonly string[];
+  /** Names of the packages that contain it. */
   readonly packages: readonly string[];
-  /** How its output is read, where the command's words make it write no transcript and tell all on standard output. */
-  readonly stream?: (words: readonly string[], cwd: string) => StreamReader | undefined;
+  /** Reads its output when the arguments make it write no transcript; undefined when they do not. */
+  readonly stream?: (args: readonly string[], cwd: string) => StreamReader | undefined;
 }
 
 export const drivers: Readonly<Record<Runtime, Driver>> = {
@@ -17,22 +18,27 @@ export const drivers: Readonly<Record<Runtime, Driver>> = {
   codex: { agent: 'codex', commands: ['codex'], packages: ['@openai/codex'] },
   gemini: { agent: 'gemini', commands: ['gemini'], packages: ['@google/gemini-cli'] },
   opencode: { agent: 'opencode', commands: ['opencode'], packages: ['opencode-ai'] },
+  copilot: { agent: 'copilot', commands: ['copilot'], packages: ['@github/copilot'] },
+  qwen: { agent: 'qwen', commands: ['qwen'], packages: ['@qwen-code/qwen-code'] },
   pi: { agent: 'pi', commands: ['pi'], packages: ['@earendil-works/pi-coding-agent', '@mariozechner/pi-coding-agent'] },
 };
 
-/** Commands that run another: the agent is named by their first word that is no option. */
-const runners = new Set(['npx', 'bunx', 'pnpx', 'node', 'bun', 'deno', 'env', 'nice', 'time', 'stdbuf', 'exec', 'dlx', 'x', 'pnpm', 'yarn', 'npm']);
+/** Commands that start another one: the agent is their first argument that is not an option. */
+const launchers = new Set(['npx', 'bunx', 'pnpx', 'node', 'bun', 'deno', 'env', 'nice', 'time', 'stdbuf', 'exec', 'dlx', 'x', 'pnpm', 'yarn', 'npm']);
 
-/** The agent that a command starts; undefined where it is none that is known: then all of them are followed. */
-export function driverOf([word, ...rest]: readonly string[]): Driver | undefined {
-  if (word === undefined) return undefined;
-  const name = basename(word).replace(/\.(exe|cmd|js|mjs|cjs)$/i, '');
-  const plain = word.replace(/(?<=.)@[^@/]*$/, '');
+/** The agent that a command starts; undefined for an unknown one, and then every agent is followed. */
+export function driverOf([command, ...args]: readonly string[]): Driver | undefined {
+  if (command === undefined) return undefined;
+  const name = basename(command).replace(/\.(exe|cmd|js|mjs|cjs)$/i, '');
+  const withoutVersion = command.replace(/(?<=.)@[^@/]*$/, '');
   const found = runtimes
     .map((agent) => drivers[agent])
-    .find((driver) => driver.commands.includes(name) || driver.packages.some((one) => one === plain || word.includes(`node_modules/${one}/`)));
+    .find(
+      ({ commands, packages }) =>
+        commands.includes(name) || packages.some((one) => one === withoutVersion || command.includes(`node_modules/${one}/`)),
+    );
   if (found) return found;
-  // Of `env`, variables stand before the command.
-  const next = rest.findIndex((each) => !each.startsWith('-') && !/^[A-Za-z_]\w*=/.test(each));
-  return runners.has(name) && next >= 0 ? driverOf(rest.slice(next)) : undefined;
+  // `env` takes variables before the command.
+  const next = args.findIndex((each) => !each.startsWith('-') && !/^[A-Za-z_]\w*=/.test(each));
+  return launchers.has(name) && next >= 0 ? driverOf(args.slice(next)) : undefined;
 }

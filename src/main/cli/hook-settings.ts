@@ -1,17 +1,17 @@
 import { findNodeAtLocation, getNodeValue, type JSONPath, type Node, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser';
 
-/** Claude Code's events at which something worth keeping has just come to an end. */
+/** Claude Code's events after which there is something new to commit. */
 export const hookEvents = ['Stop', 'SubagentStop', 'PreCompact', 'SessionEnd'] as const;
 
-/** Seconds after which the agent gives a hook up; ours takes a fraction of one, or waits for a project that another process writes to. */
+/** Seconds after which the agent abandons a hook. A hook usually takes a fraction of one; it waits while another process writes to the project. */
 const timeout = 10;
 
-/** A command that an earlier `stemma hook --install` has written, whatever program and project it names. */
+/** Whether `stemma hook --install` wrote this command, for any program path and project. */
 const isOurs = (command: unknown): boolean => typeof command === 'string' && /(^|[\s/\\])stemma(\.js)?['"]?\s+hook(\s|$)/.test(command);
 
 /**
- * An agent's settings with hooks that run the command; everything else stays as it is, byte for byte. Hooks of an earlier installation
- * give way. @throws Error saying where the settings are not what the agent would read.
+ * Adds hooks that run the command to an agent's settings, and removes hooks of an earlier installation. Everything else stays as it is,
+ * byte for byte. @throws Error that names the place where the settings are not what the agent reads.
  */
 export function withHooks(settings: string, command: string): string {
   let text = withoutHooks(settings.trim() === '' ? '{}\n' : settings);
@@ -23,7 +23,7 @@ export function withHooks(settings: string, command: string): string {
   return text;
 }
 
-/** The settings without the hooks that `withHooks` has put there, and without what is empty then. */
+/** Removes the hooks that `withHooks` added, and the lists and objects that are empty without them. */
 export function withoutHooks(settings: string): string {
   let text = settings;
   for (const event of eventsIn(text)) {
@@ -42,8 +42,8 @@ export function withoutHooks(settings: string): string {
 const at = (text: string, path: JSONPath): Node | undefined => findNodeAtLocation(treeOf(text), path);
 const eventsIn = (text: string): readonly string[] => (at(text, ['hooks'])?.children ?? []).map(({ children }) => children?.[0]?.value);
 
-/** The command of the hooks that `withHooks` has put there; undefined where there are none. */
-export function commandIn(settings: string): string | undefined {
+/** The command of the hooks that `withHooks` added; undefined when the settings have none. */
+export function hookCommandIn(settings: string): string | undefined {
   const groups = (at(settings, ['hooks'])?.children ?? []).flatMap(({ children }) => getNodeValue(children?.[1] as Node));
   return groups.flatMap((group) => (Array.isArray(group?.hooks) ? group.hooks : [])).find((hook) => isOurs(hook?.command))?.command;
 }
@@ -52,12 +52,12 @@ function treeOf(text: string): Node {
   const errors: ParseError[] = [];
   const tree = parseTree(text, errors, { allowTrailingComma: true });
   const [error] = errors;
-  if (!tree || error) throw new Error(`they are not JSON${error ? ` (${printParseErrorCode(error.error)} at ${placeOf(text, error.offset)})` : ''}`);
-  if (tree.type !== 'object') throw new Error('they are JSON, but no object');
+  if (!tree || error) throw new Error(`it is not JSON${error ? ` (${printParseErrorCode(error.error)} at ${placeOf(text, error.offset)})` : ''}`);
+  if (tree.type !== 'object') throw new Error('it is JSON, but not an object');
   const hooks = findNodeAtLocation(tree, ['hooks']);
-  if (hooks && hooks.type !== 'object') throw new Error('their hooks are no object');
+  if (hooks && hooks.type !== 'object') throw new Error('`hooks` is not an object');
   const odd = hooks?.children?.find(({ children }) => children?.[1]?.type !== 'array')?.children?.[0]?.value;
-  if (odd !== undefined) throw new Error(`their hooks.${odd} is no list`);
+  if (odd !== undefined) throw new Error(`\`hooks.${odd}\` is not a list`);
   return tree;
 }
 
@@ -68,10 +68,10 @@ function placeOf(text: string, offset: number): string {
 
 const endOf = ({ offset, length }: Node): number => offset + length;
 
-/** One more member at the end of an object or list, on lines of its own that are indented as the others are. All that was there stays. */
+/** Appends a member to an object or list, on its own lines and indented like the others. Changes no other byte. */
 function added(text: string, path: JSONPath, member: string): string {
   const within = at(text, path) as Node;
-  const { eol, unit } = looksOf(text);
+  const { eol, unit } = styleOf(text);
   const outer = /[^\S\n]*/.exec(text.slice(text.lastIndexOf('\n', within.offset) + 1))?.[0] ?? '';
   const indent = `${eol}${outer}${unit}`;
   const lines = member.replaceAll(/\n( *)/g, (_, depth: string) => indent + unit.repeat(depth.length));
@@ -82,7 +82,7 @@ function added(text: string, path: JSONPath, member: string): string {
   return `${text.slice(0, within.offset + 1)}${indent}${lines}${rest}${text.slice(endOf(within) - 1)}`;
 }
 
-/** Without a member of an object or list, its comma, and the space between. A comment beside it stays. */
+/** Removes a member of an object or list, its comma, and the space between. A comment beside it stays. */
 function removed(text: string, path: JSONPath): string {
   const value = at(text, path) as Node;
   const member = value.parent?.type === 'property' ? value.parent : value;
@@ -95,12 +95,12 @@ function removed(text: string, path: JSONPath): string {
   const kept = gap.trim() === ',' ? '' : gap.replace(',', '');
   const left = text.slice(0, start) + kept + text.slice(end);
   if (before || after) return left;
-  // The last one is gone: an object or list of nothing but space has none.
+  // Nothing is left in the object or list, so its white space goes too.
   const close = endOf(within) - 1 - (text.length - left.length);
   return left.slice(within.offset + 1, close).trim() === '' ? left.slice(0, within.offset + 1) + left.slice(close) : left;
 }
 
-/** New lines look like those that are there. */
-function looksOf(text: string): { readonly unit: string; readonly eol: string } {
+/** The indentation and line ending that a text uses. */
+function styleOf(text: string): { readonly unit: string; readonly eol: string } {
   return { unit: /\n([ \t]+)\S/.exec(text)?.[1] ?? '  ', eol: text.includes('\r\n') ? '\r\n' : '\n' };
 }

@@ -1,12 +1,13 @@
-import { randomUUID } from 'node:crypto';
-import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readFileSync, realpathSync, renameSync, rmSync, statSync, writeSync } from 'node:fs';
+import { existsSync, readFileSync, realpathSync, rmSync, statSync } from 'node:fs';
 import { delimiter, dirname, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { type Command, Option } from 'commander';
 import { createTwoFilesPatch } from 'diff';
+import { makeFolders, replaceFile } from '../../core/files/index.js';
 import { agentRootsOf, built } from '../launch/index.js';
-import { commandIn, hookEvents, withHooks, withoutHooks } from './hook-settings.js';
-import { dim, green, printText, red, UsageError } from './output.js';
+import { dim, green, join as joinTexts, line, printText, prompt, red, type Text } from '../terminal/index.js';
+import { UsageError } from './errors.js';
+import { hookCommandIn, hookEvents, withHooks, withoutHooks } from './hook-settings.js';
 
 interface HookOptions {
   readonly install?: boolean;
@@ -16,74 +17,74 @@ interface HookOptions {
   readonly yes?: boolean;
 }
 
-/** `stemma hook --install` and `--uninstall`; without them, `stemma hook` answers an event and never comes here (stemma.ts). */
+/** Adds `stemma hook --install` and `--uninstall`. Without them, `stemma hook` answers an event, and stemma.ts handles that before. */
 export function addHookCommand(program: Command): void {
   program
     .command('hook')
-    .description("checkpoint at Claude Code's own events: it runs this with the event on standard input")
-    .exitOverride()
-    .addOption(new Option('--install', "put it into Claude Code's settings, after showing the change").conflicts('uninstall'))
-    .option('--uninstall', 'take it out again')
-    .addOption(
-      new Option('-p, --project <dir>', 'the project that it checkpoints into (else STEMMA_PROJECT, else the nearest *.stemma of the session)'),
-    )
-    .option('--settings <file>', "the settings file; else the person's own, settings.json in Claude Code's folder")
+    .description("commit at Claude Code's own events; Claude Code runs this command with the event on standard input")
+    .addOption(new Option('--install', "add the hooks to Claude Code's settings, after showing the change").conflicts('uninstall'))
+    .option('--uninstall', 'remove the hooks again')
+    .addOption(new Option('-p, --project <dir>', 'project folder (default: STEMMA_PROJECT, else the nearest *.stemma of the session)'))
+    .option('--settings <file>', "the settings file (default: settings.json in Claude Code's folder)")
     .option('-y, --yes', 'write without asking')
     .addHelpText(
       'after',
       `
-Installed for ${hookEvents.join(', ')}. Everything else in the settings stays as it is; a copy is kept beside them.
-What goes wrong in a hook never holds the agent up: it is written to hook.log in Stemma's own folder.`,
+Hooks are installed for ${hookEvents.join(', ')}. Everything else in the settings stays as it is, and a copy is kept beside them.
+A hook that fails never stops the agent: it writes the problem to hook.log in Stemma's own folder.`,
     )
     .action((options: HookOptions) => changeSettings(options));
 }
 
 async function changeSettings({ install, uninstall, project, settings, yes }: HookOptions): Promise<void> {
   if (!install && !uninstall)
-    throw new UsageError('it answers an event of an agent, whose JSON comes on standard input; `stemma hook --install` makes Claude Code run it.');
+    throw new UsageError('`stemma hook` answers an event of an agent, in JSON on standard input. `stemma hook --install` makes Claude Code run it.');
   const named = settings === undefined ? join(claudeFolder(), 'settings.json') : resolve(settings);
   const path = existsSync(named) ? realpathSync(named) : named;
   const before = existsSync(path) ? readFileSync(path, 'utf8') : undefined;
   const backup = `${path}.before-stemma`;
-  const after = refusing(path, () => (install ? withHooks(before ?? '', commandFor(project)) : takenBack(before, backup)));
-  if (after === before) return printText(install ? `${path} runs Stemma's hooks already.` : `${path} has none of Stemma's hooks.`);
-  printText(shown(path, before ?? '', after ?? ''));
-  if (!yes && !(await agreed(after === undefined ? `Delete ${path}?` : `Write ${path}?`))) return printText('Nothing was changed.');
+  const after = orUsageError(path, () => (install ? withHooks(before ?? '', commandFor(project)) : restored(before, backup)));
+  if (after === before) return printText(install ? `${path} already has Stemma's hooks.` : `${path} has no hooks of Stemma.`);
+  printText(describeChange(path, before ?? '', after ?? ''));
+  if (!yes && !(await confirmed(after === undefined ? `Delete ${path}?` : `Write ${path}?`))) return printText('Nothing was changed.');
   if (install) {
-    // Over an earlier installation, the copy from before it stays.
-    if (before !== undefined && commandIn(before) === undefined) writeWhole(backup, before, path);
+    // A second installation keeps the copy from before the first.
+    if (before !== undefined && hookCommandIn(before) === undefined) writeWhole(backup, before, path);
     writeWhole(path, after ?? '', path);
-    return printText(`Written.${before === undefined ? '' : ` What was there is kept in ${backup}.`} Sessions that start from now on run the hooks.`);
+    return printText(
+      `Installed.${before === undefined ? '' : ` The earlier settings are in ${backup}.`} Sessions that start from now on run the hooks.`,
+    );
   }
   if (after === undefined) rmSync(path);
   else writeWhole(path, after, path);
   if (after === undefined || (existsSync(backup) && readFileSync(backup, 'utf8') === after)) rmSync(backup, { force: true });
-  printText('Taken out.');
+  printText('Removed.');
 }
 
 /**
- * The settings as they were: byte for byte where nobody has changed them since, else without our hooks. Undefined where there were none.
+ * The settings without the hooks: the exact earlier bytes when nothing else was edited since, else the present ones without the hooks.
+ * Undefined when no settings existed.
  */
-function takenBack(now: string | undefined, backup: string): string | undefined {
+function restored(now: string | undefined, backup: string): string | undefined {
   if (now === undefined) return undefined;
   const then = existsSync(backup) ? readFileSync(backup, 'utf8') : '';
-  const command = commandIn(now);
+  const command = hookCommandIn(now);
   if (command === undefined) return now;
   if (withHooks(then, command) !== now) return withoutHooks(now);
   return existsSync(backup) ? then : undefined;
 }
 
-function refusing<T>(path: string, change: () => T): T {
+function orUsageError<T>(path: string, change: () => T): T {
   try {
     return change();
   } catch (error) {
-    throw new UsageError(`the settings ${path} are left as they are: ${(error as Error).message}`);
+    throw new UsageError(`cannot change the settings ${path}: ${(error as Error).message}`);
   }
 }
 
 const claudeFolder = (): string => agentRootsOf().find(({ agent }) => agent === 'claude-code')?.root as string;
 
-/** How the agent calls this very program: by its name where the search path leads here, else by the whole path. */
+/** The command line of a hook: `stemma` when the search path leads to this program, else the whole path of this program. */
 function commandFor(project: string | undefined): string {
   const program = built('cli', 'stemma.js');
   const found = (process.env.PATH ?? '')
@@ -99,35 +100,30 @@ function quoted(word: string): string {
   return process.platform === 'win32' ? `"${word.replaceAll('"', '\\"')}"` : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
-function shown(path: string, before: string, after: string): string {
-  const patch = createTwoFilesPatch(path, path, before, after, 'as it is', 'as it would be', { context: 3 });
-  return patch
-    .split('\n')
-    .slice(1)
-    .map((line) => (line.startsWith('+') ? green(line) : line.startsWith('-') ? red(line) : line.startsWith('@') ? dim(line) : line))
-    .join('\n');
+function describeChange(path: string, before: string, after: string): Text {
+  const patch = createTwoFilesPatch(path, path, before, after, 'now', 'after the change', { context: 3 });
+  const paintOf = (text: string) => (text.startsWith('+') ? green : text.startsWith('-') ? red : text.startsWith('@') ? dim : undefined);
+  return joinTexts(
+    patch
+      .split('\n')
+      .slice(1)
+      .map((text) => paintOf(text)?.(text) ?? text),
+  );
 }
 
-async function agreed(question: string): Promise<boolean> {
-  if (!process.stdin.isTTY) throw new UsageError('nobody is there to ask: --yes writes it without asking.');
-  const asked = createInterface({ input: process.stdin, output: process.stderr });
+async function confirmed(question: string): Promise<boolean> {
+  if (!process.stdin.isTTY) throw new UsageError('standard input is not a terminal, so nobody can confirm. --yes writes without asking.');
+  prompt(line`${question} [y/N]`);
+  const input = createInterface({ input: process.stdin });
   try {
-    return /^y(es)?$/i.test((await asked.question(`${question} [y/N] `)).trim());
+    return /^y(es)?$/i.test((await input.question('')).trim());
   } finally {
-    asked.close();
+    input.close();
   }
 }
 
-/** All of it or nothing, with the rights of the file that it is made from, private where there is none. */
+/** Writes the whole file or nothing, with the permissions of the file `like`, or private when that file does not exist. */
 function writeWhole(path: string, text: string, like: string): void {
-  mkdirSync(dirname(path), { recursive: true });
-  const beside = `${path}.${randomUUID()}`;
-  const fd = openSync(beside, 'wx', existsSync(like) ? statSync(like).mode : 0o600);
-  try {
-    writeSync(fd, text);
-    fsyncSync(fd);
-  } finally {
-    closeSync(fd);
-  }
-  renameSync(beside, path);
+  makeFolders(dirname(path));
+  replaceFile(path, text, existsSync(like) ? statSync(like).mode & 0o777 : undefined);
 }

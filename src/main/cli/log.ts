@@ -1,33 +1,37 @@
 import type { CommitType, GraphRow } from '../../core/contract/index.js';
-import { bold, cyan, dim, firstLine, magenta, type Paint, red, yellow } from './output.js';
+import { bold, cyan, dim, join, line, magenta, type Paint, type Printable, red, type Text, yellow } from '../terminal/index.js';
+import { firstLine, timeOf } from './numbers.js';
 
 const marks: Record<CommitType, string> = { delta: '●', compaction: '✂', snapshot: '◆' };
 
 /**
- * Draws the chain for a terminal, newest first, one line a commit and, where a lane bends, one more for the bend. Lanes
- * that go on are `│`; an edge to another lane is drawn from `╯` or `╮` to the lane that it joins.
+ * Draws the graph of commits, newest first, with one line for each commit and one more where a lane bends. A lane that continues is
+ * `│`; an edge to another lane starts at `╯` or `╮`.
  */
-export function drawGraph(rows: readonly GraphRow[], columns = 120, now = new Date()): string[] {
+export function drawGraph(rows: readonly GraphRow[], columns = 120, now = new Date()): Text[] {
   return rows.flatMap((row, place) => {
     const open = lanesAbove(rows[place - 1]);
     const width = Math.max(row.width, row.lane + 1);
     const cells = Array.from({ length: width }, (_, lane) => (lane === row.lane ? marks[row.commit.type] : open.has(lane) ? '│' : ' '));
     const bends = row.edges.some((edge) => edge.fromLane !== edge.toLane);
-    const head = cells.map((cell, lane) => laneColor(lane)(cell)).join(' ');
+    const head = join(
+      cells.map((cell, lane) => laneColor(lane)(cell)),
+      ' ',
+    );
     const room = Math.max(20, columns - width * 2 - 46);
-    return [`${head}  ${words(row, room, now)}`, ...(bends ? [bendLine(row.edges)] : [])];
+    return [line`${head}  ${describeRow(row, room, now)}`, ...(bends ? [bendLine(row.edges)] : [])];
   });
 }
 
-/** Lanes with a line that leaves the row below. */
+/** Lanes that leave the row above downwards. */
 const lanesAbove = (row: GraphRow | undefined): Set<number> => new Set(row?.edges.map((edge) => edge.toLane) ?? []);
 
-/** Corners and crossings by the sides that a line leaves them on: up, down, left, right, in this order of bits. */
+/** Box characters by the sides that lines leave them on: up, down, left and right are the bits 1, 2, 4 and 8. */
 const corners = [' ', '╵', '╷', '│', '╴', '╯', '╮', '┤', '╶', '╰', '╭', '├', '─', '┴', '┬', '┼'] as const;
 const [up, down, left, right] = [1, 2, 4, 8] as const;
 
-/** The line between two rows on which lanes change places. */
-function bendLine(edges: GraphRow['edges']): string {
+/** The line between two rows in which lanes change places. */
+function bendLine(edges: GraphRow['edges']): Text {
   const columns: number[] = [];
   const add = (column: number, sides: number): void => {
     columns[column] = (columns[column] ?? 0) | sides;
@@ -44,29 +48,32 @@ function bendLine(edges: GraphRow['edges']): string {
   return dim(Array.from(columns, (sides) => corners[sides ?? 0]).join(''));
 }
 
-function words(row: GraphRow, room: number, now: Date): string {
+function describeRow(row: GraphRow, room: number, now: Date): Text {
   const { commit } = row;
-  const badges = [
+  const compacted = row.replacedTokens === undefined ? '' : ` ${compactedText(row)}`;
+  const badges: Printable[] = [
     row.tipOf === undefined ? '' : bold(`[${firstLine(row.tipOf, 40)}] `),
-    commit.type === 'compaction'
-      ? magenta(`compaction${row.replacedTokens === undefined ? '' : ` ${row.replacedTokens} → ${row.contextTokens} tok`} `)
-      : '',
+    commit.type === 'compaction' ? magenta(`compaction${compacted} `) : '',
     row.forked ? cyan('fork ') : '',
     row.startedBy ? cyan('subagent ') : '',
     row.errors ? red(`${row.errors} errors `) : '',
-  ].join('');
-  const tokens = `≈${commit.tokenCount.toLocaleString('en-US')} tok`;
-  return `${yellow(commit.id)} ${dim(timeOf(commit.createdAt, now))} ${badges}${firstLine(commit.summary ?? commit.principal ?? commit.template, room)} ${dim(tokens)}`;
+  ];
+  const title = firstLine(commit.summary ?? commit.principal ?? commit.template, room);
+  const tokens = dim(tokensText(row));
+  return line`${yellow(commit.id)} ${dim(timeOf(commit.createdAt, now))} ${join(badges, '')}${title} ${tokens}`;
+}
+
+const exact = (tokens: number): string => tokens.toLocaleString('en-US');
+
+/** The counted input of the commit's last call; without one, the estimate of its content. */
+const tokensText = ({ countedTokens, commit }: GraphRow): string =>
+  countedTokens === undefined ? `≈${exact(commit.tokenCount)} tokens` : `${exact(countedTokens)} tokens counted`;
+
+/** What a compaction replaced and left, as counted before and after it; else as estimated. */
+function compactedText({ compacted, replacedTokens = 0, contextTokens }: GraphRow): string {
+  const side = (counted: number | undefined, estimate: number): string => (counted === undefined ? `≈${exact(estimate)}` : exact(counted));
+  return `${side(compacted?.before, replacedTokens)} → ${side(compacted?.after, contextTokens)} tokens`;
 }
 
 const laneColors: readonly Paint[] = [yellow, cyan, magenta];
 const laneColor = (lane: number): Paint => laneColors[lane % laneColors.length] as Paint;
-
-/** `14:02` of today, else the day: in the reader's own time zone. */
-export function timeOf(at: string, now: Date): string {
-  const time = new Date(at);
-  const two = (value: number): string => String(value).padStart(2, '0');
-  const day = `${time.getFullYear()}-${two(time.getMonth() + 1)}-${two(time.getDate())}`;
-  const clock = `${two(time.getHours())}:${two(time.getMinutes())}`;
-  return time.toDateString() === now.toDateString() ? `today      ${clock}` : `${day} ${clock}`;
-}

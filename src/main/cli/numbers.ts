@@ -1,13 +1,40 @@
 import { InvalidArgumentError } from 'commander';
 
+/** Reads a whole number of 0 or more from an option. @throws InvalidArgumentError for anything else. */
 export function wholeNumber(text: string): number {
   const value = Number(text);
-  if (!Number.isInteger(value) || value < 0) throw new InvalidArgumentError('a whole number, 0 or more.');
+  if (!Number.isInteger(value) || value < 0) throw new InvalidArgumentError('expected a whole number of 0 or more.');
   return value;
 }
 
+/** Reads a port from an option. @throws InvalidArgumentError for anything but 0 to 65535. */
 export function portNumber(text: string): number {
   const value = wholeNumber(text);
-  if (value > 65_535) throw new InvalidArgumentError('a port is a number from 0 to 65535.');
+  if (value > 65_535) throw new InvalidArgumentError('expected a port from 0 to 65535.');
   return value;
+}
+
+/** `1 commit`, `2,048 commits`. */
+export const counted = (count: number, one: string, many = `${one}s`): string => `${count.toLocaleString('en-US')} ${count === 1 ? one : many}`;
+
+/** A number of bytes with its decimal unit: `18.4 MB`. */
+export function size(bytes: number): string {
+  const units = ['B', 'KB', 'MB', 'GB'];
+  const step = Math.min(units.length - 1, bytes < 1 ? 0 : Math.floor(Math.log10(bytes) / 3));
+  return `${(bytes / 1000 ** step).toLocaleString('en-US', { maximumFractionDigits: step ? 1 : 0 })} ${units[step]}`;
+}
+
+/** The first line of a text that has one, cut to a number of characters. */
+export function firstLine(text: string, limit: number): string {
+  const line = text.trimStart().split('\n', 1)[0] ?? '';
+  return line.length > limit ? `${line.slice(0, limit - 1)}…` : line;
+}
+
+/** An instant in the reader's time zone: `today      14:02`, or the day and the time. */
+export function timeOf(at: string, now: Date): string {
+  const time = new Date(at);
+  const two = (value: number): string => String(value).padStart(2, '0');
+  const day = `${time.getFullYear()}-${two(time.getMonth() + 1)}-${two(time.getDate())}`;
+  const clock = `${two(time.getHours())}:${two(time.getMinutes())}`;
+  return time.toDateString() === now.toDateString() ? `today      ${clock}` : `${day} ${clock}`;
 }

@@ -1,159 +1,116 @@
-import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import {
   type ContextId,
   type DivergenceLimit,
   divergenceLimits,
-  type ExperimentResult,
   type ReplyPart,
   type RequestEdits,
   type WhatIfPart,
   type WhatIfResult,
 } from '../../core/contract/index.js';
+import { block, dim, green, line, printJson, printPart, printText, red, say, type Text, yellow } from '../terminal/index.js';
 import { drain, readInput } from './call.js';
-import type { Connection } from './client.js';
-import { wholeNumber } from './numbers.js';
-import { counted, dim, firstLine, green, printable, printJson, printText, red, say, size, yellow } from './output.js';
+import { addProjectCommand, commitName, type ProjectOptions, withStoppableProject } from './command.js';
+import { counted, firstLine, wholeNumber } from './numbers.js';
 
-interface Common {
-  project?: string;
-  json?: boolean;
-}
-type Within = (options: Common, work: (connection: Connection & { signal: AbortSignal }) => Promise<void>) => Promise<void>;
-/** Adds the options that every command of a project has. */
-type OfProject = (command: Command) => Command;
-
-interface Asked extends Common {
+interface ProviderOptions extends ProjectOptions {
   provider: string;
   model?: string;
 }
 
 const providerOption = (): Option =>
-  new Option('--provider <name>', 'who answers: recorded, anthropic, openai, ollama, … (`stemma call turn.providers`)').default('recorded');
-const modelOption = (): Option => new Option('--model <name>', 'the model; else the one on record');
-
-/** `stemma rerun`, `stemma whatif`, `stemma experiment`: what else could have happened. Nothing of a transcript is run. */
-export function addReplayCommands(program: Command, ofProject: OfProject, commitName: (text: string) => string, within: Within): void {
-  const id = (text: string): ContextId => commitName(text) as ContextId;
-  ofProject(program.command('rerun <commit>').description('ask a turn again: each reply becomes a branch'))
-    .addOption(providerOption())
-    .addOption(modelOption())
-    .option('--samples <count>', 'so many replies', wholeNumber, 1)
-    .option('--edits <json>', 'entries to change, as `stemma fork` takes them')
-    .option('--request <json>', 'what else is other: {"system"?, "tools"?, "settings"?} as JSON, @file or -')
-    .action((commit: string, options: Asked & { samples: number; edits?: string; request?: string }) =>
-      within(options, async ({ client, signal }) => {
-        const { provider, model, samples, json } = options;
-        const edits = options.edits === undefined ? undefined : (readInput(options.edits) as never);
-        const request = options.request === undefined ? undefined : (readInput(options.request) as RequestEdits);
-        const stream = await client.turn.rerun({ turnId: id(commit), provider, model, samples, edits, request }, { signal });
-        const done = (await drain(stream, (part) => json || showPart(part as ReplyPart))) as { commits: ContextId[] };
-        json ? printJson(done) : printText(done.commits.map((each) => `${green('branch')} ${each}`).join('\n'));
-      }),
-    );
-
-  ofProject(program.command('whatif <commit>').description("say the original's next turns on top of a branch, one by one, and have each answered"))
-    .addOption(providerOption())
-    .addOption(modelOption())
-    .option('--of <commit>', 'the branch whose turns are followed; else the likeliest')
-    .addOption(new Option('--stop-at <divergence>', 'where it ends by itself').choices([...divergenceLimits]).default('calls'))
-    .option('--turns <count>', 'at most so many', wholeNumber)
-    .option('--dry-run', 'only say what would be followed')
-    .action((commit: string, options: Asked & { of?: string; stopAt: DivergenceLimit; turns?: number; dryRun?: true }) =>
-      within(options, async ({ client, signal }) => {
-        const { provider, model, stopAt, turns, json } = options;
-        const original = options.of === undefined ? undefined : id(options.of);
-        if (options.dryRun) {
-          const following = await client.turn.following({ id: id(commit), original });
-          if (json) return printJson(following);
-          if (following.original === null) return say('No other branch goes on from where this one comes from.');
-          if (following.answersFirst) printText(dim('first, the last words of the branch are answered'));
-          return printText(following.turns.map((turn) => `${yellow(turn.turnId)}  ${firstLine(turn.trigger.text ?? '', 100)}`).join('\n'));
-        }
-        const stream = await client.turn.whatIf({ id: id(commit), original, provider, model, stopAt, turns }, { signal });
-        const done = (await drain(stream, (part) => json || showWhatIf(part as WhatIfPart))) as WhatIfResult;
-        if (json) return printJson(done);
-        if (done.stopped) say(`${yellow(done.stopped.why)} at turn ${done.stopped.turn}: ${printable(done.stopped.what)}`);
-        printText(`${green('branch')} ${done.tip} ${dim(`${counted(done.commits.length, 'turn')} done, ${done.left} left`)}`);
-      }),
-    );
-
-  addExperimentCommands(program, ofProject, within);
-}
-
-function addExperimentCommands(program: Command, ofProject: OfProject, within: Within): void {
-  const experiment = program.command('experiment').description('turns run again in several ways, as a table').exitOverride();
-  ofProject(experiment.command('list').description('those of the project, the last saved first')).action((options: Common) =>
-    within(options, async ({ client }) => {
-      const rows = await client.experiment.list({});
-      if (options.json) return printJson(rows);
-      for (const row of rows)
-        printText(
-          `${yellow(row.experimentId)}  ${printable(row.title)}  ${dim(`${counted(row.cases, 'case')}, ${counted(row.results, 'reply', 'replies')}`)}  ${green(`${row.passed} pass`)}  ${red(`${row.failed} fail`)}`,
-        );
-      if (rows.length === 0) say('No experiments yet: `stemma experiment save` makes one.');
-    }),
+  new Option('--provider <name>', 'who answers: recorded, anthropic, openai, ollama, … (`stemma call turn.providers` lists them)').default(
+    'recorded',
   );
-  ofProject(experiment.command('save').description('make one, or save it anew'))
-    .requiredOption('--input <json>', '{"title", "cases": [{"title", "turnId", "provider", …}], "checks"?, "experimentId"?} as JSON, @file or -')
-    .action((options: Common & { input: string }) =>
-      within(options, async ({ client }) => {
-        const saved = await client.experiment.save(readInput(options.input) as never);
-        options.json ? printJson(saved) : printText(saved.experimentId);
-      }),
-    );
-  ofProject(experiment.command('run <experiment>').description('run its cases: each reply is a branch and a row'))
-    .option('--case <id...>', 'only these')
-    .action((experimentId: string, options: Common & { case?: string[] }) =>
-      within(options, async ({ client, signal }) => {
-        const stream = await client.experiment.run({ experimentId, caseIds: options.case }, { signal });
-        const done = (await drain(stream, () => undefined)) as { round: number; results: ExperimentResult[] };
-        if (options.json) return printJson(done);
-        for (const result of done.results) printText(resultLine(result));
-      }),
-    );
-  ofProject(experiment.command('judge <result> <verdict>').description('what you say of a reply: pass, fail, or none to take it back'))
-    .option('--note <text>', 'why')
-    .action((resultId: string, verdict: string, options: Common & { note?: string }) =>
-      within(options, async ({ client }) => {
-        const judged = await client.experiment.judge({ resultId, verdict: verdict === 'none' ? null : (verdict as 'pass'), note: options.note });
-        options.json ? printJson(judged) : printText(resultLine(judged));
-      }),
-    );
-  ofProject(experiment.command('show <experiment>').description('its table'))
-    .addOption(new Option('-f, --format <name>', 'as').choices(['csv', 'markdown']).default('markdown'))
-    .option('-o, --output <file>', 'as a file; never over one that is there')
-    .action((experimentId: string, options: Common & { format: 'csv' | 'markdown'; output?: string }) =>
-      within(options, async ({ client }) => {
-        if (options.json) return printJson(await client.experiment.get({ experimentId }));
-        const path = options.output === undefined ? undefined : resolve(options.output);
-        const made = await client.experiment.export({ experimentId, format: options.format, path });
-        printText(made.path === undefined ? (made.text ?? '') : `Wrote ${made.path} (${size(made.bytes)}).`);
-      }),
-    );
+const modelOption = (): Option => new Option('--model <name>', 'the model (default: the recorded one)');
+
+/** Adds `stemma rerun` and `stemma whatif`: what else could have happened. Neither runs anything that a transcript contains. */
+export function addReplayCommands(program: Command): void {
+  addProjectCommand(program, 'rerun <commit>', 'run a turn again; each reply becomes a branch')
+    .addOption(providerOption())
+    .addOption(modelOption())
+    .option('--samples <count>', 'number of replies', wholeNumber, 1)
+    .option('--edits <json>', 'entries to change, as `stemma fork` takes them')
+    .option('--request <json>', 'changes to the request: {"system"?, "tools"?, "settings"?} as JSON text, @file or -')
+    .action(rerun);
+
+  addProjectCommand(program, 'whatif <commit>', "repeat the original's next turns on top of a branch, one by one")
+    .addOption(providerOption())
+    .addOption(modelOption())
+    .option('--of <commit>', 'the original branch (default: the most likely one)')
+    .addOption(new Option('--stop-at <divergence>', 'the difference that stops it').choices([...divergenceLimits]).default('calls'))
+    .option('--turns <count>', 'largest number of turns', wholeNumber)
+    .option('--dry-run', 'only list the turns')
+    .action(whatIf);
 }
 
-/** What arrives of a reply, as it comes: words to standard output, all else beside them. */
-function showPart(part: ReplyPart): void {
+interface RerunOptions extends ProviderOptions {
+  samples: number;
+  edits?: string;
+  request?: string;
+}
+
+function rerun(commit: string, options: RerunOptions): Promise<void> {
+  return withStoppableProject(options, async ({ client, signal }) => {
+    const { provider, model, samples, json } = options;
+    const edits = options.edits === undefined ? undefined : ((await readInput(options.edits)) as never);
+    const request = options.request === undefined ? undefined : ((await readInput(options.request)) as RequestEdits);
+    const stream = await client.turn.rerun({ turnId: commitName(commit), provider, model, samples, edits, request }, { signal });
+    const { commits } = (await drain(stream, (part) => json || printReply(part as ReplyPart))) as { commits: ContextId[] };
+    if (json) return printJson({ commits });
+    for (const each of commits) printText(line`${green('branch')} ${each}`);
+  });
+}
+
+interface WhatIfOptions extends ProviderOptions {
+  of?: string;
+  stopAt: DivergenceLimit;
+  turns?: number;
+  dryRun?: true;
+}
+
+function whatIf(commit: string, options: WhatIfOptions): Promise<void> {
+  return withStoppableProject(options, async ({ client, signal }) => {
+    const { provider, model, stopAt, turns, json } = options;
+    const id = commitName(commit);
+    const original = options.of === undefined ? undefined : commitName(options.of);
+    if (options.dryRun) {
+      const following = await client.turn.following({ id, original });
+      if (json) return printJson(following);
+      if (following.original === null) return say('No other branch continues from the start of this one.');
+      if (following.answersFirst) printText(dim('first, the last message of the branch is answered'));
+      for (const turn of following.turns) printText(line`${yellow(turn.turnId)}  ${firstLine(turn.trigger.text ?? '', 100)}`);
+      return;
+    }
+    const stream = await client.turn.whatIf({ id, original, provider, model, stopAt, turns }, { signal });
+    const result = (await drain(stream, (part) => json || printWhatIf(part as WhatIfPart))) as WhatIfResult;
+    if (json) return printJson(result);
+    if (result.stopped) say(line`${yellow(result.stopped.why)} at turn ${result.stopped.turn}: ${result.stopped.what}`);
+    printText(line`${green('branch')} ${result.tip ?? 'none'} ${dim(`${counted(result.commits.length, 'turn')} done, ${result.left} left`)}`);
+  });
+}
+
+/** Prints a part of a reply as it arrives: the text on standard output, everything else on standard error. */
+function printReply(part: ReplyPart): void {
   switch (part.kind) {
     case 'text':
-      process.stdout.write(printable(part.delta));
+      printPart(part.delta);
       return;
     case 'tool_call':
-      printText(`\n${yellow(part.toolName ?? 'tool')} ${dim(printable(part.delta))}`);
+      printText(line`\n${yellow(part.toolName ?? 'tool')} ${dim(block(part.delta))}`);
       return;
     case 'tool_result':
       say(dim(firstLine(part.delta, 120)));
       return;
     case 'waiting':
     case 'notice':
-      say(dim(printable(part.delta)));
+      say(dim(block(part.delta)));
       return;
     case 'failed':
-      say(red(printable(part.delta)));
+      say(red(block(part.delta)));
       return;
     case 'commit':
-      process.stdout.write('\n');
+      printPart('\n');
       return;
     case 'thinking':
     case 'question':
@@ -162,16 +119,13 @@ function showPart(part: ReplyPart): void {
   }
 }
 
-function showWhatIf({ kind, turn, text, part, commit, divergence }: WhatIfPart): void {
-  if (part) showPart(part);
-  if (kind === 'begin') printText(`\n${green(`turn ${turn}`)} ${firstLine(text, 100)}`);
-  if (kind === 'end') printText(`\n${dim(commit ?? '')} ${wayOf(divergence)}`);
+function printWhatIf({ kind, turn, text, part, commit, divergence }: WhatIfPart): void {
+  if (part) printReply(part);
+  if (kind === 'begin') printText(line`\n${green(`turn ${turn}`)} ${firstLine(text, 100)}`);
+  if (kind === 'end') printText(line`\n${dim(commit ?? '')} ${describeDivergence(divergence)}`);
 }
 
-const wayOf = (divergence: WhatIfPart['divergence']): string =>
-  divergence ? `${divergence.kind === 'calls' ? yellow('another way') : dim('other words')}: ${printable(divergence.what)}` : 'as recorded';
-
-const outcomeColors = { pass: green, fail: red, problem: red, unjudged: dim } as const;
-
-const resultLine = (result: ExperimentResult): string =>
-  `${outcomeColors[result.outcome](result.outcome.padEnd(8))} ${result.resultId}  ${printable(result.title)}  ${dim(result.model ?? result.provider)}  ${printable(result.problem ?? firstLine(result.head, 80))}`;
+function describeDivergence(divergence: WhatIfPart['divergence']): Text {
+  if (!divergence) return line`as recorded`;
+  return line`${divergence.kind === 'calls' ? yellow('different calls') : dim('different words')}: ${divergence.what}`;
+}

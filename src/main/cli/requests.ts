@@ -1,137 +1,139 @@
 import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
-import type { ContextId, PartDiff, RequestDiff, RequestPartRow, RequestRow } from '../../core/contract/index.js';
-import type { Connection } from './client.js';
-import { dim, green, printable, printJson, printText, red, size, yellow } from './output.js';
+import type { PartDiff, RequestDiff, RequestPartRow, RequestRow } from '../../core/contract/index.js';
+import { block, dim, green, line, printExact, printJson, printText, red, say, type Text, yellow } from '../terminal/index.js';
+import { addProjectCommand, commitName, type ProjectOptions, rawOption, withProject } from './command.js';
+import { counted, size } from './numbers.js';
 
-interface Common {
-  project?: string;
-  json?: boolean;
+/** Adds `stemma request …`, model calls as they were sent, and `stemma source …`, imported files as they were read. */
+export function addRequestCommands(program: Command): void {
+  const request = program.command('request').description('show model calls as they were sent');
+  addProjectCommand(request, 'list [commit]', 'list the calls behind a commit, or all calls, in the order sent')
+    .addOption(new Option('--session <id>', 'only calls of this session and its subagents'))
+    .action(listRequests);
+  addProjectCommand(request, 'show <request>', 'print the body of a call on standard output, and its proof on standard error')
+    .addOption(rawOption())
+    .action(showRequest);
+  addProjectCommand(request, 'diff <a> <b>', 'compare two calls, and show where the cached prefix ends').action(diffRequests);
+  addProjectCommand(request, 'prompts [part] [other]', 'list the system prompts and tool sets, print one, or compare two').action(showPrompts);
+
+  const source = program.command('source').description('show imported files');
+  addProjectCommand(source, 'list', 'list the imported files, newest first').action(listSources);
+  addProjectCommand(source, 'get <source>', 'write an imported file again, byte for byte, from the store alone')
+    .requiredOption('-o, --output <file>', 'the new file')
+    .action(getSource);
 }
-type Within = (options: Common, work: (connection: Connection) => Promise<void>) => Promise<void>;
-/** Adds the options that every command of a project has. */
-type OfProject = (command: Command) => Command;
 
-/** `stemma request …` and `stemma source …`: model calls as they were sent, and imported files as they were read. */
-export function addRequestCommands(program: Command, ofProject: OfProject, within: Within): void {
-  const request = program.command('request').description('model calls as they were sent').exitOverride();
-  ofProject(request.command('list [commit]').description('the calls behind a commit, or all of the project, in the order sent'))
-    .addOption(new Option('--session <id>', 'those of one session and its subagents'))
-    .action((id: string | undefined, options: Common & { session?: string }) =>
-      within(options, async ({ client }) => {
-        const rows = await client.request.list({
-          ...(id !== undefined && { id: id as ContextId, stop: 'root' as const }),
-          sessionId: options.session,
-        });
-        if (options.json) return printJson(rows);
-        for (const row of rows) printText(callLine(row));
-        printText(dim(`${rows.length} calls, ${rows.filter((row) => row.proof === 'digest').length} proved`));
-      }),
-    );
-  ofProject(request.command('show <request>').description('a call whole: its body on standard output, its proof on standard error')).action(
-    (requestId: string, options: Common) =>
-      within(options, async ({ client }) => {
-        const call = await client.request.get({ requestId });
-        if (options.json) return printJson(call);
-        printText(JSON.stringify(call.body, null, 2));
-        process.stderr.write(
-          `${proofWords[call.proof](call.proof)}${call.missing.length ? dim(`; not recorded: ${call.missing.join(', ')}`) : ''}${call.problem ? red(`; ${call.problem}`) : ''}\n`,
-        );
-      }),
-  );
-  ofProject(request.command('diff <a> <b>').description('what changed from one call to another, and where the cached beginning broke')).action(
-    (a: string, b: string, options: Common) =>
-      within(options, async ({ client }) => {
-        const diff = await client.request.diff({ a, b });
-        if (options.json) return printJson(diff);
-        for (const line of diffLines(diff)) printText(line);
-      }),
-  );
+function listRequests(id: string | undefined, options: ProjectOptions & { session?: string }): Promise<void> {
+  return withProject(options, async ({ client }) => {
+    const commit = id === undefined ? {} : { id: commitName(id), stop: 'root' as const };
+    const rows = await client.request.list({ ...commit, sessionId: options.session });
+    if (options.json) return printJson(rows);
+    for (const row of rows) printText(describeCall(row));
+    printText(dim(`${counted(rows.length, 'call')}, ${rows.filter((row) => row.proof === 'digest').length} verified`));
+  });
+}
 
-  ofProject(
-    request.command('prompts [part] [other]').description('the system prompts and tool sets of all calls; one of them; what changed to another'),
-  ).action((part: string | undefined, other: string | undefined, options: Common) =>
-    within(options, async ({ client }) => {
-      if (part === undefined) {
-        const rows = await client.request.parts({});
-        if (options.json) return printJson(rows);
-        for (const row of rows) printText(partLine(row));
-      } else if (other === undefined) {
-        const whole = await client.request.part({ partId: part });
-        if (options.json) return printJson(whole);
-        for (const { name, text, tokens } of whole.sections) printText(`${dim(`# ${printable(name)} (≈${tokens} tok)`)}\n${printable(text)}\n`);
-      } else {
-        const diff = await client.request.partDiff({ a: part, b: other });
-        if (options.json) return printJson(diff);
-        for (const line of partDiffLines(diff)) printText(line);
-      }
-    }),
-  );
+function showRequest(requestId: string, options: ProjectOptions & { raw?: true }): Promise<void> {
+  return withProject(options, async ({ client }) => {
+    const call = await client.request.get({ requestId });
+    if (options.json) return printJson(call);
+    printExact(`${JSON.stringify(call.body, null, 2)}\n`, { raw: options.raw, json: true });
+    const missing = call.missing.length > 0 ? dim(`; not recorded: ${call.missing.join(', ')}`) : '';
+    say(line`${proofPaints[call.proof](call.proof)}${missing}${call.problem ? red(`; ${call.problem}`) : ''}`);
+  });
+}
 
-  const source = program.command('source').description('imported files').exitOverride();
-  ofProject(source.command('list').description('what was imported, the latest first')).action((options: Common) =>
-    within(options, async ({ client }) => {
-      const rows = await client.source.list({});
+function diffRequests(a: string, b: string, options: ProjectOptions): Promise<void> {
+  return withProject(options, async ({ client }) => {
+    const diff = await client.request.diff({ a, b });
+    if (options.json) return printJson(diff);
+    for (const each of describeDiff(diff)) printText(each);
+  });
+}
+
+function showPrompts(part: string | undefined, other: string | undefined, options: ProjectOptions): Promise<void> {
+  return withProject(options, async ({ client }) => {
+    if (part === undefined) {
+      const rows = await client.request.parts({});
       if (options.json) return printJson(rows);
-      for (const row of rows)
-        printText(
-          `${row.sourceId}  ${size(row.bytes).padStart(9)}  ${row.format}  ${printable(row.path)}${row.title ? dim(`  ${printable(row.title)}`) : ''}`,
-        );
-    }),
-  );
-  ofProject(source.command('get <source>').description('an imported file again, byte for byte, out of the store alone'))
-    .requiredOption('-o, --output <file>', 'where to; never over a file that is there')
-    .action((sourceId: string, options: Common & { output: string }) =>
-      within(options, async ({ client }) => {
-        const file = await client.source.get({ sourceId, path: resolve(options.output) });
-        options.json ? printJson(file) : printText(`Wrote ${file.path} (${size(file.bytes)}, ${file.hash}).`);
-      }),
-    );
+      for (const row of rows) printText(describePart(row));
+    } else if (other === undefined) {
+      const { sections, ...whole } = await client.request.part({ partId: part });
+      if (options.json) return printJson({ ...whole, sections });
+      for (const { name, text, tokens } of sections) printText(line`${dim(`# ${name} (≈${tokens} tokens)`)}\n${block(text)}\n`);
+    } else {
+      const diff = await client.request.partDiff({ a: part, b: other });
+      if (options.json) return printJson(diff);
+      for (const each of describePartDiff(diff)) printText(each);
+    }
+  });
 }
 
-const proofWords = { digest: green, recorded: yellow, rebuilt: dim } as const;
+function listSources(options: ProjectOptions): Promise<void> {
+  return withProject(options, async ({ client }) => {
+    const rows = await client.source.list({});
+    if (options.json) return printJson(rows);
+    for (const { sourceId, bytes, format, path, title } of rows)
+      printText(line`${sourceId}  ${size(bytes).padStart(9)}  ${format}  ${path}${title ? dim(`  ${title}`) : ''}`);
+  });
+}
+
+function getSource(sourceId: string, options: ProjectOptions & { output: string }): Promise<void> {
+  return withProject(options, async ({ client }) => {
+    const file = await client.source.get({ sourceId, path: resolve(options.output) });
+    options.json ? printJson(file) : printText(`Wrote ${file.path} (${size(file.bytes)}, ${file.hash}).`);
+  });
+}
+
+const proofPaints = { digest: green, recorded: yellow, rebuilt: dim } as const;
 const proofSigns = { digest: '✓', recorded: '◐', rebuilt: '○' } as const;
 
-function callLine(row: RequestRow): string {
+function describeCall(row: RequestRow): Text {
   const { input, output, cacheRead } = row.tokens;
   const usage = [input !== null && `${input} in`, cacheRead !== null && `${cacheRead} cached`, output !== null && `${output} out`]
     .filter((part) => part !== false)
     .join(', ');
-  return `${proofWords[row.proof](proofSigns[row.proof])} ${row.requestId}  ${row.at}  ${row.commit ?? 'no commit'}  ${row.model ?? 'model not recorded'}  ${row.messageCount} messages${usage && `  ${usage}`}${row.agentId ? dim(`  subagent ${row.agentId}`) : ''}`;
+  const sign = proofPaints[row.proof](proofSigns[row.proof]);
+  const model = row.model ?? 'model not recorded';
+  const subagent = row.agentId ? dim(`  subagent ${row.agentId}`) : '';
+  return line`${sign} ${row.requestId}  ${row.at}  ${row.commit ?? 'no commit'}  ${model}  ${row.messageCount} messages${usage && `  ${usage}`}${subagent}`;
 }
 
-const partLine = (row: RequestPartRow): string =>
-  `${row.partId}  ${row.first.slice(0, 10)} to ${row.last.slice(0, 10)}  ≈${row.tokens} tok  ${row.calls} calls in ${row.sessions} sessions  ${printable([...row.agents, ...row.versions].join(' '))}  ${dim(printable(row.head))}`;
+function describePart(row: RequestPartRow): Text {
+  const days = `${row.first.slice(0, 10)} to ${row.last.slice(0, 10)}`;
+  const users = [...row.agents, ...row.versions].join(' ');
+  return line`${row.partId}  ${days}  ≈${row.tokens} tokens  ${row.calls} calls in ${row.sessions} sessions  ${users}  ${dim(row.head)}`;
+}
 
-function partDiffLines({ sections, same, reordered }: PartDiff): string[] {
+function describePartDiff({ sections, same, reordered }: PartDiff): Text[] {
   if (same && !reordered) return [dim('the same')];
-  const moved = reordered ? ['what both have stands in another order'] : [];
   const signs = {
     same: (text: string) => dim(`  ${text}`),
     added: (text: string) => green(`+ ${text}`),
     removed: (text: string) => red(`- ${text}`),
   };
+  const changed = sections.filter(({ op }) => op !== 'same');
   return [
-    ...moved,
-    ...sections.flatMap(({ name, op, lines }) =>
-      op === 'same'
-        ? []
-        : [`${op} ${printable(name)}`, ...lines.filter((line) => line.op !== 'same').map((line) => signs[line.op](printable(line.text)))],
-    ),
+    ...(reordered ? [line`the common sections are in another order`] : []),
+    ...changed.flatMap(({ name, op, lines }) => [
+      line`${op} ${name}`,
+      ...lines.filter((each) => each.op !== 'same').map((each) => signs[each.op](each.text)),
+    ]),
   ];
 }
 
-function diffLines({ system, tools, params, messages, cache }: RequestDiff): string[] {
+function describeDiff({ system, tools, params, messages, cache }: RequestDiff): Text[] {
   const parts = { 'system prompt': system, tools, parameters: params };
   const changed = Object.entries(parts).flatMap(([name, { same, changes }]) =>
-    same ? [dim(`${name}: the same`)] : [`${name}:`, ...changes.map((change) => `  ${change.op} ${printable(change.path)}`)],
+    same ? [dim(`${name}: the same`)] : [line`${name}:`, ...changes.map(({ op, path }) => line`  ${op} ${path}`)],
   );
-  const counted = messages.hunks.filter((hunk) => hunk.op !== 'same').map((hunk) => `${hunk.op} ${Math.max(hunk.aCount, hunk.bCount)}`);
+  const hunks = messages.hunks.filter((hunk) => hunk.op !== 'same').map((hunk) => `${hunk.op} ${Math.max(hunk.aCount, hunk.bCount)}`);
   return [
     ...changed,
-    messages.same ? dim('messages: the same') : `messages: ${messages.a} to ${messages.b} (${counted.join(', ')})`,
+    messages.same ? dim('messages: the same') : line`messages: ${messages.a} to ${messages.b} (${hunks.join(', ')})`,
     cache.brokenAt === null
-      ? `the cached beginning holds: ${cache.prefix.messages} messages`
-      : red(`the cached beginning broke at ${printable(cache.brokenAt)}`),
+      ? line`cache prefix intact: ${counted(cache.prefix.messages, 'message')} reusable`
+      : red(`cache prefix broken at ${cache.brokenAt}`),
   ];
 }

@@ -3,35 +3,40 @@ import * as modules from 'node:module';
 import { join } from 'node:path';
 import { isatty } from 'node:tty';
 import { dataDirOf } from '../launch/index.js';
+import { exitWhenOutputCloses, say, sayUncaughtErrors } from '../terminal/index.js';
 
-/**
- * The entry of `stemma`. better-sqlite3 needs Node 22 or newer and crashes on older ones, so that an old Node hands
- * over to the one that the project brings along before anything native is loaded.
- */
-const enough = Number(process.versions.node.split('.')[0]) >= 22;
+/** The entry of `stemma`. better-sqlite3 crashes on Node 20 and older, so an old Node hands over to the one that the project depends on. */
+const isNewEnough = Number(process.versions.node.split('.')[0]) >= 22;
 const [, , command, ...words] = process.argv;
-/** An agent's event: it is answered by the little that it needs, and no fault of ours is the agent's (exit code 2 would hold it). */
+/** Whether this answers an event of an agent. That path loads little, and it exits with 0 even when it fails: 2 would stop the agent. */
 const isEvent = command === 'hook' && !isatty(0) && !words.some((word) => ['--install', '--uninstall', '--help', '-h'].includes(word));
 
-// Commands and hooks start many times a day: what was compiled once is not compiled again. In a folder that is this person's alone.
-// By the namespace, for an older Node refuses to load an import that it does not have.
-if (enough) modules.enableCompileCache(join(dataDirOf(), 'compiled'));
+sayUncaughtErrors(isEvent ? 0 : 1);
 
-if (enough && isEvent) {
+// Commands and hooks start many times a day, so compiled code is kept, in a folder of this person alone.
+// Read from the namespace, because Node 20 refuses a named import that it does not have.
+if (isNewEnough) {
+  const mask = process.umask(0o077);
+  modules.enableCompileCache(join(dataDirOf(), 'compiled'));
+  process.umask(mask);
+}
+
+if (isNewEnough && isEvent) {
   const { runHook } = await import('../hook/index.js');
   await runHook(words);
-} else if (enough) {
+} else if (isNewEnough) {
+  exitWhenOutputCloses();
   const { run } = await import('./program.js');
   await run(process.argv);
 } else {
-  const newer = bundledNode();
-  if (newer) {
+  const newerNode = bundledNode();
+  if (newerNode) {
     const { spawn } = await import('node:child_process');
-    const child = spawn(newer, process.argv.slice(1), { stdio: 'inherit' });
+    const child = spawn(newerNode, process.argv.slice(1), { stdio: 'inherit' });
     const signals = ['SIGTERM', 'SIGHUP', 'SIGINT', 'SIGQUIT'] as const;
     for (const signal of signals)
       process.on(signal, () => {
-        // A terminal sends Ctrl+C to both of us.
+        // A terminal sends Ctrl+C to both processes.
         if (signal === 'SIGTERM' || signal === 'SIGHUP' || !process.stdin.isTTY) child.kill(signal);
       });
     child.on('exit', (code, signal) => {
@@ -40,7 +45,7 @@ if (enough && isEvent) {
       process.kill(process.pid, signal);
     });
   } else {
-    console.error(`stemma needs Node 22 or newer; this is ${process.version}, and no newer one is in node_modules.`);
+    say(`stemma needs Node 22 or newer. This is Node ${process.version}, and node_modules contains no newer one.`);
     process.exitCode = isEvent ? 0 : 2;
   }
 }

@@ -1,33 +1,35 @@
 import { randomUUID } from 'node:crypto';
-import { appendFileSync, mkdirSync, rmSync } from 'node:fs';
+import { appendFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { makeFolders } from '../../core/files/index.js';
 import { dataDirOf } from '../launch/index.js';
 
-/** What a line of an agent's output says of its session, as lines of a transcript; undefined where it says nothing. */
+/** Turns a line of an agent's output into lines of a transcript; undefined for a line that says nothing of the session. */
 export type StreamReader = (line: string) => { readonly sessionId: string; readonly lines: string } | undefined;
 
-/** A transcript that is made of what an agent says on its standard output, for as long as it runs. */
+/** A transcript that is written from an agent's standard output while the agent runs. */
 export interface StreamTranscript {
-  /** The folder in which it lies, for capture to follow. */
+  /** The folder that capture follows. */
   readonly folder: string;
-  /** The next part of the output, wherever it is cut. */
+  /** Takes the next part of the output; a part may end inside a line. */
   take(part: Buffer): void;
-  /** Takes the transcript away: what was captured of it is in the project. */
+  /** Removes the transcript. Its content is in the project by then. */
   remove(): void;
 }
 
+/** Opens a transcript in a new folder of Stemma's own. */
 export function streamTranscript(read: StreamReader): StreamTranscript {
   const folder = join(dataDirOf(), 'streams', randomUUID());
-  mkdirSync(folder, { recursive: true });
-  /** Parts of a line that has not come to its end. */
-  let begun: Buffer[] = [];
+  makeFolders(folder);
+  /** The beginning of a line whose end has not arrived. */
+  let pending: Buffer[] = [];
   return {
     folder,
     take: (part) => {
       const end = part.lastIndexOf(0x0a) + 1;
-      if (end === 0) return void begun.push(part);
-      const lines = Buffer.concat([...begun, part.subarray(0, end)]).toString('utf8');
-      begun = [part.subarray(end)];
+      if (end === 0) return void pending.push(part);
+      const lines = Buffer.concat([...pending, part.subarray(0, end)]).toString('utf8');
+      pending = [part.subarray(end)];
       for (const line of lines.split('\n')) {
         const found = read(line);
         if (found && /^[\w-]{1,100}$/.test(found.sessionId)) appendFileSync(join(folder, `${found.sessionId}.jsonl`), found.lines, { mode: 0o600 });
@@ -47,17 +49,15 @@ interface Event {
 }
 
 /**
- * Claude Code's `--output-format stream-json`, where it is told to write no session: its messages are those of a transcript but for
- * their places in the tree, which is the order in which they come, each subagent's by itself. Its output does not repeat the prompt of
- * the command line, which stands first.
+ * Reads Claude Code's `--output-format stream-json` when `--no-session-persistence` makes it write no session. The messages are those
+ * of a transcript without their parents: each follows the one before it, and each subagent has an order of its own. The output does
+ * not repeat the prompt of the command line, so the prompt is added first.
  */
-export function claudeStream(words: readonly string[], cwd: string, now: () => Date = () => new Date()): StreamReader | undefined {
-  const isStream = words.some(
-    (word, at) => word === '--output-format=stream-json' || (word === 'stream-json' && words[at - 1] === '--output-format'),
-  );
-  if (!isStream || !words.includes('--no-session-persistence')) return undefined;
+export function claudeStream(args: readonly string[], cwd: string, now: () => Date = () => new Date()): StreamReader | undefined {
+  const isStream = args.some((word, at) => word === '--output-format=stream-json' || (word === 'stream-json' && args[at - 1] === '--output-format'));
+  if (!isStream || !args.includes('--no-session-persistence')) return undefined;
   const last = new Map<string, string>();
-  let prompt = promptIn(words);
+  let prompt = promptIn(args);
   const record = (event: Event, thread: string, more: object, uuid: string): string => {
     const about = { isSidechain: thread !== '', cwd, sessionId: event.session_id, timestamp: now().toISOString() };
     const text = `${JSON.stringify({ parentUuid: last.get(thread) ?? null, ...about, ...more, uuid })}\n`;
@@ -74,7 +74,7 @@ export function claudeStream(words: readonly string[], cwd: string, now: () => D
     prompt = undefined;
     if ((type === 'assistant' || type === 'user') && typeof uuid === 'string')
       lines += record(event, thread, { type, message, ...(toolUseResult !== undefined && { toolUseResult }) }, uuid);
-    // The end of a turn: whoever reads the transcript need not wait for what may follow.
+    // Marks the end of the turn, so that capture commits it at once.
     else if (type === 'result') lines += record(event, '', { type: 'system', subtype: 'turn_duration', isMeta: true }, randomUUID());
     return lines === '' ? undefined : { sessionId: event.session_id, lines };
   };
@@ -89,11 +89,11 @@ function eventIn(line: string): Event | undefined {
   }
 }
 
-/** The prompt behind `-p`, or the last word; undefined where it comes on standard input. */
-function promptIn(words: readonly string[]): string | undefined {
-  const at = words.findIndex((word) => word === '-p' || word === '--print');
-  const behind = at >= 0 ? words[at + 1] : undefined;
-  if (behind !== undefined && !behind.startsWith('-')) return behind;
-  const end = words.at(-1) ?? '';
-  return at >= 0 && !end.startsWith('-') && !words.at(-2)?.startsWith('--') ? end : undefined;
+/** The prompt after `-p`, or the last argument; undefined when it comes on standard input. */
+function promptIn(args: readonly string[]): string | undefined {
+  const at = args.findIndex((word) => word === '-p' || word === '--print');
+  const next = at >= 0 ? args[at + 1] : undefined;
+  if (next !== undefined && !next.startsWith('-')) return next;
+  const end = args.at(-1) ?? '';
+  return at >= 0 && !end.startsWith('-') && !args.at(-2)?.startsWith('--') ? end : undefined;
 }

@@ -3,10 +3,10 @@ import { MessageChannelMain, type MessagePortMain, utilityProcess } from 'electr
 import { built, type EngineOptions, type FromEngine, type ToEngine } from '../launch/index.js';
 import { vaultAnswer } from './vault.js';
 
-/** A running engine process, as the shell sees it: something that gives out ports, until it ends. */
+/** A running engine process. It hands out ports until it ends. */
 export interface EngineHost {
   connect(): MessagePortMain;
-  /** Changes what windows that connect from now on are told that they were started with. */
+  /** Changes the start parameters that windows get when they connect. */
   setStartup(startup: EngineOptions['startup']): void;
   onEnd(listener: (reason: string) => void): void;
   stop(): void;
@@ -14,7 +14,7 @@ export interface EngineHost {
 
 const entry = built('engine', 'engine.js');
 
-/** The engine as Electron's utility process: takes ports as they are. */
+/** Starts the engine as Electron's utility process, which can receive ports. */
 export function startUtility(options: EngineOptions): EngineHost {
   const child = utilityProcess.fork(entry, [], { serviceName: 'Stemma engine' });
   const say = (message: ToEngine, ports?: MessagePortMain[]): void => child.postMessage(message, ports);
@@ -30,7 +30,7 @@ export function startUtility(options: EngineOptions): EngineHost {
   return {
     connect() {
       const { port1, port2 } = new MessageChannelMain();
-      say({ kind: 'connect', connection: ++connections }, [port2]);
+      say({ kind: 'connect', connection: ++connections, caller: 'window' }, [port2]);
       return port1;
     },
     setStartup: (startup) => say({ kind: 'startup', startup }),
@@ -40,8 +40,8 @@ export function startUtility(options: EngineOptions): EngineHost {
 }
 
 /**
- * The engine in a Node of its own, for debugging and for an Electron whose Node is too old for better-sqlite3. The same
- * frames, carried over the child's channel with the number of their connection.
+ * Starts the engine in a separate Node process, for debugging and for an Electron whose Node is too old for better-sqlite3. A Node
+ * process cannot receive ports, so each frame travels with the number of its connection.
  */
 export function startNode(node: string, options: EngineOptions): EngineHost {
   const child = spawn(node, [entry], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'], serialization: 'advanced', env: nodeEnvironment() });
@@ -81,7 +81,7 @@ export function startNode(node: string, options: EngineOptions): EngineHost {
       port2.on('close', () => {
         if (ports.delete(connection)) say({ kind: 'close', connection });
       });
-      say({ kind: 'connect', connection });
+      say({ kind: 'connect', connection, caller: 'window' });
       port2.start();
       return port1;
     },
@@ -91,13 +91,13 @@ export function startNode(node: string, options: EngineOptions): EngineHost {
   };
 }
 
-/** Electron's own switches are no business of a plain Node's. */
+/** The environment without Electron's own switches. */
 function nodeEnvironment(): NodeJS.ProcessEnv {
   const { ELECTRON_RUN_AS_NODE: _, NODE_OPTIONS: __, ...env } = process.env;
   return env;
 }
 
-/** Tells the listener of the first end that is reported, even where it came before the listener did. */
+/** Calls the listener with the first reported end, even if it was reported earlier. */
 function endOf(watch: (report: (reason: string) => void) => void): (listener: (reason: string) => void) => void {
   const { promise, resolve } = Promise.withResolvers<string>();
   watch(resolve);

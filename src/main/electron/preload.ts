@@ -1,12 +1,12 @@
 import { contextBridge, ipcRenderer, webUtils } from 'electron';
 
-/** As much of the DOM as passes here; the rest of `main` has none. */
+/** The part of the DOM that this file uses. The rest of `main` has no DOM types. */
 declare const window: { location: { origin: string }; postMessage(message: string, origin: string, ports: readonly unknown[]): void };
 
 /**
- * All that the window gets from the desktop: a pipe. It asks for a port to the engine with a nonce of its own, and the
- * port comes to it as a `message` event with that nonce. A file that a person dropped or chose has a path, which only
- * the shell can tell. No other word ever passes here; what is new in Stemma is new in the contract.
+ * Everything that the window gets from the desktop app. It requests a port to the engine with a nonce, and receives the port in a
+ * `message` event with that nonce. Only the shell knows the path of a file that a person dropped or chose. Features never add anything
+ * here: they extend the contract.
  */
 contextBridge.exposeInMainWorld('stemma', {
   requestPort: (nonce: string) => ipcRenderer.send('stemma:port', nonce),

@@ -3,9 +3,8 @@ import { built } from '../launch/index.js';
 import { answerFor, plain } from '../window/index.js';
 
 /**
- * Where the window lives: an address that no network can ever answer (RFC 2606), answered by us. It gives the page an
- * origin of its own and a secure context, as a scheme of one's own would, and needs no registration before the app is
- * ready. Since the whole of https is taken over for it, nothing else that the page might ask for leaves this machine.
+ * The window's address. No network can ever resolve it (RFC 2606); the shell answers it. It gives the page its own origin and a secure
+ * context without registering a scheme before the app is ready. The shell handles all of https, so no request leaves this machine.
  */
 export const origin = 'https://window.stemma.invalid';
 
@@ -14,18 +13,18 @@ export function secureSession(): void {
   protocol.handle('https', async (request) => {
     const url = new URL(request.url);
     const ours = url.origin === origin && request.method === 'GET';
-    const answer = ours ? await answerFor(built('renderer'), url.pathname) : plain(404, 'There is no such file.');
+    const answer = ours ? await answerFor(built('renderer'), url.pathname) : plain(404, 'This file does not exist.');
     return new Response(answer.body, { status: answer.status, headers: answer.headers });
   });
   const { defaultSession } = session;
   defaultSession.setPermissionRequestHandler((_contents, permission, answer) => answer(permission === 'clipboard-sanitized-write'));
   defaultSession.setPermissionCheckHandler((_contents, permission) => permission === 'clipboard-sanitized-write');
   defaultSession.setDevicePermissionHandler(() => false);
-  // The window needs no network at all; what asks for it is refused even where the page's policy would let it.
+  // The window needs no network. This refuses requests even if the page's policy would allow them.
   defaultSession.webRequest.onBeforeRequest((details, answer) => answer({ cancel: !/^(https|devtools|data|blob):/.test(details.url) }));
 }
 
-/** Every window, whoever opens it: stays on its page, opens no other, embeds nothing. */
+/** Keeps every window on its page: no navigation, no new windows, no embedded pages. */
 export function secureContents(): void {
   app.on('web-contents-created', (_event, contents) => {
     contents.on('will-navigate', (event) => event.preventDefault());
@@ -38,7 +37,7 @@ export function secureContents(): void {
   });
 }
 
-/** A link out of a transcript, which the window has shown in full and a person chose to open: the browser's business. */
+/** Opens a link of a transcript in the browser. The window has shown the whole address, and a person chose to open it. */
 function openInBrowser(url: string): void {
   if (URL.canParse(url) && ['https:', 'http:'].includes(new URL(url).protocol)) void shell.openExternal(new URL(url).href);
 }

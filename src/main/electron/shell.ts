@@ -1,19 +1,21 @@
 import { join } from 'node:path';
-import { app, BrowserWindow, ipcMain, Menu, type MenuItemConstructorOptions } from 'electron';
-import { built, engineOptions } from '../launch/index.js';
+import { app, BrowserWindow, ipcMain, Menu } from 'electron';
+import { built, engineNode, engineOptions } from '../launch/index.js';
+import { line, say } from '../terminal/index.js';
 import { type EngineHost, startNode, startUtility } from './engine-host.js';
+import { applicationMenu } from './menu.js';
 import { isOurPage, origin, secureContents, secureSession } from './security.js';
 import { rememberedState, rememberState } from './window-state.js';
 
 /**
- * The desktop shell: windows, one engine, and the pipes between them. Started as `electron APP [PATH…]`; paths come
- * in `STEMMA_PATHS` (JSON) from our own launcher, because Chromium takes what looks like a switch from the command line.
+ * The desktop shell: windows, one engine, and the ports between them. Started as `electron APP [PATH…]`. Our launcher passes paths in
+ * `STEMMA_PATHS` (JSON), because Chromium consumes arguments that look like switches.
  */
 const paths = pathsFrom(process.argv);
 const options = engineOptions(paths);
 let { startup } = options;
 
-// A home of one's own, as tests have it, has a browser profile and a single-instance lock of its own, too.
+// With its own home, as in tests, the app also has its own browser profile and single-instance lock.
 if (process.env.STEMMA_HOME) app.setPath('userData', join(options.dataDir, 'electron'));
 
 if (!app.requestSingleInstanceLock(startup)) {
@@ -29,7 +31,7 @@ let engine: EngineHost | undefined;
 
 function start(): void {
   secureSession();
-  Menu.setApplicationMenu(menu());
+  Menu.setApplicationMenu(applicationMenu(() => openWindow()));
   ipcMain.on('stemma:port', (event, nonce: unknown) => {
     if (!isOurPage(event.senderFrame) || typeof nonce !== 'string' || nonce.length > 200) return;
     event.senderFrame?.postMessage('stemma:port', nonce, [runningEngine().connect()]);
@@ -42,14 +44,14 @@ function start(): void {
   openWindow();
 }
 
-/** The engine, started on first use and again after it ended: a window whose port closed asks for the next. */
+/** The engine, started at first use and again after it ended: a window whose port closed requests a new one. */
 function runningEngine(): EngineHost {
   if (engine) return engine;
-  const node = process.env.STEMMA_ENGINE_NODE;
+  const node = engineNode(app.isPackaged);
   const started = (node ? startNode.bind(undefined, node) : startUtility)({ ...options, startup });
   started.onEnd((reason) => {
     if (engine !== started) return;
-    console.error(`Stemma: ${reason}`);
+    say(line`Stemma: ${reason}`);
     engine = undefined;
   });
   engine = started;
@@ -57,13 +59,12 @@ function runningEngine(): EngineHost {
 }
 
 function openWindow(): void {
-  const { bounds, maximized } = rememberedState();
+  const { bounds, maximized, place } = rememberedState();
   const opened = new BrowserWindow({
     ...bounds,
     minWidth: 420,
     minHeight: 320,
     show: false,
-    autoHideMenuBar: true,
     title: 'Stemma',
     webPreferences: {
       preload: built('preload', 'preload.cjs'),
@@ -83,10 +84,12 @@ function openWindow(): void {
     process.send?.('ready');
   });
   rememberState(opened);
-  void opened.loadURL(`${origin}/`);
+  // What Stemma was started with comes before the last place.
+  const isNamed = startup.paths.length > 0 || startup.project;
+  void opened.loadURL(`${origin}/${isNamed ? '' : place}`);
 }
 
-/** A second start: what it names is shown in a window of its own; where it names nothing, the window comes forward. */
+/** Handles a second start: opens a window for what it names, or brings the present window to the front. */
 function showAgain(named: typeof startup): void {
   if (named.paths.length > 0 || named.project) {
     startup = named;
@@ -99,14 +102,9 @@ function showAgain(named: typeof startup): void {
   last?.focus();
 }
 
-function menu(): Menu {
-  const mac: MenuItemConstructorOptions[] = process.platform === 'darwin' ? [{ role: 'appMenu' }] : [];
-  return Menu.buildFromTemplate([...mac, { role: 'fileMenu' }, { role: 'editMenu' }, { role: 'viewMenu' }, { role: 'windowMenu' }]);
-}
-
 function pathsFrom(argv: readonly string[]): string[] {
   if (process.env.STEMMA_PATHS) return JSON.parse(process.env.STEMMA_PATHS) as string[];
-  // In a package, all that follows the executable; in a checkout, all that follows the app's own path.
+  // In a package, paths follow the executable; in a checkout, they follow the app's own path.
   const own = app.isPackaged ? 1 : argv.findIndex((argument, place) => place > 0 && !argument.startsWith('-')) + 1 || argv.length;
   return argv.slice(own).filter((argument) => !argument.startsWith('-'));
 }

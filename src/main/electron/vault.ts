@@ -1,15 +1,15 @@
 import { safeStorage } from 'electron';
 import type { FromEngine, ToEngine } from '../launch/index.js';
 
-/** Where there is no keyring, Chromium would seal with a password that everybody knows: that is no keeping. */
+/** Without a keyring, Chromium would seal with a publicly known password, which protects nothing. */
 function problem(): string | undefined {
   const isOpen = process.platform === 'linux' && ['basic_text', 'unknown'].includes(safeStorage.getSelectedStorageBackend());
   return safeStorage.isEncryptionAvailable() && !isOpen
     ? undefined
-    : 'the operating system keeps no secrets here (no keyring is open): set ANTHROPIC_API_KEY, GEMINI_API_KEY, or OPENAI_API_KEY (and OPENAI_BASE_URL), in the environment instead';
+    : 'The operating system cannot store secrets here because no keyring is open. Set ANTHROPIC_API_KEY, GEMINI_API_KEY, or OPENAI_API_KEY (and OPENAI_BASE_URL), in the environment instead';
 }
 
-/** Seals and opens what the engine asks for, with the keys of the person who is logged in. */
+/** Seals or opens a secret for the engine, with the keys of the person who is logged in. */
 export function vaultAnswer({ number, act, text }: Extract<FromEngine, { kind: 'vault' }>): ToEngine {
   const missing = problem();
   if (missing !== undefined) return { kind: 'vault', number, problem: missing };
@@ -20,6 +20,6 @@ export function vaultAnswer({ number, act, text }: Extract<FromEngine, { kind: '
       text: act === 'seal' ? safeStorage.encryptString(text).toString('base64') : safeStorage.decryptString(Buffer.from(text, 'base64')),
     };
   } catch {
-    return { kind: 'vault', number, problem: 'the operating system cannot open this key any more: give it again in the settings' };
+    return { kind: 'vault', number, problem: 'The operating system can no longer open this key. Enter it again in the settings' };
   }
 }

@@ -1,41 +1,56 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { app, type BrowserWindow, type Rectangle, screen } from 'electron';
+import { replaceFile } from '../../core/files/index.js';
+import { line, say } from '../terminal/index.js';
 
 interface WindowState {
   bounds: Rectangle;
   maximized: boolean;
+  /** The hash of the window's address: project, view and selection. */
+  place: string;
 }
 
 const file = (): string => join(app.getPath('userData'), 'window.json');
 const initial = { width: 1440, height: 900 };
 
-/** Where the window was last, where that is still on a screen. */
-export function rememberedState(): { bounds: Partial<Rectangle>; maximized: boolean } {
+/** An address of the window without its origin. */
+const isPlace = (text: unknown): text is string => typeof text === 'string' && text.startsWith('#/') && text.length < 8_000;
+
+/** The last position of the window, if it is still on a screen, and what it showed. */
+export function rememberedState(): Omit<WindowState, 'bounds'> & { bounds: Partial<Rectangle> } {
   try {
     const state = JSON.parse(readFileSync(file(), 'utf8')) as WindowState;
     const { x, y, width, height } = state.bounds;
-    if (![x, y, width, height].every(Number.isFinite)) return { bounds: initial, maximized: false };
+    if (![x, y, width, height].every(Number.isFinite)) return { bounds: initial, maximized: false, place: '' };
     const area = screen.getDisplayMatching(state.bounds).workArea;
     const visible = x < area.x + area.width && x + width > area.x && y >= area.y - 10 && y < area.y + area.height;
     return {
       bounds: visible ? { x, y, width: Math.min(width, area.width), height: Math.min(height, area.height) } : initial,
       maximized: state.maximized === true,
+      place: isPlace(state.place) ? state.place : '',
     };
   } catch {
-    // Never written, or not readable: the window opens as the first one did.
-    return { bounds: initial, maximized: false };
+    // The file does not exist or cannot be read: the window opens with its default position.
+    return { bounds: initial, maximized: false, place: '' };
   }
 }
 
-/** Writes down where the window is when it closes. */
+/** The hash of an address; empty for a window that never loaded its page. */
+const hashOf = (address: string): string => (URL.canParse(address) ? new URL(address).hash : '');
+
+/** Saves the position and the place of the window when it closes. */
 export function rememberState(window: BrowserWindow): void {
   window.on('close', () => {
-    const state: WindowState = { bounds: window.getNormalBounds(), maximized: window.isMaximized() };
+    const state: WindowState = {
+      bounds: window.getNormalBounds(),
+      maximized: window.isMaximized(),
+      place: hashOf(window.webContents.getURL()),
+    };
     try {
-      writeFileSync(file(), JSON.stringify(state));
+      replaceFile(file(), JSON.stringify(state));
     } catch (error) {
-      console.error(`The window's place was not remembered: ${(error as Error).message}`);
+      say(line`Cannot save the position of the window: ${(error as Error).message}`);
     }
   });
 }

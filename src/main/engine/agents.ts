@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
-/** How an agent's process is known by its command line, by the name of the format that it writes. */
-const commandOf = (format: string): RegExp => new RegExp(`(^|[/\\\\\\s\\0])${format.replace(/(-code)?-v\d+$/, '')}\\b`);
+/** Matches the command line of the agent that writes a format. */
+const commandOf = (format: string): RegExp => new RegExp(`(^|[/\\\\\\s\\0])${format.replace(/(-code|-cli)?-v\d+$/, '')}\\b`);
 
 /**
- * Whether an agent that writes the format is at work in the directory: one of this person's processes has it as its working
- * directory. Undefined where the system does not tell of processes (only Linux does, under /proc).
+ * Whether an agent that writes the format is running in the directory: a process of this user has it as its working directory.
+ * Undefined on systems other than Linux, which have no /proc.
  */
 export function agentIsRunning(format: string, cwd: string): boolean | undefined {
   const command = commandOf(format);
@@ -16,7 +16,7 @@ export function agentIsRunning(format: string, cwd: string): boolean | undefined
   }
 }
 
-/** Of a process that ended meanwhile, or of another person, nothing is known. */
+/** The working directory of a process; undefined if the process has ended or belongs to another user. */
 function cwdOf(id: string): string | undefined {
   try {
     return readlinkSync(`/proc/${id}/cwd`);

@@ -1,9 +1,10 @@
 import { type MessagePort, parentPort as workerParent } from 'node:worker_threads';
 import type { MessagePortMain } from 'electron';
 import type { FromEngine, ToEngine } from '../launch/index.js';
+import { say } from '../terminal/index.js';
 import { engineBehind } from './serve.js';
 
-/** The engine's entry: finds out who started it and answers there. */
+/** The entry of the engine: finds its parent (utility process, Node process or worker) and answers it. */
 interface UtilityParent {
   on(event: 'message', listener: (event: { data: ToEngine; ports: MessagePortMain[] }) => void): void;
   postMessage(message: FromEngine): void;
@@ -30,12 +31,12 @@ if (utilityParent) {
     () => process.connected && process.disconnect(),
   );
   process.on('message', (message) => answer(message as ToEngine));
-  // The shell is gone: nobody will ask again.
+  // The shell has ended, so no more calls will come.
   process.on('disconnect', () => {
     answer({ kind: 'stop' });
     process.exit(0);
   });
 } else {
-  console.error('The engine is started by the app or the web host, not by hand.');
+  say('The app or the web host starts the engine. It cannot run by itself.');
   process.exitCode = 2;
 }

@@ -1,4 +1,4 @@
-// engine: the process that holds the projects and answers the contract. It runs as Electron's utility process,
-// as a plain Node process beside Electron, or as a worker of the web host; never on a thread that draws or listens.
-// This door loads the engine into the process that comes through it: the command line does, hosts use `launch`.
+// engine: the process that opens projects and answers the contract. It runs as Electron's utility process, as a Node process
+// next to Electron, or as a worker of the web host; never on the thread of a window or a server.
+// Importing this file loads the engine into the process, which only the command line does. Hosts use `launch`.
 export { startEngine } from './start.js';

@@ -1,27 +1,13 @@
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
-import type { SupportedMessagePort } from '@orpc/client/message-port';
-import { RPCHandler } from '@orpc/server/message-port';
-import { createSession, type Engine, type EngineOptions } from '../../core/project/index.js';
-import { router } from '../../core/router.js';
+import type { Engine, EngineOptions } from '../../core/project/index.js';
 import type { FromEngine, ToEngine } from '../launch/index.js';
+import { type Port, serveConnection } from './connection.js';
 import { startEngine } from './start.js';
 import { vaultOver } from './vault.js';
 
-/** A port as each carrier has its own: Electron's, Node's, the browser's. */
-type Port = SupportedMessagePort & { start?: () => void; close?: () => void };
-
-const handler = new RPCHandler(router);
-
-/** One connection: a session of its own on the engine, for as long as the port is open. */
-function serve(engine: Engine, port: Port): void {
-  const session = createSession(engine);
-  handler.upgrade(port, { context: { session } });
-  port.start?.();
-}
-
 /**
- * Answers a host's messages with an engine. `say` carries messages back; `ended` is called once when the engine has
- * closed its projects and the process may end.
+ * Answers the messages of a host. `say` sends messages back. `ended` is called once, when the engine has closed its projects and the
+ * process may end.
  */
 export function engineBehind(say: (message: FromEngine) => void, ended: () => void): (message: ToEngine, port?: Port) => void {
   let engine: Engine | undefined;
@@ -29,7 +15,7 @@ export function engineBehind(say: (message: FromEngine) => void, ended: () => vo
   const relayed = new Map<number, MessagePort>();
   const keys = vaultOver(say);
 
-  /** A connection whose frames come as messages: given a port here, so that it is served like every other. */
+  /** Makes a port for a connection whose frames come as messages, so that it is served like every other. */
   function relay(connection: number): Port {
     const { port1, port2 } = new MessageChannel();
     relayed.set(connection, port2);
@@ -60,7 +46,7 @@ export function engineBehind(say: (message: FromEngine) => void, ended: () => vo
         keys.answer(message);
         return;
       case 'connect':
-        if (engine) serve(engine, port ?? relay(message.connection));
+        if (engine) serveConnection(engine, port ?? relay(message.connection), message.caller);
         return;
       case 'frame':
         relayed.get(message.connection)?.postMessage(message.frame);

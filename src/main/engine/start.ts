@@ -1,20 +1,25 @@
-import { createEngine, type Engine, type EngineOptions } from '../../core/project/index.js';
-import { openAccounts, type Vault } from '../providers/index.js';
+import { hostname } from 'node:os';
+import { createEngine, type Engine, type EngineOptions, type Vault } from '../../core/project/index.js';
+import { openAccounts } from '../providers/index.js';
 import { agentIsRunning } from './agents.js';
+import { openTerminal } from './terminal.js';
 
 /**
- * The engine of this process, with the providers that its environment opens and a person set up. They are made here, not
- * handed over: keys stay in the process that asks with them.
+ * Starts the engine in this process, with the providers of its environment and of the settings. Providers are created here so that keys
+ * stay in the process that uses them.
  */
 export function startEngine(options: EngineOptions, vault?: Vault): Engine {
   const accounts = openAccounts({ dataDir: options.dataDir, env: process.env, vault });
   return createEngine({
+    machine: hostname(),
     ...options,
     accounts,
-    // Asked for anew each time: a person may have set one up since.
+    vault,
+    // Read each time, because a person may have added one in the meantime.
     get providers() {
       return accounts.providers();
     },
     isRunning: agentIsRunning,
+    openTerminal: (cwd, command) => openTerminal(cwd, command),
   });
 }

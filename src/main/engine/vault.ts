@@ -1,8 +1,8 @@
 import { ORPCError } from '@orpc/server';
+import type { Vault } from '../../core/project/index.js';
 import type { FromEngine, ToEngine } from '../launch/index.js';
-import type { Vault } from '../providers/index.js';
 
-/** The keeper of secrets that the host has, over messages: nothing of it is here but questions that wait. */
+/** The host's vault, called over messages. */
 export function vaultOver(say: (message: FromEngine) => void): { readonly vault: Vault; readonly answer: (message: ToEngine) => void } {
   const waiting = new Map<number, PromiseWithResolvers<string>>();
   let number = 0;
@@ -19,7 +19,8 @@ export function vaultOver(say: (message: FromEngine) => void): { readonly vault:
       const answer = waiting.get(message.number);
       waiting.delete(message.number);
       if (message.text !== undefined) answer?.resolve(message.text);
-      else answer?.reject(new ORPCError('UNAVAILABLE', { message: message.problem ?? 'the operating system keeps no secrets here', status: 503 }));
+      else
+        answer?.reject(new ORPCError('UNAVAILABLE', { message: message.problem ?? 'The operating system cannot store secrets here.', status: 503 }));
     },
   };
 }

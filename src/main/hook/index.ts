@@ -1,4 +1,4 @@
-// hook: what an agent runs at its own events: it checkpoints the transcript that the event names, and nothing else.
-// It is small on purpose: an agent waits for it at every turn, so that it loads the store and the readers of transcripts alone.
-// Whatever goes wrong, the agent goes on: nothing on standard output, exit code 0 (test/spec/capture.md, L8).
+// hook: the command that an agent runs at its own events. It checkpoints the transcript that the event names and does nothing else.
+// It is small, because the agent waits for it at every turn: it loads only the store and the readers of transcripts.
+// An error never stops the agent: it prints nothing on standard output and exits with code 0 (test/spec/capture.md, L8).
 export { runHook } from './run.js';

@@ -1,73 +1,99 @@
-import { appendFileSync, mkdirSync, readFileSync, renameSync, statSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { appendFileSync, renameSync, statSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { checkpointAt, type HookEvent, hasArrived, historiesIn, openForHook, readHookEvent } from '../../core/project/index.js';
-import { agentRootsOf, dataDirOf, findProject } from '../launch/index.js';
+import { makeFolders } from '../../core/files/index.js';
+import { checkpointAt, claimBackup, type HookEvent, hasArrived, historiesIn, openForHook, readHookEvent } from '../../core/project/index.js';
+import { openTrustedProjects } from '../../core/trust/index.js';
+import { agentRootsOf, dataDirOf, findProject, readStandardInput } from '../launch/index.js';
+import { escapeLine, line, say } from '../terminal/index.js';
 
-/** An agent's answer comes into its file a moment after the event that tells of it; for longer, the agent is not held up. */
+/** An agent writes its answer to the file shortly after the event. The hook waits at most this long. */
 const waitMs = 1_000;
 const lookMs = 15;
 
 /**
- * Answers one event of an agent: its JSON is on standard input. `words` are those behind `stemma hook`: `--project DIR`, as for `capture`.
- * Never throws and never says anything on standard output.
+ * Handles one event of an agent, which comes as JSON on standard input. `words` are the arguments of `stemma hook`: `--project DIR`.
+ * Never throws and never prints to standard output.
  */
 export async function runHook(words: readonly string[]): Promise<void> {
   const problem = (text: string): void => {
-    process.stderr.write(`stemma hook: ${text}\n`);
+    say(line`stemma hook: ${text}`);
     keep(text);
   };
   try {
-    const { project, unknown } = optionsIn(words);
-    if (unknown.length > 0) problem(`it does not know ${unknown.join(' ')}`);
-    const event = readHookEvent(readFileSync(0, 'utf8'), agentRootsOf());
+    const { project, signed, unknown } = optionsIn(words);
+    if (unknown.length > 0) problem(`unknown arguments: ${unknown.join(' ')}`);
+    const event = readHookEvent(await readStandardInput(), agentRootsOf());
     if (typeof event === 'string') problem(event);
-    else if (event) await checkpoint(event, project, problem);
+    else if (event) await checkpoint(event, project, signed, problem);
   } catch (error) {
     problem(error instanceof Error ? error.message : String(error));
   }
 }
 
-async function checkpoint(event: HookEvent, named: string | undefined, problem: (text: string) => void): Promise<void> {
-  const dir = findProject(named);
-  const folder = openForHook(dir === undefined ? historiesIn(dataDirOf()) : { dir }, Date.now);
+async function checkpoint(event: HookEvent, named: string | undefined, signed: Signed, problem: (text: string) => void): Promise<void> {
+  const chosen = findProject(named);
+  const target = chosen ? { dir: chosen.dir } : historiesIn(dataDirOf());
+  const folder = openForHook(target, Date.now, openTrustedProjects(dataDirOf()), hostname());
+  if (chosen?.isFound) keep(`${event.event}: recording into ${folder.dir}, the nearest project of ${process.cwd()}`);
   try {
     await arrival(event);
-    for (const { path, line, reason } of checkpointAt(folder, event).skipped) problem(`${event.event}: ${path}:${line}: ${reason}`);
+    for (const { path, line, reason } of checkpointAt(folder, event, signed).skipped) problem(`${event.event}: ${path}:${line}: ${reason}`);
   } finally {
     folder.close();
   }
+  if (claimBackup(folder, Date.now)) backUpDetached(folder.dir);
 }
 
-/** Until the answer that the event tells of is in its file, or has not come in time: then the next event brings it. */
-async function arrival({ path, awaited }: HookEvent): Promise<void> {
+/** Makes the daily backup in a process of its own, which the agent does not wait for. */
+function backUpDetached(dir: string): void {
+  const [node, script = ''] = process.argv as [string, string?];
+  spawn(node, [script, 'backup', '--now', '--project', dir], { cwd: dir, detached: true, stdio: 'ignore', windowsHide: true })
+    .on('error', (error) => keep(`backup of ${dir}: ${error.message}`))
+    .unref();
+}
+
+/** Waits until the answer is in its file. If it does not come in time, the next event brings it. */
+async function arrival({ awaited, ...file }: HookEvent): Promise<void> {
   if (awaited === undefined) return;
   const until = performance.now() + waitMs;
-  while (!hasArrived(path, awaited) && performance.now() < until) await setTimeout(lookMs);
+  while (!hasArrived(file, awaited) && performance.now() < until) await setTimeout(lookMs);
 }
 
-function optionsIn(words: readonly string[]): { readonly project: string | undefined; readonly unknown: readonly string[] } {
-  let project: string | undefined;
+/** Who works, on which ticket and machine, as the command line of the hook says. */
+interface Signed {
+  readonly principal?: string;
+  readonly ticketId?: string;
+  readonly machine?: string;
+}
+
+const options = { '--project': 'project', '-p': 'project', '--principal': 'principal', '--ticket': 'ticketId', '--machine': 'machine' } as const;
+
+function optionsIn(words: readonly string[]): { readonly project: string | undefined; readonly signed: Signed; readonly unknown: readonly string[] } {
+  const given: { [Name in (typeof options)[keyof typeof options]]?: string } = {};
   const unknown: string[] = [];
   for (let at = 0; at < words.length; at++) {
-    const word = words[at] as string;
-    if (word === '--project' || word === '-p') project = words[++at];
-    else if (word.startsWith('--project=')) project = word.slice('--project='.length);
-    else unknown.push(word);
+    const [option = '', ...value] = (words[at] as string).split('=');
+    const name = Object.hasOwn(options, option) ? options[option as keyof typeof options] : undefined;
+    if (name === undefined) unknown.push(words[at] as string);
+    else given[name] = value.length ? value.join('=') : words[++at];
   }
-  return { project, unknown };
+  const { project, ...signed } = given;
+  return { project, signed, unknown };
 }
 
 const logLimit = 256 * 1024;
 
-/** Into the log in Stemma's own folder: agents show nobody what their hooks say. One that is full becomes the older one. */
+/** Appends to the log in Stemma's folder, because agents do not show the output of their hooks. A full log is rotated. */
 function keep(text: string): void {
   try {
     const log = join(dataDirOf(), 'hook.log');
-    mkdirSync(dataDirOf(), { recursive: true });
+    makeFolders(dataDirOf());
     if ((statSync(log, { throwIfNoEntry: false })?.size ?? 0) > logLimit) renameSync(log, `${log}.old`);
-    appendFileSync(log, `${new Date().toISOString()} ${text.replaceAll('\n', ' ')}\n`, { mode: 0o600 });
+    appendFileSync(log, `${new Date().toISOString()} ${escapeLine(text)}\n`, { mode: 0o600 });
   } catch {
-    // Where even that cannot be written, standard error has it.
+    // If the log cannot be written, the problem is on standard error.
   }
 }

@@ -1,8 +1,10 @@
-// launch: how an engine is started and reached: its places on this machine, the words between it and its host, a worker.
-// Hosts import this and never the engine itself: the shell's own Node may be too old to load it, and a thread that
-// draws or listens has no business with a database.
-export type { EngineOptions } from '../../core/project/index.js';
+// launch: starts and reaches an engine: paths on this machine, the messages between engine and host, a worker.
+// Hosts import this and never the engine: the shell's Node may be too old to load it, and a database must not block the
+// thread of a window or a server.
+export type { Caller, EngineOptions } from '../../core/project/index.js';
+export { readStandardInput } from './input.js';
 export * from './places.js';
-export { findProject } from './projects.js';
-export type { ContractClient, FromEngine, ToEngine } from './protocol.js';
+export { type ChosenProject, findProject, type ProjectSearch, searchedFolders } from './projects.js';
+export { type ContractClient, type FromEngine, maxFrameBytes, type ToEngine } from './protocol.js';
+export { endBySignal, onEndSignal, type SignalWatch } from './signals.js';
 export { startWorker, type WorkerEngine } from './worker.js';

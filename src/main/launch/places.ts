@@ -5,13 +5,13 @@ import type { AgentRoot, EngineOptions } from '../../core/project/index.js';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The root of what was built: the folder that holds `out/` and `resources/`, in a checkout and inside a package alike. */
+/** The folder that contains `out/` and `resources/`, in a checkout and in a package. */
 const root = resolve(import.meta.dirname, '..', '..');
 
-/** A file that the build made, by its place under `out/`. */
+/** A file of the build, by its path below `out/`. */
 export const built = (...parts: string[]): string => join(root, 'out', ...parts);
 
-/** Where Stemma keeps what is no project of its own: `$STEMMA_HOME`, else where the platform keeps applications' data. */
+/** Stemma's own folder, for everything outside of projects: `$STEMMA_HOME`, or the platform's folder for application data. */
 export function dataDirOf(env: Environment = process.env, platform: string = process.platform, home: string = homedir()): string {
   if (env.STEMMA_HOME) return resolve(env.STEMMA_HOME);
   if (platform === 'darwin') return join(home, 'Library', 'Application Support', 'Stemma');
@@ -19,27 +19,36 @@ export function dataDirOf(env: Environment = process.env, platform: string = pro
   return join(env.XDG_DATA_HOME || join(home, '.local', 'share'), 'stemma');
 }
 
-/** Each agent's own folder: the one that its variable in the environment names, and the one in the home folder. */
+/** The folders of each agent: the one that its environment variable names, and the one in the home folder. */
 const agentFolders: Readonly<Record<Runtime, (env: Environment, home: string) => readonly (string | undefined)[]>> = {
   'claude-code': (env, home) => [env.CLAUDE_CONFIG_DIR, join(home, '.claude')],
   codex: (env, home) => [env.CODEX_HOME, join(home, '.codex')],
   gemini: (env, home) => [env.GEMINI_CLI_HOME && join(env.GEMINI_CLI_HOME, '.gemini'), join(home, '.gemini')],
   opencode: (env, home) => [env.XDG_DATA_HOME && join(env.XDG_DATA_HOME, 'opencode'), join(home, '.local', 'share', 'opencode')],
+  copilot: (env, home) => [env.COPILOT_HOME, join(home, '.copilot')],
+  qwen: (env, home) => [env.QWEN_HOME, env.QWEN_RUNTIME_DIR, join(home, '.qwen')],
   pi: (env, home) => [env.PI_CODING_AGENT_DIR, join(home, '.pi', 'agent')],
 };
 
-/** Where agents keep their histories on this machine, whether they are installed or not. */
+/** The folders where agents store their histories on this machine, installed or not. */
 export function agentRootsOf(env: Environment = process.env, home: string = homedir()): AgentRoot[] {
   return Object.entries(agentFolders).flatMap(([agent, folders]) =>
     [...new Set(folders(env, home).flatMap((folder) => (folder ? [resolve(folder)] : [])))].map((root) => ({ agent: agent as Runtime, root })),
   );
 }
 
+/**
+ * The Node that runs the engine in place of Electron's utility process, from `STEMMA_ENGINE_NODE`. A package ignores the variable:
+ * otherwise anything that sets a variable for a person's session could run a program with the rights of the app.
+ */
+export const engineNode = (isPackaged: boolean, env: Environment = process.env): string | undefined =>
+  isPackaged ? undefined : env.STEMMA_ENGINE_NODE || undefined;
+
 const isProject = (path: string): boolean => path.endsWith('.stemma');
 
 /**
- * What the engine needs to know of this machine. `paths` are what a person named on the command line, as seen from
- * `cwd`: the first project folder among them is opened, everything else is offered for import.
+ * What the engine needs to know about this machine. `paths` come from the command line, relative to `cwd`: the first project folder is
+ * opened, everything else is offered for import.
  */
 export function engineOptions(paths: readonly string[] = [], cwd: string = process.cwd(), env: Environment = process.env): EngineOptions {
   const named = paths.map((path) => resolve(cwd, path));
@@ -47,7 +56,7 @@ export function engineOptions(paths: readonly string[] = [], cwd: string = proce
     dataDir: dataDirOf(env),
     agentRoots: agentRootsOf(env),
     sampleDir: join(root, 'resources', 'sample'),
-    planner: built('engine', 'planner.js'),
+    worker: built('engine', 'work.js'),
     startup: { paths: named.filter((path) => !isProject(path)), project: named.find(isProject) ?? null },
     platform: process.platform,
   };

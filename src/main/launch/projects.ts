@@ -1,30 +1,93 @@
-import { existsSync, readdirSync, statSync } from 'node:fs';
+import { readdirSync, realpathSync, statSync } from 'node:fs';
+import { homedir, tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
+import { badRequest } from '../../core/base/index.js';
+import { openTrustedProjects, projectIdIn, untrusted } from '../../core/trust/index.js';
+import { dataDirOf } from './places.js';
+
+/** How the project of a command was chosen. */
+export interface ChosenProject {
+  readonly dir: string;
+  /** False if a person named it, with `--project` or `STEMMA_PROJECT`. True if it lies in or above the working folder. */
+  readonly isFound: boolean;
+}
+
+export interface ProjectSearch {
+  readonly cwd?: string;
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  readonly home?: string;
+  readonly temporary?: readonly string[];
+  /** The person trusts the project with this very command. */
+  readonly trusts?: boolean | undefined;
+}
 
 /**
- * The project that a command works on (decisions, rule 44): the one named, else `STEMMA_PROJECT`, else the nearest
- * `*.stemma` folder at or above the working directory, else undefined.
+ * The project that a command works on: the named one, else the one that `STEMMA_PROJECT` names, else the only `*.stemma` in the working
+ * folder or in the nearest folder above it that has one. Undefined if no project is found.
+ * @throws BAD_REQUEST if the nearest folder has several; UNAUTHORIZED if nobody trusts its only one here.
  */
-export function findProject(named: string | undefined, cwd = process.cwd(), env = process.env): string | undefined {
-  if (named) return resolve(cwd, named);
-  if (env.STEMMA_PROJECT) return resolve(cwd, env.STEMMA_PROJECT);
-  for (let dir = resolve(cwd); ; dir = dirname(dir)) {
-    if (dir.endsWith('.stemma') && existsSync(join(dir, 'project.json'))) return dir;
-    const found = projectsIn(dir)[0];
-    if (found) return found;
-    if (dirname(dir) === dir) return undefined;
+export function findProject(named: string | undefined, search: ProjectSearch = {}): ChosenProject | undefined {
+  const { cwd = process.cwd(), env = process.env, trusts = false } = search;
+  const name = named || env.STEMMA_PROJECT;
+  if (name) return { dir: resolve(cwd, name), isFound: false };
+  const [dir, ...others] = nearestProjects(search);
+  if (dir === undefined) return undefined;
+  if (others.length > 0)
+    throw badRequest(
+      'project',
+      `Several projects are in ${dirname(dir)}. Name one with --project or STEMMA_PROJECT: ${[dir, ...others].join(', ')}`,
+      {
+        candidates: [dir, ...others],
+      },
+    );
+  if (!trusts && !openTrustedProjects(dataDirOf(env)).has(projectIdIn(dir) ?? '', dir)) throw untrusted(dir, 'Did not choose the nearest project');
+  return { dir, isFound: true };
+}
+
+/** The projects in the nearest folder that has any. */
+function nearestProjects({ cwd = process.cwd(), home = homedir(), temporary = [tmpdir(), '/tmp', '/var/tmp'] }: ProjectSearch): string[] {
+  for (const folder of searchedFolders(resolve(cwd), home, temporary)) {
+    if (isProject(folder)) return [folder];
+    const found = projectsIn(folder);
+    if (found.length > 0) return found;
+  }
+  return [];
+}
+
+/**
+ * The working folder and the folders above it, up to the home folder, or to the root of the file system if the working folder is not
+ * inside of the home folder. Folders for temporary files above it are left out: everybody writes there.
+ */
+export function searchedFolders(cwd: string, home: string, temporary: readonly string[]): string[] {
+  const end = realPathOf(home);
+  const left = new Set(temporary.map(realPathOf));
+  const folders: string[] = [];
+  for (let folder = resolve(cwd); ; folder = dirname(folder)) {
+    const place = realPathOf(folder);
+    if (folders.length === 0 || !left.has(place)) folders.push(folder);
+    if (place === end || dirname(folder) === folder) return folders;
   }
 }
 
-function projectsIn(dir: string): string[] {
+function realPathOf(path: string): string {
   try {
-    return readdirSync(dir)
-      .filter((name) => name.endsWith('.stemma'))
-      .sort()
-      .map((name) => join(dir, name))
-      .filter((path) => statSync(path, { throwIfNoEntry: false })?.isDirectory());
+    return realpathSync(path);
   } catch {
-    // A folder that may not be listed holds no project for us.
+    return resolve(path);
+  }
+}
+
+const isProject = (path: string): boolean =>
+  path.endsWith('.stemma') && ['project.json', 'stemma.db'].some((name) => statSync(join(path, name), { throwIfNoEntry: false }) !== undefined);
+
+function projectsIn(folder: string): string[] {
+  try {
+    return readdirSync(folder)
+      .sort()
+      .map((name) => join(folder, name))
+      .filter(isProject);
+  } catch {
+    // A folder that may not be listed holds no project for this person.
     return [];
   }
 }

@@ -1,22 +1,21 @@
 import type { ContractRouterClient } from '@orpc/contract';
 import type { Contract } from '../../core/contract/index.js';
-import type { EngineOptions } from '../../core/project/index.js';
+import type { Caller, EngineOptions } from '../../core/project/index.js';
 
-/** The contract as its callers see it, whatever carries the calls. */
+/** A client of the contract, over any carrier. */
 export type ContractClient = ContractRouterClient<Contract>;
 
 /**
- * What a host says to its engine, whatever carries it. `connect` comes with a port where the carrier can hand one
- * over (utility process, worker); a plain Node process cannot take ports, so there each connection has a number, and
- * its frames travel as `frame`. Frames are oRPC's own and nobody between window and engine reads them.
+ * A message from a host to its engine. `connect` comes with a port if the engine can receive one (utility process, worker). A Node
+ * process cannot, so each connection has a number and its frames travel as `frame`. Only oRPC reads the frames.
  */
 export type ToEngine =
   /** `keepsKeys`: the host answers `vault` messages. */
   | { kind: 'start'; options: EngineOptions; keepsKeys?: true }
   | { kind: 'vault'; number: number; text?: string; problem?: string }
-  /** What connections from now on are told that they were started with. */
+  /** The start parameters for connections from now on. */
   | { kind: 'startup'; startup: EngineOptions['startup'] }
-  | { kind: 'connect'; connection: number }
+  | { kind: 'connect'; connection: number; caller: Caller }
   | { kind: 'frame'; connection: number; frame: Frame }
   | { kind: 'close'; connection: number }
   | { kind: 'stop' };
@@ -24,9 +23,16 @@ export type ToEngine =
 export type FromEngine =
   | { kind: 'ready' }
   | { kind: 'failed'; message: string }
-  /** A secret to be sealed or opened by the operating system, which only the host can ask. */
+  /** A secret to seal or open. Only the host can ask the operating system. */
   | { kind: 'vault'; number: number; act: 'seal' | 'unseal'; text: string }
   | { kind: 'frame'; connection: number; frame: Frame }
   | { kind: 'close'; connection: number };
 
+/** A frame of oRPC. */
 export type Frame = string | Uint8Array;
+
+/**
+ * The largest frame that an engine reads. Parsing blocks the engine for all windows, so the limit also bounds how long one
+ * window can hold up the others.
+ */
+export const maxFrameBytes = 64 * 1024 * 1024;

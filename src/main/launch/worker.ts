@@ -1,18 +1,18 @@
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
-import type { EngineOptions } from '../../core/project/index.js';
+import type { Caller, EngineOptions } from '../../core/project/index.js';
 import { built } from './places.js';
 import type { FromEngine, ToEngine } from './protocol.js';
 
-/** An engine on a thread of its own. `connect` opens one more connection; it lives as long as its port. */
+/** An engine on its own thread. `connect` opens a connection that lives as long as its port. */
 export interface WorkerEngine {
-  connect(): MessagePort;
-  /** Resolves when the thread has ended, with the reason where it ended by itself. */
+  connect(caller: Caller): MessagePort;
+  /** Resolves when the thread has ended, with the error if it ended by itself. */
   ended: Promise<Error | undefined>;
-  /** Closes the projects, then the thread. */
+  /** Closes the projects and ends the thread. */
   close(): Promise<void>;
 }
 
-/** Starts an engine as a worker thread of this process. Rejects where the engine cannot start. */
+/** Starts an engine on a worker thread. Rejects if the engine cannot start. */
 export async function startWorker(options: EngineOptions): Promise<WorkerEngine> {
   const worker = new Worker(built('engine', 'engine.js'), { name: 'stemma-engine' });
   const say = (message: ToEngine, port?: MessagePort): void => worker.postMessage({ message, port }, port ? [port] : []);
@@ -34,9 +34,9 @@ export async function startWorker(options: EngineOptions): Promise<WorkerEngine>
   let connections = 0;
   return {
     ended,
-    connect() {
+    connect(caller) {
       const { port1, port2 } = new MessageChannel();
-      say({ kind: 'connect', connection: ++connections }, port2);
+      say({ kind: 'connect', connection: ++connections, caller }, port2);
       return port1;
     },
     async close() {

@@ -2,13 +2,13 @@ import { z } from 'zod';
 import { contract } from '../../core/contract/index.js';
 import type { ContractClient } from '../launch/index.js';
 
-/** A tool of an agent: its name, what it says of itself, the JSON Schema of what it takes, and the procedure behind it. */
+/** A tool for an agent: its name, description and input schema, and the procedure behind it. */
 export interface AgentTool {
   name: string;
   description: string;
   readOnly: boolean;
   inputSchema: { type: 'object'; [word: string]: unknown };
-  /** The contract checks the input: whatever came is handed on. */
+  /** Calls the procedure. The contract checks the input. */
   call(client: ContractClient, input: Record<string, unknown>): Promise<unknown>;
 }
 
@@ -34,111 +34,107 @@ const { context, search, ticket } = contract;
 const inputOf = <Schema>(procedure: { '~orpc': { inputSchema?: Schema } }): NonNullable<Schema> =>
   procedure['~orpc'].inputSchema as NonNullable<Schema>;
 
-/** What an agent gets that named no limit: a whole history would fill its window at one call. */
-const ticketsUnasked = 50;
-const entriesUnasked = 50;
-const tokensUnasked = 10_000;
+/** Default limits, because a whole history would fill the agent's context window in one call. */
+const defaultTickets = 50;
+const defaultEntries = 50;
+const defaultTokens = 10_000;
 
 export const tools: readonly AgentTool[] = [
   tool(
     'checkpoint',
     'writes',
-    'Keeps a moment of understanding as a commit: `text` in the named format (claude-code-v1, markdown, …) after `parent`, or null for a new chain. `principal` is whose understanding it is; `checkpoint` is explicit when you decide it.',
+    'Stores a moment of understanding as a commit: `text` in a format (claude-code-v1, markdown, …) after `parent`, or null for a new chain. `principal` is whose understanding it is. `checkpoint` is `explicit` if you decided to store it.',
     inputOf(context.checkpoint),
     (client, input) => client.context.checkpoint(input),
   ),
   tool(
     'search',
     'reads',
-    'Finds entries of all histories, your own and those of colleagues, that hold all the words. Each hit names its commit and entry.',
+    'Finds entries in all histories, yours and those of colleagues, that contain all the words. Each hit names its commit and entry.',
     inputOf(search.query),
     (client, input) => client.search.query(input),
   ),
   tool(
     'history',
     'reads',
-    'The commits from a context back towards the root, newest first; `depth` is the most of them.',
+    'Lists the commits from a context toward the root, newest first, at most `depth`.',
     inputOf(context.history),
     (client, input) => client.context.history(input),
   ),
   tool(
     'entries',
     'reads',
-    `What a context holds, entry by entry: messages, tool calls, results. Long: read it in pages with \`offset\` and \`limit\` (${entriesUnasked} where you give none); with \`stop\` set to the id itself, only what that commit added.`,
+    `Returns the entries of a context: messages, tool calls, results. Read it in pages with \`offset\` and \`limit\` (default ${defaultEntries}). With \`stop\` set to the id itself, returns only what that commit added.`,
     inputOf(context.entries),
-    (client, input) => client.context.entries({ limit: entriesUnasked, ...input }),
+    (client, input) => client.context.entries({ limit: defaultEntries, ...input }),
   ),
   tool(
     'materialize',
     'reads',
-    `A context told as a narrative: who said what, which tools ran with what effect. \`maxTokens\` is the most that it may take, ${tokensUnasked} where you give none.`,
+    `Tells a context as a narrative: who said what, and which tools ran with what effect. It has at most \`maxTokens\` tokens (default ${defaultTokens}).`,
     inputOf(context.materialize).omit({ format: true }),
     async (client, input) => {
-      const narrative = await client.context.materialize({ maxTokens: tokensUnasked, ...input, format: 'narrative' });
+      const narrative = await client.context.materialize({ maxTokens: defaultTokens, ...input, format: 'narrative' });
       const { data } = await client.artifact.get({ ref: narrative.artifactRef });
       return { ...narrative, text: Buffer.from(data, 'base64').toString('utf8') };
     },
   ),
-  tool(
-    'resolve',
-    'reads',
-    'The context that a principal had at an instant (ISO 8601); null where there was none.',
-    inputOf(context.resolve),
-    (client, input) => client.context.resolve(input),
+  tool('resolve', 'reads', 'Returns the context that a principal had at a time (ISO 8601), or null.', inputOf(context.resolve), (client, input) =>
+    client.context.resolve(input),
   ),
   tool(
     'ticket_create',
     'writes',
-    'Makes a ticket. With `by`, the context that you had at this moment is kept with it, where none is given.',
+    'Creates a ticket. With `by` and without a context, records the context that you have at this moment.',
     inputOf(ticket.create),
     (client, input) => client.ticket.create(input),
   ),
-  tool('ticket_update', 'writes', 'Changes fields of a ticket; each change is a version that stays.', inputOf(ticket.update), (client, input) =>
+  tool('ticket_update', 'writes', 'Changes fields of a ticket. Each change is a version that stays.', inputOf(ticket.update), (client, input) =>
     client.ticket.update(input),
   ),
-  tool('ticket_get', 'reads', 'A ticket with all its versions.', inputOf(ticket.get), (client, input) => client.ticket.get(input)),
+  tool('ticket_get', 'reads', 'Returns a ticket with all its versions.', inputOf(ticket.get), (client, input) => client.ticket.get(input)),
   tool(
     'ticket_list',
     'reads',
-    `Tickets by status, type or parent, each whole, in the order of their making (${ticketsUnasked} where you give no \`limit\`); \`ready\` ones wait for no other.`,
+    `Lists whole tickets by status, type or parent, in order of creation (default \`limit\` ${defaultTickets}). \`ready\` tickets are open and have no open dependencies.`,
     inputOf(ticket.list),
-    (client, input) => client.ticket.list({ limit: ticketsUnasked, ...input }),
+    (client, input) => client.ticket.list({ limit: defaultTickets, ...input }),
   ),
   tool(
     'ticket_overview',
     'reads',
-    `Tickets in short, those changed last first, by what they are and the words they have (${ticketsUnasked} where you give no \`limit\`); \`counts\` by status.`,
+    `Lists tickets in short form, most recently changed first, by their fields and their words (default \`limit\` ${defaultTickets}), with \`counts\` by status.`,
     inputOf(ticket.overview),
-    (client, input) => client.ticket.overview({ limit: ticketsUnasked, ...input }),
+    (client, input) => client.ticket.overview({ limit: defaultTickets, ...input }),
   ),
   tool(
     'ticket_transition',
     'writes',
-    'Moves a ticket to another status; a move to in_progress needs an assignee.',
+    'Moves a ticket to another status. A move to in_progress needs an assignee.',
     inputOf(ticket.transition),
     (client, input) => client.ticket.transition(input),
   ),
-  tool('ticket_verdict', 'writes', "A reviewer's verdict on a ticket that is in review.", inputOf(ticket.verdict), (client, input) =>
+  tool('ticket_verdict', 'writes', "Records a reviewer's verdict on a ticket in review.", inputOf(ticket.verdict), (client, input) =>
     client.ticket.verdict(input),
   ),
   tool(
     'ticket_discuss',
     'writes',
-    "Says something in a ticket's thread, which goes on from the context that the ticket was written with.",
+    "Adds a message to a ticket's thread, which starts from the context in which the ticket was written.",
     inputOf(ticket.discuss),
     (client, input) => client.ticket.discuss(input),
   ),
   tool(
     'ticket_thread',
     'reads',
-    "A ticket's discussion, message by message, and the context that it goes on from.",
+    "Returns a ticket's discussion, message by message, and the context that it starts from.",
     inputOf(ticket.thread),
     (client, input) => client.ticket.thread(input),
   ),
   tool(
     'ticket_answer',
     'writes',
-    "Has the last message of a ticket's thread answered by a provider, as whoever understood the ticket then; `recorded` answers what was asked before.",
+    "Has a provider answer the last message of a ticket's thread, from the context of the ticket. `recorded` answers only recorded questions.",
     inputOf(ticket.answer),
     async (client, input) => {
       const reply = await client.ticket.answer(input);
@@ -153,28 +149,28 @@ export const tools: readonly AgentTool[] = [
   tool(
     'ticket_start_from',
     'reads',
-    'From which context somebody should start on a ticket: yours, where `who` is you. Null is a fresh start; `choices` names the others.',
+    'Returns the context from which somebody should start on a ticket. Set `who` to yourself for your own. Null is a fresh start; `choices` names the alternatives.',
     inputOf(ticket.startFrom),
     (client, input) => client.ticket.startFrom(input),
   ),
   tool(
     'ticket_events',
     'reads',
-    `Who was asked to start what, from which context, by moves and questions, oldest first (${ticketsUnasked} where you give no \`limit\`). Nothing runs by itself: take what is yours.`,
+    `Lists requested starts: who should start what, from which context, oldest first (default \`limit\` ${defaultTickets}). Nothing runs by itself: acknowledge what you start.`,
     inputOf(ticket.events),
-    (client, input) => client.ticket.events({ limit: ticketsUnasked, ...input }),
+    (client, input) => client.ticket.events({ limit: defaultTickets, ...input }),
   ),
   tool(
     'ticket_acknowledge',
     'writes',
-    'Says that you took, did or dismissed a start that was asked for; whoever takes it first has it.',
+    'Records that you took, did or dismissed a requested start. The first to take it has it.',
     inputOf(ticket.acknowledge),
     (client, input) => client.ticket.acknowledge(input),
   ),
   tool(
     'ticket_import',
     'writes',
-    "Makes tickets of GitHub's JSON of issues and reviews, or of a Markdown task list; what was brought in before stays as it is.",
+    "Imports tickets from GitHub's JSON of issues and reviews, or from a Markdown task list. Known tickets stay as they are.",
     inputOf(ticket.import),
     (client, input) => client.ticket.import(input),
   ),

@@ -1,21 +1,16 @@
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ORPCError } from '@orpc/server';
-import type { Accounts, ModelProvider, NewAccount, ProviderAccount } from '../../core/project/index.js';
+import { makeFolders, replaceFile } from '../../core/files/index.js';
+import type { Accounts, ModelProvider, NewAccount, ProviderAccount, Vault } from '../../core/project/index.js';
 import { anthropicProvider } from './anthropic.js';
 import { found } from './found.js';
 import { geminiProvider } from './gemini.js';
 import { openaiProvider } from './openai.js';
 import { responsesProvider } from './responses.js';
 
-/** Secrets that the operating system keeps: what is sealed can be read again by this person on this machine alone. */
-export interface Vault {
-  seal(text: string): Promise<string>;
-  unseal(sealed: string): Promise<string>;
-}
-
-/** A provider as it is written down: its key only as the operating system has sealed it. */
-interface Written {
+/** A stored provider. Its key is sealed by the operating system. */
+interface StoredAccount {
   readonly id: string;
   readonly title: string;
   readonly wire: NewAccount['wire'];
@@ -24,27 +19,26 @@ interface Written {
 }
 
 interface Options {
-  /** Stemma's own folder: accounts are this machine's, never a project's. */
+  /** Stemma's own folder. Accounts belong to this machine, never to a project. */
   readonly dataDir: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Missing where the host has none: then keys come from the environment alone. */
+  /** Undefined if the host has none: then keys come only from the environment. */
   readonly vault: Vault | undefined;
 }
 
 const noVault =
-  'Here keys come from the environment alone: set ANTHROPIC_API_KEY, GEMINI_API_KEY, or OPENAI_API_KEY (and OPENAI_BASE_URL), and start Stemma again.';
+  'Here keys come only from the environment. Set ANTHROPIC_API_KEY, GEMINI_API_KEY, or OPENAI_API_KEY (and OPENAI_BASE_URL), and restart Stemma.';
 
-/** Who answers on this machine: by the environment, by what a person set, and what is looked for by itself. */
+/** The providers of this machine: from the environment, from the settings, and local servers. */
 export function openAccounts({ dataDir, env, vault }: Options): Accounts & { readonly providers: () => readonly ModelProvider[] } {
   const file = join(dataDir, 'providers.json');
   const given = found(env);
-  const written = (): Written[] => (existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Written[]) : []);
-  // What the environment says of a provider goes before what was set once.
-  const own = (): Written[] => written().filter((one) => !given.some((other) => other.account.id === one.id));
-  const write = (accounts: readonly Written[]): void => {
-    mkdirSync(dataDir, { recursive: true });
-    writeFileSync(`${file}.new`, `${JSON.stringify(accounts, null, 2)}\n`, { mode: 0o600 });
-    renameSync(`${file}.new`, file);
+  const written = (): StoredAccount[] => (existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as StoredAccount[]) : []);
+  // The environment takes precedence over the settings.
+  const own = (): StoredAccount[] => written().filter((one) => !given.some((other) => other.account.id === one.id));
+  const write = (accounts: readonly StoredAccount[]): void => {
+    makeFolders(dataDir);
+    replaceFile(file, `${JSON.stringify(accounts, null, 2)}\n`);
   };
   return {
     providers: () => [...given.map((each) => each.provider), ...own().map((each) => providerOf(each, vault))],
@@ -55,14 +49,14 @@ export function openAccounts({ dataDir, env, vault }: Options): Accounts & { rea
     set: async ({ id, key, ...account }: NewAccount) => {
       const named = id ?? freeId(account.title, [...given.map((each) => each.account.id), ...written().map((each) => each.id)]);
       if (given.some((each) => each.account.id === named))
-        throw refused('id', `${named} is set by the environment or found by itself: it is changed there`);
+        throw refused('id', `${named} comes from the environment or is a local server. Change it there.`);
       if (key !== undefined && !vault) throw refused('key', noVault);
       const before = written().find((each) => each.id === named);
       const sealed = key !== undefined && vault ? await vault.seal(key) : before?.url === account.url ? before.sealed : undefined;
       write([...written().filter((each) => each.id !== named), { ...account, id: named, ...(sealed !== undefined && { sealed }) }]);
     },
     remove: async (id) => {
-      if (!written().some((each) => each.id === id)) throw refused('id', `no provider ${id} was set here`);
+      if (!written().some((each) => each.id === id)) throw refused('id', `The settings contain no provider ${id}.`);
       write(written().filter((each) => each.id !== id));
     },
   };
@@ -71,9 +65,9 @@ export function openAccounts({ dataDir, env, vault }: Options): Accounts & { rea
 const refused = (field: string, message: string): ORPCError<string, unknown> =>
   new ORPCError('BAD_REQUEST', { message, data: { field }, status: 400 });
 
-const accountOf = ({ sealed, ...account }: Written): ProviderAccount => ({ ...account, hasKey: sealed !== undefined, from: 'settings' });
+const accountOf = ({ sealed, ...account }: StoredAccount): ProviderAccount => ({ ...account, hasKey: sealed !== undefined, from: 'settings' });
 
-function providerOf({ id, title, wire, url, sealed }: Written, vault: Vault | undefined): ModelProvider {
+function providerOf({ id, title, wire, url, sealed }: StoredAccount, vault: Vault | undefined): ModelProvider {
   const key = async (): Promise<string | undefined> => (sealed !== undefined && vault ? await vault.unseal(sealed) : undefined);
   const server = { id, title, url };
   switch (wire) {
@@ -88,7 +82,7 @@ function providerOf({ id, title, wire, url, sealed }: Written, vault: Vault | un
   }
 }
 
-/** Why the vault does not keep anything; null where it does. */
+/** Why the vault cannot store keys, or null if it can. */
 async function problemOf(vault: Vault): Promise<string | null> {
   try {
     await vault.seal('a test');

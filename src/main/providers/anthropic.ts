@@ -5,11 +5,11 @@ interface Block {
   readonly type: string;
   readonly id?: string;
   readonly name?: string;
-  /** The arguments of a call, as they arrive: JSON in pieces. */
+  /** The arguments of a call so far: JSON in pieces. */
   json: string;
 }
 
-/** Where the Messages API is for everybody: with it, a key is all that is needed. */
+/** The public address of the Messages API, so that a key is all that a person needs. */
 export const anthropicUrl = 'https://api.anthropic.com';
 
 interface AnthropicOptions {
@@ -19,7 +19,7 @@ interface AnthropicOptions {
   readonly title?: string;
 }
 
-/** The Messages API, asked with the very body that it is given. */
+/** A provider that sends the given body to the Messages API. */
 export function anthropicProvider({ url, key, id = 'anthropic', title = 'Anthropic' }: AnthropicOptions): ModelProvider {
   const headers = async () => ({ 'x-api-key': await keyOf(key, title), 'anthropic-version': '2023-06-01' });
   const endpoint: Endpoint = { url: url.replace(/\/$/, ''), headers, name: title };
@@ -31,7 +31,7 @@ export function anthropicProvider({ url, key, id = 'anthropic', title = 'Anthrop
     async *stream({ body, headers: more }, signal) {
       const own = { ...endpoint, headers: async () => ({ ...more, ...(await headers()) }) };
       const blocks = new Map<number, Block>();
-      let isWhole = false;
+      let isComplete = false;
       for await (const incoming of events(own, '/v1/messages', { ...body, stream: true }, signal)) {
         if (incoming.kind === 'waiting') {
           yield incoming;
@@ -39,12 +39,12 @@ export function anthropicProvider({ url, key, id = 'anthropic', title = 'Anthrop
         }
         const event = incoming.value;
         if (event.type === 'error')
-          throw unavailable(endpoint, String((event.error as { message?: unknown } | undefined)?.message ?? 'it broke off with an error'));
-        if (event.type === 'message_stop') isWhole = true;
+          throw unavailable(endpoint, String((event.error as { message?: unknown } | undefined)?.message ?? 'the reply ended with an error'));
+        if (event.type === 'message_stop') isComplete = true;
         yield* countsOf(event);
         yield* piecesOf(event, blocks);
       }
-      if (!isWhole && !signal?.aborted) throw unavailable(endpoint, 'its reply ended before it was whole');
+      if (!isComplete && !signal?.aborted) throw unavailable(endpoint, 'the reply is incomplete');
     },
   };
 }
@@ -56,7 +56,7 @@ interface Counted {
   readonly cache_creation_input_tokens?: number | null;
 }
 
-/** What the provider counts: the input when it begins, the output when it ends, and why it ended. */
+/** What the provider reports: the input tokens at the start, the output tokens at the end, and why it ended. */
 function* countsOf(event: Record<string, unknown>): Generator<ReplyPiece> {
   const { usage } = (event.type === 'message_start' ? event.message : event) as { usage?: Counted };
   if (usage)

@@ -6,20 +6,20 @@ import { openaiUrl, responsesProvider } from './responses.js';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** A provider that nobody set up here: the environment opens it, or it is looked for on this machine. */
+/** A provider from the environment or on this machine. */
 interface Found {
   readonly account: ProviderAccount;
   readonly provider: ModelProvider;
 }
 
-/** Servers of models on this machine, where they listen unless told otherwise. */
+/** Local model servers at their default addresses. */
 const local = [
   { id: 'ollama', title: 'Ollama on this machine', url: 'http://127.0.0.1:11434/v1' },
   { id: 'llama.cpp', title: 'llama.cpp on this machine', url: 'http://127.0.0.1:8080/v1' },
 ] as const;
 const localTimeoutMs = 300;
 
-/** The providers that the environment opens, and the local ones, which say for themselves whether they are there. */
+/** The providers of the environment, and the local servers, whether they run or not. */
 export function found(env: Environment): Found[] {
   const providers: Found[] = local.map((server) => ({
     account: { ...server, wire: 'openai', hasKey: false, from: 'machine' },

@@ -1,7 +1,7 @@
 import type { ModelProvider, ReplyPiece } from '../../core/project/index.js';
 import { type Endpoint, events, type Key, keyOf, modelsOf, unavailable } from './line.js';
 
-/** Where Gemini's API is for everybody: with it, a key is all that is needed. */
+/** The public address of Gemini's API, so that a key is all that a person needs. */
 export const geminiUrl = 'https://generativelanguage.googleapis.com';
 
 interface GeminiOptions {
@@ -18,7 +18,7 @@ interface Part {
   readonly functionCall?: { readonly id?: string; readonly name?: string; readonly args?: unknown };
 }
 
-/** A piece of the answer, as far as it is read here. */
+/** The fields that Stemma reads of an event. */
 interface Piece {
   readonly responseId?: string;
   readonly error?: { readonly message?: string };
@@ -34,7 +34,7 @@ interface Counted {
   readonly cachedContentTokenCount?: number;
 }
 
-/** Gemini's API, asked with the very body that it is given; the model stands in the address. */
+/** A provider that sends the given body to Gemini's API. The model is part of the address. */
 export function geminiProvider({ url, key, id = 'gemini', title = 'Gemini' }: GeminiOptions): ModelProvider {
   const headers = async () => ({ 'x-goog-api-key': await keyOf(key, title) });
   const address = url.replace(/\/$/, '');
@@ -54,17 +54,17 @@ export function geminiProvider({ url, key, id = 'gemini', title = 'Gemini' }: Ge
           continue;
         }
         const { responseId, error, promptFeedback, candidates, usageMetadata } = incoming.value as Piece;
-        if (error) throw unavailable(endpoint, error.message ?? 'it broke off with an error');
-        if (promptFeedback?.blockReason) throw unavailable(endpoint, `it takes no such prompt (${promptFeedback.blockReason})`);
+        if (error) throw unavailable(endpoint, error.message ?? 'the reply ended with an error');
+        if (promptFeedback?.blockReason) throw unavailable(endpoint, `it refuses the prompt (${promptFeedback.blockReason})`);
         const [candidate] = candidates ?? [];
         for (const part of candidate?.content?.parts ?? []) {
-          // Not every model names its calls; the answers need to be told apart.
+          // Some models give their calls no id, but each result must name its call.
           yield* piecesOf(part, () => `call-${responseId ?? 'of'}-${++calls}`);
         }
         counted = usageMetadata ?? counted;
         end = candidate?.finishReason ?? end;
       }
-      if (end === undefined && !signal?.aborted) throw unavailable(endpoint, 'its reply ended before it was whole');
+      if (end === undefined && !signal?.aborted) throw unavailable(endpoint, 'the reply is incomplete');
       if (counted) yield countedIn(counted);
       if (end !== undefined) yield { kind: 'end', reason: end };
     },
@@ -78,7 +78,7 @@ function* piecesOf({ text, thought, thoughtSignature, functionCall }: Part, newI
   if (thoughtSignature && !thought) yield { kind: 'signature', name: 'thoughtSignature', signature: thoughtSignature };
 }
 
-/** The prompt's count holds what came from the cache; thoughts are counted beside the answer. */
+/** The prompt tokens include those from the cache. The tokens of thoughts are counted separately from the answer. */
 function countedIn({
   promptTokenCount: prompt,
   candidatesTokenCount: said,

@@ -2,42 +2,42 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { ORPCError } from '@orpc/server';
 import { EventSourceParserStream } from 'eventsource-parser/stream';
 
-/** Where a provider is, and what opens it. */
+/** The address of a provider and its headers. */
 export interface Endpoint {
   readonly url: string;
-  /** Asked for with each call: a key may have been changed since the last. */
+  /** Called for each request, because the key may have changed. */
   readonly headers: () => Promise<Readonly<Record<string, string>>>;
-  /** How the provider is called in what a person reads. */
+  /** The name of the provider in messages. */
   readonly name: string;
 }
 
-/** A key, or where it is fetched from each time that it is needed. */
+/** A key, or a function that returns it. */
 export type Key = string | (() => Promise<string | undefined>);
 
-/** @throws UNAVAILABLE where there is none. */
+/** The key. @throws UNAVAILABLE without one */
 export async function keyOf(key: Key, name: string): Promise<string> {
   const found = typeof key === 'string' ? key : await key();
-  if (!found) throw unavailable({ name }, 'it has no key: give it one in the settings, or in the environment of the process');
+  if (!found) throw unavailable({ name }, 'it has no key. Set one in the settings or in the environment');
   return found;
 }
 
 const attempts = 3;
-/** A provider that asks for more is not waited for: the person is told when to come back. */
+/** If a provider asks to wait longer, the call fails and says when to retry. */
 const longestWaitMs = 60_000;
 const usualWaitMs = 1_000;
-/** Answers that say "later": limits, and a provider that is overloaded or out of order. */
-const later = new Set([408, 409, 429, 500, 502, 503, 504, 529]);
+/** Statuses to retry: rate limits and an overloaded or failing provider. */
+const retryable = new Set([408, 409, 429, 500, 502, 503, 504, 529]);
 
-/** What comes of a call: an event of the answer as a JSON value, or that the provider is asked again after a while. */
+/** An event of the reply, or a pause before a retry. */
 export type Incoming =
   | { readonly kind: 'event'; readonly value: Record<string, unknown> }
   | { readonly kind: 'waiting'; readonly ms: number; readonly reason: string };
 
-/** Posts a body and gives the events of the answer; asks again where the provider says later. Ends quietly when it is to stop. */
+/** Posts a body and yields the events of the reply. Retries if the provider asks for it. Ends without an error when the signal aborts. */
 export async function* events(endpoint: Endpoint, path: string, body: unknown, signal: AbortSignal | undefined): AsyncGenerator<Incoming> {
   try {
-    const response = yield* posted(endpoint, path, body, signal);
-    if (!response.body) throw unavailable(endpoint, 'it answered with nothing');
+    const response = yield* post(endpoint, path, body, signal);
+    if (!response.body) throw unavailable(endpoint, 'the reply is empty');
     const stream = response.body.pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream());
     for await (const { data } of stream) {
       if (data === '[DONE]') return;
@@ -45,20 +45,20 @@ export async function* events(endpoint: Endpoint, path: string, body: unknown, s
     }
   } catch (error) {
     if (signal?.aborted) return;
-    throw error instanceof ORPCError ? error : unavailable(endpoint, `its reply broke off (${messageOf(error)})`);
+    throw error instanceof ORPCError ? error : unavailable(endpoint, `the reply broke off (${messageOf(error)})`);
   }
 }
 
-async function* posted(endpoint: Endpoint, path: string, body: unknown, signal: AbortSignal | undefined): AsyncGenerator<Incoming, Response> {
+async function* post(endpoint: Endpoint, path: string, body: unknown, signal: AbortSignal | undefined): AsyncGenerator<Incoming, Response> {
   for (let attempt = 1; ; attempt++) {
-    const response = await reached(endpoint, path, body, signal);
+    const response = await send(endpoint, path, body, signal);
     if (response.ok) return response;
     const said = (await response.text().catch(() => '')).slice(0, 2_000);
     const reason = `it answered ${response.status}: ${reasonIn(said)}`;
-    if (!later.has(response.status)) throw unavailable(endpoint, reason, { status: response.status });
+    if (!retryable.has(response.status)) throw unavailable(endpoint, reason, { status: response.status });
     const ms = waitOf(response, attempt);
     if (ms > longestWaitMs)
-      throw unavailable(endpoint, `${reason}. It asks to come back in ${Math.ceil(ms / 60_000)} minutes`, {
+      throw unavailable(endpoint, `${reason}. Retry in ${Math.ceil(ms / 60_000)} minutes`, {
         status: response.status,
         retryAfterMs: ms,
       });
@@ -68,7 +68,7 @@ async function* posted(endpoint: Endpoint, path: string, body: unknown, signal: 
   }
 }
 
-async function reached(endpoint: Endpoint, path: string, body: unknown, signal: AbortSignal | undefined): Promise<Response> {
+async function send(endpoint: Endpoint, path: string, body: unknown, signal: AbortSignal | undefined): Promise<Response> {
   const headers = await endpoint.headers();
   try {
     return await fetch(endpoint.url + path, {
@@ -83,7 +83,7 @@ async function reached(endpoint: Endpoint, path: string, body: unknown, signal: 
   }
 }
 
-/** A provider's own word on when to come back: in seconds, or as a date. */
+/** How long to wait before the next attempt: `retry-after` in seconds or as a date, or a growing default. */
 function waitOf(response: Response, attempt: number): number {
   const said = response.headers.get('retry-after') ?? '';
   const ms = Number(said) * 1_000 || Date.parse(said) - Date.now();
@@ -97,18 +97,18 @@ function eventIn(endpoint: Endpoint, data: string): Record<string, unknown> {
     const value: unknown = JSON.parse(data);
     if (typeof value === 'object' && value !== null) return value as Record<string, unknown>;
   } catch {
-    // Said below, with what came.
+    // The error below quotes the text.
   }
-  throw unavailable(endpoint, `its reply cannot be read: ${data.slice(0, 200)}`);
+  throw unavailable(endpoint, `the reply is not JSON: ${data.slice(0, 200)}`);
 }
 
-/** The provider's words where they are where all wires put them, else what came. */
+/** The error message of the provider, or the text of its reply. */
 function reasonIn(said: string): string {
   try {
     const { error } = JSON.parse(said) as { error?: { message?: unknown } };
     if (typeof error?.message === 'string') return error.message;
   } catch {
-    // Not JSON: shown as it is.
+    // Not JSON: the text itself is the reason.
   }
   return said || 'no reason given';
 }
@@ -118,6 +118,7 @@ const messageOf = (error: unknown): string => {
   return cause instanceof Error ? cause.message : String(cause);
 };
 
+/** The error of a provider that cannot answer. */
 export const unavailable = (endpoint: Pick<Endpoint, 'name'>, what: string, data: Record<string, unknown> = {}): ORPCError<string, unknown> =>
   new ORPCError('UNAVAILABLE', { message: `${endpoint.name} did not answer: ${what}`, data: { provider: endpoint.name, ...data }, status: 503 });
 
@@ -133,17 +134,17 @@ function namesIn(list: string): string[] {
   }
 }
 
-/** Gemini lists models that answer nothing, too: those for embeddings, for one. */
+/** The name of a model that can answer. Gemini also lists others, such as models for embeddings. */
 function answeringModel(model: { name?: unknown; supportedGenerationMethods?: unknown } | null): string[] {
   const methods = model?.supportedGenerationMethods;
   if (typeof model?.name !== 'string' || (Array.isArray(methods) && !methods.includes('generateContent'))) return [];
   return [model.name.replace(/^models\//, '')];
 }
 
-/** How long a provider has to list its models, where nothing else is said. */
+/** The default time limit for listing models. */
 const usualListMs = 5_000;
 
-/** The names of the models that an endpoint lists, in either form that there is. */
+/** Lists the models of an endpoint, in either of the two known forms. */
 export async function modelsOf(endpoint: Endpoint, path: string, timeoutMs = usualListMs): Promise<{ models: string[]; problem?: string }> {
   try {
     const response = await fetch(endpoint.url + path, {
@@ -151,16 +152,16 @@ export async function modelsOf(endpoint: Endpoint, path: string, timeoutMs = usu
       redirect: 'error',
       signal: AbortSignal.timeout(timeoutMs),
     });
-    // Some endpoints answer, but list nothing: they can still be asked, by a model's name.
+    // Some endpoints cannot list models but answer for a named one.
     if (unlisted.has(response.status)) return { models: [] };
-    if (!response.ok) return { models: [], problem: `it answered ${response.status} when asked for its models` };
+    if (!response.ok) return { models: [], problem: `it answered ${response.status} when listing its models` };
     return { models: namesIn(await response.text()) };
   } catch (error) {
     return { models: [], problem: `it cannot be reached (${messageOf(error)})` };
   }
 }
 
-/** What a model wrote as arguments; what is no JSON stays the text that it is. */
+/** Parses the arguments of a call. Text that is not JSON stays text. */
 export function argumentsIn(json: string): unknown {
   if (json.trim() === '') return {};
   try {

@@ -3,7 +3,7 @@ import { argumentsIn, type Endpoint, events, type Key, keyOf, modelsOf, unavaila
 
 interface Delta {
   readonly content?: string | null;
-  /** What servers that show a model's reasoning call it. */
+  /** The reasoning of the model; servers use either name. */
   readonly reasoning_content?: string | null;
   readonly reasoning?: string | null;
   readonly tool_calls?: readonly {
@@ -24,11 +24,11 @@ interface OpenaiOptions {
   readonly id: string;
   readonly title: string;
   readonly key?: Key | undefined;
-  /** How long the list of models may take: a local server answers at once or is not there. */
+  /** The time limit for listing models. A local server answers at once if it runs. */
   readonly listTimeoutMs?: number;
 }
 
-/** Any server that speaks chat completions. */
+/** A provider for any server with the chat completions API. */
 export function openaiProvider({ url, id, title, key, listTimeoutMs }: OpenaiOptions): ModelProvider {
   const headers = async (): Promise<Record<string, string>> => (key ? { authorization: `Bearer ${await keyOf(key, title)}` } : {});
   const endpoint: Endpoint = { url: url.replace(/\/$/, ''), headers, name: title };
@@ -39,7 +39,7 @@ export function openaiProvider({ url, id, title, key, listTimeoutMs }: OpenaiOpt
     models: () => modelsOf(endpoint, '/models', listTimeoutMs),
     async *stream({ body }, signal) {
       const calls = new Map<number, Call>();
-      let isWhole = false;
+      let isComplete = false;
       const asked = { ...body, stream: true, stream_options: { include_usage: true } };
       for await (const incoming of events(endpoint, '/chat/completions', asked, signal)) {
         if (incoming.kind === 'waiting') {
@@ -47,15 +47,15 @@ export function openaiProvider({ url, id, title, key, listTimeoutMs }: OpenaiOpt
           continue;
         }
         const { value: event } = incoming;
-        if (event.error) throw unavailable(endpoint, String((event.error as { message?: unknown }).message ?? 'it broke off with an error'));
+        if (event.error) throw unavailable(endpoint, String((event.error as { message?: unknown }).message ?? 'the reply ended with an error'));
         const [choice] = (event.choices ?? []) as { delta?: Delta; finish_reason?: string | null }[];
         if (choice?.delta) yield* piecesOf(choice.delta, calls);
         if (event.usage) yield countedIn(event.usage as Counted);
         if (!choice?.finish_reason) continue;
-        isWhole = true;
+        isComplete = true;
         yield { kind: 'end', reason: choice.finish_reason };
       }
-      if (!isWhole && !signal?.aborted) throw unavailable(endpoint, 'its reply ended before it was whole');
+      if (!isComplete && !signal?.aborted) throw unavailable(endpoint, 'the reply is incomplete');
       for (const call of calls.values()) yield { kind: 'tool_call', toolCallId: call.id, toolName: call.name, arguments: argumentsIn(call.json) };
     },
   };
@@ -65,11 +65,11 @@ interface Counted {
   readonly prompt_tokens?: number;
   readonly completion_tokens?: number;
   readonly prompt_tokens_details?: { readonly cached_tokens?: number } | null;
-  /** In US dollars, where the server says it. */
+  /** In US dollars, if the server reports it. */
   readonly cost?: number;
 }
 
-/** What is read from the cache is counted among the prompt's tokens here. */
+/** The prompt tokens include those from the cache. */
 function countedIn({ prompt_tokens: prompt, completion_tokens: output, prompt_tokens_details: details, cost }: Counted): ReplyPiece {
   const cacheRead = details?.cached_tokens;
   return {

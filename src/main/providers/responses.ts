@@ -1,7 +1,7 @@
 import type { ModelProvider, ReplyPiece } from '../../core/project/index.js';
 import { argumentsIn, type Endpoint, events, type Key, keyOf, modelsOf, unavailable } from './line.js';
 
-/** Where the Responses API is for everybody. */
+/** The public address of the Responses API. */
 export const openaiUrl = 'https://api.openai.com/v1';
 
 interface ResponsesOptions {
@@ -11,12 +11,12 @@ interface ResponsesOptions {
   readonly key?: Key | undefined;
 }
 
-interface Words {
+interface TextPart {
   readonly text?: string;
   readonly refusal?: string;
 }
 
-/** An item of a response, as far as it is read here. */
+/** The fields that Stemma reads of an item. */
 interface Item {
   readonly id?: string;
   readonly type?: string;
@@ -24,8 +24,8 @@ interface Item {
   readonly name?: string;
   readonly arguments?: string;
   readonly input?: string;
-  readonly content?: readonly Words[] | null;
-  readonly summary?: readonly Words[];
+  readonly content?: readonly TextPart[] | null;
+  readonly summary?: readonly TextPart[];
   readonly encrypted_content?: string | null;
 }
 
@@ -42,7 +42,7 @@ interface Outcome {
   readonly usage?: Counted | null;
 }
 
-/** The Responses API, asked with the very body that it is given. */
+/** A provider that sends the given body to the Responses API. */
 export function responsesProvider({ url, id, title, key }: ResponsesOptions): ModelProvider {
   const headers = async (): Promise<Record<string, string>> => (key ? { authorization: `Bearer ${await keyOf(key, title)}` } : {});
   const endpoint: Endpoint = { url: url.replace(/\/$/, ''), headers, name: title };
@@ -53,9 +53,9 @@ export function responsesProvider({ url, id, title, key }: ResponsesOptions): Mo
     models: () => modelsOf(endpoint, '/models'),
     async *stream({ body, headers: more }, signal) {
       const own = { ...endpoint, headers: async () => ({ ...more, ...(await headers()) }) };
-      /** The items whose words came piece by piece. */
-      const told = new Set<unknown>();
-      let isWhole = false;
+      /** The items whose text was streamed. */
+      const streamed = new Set<unknown>();
+      let isComplete = false;
       for await (const incoming of events(own, '/responses', { ...body, stream: true }, signal)) {
         if (incoming.kind === 'waiting') {
           yield incoming;
@@ -64,60 +64,60 @@ export function responsesProvider({ url, id, title, key }: ResponsesOptions): Mo
         const event = incoming.value;
         const outcome = (event.response ?? {}) as Outcome;
         if (event.type === 'error' || event.type === 'response.failed')
-          throw unavailable(endpoint, String(event.message ?? outcome.error?.message ?? reasonOf(event.error) ?? 'it broke off with an error'));
-        yield* piecesOf(event, told);
+          throw unavailable(endpoint, String(event.message ?? outcome.error?.message ?? reasonOf(event.error) ?? 'the reply ended with an error'));
+        yield* piecesOf(event, streamed);
         if (event.type !== 'response.completed' && event.type !== 'response.incomplete') continue;
-        isWhole = true;
+        isComplete = true;
         if (outcome.usage) yield countedIn(outcome.usage);
         yield { kind: 'end', reason: outcome.incomplete_details?.reason ?? outcome.status ?? 'completed' };
       }
-      if (!isWhole && !signal?.aborted) throw unavailable(endpoint, 'its reply ended before it was whole');
+      if (!isComplete && !signal?.aborted) throw unavailable(endpoint, 'the reply is incomplete');
     },
   };
 }
 
 const reasonOf = (error: unknown): unknown => (error as { message?: unknown } | null | undefined)?.message;
 
-function* piecesOf(event: Record<string, unknown>, told: Set<unknown>): Generator<ReplyPiece> {
+function* piecesOf(event: Record<string, unknown>, streamed: Set<unknown>): Generator<ReplyPiece> {
   const delta = typeof event.delta === 'string' ? event.delta : '';
   switch (event.type) {
     case 'response.output_text.delta':
     case 'response.refusal.delta':
-      told.add(event.item_id);
+      streamed.add(event.item_id);
       yield { kind: 'text', delta };
       return;
     case 'response.reasoning_summary_text.delta':
     case 'response.reasoning_text.delta':
-      told.add(event.item_id);
+      streamed.add(event.item_id);
       yield { kind: 'thinking', delta };
       return;
     case 'response.reasoning_summary_part.added':
       if (Number(event.summary_index) > 0) yield { kind: 'thinking', delta: '\n\n' };
       return;
     case 'response.output_item.done':
-      yield* wholeItem((event.item ?? {}) as Item, told);
+      yield* wholeItem((event.item ?? {}) as Item, streamed);
       return;
   }
 }
 
-/** What an item says when it is done: calls, words that did not come before, and the seal of a thought. */
-function* wholeItem(item: Item, told: ReadonlySet<unknown>): Generator<ReplyPiece> {
+/** The pieces of a finished item: calls, text that was not streamed, and the signature of a thought. */
+function* wholeItem(item: Item, streamed: ReadonlySet<unknown>): Generator<ReplyPiece> {
   if (item.type === 'function_call')
     yield { kind: 'tool_call', toolCallId: item.call_id ?? '', toolName: item.name ?? '', arguments: argumentsIn(item.arguments ?? '') };
   if (item.type === 'custom_tool_call')
     yield { kind: 'tool_call', toolCallId: item.call_id ?? '', toolName: item.name ?? '', arguments: { input: item.input ?? '' } };
-  const isTold = told.has(item.id);
-  if (item.type === 'message' && !isTold) yield* said('text', item.content, '');
-  if (item.type === 'reasoning' && !isTold) yield* said('thinking', item.summary, '\n\n');
+  const isStreamed = streamed.has(item.id);
+  if (item.type === 'message' && !isStreamed) yield* said('text', item.content, '');
+  if (item.type === 'reasoning' && !isStreamed) yield* said('thinking', item.summary, '\n\n');
   if (item.type === 'reasoning' && item.encrypted_content) yield { kind: 'signature', name: 'encrypted_content', signature: item.encrypted_content };
 }
 
-function* said(kind: 'text' | 'thinking', words: readonly Words[] | null | undefined, between: string): Generator<ReplyPiece> {
+function* said(kind: 'text' | 'thinking', words: readonly TextPart[] | null | undefined, between: string): Generator<ReplyPiece> {
   const delta = (words ?? []).map(({ text, refusal }) => text ?? refusal ?? '').join(between);
   if (delta) yield { kind, delta };
 }
 
-/** What is read from the cache is counted among the input here. */
+/** The input tokens include those from the cache. */
 function countedIn({ input_tokens: input, output_tokens: output, input_tokens_details: details }: Counted): ReplyPiece {
   const cacheRead = details?.cached_tokens;
   return {

@@ -1,12 +1,15 @@
 import { promisify } from 'node:util';
 import { brotliDecompress, constants, gunzip, inflate, zstdDecompress } from 'node:zlib';
 
-/** More than that is no call to a model, and a small body may unpack to anything. */
+/** No call to a model is larger. A small compressed body can expand to any size. */
 export const largestCopy = 64 * 1024 * 1024;
+
+/** Each of them may cost as much as the largest copy. */
+const mostEncodings = 3;
 
 type Unpack = (bytes: Buffer) => Promise<Buffer>;
 const maxOutputLength = largestCopy;
-// A reply that broke off is unpacked as far as it came.
+// A reply that broke off is decompressed as far as it came.
 const zlib = { maxOutputLength, finishFlush: constants.Z_SYNC_FLUSH };
 const unzip: Unpack = (bytes) => promisify(gunzip)(bytes, zlib);
 const unpackers: Readonly<Record<string, Unpack>> = {
@@ -17,17 +20,18 @@ const unpackers: Readonly<Record<string, Unpack>> = {
   zstd: (bytes) => promisify(zstdDecompress)(bytes, { maxOutputLength, finishFlush: constants.ZSTD_e_flush }),
 };
 
-/** The text behind a `content-encoding`, the last one named undone first. Throws for one that is not known, or does not fit the bytes. */
+/** Decodes a `content-encoding`, the last named first. @throws Error for an unknown encoding or invalid bytes */
 export async function decoded(bytes: Buffer, encoding = ''): Promise<string> {
   const names = encoding
     .toLowerCase()
     .split(',')
     .map((name) => name.trim())
     .filter((name) => name !== '' && name !== 'identity');
+  if (names.length > mostEncodings) throw new Error(`a body is packed ${names.length} times; Stemma unpacks at most ${mostEncodings}`);
   let plain = bytes;
   for (const name of names.toReversed()) {
     const unpack = unpackers[name];
-    if (!unpack) throw new Error(`a body is packed as ${JSON.stringify(name)}, which Stemma does not unpack`);
+    if (!unpack) throw new Error(`a body has the encoding ${JSON.stringify(name)}, which Stemma cannot decode`);
     if (plain.length > 0) plain = await unpack(plain);
   }
   return plain.toString('utf8');

@@ -1,5 +1,4 @@
-import { createServer, type IncomingMessage, request as plainRequest, type ServerResponse } from 'node:http';
-import { request as safeRequest } from 'node:https';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Provider } from '../../core/contract/index.js';
 import type { ContractClient } from '../launch/index.js';
@@ -7,43 +6,47 @@ import { decoded, largestCopy } from './decode.js';
 import { jsonWithoutSecrets, secretsOf, withoutSecrets } from './secrets.js';
 import { pathAt, providerIn, type Upstreams } from './upstreams.js';
 
-/** A call that is over, as `request.capture` takes it. */
+/** A completed call, as the input of `request.capture`. */
 export type SeenCall = Parameters<ContractClient['request']['capture']>[0];
 
 export interface ProxyOptions {
   readonly upstreams: Upstreams;
-  /** 0, which is the default, is any free one. */
+  /** The default is 0: any free port. */
   readonly port?: number;
-  /** Takes a call that is over. */
-  readonly capture: (call: SeenCall) => Promise<unknown>;
-  /** Told of calls that could not be captured. */
+  /** Stores a completed call. */
+  readonly record: (call: SeenCall) => Promise<unknown>;
+  /** Receives the errors of calls that could not be recorded. */
   readonly problem: (error: Error) => void;
 }
 
 export interface RunningProxy {
   readonly port: number;
-  /** The base address for the clients of a provider. */
+  /** The base address for clients of a provider. */
   base(provider: Provider): string;
-  /** Ends the connections that there are, and resolves when the calls seen so far are captured. */
+  /** Ends all connections, and resolves when all calls so far are recorded. */
   close(): Promise<void>;
 }
 
-/** Starts a proxy on 127.0.0.1. Rejects where the port is taken. */
-export async function startProxy({ upstreams, port = 0, capture, problem }: ProxyOptions): Promise<RunningProxy> {
+/** Loaded when a proxy starts: an import of these modules loads all of Node's network code, which would be a fifth of every command's start. */
+const http = () => process.getBuiltinModule('node:http');
+const https = () => process.getBuiltinModule('node:https');
+
+/** Starts a proxy on 127.0.0.1. Rejects if the port is in use. */
+export async function startProxy({ upstreams, port = 0, record, problem }: ProxyOptions): Promise<RunningProxy> {
   const pending = new Set<Promise<void>>();
   const over = (call: PassedCall): void => {
     const captured = seenCall(call)
-      .then((seen) => seen && capture(seen))
+      .then((seen) => seen && record(seen))
       .then(() => undefined, problem)
       .finally(() => pending.delete(captured));
     pending.add(captured);
   };
-  const server = createServer((request, response) => {
+  const server = http().createServer((request, response) => {
     const target = isOurs(request) ? providerIn(request.url ?? '') : undefined;
-    if (!target) return refuse(response, 404, 'Stemma records calls to /anthropic, /openai and /gemini here, of programs of this machine.');
+    if (!target) return refuse(response, 404, 'Stemma records calls to /anthropic, /openai and /gemini here, from programs on this machine.');
     pass(request, response, upstreams[target.provider], { ...target, over });
   });
-  // How long a call may take is for the two ends to say.
+  // The client and the provider decide how long a call may take.
   server.requestTimeout = 0;
   await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, '127.0.0.1', resolve));
   const bound = (server.address() as AddressInfo).port;
@@ -60,7 +63,7 @@ export async function startProxy({ upstreams, port = 0, capture, problem }: Prox
   };
 }
 
-/** Not of a web page: one could have it called under a name of its own, and so write into the project. */
+/** Whether a request comes from a program on this machine. A web page must not be able to write into the project. */
 const isOurs = ({ headers }: IncomingMessage): boolean =>
   headers.origin === undefined && /^(127\.0\.0\.1|localhost|\[::1\])(:\d+)?$/.test(headers.host ?? '');
 
@@ -84,14 +87,14 @@ interface Target {
   readonly over: (call: PassedCall) => void;
 }
 
-/** Passes a call on and its answer back, each piece when it comes and no faster than the other end reads. Where one end breaks off, so does the other. */
+/** Forwards a call and its reply piece by piece, no faster than the other end reads. If one end breaks off, so does the other. */
 function pass(request: IncomingMessage, response: ServerResponse, upstream: URL, { provider, rest, over }: Target): void {
   const at = new Date();
   const path = pathAt(upstream, rest);
   const [body, reply] = [copyOf(request), emptyCopy()];
   let answer: IncomingMessage | undefined;
-  const send = upstream.protocol === 'https:' ? safeRequest : plainRequest;
-  // A connection of its own for each call: one that is kept may be closed at the very moment that a call goes out on it.
+  const send = upstream.protocol === 'https:' ? https().request : http().request;
+  // Each call gets its own connection, because a kept connection may close just when a call is sent on it.
   const onward = send({
     hostname: upstream.hostname.replace(/^\[|\]$/g, ''),
     port: upstream.port,
@@ -107,7 +110,7 @@ function pass(request: IncomingMessage, response: ServerResponse, upstream: URL,
     response.flushHeaders();
     addTo(reply, incoming);
     incoming.pipe(response);
-    // What came before the break is still written; then the client sees a break, too, and no end.
+    // What came before the break is still written. Then the client sees a broken connection, not an end.
     incoming.on('error', () => response.socket?.destroySoon());
   });
   onward.on('error', (error) => {
@@ -122,10 +125,10 @@ function pass(request: IncomingMessage, response: ServerResponse, upstream: URL,
   request.pipe(onward);
 }
 
-/** Headers of the connection, not of the message. */
+/** Headers that belong to the connection and not to the message. */
 const ofConnection = ['connection', 'keep-alive', 'proxy-authenticate', 'proxy-connection', 'te', 'trailer', 'transfer-encoding', 'upgrade'];
 
-/** Raw headers, names and values in turn, in their order and spelling, without those that are for one connection alone. */
+/** Raw headers (alternating names and values) in their order and spelling, without those of the connection. */
 function endToEnd(raw: readonly string[], without: readonly string[] = []): string[] {
   const pairs = raw.flatMap((name, at) => (at % 2 === 0 ? [[name, raw[at + 1] ?? ''] as const] : []));
   const named = pairs.flatMap(([name, value]) => (name.toLowerCase() === 'connection' ? value.toLowerCase().split(/\s*,\s*/) : []));
@@ -133,7 +136,7 @@ function endToEnd(raw: readonly string[], without: readonly string[] = []): stri
   return pairs.filter(([name]) => !left.has(name.toLowerCase())).flat();
 }
 
-/** What went by, up to what is kept of it at most. */
+/** A copy of a stream. It is dropped if it exceeds `largestCopy`. */
 interface Copy {
   readonly chunks: Buffer[];
   size: number;
@@ -151,24 +154,24 @@ function addTo(copy: Copy, stream: IncomingMessage): Copy {
   return copy;
 }
 
-/** The paths that ask a model for an answer; others count tokens, list models and the like. */
+/** The paths of calls to a model. Other paths count tokens or list models. */
 const asks: Readonly<Record<Provider, RegExp>> = {
   anthropic: /\/messages$/,
   openai: /\/(responses|chat\/completions)$/,
   gemini: /:(generateContent|streamGenerateContent)$/,
 };
 
-/** Of the request's headers, what shapes the reply and which program asked. */
+/** The request headers to record: those that shape the reply, and the program that called. */
 const seenHeaders = ['anthropic-version', 'anthropic-beta', 'openai-beta', 'user-agent'];
 
-/** The call for `request.capture`; undefined where no model was asked, or the body did not come whole. */
+/** The input of `request.capture`; undefined if it was no call to a model, or if the body is incomplete. */
 async function seenCall({ provider, at, path, request, body, answer, reply }: PassedCall): Promise<SeenCall | undefined> {
   const { pathname, searchParams } = new URL(path, 'http://upstream');
   if (request.method !== 'POST' || !asks[provider].test(pathname) || !request.complete) return undefined;
-  if (body.size > largestCopy) throw new Error(`a body of ${body.size} bytes is larger than what is recorded`);
+  if (body.size > largestCopy) throw new Error(`a body of ${body.size} bytes is too large to be recorded`);
   const secrets = secretsOf(request.headers, searchParams);
   const sent = jsonWithoutSecrets(await decoded(Buffer.concat(body.chunks), request.headers['content-encoding']), secrets);
-  if (!sent) throw new Error(`the body of a call to ${withoutSecrets(pathname, secrets)} is no JSON`);
+  if (!sent) throw new Error(`the body of a call to ${withoutSecrets(pathname, secrets)} is not JSON`);
   const replied = await decoded(Buffer.concat(reply.chunks), answer?.headers['content-encoding']).catch(() => '');
   const headers = seenHeaders.flatMap((name) => {
     const value = request.headers[name];

@@ -1,33 +1,34 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** What says who asks, and is never kept. */
+/** Headers with credentials, which are never stored. */
 const credentialHeaders = ['authorization', 'proxy-authorization', 'x-api-key', 'api-key', 'x-goog-api-key', 'cookie'];
 const credentialParameters = ['key', 'api_key', 'api-key', 'access_token', 'token'];
 
-/** Shorter ones are no keys, but words such as `Bearer` and `none`, which a text may well have. */
+/** Shorter values are words such as `Bearer` and `none`, which ordinary text may contain. */
 const shortestSecret = 8;
 
 export const cutOut = '[withheld: a credential]';
 
-/** The credentials that came with a call, longest first, so that none is cut in a part of another. */
+/** The credentials of a call, longest first, so that none is replaced inside another. */
 export function secretsOf(headers: IncomingHttpHeaders, query: URLSearchParams): string[] {
   const values = [...credentialHeaders.flatMap((name) => headers[name] ?? []), ...credentialParameters.flatMap((name) => query.getAll(name))];
   const pieces = values.flatMap((value) => value.split(/[\s;,]+/)).flatMap((piece) => [piece, piece.slice(piece.indexOf('=') + 1)]);
   return [...new Set(pieces)].filter((piece) => piece.length >= shortestSecret).sort((a, b) => b.length - a.length);
 }
 
+/** Replaces every secret in a text. */
 export const withoutSecrets = (text: string, secrets: readonly string[]): string =>
   secrets.reduce((left, secret) => left.replaceAll(secret, cutOut), text);
 
 /**
- * A JSON document without the secrets, whichever way its strings are escaped; undefined where it is no JSON.
- * `found` says whether there was one.
+ * Removes secrets from a JSON document, however its strings are escaped. Undefined if the text is not JSON. `found` says whether a
+ * secret was removed.
  */
 export function jsonWithoutSecrets(text: string, secrets: readonly string[]): { readonly text: string; readonly found: boolean } | undefined {
   const value = parsed(text);
   if (value === undefined) return undefined;
   const plain = JSON.stringify(value);
-  // A key has no character that JSON escapes, but for quotes and backslashes.
+  // The only characters of a key that JSON escapes are quotes and backslashes.
   const clean = withoutSecrets(plain, [...secrets, ...secrets.map((secret) => JSON.stringify(secret).slice(1, -1))]);
   return clean === plain ? { text, found: false } : { text: clean, found: true };
 }

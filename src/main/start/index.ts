@@ -1,6 +1,6 @@
-// start: `npm start`, `npm run web` and `npm run build`. Builds what is not built yet, then opens the desktop app; where
-// Electron or a display is missing it says so in one line and serves the same window for a browser.
-// Run from its source by Node itself, before any build: it imports nothing of ours but what it has built.
+// start: `npm start`, `npm run web` and `npm run build`. Builds if necessary, then opens the desktop app. Without Electron or a
+// display, it prints one line and serves the same window for a browser.
+// Node runs it from its source before any build, so it imports only what it has built.
 import { spawn, spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -11,10 +11,10 @@ const root = resolve(import.meta.dirname, '..', '..', '..');
 const require = createRequire(import.meta.url);
 const stamp = join(root, 'out', 'built');
 
-/** Whether anything that goes into the build is newer than the last build. */
+/** Whether a source is newer than the last build. */
 function isStale(): boolean {
   const built = statSync(stamp, { throwIfNoEntry: false })?.mtimeMs ?? 0;
-  const inputs = ['package.json', 'package-lock.json', 'electron.vite.config.ts', 'tsconfig.base.json', ...filesBelow('src')];
+  const inputs = ['package.json', 'package-lock.json', 'electron.vite.config.ts', 'page.config.ts', 'tsconfig.base.json', ...filesBelow('src')];
   return inputs.some((path) => (statSync(join(root, path), { throwIfNoEntry: false })?.mtimeMs ?? 0) > built);
 }
 
@@ -23,7 +23,7 @@ const filesBelow = (folder: string): string[] =>
     .filter((item) => item.isFile())
     .map((item) => join(item.parentPath, item.name).slice(root.length + 1));
 
-/** Builds into `out/`; what is wrong is said by the build itself. */
+/** Builds into `out/`. The build prints its own errors. */
 function build(): void {
   const electronVite = join(dirname(require.resolve('electron-vite/package.json')), 'bin', 'electron-vite.js');
   const { status } = spawnSync(process.execPath, [electronVite, 'build', '--logLevel', 'warn'], {
@@ -35,10 +35,10 @@ function build(): void {
   writeFileSync(stamp, '');
 }
 
-/** Electron's executable, fetched on first use as its package does it; or why there is none. */
+/** The path of Electron's program, downloaded at first use, or the reason why it is missing. */
 function findElectron(): { executable: string } | { problem: string } {
   const { STEMMA_ELECTRON: named } = process.env;
-  if (named) return existsSync(named) ? { executable: named } : { problem: `STEMMA_ELECTRON names ${named}, which is not there` };
+  if (named) return existsSync(named) ? { executable: named } : { problem: `STEMMA_ELECTRON names ${named}, which does not exist` };
   const home = dirname(require.resolve('electron/package.json'));
   const installed = (): string | undefined => {
     const name = join(home, 'path.txt');
@@ -46,22 +46,22 @@ function findElectron(): { executable: string } | { problem: string } {
     return executable && existsSync(executable) ? executable : undefined;
   };
   if (!installed()) {
-    console.log('Fetching Electron, once…');
+    console.log('Downloading Electron, once…');
     spawnSync(process.execPath, [join(home, 'install.js')], { stdio: 'ignore', timeout: 10 * 60_000 });
   }
   const executable = installed();
-  return executable ? { executable } : { problem: "Electron's own binary is not here and could not be fetched" };
+  return executable ? { executable } : { problem: 'Electron is not installed and cannot be downloaded' };
 }
 
-/** Why the desktop app cannot be shown on this machine, before anything is fetched for it. */
+/** Why this machine cannot show the desktop app. Checked before anything is downloaded. */
 function noDesktop(): string | undefined {
   if (process.platform !== 'linux') return undefined;
-  if (!process.env.DISPLAY && !process.env.WAYLAND_DISPLAY) return 'There is no display';
+  if (!process.env.DISPLAY && !process.env.WAYLAND_DISPLAY) return 'This machine has no display';
   if (process.getuid?.() === 0) return "Electron's sandbox does not run as root";
   return undefined;
 }
 
-/** Resolves with the exit code once the app has ended, or with undefined where it never showed its window. */
+/** Resolves with the exit code when the app has ended, or with undefined if it never showed a window. */
 function runElectron(executable: string, paths: readonly string[]): Promise<number | undefined> {
   const named = JSON.stringify(paths.map((path) => resolve(path)));
   const child = spawn(executable, [root], { stdio: ['inherit', 'inherit', 'inherit', 'ipc'], env: { ...process.env, STEMMA_PATHS: named } });
@@ -71,19 +71,19 @@ function runElectron(executable: string, paths: readonly string[]): Promise<numb
   });
   return new Promise((settle) => {
     child.on('error', () => settle(undefined));
-    // A second start hands its paths to the first and ends well without a window of its own.
+    // A second start passes its paths to the first one and ends successfully without a window.
     child.on('exit', (code) => settle(shown || code === 0 ? (code ?? 1) : undefined));
   });
 }
 
-/** Goes on as `stemma web` in this very process, so that whoever ends us ends it. */
+/** Continues as `stemma web` in this process, so that a signal to this process ends it. */
 async function serveForBrowser(words: readonly string[]): Promise<void> {
   const stemma = join(root, 'out', 'cli', 'stemma.js');
   process.argv = [process.execPath, stemma, 'web', ...words];
   await import(pathToFileURL(stemma).href);
 }
 
-/** Opens the desktop app, or says in one line why not and serves the same window for a browser. */
+/** Opens the desktop app. If that fails, prints the reason and serves the same window for a browser. */
 async function startDesktop(paths: readonly string[]): Promise<void> {
   const problem = noDesktop() ?? (await desktopProblem(paths));
   if (problem === undefined) return;
@@ -103,6 +103,7 @@ async function desktopProblem(paths: readonly string[]): Promise<string | undefi
 async function start([first, ...rest]: readonly string[]): Promise<void> {
   if (first === '--build') return build();
   if (isStale()) build();
+  if (first === '--build-if-stale') return;
   if (first === '--web') return serveForBrowser(rest);
   await startDesktop([first, ...rest].filter((word) => word !== undefined && word !== '--') as string[]);
 }

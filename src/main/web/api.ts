@@ -9,68 +9,100 @@ import { type AnyRouter, os } from '@orpc/server';
 import { ZodToJsonSchemaConverter } from '@orpc/zod/zod4';
 import { contract } from '../../core/contract/index.js';
 import type { ContractClient } from '../launch/index.js';
+import { readInput } from './body.js';
+
+type Client = { readonly client: ContractClient };
 
 /**
- * Every procedure of the contract, answered by the engine behind `client`. Nothing is checked here: the engine checks
- * what comes in and what goes out, and its refusals pass as they are.
+ * A router with every procedure of the contract, each answered by the engine behind `client`. Nothing is checked here: the engine
+ * checks inputs and outputs, and its errors pass unchanged.
  */
 function mirror(node: object): AnyRouter {
   if (isContractProcedure(node))
     return os
-      .$context<{ client: ContractClient }>()
+      .$context<Client>()
       .route((node as AnyContractProcedure)['~orpc'].route)
-      .handler(({ context, path, input, signal }) => procedureAt(context.client, path)(input, { signal })) as AnyRouter;
+      .handler(({ context, path, input, signal }) => passOn(context.client, path, input, signal)) as AnyRouter;
   return Object.fromEntries(Object.entries(node).map(([name, below]) => [name, mirror(below)]));
 }
 
-type Call = (input: unknown, options: { signal?: AbortSignal }) => Promise<unknown>;
-const procedureAt = (client: ContractClient, path: readonly string[]): Call =>
-  path.reduce<Record<string, unknown>>((node, name) => node[name] as Record<string, unknown>, client as never) as unknown as Call;
+type Call = (input: unknown, options: { signal?: AbortSignal | undefined }) => Promise<unknown>;
 
-/** The read endpoints of cards and boxes, by the addresses that the public system gives them. */
+async function passOn(client: ContractClient, path: readonly string[], input: unknown, signal: AbortSignal | undefined): Promise<unknown> {
+  const call = path.reduce<unknown>((node, name) => (node as Record<string, unknown>)[name], client) as Call;
+  try {
+    return await call(input, { signal });
+  } catch (error) {
+    if (error instanceof RangeError) throw new ORPCError('BAD_REQUEST', { message: 'The input is nested too deeply.', data: { field: 'input' } });
+    throw error;
+  }
+}
+
+/** The read endpoints of cards and boxes have the addresses of the public system, which has no prefix. */
 const rootReads = '/projects/';
 
-const handler = new OpenAPIHandler<{ client: ContractClient }>(mirror(contract) as never);
+const handler = new OpenAPIHandler<Client>(mirror(contract) as never);
 let specification: Promise<string> | undefined;
 
 /**
- * Answers a call under `/api`: `POST /api/context/show` with the input as JSON. Each request is a session of its own on
- * the project that the header `stemma-project` names, else on the one that the host was started with. What streams
- * comes as server-sent events. `/api/openapi.json` describes all of it. What other systems read, `/projects/…`, stands
- * under the root, too, where they look for it.
+ * Answers a call under `/api`, such as `POST /api/context/show` with the input as JSON, and the reads under `/projects/`. Each
+ * request is a session of its own on the project that the header `stemma-project` names (percent-encoded), else on the one that the
+ * host was started with. A stream is sent as server-sent events. `port` leads to the engine and is closed with the response.
  */
 export async function answerApi(request: IncomingMessage, response: ServerResponse, port: MessagePort, startupProject: string | null): Promise<void> {
   const client: ContractClient = createORPCClient(new RPCLink({ port: port as never }));
   response.on('close', () => port.close());
   port.start();
-  const dir = request.headers['stemma-project'] ?? startupProject;
-  if (typeof dir === 'string') {
-    const [refusal] = await safe(client.project.open({ dir: decodeURIComponent(dir) }));
-    if (refusal)
-      return refuse(response, refusal instanceof ORPCError ? refusal : new ORPCError('INTERNAL_SERVER_ERROR', { message: refusal.message }));
+  const dir = projectOf(request, startupProject);
+  if (dir instanceof ORPCError) return refuse(response, dir);
+  if (dir !== null) {
+    const [refusal] = await safe(client.project.open({ dir }));
+    if (refusal) return refuse(response, asError(refusal));
+  }
+  if (request.method !== 'GET' && request.method !== 'HEAD') {
+    const [refusal, input] = await safe(readInput(request));
+    if (refusal) return refuse(response, asError(refusal));
+    // oRPC takes a body that was read before from here.
+    Object.assign(request, { body: input === undefined ? {} : input });
   }
   const isRoot = request.url?.startsWith(rootReads);
   const { matched } = await handler.handle(request, response, { ...(!isRoot && { prefix: '/api' as const }), context: { client } });
-  if (!matched)
-    refuse(
-      response,
-      new ORPCError('NOT_FOUND', { message: `There is no ${request.method} ${request.url}; see /api/openapi.json.`, data: { id: request.url } }),
-    );
+  if (matched) return;
+  const message = `${request.method} ${request.url} does not exist. /api/openapi.json lists all calls.`;
+  refuse(response, new ORPCError('NOT_FOUND', { message, data: { id: request.url } }));
 }
 
+/** The folder of the project that a request names, null for none, or why its header cannot be read. */
+function projectOf({ headers }: IncomingMessage, startupProject: string | null): string | null | ORPCError<string, unknown> {
+  const named = headers['stemma-project'];
+  if (typeof named !== 'string') return startupProject;
+  try {
+    return decodeURIComponent(named);
+  } catch {
+    const message = `The header stemma-project is not percent-encoded UTF-8: ${JSON.stringify(named)}.`;
+    return new ORPCError('BAD_REQUEST', { message, data: { field: 'stemma-project' } });
+  }
+}
+
+const asError = (error: Error): ORPCError<string, unknown> =>
+  error instanceof ORPCError ? error : new ORPCError('INTERNAL_SERVER_ERROR', { message: error.message });
+
 function refuse(response: ServerResponse, error: ORPCError<string, unknown>): void {
-  response.writeHead(error.status, { 'content-type': 'application/json; charset=utf-8' });
+  // What is left of a body that was not read cannot be told from the next request.
+  response.writeHead(error.status, { 'content-type': 'application/json; charset=utf-8', ...(error.status === 413 && { connection: 'close' }) });
   response.end(JSON.stringify(error.toJSON()));
 }
 
-/** The contract in OpenAPI's words, as JSON text. */
+/** The contract as an OpenAPI document, as JSON text. */
 export function openApi(version: string): Promise<string> {
   specification ??= new OpenAPIGenerator({ schemaConverters: [new ZodToJsonSchemaConverter()] })
     .generate(contract, {
       info: { title: 'Stemma', version, description: 'Agent histories as branching chains of context.' },
       servers: [{ url: '/api' }],
-      components: { securitySchemes: { token: { type: 'http', scheme: 'bearer' } } },
-      security: [{ token: [] }],
+      components: {
+        securitySchemes: { bearer: { type: 'http', scheme: 'bearer', description: 'The content of the file of `stemma web --bearer-file`.' } },
+      },
+      security: [{ bearer: [] }],
     })
     .then((document) => JSON.stringify(document));
   return specification;

@@ -1,48 +1,64 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
+import type { Caller } from '../launch/index.js';
 
-/** What the web host checks before it reads anything of a request. Pure: headers in, verdict out. */
+/** What the web host compares a request with before it reads anything else of it. */
 export interface Door {
-  port: number;
-  /** Proves that the caller is who started the host: as a bearer header, or once in an address to get the cookie. */
-  token: string;
-  /** The value of the cookie; never shown, never in an address. */
-  session: string;
+  readonly port: number;
+  /** Values of the cookie, one for each link that was used. */
+  readonly sessions: ReadonlySet<string>;
+  /** The secret of scripts, where the host was asked to write one. */
+  readonly bearer?: string | undefined;
 }
 
-/** Host names under which a loopback host may be spoken to. A name that only resolves to loopback is a foreign one. */
+/** Host names of this machine's loopback. Other names are refused even if they resolve to it (DNS rebinding). */
 const loopbackHosts = ['127.0.0.1', 'localhost', '[::1]'];
 
-export const cookieName = (door: Door): string => `stemma-${door.port}`;
+/** Cookies know no ports, so the name says which host the cookie belongs to. */
+export const cookieName = (port: number): string => `stemma-${port}`;
 
-/** Why a request is turned away before it is read, or undefined where it may go on to the token. */
-export function foreign(headers: IncomingHttpHeaders, door: Door): string | undefined {
-  const hosts = loopbackHosts.map((host) => `${host}:${door.port}`);
-  if (!hosts.includes(headers.host ?? '')) return 'This host is spoken to by its loopback address only.';
-  const { origin } = headers;
-  if (origin !== undefined && !hosts.some((host) => origin === `http://${host}`)) return 'This page may not speak to Stemma.';
+/**
+ * Why a request is refused whatever secrets it carries, or undefined. The `Host` must be a loopback name with our port, and an
+ * `Origin` or `Sec-Fetch-Site`, which pages cannot forge, must name our own page.
+ */
+export function refuseForeign(headers: IncomingHttpHeaders, port: number): string | undefined {
+  const { host, origin } = headers;
+  if (host === undefined || !loopbackHosts.some((name) => host === `${name}:${port}`)) return 'Open Stemma by its loopback address.';
+  if (origin !== undefined && origin !== `http://${host}`) return `Pages of ${printable(origin)} may not use Stemma.`;
   const site = headers['sec-fetch-site'];
-  if (site !== undefined && site !== 'same-origin' && site !== 'none') return 'Another page may not speak to Stemma.';
+  if (site !== undefined && site !== 'same-origin' && site !== 'none') return 'Other pages may not use Stemma.';
   return undefined;
 }
 
-/** Whether the request carries the token as a bearer, or the cookie that the token was exchanged for. */
-export function isKnown(headers: IncomingHttpHeaders, door: Door): boolean {
-  const bearer = /^Bearer ([!-~]+)$/i.exec(headers.authorization ?? '')?.[1];
-  if (bearer !== undefined) return same(bearer, door.token);
-  const cookie = cookieOf(headers, cookieName(door));
-  return cookie !== undefined && same(cookie, door.session);
+/** Who sent the request: a script that has the bearer, a window that has a session's cookie, or undefined for neither. */
+export function findCaller(headers: IncomingHttpHeaders, door: Door): Caller | undefined {
+  const { authorization } = headers;
+  if (authorization !== undefined) {
+    const given = /^Bearer ([!-~]+)$/i.exec(authorization)?.[1];
+    return given !== undefined && door.bearer !== undefined && isSame(given, door.bearer) ? 'script' : undefined;
+  }
+  // A page on another loopback port can set a cookie of the same name. It must not lock the window out, so every value is tried.
+  const given = cookieValues(headers, cookieName(door.port));
+  return given.some((value) => [...door.sessions].some((session) => isSame(value, session))) ? 'window' : undefined;
 }
 
-/** Compares secrets without telling by its time how much of them was right. */
-export function same(given: string, secret: string): boolean {
+/**
+ * Whether a request that was let in by its cookie may do more than read. Browsers send the cookie to and from every port of this
+ * machine, so the request must name our own page as its `Origin` (`refuseForeign` has refused every other one).
+ */
+export const mayAct = (caller: Caller, headers: IncomingHttpHeaders): boolean => caller === 'script' || headers.origin !== undefined;
+
+/** Compares secrets in a time that does not depend on how much of them is right. */
+export function isSame(given: string, secret: string): boolean {
   const [a, b] = [Buffer.from(given), Buffer.from(secret)];
   return a.length === b.length && timingSafeEqual(a, b);
 }
 
-const cookieOf = (headers: IncomingHttpHeaders, name: string): string | undefined =>
+const cookieValues = (headers: IncomingHttpHeaders, name: string): string[] =>
   (headers.cookie ?? '')
     .split(';')
     .map((pair) => pair.trim())
-    .find((pair) => pair.startsWith(`${name}=`))
-    ?.slice(name.length + 1);
+    .filter((pair) => pair.startsWith(`${name}=`))
+    .map((pair) => pair.slice(name.length + 1));
+
+const printable = (text: string): string => JSON.stringify(text.slice(0, 100)).replace(/[^\x20-\x7e]/g, '?');

@@ -1,132 +1,178 @@
-import { randomBytes } from 'node:crypto';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { MessagePort } from 'node:worker_threads';
-import { type WebSocket, WebSocketServer } from 'ws';
-import { built, type EngineOptions, startWorker, type WorkerEngine } from '../launch/index.js';
+import { built, type Caller, type EngineOptions } from '../launch/index.js';
+import { sayError } from '../terminal/index.js';
 import { type Answer, answerFor, plain, securityHeaders } from '../window/index.js';
-import { cookieName, type Door, foreign, isKnown, same } from './doorkeeper.js';
-import { turnAway } from './turned-away.js';
+import { cookieName, type Door, findCaller, mayAct, refuseForeign } from './doorkeeper.js';
+import { type Engines, openEngines } from './engines.js';
+import { type LinkCodes, linkCodes, newSecret } from './link.js';
+import { newLinkPath, signInAnswer } from './sign-in.js';
+import { openSockets, refuseUpgrade } from './sockets.js';
 
 /** A running web host. */
 export interface Host {
-  /** The address with the token, to be opened once. */
-  url: string;
-  port: number;
-  token: string;
+  /** The link that opens a session in a browser, once. */
+  readonly url: string;
+  readonly port: number;
+  /** Ends all connections and the engine. */
   close(): Promise<void>;
 }
 
+/** What a host serves, and where. */
+export interface HostOptions {
+  readonly engine: EngineOptions;
+  readonly version: string;
+  /** 0 takes any free port. */
+  readonly port?: number;
+  readonly address?: string;
+  /** The secret that scripts send as a bearer. Without one, scripts are not let in. */
+  readonly bearer?: string | undefined;
+  /** Shows a person a new link that was asked for in a browser. */
+  readonly onNewLink?: (url: string) => void;
+}
+
+/** Whether an address is one of this machine's loopback addresses. */
 export const isLoopback = (address: string): boolean => address === 'localhost' || address === '::1' || /^127(\.\d{1,3}){3}$/.test(address);
 
-/** The largest frame that a window may send: a file put as an artifact travels in one. */
-const maxFrameBytes = 256 * 1024 * 1024;
+/** Connections that may be open at once: far more than windows need, and few enough for a machine to hold. */
+const maxConnections = 500;
+
+/** What the parts of one host share. */
+interface Context {
+  readonly options: HostOptions;
+  readonly door: Door & { readonly sessions: Set<string> };
+  readonly links: LinkCodes;
+  readonly engines: Engines;
+  linkUrl(code: string): string;
+}
 
 /**
- * Serves the window and the contract on loopback. `port` 0 takes any free one. Rejects for an address that is not
- * loopback, a port that is taken, and an engine that does not start.
+ * Serves the window and the contract on loopback.
+ * @throws Error for an address that is not loopback, a port that is taken, and an engine that does not start.
  */
-export async function startHost(options: EngineOptions, version: string, port = 0, address = '127.0.0.1'): Promise<Host> {
-  if (!isLoopback(address)) throw new Error(`Stemma serves on loopback only; ${address} is not a loopback address (127.0.0.1, ::1, localhost).`);
-
-  let engine: Promise<WorkerEngine> | undefined;
-  /** The engine, started again on the next connection where it ended by itself. */
-  const running = (): Promise<WorkerEngine> => {
-    if (engine) return engine;
-    const starting = startWorker(options);
-    engine = starting;
-    const forget = (error: unknown): void => {
-      if (error) console.error(`Stemma: the engine ended: ${error instanceof Error ? error.message : String(error)}`);
-      if (engine === starting) engine = undefined;
-    };
-    starting.then((started) => started.ended.then(forget), forget);
-    return starting;
-  };
-  const door: Door = { port, token: randomBytes(32).toString('base64url'), session: randomBytes(32).toString('base64url') };
-  const link = { used: false };
+export async function startHost(options: HostOptions): Promise<Host> {
+  const { address = '127.0.0.1' } = options;
+  if (!isLoopback(address)) throw new Error(`Stemma serves on loopback only. ${address} is not a loopback address (127.0.0.1, ::1, localhost).`);
+  const engines = openEngines(options.engine);
   const server = createServer((request, response) => {
-    answer(request, response).catch((error: unknown) => {
-      console.error('Stemma:', error);
-      if (!response.headersSent) send(request, response, plain(500, 'Stemma met an error of its own; it stands in the terminal.'));
+    answer(context, request, response).catch((error: unknown) => {
+      sayError(error);
+      if (!response.headersSent) send(request, response, plain(500, 'Stemma could not answer because of an internal error. The terminal shows it.'));
       else response.destroy();
     });
   });
-  const sockets = new WebSocketServer({ noServer: true, maxPayload: maxFrameBytes, perMessageDeflate: false });
-
-  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const refusal = foreign(request.headers, door);
-    if (refusal) return send(request, response, plain(403, refusal));
-    const url = new URL(request.url ?? '/', 'http://host');
-    const code = url.searchParams.get('token');
-    const known = isKnown(request.headers, door);
-    if (code !== null && url.pathname === '/' && request.method === 'GET' && (known || (!link.used && same(code, door.token)))) {
-      link.used = true;
-      url.searchParams.delete('token');
-      const cookie = `${cookieName(door)}=${door.session}; Path=/; HttpOnly; SameSite=Strict`;
-      return send(request, response, {
-        ...plain(303, ''),
-        headers: { ...securityHeaders, 'set-cookie': cookie, location: `/${url.search}`, 'cache-control': 'no-store' },
-      });
-    }
-    if (!known) {
-      const why = code === null ? 'no link' : link.used && same(code, door.token) ? 'used link' : 'other link';
-      return send(request, response, turnAway(why, request.headers.accept));
-    }
-    if (url.pathname === '/api/openapi.json') {
-      const { openApi } = await import('./api.js');
-      return send(request, response, json(await openApi(version)));
-    }
-    if (url.pathname.startsWith('/api/') || url.pathname.startsWith('/projects/')) {
-      const { answerApi } = await import('./api.js');
-      for (const [name, value] of Object.entries(securityHeaders)) response.setHeader(name, value);
-      return answerApi(request, response, (await running()).connect(), options.startup.project);
-    }
-    if (request.method !== 'GET' && request.method !== 'HEAD') return send(request, response, plain(405, 'Only GET is answered here.'));
-    send(request, response, await answerFor(built('renderer'), url.pathname));
-  }
-
-  server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-    const isRefused = foreign(request.headers, door) !== undefined || !isKnown(request.headers, door);
-    const isRpc = new URL(request.url ?? '/', 'http://host').pathname === '/rpc';
-    if (isRefused || !isRpc) {
-      socket.end(`HTTP/1.1 ${isRefused ? 403 : 404} Refused\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
-      return;
-    }
-    sockets.handleUpgrade(request, socket, head, (ws) => {
-      running().then(
-        (started) => pipe(ws, started.connect()),
-        (error: Error) => ws.close(1011, error.message.slice(0, 100)),
-      );
-    });
+  server.maxConnections = maxConnections;
+  const port = await listen(server, options.port ?? 0, address);
+  const context: Context = {
+    options,
+    door: { port, sessions: new Set(), bearer: options.bearer },
+    links: linkCodes(),
+    engines,
+    linkUrl: (code) => `http://${address === '::1' ? '[::1]' : address}:${port}/?token=${code}`,
+  };
+  const sockets = openSockets();
+  server.on('upgrade', (request, socket, head) => {
+    // Without a listener, an error of this socket would end the process.
+    socket.on('error', () => socket.destroy());
+    const caller = admitUpgrade(context.door, request, socket);
+    if (caller) sockets.accept(request, socket, head, () => engines.connect(caller));
   });
-
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) =>
-      reject(error.code === 'EADDRINUSE' ? new Error(`Port ${port} is taken; --port names another one, 0 takes any.`) : error),
-    );
-    server.listen(port, address, resolve);
-  });
-  door.port = (server.address() as AddressInfo).port;
-
-  async function close(): Promise<void> {
-    for (const ws of sockets.clients) ws.close(1001, 'The web host ends.');
+  const close = async (): Promise<void> => {
+    sockets.close();
     server.close();
     server.closeAllConnections();
-    await (await engine)?.close();
-  }
-  // An engine that cannot start is said at once, not to the first window.
-  await running().catch(async (error: unknown) => {
+    await engines.close();
+  };
+  // The first window must not be the one to find out that the engine cannot start.
+  await engines.start().catch(async (error: unknown) => {
     await close().catch(() => undefined);
     throw error;
   });
+  return { url: context.linkUrl(context.links.current() ?? ''), port, close };
+}
 
-  return {
-    url: `http://${address === '::1' ? '[::1]' : address}:${door.port}/?token=${door.token}`,
-    port: door.port,
-    token: door.token,
-    close,
-  };
+/** Resolves with the port that the server listens on. */
+function listen(server: Server, port: number, address: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) =>
+      reject(error.code === 'EADDRINUSE' ? new Error(`Port ${port} is taken. Name another one with --port; 0 takes any free port.`) : error),
+    );
+    server.listen(port, address, () => resolve((server.address() as AddressInfo).port));
+  });
+}
+
+/** The path and query of a request, or undefined where its target is not a path. */
+function targetOf({ url = '/' }: IncomingMessage): URL | undefined {
+  return url.startsWith('/') && URL.canParse(`http://host${url}`) ? new URL(`http://host${url}`) : undefined;
+}
+
+async function answer(context: Context, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const { door, links, engines, options } = context;
+  const { headers, method } = request;
+  const refusal = refuseForeign(headers, door.port);
+  if (refusal) return send(request, response, plain(403, refusal));
+  const url = targetOf(request);
+  if (!url) return send(request, response, plain(400, 'The address of the request is not a path.'));
+  if (url.pathname === newLinkPath && method === 'POST') return send(request, response, printNewLink(context, headers.accept));
+
+  const isRead = method === 'GET' || method === 'HEAD';
+  const caller = findCaller(headers, door);
+  const code = url.pathname === '/' && method === 'GET' ? url.searchParams.get('token') : null;
+  if (code !== null) {
+    const state = links.take(code);
+    if (state === 'current') return send(request, response, openSession(door, url));
+    // A browser that is signed in may open its old link again.
+    if (caller === undefined) return send(request, response, signInAnswer(state, headers.accept));
+    return send(request, response, redirect(url));
+  }
+  if (!caller) return send(request, response, signInAnswer('no link', headers.accept));
+  if (!isRead && !mayAct(caller, headers)) return send(request, response, plain(403, 'A request with the cookie must name its Origin.'));
+
+  if (url.pathname === '/api/openapi.json') {
+    const { openApi } = await import('./api.js');
+    return send(request, response, json(await openApi(options.version)));
+  }
+  if (url.pathname.startsWith('/api/') || url.pathname.startsWith('/projects/')) {
+    const { answerApi } = await import('./api.js');
+    for (const [name, value] of Object.entries({ ...securityHeaders, 'cache-control': 'no-store' })) response.setHeader(name, value);
+    return answerApi(request, response, await engines.connect(caller), options.engine.startup.project);
+  }
+  if (!isRead) return send(request, response, plain(405, 'Only GET and HEAD are answered here.'));
+  send(request, response, await answerFor(built('renderer'), url.pathname));
+}
+
+/** Who may have the socket that was asked for, or undefined after it was refused. */
+function admitUpgrade(door: Door, request: IncomingMessage, socket: Duplex): Caller | undefined {
+  const refuse = (status: number, reason: string): undefined => void refuseUpgrade(socket, status, reason);
+  if (refuseForeign(request.headers, door.port)) return refuse(403, 'Forbidden');
+  const caller = findCaller(request.headers, door);
+  if (!caller || !mayAct(caller, request.headers)) return refuse(403, 'Forbidden');
+  return targetOf(request)?.pathname === '/rpc' ? caller : refuse(404, 'Not Found');
+}
+
+/** Signs the browser in with a cookie for this host alone, and takes the code out of its address. */
+function openSession(door: Context['door'], url: URL): Answer {
+  const session = newSecret();
+  door.sessions.add(session);
+  const answer = redirect(url);
+  return { ...answer, headers: { ...answer.headers, 'set-cookie': `${cookieName(door.port)}=${session}; Path=/; HttpOnly; SameSite=Strict` } };
+}
+
+function redirect(url: URL): Answer {
+  const query = new URLSearchParams(url.searchParams);
+  query.delete('token');
+  const search = query.size ? `?${query}` : '';
+  return { ...plain(303, ''), headers: { ...securityHeaders, location: `/${search}`, 'cache-control': 'no-store' } };
+}
+
+/**
+ * Prints a new link where only the person at the terminal sees it. Anybody may ask for one: a link that works is not replaced, so
+ * that asking often does no harm.
+ */
+function printNewLink({ links, options, linkUrl }: Context, accept: string | undefined): Answer {
+  if (links.current() === undefined) options.onNewLink?.(linkUrl(links.renew()));
+  return signInAnswer('printed', accept);
 }
 
 const json = (text: string): Answer => ({
@@ -138,13 +184,4 @@ const json = (text: string): Answer => ({
 function send(request: IncomingMessage, response: ServerResponse, { status, headers, body }: Answer): void {
   response.writeHead(status, { ...headers, 'content-length': body.byteLength });
   response.end(request.method === 'HEAD' ? undefined : body);
-}
-
-/** Frames of the window's socket and of the engine's port are the same; they only change vehicles here. */
-function pipe(ws: WebSocket, port: MessagePort): void {
-  ws.on('message', (data: Buffer, isBinary) => port.postMessage(isBinary ? new Uint8Array(data) : data.toString('utf8')));
-  ws.on('close', () => port.close());
-  ws.on('error', () => ws.terminate());
-  port.on('message', (frame: string | Uint8Array) => ws.send(frame));
-  port.on('close', () => ws.close(1012, 'The engine process ended.'));
 }

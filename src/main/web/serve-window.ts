@@ -1,25 +1,45 @@
-import { engineOptions } from '../launch/index.js';
+import { engineOptions, onEndSignal } from '../launch/index.js';
+import { printText } from '../terminal/index.js';
+import { writeBearerFile } from './bearer-file.js';
 import { startHost } from './host.js';
+import { newSecret } from './link.js';
 
+/** What `stemma web` was asked for. */
 export interface ServeOptions {
-  paths: readonly string[];
-  version: string;
-  port: number;
-  address: string;
-  /** Opens the browser, where there is a screen to open it on. */
-  open: boolean;
+  /** Histories to import, and at most one project to open. */
+  readonly paths: readonly string[];
+  readonly version: string;
+  /** 0 takes any free port. */
+  readonly port: number;
+  readonly address: string;
+  /** Opens the link in the browser where the machine has a screen. */
+  readonly open: boolean;
+  /** The absolute path of a new file for the bearer of scripts. */
+  readonly bearerFile?: string | undefined;
 }
 
-/** Serves the window until the process is told to end, and says where. */
-export async function serveWindow({ paths, version, port, address, open: wanted }: ServeOptions): Promise<void> {
-  const host = await startHost(engineOptions(paths), version, port, address);
-  // Before the address is said: who reads it may already want this to end.
-  const end = (): void => void host.close().then(() => process.exit(0));
-  process.once('SIGINT', end);
-  process.once('SIGTERM', end);
-  console.log(`Stemma is at ${host.url}`);
-  console.log('The link opens once and makes that browser known. Scripts send its token as a bearer, see /api/openapi.json. Ctrl+C ends.');
+/**
+ * Serves the window until the process is told to end, and prints the link to it.
+ * @throws Error when the host cannot start or the bearer's file cannot be written.
+ */
+export async function serveWindow({ paths, version, port, address, open, bearerFile }: ServeOptions): Promise<void> {
+  const bearer = bearerFile === undefined ? undefined : newSecret();
+  const file = bearerFile !== undefined && bearer !== undefined ? writeBearerFile(bearerFile, bearer) : undefined;
+  const onNewLink = (url: string): void => printText(`New link: ${url}`);
+  const host = await startHost({ engine: engineOptions(paths), version, port, address, bearer, onNewLink }).catch((error: unknown) => {
+    file?.remove();
+    throw error;
+  });
+  // Before the link is printed, because a program that waits for the link may end this process at once.
+  const end = (): void => {
+    file?.remove();
+    void host.close().then(() => process.exit(0));
+  };
+  onEndSignal(end);
+  printText(`Stemma is at ${host.url}`);
+  printText('The link works once, for 15 minutes, and signs in the browser that opens it. Press Ctrl+C to stop.');
+  if (bearerFile !== undefined) printText(`Scripts send the bearer in ${bearerFile}; see /api/openapi.json.`);
   const hasScreen = process.platform !== 'linux' || process.env.DISPLAY || process.env.WAYLAND_DISPLAY;
-  // Nothing depends on it: the address stands above.
-  if (wanted && hasScreen) await import('open').then(({ default: open }) => open(host.url)).catch(() => undefined);
+  // Opening the browser may fail: the link is printed above.
+  if (open && hasScreen) await import('open').then(({ default: openInBrowser }) => openInBrowser(host.url)).catch(() => undefined);
 }

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { extname, join, normalize, sep } from 'node:path';
 import { securityHeaders } from './policy.js';
 
-/** An answer to a request for a file of the window, for any carrier of HTTP. */
+/** An HTTP answer to a request for a file of the window. */
 export interface Answer {
   status: number;
   headers: Record<string, string>;
@@ -24,8 +24,8 @@ const contentTypes: Readonly<Record<string, string>> = {
 };
 
 /**
- * The file below `root` that an address's path names, or undefined where it names none that may be served: outside of
- * the root, hidden, of a kind that the window is not made of, or not decodable.
+ * The file below `root` that the path of an address names. Undefined if it must not be served: outside of the root, hidden, of an
+ * unknown type, or not decodable.
  */
 export function fileAt(root: string, pathname: string): string | undefined {
   let decoded: string;
@@ -46,13 +46,13 @@ export function fileAt(root: string, pathname: string): string | undefined {
 export async function answerFor(root: string, pathname: string): Promise<Answer> {
   const path = fileAt(root, pathname);
   const body = path && (await readFile(path).catch(() => undefined));
-  if (!path || !body) return plain(404, 'There is no such file.');
-  // Names of built assets carry a hash of their content, so that they may be kept; the page itself never is.
+  if (!path || !body) return plain(404, 'This file does not exist.');
+  // The names of built assets contain a hash of their content, so browsers may cache them. The page itself is never cached.
   const cache = pathname.startsWith('/assets/') ? 'private, max-age=31536000, immutable' : 'no-store';
   return { status: 200, headers: { ...securityHeaders, 'content-type': contentTypes[extname(path)] as string, 'cache-control': cache }, body };
 }
 
-/** A short answer in words. */
+/** A short answer as text. */
 export const plain = (status: number, text: string): Answer => ({
   status,
   headers: { ...securityHeaders, 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-store' },

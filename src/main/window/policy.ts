@@ -1,6 +1,6 @@
 /**
- * The window's content security policy. Transcripts are hostile: should any of their text ever reach the page as
- * markup, it finds no script, no remote address and no form to use.
+ * The window's content security policy. Transcripts are hostile: if their text ever reached the page as markup, it could use no script,
+ * no remote address and no form.
  */
 export const contentSecurityPolicy = [
   "default-src 'none'",
@@ -18,7 +18,7 @@ export const contentSecurityPolicy = [
   "object-src 'none'",
 ].join('; ');
 
-/** Headers of every answer that a host gives to the window, whatever it is. */
+/** The headers of every answer to the window. */
 export const securityHeaders: Readonly<Record<string, string>> = {
   'content-security-policy': contentSecurityPolicy,
   'x-content-type-options': 'nosniff',

@@ -3,12 +3,12 @@ import { useConnection } from '../client';
 import { Failure } from '../parts';
 import { NotLoaded } from './later';
 
-/** Keeps a mistake of ours in one pane: the others go on, and it can be tried again or told to us. */
+/** Confines an unexpected error to one pane, so that the rest of the window keeps working. */
 export class Boundary extends Component<{ readonly what: string; readonly children: ReactNode }, { readonly error: unknown }> {
   override state: { readonly error: unknown } = { error: undefined };
 
   static getDerivedStateFromError(error: unknown): { error: unknown } {
-    return { error: error ?? new Error('Something was thrown that says nothing.') };
+    return { error: error ?? new Error('An unknown error occurred.') };
   }
 
   override render(): ReactNode {
@@ -26,7 +26,7 @@ export class Boundary extends Component<{ readonly what: string; readonly childr
   }
 }
 
-/** What was never fetched comes with a new load of the window, once that is served again; the address says where one was. */
+/** A view whose code could not be loaded. The page reloads as soon as Stemma answers again; the address keeps the place. */
 function UntilLoaded({ what, error }: { what: string; error: NotLoaded }) {
   const isBack = useConnection(({ state }) => state.phase === 'open');
   const wasAway = useRef(false);
@@ -38,7 +38,7 @@ function UntilLoaded({ what, error }: { what: string; error: NotLoaded }) {
     <Failure
       what={what}
       error={error}
-      stillWorks="It comes by itself once that answers again. What was loaded still works."
+      stillWorks="It opens by itself as soon as Stemma answers again. Views that are loaded still work."
       onRetry={isBack ? () => location.reload() : undefined}
     />
   );

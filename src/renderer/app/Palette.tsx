@@ -1,70 +1,33 @@
 import { Dialog } from '@base-ui/react/dialog';
 import { Command } from 'cmdk';
 import { ChevronDown, FileInput, FolderOpen, GitCommitHorizontal, Keyboard, ListChecks, MessagesSquare, Moon, Sparkles, Sun } from 'lucide-react';
-import { Children, type ReactNode, useEffect, useMemo, useState } from 'react';
-import type { ContextId, GraphRow } from '../../core/contract/index.js';
-import { api } from '../client';
+import { Children, type ReactNode, useState } from 'react';
+import type { ContextId } from '../../core/contract/index.js';
 import { familyIcons, familyOf, type Icon, say, speaker, statusNames } from '../parts';
-import { chainOf, dismiss, go, setTheme, show, useKept, useNavigation, useOpenDir, useProject, useQuery, useTickets } from '../state';
+import { dismiss, go, setTheme, show, useNavigation } from '../state';
 import { commitActions } from '../views/actions';
-import { importPaths, openSample, showProject } from '../views/library';
+import { importPaths, openSample, showProject } from '../views/sessions';
 import { hitPieces } from './hit';
-import { viewNames } from './views';
+import { usePaletteSearch, useShownCommit } from './paletteSearch';
+import { views } from './views';
 
-const shownCommits = 30;
-const shownHits = 30;
-const mostEver = 500;
-const shownTickets = 8;
-const searchAfterMs = 150;
+const firstEntries = 30;
+const mostEntries = 500;
+const mostSessions = 12;
+const mostProjects = 8;
 
-/** One box to search, jump and do. */
+type Found = ReturnType<typeof usePaletteSearch>;
+/** Whether a text contains the typed words. */
+type Matches = (text: string) => boolean;
+
+/** One box to search, jump and act. */
 export function Palette() {
   const [words, setWords] = useState('');
-  const [mostHits, setMostHits] = useState(shownHits);
-  const dir = useOpenDir();
-  const revision = useProject((state) => state.revision);
-  const ticketRevision = useTickets((state) => state.revision);
-  const { commit, against, session } = useNavigation(({ route }) => route);
-  const recent = useQuery('recent', () => api.library.recent({}));
-  const sources = useKept(
-    useQuery(dir ? `sources ${revision}` : null, () => api.source.list({})),
-    dir,
-  );
+  const [entryLimit, setEntryLimit] = useState(firstEntries);
+  const found = usePaletteSearch(words, entryLimit);
   const needle = words.trim().toLowerCase();
-  const has = (text: string) => text.toLowerCase().includes(needle);
-  const typedId = /^ctx-[0-9a-f]{4,64}$/.test(needle) ? (needle as ContextId) : undefined;
-  const typedPath = /^(\/|~|[a-z]:[\\/])/i.test(words.trim()) ? words.trim() : undefined;
-
-  const commits = useMemo(() => {
-    if (!dir || needle.length < 2) return [];
-    const rows = chainOf(dir, session, revision);
-    const found: GraphRow[] = [];
-    for (let n = 0; n < (rows.total() ?? 0) && found.length < shownCommits; n++) {
-      const row = rows.at(n);
-      if (row && `${row.commit.summary ?? ''}\n${row.tipOf ?? ''}\n${row.commit.id}`.toLowerCase().includes(needle)) found.push(row);
-    }
-    return found;
-  }, [dir, session, revision, needle]);
-
-  // What was said anywhere in the project; asked for when the typing rests.
-  const rested = useRested(words.trim(), searchAfterMs);
-  const said = useKept(
-    useQuery(dir && rested.length >= 3 && /[\p{L}\p{N}]/u.test(rested) ? `${dir} ${revision} ${rested} ${mostHits}` : null, (signal) =>
-      api.search.query({ text: rested, limit: mostHits }, { signal }),
-    ),
-    `${dir} ${rested}`,
-  );
-  const hits = said.status === 'done' ? said.data : undefined;
-  const tickets = useQuery(dir && rested.length >= 2 ? `${dir} tickets ${ticketRevision} ${rested}` : null, (signal) =>
-    api.ticket.overview({ text: rested, limit: shownTickets }, { signal }),
-  );
-
-  const shown = commit ? { id: commit, parent: null, format: '' } : undefined;
-  const parent = useQuery(commit ? `show ${commit}` : null, () => api.context.show({ id: commit as ContextId }));
-  const actions = shown
-    ? commitActions(parent.status === 'done' ? parent.data : shown, against).filter((item) => item !== 'line' && !item.disabled && has(item.name))
-    : [];
-
+  const matches: Matches = (text) => text.toLowerCase().includes(needle);
+  const showMoreEntries = entryLimit < mostEntries ? () => setEntryLimit(Math.min(mostEntries, entryLimit * 4)) : undefined;
   return (
     <Dialog.Root open onOpenChange={(open) => !open && dismiss()}>
       <Dialog.Portal>
@@ -77,123 +40,20 @@ export function Palette() {
               value={words}
               onValueChange={(next) => {
                 setWords(next);
-                setMostHits(shownHits);
+                setEntryLimit(firstEntries);
               }}
               placeholder="Search entries, commits, tickets, sessions, projects, actions…"
             />
             <Command.List>
-              <Command.Empty>Nothing found. Find inside a context with / while it is open.</Command.Empty>
-              <Group name="Go to">
-                {typedId && (
-                  <Item
-                    icon={GitCommitHorizontal}
-                    name={`Commit ${typedId}`}
-                    act={() => go({ view: 'context', commit: typedId, entry: undefined, stop: undefined })}
-                  />
-                )}
-                {typedPath && <Item icon={FileInput} name={`Import ${typedPath}`} act={() => void importPaths([typedPath], true)} />}
-                {viewNames
-                  .filter(([, name]) => has(name))
-                  .map(([view, name, icon, keys]) => (
-                    <Item key={view} icon={icon} name={name} keys={keys} act={() => go({ view })} />
-                  ))}
-              </Group>
-              {commit && actions.length > 0 && (
-                <Group name={`Commit ${say.shortId(commit)}`}>
-                  {actions.map(
-                    (item) =>
-                      item !== 'line' && (
-                        <Item
-                          key={item.name}
-                          name={item.name}
-                          {...(item.icon && { icon: item.icon })}
-                          {...(item.keys && { keys: item.keys })}
-                          act={item.act}
-                        />
-                      ),
-                  )}
-                </Group>
-              )}
-              <Group name="Tickets">
-                {tickets.status === 'done' &&
-                  tickets.data.rows.map((ticket) => (
-                    <Item
-                      key={ticket.ticketId}
-                      id={ticket.ticketId}
-                      icon={ListChecks}
-                      name={say.firstLine(ticket.title, 100)}
-                      hint={`${ticket.ticketId} · ${statusNames[ticket.status].toLowerCase()}`}
-                      act={() => go({ view: 'reviews', ticket: ticket.ticketId })}
-                    />
-                  ))}
-              </Group>
-              <Group name="Commits">
-                {commits.map((row) => (
-                  <Item
-                    key={row.commit.id}
-                    icon={GitCommitHorizontal}
-                    name={say.firstLine(row.commit.summary ?? row.commit.id, 120)}
-                    hint={`${say.shortId(row.commit.id)} · ${say.when(row.commit.createdAt)}`}
-                    id={row.commit.id}
-                    act={() => go({ view: 'chain', commit: row.commit.id, entry: undefined })}
-                  />
-                ))}
-              </Group>
-              <Group name={hits && hits.total > hits.hits.length ? `Entries (${hits.isExact ? '' : 'over '}${say.exact(hits.total)})` : 'Entries'}>
-                {hits?.hits.map((hit) => (
-                  <Item
-                    key={`${hit.commit} ${hit.entryKey}`}
-                    id={`${hit.commit} ${hit.entryKey}`}
-                    icon={familyIcons[familyOf(hit)]}
-                    name={hit.snippet}
-                    shown={hitPieces(hit).map(({ at, text, isMatch }) => (isMatch ? <mark key={at}>{text}</mark> : <span key={at}>{text}</span>))}
-                    hint={`${speaker(hit)} · ${say.when(hit.at)}`}
-                    act={() => go({ view: 'context', commit: hit.commit, entry: hit.entryKey, stop: undefined })}
-                  />
-                ))}
-                {hits && hits.hits.length >= mostHits && hits.total > mostHits && mostHits < mostEver && (
-                  <Item name="Show more entries" icon={ChevronDown} stays act={() => setMostHits(Math.min(mostEver, mostHits * 4))} />
-                )}
-              </Group>
-              <Group name="Sessions">
-                {sources.status === 'done' &&
-                  sources.data
-                    .filter((source) => needle && has(`${source.title ?? ''} ${source.path}`))
-                    .slice(0, 12)
-                    .map((source) => (
-                      <Item
-                        key={source.sourceId}
-                        id={source.sourceId}
-                        icon={MessagesSquare}
-                        name={say.firstLine(source.title ?? source.path, 100)}
-                        act={() => go({ view: 'chain', session: source.sessionId, commit: source.tips.at(-1), entry: undefined })}
-                      />
-                    ))}
-              </Group>
-              <Group name="Projects">
-                {recent.status === 'done' &&
-                  recent.data
-                    .filter((project) => !project.missing && has(`${project.name} ${project.dir}`))
-                    .slice(0, 8)
-                    .map((project) => (
-                      <Item
-                        key={project.dir}
-                        id={project.dir}
-                        icon={FolderOpen}
-                        name={project.name}
-                        hint={project.dir}
-                        act={() => showProject(project.dir)}
-                      />
-                    ))}
-                {has('Open the sample project') && <Item icon={Sparkles} name="Open the sample project" act={() => void openSample()} />}
-              </Group>
-              <Group name="Window">
-                {has('Theme: light') && <Item icon={Sun} name="Theme: light" act={() => setTheme('light')} />}
-                {has('Theme: dark') && <Item icon={Moon} name="Theme: dark" act={() => setTheme('dark')} />}
-                {has('Theme: as the system') && <Item name="Theme: as the system" act={() => setTheme('system')} />}
-                {has('Imports') && <Item icon={FileInput} name="Imports" act={() => show({ kind: 'imports' })} />}
-                {has('Keyboard shortcuts') && <Item icon={Keyboard} name="Keyboard shortcuts" keys="?" act={() => show({ kind: 'keys' })} />}
-              </Group>
+              <Command.Empty>Nothing found. To search inside an open context, press /.</Command.Empty>
+              <Places words={words.trim()} matches={matches} />
+              <CommitActions matches={matches} />
+              <Tickets tickets={found.tickets} />
+              <Commits commits={found.commits} />
+              <Entries entries={found.entries} limit={entryLimit} onMore={showMoreEntries} />
+              <Sessions sources={needle ? found.sources.filter((source) => matches(`${source.title ?? ''} ${source.path}`)) : []} />
+              <Projects projects={found.projects.filter((project) => matches(`${project.name} ${project.dir}`))} matches={matches} />
+              <WindowActions matches={matches} />
             </Command.List>
           </Command>
         </Dialog.Popup>
@@ -202,25 +62,132 @@ export function Palette() {
   );
 }
 
-/** A value once it has not changed for a while. */
-function useRested<T>(value: T, ms: number): T {
-  const [rested, setRested] = useState(value);
-  useEffect(() => {
-    const timer = setTimeout(() => setRested(value), ms);
-    return () => clearTimeout(timer);
-  }, [value, ms]);
-  return rested;
+/** A typed commit id or path, then the views. */
+function Places({ words, matches }: { words: string; matches: Matches }) {
+  const id = /^ctx-[0-9a-f]{4,64}$/i.test(words) ? (words.toLowerCase() as ContextId) : undefined;
+  const path = /^(\/|~|[a-z]:[\\/])/i.test(words) ? words : undefined;
+  return (
+    <Group name="Go to">
+      {id && (
+        <Item icon={GitCommitHorizontal} name={`Commit ${id}`} act={() => go({ view: 'context', commit: id, entry: undefined, stop: undefined })} />
+      )}
+      {path && <Item icon={FileInput} name={`Import ${path}`} act={() => void importPaths([path], true)} />}
+      {views
+        .filter(({ title }) => matches(title))
+        .map(({ id: view, title, icon, keys }) => (
+          <Item key={view} icon={icon} name={title} keys={keys} act={() => go({ view })} />
+        ))}
+    </Group>
+  );
 }
 
-/** A heading over nothing is not shown. */
+function CommitActions({ matches }: { matches: Matches }) {
+  const against = useNavigation(({ route }) => route.against);
+  const shown = useShownCommit();
+  if (!shown) return null;
+  const actions = commitActions(shown, against).flatMap((item) => (item !== 'line' && !item.disabled && matches(item.name) ? [item] : []));
+  return (
+    <Group name={`Commit ${say.shortId(shown.id)}`}>
+      {actions.map(({ name, icon, keys, act }) => (
+        <Item key={name} name={name} {...(icon && { icon })} {...(keys && { keys })} act={act} />
+      ))}
+    </Group>
+  );
+}
+
+const Tickets = ({ tickets }: Pick<Found, 'tickets'>) => (
+  <Group name="Tickets">
+    {tickets.map((ticket) => (
+      <Item
+        key={ticket.ticketId}
+        id={ticket.ticketId}
+        icon={ListChecks}
+        name={say.firstLine(ticket.title, 100)}
+        hint={`${ticket.ticketId} · ${statusNames[ticket.status].toLowerCase()}`}
+        act={() => go({ view: 'reviews', ticket: ticket.ticketId })}
+      />
+    ))}
+  </Group>
+);
+
+const Commits = ({ commits }: Pick<Found, 'commits'>) => (
+  <Group name="Commits">
+    {commits.map(({ commit }) => (
+      <Item
+        key={commit.id}
+        id={commit.id}
+        icon={GitCommitHorizontal}
+        name={say.firstLine(commit.summary ?? commit.id, 120)}
+        hint={`${say.shortId(commit.id)} · ${say.when(commit.createdAt)}`}
+        act={() => go({ view: 'chain', commit: commit.id, entry: undefined })}
+      />
+    ))}
+  </Group>
+);
+
+function Entries({ entries, limit, onMore }: { entries: Found['entries']; limit: number; onMore: (() => void) | undefined }) {
+  if (!entries) return null;
+  const { hits, total, isExact } = entries;
+  return (
+    <Group name={total > hits.length ? `Entries (${isExact ? '' : 'over '}${say.exact(total)})` : 'Entries'}>
+      {hits.map((hit) => (
+        <Item
+          key={`${hit.commit} ${hit.entryKey}`}
+          id={`${hit.commit} ${hit.entryKey}`}
+          icon={familyIcons[familyOf(hit)]}
+          name={hit.snippet}
+          shown={hitPieces(hit).map(({ at, text, isMatch }) => (isMatch ? <mark key={at}>{text}</mark> : <span key={at}>{text}</span>))}
+          hint={`${speaker(hit)} · ${say.when(hit.at)}`}
+          act={() => go({ view: 'context', commit: hit.commit, entry: hit.entryKey, stop: undefined })}
+        />
+      ))}
+      {onMore && hits.length >= limit && total > limit && <Item name="Show more entries" icon={ChevronDown} stays act={onMore} />}
+    </Group>
+  );
+}
+
+const Sessions = ({ sources }: Pick<Found, 'sources'>) => (
+  <Group name="Sessions">
+    {sources.slice(0, mostSessions).map((source) => (
+      <Item
+        key={source.sourceId}
+        id={source.sourceId}
+        icon={MessagesSquare}
+        name={say.firstLine(source.title ?? source.path, 100)}
+        act={() => go({ view: 'chain', session: source.sessionId, commit: source.tips.at(-1), entry: undefined })}
+      />
+    ))}
+  </Group>
+);
+
+const Projects = ({ projects, matches }: Pick<Found, 'projects'> & { matches: Matches }) => (
+  <Group name="Projects">
+    {projects.slice(0, mostProjects).map((project) => (
+      <Item key={project.dir} id={project.dir} icon={FolderOpen} name={project.name} hint={project.dir} act={() => showProject(project.dir)} />
+    ))}
+    {matches('Open the sample project') && <Item icon={Sparkles} name="Open the sample project" act={() => void openSample()} />}
+  </Group>
+);
+
+const WindowActions = ({ matches }: { matches: Matches }) => (
+  <Group name="Window">
+    {matches('Theme: light') && <Item icon={Sun} name="Theme: light" act={() => setTheme('light')} />}
+    {matches('Theme: dark') && <Item icon={Moon} name="Theme: dark" act={() => setTheme('dark')} />}
+    {matches('Theme: as the system') && <Item name="Theme: as the system" act={() => setTheme('system')} />}
+    {matches('Imports') && <Item icon={FileInput} name="Imports" act={() => show({ kind: 'imports' })} />}
+    {matches('Keyboard shortcuts') && <Item icon={Keyboard} name="Keyboard shortcuts" keys="?" act={() => show({ kind: 'keys' })} />}
+  </Group>
+);
+
+/** A group of items under a heading; nothing where it has no items. */
 const Group = ({ name, children }: { name: string; children: ReactNode }) =>
   Children.toArray(children).length > 0 ? <Command.Group heading={name}>{children}</Command.Group> : null;
 
 interface ItemProps {
   readonly name: string;
-  /** What stands for the name in the list. */
+  /** Drawn in place of the name. */
   readonly shown?: ReactNode;
-  /** The palette stays open. */
+  /** The palette stays open after this item is chosen. */
   readonly stays?: boolean;
   readonly id?: string;
   readonly icon?: Icon;

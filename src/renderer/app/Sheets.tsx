@@ -1,21 +1,23 @@
 import { ClipboardCopy, ExternalLink } from 'lucide-react';
 import { lazy, Suspense } from 'react';
-import { Button, Sheet } from '../parts';
+import { Button, ConfirmWrite, Sheet } from '../parts';
 import { copy, dismiss, useUi } from '../state';
 import { ExportSheet, ResumeSheet } from '../views/export';
 import { ForkSheet } from '../views/fork';
-import { ImportsSheet } from '../views/library';
+import { ImportsSheet, NewProjectSheet, OpenPathSheet, SessionSheet } from '../views/sessions';
 import { keyGroups } from './keys';
 import { Palette } from './Palette';
+import { TextSheet } from './TextSheet';
 
-const ProvidersSheet = lazy(() => import('../views/run').then(({ ProvidersSheet: sheet }) => ({ default: sheet })));
+const ProvidersSheet = lazy(() => import('../views/settings').then(({ ProvidersSheet: sheet }) => ({ default: sheet })));
 
 const CaseSheet = lazy(() => import('../views/experiments').then(({ CaseSheet: sheet }) => ({ default: sheet })));
 
-/** Whatever floats over the window at the moment. */
+/** The sheet or dialog that is open. */
 export function Sheets() {
   const sheet = useUi((ui) => ui.sheet);
-  if (!sheet) return null;
+  // An open sheet asks inside itself.
+  if (!sheet) return <ConfirmWrite />;
   switch (sheet.kind) {
     case 'palette':
       return <Palette />;
@@ -29,6 +31,14 @@ export function Sheets() {
       return <ExportSheet commit={sheet.commit} stop={sheet.stop} />;
     case 'resume':
       return <ResumeSheet commit={sheet.commit} agent={sheet.agent} />;
+    case 'newProject':
+      return <NewProjectSheet />;
+    case 'session':
+      return <SessionSheet session={sheet.session} what={sheet.what} />;
+    case 'text':
+      return <TextSheet {...sheet} />;
+    case 'openPath':
+      return <OpenPathSheet />;
     case 'providers':
       return (
         <Suspense>
@@ -72,13 +82,13 @@ function KeySheet() {
   );
 }
 
-/** A link of a transcript: where it leads, in full, before anybody goes there. */
+/** Shows the full address of a link in a transcript and asks before opening it. */
 function LinkSheet({ href }: { href: string }) {
   const isWeb = /^https?:\/\//i.test(href);
   const host = isWeb && URL.canParse(href) ? new URL(href).host : undefined;
   return (
     <Sheet
-      title="A link from the transcript"
+      title="Link from the transcript"
       onClose={dismiss}
       footer={
         <>
@@ -101,12 +111,12 @@ function LinkSheet({ href }: { href: string }) {
         </>
       }
     >
-      <p>It leads to</p>
+      <p>This link leads to</p>
       <output className="link-target mono">{href || 'nowhere: the link is empty'}</output>
       <p className="muted">
         {isWeb
-          ? 'The text that this link stands in was written by an agent or by something that it read. Nothing was loaded from this address.'
-          : 'This is not an address of the web, so it is not opened from here.'}
+          ? 'The text around this link was written by an agent or by something that it read. Stemma loaded nothing from this address.'
+          : 'This is not a web address, so Stemma does not open it.'}
       </p>
     </Sheet>
   );

@@ -2,14 +2,14 @@ import { Circle, CircleCheck, Loader, Unplug } from 'lucide-react';
 import { useConnection } from '../client';
 import { say } from '../parts';
 import { go, show, useImports, useProject, useUi } from '../state';
-import { shareOf } from '../views/library';
+import { shareOf } from '../views/sessions';
 
-/** What is true of the whole window: the project in numbers, what runs, and whether the engine answers. */
+/** Numbers of the open project, running imports, and whether the engine answers. */
 export function StatusBar() {
   const project = useProject(({ state }) => state);
   const connection = useConnection(({ state }) => state);
   const jobs = useImports((state) => state.jobs);
-  const notice = useUi((ui) => ui.notice);
+  const notice = useUi((ui) => (ui.noticeAct ? undefined : ui.notice));
   const running = jobs.filter((job) => job.state === 'running');
   const problems = jobs.reduce((sum, job) => sum + (job.state === 'failed' ? 1 : 0) + (job.result?.skipped.length ?? 0), 0);
   const info = project.phase === 'open' ? project.info : undefined;
@@ -22,11 +22,11 @@ export function StatusBar() {
           <button
             type="button"
             className="status-wide"
-            onClick={() => go({ view: 'storage' })}
-            title={`${say.exact(info.bytes.stored)} bytes on disk for ${say.exact(info.bytes.logical)}: see what takes the space`}
+            onClick={() => go({ view: 'settings', settings: 'storage' })}
+            title={`${say.exact(info.bytes.stored)} bytes on disk for ${say.exact(info.bytes.logical)} bytes of content. Click to see what takes the space.`}
           >
             stored {say.bytes(info.bytes.stored)}
-            {/* What is not of histories, tickets and cards and the indexes, can weigh more than they do. */}
+            {/* Tickets, cards and indexes are not part of the logical size, so a small project can store more than it. */}
             {info.bytes.stored < info.bytes.logical && ` of ${say.bytes(info.bytes.logical)}`}
           </button>
         </>

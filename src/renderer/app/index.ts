@@ -1,6 +1,6 @@
-// app: the frame around the views. Panes, tabs, the address, the palette, keys, theme, status, and what floats.
-// `mount` starts the window over a carrier, and is all that the entry calls.
-// The frame knows every view; no view knows the frame.
+// app: the frame around the views: panes, tabs, palette, keys, theme, status bar and sheets.
+// `mount` starts the window over a carrier. `views.ts` registers every view in one line.
+// The frame imports the views; no view imports the frame.
 import './tokens.css';
 import './base.css';
 import './frame.css';

@@ -1,40 +1,45 @@
 import { useEffect } from 'react';
-import { go, route, show, useUi, type ViewName } from '../state';
-import { toggle } from './panes';
-import { viewNames } from './views';
+import { go, show, useUi, type ViewName } from '../state';
+import { toggleInspector } from './panes';
+import { places, views, viewsIn } from './views';
 
-/** The list that `?` shows; the keys themselves are answered where their thing is. */
+/** The list that `?` shows. Each key is handled in the view or part that it belongs to. */
 export const keyGroups: readonly { readonly name: string; readonly keys: readonly (readonly [keys: string, what: string])[] }[] = [
   {
     name: 'Everywhere',
     keys: [
       ['Ctrl/Cmd K', 'Search or jump'],
-      ['?', 'This list'],
+      ['?', 'Show this list'],
       ['/', 'Filter or find'],
-      ['Ctrl/Cmd B', 'Hide or show the sessions'],
       ['Ctrl/Cmd J', 'Hide or show the inspector'],
       ['Alt ←  Alt →', 'Back, forward'],
-      ['Esc', 'Close what floats'],
+      ['Esc', 'Close the top sheet or menu'],
     ],
   },
-  { name: 'Views', keys: viewNames.map(([, name, , keys]) => [keys.replace(' ', '  '), name]) },
+  {
+    name: 'Places',
+    keys: views.map(({ id, title, keys, place }) => {
+      const digit = viewsIn(place)[0]?.id === id ? places.find((one) => one.id === place)?.digit : undefined;
+      return [[...(digit ? [digit] : []), ...keys.split(' ')].join('  '), title];
+    }),
+  },
   {
     name: 'Lists',
     keys: [
       ['j k  ↓ ↑', 'Next, previous'],
       ['Enter', 'Open'],
-      ['Space', 'Choose as the second'],
+      ['Space', 'Select as the second commit'],
     ],
   },
   {
     name: 'Commit',
     keys: [
       ['f', 'Fork'],
-      ['d', 'Diff with the other selected'],
+      ['d', 'Compare the two selected commits'],
       ['p', 'Compare with parent'],
       ['e', 'Export'],
       ['r', 'Replay'],
-      ['R', 'Resume in its agent'],
+      ['R', 'Resume in the agent'],
       ['y', 'Copy id'],
     ],
   },
@@ -43,15 +48,15 @@ export const keyGroups: readonly { readonly name: string; readonly keys: readonl
     keys: [
       ['[ ]', 'Previous, next turn'],
       ['Ctrl/Cmd F', 'Find in the context'],
-      ['f', 'Fork from the chosen entry'],
-      ['y', 'Copy the key of the chosen entry'],
+      ['f', 'Fork from the selected entry'],
+      ['y', 'Copy the key of the selected entry'],
     ],
   },
   {
     name: 'Experiment',
     keys: [
-      ['p f u', 'The reply passes, fails, take it back'],
-      ['d', 'Compare it with the record'],
+      ['p f u', 'Mark the reply as passed, failed or undecided'],
+      ['d', 'Compare it with the recorded reply'],
     ],
   },
   {
@@ -66,13 +71,20 @@ export const keyGroups: readonly { readonly name: string; readonly keys: readonl
   },
 ];
 
-/** What follows `g`, by the list of the tabs. */
-const viewKeys: ReadonlyMap<string, ViewName> = new Map(viewNames.map(([view, , , keys]) => [keys.slice(-1), view]));
+/** The view that each key after `g` opens. */
+const viewKeys: ReadonlyMap<string, ViewName> = new Map(views.map(({ id, keys }) => [keys.slice(-1), id]));
+/** The view that each digit opens. */
+const digitViews: ReadonlyMap<string, ViewName> = new Map(
+  places.flatMap(({ id, digit }) => {
+    const view = viewsIn(id)[0]?.id;
+    return digit && view ? [[digit, view] as const] : [];
+  }),
+);
 
 const isTyping = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement && (target.isContentEditable || ['INPUT', 'TEXTAREA', 'SELECT'].includes(target.tagName));
 
-/** Keys that work wherever the focus is, but while something is typed. */
+/** Handles the keys that work everywhere except while a person types into a field. */
 export function useKeys(): void {
   useEffect(() => {
     let goPressed = 0;
@@ -86,19 +98,20 @@ export function useKeys(): void {
         act();
       };
       if (command && key === 'k') return done(() => show({ kind: 'palette' }));
-      if (command && key === 'b') return done(() => toggle('left'));
-      if (command && key === 'j') return done(() => toggle('right'));
-      if (event.key === 'Escape') useUi.setState({ drawer: undefined });
+      if (command && key === 'j') return done(toggleInspector);
+      if (event.key === 'Escape') useUi.setState({ drawer: false });
       if (command || event.altKey || sheet || isTyping(event.target)) return;
       if (performance.now() - goPressed < 1_000) {
         goPressed = 0;
         const view = viewKeys.get(key);
         if (view) return done(() => go({ view }));
       }
+      const place = digitViews.get(key);
+      if (place) return done(() => go({ view: place }));
       if (key === 'g') return done(() => (goPressed = performance.now()));
       if (event.key === '?') return done(() => show({ kind: 'keys' }));
       if (event.key === '/') return done(() => document.querySelector<HTMLInputElement>('[data-filter]:not(:disabled)')?.focus());
-      // With the focus nowhere, the keys of a list go to the list of the view.
+      // If nothing has the focus, list keys go to the list of the view.
       if (event.target === document.body) {
         const list = document.querySelector<HTMLElement>('[data-list]');
         if (!list || list.contains(event.target as Node)) return;
@@ -111,10 +124,10 @@ export function useKeys(): void {
   }, []);
 }
 
-/** The window's name says where one is, for the task switcher and for bookmarks. */
-export function useTitle(project: string | undefined): void {
-  const { commit, view } = route();
+/** Sets the window title to the breadcrumb, the most specific part first, for the task switcher and bookmarks. */
+export function useTitle(crumbs: readonly string[]): void {
+  const title = [...crumbs.toReversed(), 'Stemma'].join(' – ');
   useEffect(() => {
-    document.title = [view !== 'library' && commit, project, 'Stemma'].filter(Boolean).join(' · ');
-  }, [commit, view, project]);
+    document.title = title;
+  }, [title]);
 }

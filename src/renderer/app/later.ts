@@ -1,40 +1,31 @@
 import { type ComponentType, lazy } from 'react';
 
-type View = ComponentType<{ project: string }>;
+/** A view of the open project; `project` is the project's folder. */
+export type ViewComponent = ComponentType<{ readonly project: string }>;
 
-/** A view that could not be fetched: what serves the window went away before it was. */
+/** The code of a view could not be loaded: the server of the window stopped before the view was opened. */
 export class NotLoaded extends Error {
   override readonly name = 'NotLoaded';
 }
 
 const loads: (() => Promise<unknown>)[] = [];
 
-/** A view that is loaded when it is first asked for, or when there is nothing else to do. */
-function later(load: () => Promise<View>) {
+/** A view whose code is loaded when the view is first opened, or by `loadViews`. */
+export function later(load: () => Promise<{ readonly View: ViewComponent }>): ViewComponent {
   loads.push(load);
   return lazy(async () => {
     try {
-      return { default: await load() };
+      return { default: (await load()).View };
     } catch (error) {
-      throw new NotLoaded('It was not loaded yet, and what serves this window does not answer.', { cause: error });
+      throw new NotLoaded('This view is not loaded yet, and Stemma does not answer.', { cause: error });
     }
   });
 }
 
-// The first page, the chain and the context come with the window; each of the others brings libraries of its own.
-export const DiffView = later(async () => (await import('../views/diff')).DiffView);
-export const ReplayView = later(async () => (await import('../views/replay')).ReplayView);
-export const RunView = later(async () => (await import('../views/run')).RunView);
-export const ExperimentsView = later(async () => (await import('../views/experiments')).ExperimentsView);
-export const RequestView = later(async () => (await import('../views/request')).RequestView);
-export const ComposeView = later(async () => (await import('../views/compose')).ComposeView);
-export const TimelineView = later(async () => (await import('../views/timeline')).TimelineView);
-export const BoxesView = later(async () => (await import('../views/boxes')).BoxesView);
-export const ReviewsView = later(async () => (await import('../views/reviews')).ReviewsView);
-export const StorageView = later(async () => (await import('../views/storage')).StorageView);
-export const HandoverView = later(async () => (await import('../views/handover')).HandoverView);
-
-/** Loads what was not asked for yet a while after the first page: a view opens at once then, and also when the engine is away. Gives what stops it. */
+/**
+ * Loads the remaining views shortly after the first page, so that they open at once and also while the engine is away.
+ * Returns a function that cancels this.
+ */
 export function loadViews(): () => void {
   const soon = setTimeout(() => {
     for (const load of loads) void load().catch(() => {});

@@ -6,7 +6,7 @@ import { applyTheme, followAddress } from '../state';
 import { App } from './App';
 import { Boundary } from './Boundary';
 
-/** Starts the window over a carrier. The window's policy lets no style element in, so no part may make one. */
+/** Starts the window over a carrier. The content security policy forbids style elements, so no part may create one. */
 export function mount(carrier: Carrier): void {
   applyTheme();
   onNewLine(followAddress);

@@ -1,37 +1,29 @@
-import { type ProjectState, type Route, route, type Side, togglePane, useNavigation, useProject, useRoom, useUi, type ViewName } from '../state';
+import { type ProjectState, type Route, route, toggleInspectorPane, useInspectorRoom, useNavigation, useProject, useUi } from '../state';
+import { viewOf } from './views';
 
-/** The views that show a commit. Each begins at the newest one, and has the inspector beside it. */
-export const viewsOfCommits: ReadonlySet<ViewName> = new Set(['chain', 'context', 'request', 'replay', 'run', 'compose']);
-
-/** Beside these the inspector shows what is selected, too; the others need the room, and have nothing to inspect. */
+/** Whether the inspector belongs beside the view: always beside views of a commit, elsewhere only where something is selected. */
 const inspects = ({ view, commit, space, ticket }: Route): boolean =>
-  viewsOfCommits.has(view) ||
-  view === 'diff' ||
-  (view === 'timeline' && (space === undefined || commit !== undefined)) ||
+  // Calls shows the selected call in a panel of its own.
+  (viewOf(view).needs === 'commit' && view !== 'calls') ||
+  view === 'compare' ||
+  (view === 'timeline' && space === undefined && commit !== undefined) ||
   (view === 'reviews' && ticket !== undefined);
 
-/** Whether a pane has something to show: a project that is not there has no sessions, one without commits nothing to inspect. */
-function hasPane(side: Side, at: Route, project: ProjectState): boolean {
-  if (project.phase === 'none' || project.phase === 'failed') return false;
-  if (side === 'left') return at.view !== 'library';
-  return inspects(at) && !(project.phase === 'open' && project.info.counts.commits === 0);
-}
+/** Whether the inspector has something to show. */
+const hasInspector = (at: Route, project: ProjectState): boolean =>
+  project.phase !== 'none' && project.phase !== 'failed' && inspects(at) && !(project.phase === 'open' && project.info.counts.commits === 0);
 
-/** How a pane stands: undefined where the view has none. */
-type PaneState = 'beside' | 'drawer' | 'hidden' | undefined;
-
-export const usePanes = (): Readonly<Record<Side, PaneState>> => ({ left: usePane('left'), right: usePane('right') });
-
-function usePane(side: Side): PaneState {
-  const hasRoom = useRoom(side);
+/** How the inspector is shown beside the current view; undefined where the view has none. */
+export function useInspector(): 'beside' | 'drawer' | 'hidden' | undefined {
+  const hasRoom = useInspectorRoom();
   const { route: at } = useNavigation();
   const { state } = useProject();
-  const isOut = useUi(({ leftHidden, rightHidden, drawer }) => (hasRoom ? !(side === 'left' ? leftHidden : rightHidden) : drawer === side));
-  if (!hasPane(side, at, state)) return undefined;
+  const isOut = useUi(({ inspectorHidden, drawer }) => (hasRoom ? !inspectorHidden : drawer));
+  if (!hasInspector(at, state)) return undefined;
   return isOut ? (hasRoom ? 'beside' : 'drawer') : 'hidden';
 }
 
-/** Shows or hides a pane, where there is one. */
-export function toggle(side: Side): void {
-  if (hasPane(side, route(), useProject.getState().state)) togglePane(side);
+/** Shows or hides the inspector, if the view has one. */
+export function toggleInspector(): void {
+  if (hasInspector(route(), useProject.getState().state)) toggleInspectorPane();
 }

@@ -1,48 +1,141 @@
 import {
+  ArrowDownUp,
   ArrowRightLeft,
   BookOpen,
+  Bot,
   Boxes,
   CirclePlay,
   FlaskConical,
   GitCompare,
-  GitGraph,
-  HardDrive,
+  GitFork,
   Layers,
-  Library,
   ListChecks,
   MessagesSquare,
-  Radio,
   Repeat,
+  Rows3,
+  Settings,
 } from 'lucide-react';
 import type { Icon } from '../parts';
-import type { ViewName } from '../state';
+import { isPage, type Route, type ViewName } from '../state';
+import { View as ChainView } from '../views/chain';
+import { View as ContextView } from '../views/context';
+import { View as SessionsView } from '../views/sessions';
+import { later, type ViewComponent } from './later';
 
-type View = readonly [view: ViewName, name: string, icon: Icon, keys: string];
+/** A place of the rail. A place with several views shows them as a row of links at its top. */
+export interface Place {
+  readonly id: PlaceId;
+  readonly title: string;
+  readonly icon: Icon;
+  /** The digit that opens it. */
+  readonly digit?: string;
+  /** The first place of a group has a line above it. */
+  readonly begins?: true;
+}
+type PlaceId = 'sessions' | 'chain' | 'context' | 'calls' | 'replay' | 'agents' | 'reviews' | 'experiments' | 'settings';
 
-/** The views in the order of their tabs, in groups: what one sees, what one tries, how contexts are put together and handed on, what is kept. */
-export const viewGroups: readonly (readonly View[])[] = [
-  [['library', 'Library', Library, 'g l']],
-  [
-    ['chain', 'Chain', GitGraph, 'g c'],
-    ['context', 'Context', BookOpen, 'g x'],
-    ['request', 'Request', Radio, 'g q'],
-    ['diff', 'Diff', GitCompare, 'g d'],
-    ['replay', 'Replay', CirclePlay, 'g r'],
-  ],
-  [
-    ['run', 'Run again', Repeat, 'g a'],
-    ['experiments', 'Experiments', FlaskConical, 'g e'],
-  ],
-  [
-    ['compose', 'Compose', Layers, 'g o'],
-    ['timeline', 'Timeline', MessagesSquare, 'g t'],
-    ['boxes', 'Boxes', Boxes, 'g b'],
-    ['handover', 'Handover', ArrowRightLeft, 'g h'],
-  ],
-  [
-    ['reviews', 'Reviews', ListChecks, 'g v'],
-    ['storage', 'Storage', HardDrive, 'g s'],
-  ],
+/** The places in the order of the rail. Settings stands at its foot. */
+export const places: readonly Place[] = [
+  { id: 'sessions', title: 'Sessions', icon: Rows3, digit: '1' },
+  { id: 'chain', title: 'Chain', icon: GitFork, digit: '2' },
+  { id: 'context', title: 'Context', icon: BookOpen, digit: '3' },
+  { id: 'calls', title: 'Calls', icon: ArrowDownUp, digit: '4' },
+  { id: 'replay', title: 'Replay', icon: CirclePlay, digit: '5' },
+  { id: 'agents', title: 'Agents', icon: Bot, begins: true },
+  { id: 'reviews', title: 'Reviews', icon: ListChecks },
+  { id: 'experiments', title: 'Experiments', icon: FlaskConical },
+  { id: 'settings', title: 'Settings', icon: Settings },
 ];
 
-export const viewNames: readonly View[] = viewGroups.flat();
+/** Everything the frame knows about a view. */
+export interface ViewDefinition {
+  readonly id: ViewName;
+  readonly title: string;
+  readonly icon: Icon;
+  /** The two keys that open it, one after the other. */
+  readonly keys: string;
+  /** The place that it belongs to. A page that opens from a selection belongs to the place where it was opened. */
+  readonly place: PlaceId;
+  /** What it needs: nothing, an open project, or a commit of it. A view of a commit starts at the newest one. */
+  readonly needs: 'nothing' | 'project' | 'commit';
+  readonly View: ViewComponent;
+}
+
+/**
+ * The views, one line each. Sessions, chain and context are part of the first page; the others are loaded later, since each brings
+ * libraries of its own.
+ */
+export const views: readonly ViewDefinition[] = [
+  { id: 'sessions', title: 'Sessions', icon: Rows3, keys: 'g s', place: 'sessions', needs: 'nothing', View: SessionsView },
+  { id: 'chain', title: 'Chain', icon: GitFork, keys: 'g c', place: 'chain', needs: 'commit', View: ChainView },
+  { id: 'context', title: 'Context', icon: BookOpen, keys: 'g x', place: 'context', needs: 'commit', View: ContextView },
+  { id: 'calls', title: 'Calls', icon: ArrowDownUp, keys: 'g q', place: 'calls', needs: 'commit', View: later(() => import('../views/request')) },
+  { id: 'replay', title: 'Replay', icon: CirclePlay, keys: 'g r', place: 'replay', needs: 'commit', View: later(() => import('../views/replay')) },
+  { id: 'compare', title: 'Compare', icon: GitCompare, keys: 'g d', place: 'chain', needs: 'project', View: later(() => import('../views/diff')) },
+  { id: 'run', title: 'Run again', icon: Repeat, keys: 'g a', place: 'chain', needs: 'commit', View: later(() => import('../views/run')) },
+  {
+    id: 'timeline',
+    title: 'Spaces',
+    icon: MessagesSquare,
+    keys: 'g t',
+    place: 'agents',
+    needs: 'project',
+    View: later(() => import('../views/timeline')),
+  },
+  {
+    id: 'handover',
+    title: 'Handovers',
+    icon: ArrowRightLeft,
+    keys: 'g h',
+    place: 'agents',
+    needs: 'project',
+    View: later(() => import('../views/handover')),
+  },
+  { id: 'boxes', title: 'Boxes and cards', icon: Boxes, keys: 'g b', place: 'agents', needs: 'project', View: later(() => import('../views/boxes')) },
+  { id: 'compose', title: 'Composition', icon: Layers, keys: 'g o', place: 'agents', needs: 'commit', View: later(() => import('../views/compose')) },
+  {
+    id: 'reviews',
+    title: 'Reviews',
+    icon: ListChecks,
+    keys: 'g v',
+    place: 'reviews',
+    needs: 'project',
+    View: later(() => import('../views/reviews')),
+  },
+  {
+    id: 'experiments',
+    title: 'Experiments',
+    icon: FlaskConical,
+    keys: 'g e',
+    place: 'experiments',
+    needs: 'project',
+    View: later(() => import('../views/experiments')),
+  },
+  {
+    id: 'settings',
+    title: 'Settings',
+    icon: Settings,
+    keys: 'g ,',
+    place: 'settings',
+    needs: 'nothing',
+    View: later(() => import('../views/settings')),
+  },
+];
+
+const byId = new Map(views.map((view) => [view.id, view]));
+
+/** The definition of a view. @throws Error where a name of the address has no line above: a mistake in the code. */
+export function viewOf(id: ViewName): ViewDefinition {
+  const view = byId.get(id);
+  if (!view) throw new Error(`The view ${id} is not registered in app/views.ts`);
+  return view;
+}
+
+/** The views of a place that do not open from a selection. */
+export const viewsIn = (place: PlaceId): readonly ViewDefinition[] => views.filter((view) => view.place === place && !isPage(view.id));
+
+/** The view that a page goes back to. */
+export const backFrom = ({ from }: Pick<Route, 'from'>): ViewDefinition => viewOf(from ?? 'chain');
+
+/** The place that the window is in. */
+export const placeOf = (at: Pick<Route, 'view' | 'from'>): PlaceId => (isPage(at.view) ? backFrom(at) : viewOf(at.view)).place;

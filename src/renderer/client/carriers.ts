@@ -2,19 +2,19 @@ import type { ClientContext, ClientLink } from '@orpc/client';
 import { RPCLink as PortLink } from '@orpc/client/message-port';
 import { RPCLink as SocketLink } from '@orpc/client/websocket';
 
-/** One open line to the engine. `closed` settles once, when the line is gone, with the reason in words where there is one. */
+/** One open connection to the engine. `closed` resolves once, when the connection ends, with the reason if it is known. */
 export interface Line {
   readonly link: ClientLink<ClientContext>;
   readonly closed: Promise<string | undefined>;
   close(): void;
 }
 
-/** A way to the engine: opens a new line each time it is asked, and rejects when it cannot. */
+/** Opens a new connection to the engine on each call, and rejects when that fails. */
 export type Carrier = () => Promise<Line>;
 
 const openTimeoutMs = 15_000;
 
-/** The desktop shell's way: a port handed over by the preload, never named by anything but our nonce. */
+/** In the desktop app: a message port from the preload script, recognized by our nonce. */
 const bridgeCarrier: Carrier = () => {
   const bridge = window.stemma;
   if (!bridge) return Promise.reject(new Error('There is no desktop shell around this window.'));
@@ -46,7 +46,7 @@ function portLine(port: MessagePort): Line {
   return { link, closed, close: () => port.close() };
 }
 
-/** The browser's way: the page's own origin, the cookie of the page load, nothing else. */
+/** In a browser: a WebSocket to the page's own origin, with the cookie of the page. */
 const socketCarrier: Carrier = () =>
   new Promise((resolve, reject) => {
     const socket = new WebSocket(`${location.origin.replace(/^http/, 'ws')}/rpc`);
@@ -63,7 +63,7 @@ const socketCarrier: Carrier = () =>
         { once: true },
       );
     });
-    // The link goes on before the socket opens, so that no message is missed.
+    // The link is attached before the socket opens, so that it misses no message.
     const link = new SocketLink({ websocket: socket });
     socket.addEventListener(
       'open',
@@ -75,4 +75,5 @@ const socketCarrier: Carrier = () =>
     );
   });
 
+/** The carrier that this window has: the shell's port in the desktop app, else a WebSocket. */
 export const carrierOfThisWindow = (): Carrier => (window.stemma ? bridgeCarrier : socketCarrier);

@@ -4,6 +4,7 @@ import type { ContractRouterClient } from '@orpc/contract';
 import { create } from 'zustand';
 import type { Contract } from '../../core/contract/index.js';
 import type { Carrier, Line } from './carriers';
+import { askToWrite, fileToConfirm } from './write-permission';
 
 export type Client = ContractRouterClient<Contract>;
 
@@ -21,19 +22,31 @@ let opened: PromiseWithResolvers<ClientLink<ClientContext>> = Promise.withResolv
 let prepare: (client: Client) => Promise<void> = async () => {};
 
 /**
- * Every call of the window goes through here. A call that is made while there is no line waits for the next one;
- * a call that is under way when the line breaks is rejected, and whoever made it shows that.
+ * The engine's procedures. A call made while the window is disconnected waits for the next connection. A call that is
+ * running when the connection breaks is rejected, and its caller shows the error. A call that writes a file where the person has not
+ * confirmed one yet asks and is then made again.
  */
 export const api: Client = createORPCClient<Client>({
-  call: async (path, input, options) => (await opened.promise).call(path, input, options),
+  call: async (path, input, options) => {
+    const link = await opened.promise;
+    try {
+      return await link.call(path, input, options);
+    } catch (error) {
+      const file = fileToConfirm(error);
+      if (!file) throw error;
+      if (!(await askToWrite(file))) throw new Error(`You did not allow Stemma to write ${file.path}.`);
+      await link.call(['library', 'allowWrite'], { path: file.path }, options);
+      return link.call(path, input, options);
+    }
+  },
 });
 
-/** What has to be done on each new line before any other call goes out: opening the project of the address again. */
+/** Sets what runs on each new connection before any other call: opening the project of the address again. */
 export function onNewLine(action: (client: Client) => Promise<void>): void {
   prepare = action;
 }
 
-/** Keeps one line open for as long as the window lives. */
+/** Keeps one connection open while the window exists, and reconnects with growing pauses. */
 export async function connect(carrier: Carrier): Promise<never> {
   for (let attempt = 0; ; attempt++) {
     useConnection.setState({ state: { phase: 'connecting', attempt } });
@@ -51,7 +64,7 @@ export async function connect(carrier: Carrier): Promise<never> {
 }
 
 async function serve(line: Line): Promise<void> {
-  // A project that cannot be opened again is no reason to stay offline: the view that needs it says why.
+  // If the project cannot be opened again, the connection still counts; the view shows the reason.
   await prepare(createORPCClient<Client>(line.link)).catch(() => {});
   opened.resolve(line.link);
   useConnection.setState({ state: { phase: 'open' } });

@@ -1,10 +1,10 @@
 import { memo, useEffect, useState } from 'react';
 import { type ColoredLine, highlight } from './highlight';
 
-/** Larger blocks stay plain: coloring them would cost more than it tells. */
+/** Larger blocks stay plain, because highlighting them is slow. */
 const colorLimit = 12_000;
 
-/** A block of code, colored when its language is known and it is small; the text is there at once in any case. */
+/** A code block. The text appears at once; highlighting follows if the language is known and the block is small. */
 export const Code = memo(function Code({ text, language }: { text: string; language?: string | undefined }) {
   const [lines, setLines] = useState<readonly ColoredLine[]>();
   useEffect(() => {
@@ -24,10 +24,10 @@ export const Code = memo(function Code({ text, language }: { text: string; langu
       <code>
         {lines
           ? lines.map((line, n) => (
-              // biome-ignore lint/suspicious/noArrayIndexKey: lines of a text that does not change
+              // biome-ignore lint/suspicious/noArrayIndexKey: the lines never change
               <span key={n}>
                 {line.map((token, m) => (
-                  // biome-ignore lint/suspicious/noArrayIndexKey: tokens of a line that does not change
+                  // biome-ignore lint/suspicious/noArrayIndexKey: the tokens never change
                   <span key={m} className="ink" style={token.style}>
                     {token.content}
                   </span>

@@ -1,6 +1,7 @@
 import { ChevronRight, CircleAlert } from 'lucide-react';
 import { memo, type ReactNode, useMemo, useState } from 'react';
-import type { Entry } from '../../core/contract/index.js';
+import type { Entry, ToolClass } from '../../core/contract/index.js';
+import { Ansi, commandOf } from './Ansi';
 import { Code } from './Code';
 import { Fold, useIsSought } from './Fold';
 import { languageOfPath } from './highlight';
@@ -8,9 +9,9 @@ import { Picture } from './Image';
 import { familyIcons, familyOf, kindIcons, markNames, speaker } from './kinds';
 import { Markdown } from './Markdown';
 import { compact, exact, instant, when } from './numbers';
-import { type EditedText, editsOf, isRecord, jsonInLines, leadOf, textOf } from './tools';
+import { type EditedText, editsOf, isRecord, jsonInLines, leadOf, pathIn, textOf } from './tools';
 
-/** The line over an entry: who, since when, how much. `actions` stand at its end while it is pointed at. */
+/** The header of an entry: speaker, time, tokens. `actions` appear at its end on hover. */
 function Head({
   entry,
   name,
@@ -53,10 +54,11 @@ function Head({
   );
 }
 
-/** One entry: a text, thinking, a picture, a summary, an event, or a tool's result whose call is elsewhere. */
+/** An entry: text, thinking, an image, a summary, an event, or a tool result without its call. */
 export const EntryView = memo(function EntryView({ entry, actions }: { entry: Entry; actions?: ReactNode }) {
   const family = familyOf(entry);
   const error = entry.isError ?? false;
+  const command = entry.role === 'user' && entry.kind === 'text' ? commandOf(entry.text ?? '') : undefined;
   const body = () => {
     switch (entry.kind) {
       case 'thinking':
@@ -68,7 +70,7 @@ export const EntryView = memo(function EntryView({ entry, actions }: { entry: En
           <p className="muted">The image was not recorded.</p>
         );
       case 'tool_call':
-        return <ToolInput tool={entry.toolName ?? ''} input={entry.arguments} />;
+        return <ToolInput tool={entry.toolClass} input={entry.arguments} />;
       case 'tool_result':
         return <Output entry={entry} />;
       case 'event':
@@ -76,7 +78,13 @@ export const EntryView = memo(function EntryView({ entry, actions }: { entry: En
       case 'summary':
         return <Fold text={entry.text ?? ''}>{(shown) => <Markdown text={shown} />}</Fold>;
       case 'text':
-        return isWrapping(entry) ? (
+        return command?.kind === 'command' ? (
+          <p className="command">
+            <code>{command.text}</code>
+          </p>
+        ) : command ? (
+          <CommandOutput text={command.text} />
+        ) : isWrapping(entry) ? (
           <Fold text={entry.text ?? ''} lines={8}>
             {(shown) => <pre className="verbatim">{shown}</pre>}
           </Fold>
@@ -106,18 +114,18 @@ export const EntryView = memo(function EntryView({ entry, actions }: { entry: En
 
 interface ToolViewProps {
   readonly call: Entry;
-  /** Missing while it loads, null where there is none. */
+  /** Undefined while it loads, null if the context has no result. */
   readonly result: Entry | null | undefined;
-  /** What is said where there is none. */
+  /** The text for a missing result. */
   readonly noResult?: string;
   readonly actions?: ReactNode;
 }
 
-/** A tool call and what came of it, as one block. */
+/** A tool call and its result, as one block. */
 export const ToolView = memo(function ToolView({ call, result, noResult, actions }: ToolViewProps) {
   const error = result?.isError ?? false;
   const tool = call.toolName ?? 'Tool';
-  const lead = leadOf(tool, call.arguments);
+  const lead = leadOf(call.toolClass, call.arguments);
   return (
     <article
       className={`entry kind-tool entry-tool${error ? ' failed' : ''}`}
@@ -125,7 +133,7 @@ export const ToolView = memo(function ToolView({ call, result, noResult, actions
     >
       <Head entry={{ ...call, tokens: call.tokens + (result?.tokens ?? 0) }} name={tool} lead={lead} actions={actions} error={error} />
       <div className="entry-body">
-        <ToolInput tool={tool} input={call.arguments} lead={lead} />
+        <ToolInput tool={call.toolClass} input={call.arguments} lead={lead} />
         {result === undefined ? (
           <div className="output-frame" />
         ) : result === null ? (
@@ -138,10 +146,10 @@ export const ToolView = memo(function ToolView({ call, result, noResult, actions
   );
 });
 
-/** `compact_boundary` and `api_error` as words. */
+/** Turns `api_error` into "Api error". */
 const eventName = (name: string): string => (name.slice(0, 1).toUpperCase() + name.slice(1).replaceAll(/[_-]/g, ' ')).replace(/^Api\b/, 'API');
 
-/** What the runtime noted: its words, where it had some beside its name, and what it recorded with them. */
+/** An event of the runtime: its text, if it differs from its name, and its recorded data. */
 function Event({ entry }: { entry: Entry }) {
   const words = entry.text === entry.toolName ? '' : (entry.text ?? '');
   const facts = entry.result === undefined ? '' : textOf(entry.result);
@@ -149,7 +157,21 @@ function Event({ entry }: { entry: Entry }) {
   return text === '' ? null : <Fold text={text}>{(shown) => <pre className="verbatim">{shown}</pre>}</Fold>;
 }
 
-/** What the agent put in by itself, or a command that it wrapped in tags: not prose, and shown as it is. */
+/** What a command of the agent printed. */
+const CommandOutput = ({ text }: { text: string }) =>
+  text === '' ? (
+    <p className="muted">The command printed nothing.</p>
+  ) : (
+    <Fold text={text}>
+      {(shown) => (
+        <pre className="output">
+          <Ansi text={shown} />
+        </pre>
+      )}
+    </Fold>
+  );
+
+/** Text added by the agent, or a tagged command. It is not prose, so it is shown as plain text. */
 const isWrapping = ({ marks = [], role }: Entry): boolean => role === 'system' || marks.includes('meta') || marks.includes('command');
 
 function Thinking({ entry }: { entry: Entry }) {
@@ -158,7 +180,7 @@ function Thinking({ entry }: { entry: Entry }) {
   if (!entry.text) {
     return (
       <p className="muted">
-        {entry.marks?.includes('redacted') ? 'Thinking that only the provider can read.' : 'The text of this thinking was not recorded.'}
+        {entry.marks?.includes('redacted') ? 'Encrypted thinking. Only the provider can read it.' : 'The text of this thinking was not recorded.'}
       </p>
     );
   }
@@ -173,7 +195,7 @@ function Thinking({ entry }: { entry: Entry }) {
   );
 }
 
-/** What a tool gave back, folded past 20 lines. JSON in one long line is set in lines, and can be seen as it was sent. */
+/** A tool result, folded after 20 lines. JSON on one line can be shown formatted or as sent. */
 function Output({ entry }: { entry: Entry }) {
   const [asSent, setAsSent] = useState(false);
   const text = entry.text ?? (entry.result === undefined ? '' : textOf(entry.result));
@@ -182,23 +204,29 @@ function Output({ entry }: { entry: Entry }) {
   if (text.trim() === '') return <p className="muted output-empty">The tool answered without text.</p>;
   return (
     <>
-      <Fold text={set === undefined || asSent ? text : set}>{(shown) => <pre className="output">{shown}</pre>}</Fold>
+      <Fold text={set === undefined || asSent ? text : set}>
+        {(shown) => (
+          <pre className="output">
+            <Ansi text={shown} />
+          </pre>
+        )}
+      </Fold>
       {set !== undefined && (
         <button type="button" className="fold" aria-pressed={asSent} onClick={() => setAsSent(!asSent)}>
-          {asSent ? 'Set in lines' : 'As it was sent'}
+          {asSent ? 'Format JSON' : 'Show as sent'}
         </button>
       )}
     </>
   );
 }
 
-/** A call's input: as a diff, as a script, as a file, or field by field. */
-function ToolInput({ tool, input, lead }: { tool: string; input: unknown; lead?: string | undefined }) {
+/** The input of a call: as a diff, a script, a file, or field by field. */
+function ToolInput({ tool, input, lead }: { tool: ToolClass | undefined; input: unknown; lead?: string | undefined }) {
   const edits = editsOf(tool, input);
   if (edits) return edits.map((edit) => <EditView key={`${edit.removed.join('\n')}\n→\n${edit.added.join('\n')}`} edit={edit} />);
   if (!isRecord(input))
     return input === undefined || input === null ? null : <Fold text={textOf(input)}>{(shown) => <Code text={shown} language="json" />}</Fold>;
-  if (tool === 'Bash' && typeof input.command === 'string') {
+  if (tool === 'shell' && typeof input.command === 'string') {
     const { command, description } = input;
     const told = command === lead;
     return (
@@ -208,12 +236,8 @@ function ToolInput({ tool, input, lead }: { tool: string; input: unknown; lead?:
       </>
     );
   }
-  if (tool === 'Write' && typeof input.content === 'string') {
-    return (
-      <Fold text={input.content}>
-        {(shown) => <Code text={shown} language={typeof input.file_path === 'string' ? languageOfPath(input.file_path) : undefined} />}
-      </Fold>
-    );
+  if (tool === 'write' && typeof input.content === 'string') {
+    return <Fold text={input.content}>{(shown) => <Code text={shown} language={languageOfPath(pathIn(input) ?? '')} />}</Fold>;
   }
   const rest = Object.entries(input).filter(([, value]) => value !== lead);
   if (rest.length === 0) return null;
@@ -245,7 +269,7 @@ function EditView({ edit }: { edit: EditedText }) {
       {(shown) => (
         <pre className="edit">
           {shown.split('\n').map((line, n) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: lines of a text that does not change
+            // biome-ignore lint/suspicious/noArrayIndexKey: the lines never change
             <span key={n} className={line[0] === '+' ? 'added' : line[0] === '-' ? 'removed' : undefined}>
               {line}
               {'\n'}

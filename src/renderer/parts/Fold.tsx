@@ -2,9 +2,9 @@ import { ChevronDown, ChevronUp } from 'lucide-react';
 import { createContext, type ReactNode, useContext, useState } from 'react';
 import { bytes, plural } from './numbers';
 
-/** Lines of output that are shown before one asks for the rest. */
+/** Number of lines shown before the fold. */
 const shownLines = 20;
-/** A single line longer than this is folded too. */
+/** Characters of a single line shown before the fold. */
 const shownCharacters = 2_400;
 
 export interface Folded {
@@ -13,7 +13,7 @@ export interface Folded {
   readonly size: number;
 }
 
-/** The beginning of a long text, and what of it is left. */
+/** Splits a long text into its start and the folded rest. */
 export function foldText(text: string, lines = shownLines): Folded {
   let end = -1;
   for (let n = 0; n < lines; n++) {
@@ -31,16 +31,16 @@ export function foldText(text: string, lines = shownLines): Folded {
   return { shown: text.slice(0, cut), hiddenLines, size: text.length };
 }
 
-/** The words that somebody looks for: what hides them unfolds. */
+/** The text that the user searches for. Folds that contain it open. */
 export const Sought = createContext('');
 
-/** Whether the words stand in a part of a text that is folded away. */
+/** Whether a folded part contains the searched text. */
 export const useIsSought = (hidden: string): boolean => {
   const words = useContext(Sought);
   return words !== '' && hidden.toLowerCase().includes(words.toLowerCase());
 };
 
-/** Long output: its beginning, with a button that says how much more there is. */
+/** Long output: its start, and a button with the number of folded lines. */
 export function Fold({ text, lines, children }: { text: string; lines?: number; children: (shown: string) => ReactNode }) {
   const [unfolded, setOpen] = useState(false);
   const folded = foldText(text, lines);

@@ -2,14 +2,14 @@ import { useEffect, useState } from 'react';
 import type { ArtifactRef } from '../../core/contract/index.js';
 import { api } from '../client';
 import { useQuery } from '../state';
-import { Button } from './controls';
+import { Button } from './buttons';
 import { bytes } from './numbers';
 import { problemOf } from './problem';
 
-/** Pictures that a browser draws without running anything; other media are named, not shown. */
+/** Image types that a browser draws without running code. Other media are named, not shown. */
 const drawable = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);
 
-/** A picture out of the store, as a blob of this window: nothing is fetched from anywhere. */
+/** An image from the store, loaded as a blob. It makes no network request. */
 export function Picture({ artifact, mediaType }: { artifact: ArtifactRef; mediaType: string }) {
   const shown = drawable.has(mediaType);
   const query = useQuery(shown ? artifact : null, () => api.artifact.get({ ref: artifact }));
@@ -28,7 +28,7 @@ export function Picture({ artifact, mediaType }: { artifact: ArtifactRef; mediaT
     case 'failed':
       return (
         <p className="muted">
-          The picture cannot be shown: {problemOf(query.error).message}{' '}
+          Cannot show the image: {problemOf(query.error).message}{' '}
           <Button small onClick={query.retry}>
             Try again
           </Button>

@@ -6,10 +6,10 @@ import { show } from '../state';
 import { Code } from './Code';
 import { languageOf } from './highlight';
 
-/** Past this the text is shown as it is: a parser would hold up the window for something nobody reads as prose. */
+/** Longer texts are shown as plain text, because parsing them would block the window. */
 const parseLimit = 60_000;
 
-/** A link of a transcript is a text with a target: following it is asked first, whatever it looks like. */
+/** A link in a transcript. The window asks before it opens the target. */
 const components: Components = {
   a: ({ href, children }) =>
     href ? (
@@ -33,7 +33,7 @@ const components: Components = {
   code: ({ className, children }) => {
     const text = String(children ?? '');
     const language = languageOf(/language-(\S+)/.exec(className ?? '')?.[1]);
-    // Inline code has neither a language nor a line end.
+    // Inline code has no language and no line break.
     return className || text.endsWith('\n') ? (
       <Code text={text.replace(/\n$/, '')} language={language} />
     ) : (
@@ -50,7 +50,7 @@ const components: Components = {
 
 const plugins = [remarkGfm];
 
-/** Markdown of a transcript. HTML in it stays text, no address in it is ever asked without a click. */
+/** Markdown of a transcript. HTML stays text, and nothing is loaded without a click. */
 export const Markdown = memo(function Markdown({ text }: { text: string }) {
   if (text.length > parseLimit) return <pre className="verbatim">{text}</pre>;
   return (

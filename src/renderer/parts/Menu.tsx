@@ -2,7 +2,7 @@ import { ContextMenu } from '@base-ui/react/context-menu';
 import { Menu } from '@base-ui/react/menu';
 import { Popover } from '@base-ui/react/popover';
 import { Fragment, type ReactElement, type ReactNode } from 'react';
-import type { Icon } from './controls';
+import type { Icon } from './buttons';
 
 export type MenuEntry =
   | { readonly name: string; readonly icon?: Icon; readonly keys?: string; readonly disabled?: boolean; readonly act: () => void }
@@ -10,26 +10,32 @@ export type MenuEntry =
 
 function Items({ items }: { items: readonly MenuEntry[] }): ReactNode {
   return items.map((item, n) => {
-    // biome-ignore lint/suspicious/noArrayIndexKey: a line has nothing else to be known by
+    // biome-ignore lint/suspicious/noArrayIndexKey: a separator has no other key
     if (item === 'line') return <Menu.Separator key={n} className="menu-line" />;
     const { name, icon: Glyph, keys, disabled, act } = item;
     return (
       <Menu.Item key={name} className="menu-item" disabled={disabled ?? false} onClick={act}>
         {Glyph ? <Glyph size={14} aria-hidden /> : <Fragment />}
-        {name}
+        <span className="ellipsis">{name}</span>
         {keys && <kbd>{keys}</kbd>}
       </Menu.Item>
     );
   });
 }
 
-/** A button that opens a menu under it. */
-export function MenuButton({ button, items, label }: { button: ReactElement<Record<string, unknown>>; items: readonly MenuEntry[]; label: string }) {
+/** A button that opens a menu. */
+export function MenuButton(props: {
+  button: ReactElement<Record<string, unknown>>;
+  items: readonly MenuEntry[];
+  label: string;
+  align?: 'start' | 'end';
+}) {
+  const { button, items, label, align = 'end' } = props;
   return (
     <Menu.Root>
       <Menu.Trigger render={button} />
       <Menu.Portal>
-        <Menu.Positioner className="menu-layer" sideOffset={4} align="end">
+        <Menu.Positioner className="menu-layer" sideOffset={4} align={align}>
           <Menu.Popup className="menu" aria-label={label}>
             <Items items={items} />
           </Menu.Popup>
@@ -39,7 +45,7 @@ export function MenuButton({ button, items, label }: { button: ReactElement<Reco
   );
 }
 
-/** A button that opens a card under it, with more in it than a menu has. */
+/** A button that opens a card for content that does not fit a menu. */
 export function CardButton(props: {
   button: ReactElement<Record<string, unknown>>;
   label: string;
@@ -62,7 +68,7 @@ export function CardButton(props: {
   );
 }
 
-/** The menu of what the pointer is on. `items` are those of the row that was last pointed at or chosen. */
+/** A context menu. `items` belong to the row that was last hovered or selected. */
 export function WithContextMenu({
   children,
   items,

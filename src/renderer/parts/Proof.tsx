@@ -1,12 +1,12 @@
 import type { RequestRow } from '../../core/contract/index.js';
 
 const proofs = {
-  digest: { sign: '✓', name: 'exactly as sent', hint: 'Rebuilt here, and equal to the digest that the agent wrote down' },
-  recorded: { sign: '◐', name: 'as recorded', hint: 'Everything but what is listed as missing was written down by the agent' },
-  rebuilt: { sign: '○', name: 'rebuilt', hint: 'Put together from the entries by the rules of the agent; nothing to hold it against' },
+  digest: { sign: '✓', name: 'verified', hint: 'The reconstructed request matches the digest that the agent recorded' },
+  recorded: { sign: '◐', name: 'recorded', hint: 'The agent recorded everything except the parts listed as missing' },
+  rebuilt: { sign: '○', name: 'reconstructed', hint: 'Built from the entries by the rules of the agent, with no recorded digest to compare' },
 } as const satisfies Record<RequestRow['proof'], { sign: string; name: string; hint: string }>;
 
-/** How far it is proved that a model saw this, as a sign and in words. */
+/** How certain it is that the model received this request, as a symbol and a word. */
 export function Proof({ proof, wordless = false }: { proof: RequestRow['proof']; wordless?: boolean }) {
   const { sign, name, hint } = proofs[proof];
   return (

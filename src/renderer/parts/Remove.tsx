@@ -1,9 +1,9 @@
 import { Trash2 } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
-import { Button, IconButton } from './controls';
+import { Button, IconButton } from './buttons';
 import { CardButton } from './Menu';
 
-/** Removes what cannot be brought back by the same hand: asks once, and says what goes and what stays. */
+/** A button for a removal that cannot be undone. It asks first, and says what is removed and what stays. */
 export function RemoveButton(props: { label: string; question: string; children: ReactNode; onRemove: () => void; small?: boolean }) {
   const { label, question, children, onRemove, small } = props;
   const [open, setOpen] = useState(false);

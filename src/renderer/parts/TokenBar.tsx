@@ -7,15 +7,15 @@ import { useWidth } from './width';
 
 export interface TokenBarProps {
   readonly rows: readonly OutlineRow[];
-  /** The entries in view, by number: drawn as a bracket under the bar. */
+  /** Numbers of the visible entries, drawn as a bracket below the bar. */
   readonly from: number;
   readonly to: number;
-  /** Where compactions replaced what came before: numbers of entries. */
+  /** Entry numbers of compactions. */
   readonly seams: readonly number[];
   readonly onJump: (index: number) => void;
 }
 
-/** Each entry's share of the width: where it begins and ends, from 0 to 1. What was never sent has none. */
+/** The start of each entry on the bar, from 0 to 1. Hidden entries have no width. */
 export function sharesOf(rows: readonly { readonly tokens: number; readonly hidden?: boolean | undefined }[]): readonly number[] {
   const total = rows.reduce((sum, row) => sum + (row.hidden ? 0 : row.tokens), 0) || 1;
   const shares = [0];
@@ -27,7 +27,7 @@ export function sharesOf(rows: readonly { readonly tokens: number; readonly hidd
   return shares;
 }
 
-/** The entry at a point of the bar. */
+/** The entry at a point of the bar, from 0 to 1. */
 export function entryAt(shares: readonly number[], point: number): number {
   let low = 0;
   let high = shares.length - 2;
@@ -39,13 +39,14 @@ export function entryAt(shares: readonly number[], point: number): number {
   return Math.max(0, low);
 }
 
+/** Sums tokens by family, without hidden entries. */
 export function tokensByFamily(rows: readonly OutlineRow[]): Record<Family, number> {
   const sums: Record<Family, number> = { user: 0, assistant: 0, thinking: 0, tool: 0, system: 0 };
   for (const row of rows) if (!row.hidden) sums[familyOf(row)] += row.tokens;
   return sums;
 }
 
-/** Where the tokens of a context went: one segment an entry, in order, colored by kind. */
+/** The tokens of a context: one segment per entry, in order, colored by kind. */
 export function TokenBar({ rows, from, to, seams, onJump }: TokenBarProps) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const theme = useShownTheme();
@@ -53,7 +54,7 @@ export function TokenBar({ rows, from, to, seams, onJump }: TokenBarProps) {
   const [pointed, setPointed] = useState<{ index: number; x: number }>();
   const shares = useMemo(() => sharesOf(rows), [rows]);
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the theme changes the colors that are read from the page
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the colors come from the page and change with the theme
   useEffect(() => {
     const element = canvas.current;
     const context = element?.getContext('2d');
@@ -123,7 +124,7 @@ function draw(
   const style = getComputedStyle(element);
   const colors = Object.fromEntries(families.map((family) => [family, style.getPropertyValue(`--${family}`)])) as Record<Family, string>;
   const ground = style.getPropertyValue('--ground');
-  // Each column of pixels shows the entry that it falls into: thin entries side by side do not wash into one color.
+  // Each pixel column has the color of its entry, so that thin entries do not blend.
   const columns = Math.round(width * ratio);
   for (let from = 0; from < columns; ) {
     const index = entryAt(shares, (from + 0.5) / columns);
@@ -131,7 +132,7 @@ function draw(
     const end = Math.max(from + 1, Math.min(columns, Math.round((shares[index + 1] ?? 1) * columns)));
     if (row) {
       context.fillStyle = colors[familyOf(row)];
-      // A hairline between segments, where there is room for one.
+      // A thin line between segments that are wide enough.
       context.fillRect(from / ratio, 0, (end - from > 3 * ratio ? end - from - ratio : end - from) / ratio, height);
     }
     from = end;
@@ -151,7 +152,7 @@ function draw(
   }
 }
 
-/** The same sums in words: kind, tokens, share. */
+/** The sums of the bar as text: kind, tokens, share. */
 export function TokenLegend({ rows, families: shown = families }: { rows: readonly OutlineRow[]; families?: readonly Family[] }) {
   const sums = useMemo(() => tokensByFamily(rows), [rows]);
   const total = Object.values(sums).reduce((a, b) => a + b, 0) || 1;

@@ -1,19 +1,19 @@
 import type { ContextId, OutlineRow } from '../../core/contract/index.js';
 
-/** As much of an entry as its block is known by. */
+/** The fields of an entry that its block needs. */
 export type Outlined = Pick<OutlineRow, 'role' | 'kind' | 'tokens' | 'commit' | 'toolCallId'>;
 
-/** What the list shows as one: an entry, or a tool call with what came of it. Numbers are places in the context. */
+/** A block of the list: an entry, or a tool call with its result. Numbers are positions in the context. */
 export interface Block {
   readonly first: number;
-  /** The result of the call at `first`, null where the context holds none, undefined where `first` is no call. */
+  /** Position of the result of the call at `first`; null if the context has none; undefined if `first` is not a call. */
   readonly result: number | null | undefined;
   readonly commit: ContextId;
-  /** The first block of its commit. */
+  /** True for the first block of a commit. */
   readonly opens: boolean;
 }
 
-/** The list of a context: in order, each result drawn up to its call. */
+/** Groups the entries of a context into blocks. Each result joins its call. */
 export function blocksOf(rows: readonly Outlined[]): readonly Block[] {
   const calls = new Map<string, number>();
   const resultOfCall = new Map<number, number>();
@@ -22,7 +22,7 @@ export function blocksOf(rows: readonly Outlined[]): readonly Block[] {
     if (row.kind === 'tool_call') calls.set(row.toolCallId, index);
     if (row.kind !== 'tool_result') return;
     const call = calls.get(row.toolCallId);
-    // A second result for one call stays where it stands.
+    // A second result of a call stays a block of its own.
     if (call !== undefined && !resultOfCall.has(call)) resultOfCall.set(call, index);
   });
   const drawn = new Set(resultOfCall.values());
@@ -37,7 +37,7 @@ export function blocksOf(rows: readonly Outlined[]): readonly Block[] {
   return blocks;
 }
 
-/** The block that shows an entry, by the entry's place. */
+/** The block that shows the entry at a position. */
 export function blockOfEntry(blocks: readonly Block[], entry: number): number {
   let low = 0;
   let high = blocks.length - 1;
@@ -46,12 +46,12 @@ export function blockOfEntry(blocks: readonly Block[], entry: number): number {
     if ((blocks[middle]?.first ?? 0) <= entry) low = middle;
     else high = middle - 1;
   }
-  // A result is drawn at its call, which stands before it.
+  // A result is part of its call, which comes before it.
   for (let at = low; at >= 0 && at > low - 400; at--) if (blocks[at]?.result === entry) return at;
   return Math.max(0, low);
 }
 
-/** A first guess of a block's height in pixels, before it is measured. */
+/** Estimates a block's height in pixels before it is measured. */
 export function guessHeight(rows: readonly Outlined[], block: Block): number {
   const row = rows[block.first];
   if (!row) return 60;

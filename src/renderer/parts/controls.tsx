@@ -1,53 +1,16 @@
 import { Dialog } from '@base-ui/react/dialog';
 import { Copy, X } from 'lucide-react';
-import { type ButtonHTMLAttributes, type ComponentType, type ReactNode, useId, useRef } from 'react';
+import { type ReactNode, useId, useRef } from 'react';
 import { copy } from '../state';
+import { type Icon, IconButton } from './buttons';
+import { ConfirmWrite } from './ConfirmWrite';
 import { shortId } from './numbers';
 
-export type Icon = ComponentType<{ size?: number | string; strokeWidth?: number | string; 'aria-hidden'?: boolean }>;
-
-interface ButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
-  readonly icon?: Icon;
-  readonly look?: 'primary' | 'plain' | 'danger';
-  readonly small?: boolean;
-}
-
-export function Button({ icon: Glyph, look, small, className, children, ...rest }: ButtonProps) {
-  return (
-    <button type="button" className={['button', look, small && 'small', className].filter(Boolean).join(' ')} {...rest}>
-      {Glyph && <Glyph size={14} aria-hidden />}
-      {children}
-    </button>
-  );
-}
-
-interface IconButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
-  readonly icon: Icon;
-  /** The button's name, also shown on hover. */
-  readonly label: string;
-  readonly keys?: string;
-  readonly small?: boolean;
-}
-
-export function IconButton({ icon: Glyph, label, keys, small, className, ...rest }: IconButtonProps) {
-  return (
-    <button
-      type="button"
-      className={['icon-button', small && 'small', className].filter(Boolean).join(' ')}
-      aria-label={label}
-      title={keys ? `${label} (${keys})` : label}
-      {...rest}
-    >
-      <Glyph size={small ? 14 : 16} aria-hidden />
-    </button>
-  );
-}
-
-/** One of a few, always all in view. */
+/** A segmented control: one of a few options, all visible. */
 export function Switch<T extends string>(props: {
   label: string;
   value: T;
-  /** One with an icon shows that alone. */
+  /** An option with an icon shows only the icon. */
   options: readonly { value: T; name: string; hint?: string; icon?: Icon }[];
   onChange: (value: T) => void;
 }) {
@@ -83,7 +46,7 @@ export function Switch<T extends string>(props: {
   );
 }
 
-/** A commit's or any other id: short, in full on hover, copied on click. */
+/** A short id. Hover shows it in full, a click copies it. */
 export function Id({ id, what = 'id' }: { id: string; what?: string }) {
   return (
     <button type="button" className="id mono" title={`${id}\nClick to copy`} onClick={() => void copy(id, `Copied ${shortId(id)}`)}>
@@ -94,12 +57,12 @@ export function Id({ id, what = 'id' }: { id: string; what?: string }) {
   );
 }
 
-/** Where the focus goes when a sheet opens: what is to be filled in or chosen, else the sheet itself. */
+/** The element to focus when a sheet opens: its first input, else the sheet. */
 const firstThingToDo = (popup: HTMLElement | null): HTMLElement | null =>
   popup?.querySelector<HTMLElement>('.sheet-body :is(input:checked, input:not([type="radio"]), textarea), .sheet-foot .primary:not(:disabled)') ??
   popup;
 
-/** Something that floats over the window and takes the focus until it is closed. */
+/** A modal dialog. It holds the focus until it is closed. */
 export function Sheet(props: {
   title: string;
   kind?: 'dialog' | 'side';
@@ -127,13 +90,14 @@ export function Sheet(props: {
             {children}
           </div>
           {footer && <div className="sheet-foot">{footer}</div>}
+          <ConfirmWrite />
         </Dialog.Popup>
       </Dialog.Portal>
     </Dialog.Root>
   );
 }
 
-/** A name over a value, as the inspector and sheets list facts. */
+/** A list of names and values. */
 export function Facts({ rows }: { rows: readonly (readonly [name: string, value: ReactNode] | false | undefined)[] }) {
   return (
     <dl className="facts">
@@ -150,7 +114,7 @@ export function Facts({ rows }: { rows: readonly (readonly [name: string, value:
   );
 }
 
-/** A path or command that a person takes elsewhere. */
+/** A path or command with a copy button. */
 export function Copyable({ text, label }: { text: string; label: string }) {
   const id = useId();
   return (

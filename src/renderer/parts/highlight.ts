@@ -3,7 +3,7 @@ import type { BundledLanguage, HighlighterGeneric } from 'shiki/types';
 
 export type ColoredLine = readonly { readonly content: string; readonly style: CSSProperties }[];
 
-/** Languages that histories of coding agents hold; each is loaded when it is first met. */
+/** Languages in histories of coding agents. Each is loaded at its first use. */
 const loaders: Record<string, () => Promise<unknown>> = {
   bash: () => import('shiki/langs/bash.mjs'),
   c: () => import('shiki/langs/c.mjs'),
@@ -68,7 +68,7 @@ const aliases: Record<string, string> = {
   yml: 'yaml',
 };
 
-/** The language as the highlighter names it, from a fence's word or a file's extension; undefined where it knows none. */
+/** The highlighter's language for a fence name or file extension; undefined if unknown. */
 export function languageOf(name: string | undefined): string | undefined {
   const word = name?.toLowerCase();
   if (!word) return undefined;
@@ -76,6 +76,7 @@ export function languageOf(name: string | undefined): string | undefined {
   return language && Object.hasOwn(loaders, language) ? language : undefined;
 }
 
+/** The highlighter's language for a file path; undefined if unknown. */
 export const languageOfPath = (path: string): string | undefined => {
   const file = path.split(/[\\/]/).at(-1) ?? '';
   return languageOf(file.includes('.') ? file.split('.').at(-1) : file);
@@ -86,7 +87,7 @@ let highlighter: Promise<Highlighter> | undefined;
 
 const start = (): Promise<Highlighter> => {
   highlighter ??= (async () => {
-    // The engine in plain JavaScript: the other one is WebAssembly, which the window's policy does not let run.
+    // Use the JavaScript engine, because the window's policy forbids WebAssembly.
     const [{ createHighlighterCore }, { createJavaScriptRegexEngine }, light, dark] = await Promise.all([
       import('shiki/core'),
       import('shiki/engine/javascript'),
@@ -102,11 +103,11 @@ const start = (): Promise<Highlighter> => {
   return highlighter;
 };
 
-/** The text as lines of colored tokens; each carries both themes' colors as custom properties. */
+/** Splits text into lines of highlighted tokens, with the colors of both themes as custom properties. */
 export async function highlight(text: string, language: string): Promise<readonly ColoredLine[]> {
   const known = languageOf(language);
   const load = known && loaders[known];
-  if (!known || !load) throw new Error(`No colors are known for ${language}`);
+  if (!known || !load) throw new Error(`No highlighting for ${language}`);
   const shiki = await start();
   await shiki.loadLanguage(load as never);
   const { tokens } = shiki.codeToTokens(text, {

@@ -1,17 +1,23 @@
-// parts: what views share. Controls, states, the drawing of entries, code, Markdown and token bars, and how numbers are said.
-// Everything that comes out of a transcript is hostile: it is set as text, never as markup, and no address in it is followed.
-// Parts know nothing of the place they stand in; views hand them values.
+// parts: components that views share: controls, states, entries, code, Markdown, token bars, and the format of numbers.
+// Text of a transcript is hostile: it is shown as text, never as markup, and no address in it is loaded.
+// Parts do not know the view that uses them; they get values.
 import './controls.css';
 import './entry.css';
 import './bars.css';
 
+export { AgentMark, agentName } from './AgentMark';
 export { agentIds, agentOf, agents } from './agents';
 export { type Block, blockOfEntry, blocksOf, guessHeight } from './blocks';
+export { Button, type Icon, IconButton } from './buttons';
+export { ChipMenu, type ChipOption } from './ChipMenu';
 export { Code } from './Code';
+export { ConfirmWrite } from './ConfirmWrite';
 export { textOfContent } from './cards';
-export { Button, Copyable, Facts, type Icon, IconButton, Id, Sheet, Switch } from './controls';
+export { Copyable, Facts, Id, Sheet, Switch } from './controls';
+export { Damaged } from './Damaged';
 export { EntryView, ToolView } from './Entry';
 export { Fold, Sought } from './Fold';
+export { Gauge } from './Gauge';
 export { languageOfPath } from './highlight';
 export * from './kinds';
 export { placeByKey, rowsOnPage } from './lists';
@@ -25,4 +31,5 @@ export { Answer, Empty, Failure, Loading, ProblemLine, SomeUnread } from './stat
 export { statusNames } from './statuses';
 export { TokenBar, TokenLegend } from './TokenBar';
 export { textOf } from './tools';
+export { Window } from './Window';
 export { useWidth } from './width';

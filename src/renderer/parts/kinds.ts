@@ -1,7 +1,7 @@
 import { Bot, Brain, CornerDownRight, Image, type Image as ImageIcon, Info, ScrollText, User, Wrench } from 'lucide-react';
 import type { Kind, Role } from '../../core/contract/index.js';
 
-/** The five families that share a hue wherever an entry is drawn. */
+/** The five groups of entries that share a color. */
 export const families = ['user', 'assistant', 'thinking', 'tool', 'system'] as const;
 export type Family = (typeof families)[number];
 
@@ -13,6 +13,7 @@ export const familyNames: Record<Family, string> = {
   system: 'system and summaries',
 };
 
+/** The family of an entry. */
 export function familyOf({ role, kind }: { readonly role: Role; readonly kind: Kind }): Family {
   switch (kind) {
     case 'thinking':
@@ -51,7 +52,7 @@ export const kindNames: Record<Kind, string> = {
 export const familyIcons: Record<Family, typeof ImageIcon> = { user: User, assistant: Bot, thinking: Brain, tool: Wrench, system: ScrollText };
 export const kindIcons: Partial<Record<Kind, typeof ImageIcon>> = { image: Image, tool_result: CornerDownRight, event: Info };
 
-/** Who speaks, in a word. */
+/** The speaker of an entry. */
 export function speaker(entry: { readonly role: Role; readonly kind: Kind }): string {
   if (entry.kind === 'summary') return 'Summary';
   if (entry.kind === 'event') return 'Event';
@@ -68,9 +69,9 @@ export function speaker(entry: { readonly role: Role; readonly kind: Kind }): st
   }
 }
 
-/** What the runtime marked, as a person reads it; marks without a line here are shown as they are. */
+/** Names of marks. Other marks are shown as they are. */
 export const markNames: Record<string, string> = {
-  meta: 'put in by the agent',
+  meta: 'added by the agent',
   hidden: 'not sent to the model',
   signed: 'signed',
   redacted: 'readable only by the provider',

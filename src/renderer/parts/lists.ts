@@ -5,7 +5,7 @@ interface Pressed {
   readonly altKey: boolean;
 }
 
-/** The place that a key leads to in a list of `count` rows of which `page` are seen at once; undefined where it is no key of a list. */
+/** The row that a key selects in a list of `count` rows with `page` visible ones; undefined for other keys. */
 export function placeByKey({ key, ctrlKey, metaKey, altKey }: Pressed, at: number, count: number, page = 20): number | undefined {
   if (ctrlKey || metaKey || altKey || count === 0) return undefined;
   const steps: Record<string, number> = { j: 1, ArrowDown: 1, k: -1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -count, End: count };
@@ -13,6 +13,6 @@ export function placeByKey({ key, ctrlKey, metaKey, altKey }: Pressed, at: numbe
   return by === undefined ? undefined : Math.max(0, Math.min(count - 1, at + by));
 }
 
-/** How many rows a page key goes on by: what is seen but one, so that the eye finds the place again. */
+/** Rows per page key: one less than visible, so that one row stays in view. */
 export const rowsOnPage = (scroller: Element | null, rowHeight: number): number =>
   Math.max(1, Math.floor((scroller?.clientHeight ?? 400) / rowHeight) - 1);

@@ -1,6 +1,6 @@
-// How numbers, sizes, times and ids are said everywhere in the window.
+// The format of numbers, sizes, times and ids in the window.
 
-/** 3 significant figures at most: 812, 9.81k, 12.4k, 214k, 1.2M. */
+/** At most 3 significant digits: 812, 9.81k, 12.4k, 214k, 1.2M. */
 export function compact(n: number): string {
   if (n < 1_000) return String(n);
   const [value, unit] = n < 999_500 ? [n / 1_000, 'k'] : [n / 1_000_000, 'M'];
@@ -8,16 +8,25 @@ export function compact(n: number): string {
   return `${value.toFixed(digits).replace(/\.0+$|(\.\d*[1-9])0+$/, '$1')}${unit}`;
 }
 
-/** Token counts are estimates of ours until a runtime says its own. */
+/** An estimated token count. */
 export const tokens = (n: number): string => `≈ ${compact(n)} tok`;
 
+/** A number with thousands separators. */
 export const exact = (n: number): string => n.toLocaleString('en-US');
 
+/** A number with its noun: "1 turn", "2 turns". */
 export const plural = (n: number, one: string, many = `${one}s`): string => `${exact(n)} ${n === 1 ? one : many}`;
 
-/** A share of a whole, from 0 to 1. What is there is never said to be nothing. */
+/** A share from 0 to 1 as a percentage. A small share is "< 1%", not "0%". */
 export const percent = (share: number): string => (share > 0 && share < 0.005 ? '< 1%' : `${Math.round(share * 100)}%`);
 
+/** A price with its currency: $9.38, and more digits below a cent. */
+export function money({ amount, currency }: { readonly amount: number; readonly currency: string }): string {
+  const digits = amount > 0 && amount < 0.01 ? 4 : 2;
+  return amount.toLocaleString('en-US', { style: 'currency', currency, minimumFractionDigits: digits, maximumFractionDigits: digits });
+}
+
+/** A size in bytes as kB, MB or GB. */
 export function bytes(n: number): string {
   if (n < 1_000) return `${n} B`;
   const units = ['kB', 'MB', 'GB', 'TB'] as const;
@@ -30,19 +39,23 @@ export function bytes(n: number): string {
   return `${value >= 100 ? value.toFixed(0) : value.toFixed(1).replace(/\.0$/, '')} ${units[unit]}`;
 }
 
-/** Ids that begin with their time are told apart by their end. */
+/** A short id: the first characters, or the last ones of ids that start with a time. */
 export const shortId = (id: string): string => (/[0-9a-f]{12}7[0-9a-f]{19}$/.test(id) ? id.slice(-8) : id.slice(0, 12));
 
-/** Whether a name is one that only machines read. */
+/** Whether a name is a machine id. */
 export const isMachineName = (name: string): boolean => /^[0-9a-f]{32}(_[0-9a-f]{32})?$/.test(name);
 
 /**
- * Whose commit it is, in a word: an agent at a folder is known by the folder's own name, with the one above where that is but a number; one
- * without a name by what kind of agent it is.
+ * The owner of a commit in a word: the folder name of an agent, with its parent folder if the name is a number, else the
+ * template.
  */
 export function whose(principal: string | undefined, template: string): string {
   if (principal === undefined || isMachineName(principal)) return template;
-  const parts = principal.split(/[\\/]/).filter((part) => part !== '');
+  // The session after `#` is an id.
+  const parts = principal
+    .replace(/#[^#/\\]*$/, '')
+    .split(/[\\/]/)
+    .filter((part) => part !== '');
   const own = parts.at(-1) ?? principal;
   return /\p{L}/u.test(own) ? own : parts.slice(-2).join('/');
 }
@@ -54,7 +67,7 @@ const full = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 
 
 const dayNumber = (date: Date) => Math.floor((date.getTime() - date.getTimezoneOffset() * 60_000) / 86_400_000);
 
-/** The day as a heading says it: Today, Yesterday, 3 Nov, 3 Nov 2024. */
+/** A day as a heading: Today, Yesterday, 3 Nov, 3 Nov 2024. */
 export function day(instant: string, now = new Date()): string {
   const date = new Date(instant);
   if (Number.isNaN(date.getTime())) return 'No date';
@@ -64,7 +77,7 @@ export function day(instant: string, now = new Date()): string {
   return (date.getFullYear() === now.getFullYear() ? dayAndMonth : dayMonthYear).format(date);
 }
 
-/** In lists: 14:02 today, 3 Nov 14:02, 3 Nov 2024. */
+/** A time in lists: 14:02 today, 3 Nov 14:02, 3 Nov 2024. */
 export function when(instant: string, now = new Date()): string {
   const date = new Date(instant);
   if (Number.isNaN(date.getTime())) return 'no date';
@@ -73,19 +86,20 @@ export function when(instant: string, now = new Date()): string {
   return date.getFullYear() === now.getFullYear() ? `${name} ${time.format(date)}` : name;
 }
 
-/** In full, for hover and inspector. */
+/** A time in full, for hover and the inspector. */
 export function instant(text: string): string {
   const date = new Date(text);
   return Number.isNaN(date.getTime()) ? text : full.format(date);
 }
 
+/** A duration in milliseconds as ms, s, min or h. */
 export function duration(ms: number): string {
   if (ms < 1_000) return `${Math.round(ms)} ms`;
   if (ms < 60_000) return `${(ms / 1_000).toFixed(1)} s`;
   return `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1_000)} s`;
 }
 
-/** The first line that says something, as a row says it: without the marks of Markdown, cut to what a row can hold. */
+/** The first non-empty line without Markdown marks, cut to the length of a row. */
 export function firstLine(text: string, limit = 240): string {
   const line = unmarked(/^(?!```|~~~|[-*_=\s]+$).*\S.*$/m.exec(text.slice(0, longestSearched))?.[0] ?? text.trim().split('\n', 1)[0] ?? '');
   return line.length > limit ? `${line.slice(0, limit)}…` : line;

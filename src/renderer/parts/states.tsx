@@ -2,10 +2,10 @@ import { CircleAlert, Copy, RotateCcw, ShieldCheck } from 'lucide-react';
 import { type ReactNode, useEffect, useRef } from 'react';
 import { useConnection } from '../client';
 import { copy, go, type Query } from '../state';
-import { Button } from './controls';
+import { Button } from './buttons';
 import { isAway, problemOf } from './problem';
 
-/** Nothing here yet: one sentence, one action, a faint picture of what will be here. */
+/** An empty state: one sentence, one action, and a faint picture of the future content. */
 export function Empty({ title, children, picture, actions }: { title: string; children?: ReactNode; picture?: ReactNode; actions?: ReactNode }) {
   return (
     <div className="state">
@@ -21,7 +21,7 @@ export function Empty({ title, children, picture, actions }: { title: string; ch
   );
 }
 
-/** What happened, to what, what still works, what to do; details to copy. */
+/** A failure: what happened, to what, what still works, what to do, and details to copy. */
 export function Failure(props: { what: string; error: unknown; stillWorks?: string; onRetry?: (() => void) | undefined; actions?: ReactNode }) {
   const { what, error, stillWorks, onRetry, actions } = props;
   const problem = problemOf(error);
@@ -40,7 +40,7 @@ export function Failure(props: { what: string; error: unknown; stillWorks?: stri
           </Button>
         )}
         {problem.code === 'CORRUPT' && (
-          <Button icon={ShieldCheck} onClick={() => go({ view: 'storage' })}>
+          <Button icon={ShieldCheck} onClick={() => go({ view: 'settings', settings: 'storage' })}>
             Check and repair
           </Button>
         )}
@@ -57,13 +57,13 @@ export function Failure(props: { what: string; error: unknown; stillWorks?: stri
   );
 }
 
-/** Bars of about the shape of what comes, after 150 ms; words and a way out after a second. */
+/** A loading state: placeholder bars after 150 ms; a text and a cancel button after a second. */
 export function Loading({ what, onCancel, lines = 8 }: { what: string; onCancel?: (() => void) | undefined; lines?: number }) {
   return (
     <div role="status" aria-label={what}>
       <div className="skeleton" aria-hidden>
         {Array.from({ length: lines }, (_, n) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: bars that never move
+          // biome-ignore lint/suspicious/noArrayIndexKey: the bars never change
           <i key={n} style={{ width: `${[72, 48, 88, 60, 80, 36][n % 6]}%` }} />
         ))}
       </div>
@@ -79,14 +79,14 @@ export function Loading({ what, onCancel, lines = 8 }: { what: string; onCancel?
   );
 }
 
-/** The answer of a query, or what stands in its place. */
+/** The result of a query, or its loading, failed or canceled state. */
 export function Answer<T>(props: {
   query: Query<T>;
   what: string;
   loading: string;
   stillWorks?: string;
   lines?: number;
-  /** What else can be done where it failed. */
+  /** More actions for a failed query. */
   actions?: ReactNode;
   children: (data: T) => ReactNode;
 }) {
@@ -109,7 +109,7 @@ export function Answer<T>(props: {
   }
 }
 
-/** What the engine went away from is asked again by itself once it is back. */
+/** Repeats a query when the engine is back. */
 function useRetryWhenBack(error: unknown, onRetry: (() => void) | undefined): void {
   const isBack = useConnection(({ state }) => state.phase === 'open');
   const wasAway = useRef(false);
@@ -121,14 +121,14 @@ function useRetryWhenBack(error: unknown, onRetry: (() => void) | undefined): vo
   }, [isBack, error]);
 }
 
-/** What went wrong, in one line, where it was asked for. */
+/** A one-line error next to the action that failed. */
 export const ProblemLine = ({ children }: { children: ReactNode }) => (
   <p className="notice-line error" role="alert">
     {children}
   </p>
 );
 
-/** A line above a list of which some could not be read; the others stay as they are. */
+/** A line above a list whose items could not all be read. */
 export function SomeUnread({ what, error, onRetry }: { what: string; error: unknown; onRetry: () => void }) {
   useRetryWhenBack(error, onRetry);
   return (

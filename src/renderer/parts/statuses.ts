@@ -1,6 +1,6 @@
 import type { TicketStatus } from '../../core/contract/index.js';
 
-/** How the status of a ticket is said, wherever one is shown. */
+/** Names of ticket statuses. */
 export const statusNames: Readonly<Record<TicketStatus, string>> = {
   open: 'Open',
   in_progress: 'In progress',

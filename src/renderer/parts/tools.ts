@@ -1,30 +1,28 @@
-/** What of a call's input stands in its head line, per tool of the agents we know; others show their first short text. */
-const leadFields: Record<string, readonly string[]> = {
-  Bash: ['command'],
-  Read: ['file_path'],
-  Write: ['file_path'],
-  Edit: ['file_path'],
-  MultiEdit: ['file_path'],
-  NotebookEdit: ['notebook_path'],
-  Glob: ['pattern'],
-  Grep: ['pattern'],
-  LS: ['path'],
-  WebFetch: ['url'],
-  WebSearch: ['query'],
-  Task: ['description'],
-  Agent: ['description'],
-  Skill: ['skill'],
-  TaskOutput: ['task_id'],
+import type { ToolClass } from '../../core/contract/index.js';
+
+const pathFields = ['file_path', 'filePath', 'absolute_path', 'notebook_path', 'path'];
+
+/** The input fields to show in the header of a call, by what the tool does. Other tools show their first short text. */
+const leadFields: Readonly<Partial<Record<ToolClass, readonly string[]>>> = {
+  shell: ['command'],
+  read: pathFields,
+  write: pathFields,
+  edit: pathFields,
+  search: ['pattern', 'query', 'path'],
+  fetch: ['url'],
+  task: ['description'],
 };
 
+/** Whether a value is an object. */
 export const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
 
+/** A value as text: a string as it is, anything else as JSON. */
 export const textOf = (value: unknown): string => (typeof value === 'string' ? value : (JSON.stringify(value, null, 2) ?? ''));
 
-/** JSON longer than this is left as it is: nobody reads it, and parsing it would hold up the window. */
+/** Longer JSON stays unformatted, because parsing it would block the window. */
 const setLimit = 200_000;
 
-/** A text that is one line of JSON, set in lines: every token as it was, only the white space is ours. Undefined for any other text. */
+/** Formats one line of JSON. Tokens stay as sent; only white space is added. Undefined for other texts. */
 export function jsonInLines(text: string): string | undefined {
   const trimmed = text.trim();
   if (trimmed.length < 100 || trimmed.length > setLimit || !/^[[{]/.test(trimmed) || trimmed.includes('\n')) return undefined;
@@ -49,10 +47,10 @@ export function jsonInLines(text: string): string | undefined {
   return set;
 }
 
-/** The input in a few words, for the line that names the call. */
-export function leadOf(tool: string, input: unknown): string | undefined {
+/** The input in a few words, for the header of the call. */
+export function leadOf(tool: ToolClass | undefined, input: unknown): string | undefined {
   if (!isRecord(input)) return input === undefined ? undefined : textOf(input).slice(0, 200);
-  const fields = Object.hasOwn(leadFields, tool) ? (leadFields[tool] ?? []) : [];
+  const fields = (tool && leadFields[tool]) ?? [];
   const found = [...fields.map((name) => input[name]), ...Object.values(input)].find((value) => typeof value === 'string' && value !== '');
   return typeof found === 'string' ? found.split('\n', 1)[0]?.slice(0, 300) : undefined;
 }
@@ -61,12 +59,12 @@ export interface EditedText {
   readonly path?: string | undefined;
   readonly removed: readonly string[];
   readonly added: readonly string[];
-  /** Lines at the begin and end that both have. */
+  /** Common lines at the start and end. */
   readonly before: readonly string[];
   readonly after: readonly string[];
 }
 
-/** One replacement of text as lines: what both share at the ends, and what went and came between. */
+/** A text replacement as lines: common lines at both ends, removed and added lines between them. */
 export function editOf(oldText: string, newText: string, path?: string): EditedText {
   const a = oldText === '' ? [] : oldText.split('\n');
   const b = newText === '' ? [] : newText.split('\n');
@@ -83,21 +81,26 @@ export function editOf(oldText: string, newText: string, path?: string): EditedT
   };
 }
 
-/** The replacements that a call of an editing tool asks for. */
-export function editsOf(tool: string, input: unknown): readonly EditedText[] | undefined {
-  if (!isRecord(input)) return undefined;
-  const text = (value: unknown) => (typeof value === 'string' ? value : undefined);
+/** The replacements of an edit call. */
+export function editsOf(tool: ToolClass | undefined, input: unknown): readonly EditedText[] | undefined {
+  if (tool !== 'edit' || !isRecord(input)) return undefined;
+  const path = pathIn(input);
   const one = (record: Record<string, unknown>): EditedText[] => {
-    const [before, after] = [text(record.old_string), text(record.new_string)];
-    return before === undefined || after === undefined ? [] : [editOf(before, after, text(input.file_path))];
+    const [before, after] = [textIn(record, oldFields), textIn(record, newFields)];
+    return before === undefined || after === undefined ? [] : [editOf(before, after, path)];
   };
-  if (tool === 'Edit') {
+  if (!Array.isArray(input.edits)) {
     const edits = one(input);
     return edits.length ? edits : undefined;
   }
-  if (tool === 'MultiEdit' && Array.isArray(input.edits)) {
-    const edits = input.edits.filter(isRecord).flatMap(one);
-    return edits.length === input.edits.length ? edits : undefined;
-  }
-  return undefined;
+  const edits = input.edits.filter(isRecord).flatMap(one);
+  return edits.length === input.edits.length ? edits : undefined;
 }
+
+const oldFields = ['old_string', 'oldString', 'oldText'];
+const newFields = ['new_string', 'newString', 'newText'];
+const textIn = (record: Record<string, unknown>, names: readonly string[]): string | undefined =>
+  names.map((name) => record[name]).find((value) => typeof value === 'string');
+
+/** The path of the file that a call names. */
+export const pathIn = (input: Record<string, unknown>): string | undefined => textIn(input, pathFields);

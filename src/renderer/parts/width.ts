@@ -1,6 +1,6 @@
 import { type RefObject, useEffect, useState } from 'react';
 
-/** The width of an element in CSS pixels as it is now, 0 before it is laid out. */
+/** The current width of an element in CSS pixels; 0 before layout. */
 export function useWidth(ref: RefObject<Element | null>): number {
   const [width, setWidth] = useState(0);
   useEffect(() => {

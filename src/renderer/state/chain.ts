@@ -1,24 +1,25 @@
 import { useEffect, useMemo } from 'react';
-import type { ContextId, GraphRow } from '../../core/contract/index.js';
+import type { ContextId, GraphRow, RowFacts } from '../../core/contract/index.js';
 import { api } from '../client';
 import { useProject } from './project';
+import { useQuery } from './query';
 import { createRanges, type Ranges, useRanges } from './ranges';
 
-/** One page of commits: about what four screens show. */
+/** Commits in a page: about four screens. */
 const chainPage = 400;
 
-/** Chains up to this length are read in full in the background, so that they can be folded, filtered and drawn as a minimap. */
+/** Chains up to this length are loaded completely in the background, so that they can be folded, filtered and drawn as a minimap. */
 export const wholeChainLimit = 20_000;
 
 let current: { readonly key: string; revision: number; readonly rows: Ranges<GraphRow> } | undefined;
 
-/** The rows of the project's graph, newest first. With a new revision of the project they are read again, and stand until they are there. */
+/** The rows of the project's graph, newest first. A new revision of the project reloads them; the old rows stay until then. */
 export function chainOf(project: string, session: string | undefined, revision: number): Ranges<GraphRow> {
   const key = `${project}\n${session ?? ''}`;
   if (current?.key !== key) {
     const filter = session ? { sessionId: session } : undefined;
     const rows = createRanges<GraphRow>(chainPage, async (offset, limit) => {
-      const { total, rows: items } = await api.context.graph({ offset, limit, ...(filter && { filter }) });
+      const { total, rows: items } = await api.context.graph({ offset, limit, together: true, ...(filter && { filter }) });
       return { total, items };
     });
     current = { key, revision, rows };
@@ -29,7 +30,7 @@ export function chainOf(project: string, session: string | undefined, revision: 
   return current.rows;
 }
 
-/** Asks for the next page of a chain that is short enough to be read in full. */
+/** Loads the next page of a chain that is short enough to be loaded completely. */
 export function readOn(rows: Ranges<GraphRow>): void {
   const total = rows.total();
   if (total !== undefined && total > wholeChainLimit) return;
@@ -38,16 +39,17 @@ export function readOn(rows: Ranges<GraphRow>): void {
   rows.need(0, known + 1);
 }
 
+/** The tool call that started a subagent. */
 export interface Started {
   readonly commit: ContextId;
   readonly toolCallId: string;
 }
 
-/** What the rows that are there say of commits, for views that show commits but not the chain. */
+/** What the loaded rows tell about commits, for views that show commits without the chain. */
 export interface ChainFacts {
-  /** By the call that started a subagent the end of its chain. */
+  /** The newest commit of a subagent, by the id of the tool call that started it. */
   readonly subagentOfCall: ReadonlyMap<string, ContextId>;
-  /** By a subagent's first commit the call that started it. */
+  /** The tool call that started a subagent, by the subagent's first commit. */
   readonly callOfSubagent: ReadonlyMap<ContextId, Started>;
   readonly summaries: ReadonlyMap<ContextId, string>;
 }
@@ -56,7 +58,7 @@ function factsOf(rows: Ranges<GraphRow>): ChainFacts {
   const subagentOfCall = new Map<string, ContextId>();
   const callOfSubagent = new Map<ContextId, Started>();
   const summaries = new Map<ContextId, string>();
-  // Newest first: the first child that is met is the one that leads to the newest end.
+  // Rows come newest first, so the first child found leads to the newest end.
   const newestChild = new Map<ContextId, ContextId>();
   for (let n = 0; n < (rows.total() ?? 0); n++) {
     const row = rows.at(n);
@@ -73,13 +75,37 @@ function factsOf(rows: Ranges<GraphRow>): ChainFacts {
   return { subagentOfCall, callOfSubagent, summaries };
 }
 
-/** The same for a project, whose chain is read on in the background. */
+/** The chain facts of a project; its chain is loaded in the background. */
 export function useChainFacts(project: string, session: string | undefined): ChainFacts {
   const revision = useProject((state) => state.revision);
   const rows = useRanges(chainOf(project, session, revision));
   const version = rows.version();
-  // biome-ignore lint/correctness/useExhaustiveDependencies: each page that arrives asks for the next
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each page that arrives requests the next one
   useEffect(() => readOn(rows), [rows, version]);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: what `rows` holds changes with its version
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the content of `rows` changes with its version
   return useMemo(() => factsOf(rows), [rows, version]);
+}
+
+/** What was loaded of commits. They never change, so neither do their facts. */
+const knownFacts = new Map<string, RowFacts>();
+const none: ReadonlyMap<ContextId, RowFacts> = new Map();
+
+/** Duration, tools and files of commits, for the rows in view. */
+export function useRowFacts(project: string, ids: readonly ContextId[]): ReadonlyMap<ContextId, RowFacts> {
+  const missing = ids.filter((id) => !knownFacts.has(`${project}\n${id}`));
+  useQuery(missing.length ? `${project} facts ${missing.join()}` : null, async (signal) => {
+    const loaded = await api.turn.facts({ ids: missing }, { signal });
+    for (const facts of loaded) knownFacts.set(`${project}\n${facts.id}`, facts);
+    return loaded.length;
+  });
+  const known = knownFacts.size;
+  const names = ids.join();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `names` stands for the ids, `known` for what arrived
+  return useMemo(() => {
+    const all = ids.flatMap((id) => {
+      const facts = knownFacts.get(`${project}\n${id}`);
+      return facts ? [[id, facts] as const] : [];
+    });
+    return all.length ? new Map(all) : none;
+  }, [project, names, known]);
 }

@@ -2,6 +2,7 @@ import type { Commit, ContextId, Entry, OutlineRow, Stop } from '../../core/cont
 import { api } from '../client';
 import { createRanges, type Ranges } from './ranges';
 
+/** Every entry of a context without its content; `tokens` is their sum. */
 export interface Outline {
   readonly total: number;
   readonly tokens: number;
@@ -12,7 +13,7 @@ export type ShownCommit = Commit & { readonly children: readonly ContextId[]; re
 
 const pageSize = 60;
 
-/** Commits never change, so what was read of one stays right; only the latest few are kept. */
+/** A cache of the most recently used values. Commits never change, so their values never become wrong. */
 class Latest<T> {
   readonly #kept = new Map<string, T>();
   constructor(private readonly limit: number) {}
@@ -34,7 +35,7 @@ class Latest<T> {
 const outlines = new Latest<Promise<Outline>>(12);
 const entryLists = new Latest<Ranges<Entry>>(8);
 
-/** Every entry of a context without its content; `unsent` adds what never went to the model. A failure is not kept: the next who asks gets a new try. */
+/** Every entry of a context without its content. `unsent` adds entries that were never sent to the model. A failure is not cached. */
 export async function outlineOf(project: string, id: ContextId, stop: Stop, unsent = false): Promise<Outline> {
   const key = `${project}\n${id}\n${stop}\n${unsent}`;
   try {

@@ -2,22 +2,24 @@ import { create } from 'zustand';
 import { api } from '../client';
 import { refreshProject } from './project';
 
+/** An experiment that this window runs or has run. */
 export interface ExperimentJob {
   readonly project: string;
   readonly experimentId: string;
-  /** The case that is run now. */
+  /** The case that is running. */
   readonly caseId: string | undefined;
   readonly stop: () => void;
   readonly error?: unknown;
   readonly isRunning: boolean;
 }
 
-/** Experiments that this window runs, and how often any was changed: what shows one reads it anew then. */
+/** The experiments that this window runs. `revision` goes up when any experiment changes; views then load it again. */
 export const useExperiments = create<{ readonly jobs: readonly ExperimentJob[]; readonly revision: number }>(() => ({ jobs: [], revision: 0 }));
 
+/** Makes views load experiments again. */
 export const experimentsChanged = (): void => useExperiments.setState(({ revision }) => ({ revision: revision + 1 }));
 
-/** Runs an experiment's cases, or some; one of an experiment at a time. */
+/** Runs all cases of an experiment, or the given ones. Does nothing while the experiment is running already. */
 export async function startExperiment(project: string, experimentId: string, caseIds?: readonly string[]): Promise<void> {
   const controller = new AbortController();
   const others = (jobs: readonly ExperimentJob[]) => jobs.filter((job) => job.project !== project || job.experimentId !== experimentId);

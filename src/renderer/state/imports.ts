@@ -3,6 +3,7 @@ import type { ImportProgress, ImportResult } from '../../core/contract/index.js'
 import { api } from '../client';
 import { refreshProject, useProject } from './project';
 
+/** One import of this window, with its progress or result. */
 export interface ImportJob {
   readonly id: number;
   readonly project: string;
@@ -15,11 +16,12 @@ export interface ImportJob {
   readonly cancel: () => void;
 }
 
+/** Imports of this window, the newest first. */
 export const useImports = create<{ readonly jobs: readonly ImportJob[] }>(() => ({ jobs: [] }));
 
 let nextId = 1;
 
-/** Imports into the open project, and goes on whatever view is shown. Resolves with the job when it has ended. */
+/** Imports files or folders into the open project, in the background of every view. Resolves with the job when it ends. */
 export async function runImport(paths: readonly string[]): Promise<ImportJob> {
   const { state } = useProject.getState();
   if (state.phase !== 'open') throw new Error('No project is open to import into.');
@@ -47,7 +49,7 @@ export async function runImport(paths: readonly string[]): Promise<ImportJob> {
   } catch (error) {
     change(controller.signal.aborted ? { state: 'canceled' } : { state: 'failed', error });
   }
-  // What was stored before a cancel or a failure is whole, and shown.
+  // Commits stored before a cancel or a failure are complete, so they are shown.
   await refreshProject();
   return useImports.getState().jobs.find((one) => one.id === id) ?? job;
 }

@@ -1,36 +1,41 @@
-// state: where the person is (address, selection, what floats) and what was read from the engine, keyed by id.
-// Commits never change, so their outlines and entries are cached without a thought; lists are read again by revision.
-// Views read from here and call functions from here; nothing here knows a component.
-export { chainOf, readOn, useChainFacts, wholeChainLimit } from './chain';
+// state: the current place (address, selection, open sheet) and data loaded from the engine, cached by id.
+// Commits never change, so their outlines and entries can be cached; lists reload when a revision goes up.
+// Views use this folder; nothing here imports a component.
+export { chainOf, readOn, useChainFacts, useRowFacts, wholeChainLimit } from './chain';
 export { entriesOf, type Outline, outlineOf, type ShownCommit, stepEntriesOf } from './contexts';
+export { type ForkDraft, keepDraft, keepForkDraft, loadDrafts, useDrafts, useForkDraft } from './drafts';
 export { type ExperimentJob, experimentsChanged, startExperiment, useExperiments } from './experiments';
 export { type ImportJob, runImport, useImports } from './imports';
 export { listen, newest, readCapture, switchCapture, useLive } from './live';
-export { go, move, route, useNavigation } from './navigation';
+export { addressOf, go, move, route, useNavigation } from './navigation';
 export { followAddress, noticeChanges, type ProjectState, refreshProject, useOpenDir, useProject } from './project';
 
 export { type Query, useKept, useQuery } from './query';
 export { createRanges, type Ranges, useRanges } from './ranges';
 
 export { jumpTo, useReading } from './reading';
-export type { Route, TicketsAs, ViewName } from './route';
+export { isPage, type Route, type SettingsPage, settingsPages, type TicketsAs, type ViewName } from './route';
 export { answerQuestion, asked, type RunInput, type RunJob, startRun, useRuns } from './runs';
 export type { Sample, SamplePart } from './samples';
 export { setActor, type TicketAtCommit, ticketsChanged, useTickets, useTicketsAtCommits } from './tickets';
 export {
   applyTheme,
+  type ContrastChoice,
   copy,
   dismiss,
+  dismissNotice,
   download,
   notify,
   type Sheet,
-  type Side,
+  setContrast,
   setTheme,
   show,
+  type TextSheet,
   type ThemeChoice,
-  togglePane,
-  useRoom,
+  toggleInspectorPane,
+  useInspectorRoom,
   useShownTheme,
   useUi,
 } from './ui';
+export { useUsageOf } from './usage';
 export { startWhatIf, useWhatIfs, type WhatIfInput, type WhatIfJob, type WhatIfTurn } from './whatIfs';

@@ -4,21 +4,21 @@ import { api } from '../client';
 import { refreshProject, useProject } from './project';
 import { ticketsChanged } from './tickets';
 
-/** What came into the open project while the window looks on. */
+/** New commits of the open project since the window opened it, and the state of live capture. */
 export const useLive = create<{
-  /** By a commit the latest that was made on it: the way to where its conversation stands now. */
+  /** The latest child of a commit: following these leads to the current end of its conversation. */
   readonly next: ReadonlyMap<ContextId, ContextId>;
   readonly capture: CaptureStatus | undefined;
 }>(() => ({ next: new Map(), capture: undefined }));
 
-/** So many commits are remembered: who reads an older one sees the chain for what came after it. */
+/** How many commits `next` keeps. For older ones the chain shows what followed. */
 const remembered = 5_000;
 
 let listening: AbortController | undefined;
 
 /**
- * Hears of everything that is new in the open project, whoever makes it, until it is called again or the line breaks. Lists are read
- * again at most so often as the reading takes; what the reader looks at stays where it is.
+ * Receives every change of the open project, whichever process made it, until the next call or until the connection
+ * breaks. Lists reload in place: the scroll position stays.
  */
 export async function listen(): Promise<void> {
   listening?.abort();
@@ -41,7 +41,7 @@ export async function listen(): Promise<void> {
       if (changed.some((area) => area !== 'tickets')) await Promise.all([refreshProject(), readCapture()]);
     }
   } catch {
-    // The line broke: whoever opens the project again on the next one listens again.
+    // The connection broke. Opening the project on the next connection starts listening again.
   }
 }
 
@@ -53,7 +53,7 @@ function noteCommits(commits: readonly Commit[]): void {
   useLive.setState({ next });
 }
 
-/** Where a conversation stands now that stood at a commit, and how many commits later; undefined where nothing came. */
+/** The current end of the conversation that contains a commit, and how many commits later it is; undefined if nothing followed. */
 export function newest(next: ReadonlyMap<ContextId, ContextId>, from: ContextId): { readonly id: ContextId; readonly commits: number } | undefined {
   let id = from;
   let commits = 0;
@@ -64,19 +64,20 @@ export function newest(next: ReadonlyMap<ContextId, ContextId>, from: ContextId)
   return commits === 0 ? undefined : { id, commits };
 }
 
+/** Loads the state of live capture. */
 export async function readCapture(): Promise<void> {
   const capture = await api.capture.status({}).catch(() => undefined);
   if (capture) useLive.setState({ capture });
 }
 
-/** The person chose to follow the agents whenever this project is open. */
+/** Starts live capture if the person chose it for this project. */
 async function followAgain(): Promise<void> {
   await readCapture();
   const { capture } = useLive.getState();
   if (capture?.wanted && !capture.watching) await switchCapture(true).catch(() => {});
 }
 
-/** Follows the agents of this machine into the open project, or stops; remembered for the next time. */
+/** Starts or stops live capture into the open project, and remembers the choice for this project. */
 export async function switchCapture(on: boolean): Promise<void> {
   const capture = on ? await api.capture.watch({ remember: true }) : await api.capture.stop({ remember: true });
   useLive.setState({ capture });

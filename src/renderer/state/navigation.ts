@@ -1,5 +1,5 @@
 import { create } from 'zustand';
-import { formatRoute, parseRoute, type Route } from './route';
+import { formatRoute, isPage, parseRoute, type Route } from './route';
 
 interface Navigation {
   readonly route: Route;
@@ -7,10 +7,11 @@ interface Navigation {
   readonly canForward: boolean;
 }
 
-/** How far this window's own steps reach, so that the back and forward buttons know when they lead nowhere. */
+/** The position in this window's own history, so that the back and forward buttons can be disabled at its ends. */
 const position = () => (history.state as { step?: number } | null)?.step ?? 0;
 let farthest = position();
 
+/** The current address and whether back and forward lead anywhere. */
 export const useNavigation = create<Navigation>(() => ({
   route: parseRoute(location.hash),
   canBack: position() > 0,
@@ -19,24 +20,37 @@ export const useNavigation = create<Navigation>(() => ({
 
 const follow = () => useNavigation.setState({ route: parseRoute(location.hash), canBack: position() > 0, canForward: position() < farthest });
 
+/** The current address. */
 export const route = (): Route => useNavigation.getState().route;
 
-/** What a change leads to. Further commits of a comparison belong to the two that they were compared with. */
-const after = (change: Partial<Route>): string =>
-  formatRoute({ ...route(), ...(('commit' in change || 'against' in change) && { others: undefined }), ...change });
+/**
+ * The address after a change. Further commits of a comparison are dropped when one of its two main commits changes. A page keeps the view
+ * that it was opened from.
+ */
+export function addressOf(change: Partial<Route>): string {
+  const now = route();
+  const view = change.view ?? now.view;
+  return formatRoute({
+    ...now,
+    ...(('commit' in change || 'against' in change) && { others: undefined }),
+    from: !isPage(view) ? undefined : isPage(now.view) ? now.from : now.view,
+    settings: view === 'settings' ? now.settings : undefined,
+    ...change,
+  });
+}
 
-/** Goes somewhere as a step of its own: back returns. */
+/** Changes the address and adds a step to the history. */
 export function go(change: Partial<Route>): void {
-  const next = after(change);
+  const next = addressOf(change);
   if (next === location.hash) return;
   farthest = position() + 1;
   history.pushState({ step: farthest }, '', next);
   follow();
 }
 
-/** Goes on within a step: moving a selection does not fill the history. */
+/** Changes the address within the current step: moving a selection does not fill the history. */
 export function move(change: Partial<Route>): void {
-  const next = after(change);
+  const next = addressOf(change);
   if (next === location.hash) return;
   history.replaceState(history.state, '', next);
   follow();

@@ -9,13 +9,14 @@ export type ProjectState =
   | { readonly phase: 'open'; readonly dir: string; readonly info: ProjectInfo }
   | { readonly phase: 'failed'; readonly dir: string; readonly error: unknown };
 
+/** The project that this window has open. */
 export const useProject = create<{
   readonly state: ProjectState;
-  /** Goes up whenever commits were added, so that lists are read again. */
+  /** Goes up when commits are added; lists then reload. */
   readonly revision: number;
 }>(() => ({ state: { phase: 'none' }, revision: 0 }));
 
-/** Opens the project in the engine's session of this window. Calls on it are right once the phase is `open`. */
+/** Opens a project in this window's session. Procedures may be called once the phase is `open`. */
 async function openProject(dir: string, client: Client = api): Promise<void> {
   useProject.setState({ state: { phase: 'opening', dir, since: Date.now() } });
   try {
@@ -26,14 +27,14 @@ async function openProject(dir: string, client: Client = api): Promise<void> {
   }
 }
 
-/** Brings the engine's session to the project of the address, whatever it was at before. */
+/** Opens the project that the address names, or none. */
 export async function followAddress(client: Client = api): Promise<void> {
   const { project } = route();
   if (project) await openProject(project, client);
   else useProject.setState({ state: { phase: 'none' } });
 }
 
-/** After an import or a fork: new counts, and everybody who shows a list reads it again. */
+/** Loads the project's counts again and makes lists reload, for example after an import or a fork. */
 export async function refreshProject(): Promise<void> {
   const { state } = useProject.getState();
   if (state.phase !== 'open') return;
@@ -43,7 +44,7 @@ export async function refreshProject(): Promise<void> {
   );
 }
 
-/** The command line, a hook or another window may have added commits: looked for whenever the person comes back. */
+/** Reloads if another process added commits. Called when the window gets the focus. */
 export async function noticeChanges(): Promise<void> {
   const { state } = useProject.getState();
   if (state.phase !== 'open') return;
@@ -52,5 +53,5 @@ export async function noticeChanges(): Promise<void> {
   if (info && now.phase === 'open' && now.dir === state.dir && info.counts.commits !== now.info.counts.commits) await refreshProject();
 }
 
-/** The folder of the open project, or undefined while there is none to ask about. */
+/** The folder of the open project; undefined while none is open. */
 export const useOpenDir = (): string | undefined => useProject(({ state }) => (state.phase === 'open' ? state.dir : undefined));

@@ -1,5 +1,6 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
 
+/** The state of one question to the engine. */
 export type Query<T> =
   | { readonly status: 'idle' }
   | { readonly status: 'loading'; readonly since: number; readonly cancel: () => void }
@@ -8,8 +9,8 @@ export type Query<T> =
   | { readonly status: 'canceled'; readonly retry: () => void };
 
 /**
- * Asks the engine once per `key` and forgets an answer that nobody waits for anymore. A `null` key asks nothing.
- * `ask` gets a signal that is aborted when the key changes, the view goes, or the person cancels.
+ * Asks the engine once per `key`; a `null` key asks nothing. `ask` receives a signal that aborts when the key changes,
+ * the component unmounts or the person cancels; a late answer is dropped.
  */
 export function useQuery<T>(key: string | null, ask: (signal: AbortSignal) => Promise<T>): Query<T> {
   const [state, setState] = useState<{ key: string | null; query: Query<T> }>({ key: null, query: { status: 'idle' } });
@@ -18,7 +19,7 @@ export function useQuery<T>(key: string | null, ask: (signal: AbortSignal) => Pr
   latest.current = ask;
   const retry = useCallback(() => setRound((n) => n + 1), []);
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a new round asks the same question again
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new round repeats the question
   useEffect(() => {
     if (key === null) return setState({ key, query: { status: 'idle' } });
     const controller = new AbortController();
@@ -37,13 +38,13 @@ export function useQuery<T>(key: string | null, ask: (signal: AbortSignal) => Pr
     return () => controller.abort();
   }, [key, round, retry]);
 
-  // Until the effect has run for a new key, the old answer must not show under it.
+  // The answer to the previous key must not show before the effect has run for the new one.
   return state.key === key ? state.query : { status: 'loading', since: Date.now(), cancel: () => {} };
 }
 
 /**
- * The last answer, for as long as the next one is on its way: what is read again while one looks at it does not blink. Where the
- * question can be about one thing or another, `subject` says which: the answer about another is not kept.
+ * Keeps the last answer while the next one is loading, so that a reload does not blink. An answer is kept only while
+ * `subject` stays the same.
  */
 export function useKept<T>(query: Query<T>, subject = ''): Query<T> {
   const last = useRef({ query, subject });

@@ -1,32 +1,34 @@
 import { useSyncExternalStore } from 'react';
 
+/** One page of a list. `total` is the length of the whole list. */
 export interface Page<T> {
   readonly total: number;
   readonly items: readonly T[];
 }
 
-/** A long list on the engine's side that is read in pages, when they come into view. */
+/** A long list that is loaded from the engine in pages, as they come into view. */
 export interface Ranges<T> {
-  /** Unknown until the first page is there. */
+  /** The length of the list; undefined until the first page has arrived. */
   total(): number | undefined;
   at(index: number): T | undefined;
-  /** Asks for the pages that hold `from` up to (not including) `to`, where they are not there or on their way. */
+  /** Loads the pages that hold the items from `from` up to, not including, `to`, unless they are loaded or loading. */
   need(from: number, to: number): void;
   /** The error of the last page that failed, until `retry`. */
   problem(): unknown;
   retry(): void;
   /**
-   * Reads again what was read, and what is new where all of it was there; until then it stands as it was, and changes at once.
-   * Asked for again meanwhile, it is read once more, after a while as long as the reading took.
+   * Loads the list again: all of it if it was complete, else the pages loaded last. The old items stay until all new ones
+   * have arrived. A call during a reload causes one more, after a pause as long as the reload took.
    */
   renew(): void;
   subscribe(listener: () => void): () => void;
-  /** A number that changes with everything that `at`, `total` and `problem` say. */
+  /** A number that changes whenever `at`, `total` or `problem` may return something else. */
   version(): number;
 }
 
 const pagesRenewed = 8;
 
+/** A list loaded by `load(offset, limit)` in pages of `pageSize` items. */
 export function createRanges<T>(pageSize: number, load: (offset: number, limit: number) => Promise<Page<T>>): Ranges<T> {
   const pages = new Map<number, readonly T[] | 'loading' | 'failed'>();
   const listeners = new Set<() => void>();
@@ -52,7 +54,7 @@ export function createRanges<T>(pageSize: number, load: (offset: number, limit: 
     changed();
   };
 
-  /** What was asked for last: a page of it may be gone when the list was read again. */
+  /** The range needed last. A reload may drop a page of it. */
   let wanted = { from: 0, to: 0 };
   const need = (from: number, to: number) => {
     wanted = { from, to };
@@ -60,45 +62,18 @@ export function createRanges<T>(pageSize: number, load: (offset: number, limit: 
     for (let page = Math.floor(Math.max(0, from) / pageSize); page * pageSize < end; page++) if (!pages.has(page)) void loadPage(page);
   };
 
-  let renewing: 'no' | 'yes' | 'again' = 'no';
-  const renewAll = async () => {
-    const began = performance.now();
-    const read = [...pages].flatMap(([page, state]) => (Array.isArray(state) ? [page] : []));
-    const whole = total !== undefined && read.length * pageSize >= total;
-    const fresh = new Map<number, readonly T[]>();
-    let newTotal = total ?? 0;
-    // Of a list that is read as it is scrolled, the pages that were read last.
-    const again = whole ? read : read.slice(-pagesRenewed);
-    for (let at = 0; at < again.length || (whole && fresh.size * pageSize < newTotal); at++) {
-      const page = again[at] ?? fresh.size;
-      const result = await load(page * pageSize, pageSize);
-      newTotal = result.total;
-      fresh.set(page, result.items);
-    }
+  const reload = async () => {
+    const loaded = [...pages].flatMap(([page, state]) => (Array.isArray(state) ? [page] : []));
+    const isComplete = total !== undefined && loaded.length * pageSize >= total;
+    const fresh = await (isComplete ? loadAll(pageSize, load, loaded) : loadPages(pageSize, load, loaded.slice(-pagesRenewed)));
     pages.clear();
-    for (const [page, items] of fresh) if (page * pageSize < newTotal) pages.set(page, items);
-    total = newTotal;
+    for (const [page, items] of fresh.pages) pages.set(page, items);
+    total = fresh.total ?? total;
     changed();
     need(wanted.from, wanted.to);
-    return performance.now() - began;
-  };
-  const renew = () => {
-    if (renewing !== 'no' || total === undefined) {
-      if (renewing !== 'no') renewing = 'again';
-      return;
-    }
-    renewing = 'yes';
-    // What cannot be read now is read with the next change, or by who asks for it.
-    void renewAll()
-      .catch(() => 1_000)
-      .then((took) => new Promise((rested) => setTimeout(rested, took)))
-      .then(() => {
-        const once = renewing === 'again';
-        renewing = 'no';
-        if (once) renew();
-      });
   };
 
+  const renew = oneAtATime(reload);
   return {
     total: () => total,
     at: (index) => {
@@ -113,7 +88,7 @@ export function createRanges<T>(pageSize: number, load: (offset: number, limit: 
       changed();
       need(wanted.from, wanted.to);
     },
-    renew,
+    renew: () => total !== undefined && renew(),
     subscribe: (listener) => {
       listeners.add(listener);
       return () => listeners.delete(listener);
@@ -122,7 +97,58 @@ export function createRanges<T>(pageSize: number, load: (offset: number, limit: 
   };
 }
 
-/** Renders again whenever something of the list arrives. */
+type Load<T> = (offset: number, limit: number) => Promise<Page<T>>;
+type Loaded<T> = { readonly pages: Map<number, readonly T[]>; readonly total: number | undefined };
+
+/** Loads the given pages, without those that lie behind the new end of the list. */
+async function loadPages<T>(pageSize: number, load: Load<T>, wanted: readonly number[]): Promise<Loaded<T>> {
+  const pages = new Map<number, readonly T[]>();
+  let total: number | undefined;
+  for (const page of wanted) {
+    const result = await load(page * pageSize, pageSize);
+    total = result.total;
+    pages.set(page, result.items);
+  }
+  for (const page of [...pages.keys()]) if (total !== undefined && page * pageSize >= total) pages.delete(page);
+  return { pages, total };
+}
+
+/** Loads the given pages and every page that the list has gained. */
+async function loadAll<T>(pageSize: number, load: Load<T>, known: readonly number[]): Promise<Loaded<T>> {
+  const { pages, total = 0 } = await loadPages(pageSize, load, known);
+  const gained = Array.from({ length: Math.max(0, Math.ceil(total / pageSize) - known.length) }, (_, place) => known.length + place);
+  const more = await loadPages(pageSize, load, gained);
+  return { pages: new Map([...pages, ...more.pages]), total: more.total ?? total };
+}
+
+/**
+ * Runs work one call at a time. A call during a run causes one more run, after a pause as long as the run took. A failed
+ * run is followed by a pause of a second.
+ */
+function oneAtATime(work: () => Promise<void>): () => void {
+  let state: 'idle' | 'running' | 'again' = 'idle';
+  return function run(): void {
+    if (state !== 'idle') {
+      state = 'again';
+      return;
+    }
+    state = 'running';
+    const began = performance.now();
+    void work()
+      .then(
+        () => performance.now() - began,
+        () => 1_000,
+      )
+      .then((pause) => new Promise((rested) => setTimeout(rested, pause)))
+      .then(() => {
+        const isWanted = state === 'again';
+        state = 'idle';
+        if (isWanted) run();
+      });
+  };
+}
+
+/** Renders the component again whenever a page of the list arrives. */
 export function useRanges<T>(ranges: Ranges<T>): Ranges<T> {
   useSyncExternalStore(ranges.subscribe, ranges.version);
   return ranges;

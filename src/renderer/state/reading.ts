@@ -1,10 +1,11 @@
 import { create } from 'zustand';
 
-/** Which entries of the open context are in view, and where somebody outside of the list asked it to go. */
+/** The entries of the open context that are in view (`from` to `to`), and the entry that another part asked to show. */
 export const useReading = create<{
   readonly from: number;
   readonly to: number;
   readonly jump: { readonly entry: number; readonly at: number } | undefined;
 }>(() => ({ from: 0, to: 0, jump: undefined }));
 
+/** Scrolls the open context to an entry, by its place in the context. */
 export const jumpTo = (entry: number): void => useReading.setState({ jump: { entry, at: performance.now() } });

@@ -1,29 +1,52 @@
 import type { ContextId, EntryKey, Stop } from '../../core/contract/index.js';
 
+/** The views of the window. Each is defined in `app/views.ts`. */
 export const views = [
-  'library',
+  'sessions',
   'chain',
   'context',
-  'request',
-  'diff',
+  'calls',
   'replay',
+  'compare',
   'run',
-  'experiments',
-  'compose',
   'timeline',
-  'boxes',
   'handover',
+  'boxes',
+  'compose',
   'reviews',
-  'storage',
+  'experiments',
+  'settings',
 ] as const;
 export type ViewName = (typeof views)[number];
 
-/** How tickets are shown: as a board (left out), as a list, or as what waits for somebody to start. */
+/** Views that open from a selection. Each has a way back to the view it was opened from. */
+const pages: readonly ViewName[] = ['compare', 'run'];
+
+/** Whether a view is a page that opens from a selection. */
+export const isPage = (view: ViewName): boolean => pages.includes(view);
+
+/** The pages of the settings. */
+export const settingsPages = ['appearance', 'providers', 'storage', 'replicas'] as const;
+export type SettingsPage = (typeof settingsPages)[number];
+
+/** The names that views had in addresses of earlier versions. */
+const formerViews: Readonly<Record<string, Pick<Route, 'view' | 'settings'>>> = {
+  library: { view: 'sessions' },
+  request: { view: 'calls' },
+  diff: { view: 'compare' },
+  storage: { view: 'settings', settings: 'storage' },
+};
+
+/** How tickets are shown: as a board (undefined), as a list, or as the starts that are waiting. */
 export type TicketsAs = 'list' | 'waiting';
 
-/** Where the person is. Stands in the address in full, so that back, forward, reload and a copied link lead to the same place. */
+/** The current place. The address contains all of it, so back, forward, reload and a copied link lead to the same place. */
 export interface Route {
   readonly view: ViewName;
+  /** The view that a page such as Compare was opened from. */
+  readonly from?: ViewName | undefined;
+  /** The page of the settings; undefined shows the first one. */
+  readonly settings?: SettingsPage | undefined;
   /** The folder of the open project. */
   readonly project?: string | undefined;
   /** Only this session's commits in the chain. */
@@ -31,40 +54,41 @@ export interface Route {
   readonly commit?: ContextId | undefined;
   /** The other commit of a comparison. */
   readonly against?: ContextId | undefined;
-  /** Further commits of a comparison, such as the other samples of a run: their ids, with commas between. */
+  /** Further commits of a comparison, such as the other samples of a run: ids separated by commas. */
   readonly others?: string | undefined;
-  /** What is run again: the turns after the chosen one, or (left out) itself. */
+  /** `after` runs the turns after the selected one; undefined runs the selected turn itself. */
   readonly runs?: 'after' | undefined;
   /** The experiment that is open. */
   readonly experiment?: string | undefined;
   readonly entry?: EntryKey | undefined;
   readonly stop?: Stop | undefined;
-  /** The context shows also what the runtime recorded but never sent: `yes`, or left out. */
+  /** `yes` also shows entries that the runtime recorded but never sent. */
   readonly unsent?: 'yes' | undefined;
-  /** The space of the timeline; without one it shows the commit's context. */
+  /** The space that the timeline shows; undefined shows the commit's context. */
   readonly space?: string | undefined;
   readonly box?: string | undefined;
   readonly card?: string | undefined;
-  /** The turn of an agent that a handover handed out. */
+  /** The agent turn that a handover dispatched. */
   readonly turn?: string | undefined;
-  /** A handover is packed by hand: `pack`; left out, the view shows who handed what to whom. */
+  /** `pack` opens the form that packs a handover; undefined shows past handovers. */
   readonly handovers?: 'pack' | undefined;
-  /** The ticket that is open; without one the reviews show all of them, as `tickets` says. */
+  /** The open ticket; undefined shows all tickets as `tickets` says. */
   readonly ticket?: string | undefined;
   readonly tickets?: TicketsAs | undefined;
-  /** The call to a model that is looked at. */
+  /** The selected model call. */
   readonly call?: string | undefined;
-  /** The system prompt or tool set that is looked at; any other word stands for the latest. */
+  /** The selected system prompt or tool set; any unknown value means the latest. */
   readonly part?: string | undefined;
 }
 
 const ticketId = /^tkt-[0-9a-f]{1,64}$/;
 const contextId = /^ctx-[0-9a-f]{1,64}$/;
 
-/** Reads an address's hash. Anything unknown or malformed is left out rather than followed. */
+/** Parses the hash of an address. Unknown or malformed parts are ignored. */
 export function parseRoute(hash: string): Route {
   const [path = '', query = ''] = hash.replace(/^#\/?/, '').split('?', 2);
-  const view = views.find((name) => name === path) ?? 'library';
+  const former = formerViews[path];
+  const view = former?.view ?? views.find((name) => name === path) ?? 'sessions';
   const params = new URLSearchParams(query);
   const text = (name: string) => params.get(name) || undefined;
   const commit = (name: string) => {
@@ -75,8 +99,11 @@ export function parseRoute(hash: string): Route {
   const others = text('others');
   const ticket = text('ticket');
   const tickets = text('tickets');
+  const settings = text('settings');
   return {
     view,
+    from: isPage(view) ? views.find((name) => name === text('from') && !isPage(name)) : undefined,
+    settings: former?.settings ?? settingsPages.find((page) => page === settings),
     project: text('project'),
     session: text('session'),
     commit: commit('commit'),
@@ -99,9 +126,12 @@ export function parseRoute(hash: string): Route {
   };
 }
 
+/** The hash of an address that leads to the place. */
 export function formatRoute(route: Route): string {
   const params = new URLSearchParams();
   for (const name of [
+    'from',
+    'settings',
     'project',
     'session',
     'commit',

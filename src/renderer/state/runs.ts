@@ -2,9 +2,9 @@ import { create } from 'zustand';
 import type { ContextId, Edit, ReplyPart, RequestEdits } from '../../core/contract/index.js';
 import { api } from '../client';
 import { refreshProject } from './project';
-import { type Sample, samplesAfter, stopped, unbegun } from './samples';
+import { type Sample, samplesAfter, shownWhole, stopped, unbegun } from './samples';
 
-/** What a turn is run again with. */
+/** How a turn is run again. */
 export interface RunInput {
   readonly turnId: ContextId;
   readonly provider: string;
@@ -13,8 +13,11 @@ export interface RunInput {
   readonly request?: RequestEdits | undefined;
   readonly samples: number;
   readonly unanswered: 'stop' | 'ask';
+  /** Stores the reply of the recording as a branch too. Replies of models are always stored. */
+  readonly keep?: true | undefined;
 }
 
+/** One run of this window with the replies received so far. */
 export interface RunJob {
   readonly id: number;
   readonly project: string;
@@ -27,13 +30,13 @@ export interface RunJob {
   readonly stop: () => void;
 }
 
-/** Runs of this window, the newest first. They go on whatever view is shown. */
+/** Runs of this window, the newest first. They continue in the background of every view. */
 export const useRuns = create<{ readonly jobs: readonly RunJob[] }>(() => ({ jobs: [] }));
 
 const mostKept = 20;
 let nextId = 1;
 
-/** Runs a turn again in the open project; what arrives is in the job. */
+/** Runs a turn again in the open project. Replies appear in the job as they arrive. */
 export async function startRun(project: string, input: RunInput): Promise<void> {
   const controller = new AbortController();
   const id = nextId++;
@@ -50,14 +53,15 @@ export async function startRun(project: string, input: RunInput): Promise<void> 
   };
   useRuns.setState(({ jobs }) => ({ jobs: [job, ...jobs].slice(0, mostKept) }));
   try {
-    const stream = await api.turn.rerun(asked(input), { signal: controller.signal });
+    const isKept = input.provider !== 'recorded' || input.keep === true;
+    const stream = await api.turn.rerun({ ...asked(input), ...(!isKept && { keep: false }) }, { signal: controller.signal });
     controller.signal.addEventListener('abort', () => void stream.return?.(undefined as never).catch(() => {}), { once: true });
     for (;;) {
       const step = await stream.next();
       if (controller.signal.aborted) break;
       if (step.done) {
         const { base } = step.value;
-        change(() => ({ state: 'done', base }));
+        change(({ samples }) => ({ state: 'done', samples: samples.map(shownWhole), base }));
         break;
       }
       const part: ReplyPart = step.value;
@@ -71,15 +75,15 @@ export async function startRun(project: string, input: RunInput): Promise<void> 
   await refreshProject();
 }
 
-/** What is run as the engine takes it: without what is as it was. */
-export const asked = ({ edits, request, model, ...rest }: RunInput) => ({
+/** The input of `turn.rerun`: options that change nothing are left out. */
+export const asked = ({ edits, request, model, keep: _, ...rest }: RunInput) => ({
   ...rest,
   ...(model && { model }),
   ...(edits?.length && { edits: [...edits] }),
   ...(request && { request }),
 });
 
-/** Says what a tool would have answered; without words the run ends at the call. */
+/** Answers a tool call of a run by hand. Without a text the run ends at the call. */
 export const answerQuestion = async (questionId: string, text: string | undefined, isError: boolean): Promise<void> => {
   await api.turn.answer({ questionId, ...(text !== undefined && { text, isError }) });
 };

@@ -1,6 +1,6 @@
 import type { ContextId, ReplyPart, RequestTokens } from '../../core/contract/index.js';
 
-/** A part of a reply as it is shown: words that go on are one part. */
+/** A part of a reply as the window shows it. Consecutive text is one part. */
 export interface SamplePart {
   readonly kind: 'text' | 'thinking' | 'tool_call' | 'tool_result' | 'notice';
   readonly text: string;
@@ -8,11 +8,11 @@ export interface SamplePart {
   readonly from?: 'recording' | 'person' | undefined;
 }
 
-/** One reply as far as it has come. */
+/** One reply, as far as it has arrived. */
 export interface Sample {
   readonly state: 'waiting' | 'streaming' | 'limited' | 'asking' | 'done' | 'failed' | 'stopped';
   readonly parts: readonly SamplePart[];
-  /** The provider said to come back, in these words, at this time of the window's clock. */
+  /** The provider limits its rate: its reason, and when the call is repeated (window clock, milliseconds). */
   readonly limit?: { readonly reason: string; readonly until: number } | undefined;
   readonly question?: { readonly id: string; readonly toolName: string; readonly input: string } | undefined;
   readonly tokens: RequestTokens | undefined;
@@ -23,9 +23,10 @@ export interface Sample {
   readonly problem?: string | undefined;
 }
 
+/** A reply that has not started. */
 export const unbegun: Sample = { state: 'waiting', parts: [], tokens: undefined, cost: undefined };
 
-/** The samples of a run after one more part has arrived. */
+/** The samples of a run after one more part has arrived; `now` is the window clock in milliseconds. */
 export const samplesAfter = (samples: readonly Sample[], part: ReplyPart, now: number): readonly Sample[] =>
   samples.map((sample, number) => (number === part.sample ? sampleAfter(sample, part, now) : sample));
 
@@ -35,9 +36,9 @@ function sampleAfter(before: Sample, part: ReplyPart, now: number): Sample {
     case 'text':
     case 'thinking': {
       const last = sample.parts.at(-1);
-      const goesOn = last?.kind === part.kind;
-      const grown = { kind: part.kind, text: (goesOn ? last.text : '') + part.delta };
-      return { ...sample, state: 'streaming', parts: [...(goesOn ? sample.parts.slice(0, -1) : sample.parts), grown] };
+      const continues = last?.kind === part.kind;
+      const grown = { kind: part.kind, text: (continues ? last.text : '') + part.delta };
+      return { ...sample, state: 'streaming', parts: [...(continues ? sample.parts.slice(0, -1) : sample.parts), grown] };
     }
     case 'tool_call':
     case 'tool_result':
@@ -64,9 +65,12 @@ function sampleAfter(before: Sample, part: ReplyPart, now: number): Sample {
   }
 }
 
-/** A sample that somebody stopped; one that was whole by then stays so. */
+/** The sample after the person stopped the run. A finished sample stays as it is. */
 export const stopped = (sample: Sample): Sample =>
   sample.state === 'done' || sample.state === 'failed' ? sample : { ...sample, state: 'stopped', limit: undefined, question: undefined };
+
+/** The sample of a recording at the end of its run: it was shown as a whole, and no branch marks its end. */
+export const shownWhole = (sample: Sample): Sample => (sample.state === 'streaming' ? { ...sample, state: 'done' } : sample);
 
 function added(a: RequestTokens | undefined, b: RequestTokens): RequestTokens {
   const sum = (part: keyof RequestTokens): number | null => (a?.[part] == null && b[part] === null ? null : (a?.[part] ?? 0) + (b[part] ?? 0));

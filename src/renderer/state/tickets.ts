@@ -7,25 +7,28 @@ import { useKept, useQuery } from './query';
 
 const actorKey = 'stemma.actor';
 
+/** The person's name in tickets, and a revision that makes ticket lists reload. */
 export const useTickets = create<{
-  /** As whom the person writes in tickets: what an agent of that name understood is found by it. */
+  /** The name under which the person writes in tickets. */
   readonly actor: string;
-  /** Goes up whenever a ticket was changed, here or by anybody else, so that lists are read again. */
+  /** Goes up when a ticket changes, here or in another process; lists then reload. */
   readonly revision: number;
 }>(() => ({ actor: localStorage.getItem(actorKey) || 'me', revision: 0 }));
 
+/** Sets and remembers the name under which the person writes in tickets. */
 export function setActor(actor: string): void {
   localStorage.setItem(actorKey, actor);
   useTickets.setState({ actor });
 }
 
+/** Makes ticket lists reload. */
 export const ticketsChanged = (): void => useTickets.setState(({ revision }) => ({ revision: revision + 1 }));
 
 export type TicketAtCommit = Awaited<ReturnType<typeof api.ticket.ofContexts>>[number];
 
 const none: ReadonlyMap<ContextId, readonly TicketAtCommit[]> = new Map();
 
-/** Which tickets were written with, or discussed in, which of some commits. What was known of others stays until the answer is there. */
+/** The tickets that were written at, or are discussed in, each of the given commits. The previous answer stays until the next arrives. */
 export function useTicketsAtCommits(project: string, ids: readonly ContextId[]): ReadonlyMap<ContextId, readonly TicketAtCommit[]> {
   const commits = useProject((state) => state.revision);
   const tickets = useTickets((state) => state.revision);

@@ -1,14 +1,25 @@
 import { useSyncExternalStore } from 'react';
 import { create } from 'zustand';
-import type { ContextId, EntryKey, Runtime, Stop } from '../../core/contract/index.js';
+import type { ContextId, EntryKey, Runtime, SessionRow, Stop } from '../../core/contract/index.js';
 import type { RunInput } from './runs';
 
-/** Which side of the view a pane stands on. */
-export type Side = 'left' | 'right';
-
 export type ThemeChoice = 'system' | 'light' | 'dark';
+/** `system` follows the system's wish for more contrast. */
+export type ContrastChoice = 'system' | 'more';
 
-/** What floats over the window. One at a time. */
+/** A sheet that asks for one text. */
+export interface TextSheet {
+  readonly title: string;
+  readonly label: string;
+  readonly hint: string;
+  readonly text: string;
+  readonly action: string;
+  /** Several lines. */
+  readonly isLong?: boolean;
+  readonly save: (text: string) => Promise<unknown>;
+}
+
+/** The sheet or dialog that is open. One at a time. */
 export type Sheet =
   | { readonly kind: 'palette' }
   | { readonly kind: 'keys' }
@@ -17,21 +28,36 @@ export type Sheet =
   | { readonly kind: 'export'; readonly commit: ContextId; readonly stop: Stop }
   | { readonly kind: 'resume'; readonly commit: ContextId; readonly agent: Runtime }
   | { readonly kind: 'providers' }
-  /** A turn, run again in one way, to be kept in an experiment. */
+  | { readonly kind: 'newProject' }
+  /** Renames or tags a session. */
+  | { readonly kind: 'session'; readonly session: SessionRow; readonly what: 'title' | 'tags' }
+  | ({ readonly kind: 'text' } & TextSheet)
+  /** Opens or imports a typed path. */
+  | { readonly kind: 'openPath' }
+  /** Adds a turn and a way to run it to an experiment. */
   | { readonly kind: 'case'; readonly input: RunInput }
   | { readonly kind: 'link'; readonly href: string };
 
+export interface NoticeAct {
+  readonly name: string;
+  readonly act: () => void;
+}
+
 interface Ui {
   readonly theme: ThemeChoice;
+  readonly contrast: ContrastChoice;
+  /** Theme and contrast of the page, as one word. It changes after the page's colors have changed. */
+  readonly shownTheme: string;
   readonly sheet: Sheet | undefined;
-  /** Where there is no room beside the view the panes are drawers, and at most one is out. */
-  readonly drawer: Side | undefined;
-  readonly leftHidden: boolean;
-  readonly rightHidden: boolean;
-  /** What comes on the branch that is read shows by itself. */
+  /** In narrow windows the inspector is a drawer; whether it is open. */
+  readonly drawer: boolean;
+  readonly inspectorHidden: boolean;
+  /** New entries of the current branch are shown as they arrive. */
   readonly followsTurns: boolean;
-  /** A word that shows for a moment: "Copied". */
+  /** A short message that disappears by itself, for example "Copied". */
   readonly notice: string | undefined;
+  /** What the message offers to do, such as to undo what it reports. */
+  readonly noticeAct: NoticeAct | undefined;
 }
 
 const stored = <T extends string>(name: string, allowed: readonly T[], fallback: T): T => {
@@ -39,14 +65,17 @@ const stored = <T extends string>(name: string, allowed: readonly T[], fallback:
   return allowed.find((one) => one === value) ?? fallback;
 };
 
+/** The state of the window that is not in the address. */
 export const useUi = create<Ui>(() => ({
   theme: stored('theme', ['system', 'light', 'dark'], 'system'),
+  contrast: stored('contrast', ['system', 'more'], 'system'),
+  shownTheme: '',
   sheet: undefined,
-  drawer: undefined,
-  leftHidden: stored('left', ['shown', 'hidden'], 'shown') === 'hidden',
-  rightHidden: stored('right', ['shown', 'hidden'], 'shown') === 'hidden',
+  drawer: false,
+  inspectorHidden: stored('right', ['shown', 'hidden'], 'shown') === 'hidden',
   followsTurns: false,
   notice: undefined,
+  noticeAct: undefined,
 }));
 
 const useMatches = (query: MediaQueryList): boolean =>
@@ -59,66 +88,89 @@ const useMatches = (query: MediaQueryList): boolean =>
   );
 
 const systemIsDark = matchMedia('(prefers-color-scheme: dark)');
+const systemWantsContrast = matchMedia('(prefers-contrast: more)');
 const themeOf = (choice: ThemeChoice, isDark: boolean): 'light' | 'dark' => (choice === 'system' ? (isDark ? 'dark' : 'light') : choice);
 
-/** The theme that is on the page: what draws with its colors by hand draws anew when it changes, whoever changed it. */
-export const useShownTheme = (): 'light' | 'dark' =>
-  themeOf(
-    useUi(({ theme }) => theme),
-    useMatches(systemIsDark),
-  );
+/** Theme and contrast of the page, as one word. Components that paint with its colors themselves render again when it changes. */
+export const useShownTheme = (): string => useUi(({ shownTheme }) => shownTheme);
 
-/** Puts the theme on the page: `data-theme` is always `light` or `dark`. */
-export function applyTheme(choice: ThemeChoice = useUi.getState().theme): void {
-  document.documentElement.dataset.theme = themeOf(choice, systemIsDark.matches);
+/** Applies the choices to the page: `data-theme` is always `light` or `dark`, `data-contrast` always `normal` or `more`. */
+export function applyTheme(): void {
+  const { theme, contrast } = useUi.getState();
+  const { dataset } = document.documentElement;
+  dataset.theme = themeOf(theme, systemIsDark.matches);
+  dataset.contrast = contrast === 'more' || systemWantsContrast.matches ? 'more' : 'normal';
+  useUi.setState({ shownTheme: `${dataset.theme} ${dataset.contrast}` });
 }
 
+/** Sets, remembers and applies the theme. */
 export function setTheme(theme: ThemeChoice): void {
   localStorage.setItem('stemma.theme', theme);
   useUi.setState({ theme });
-  applyTheme(theme);
+  applyTheme();
 }
 
-systemIsDark.addEventListener('change', () => applyTheme());
+/** Sets, remembers and applies the contrast. */
+export function setContrast(contrast: ContrastChoice): void {
+  localStorage.setItem('stemma.contrast', contrast);
+  useUi.setState({ contrast });
+  applyTheme();
+}
 
-export const show = (sheet: Sheet): void => useUi.setState({ sheet, drawer: undefined });
+systemIsDark.addEventListener('change', applyTheme);
+systemWantsContrast.addEventListener('change', applyTheme);
+
+/** Opens a sheet or dialog. */
+export const show = (sheet: Sheet): void => useUi.setState({ sheet, drawer: false });
+/** Closes the sheet or dialog. */
 export const dismiss = (): void => useUi.setState({ sheet: undefined });
 
-/** Windows with room for a pane beside the view: that for both is wider than that for what is selected alone. */
-const room: Readonly<Record<Side, MediaQueryList>> = { left: matchMedia('(min-width: 1200px)'), right: matchMedia('(min-width: 901px)') };
+/** Window widths with room for the inspector beside the view. */
+const inspectorRoom = matchMedia('(min-width: 901px)');
 
-/** Whether there is room for a pane beside the view; where there is none, it is a drawer. */
-export const useRoom = (side: Side): boolean => useMatches(room[side]);
+/** Whether there is room for the inspector beside the view; without room it is a drawer. */
+export const useInspectorRoom = (): boolean => useMatches(inspectorRoom);
 
-export function togglePane(side: Side): void {
-  if (!room[side].matches) {
-    useUi.setState((old) => ({ drawer: old.drawer === side ? undefined : side }));
+/** Shows or hides the inspector, or opens or closes it as a drawer in a narrow window. */
+export function toggleInspectorPane(): void {
+  if (!inspectorRoom.matches) {
+    useUi.setState(({ drawer }) => ({ drawer: !drawer }));
     return;
   }
-  const name = side === 'left' ? 'leftHidden' : 'rightHidden';
-  const hidden = !useUi.getState()[name];
-  localStorage.setItem(`stemma.${side}`, hidden ? 'hidden' : 'shown');
-  useUi.setState({ [name]: hidden });
+  const hidden = !useUi.getState().inspectorHidden;
+  localStorage.setItem('stemma.right', hidden ? 'hidden' : 'shown');
+  useUi.setState({ inspectorHidden: hidden });
 }
 
 let noticeTimer: ReturnType<typeof setTimeout> | undefined;
 
-export function notify(notice: string): void {
+/** How long a message stays, in milliseconds: longer if it offers something to do. */
+const noticeMs = { plain: 2_400, offering: 12_000 };
+
+/** Shows a short message, with something to do about it where it is given. */
+export function notify(notice: string, noticeAct?: NoticeAct): void {
   clearTimeout(noticeTimer);
-  useUi.setState({ notice });
-  noticeTimer = setTimeout(() => useUi.setState({ notice: undefined }), 2_400);
+  useUi.setState({ notice, noticeAct });
+  noticeTimer = setTimeout(dismissNotice, noticeAct ? noticeMs.offering : noticeMs.plain);
 }
 
+/** Removes the message. */
+export function dismissNotice(): void {
+  clearTimeout(noticeTimer);
+  useUi.setState({ notice: undefined, noticeAct: undefined });
+}
+
+/** Copies a text to the clipboard and says so with `what`. */
 export async function copy(text: string, what = 'Copied'): Promise<void> {
   try {
     await navigator.clipboard.writeText(text);
     notify(what);
   } catch {
-    notify('The clipboard is not open to this window. Select the text and copy it by hand.');
+    notify('This window may not use the clipboard. Select the text and copy it by hand.');
   }
 }
 
-/** Hands a text to the browser as a file of that name. */
+/** Downloads content as a file of the given name and media type. */
 export function download(content: string | Uint8Array<ArrayBuffer>, name: string, type: string): void {
   const url = URL.createObjectURL(new Blob([content], { type }));
   const link = document.createElement('a');

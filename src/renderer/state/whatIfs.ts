@@ -4,6 +4,7 @@ import { api } from '../client';
 import { refreshProject } from './project';
 import { type Sample, samplesAfter, stopped, unbegun } from './samples';
 
+/** How a what-if runs: the branch it continues, and the original whose prompts it follows. */
 export interface WhatIfInput {
   readonly id: ContextId;
   readonly original: ContextId;
@@ -13,7 +14,7 @@ export interface WhatIfInput {
   readonly unanswered: 'stop' | 'ask';
 }
 
-/** A turn of a what-if as far as it has come. */
+/** A turn of a what-if, as far as it has arrived. */
 export interface WhatIfTurn {
   readonly turn: number;
   readonly of: ContextId | null;
@@ -22,10 +23,11 @@ export interface WhatIfTurn {
   readonly divergence?: Divergence | null | undefined;
 }
 
+/** One what-if of this window. */
 export interface WhatIfJob {
   readonly id: number;
   readonly project: string;
-  /** The branch that it began on: runs that go on from its tip belong to it as well. */
+  /** The branch that it started on. Later runs that continue from its tip belong to the same branch. */
   readonly branch: ContextId;
   readonly input: WhatIfInput;
   readonly turns: readonly WhatIfTurn[];
@@ -35,7 +37,7 @@ export interface WhatIfJob {
   readonly stop: () => void;
 }
 
-/** What-ifs of this window, the newest first. They go on whatever view is shown. */
+/** What-ifs of this window, the newest first. They continue in the background of every view. */
 export const useWhatIfs = create<{ readonly jobs: readonly WhatIfJob[] }>(() => ({ jobs: [] }));
 
 const mostKept = 20;
@@ -56,7 +58,7 @@ function turnsAfter(
   });
 }
 
-/** Follows the turns of an original on top of a branch; what arrives is in the job. */
+/** Runs the prompts of the original on top of a branch. Turns appear in the job as they arrive. */
 export async function startWhatIf(project: string, branch: ContextId, input: WhatIfInput): Promise<void> {
   const controller = new AbortController();
   const id = nextId++;
@@ -65,7 +67,6 @@ export async function startWhatIf(project: string, branch: ContextId, input: Wha
   const job: WhatIfJob = { id, project, branch, input, turns: [], state: 'running', stop: () => controller.abort() };
   useWhatIfs.setState(({ jobs }) => ({ jobs: [job, ...jobs].slice(0, mostKept) }));
   const { model, ...rest } = input;
-  // What of a turn had no commit by the end has none.
   const settled = (turns: readonly WhatIfTurn[], problem?: string): readonly WhatIfTurn[] =>
     turns.map((each) =>
       each.sample.commit ? each : { ...each, sample: problem === undefined ? stopped(each.sample) : { ...each.sample, state: 'failed', problem } },

@@ -1,10 +1,31 @@
-import { BookOpen, CirclePlay, Copy, Download, GitCompare, GitCompareArrows, GitFork, Play, Repeat, Split } from 'lucide-react';
-import type { Commit, ContextId } from '../../core/contract/index.js';
-import { agentOf, agents, type MenuEntry } from '../parts';
-import { copy, go, show } from '../state';
+import {
+  Archive,
+  BookOpen,
+  Camera,
+  CirclePlay,
+  Copy,
+  Download,
+  GitCompare,
+  GitCompareArrows,
+  GitFork,
+  Play,
+  Repeat,
+  Scissors,
+  Split,
+  Tag,
+  Trash2,
+} from 'lucide-react';
+import type { Commit, ContextId, GraphRow } from '../../core/contract/index.js';
+import { api } from '../client';
+import { agentOf, agents, type MenuEntry, notifyProblem } from '../parts';
+import { copy, go, notify, refreshProject, show } from '../state';
 
-/** What can be done with a commit, wherever one is shown: the same words, keys and order everywhere. */
-export function commitActions(commit: Pick<Commit, 'id' | 'parent' | 'format'>, against?: ContextId): readonly MenuEntry[] {
+/** The actions on a commit. Every place that shows a commit offers the same actions, in the same words, keys and order. */
+export function commitActions(
+  commit: Pick<Commit, 'id' | 'parent' | 'format'>,
+  against?: ContextId,
+  row?: Pick<GraphRow, 'forked'>,
+): readonly MenuEntry[] {
   const { id, parent } = commit;
   const agent = agentOf(commit.format);
   return [
@@ -15,27 +36,93 @@ export function commitActions(commit: Pick<Commit, 'id' | 'parent' | 'format'>, 
     { name: 'Fork…', icon: GitFork, keys: 'f', act: () => show({ kind: 'fork', commit: id, stop: 'compaction' }) },
     'line',
     {
-      name: 'Diff with the other selected',
+      name: 'Compare the two selected commits',
       icon: GitCompare,
       keys: 'd',
       disabled: !against || against === id,
-      act: () => go({ view: 'diff', commit: id, against, entry: undefined }),
+      act: () => go({ view: 'compare', commit: id, against, entry: undefined }),
     },
     {
       name: 'Compare with parent',
       icon: GitCompareArrows,
       keys: 'p',
       disabled: !parent,
-      act: () => parent && go({ view: 'diff', commit: id, against: parent, entry: undefined }),
+      act: () => parent && go({ view: 'compare', commit: id, against: parent, entry: undefined }),
     },
+    ...(row?.forked && parent
+      ? [{ name: 'Compare with original', icon: GitCompare, keys: 'o', act: () => void compareWithOriginal(id, parent).catch(notifyProblem) }]
+      : []),
     'line',
     { name: 'Export…', icon: Download, keys: 'e', act: () => show({ kind: 'export', commit: id, stop: 'compaction' }) },
     { name: `Resume in ${agents[agent].name}…`, icon: Play, keys: 'R', act: () => show({ kind: 'resume', commit: id, agent }) },
+    'line',
+    ...branchActions(id),
+    'line',
+    { name: 'Snapshot', icon: Camera, act: () => done(api.context.snapshot({ id }).then(({ id: made }) => go({ commit: made, entry: undefined }))) },
+    { name: 'Compact in your own words…', icon: Scissors, act: () => askSummary(id) },
     { name: 'Copy id', icon: Copy, keys: 'y', act: () => void copy(id, 'Copied the id') },
   ];
 }
 
-/** Runs the action that a key stands for. True where there was one. */
+/** Opens a fork beside the commit that stands in its place on the original branch, or beside the commit that it continues. */
+async function compareWithOriginal(id: ContextId, parent: ContextId): Promise<void> {
+  const { children } = await api.context.show({ id: parent });
+  go({ view: 'compare', commit: id, against: children.find((child) => child !== id) ?? parent, entry: undefined });
+}
+
+const done = (act: Promise<unknown>): void => void act.then(refreshProject).catch(notifyProblem);
+
+/** What can be done with the branch of a commit. */
+const branchActions = (commit: ContextId): readonly MenuEntry[] => [
+  {
+    name: 'Name this branch…',
+    icon: Tag,
+    act: () =>
+      show({
+        kind: 'text',
+        title: 'Name this branch',
+        label: 'Name',
+        hint: 'The name stays with the branch as it grows. Leave it empty to take the name away.',
+        text: '',
+        action: 'Save',
+        save: (title) => api.branch.rename({ commit, title: title || null }).then(refreshProject),
+      }),
+  },
+  { name: 'Archive this branch', icon: Archive, act: () => archiveBranch(commit, true) },
+  { name: 'Delete this branch', icon: Trash2, act: () => deleteBranch(commit) },
+];
+
+function archiveBranch(commit: ContextId, archived: boolean): void {
+  done(
+    api.branch
+      .archive({ commit, archived })
+      .then(({ title }) => archived && notify(`Archived the branch “${title}”`, { name: 'Undo', act: () => archiveBranch(commit, false) })),
+  );
+}
+
+function deleteBranch(commit: ContextId): void {
+  const undo = (): void => done(api.branch.delete({ commit, deleted: false }));
+  done(api.branch.delete({ commit }).then(({ title }) => notify(`Deleted the branch “${title}”`, { name: 'Undo', act: undo })));
+}
+
+/** Adds a compaction with a summary that a person writes. */
+const askSummary = (id: ContextId): void =>
+  show({
+    kind: 'text',
+    title: 'Compact in your own words',
+    label: 'Summary',
+    hint: 'The summary stands for the whole context up to this commit. The original branch stays as it is.',
+    text: '',
+    action: 'Compact',
+    isLong: true,
+    save: async (summary) => {
+      const made = await api.context.compact({ id, summary });
+      await refreshProject();
+      go({ commit: made.id, entry: undefined });
+    },
+  });
+
+/** Runs the action that belongs to a key. Returns whether there was one. */
 export function runByKey(actions: readonly MenuEntry[], key: string): boolean {
   const action = actions.find((item) => item !== 'line' && item.keys === key && !item.disabled);
   if (!action || action === 'line') return false;

@@ -1,16 +1,14 @@
-import { execFileSync, spawn, spawnSync } from 'node:child_process';
-import { appendFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { spawn, spawnSync } from 'node:child_process';
+import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { graph } from '../../../src/core/chain/index.js';
 import { openProject } from '../../../src/core/project/index.js';
+import { builtRoot } from '../built.js';
 import { importAll, openEngine } from '../engine.js';
 import { sessionFile, turns } from '../material.js';
 import { medians, type Part, plain, type Row, timed } from '../measure.js';
 
-/** The repository: bundles of the bench lie in `out/bench`, and work in a folder of that. */
-const rootOf = (folder: string): string => resolve(folder, '..', '..', '..');
-
-/** A machine of the bench's own, with one session of Claude Code that is imported, and turns that come after it. */
+/** A temporary machine with one imported Claude Code session and later turns. */
 function machine(folder: string, session: string, next: readonly string[]) {
   const at = mkdtempSync(join(folder, 'hook-'));
   const config = join(at, '.claude');
@@ -32,18 +30,11 @@ function machine(folder: string, session: string, next: readonly string[]) {
   return {
     at,
     commits,
-    /** Writes the next turn, as the agent has when it tells of it. */
+    /** Writes the next turn, as the agent does before it calls the hook. */
     write: () => appendFileSync(path, next[turn++] ?? ''),
     hook: (root: string) =>
       spawnSync(process.execPath, [join(root, 'out', 'cli', 'stemma.js'), 'hook', '--project', project.dir], { cwd: at, env, input: event }),
   };
-}
-
-function builtRoot(folder: string): string {
-  const root = rootOf(folder);
-  if (!existsSync(join(root, 'out', 'cli', 'stemma.js')))
-    execFileSync(process.execPath, [join(root, 'src', 'main', 'start', 'index.ts'), '--build'], { cwd: root, stdio: 'ignore' });
-  return root;
 }
 
 const rounds = 15;
@@ -87,10 +78,10 @@ function hook(folder: string): Row[] {
 
 const sleep = (ms: number): void => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 const minute = 60;
-/** What Linux counts processor time in, a second. */
+/** Clock ticks per second of Linux's CPU times. */
 const ticksPerSecond = 100;
 
-/** `stemma capture` over four hundred sessions that nobody writes, for a minute. */
+/** `stemma capture` over four hundred idle sessions, for a minute. */
 function idle(folder: string): Row[] {
   const row = { id: 'W7', what: 'processor over a minute, capture on and nothing written', must: 0.005, stretch: 0, better: 'less' as const };
   if (process.platform !== 'linux') return [{ ...row, ratio: undefined, note: 'it is read from /proc, which only Linux has' }];

@@ -20,7 +20,7 @@ interface Made {
   readonly text: string;
 }
 
-/** The same cards and boxes in bare tables: what reading them costs at the least. */
+/** The same cards and boxes in bare tables: the floor for reading them. */
 function openBare(folder: string, cards: readonly Made[], lists: ReadonlyMap<string, readonly string[]>) {
   const db = new Database(join(folder, 'bare.db'));
   db.pragma('journal_mode = WAL');
@@ -102,7 +102,7 @@ function cardsAndBoxes(folder: string): Row[] {
   const rows = bare.rows(names) as { card: string }[];
   if (packed.length !== packedBoxes * perPackedBox || rows.length !== packed.length)
     throw new Error(`${packed.length} cards were packed of ${rows.length}`);
-  if (new Set(packed).size !== new Set(bare.ids(names)).size) throw new Error('what was packed is not what the boxes hold');
+  if (new Set(packed).size !== new Set(bare.ids(names)).size) throw new Error('the packed cards differ from those of the boxes');
   if (batchCards(chain, asked).cards.length !== new Set(asked).size) throw new Error('a batch read misses cards');
 
   let added = 0;

@@ -37,7 +37,7 @@ function syncs(folder: string): Row[] {
   return [{ ...row, ratio: (with1000 - with0) / 1_000, note: `${with1000} syncs, of them ${with0} to make, open and close the project` }];
 }
 
-/** How often a process that makes a project and so many commits syncs; or why that cannot be counted. */
+/** The number of syncs of a process that creates a project and commits, or why it cannot be counted. */
 function countSyncs(folder: string, commits: number): number | string {
   const script = join(dirname(fileURLToPath(import.meta.url)), 'syncs.js');
   const at = mkdtempSync(join(folder, 'syncs-'));
@@ -83,7 +83,7 @@ function forks(folder: string): Row[] {
   };
   const keys = { small: firstKey('small'), large: firstKey('large') };
   let number = 0;
-  // A fork is made again and again: each must be a commit of its own, so each has its own template.
+  // Each fork has its own template, because an equal fork would return the same commit.
   const cut = (size: 'small' | 'large') =>
     plain(() => {
       for (let times = 0; times < 200; times++) fork(engines[size].chain, { id: tips[size], at: keys[size] as never, template: `fork ${number++}` });

@@ -15,16 +15,16 @@ interface Ran {
   readonly megabytes: number;
 }
 
-/** A process from its start to its end: how long, and the most memory that it held. */
+/** Runs a process, and returns its duration and peak memory. */
 function ran(command: string, words: readonly string[]): Ran {
   const from = performance.now();
-  // What a process held at most is counted by the system for those that have ended; `time` asks it for this one.
+  // The system reports peak memory only for ended processes; `time` reads it for this one.
   const { status, stderr } = spawnSync('/usr/bin/time', ['-f', 'peak %M', command, ...words], { encoding: 'utf8' });
   if (status !== 0) throw new Error(stderr);
   return { ms: performance.now() - from, megabytes: Number(/peak (\d+)/.exec(stderr)?.[1]) / 1_024 };
 }
 
-/** The peer's own command, as its package says it; undefined where it is not installed. */
+/** The peer's command from its package; undefined if it is not installed. */
 function peer(): string | undefined {
   try {
     const require = createRequire(import.meta.url);
@@ -50,7 +50,7 @@ function exports(folder: string, quick: boolean): Row[] {
     peer: (out: string) => ran(process.execPath, [script, file, '-o', out]),
     // The whole process, from the project on disk to the file.
     ours: (out: string) => ran(process.execPath, [join(here, 'memory.js'), 'export', stored.dir, tip, out]),
-    // The same from the transcript itself, a new project made and filled on the way.
+    // The same from the transcript, with a new project.
     fromFile: (out: string) =>
       ran(process.execPath, [join(here, 'memory.js'), 'import-export', join(at, `new-${out.length}-${performance.now()}`), file, out]),
   };

@@ -11,17 +11,17 @@ import { importAll, openEngine } from '../engine.js';
 import { sessionFile } from '../material.js';
 import { medians, type Part, plain, type Row, timed } from '../measure.js';
 
-/** What every import must do at least: cut the file into lines and parse each. */
+/** The floor of an import: split the file into lines and parse each. */
 function parseOnly(files: readonly string[]): void {
   for (const file of files) eachLine(readFileSync(file), (bytes, start, end) => JSON.parse(bytes.toString('utf8', start, end)));
 }
 
-/** What every re-import that trusts nothing must do at least: cut into lines and hash each. */
+/** The floor of a re-import that verifies everything: split into lines and hash each. */
 function hashOnly(files: readonly string[]): void {
   for (const file of files) eachLine(readFileSync(file), (bytes, start, end) => blake3Of(bytes.subarray(start, end)));
 }
 
-/** A document is one line of its own. */
+/** A document counts as one line. */
 function eachLine(bytes: Buffer, visit: (bytes: Buffer, start: number, end: number) => unknown): void {
   const isDocument = bytes[0] === 0x7b && bytes[1] === 10;
   for (let start = 0; start < bytes.length; ) {
@@ -31,10 +31,10 @@ function eachLine(bytes: Buffer, visit: (bytes: Buffer, start: number, end: numb
   }
 }
 
-/** What a file of that format says in so many bytes, as its own writer sets it. */
+/** A file of a format with about a number of bytes, made by the format's writer. */
 function fileOf(format: ImportableFormat, bytes: number, seed: number): Uint8Array {
   const entries = claudeCode.parse(Buffer.from(sessionFile(bytes, seed))).entries.filter((entry) => !entry.marks?.includes('hidden'));
-  // No two sessions share an id: what does is a fork, and planned as one.
+  // Sessions have different ids, because equal ids would be planned as forks.
   let number = seed * 1_000_000;
   const newId = (): string => `00000000-0000-4000-8000-${String(number++).padStart(12, '0')}`;
   const options = { newId, now: '2026-02-03T00:00:00.000Z' as Timestamp, sessionId: newId(), cwd: '/work' };
@@ -42,7 +42,7 @@ function fileOf(format: ImportableFormat, bytes: number, seed: number): Uint8Arr
   return format.session?.(delta, options) ?? delta;
 }
 
-/** Import and re-import of one format, each over its own floor. */
+/** Import and re-import of one format, each compared with its floor. */
 function importsOf(folder: string, format: ImportableFormat): Row[] {
   const at = mkdtempSync(join(folder, 'format-'));
   const files = [21, 22].map((seed) => {
@@ -145,7 +145,7 @@ function imports(folder: string): Row[] {
   ];
 }
 
-/** Deltas of CBOR as one: bytes set one after the other, over reading and writing all of them. */
+/** Joining CBOR deltas as bytes, compared with parsing and writing all of them. */
 function joins(): Row[] {
   const entries = claudeCode.parse(Buffer.from(sessionFile(8 * 1024 * 1024, 31))).entries.filter((entry) => !entry.marks?.includes('hidden'));
   const options = { newId: () => '', now: '2026-02-03T00:00:00.000Z' as Timestamp };

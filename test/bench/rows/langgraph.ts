@@ -9,7 +9,7 @@ import { bulk, commit, discard, openEngine, scratchEngine, turnCounts } from '..
 import { turns } from '../material.js';
 import { median, type Part, type Row, type Run } from '../measure.js';
 
-/** What keeping a thread came to: all turns written, its state read, ten turns on a fork of its middle, and bytes on disk. */
+/** The cost of a thread: writing all turns, reading its state, ten turns on a fork of its middle, bytes on disk. */
 interface Kept {
   readonly writeMs: number;
   readonly stateMs: number;
@@ -28,7 +28,7 @@ function peer(folder: string, length: number, kind: 'plain' | 'lc'): Kept {
   const script = join(dirname(fileURLToPath(import.meta.url)), 'langgraph.js');
   const { stdout, stderr, status } = spawnSync(process.execPath, ['--expose-gc', script, at, String(length), kind], { encoding: 'utf8' });
   rmSync(at, { recursive: true, force: true });
-  // What it has not synced is still on its way to the disk: who is measured next is not to wait for that.
+  // Sync now, so that the next case does not wait for writes of this one.
   spawnSync('sync');
   if (status !== 0) throw new Error(stderr);
   return JSON.parse(stdout) as Kept;
@@ -41,7 +41,7 @@ const timed = (work: () => unknown): number => {
   return performance.now() - from;
 };
 
-/** The same thread with us: each turn a durable commit, the state put together from its chain and parsed, nothing cached. */
+/** The same thread in Stemma: each turn a durable commit, the state materialized and parsed without caches. */
 function ours(folder: string, length: number): Kept {
   const texts = turns(length + 10);
   const at = join(mkdtempSync(join(folder, 'ours-')), 'project');
@@ -65,7 +65,7 @@ function ours(folder: string, length: number): Kept {
   return { writeMs, stateMs, forkMs, bytes };
 }
 
-/** Messages as an agent would go on from: plain objects. */
+/** Messages as plain objects, as an agent needs them to continue.  */
 function stateOf({ chain }: ReturnType<typeof openEngine>, tip: ContextId): unknown[] {
   const { bytes } = assemble(chain, walk(chain, commitOf(chain, tip), 'root'), formatOf('claude-code-v1'));
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
@@ -75,7 +75,7 @@ function stateOf({ chain }: ReturnType<typeof openEngine>, tip: ContextId): unkn
     .map((line) => JSON.parse(line) as unknown);
 }
 
-/** Bytes of the same thread once it has been packed closer. */
+/** Bytes of the same thread after repacking. */
 function packedBytes(folder: string, length: number): number {
   const engine = scratchEngine(folder);
   bulk(engine.chain, turns(length));

@@ -8,7 +8,7 @@ import type { Part, Row } from '../measure.js';
 
 const megabyte = 1024 * 1024;
 
-/** The most memory, in MB, of a process that does one thing to a project. */
+/** Peak memory in MB of a process that does one thing to a project. */
 function peak(...words: readonly string[]): number {
   const script = join(dirname(fileURLToPath(import.meta.url)), 'memory.js');
   const { stdout, stderr, status } = spawnSync(process.execPath, [script, ...words], { encoding: 'utf8' });
@@ -16,7 +16,7 @@ function peak(...words: readonly string[]): number {
   return Number(stdout.trim()) / megabyte;
 }
 
-/** Session files of so many MB each, in a folder of their own. */
+/** Session files of a size in MB, in their own folder. */
 function files(folder: string, count: number, megabytes: number): string {
   mkdirSync(folder);
   for (let number = 0; number < count; number++) {

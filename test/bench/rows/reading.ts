@@ -9,7 +9,7 @@ import { medians, type Part, plain, type Row, timed } from '../measure.js';
 const words = (place: number): string =>
   `Message ${place}: ${'the larder is full and the cellar is closed, '.repeat(3)}so "what" now?\nAnswer ${place}.`;
 
-/** What an agent reads of a long space costs no more than of a short one: the window bounds it. */
+/** Reading a long space costs no more than a short one, because the window limits it. */
 function windows(folder: string): Row[] {
   const project = openEngine(mkdtempSync(join(folder, 'spaces-')));
   const { chain } = project;
@@ -52,7 +52,7 @@ function windows(folder: string): Row[] {
   ];
 }
 
-/** Setting texts against what one walk over them costs: writing them once as JSON. */
+/** Rendering texts, compared with writing them once as JSON. */
 function texts(): Row[] {
   const at = '2026-01-01T00:00:00.000Z' as TimelineInput['now'];
   const sender = { name: 'Ann', type: 'human' as const, id: 'ann' };

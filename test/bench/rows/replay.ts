@@ -11,7 +11,7 @@ import { medians, type Part, plain, type Row, timed } from '../measure.js';
 
 const entryCount = 20_000;
 
-/** A context as its entries: 5 MB of texts, as large as long sessions are. */
+/** A context of 5 MB, as large as a long session. */
 function context(seed: number): Alignable[] {
   const next = chance(seed);
   return Array.from({ length: entryCount }, (_, at) => ({
@@ -21,7 +21,7 @@ function context(seed: number): Alignable[] {
   }));
 }
 
-/** The same with a share of its entries said otherwise, left out, or with one more before them. */
+/** The same with a share of its entries changed, removed or preceded by a new one. */
 function changed(from: readonly Alignable[], share: number): Alignable[] {
   const next = chance(7);
   return from.flatMap((entry, at): Alignable[] => {
@@ -32,10 +32,10 @@ function changed(from: readonly Alignable[], share: number): Alignable[] {
   });
 }
 
-/** Contexts that share no key, as one that was imported twice: only what they say tells what is the same. */
+/** Contexts without common keys, as after two imports, so that only content can be compared. */
 const renamed = (entries: readonly Alignable[]): Alignable[] => entries.map((entry) => ({ ...entry, key: `again-${entry.key}` }));
 
-/** Two contexts of 20,000 entries against each other, beside git on the same entries as lines. */
+/** Compares two contexts of 20,000 entries, next to git on the same entries as lines. */
 function diffs(folder: string): Row[] {
   const before = context(1);
   const file = (name: string, entries: readonly Alignable[]): string => {
@@ -70,7 +70,7 @@ function diffs(folder: string): Row[] {
   });
 }
 
-/** A chain of so many entries, five to a turn. */
+/** A chain with a number of entries, five per turn. */
 function chainOf(chain: Chain, entries: number): ContextId {
   let parent: ContextId | null = null;
   chain.artifacts.transaction(() => {
@@ -82,7 +82,7 @@ function chainOf(chain: Chain, entries: number): ContextId {
 
 const steps = 50;
 
-/** Stepping from any entry to any other: what the player asks at each step costs no more in a long chain than in a short one. */
+/** Stepping between any two entries costs no more in a long chain than in a short one. */
 function stepping(folder: string): Row[] {
   const project = scratchEngine(folder);
   const { chain } = project;

@@ -7,7 +7,7 @@ import { getRequest, listRequests } from '../../../src/core/requests/index.js';
 import { discard, importAll, openEngine, scratchEngine } from '../engine.js';
 import { medians, type Part, plain, type Row, timed } from '../measure.js';
 
-/** The real agent on loopback: bodies and records that nobody here wrote. */
+/** The real agent on loopback, with its own bodies and records. */
 const tools = resolve('../shared/tools');
 const hasAgent = existsSync(join(tools, 'agent-live'));
 const note = 'not measured: the tools that run a real agent (../shared/tools) are not on this machine';
@@ -18,7 +18,7 @@ interface Session {
   readonly bodies: readonly string[];
 }
 
-/** A session of so many prompts, each one call of a tool and one answer. */
+/** A session with a number of prompts, each with one tool call and one answer. */
 function sessionOf(folder: string, prompts: number): Session {
   const home = join(folder, `session-${prompts}`);
   mkdirSync(home, { recursive: true });
@@ -35,7 +35,7 @@ function sessionOf(folder: string, prompts: number): Session {
   return { transcript: join(projects, transcript), bodies };
 }
 
-/** The same session as a runtime would have left it that records no requests. */
+/** The same session from a runtime that records no requests. */
 function withoutRecords(folder: string, transcript: string): string {
   const path = join(folder, 'without-records.jsonl');
   const lines = readFileSync(transcript, 'utf8').split('\n');
@@ -60,7 +60,7 @@ function rebuilding(folder: string): Row[] {
   const engine = openEngine(join(folder, 'rebuilding'));
   importAll(engine.chain, [transcript]);
   const last = listRequests(engine.chain, {}).at(-1);
-  if (last?.proof !== 'digest') throw new Error(`the last call is not proved: ${last?.problem}`);
+  if (last?.proof !== 'digest') throw new Error(`the last call is not verified: ${last?.problem}`);
   const wire = readFileSync(bodies.at(-1) ?? '');
   const call = medians(
     {

@@ -9,7 +9,7 @@ import { bulk, discard, scratchEngine } from '../engine.js';
 import { chance, turns, widely, wideWord } from '../material.js';
 import { median, medians, type Part, type Row, type Run, timed } from '../measure.js';
 
-/** The raw index of the same texts: FTS5 without their content, with our tokenizer, as many rows a transaction as ours takes. */
+/** The raw index of the same texts: contentless FTS5 with our tokenizer and batch size. */
 function openRaw(folder: string) {
   const at = mkdtempSync(join(folder, 'fts-'));
   const db = new Database(join(at, 'raw.db'));
@@ -33,7 +33,7 @@ function openRaw(folder: string) {
   };
 }
 
-/** What of the material can be searched, entry by entry. */
+/** The searchable entries of the material. */
 const textsOf = (deltas: readonly string[]): string[] =>
   deltas.flatMap((delta) =>
     formatOf('claude-code-v1')
@@ -43,7 +43,7 @@ const textsOf = (deltas: readonly string[]): string[] =>
       ),
   );
 
-/** Questions as people ask them: of one or two words, of all ranks, by which the material is not of one piece. */
+/** Queries of one or two words of all frequencies. */
 function questions(count: number, seed: number): string[] {
   const next = chance(seed);
   const word = (): string => wideWord(Math.floor(30_000 ** next()));
@@ -87,7 +87,7 @@ function indexing(folder: string, { quick }: Run): Row[] {
       .join(' AND ');
   const rounds = Array.from({ length: 5 }, () => ({
     raw: timesOf((question) => raw.ask(rawOf(question))),
-    // A space at the end: the last word does not go on, as in the raw question.
+    // A trailing space ends the last word, as in the raw query.
     ours: timesOf((question) => query(engine.chain, { text: `${question} ` })),
   }));
   raw.close();
@@ -115,7 +115,7 @@ function indexing(folder: string, { quick }: Run): Row[] {
   ];
 }
 
-/** Commits of fifty messages each: as many entries as are wanted, in one transaction. */
+/** Commits of fifty messages each, in one transaction. */
 function fill({ chain }: Project, entries: number): void {
   const next = chance(43);
   const perCommit = 50;
@@ -164,7 +164,7 @@ function million(folder: string, { quick }: Run): Row[] {
       kind,
       median(
         Array.from({ length: 5 }, () => {
-          // What was parsed for the answer before must not help.
+          // Clear caches of the last query.
           engine.chain.parsed.clear();
           const start = performance.now();
           query(engine.chain, { text });

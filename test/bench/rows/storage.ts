@@ -55,7 +55,7 @@ function sizes(folder: string): Row[] {
   ];
 }
 
-/** What the same deltas come to as a packed git history. */
+/** The size of the same deltas as a packed git history. */
 function gitBytes(folder: string, texts: readonly string[]): number | undefined {
   const cwd = join(folder, 'git');
   mkdirSync(cwd);
@@ -71,7 +71,7 @@ function gitBytes(folder: string, texts: readonly string[]): number | undefined 
   return bytesBelow(join(cwd, '.git', 'objects'));
 }
 
-/** What a walk to a compaction costs must not depend on what is behind it. */
+/** The cost of a walk to a compaction must not depend on the commits before it. */
 function compacted(folder: string): Row[] {
   const after = turns(50, 33);
   const build = (depth: number) => {
@@ -80,7 +80,7 @@ function compacted(folder: string): Row[] {
     return { engine, tip: bulk(engine.chain, after, summary.id) };
   };
   const [shallow, deep] = [build(1_000), build(100_000)];
-  // Materialized results are kept: each time another commit is made on top, so that none is.
+  // Results are cached, so each round adds a commit.
   let number = 0;
   const walk = ({ engine, tip }: typeof deep) =>
     timed({
@@ -137,7 +137,7 @@ function chunking(): Row[] {
 
 const gear = Uint32Array.from({ length: 256 }, (_, at) => Math.imul(at + 1, 0x9e3779b1) >>> 0);
 
-/** FastCDC as it stands in its paper, in one loop, and BLAKE3 of each chunk. */
+/** FastCDC as in its paper, in one loop, with BLAKE3 of each chunk. */
 function plainChunks(bytes: Buffer): void {
   const { least, usual, most } = chunkSizes;
   const bits = Math.log2(usual);

@@ -10,7 +10,7 @@ const many = 10_000;
 const shownInColumn = 100;
 const shownInInbox = 100;
 
-/** Ten thousand tickets, every tenth with a review, two findings and a discussion; what the window shows of them. */
+/** Ten thousand tickets, every tenth with a review, two findings and a thread, and the queries of the window. */
 function ticketsOfATeam(folder: string): Row[] {
   const project = openEngine(join(mkdtempSync(join(folder, 'tickets-')), 'project'));
   const { chain } = project;

@@ -13,7 +13,7 @@ import { medians, type Part, plain, type Row } from '../measure.js';
 
 const size = 10_000;
 
-/** The whole chain's bytes, put together again without any cache; every delta is checked against its hash on the way. */
+/** Materializes the whole chain without a cache. Every delta is verified against its hash. */
 function assembled(engine: Project, tip: ContextId): Uint8Array {
   const way = walk(engine.chain, commitOf(engine.chain, tip), 'root');
   return assemble(engine.chain, way, formatOf('claude-code-v1')).bytes;
@@ -32,7 +32,7 @@ function walks(folder: string): Row[] {
   writeFileSync(file, whole);
 
   for (const [name, bytes] of Object.entries({ ours: assembled(engine, tip), floor: floor.walk(floorTip), git: repository?.() ?? whole }))
-    if (!whole.equals(bytes)) throw new Error(`${name} gives other bytes back than were stored`);
+    if (!whole.equals(bytes)) throw new Error(`${name} returns other bytes than stored`);
   materialize(engine.chain, { id: tip, stop: 'root' });
 
   const ms = medians(
@@ -74,7 +74,7 @@ function walks(folder: string): Row[] {
   ];
 }
 
-/** The same deltas as a packed git history; gives a function that reads them all back in order. */
+/** The same deltas as a packed git history. Returns a function that reads them all in order. */
 function gitRepository(folder: string, texts: readonly string[]): (() => Buffer) | undefined {
   const cwd = join(folder, 'git');
   mkdirSync(cwd);

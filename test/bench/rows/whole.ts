@@ -8,16 +8,16 @@ import { importAll, openEngine } from '../engine.js';
 import { sessionFile } from '../material.js';
 import { medians, type Part, plain, type Row, timed } from '../measure.js';
 
-/** Figures of the agents' own programs, taken on a machine like this one (targets, W2 and W3): not measured in this run. */
+/** Times of the agents' own programs, measured earlier on a similar machine, not in this run. */
 const recorded = { claudeResumeMs: 480, sdkForkMs: 228 };
 
-/** What the window asks for when a context is opened: every entry without content, and a first page with it. */
+/** The queries of the window for a context: the outline and the first page of entries. */
 const firstScreen = (chain: Chain, id: ContextId): void => {
   outlineRows(chain, { id });
   entries(chain, { id, offset: 0, limit: 60 });
 };
 
-/** The real session of 18 MB where it is at hand, else one of the same size. */
+/** The real session of 18 MB if available, else a generated one of the same size. */
 function bigSession(folder: string): { readonly file: string; readonly name: string } {
   const shared = join(
     dirname(dirname(dirname(dirname(fileURLToPath(import.meta.url))))),
@@ -48,7 +48,7 @@ function whole(folder: string): Row[] {
         }
       }
     }),
-    // Opened anew each time, so that nothing is in memory yet.
+    // Open the project again each time, so that nothing is cached.
     firstScreen: timed({ prepare: open, run: ({ chain }) => firstScreen(chain, tip), clean: close }),
     fromFile: timed({
       prepare: (round: number) => openEngine(join(at, `fresh-${round}`)),
@@ -94,7 +94,7 @@ function whole(folder: string): Row[] {
     },
   ];
 
-  /** Forks after entries spread over the whole history; each place's time is its median over rounds with cold caches. */
+  /** Forks after entries across the whole history. Each position has the median of rounds with cold caches. */
   function forks(first: Project): { median: number; worst: number } {
     const keys = outlineRows(first.chain, { id: tip as ContextId, stop: 'root' }).rows.map((row) => row.key);
     first.close();

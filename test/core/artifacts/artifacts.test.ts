@@ -28,10 +28,10 @@ const packsOf = (project: Project): string[] => readdirSync(objects(project)).fi
 const put = (artifacts: Artifacts, bytes: Uint8Array, more: Partial<Parameters<Artifacts['put']>[1]> = {}): ArtifactNo =>
   artifacts.put(bytes, { contentType: type, ...more }).no;
 
-describe('what is put comes back', () => {
+describe('reading and writing', () => {
   const sizes = [0, 1, 100, 8 * 1024, 8 * 1024 + 1, 256 * 1024, 256 * 1024 + 1, 3_000_000];
 
-  test('[S1] by the BLAKE3 of its content, whatever its size, and by the first twelve digits of it', () => {
+  test('[S1] an object of any size is found by its BLAKE3 ref and by its first twelve digits', () => {
     const { artifacts } = emptyProject().chain;
     for (const bytes of sizes.flatMap((size) => [prose(size, size), noise(size, size)])) {
       const { no, ref, size } = artifacts.put(bytes, { contentType: type });
@@ -42,7 +42,7 @@ describe('what is put comes back', () => {
     expect(refOf(Buffer.from('abc'))).toBe('blake3:6437b3ac38465133ffb63b75273a8db548c558465d79db03fd359c6cd5bd9d85');
   });
 
-  test('[S1] an unknown ref is NOT_FOUND, a short form of several is BAD_REQUEST', () => {
+  test('[S1] an unknown ref is NOT_FOUND, an ambiguous short ref is BAD_REQUEST', () => {
     const { chain } = emptyProject();
     const no = put(chain.artifacts, Buffer.from('a'));
     expect(() => chain.artifacts.find(refOf(Buffer.from('b')))).toThrow(expect.objectContaining({ code: 'NOT_FOUND' }));
@@ -58,7 +58,7 @@ describe('what is put comes back', () => {
     expect(() => chain.artifacts.find(shortOf(refOf(Buffer.from('a'))))).toThrow(expect.objectContaining({ code: 'BAD_REQUEST' }));
   });
 
-  test('[S5] the same content is stored once, and says that it was there', () => {
+  test('[S5] equal content is stored once, and the second put reports that it existed', () => {
     const { chain } = emptyProject();
     for (const bytes of [Buffer.from('small'), noise(1, 400_000)]) {
       expect(chain.artifacts.put(bytes, { contentType: type }).existed).toBe(false);
@@ -67,7 +67,7 @@ describe('what is put comes back', () => {
     expect(chain.artifacts.totals()).toEqual({ objects: 2, logical: 400_005, stored: 400_005 });
   });
 
-  test('[S9] ranges are those bytes and no others, however the object is stored', () => {
+  test('[S9] a range returns exactly its bytes, however the object is stored', () => {
     const { artifacts } = emptyProject().chain;
     const all = [prose(1, 3_000), prose(2, 300_000), noise(3, 2_500_000), prose(4, 2_500_000)].map((bytes) => ({ bytes, no: put(artifacts, bytes) }));
     const check = (): void =>
@@ -86,7 +86,7 @@ describe('what is put comes back', () => {
     expect(() => artifacts.readRange(all[0]?.no as ArtifactNo, 0, 3_001)).toThrow(expect.objectContaining({ code: 'BAD_REQUEST' }));
   });
 
-  test('[S6, S7] large objects of a transaction that failed leave nothing, and later ones are not mixed up with them', () => {
+  test('[S6, S7] large objects of a failed transaction leave nothing behind', () => {
     const project = emptyProject();
     const { artifacts } = project.chain;
     expect(() =>
@@ -106,10 +106,10 @@ describe('what is put comes back', () => {
   });
 });
 
-describe('packing closer', () => {
+describe('repack', () => {
   const deltas = Array.from({ length: 100 }, (_, at) => prose(at, 3_000 + at));
 
-  test('neighbors share blocks, large objects share chunks, and everything reads as before', () => {
+  test('neighbors share blocks, large objects share chunks, and all content stays readable', () => {
     const project = emptyProject();
     const { artifacts } = project.chain;
     const large = noise(7, 2_000_000);
@@ -131,14 +131,14 @@ describe('packing closer', () => {
     expect(artifacts.totals()).toMatchObject({ objects: contents.length, logical: contents.reduce((sum, bytes) => sum + bytes.length, 0) });
     for (const [at, no] of nos.entries()) expect(Buffer.from(artifacts.read(no)).equals(contents[at] as Buffer)).toBe(true);
     expect(artifacts.readAll(nos).map((bytes) => bytes.length)).toEqual(contents.map((bytes) => bytes.length));
-    // What does not get smaller stays as it is.
+    // An object that does not get smaller stays as it is.
     expect(project.db.one('SELECT block, size = storedSize AS plain FROM artifact WHERE no = ?', nos.at(-1) as number)).toEqual({
       block: null,
       plain: 1,
     });
   });
 
-  test('what was packed is not looked at again, and new objects are', () => {
+  test('packed objects are not examined again, new objects are', () => {
     const { artifacts } = emptyProject().chain;
     for (const bytes of deltas) put(artifacts, bytes);
     expect(drain(artifacts.repack()).objects).toBe(100);
@@ -147,7 +147,7 @@ describe('packing closer', () => {
     expect(drain(artifacts.repack()).objects).toBe(1);
   });
 
-  test('objects that are younger than asked for stay on the commit path’s form', () => {
+  test('objects younger than the limit are not packed', () => {
     const clock = heldClock();
     const { artifacts } = emptyProject(clock).chain;
     for (const bytes of deltas) put(artifacts, bytes);
@@ -156,7 +156,7 @@ describe('packing closer', () => {
     expect(drain(artifacts.repack({ olderThanMs: 500 })).objects).toBe(100);
   });
 
-  test('another process that has the project open reads on while packs are written again', () => {
+  test('another process can read while packs are rewritten', () => {
     const project = emptyProject();
     const { artifacts } = project.chain;
     const contents = [...deltas, ...[1, 2, 3].map((seed) => prose(seed, 900_000))];
@@ -175,7 +175,7 @@ describe('packing closer', () => {
 });
 
 describe('damage', () => {
-  /** One project with an object in each form: in its row, in a pack, in a block, in chunks. */
+  /** A project with an object in each form: in its row, in a pack, in a block, in chunks. */
   function everyForm(): { project: Project; contents: Buffer[]; nos: ArtifactNo[] } {
     const project = emptyProject();
     const { artifacts } = project.chain;
@@ -186,7 +186,7 @@ describe('damage', () => {
     return { project, contents: [...packed, ...loose], nos: [...nos, ...loose.map((bytes) => put(artifacts, bytes))] };
   }
 
-  /** What each object gives: its bytes, or the code and id of the refusal. */
+  /** For each object its bytes, or the code and id of the error. */
   const outcomes = (dir: string, contents: readonly Buffer[], nos: readonly ArtifactNo[]): string[] => {
     const { chain, close } = openProject(dir, heldClock());
     const results = nos.map((no, at) => {
@@ -220,7 +220,7 @@ describe('damage', () => {
     expect(new Set(outcomes(project.dir, contents, nos))).toEqual(new Set(['right']));
   });
 
-  test('[S2] a pack that is short or gone is CORRUPT for what was in it, and the rest is there', () => {
+  test('[S2] objects in a short or missing pack are CORRUPT, all others are readable', () => {
     const { project, contents, nos } = everyForm();
     project.close();
     const file = join(objects(project), packsOf(project)[0] ?? '');
@@ -244,7 +244,7 @@ describe('damage', () => {
     expect(() => project.chain.artifacts.readRange(nos[40] as ArtifactNo, 0, 10)).toThrow(expect.objectContaining({ code: 'CORRUPT' }));
   });
 
-  test('caches that are damaged, short or gone are made again', () => {
+  test('damaged, short or missing caches are made again', () => {
     const project = emptyProject();
     const { artifacts } = project.chain;
     const { no, ref } = artifacts.putCache(Buffer.from('can be made again'), type);
@@ -273,7 +273,7 @@ describe('lifecycle', () => {
   }
   const collect = ({ artifacts }: Kept, options: { dryRun?: boolean; budgetBytes?: number } = {}) => drain(artifacts.gc({ roots: [], ...options }));
 
-  test('[S11] garbage goes when it is older than the grace period; pins, labels and the young stay', () => {
+  test('[S11] garbage older than the grace period goes; pinned, labeled and young objects stay', () => {
     const kept = fresh();
     const { artifacts, clock } = kept;
     const garbage = put(artifacts, noise(1, 1_000));
@@ -292,7 +292,7 @@ describe('lifecycle', () => {
     expect(packsOf(kept.project)).toEqual([]);
   });
 
-  test('[S11] garbage that is put again is young again, and a number is never given twice', () => {
+  test('[S11] garbage that is put again is young again, and numbers are never reused', () => {
     const kept = fresh();
     const { artifacts, clock } = kept;
     const no = put(artifacts, Buffer.from('again'));
@@ -305,7 +305,7 @@ describe('lifecycle', () => {
     expect(collect(kept).examined).toBe(1);
   });
 
-  test('[S11] chunks live as long as something that is cut into them', () => {
+  test('[S11] chunks stay as long as an object consists of them', () => {
     const kept = fresh();
     const { artifacts, clock } = kept;
     const bytes = noise(1, 2_000_000);
@@ -321,7 +321,7 @@ describe('lifecycle', () => {
     expect(artifacts.totals()).toEqual({ objects: 0, logical: 0, stored: 0 });
   });
 
-  test('[S11] blocks and packs that hold mostly garbage are written again', () => {
+  test('[S11] blocks and packs with mostly garbage are rewritten', () => {
     const kept = fresh();
     const { project, artifacts, clock } = kept;
     const nos = Array.from({ length: 64 }, (_, at) => put(artifacts, prose(at, 4_000), at % 8 ? {} : { policy: 'pin' }));
@@ -336,7 +336,7 @@ describe('lifecycle', () => {
     expect(project.db.integrity()).toEqual([]);
   });
 
-  test('[S11] a pack of another process with the number of one that is gone is not taken for it when packs are written again', () => {
+  test('[S11] a new pack with the number of a removed one is not confused with it', () => {
     const kept = fresh();
     const { project, artifacts, clock } = kept;
     const size = 300_000;
@@ -346,7 +346,7 @@ describe('lifecycle', () => {
     clock.at += 2 * hour;
     collect(kept);
     expect(packsOf(project)).toEqual([]);
-    // The next pack gets the number of the one that went.
+    // The next pack gets the number of the removed one.
     const nos = [2, 3, 4, 5].map((seed) => put(artifacts, noise(seed, size), seed === 2 ? { policy: 'pin' } : {}));
     clock.at += 2 * hour;
     expect(collect({ ...kept, artifacts: other.chain.artifacts })).toMatchObject({ removed: 3, kept: { pinned: 1 } });
@@ -355,7 +355,7 @@ describe('lifecycle', () => {
     other.close();
   });
 
-  test('[S12] an ephemeral object goes when its time is over, in whatever form, and says so', () => {
+  test('[S12] an ephemeral object of any form expires after its time, and reading it says so', () => {
     const kept = fresh();
     const { artifacts, clock } = kept;
     const bytes = prose(1, 5_000);
@@ -372,7 +372,7 @@ describe('lifecycle', () => {
     expect(Buffer.from(artifacts.read(no)).equals(bytes)).toBe(true);
   });
 
-  test('[S12] of two lives the longer holds, and only an ephemeral object takes a time', () => {
+  test('[S12] the longer of two lifetimes counts, and only ephemeral objects have one', () => {
     const kept = fresh();
     const { artifacts, clock } = kept;
     const no = put(artifacts, Buffer.from('a'), { policy: 'ephemeral', ttlSeconds: 60 });
@@ -390,7 +390,7 @@ describe('lifecycle', () => {
       expect(() => artifacts.setPolicy(no, policy, ttl)).toThrow(expect.objectContaining({ code: 'BAD_REQUEST', data: { field: 'ttlSeconds' } }));
   });
 
-  test('a cache that somebody pins is stored for good', () => {
+  test('a pinned cache becomes a stored object', () => {
     const kept = fresh();
     const { no, ref } = kept.artifacts.putCache(Buffer.from('a cache'), type);
     kept.artifacts.setPolicy(no, 'pin');

@@ -8,7 +8,7 @@ import { secondProject } from './projects.js';
 const json = (type: string, data: Record<string, unknown>): CardInput => ({ type, content: { kind: 'json', data } });
 
 describe('cards', () => {
-  test('[B1] the same card again, its keys in another order, changes nothing', async () => {
+  test('[B1] an equal card with other key order changes nothing', async () => {
     const { client, clock } = world();
     const card = {
       cardId: 'a',
@@ -24,7 +24,7 @@ describe('cards', () => {
     expect(await client.card.history({ cardId: 'a' })).toEqual([]);
   });
 
-  test('[B5] a repair keeps what was there, who changed it and when', async () => {
+  test('[B5] a repair keeps the old content, its author and time', async () => {
     const { client, clock } = world();
     await client.card.add({ card: { ...text('a', 'one'), authorId: 'ann' } });
     clock.at += 1_000;
@@ -35,7 +35,7 @@ describe('cards', () => {
     ]);
   });
 
-  test('[B6] a deleted card can be read, is flagged, and comes back when it is added again', async () => {
+  test('[B6] a deleted card is readable and flagged, and adding it again restores it', async () => {
     const { client } = world();
     await client.card.add({ card: text('a') });
     const { boxId } = await client.box.create({ cardIds: ['a'] });
@@ -50,7 +50,7 @@ describe('cards', () => {
     expect((await client.box.entries({ boxId })).entries).toHaveLength(1);
   });
 
-  test('[B6] a card is seen until its time is over', async () => {
+  test('[B6] a card is visible until it expires', async () => {
     const { client, clock } = world();
     await client.card.add({ card: { ...text('a'), ttlSeconds: 10 } });
     await client.card.add({ card: { ...text('b'), expiresAt: '2026-01-01T00:00:20.000Z' as never } });
@@ -66,7 +66,7 @@ describe('cards', () => {
     expect(await client.box.cards({ boxId })).toMatchObject({ expiredCardIds: ['a', 'b'], cards: [{ expired: true }, { expired: true }] });
   });
 
-  test('[B3] a card without a role has that of its type; the author is nobody', async () => {
+  test('[B3] a card without a role has the role of its type', async () => {
     const { client } = world();
     const roles = {
       'task.instruction': ['user', { kind: 'text', text: 'x' }],
@@ -122,7 +122,7 @@ describe('cards', () => {
     expect((await refusalOf(client.card.add({ card }))).code).toBe('BAD_REQUEST');
   });
 
-  test('an object that a card names is kept, one that nothing names is not', async () => {
+  test('collection keeps an object that a card references', async () => {
     const { client, clock } = world();
     const put = async (words: string) => (await client.artifact.put({ text: words, contentType: 'text/plain' })).ref;
     const [named, filed, lost] = [await put('a report'), await put('an upload'), await put('nobody asks')];
@@ -133,7 +133,7 @@ describe('cards', () => {
     expect(await refusalOf(client.artifact.stat({ ref: lost }))).toMatchObject({ code: 'NOT_FOUND' });
   });
 
-  test('cards are listed by type, role, author, time and words', async () => {
+  test('cards can be filtered by type, role, author, time and text', async () => {
     const { client, clock } = world();
     await client.card.add({ card: { ...text('a', '100% sure'), authorId: 'ann' } });
     clock.at += 1_000;
@@ -163,7 +163,7 @@ function nested(levels: number): Record<string, unknown> {
 }
 
 describe('boxes', () => {
-  test('[B7] a box keeps what it is given; the same box again is the same', async () => {
+  test('[B7] a box keeps its ids; an equal box returns the existing one', async () => {
     const { client } = world();
     const given = ['b', 'a', 'b', 'of no card'];
     const box = await client.box.create({ cardIds: given, boxId: 'box' });
@@ -173,7 +173,7 @@ describe('boxes', () => {
     expect(await client.box.cards({ boxId: 'box' })).toMatchObject({ cards: [], missingCardIds: ['b', 'a', 'of no card'] });
   });
 
-  test('[B11] boxes are read in the order of the request, each once', async () => {
+  test('[B11] boxes are returned in request order, each once', async () => {
     const { client } = world();
     for (const boxId of ['x', 'y']) await client.box.create({ cardIds: [], boxId });
     const { boxes, missingBoxIds } = await client.box.batch({ boxIds: ['y', 'no', 'x', 'y', 'no'] });
@@ -186,13 +186,13 @@ describe('boxes', () => {
     ]);
   });
 
-  test('[B11] a batch read finds its cards by their ids, however many the project has', () => {
+  test('[B11] a batch read uses the id index', () => {
     const { chain } = world();
     const plan = chain.db.all<{ detail: string }>(`EXPLAIN QUERY PLAN SELECT no FROM card ${whereIds}`, '[]', 1);
     expect(plan.map((step) => step.detail).join('\n')).toMatch(/SEARCH card USING .*cardId/);
   });
 
-  test("[B10] two projects in one database see nothing of each other's", async () => {
+  test('[B10] two projects in one database do not see each other', async () => {
     const { client, chain } = world();
     const other = secondProject(chain);
     await client.card.add({ card: text('mine') });
@@ -216,7 +216,7 @@ describe('boxes', () => {
     expect(await client.card.boxes({ cardId: 'mine' })).toEqual(['box']);
   });
 
-  test('a card knows the boxes that hold it, also where another id begins as its does', async () => {
+  test('a card lists its boxes, despite ids with the same prefix', async () => {
     const { client } = world();
     for (const cardId of ['a', 'ab', 'a"b']) await client.card.add({ card: text(cardId) });
     await client.box.create({ cardIds: ['ab', 'a"b'], boxId: 'x' });
@@ -248,7 +248,7 @@ describe('boxes and commits', () => {
     return { ...made, commit };
   }
 
-  test('[B12] a box of a commit is its conversation; made twice it holds the same cards', async () => {
+  test('[B12] a box of a commit has its conversation, with the same cards each time', async () => {
     const { client, commit } = await imported();
     const box = await client.box.fromContext({ id: commit.id });
     expect((await client.box.cards({ boxId: box.boxId })).cards.map((card) => [card.type, card.metadata.role])).toEqual([
@@ -270,7 +270,7 @@ describe('boxes and commits', () => {
     expect((await client.box.entries({ boxId: box.boxId })).entries.map(seen)).toEqual(entries.map(seen));
   });
 
-  test('[B12] a commit of a box, and the box of that commit: the same cards again', async () => {
+  test('[B12] a box committed and read back has the same cards', async () => {
     const { client, commit } = await imported();
     const box = await client.box.fromContext({ id: commit.id });
     const made = await client.box.commit({ boxId: box.boxId, parent: null, principal: 'ann' });
@@ -282,7 +282,7 @@ describe('boxes and commits', () => {
     expect(entries.map((entry) => entry.source.commit)).toEqual([without.id, without.id, without.id]);
   });
 
-  test('[B12] a chain of cards resumes in another runtime: its materialization in that format says the same', async () => {
+  test('[B12] a chain of cards materializes in another format with the same conversation', async () => {
     const { client, commit } = await imported();
     const box = await client.box.fromContext({ id: commit.id });
     const made = await client.box.commit({ boxId: box.boxId, parent: null });

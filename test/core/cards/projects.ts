@@ -1,7 +1,7 @@
 import { addCard, appendToBox, batchCards, createBox, getBox, getCard, type NewCard } from '../../../src/core/cards/index.js';
 import type { Chain } from '../../../src/core/chain/index.js';
 
-/** Another project in the same database, by the same functions. */
+/** Another project in the same database. */
 export function secondProject(chain: Chain) {
   const project = chain.db.run("INSERT INTO project (projectId, name, createdAt) VALUES ('proj_2', 'second', 0)").rowId;
   const own: Chain = { ...chain, project };

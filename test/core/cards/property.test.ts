@@ -31,7 +31,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ do: fc.constant('pack' as const), project, boxes: fc.array(fc.nat(5), { minLength: 1, maxLength: 4 }) }),
 );
 
-/** What a project should hold: cards by id, and boxes as they were made. */
+/** The model: cards by id, and boxes. */
 interface Model {
   readonly cards: Map<string, { said: string; deleted: boolean; repairs: number }>;
   readonly boxes: { readonly boxId: string; ids: string[] }[];
@@ -47,10 +47,10 @@ const refused = (work: () => unknown): string | undefined => {
   }
 };
 
-/** Does the step in the store and in the model, and compares how it went. */
+/** Runs a step in the store and in the model, and compares the outcomes. */
 function take(chain: Chain, model: Model, others: Model, step: Step): void {
   if (step.do === 'add') {
-    // Ids of the two projects are different but for one, over which they quarrel.
+    // The two projects share one id, which causes conflicts.
     const taken = others.cards.has(step.card);
     expect(refused(() => addCard(chain, text(step.card, step.said)))).toBe(taken ? 'CONFLICT' : undefined);
     const known = model.cards.get(step.card);
@@ -120,7 +120,7 @@ function compare(chain: Chain, model: Model): void {
   }
 }
 
-test('[B5, B7, B10, B11, H3] any sequence of add, append, replace, delete and pack keeps order, first occurrences and isolation', () => {
+test('[B5, B7, B10, B11, H3] random steps keep order, first occurrences and isolation', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 30 }), (steps) => {
       const { chain } = world();

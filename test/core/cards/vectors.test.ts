@@ -7,8 +7,8 @@ import { secondProject } from './projects.js';
 
 const vector = (id: string): Vector => vectors.find((each) => each.id === id);
 
-describe('cards and boxes, as the public system keeps them', () => {
-  test('[B5] C01 the later write under one id replaces the content; the time of creation stays', async () => {
+describe('vectors: cards and boxes', () => {
+  test('[B5] C01 a later write replaces the content and keeps the creation time', async () => {
     const { client, clock } = world();
     const { writes } = vector('C01').given;
     const first = await client.card.add({ card: text(writes[0].card_id, writes[0].text) });
@@ -20,7 +20,7 @@ describe('cards and boxes, as the public system keeps them', () => {
     expect((await client.card.list({})).total).toBe(vector('C01').expected.rows);
   });
 
-  test('[B6] C03 an expired card is read by every read, and flagged', async () => {
+  test('[B6] C03 every read returns an expired card, flagged', async () => {
     const { client } = world();
     for (const { card_id: cardId, ttl_seconds: ttlSeconds } of vector('C03').given.cards)
       await client.card.add({ card: { ...text(cardId), ttlSeconds } });
@@ -29,7 +29,7 @@ describe('cards and boxes, as the public system keeps them', () => {
     expect(cards.filter((card) => card.expired).map((card) => card.cardId)).toEqual(vector('C03').expected.expired_rows);
   });
 
-  test('[B10] C04 departs: an id that another project has is refused, and that card stays as it is', async () => {
+  test('[B10] C04 (differs) an id of another project is refused', async () => {
     const { client, chain } = world();
     const other = secondProject(chain);
     const { writes } = vector('C04').given;
@@ -39,7 +39,7 @@ describe('cards and boxes, as the public system keeps them', () => {
     expect(other.batch([writes[0].card_id])).toEqual({ cards: [], missingCardIds: [writes[0].card_id] });
   });
 
-  test('[B7] C05 departs: an append keeps first places, and an unknown card appends nothing', async () => {
+  test('[B7] C05 (differs) an append keeps first positions, and an unknown card appends nothing', async () => {
     const { client } = world();
     const { box, append } = vector('C05').given;
     for (const cardId of box) await client.card.add({ card: text(cardId) });
@@ -50,12 +50,12 @@ describe('cards and boxes, as the public system keeps them', () => {
     expect((await client.box.append({ boxId, cardIds: append })).cardIds).toEqual(['a', 'x']);
   });
 
-  test('[B7] C07 an append of nothing needs the box, too', async () => {
+  test('[B7] C07 an empty append needs an existing box', async () => {
     const { client } = world();
     expect(await refusalOf(client.box.append({ boxId: '00000000-0000-7000-8000-000000000001', cardIds: [] }))).toMatchObject({ code: 'NOT_FOUND' });
   });
 
-  test('[B7] C09 a list that takes the place of another is kept as it is given', async () => {
+  test('[B7] C09 a replacement keeps its list', async () => {
     const { client } = world();
     const { boxId } = await client.box.create({ cardIds: vector('C09').given.box });
     const next = await client.box.replace({ boxId, cardIds: vector('C09').given.save });
@@ -64,14 +64,14 @@ describe('cards and boxes, as the public system keeps them', () => {
     expect(await client.box.get({ boxId })).toMatchObject({ cardIds: vector('C09').given.box, replacedBy: next.boxId });
   });
 
-  test('[B7] C11 a box that has to be there is made where it is not', () => {
+  test('[B7] C11 ensuring a box creates it', () => {
     const { chain } = world();
     const made = chain.db.transaction(() => ensureBox(chain, vector('C11').given.box_id));
     expect(made.boxId === vector('C11').given.box_id).toBe(vector('C11').expected.same_id);
     expect(chain.db.transaction(() => ensureBox(chain, made.boxId))).toMatchObject({ boxId: made.boxId });
   });
 
-  test('[B11] C12 cards in the order of their ids, repeats kept, what is missing skipped', async () => {
+  test('[B11] C12 cards in id order, repeats kept, missing ones skipped', async () => {
     const { client, chain } = world();
     for (const cardId of ['a', 't']) await client.card.add({ card: text(cardId) });
     const ids = vector('C12').given.ids.map((id: string | null) => id ?? '');
@@ -91,7 +91,7 @@ describe('cards and boxes, as the public system keeps them', () => {
     expect(await refusalOf(client.card.add({ card: second }))).toMatchObject({ code: 'CONFLICT', data: { cardId: 'r1' } });
   });
 
-  test("[B3] C14 forged author and project in the metadata lose; of two types the metadata's holds (rule 20)", async () => {
+  test('[B3] C14 author and project in the metadata are ignored; metadata.type wins', async () => {
     const { client } = world();
     const { metadata, card } = vector('C14').given;
     const added = await client.card.add({ card: { type: card.type, authorId: card.author_id, content: { kind: 'text', text: '' }, metadata } });
@@ -101,7 +101,7 @@ describe('cards and boxes, as the public system keeps them', () => {
     expect(wire.metadata).toMatchObject({ author_id: 'real', project_id: 'proj_1', k: 1 });
   });
 
-  test.each(['C16', 'C24'])('[B2] %s a content of no known kind is refused when it is written', async (id) => {
+  test.each(['C16', 'C24'])('[B2] %s content of an unknown kind is refused', async (id) => {
     const { client } = world();
     const content = vector(id).given.content ?? vector(id).given.card.content;
     expect(await refusalOf(client.card.add({ card: { type: 'task.context', content } }))).toMatchObject({
@@ -110,7 +110,7 @@ describe('cards and boxes, as the public system keeps them', () => {
     });
   });
 
-  test.each(['C17', 'C18', 'C20'])('[B2] %s a result that does not say how it went is refused', async (id) => {
+  test.each(['C17', 'C18', 'C20'])('[B2] %s a result without a valid status is refused', async (id) => {
     const { client } = world();
     const refusal = await refusalOf(client.card.add({ card: { type: 'tool.result', content: { kind: 'json', data: vector(id).given } } }));
     expect(refusal.code).toBe('BAD_REQUEST');
@@ -129,7 +129,7 @@ const card = (cardId: string, type: string, role: Card['metadata']['role'], cont
 });
 const said = (words: string): Card['content'] => ({ kind: 'text', text: words });
 
-/** The cards that the hydration vectors name in words. */
+/** The cards of the hydration vectors. */
 const cardsInWords: Record<string, Card> = {
   i1: card('i1', 'task.instruction', 'user', said('Write it')),
   pp: card('pp', 'meta.parent_pointer', 'system', { kind: 'json', data: { parent_agent_id: 'boss' } }),
@@ -142,8 +142,8 @@ const cardsInWords: Record<string, Card> = {
   }),
 };
 
-describe('what a model gets, as the public system puts it together', () => {
-  test.each(['H01', 'H03'])('[H15] %s the context as it is, then what the output adds', (id) => {
+describe('vectors: hydration', () => {
+  test.each(['H01', 'H03'])('[H15] %s the context, then new cards of the output', (id) => {
     const { context_box, output_box } = vector(id).given;
     expect(modelCards(context_box === 'missing' ? [] : context_box, output_box)).toEqual(vector(id).expected.ids);
   });
@@ -157,11 +157,11 @@ describe('what a model gets, as the public system puts it together', () => {
     expect(request.tools).toEqual(expected.tools ?? null);
   });
 
-  test('[H16] H10 a template with a brace too many is refused', () => {
+  test('[H16] H10 a template with an unbalanced brace is refused', () => {
     expect(() => renderPrompt(vector('H10').given.system_prompt_template, {})).toThrowError(expect.objectContaining({ code: 'BAD_REQUEST' }));
   });
 
-  test.each(['H11', 'H12', 'H13'])('[H16] %s %#: steps that run out are said, and narrow the tools', (id) => {
+  test.each(['H11', 'H12', 'H13'])('[H16] %s %#: the last steps have a notice and fewer tools', (id) => {
     const { step_count, max_steps, tools } = vector(id).given;
     const budget = stepBudget<string>(step_count, max_steps, tools);
     expect(budget.message ?? null).toBe(vector(id).expected.extra_system_message);
@@ -189,7 +189,7 @@ const shownResult = ({ type, metadata, content }: NewCard): Vector => ({
           : {},
 });
 
-describe('the read endpoints, as the public system answers them', () => {
+describe('vectors: read endpoints', () => {
   async function shelves() {
     const made = world();
     for (const each of [cardsInWords.i1, cardsInWords.pp] as Card[]) await made.client.card.add({ card: { ...each, authorId: 'u' } });
@@ -197,7 +197,7 @@ describe('the read endpoints, as the public system answers them', () => {
     return { ...made, projectId: 'proj_1', boxId };
   }
 
-  test('[B13] A01, A04, A05 a box, and its last cards', async () => {
+  test('[B13] A01, A04, A05 a box and its last cards', async () => {
     const { client, projectId, boxId } = await shelves();
     expect(await client.projects.box({ projectId, boxId })).toEqual({ ...vector('A01').expected.body, box_id: boxId });
     const ids = async (limit?: number) => (await client.projects.boxCards({ projectId, boxId, limit })).map((each) => each.card_id);
@@ -205,7 +205,7 @@ describe('the read endpoints, as the public system answers them', () => {
     for (const [limit, expected] of Object.entries(vector('A05').expected)) expect(await ids(Number(limit))).toEqual(expected);
   });
 
-  test('[B13] A06 a card has its ten fields, and the kind of its content', async () => {
+  test('[B13] A06 a card has its ten fields and its content kind', async () => {
     const { client, projectId } = await shelves();
     const body = await client.projects.card({ projectId, cardId: 'i1' });
     const { content, created_at, metadata, project_id, ...rest } = vector('A06').expected.body;
@@ -219,7 +219,7 @@ describe('the read endpoints, as the public system answers them', () => {
     expect([created_at, project_id]).toEqual(['<iso>', '<project>']);
   });
 
-  test('[B11, B13] A08, A09, A10 cards by their ids, once each, and what is missing in the order asked', async () => {
+  test('[B11, B13] A08, A09, A10 cards by id, once each, and missing ids in order', async () => {
     const { client, projectId } = await shelves();
     const { cards, missing_ids } = await client.projects.cards({ projectId, card_ids: vector('A08').given.card_ids });
     expect(cards.map((each) => each.card_id)).toEqual(vector('A08').expected.card_ids_as_set);
@@ -232,7 +232,7 @@ describe('the read endpoints, as the public system answers them', () => {
     expect(await client.projects.cards({ projectId, card_ids: Array.from({ length: 500 }, () => 'x') })).toEqual(vector('A10').expected.body);
   });
 
-  test('[B13] A13, A14 boxes by their ids', async () => {
+  test('[B13] A13, A14 boxes by id', async () => {
     const { client, projectId, boxId } = await shelves();
     expect(await client.projects.boxes({ projectId, box_ids: [] })).toEqual(vector('A13').expected.body);
     expect(await refusalOf(client.projects.boxes({ projectId, box_ids: 'x' as never }))).toMatchObject({
@@ -245,7 +245,7 @@ describe('the read endpoints, as the public system answers them', () => {
     expect(answer.boxes[0]?.card_ids).toEqual(vector('A01').given.box);
   });
 
-  test("[B10, B13] another project's address, and ids that are none, are not found", async () => {
+  test('[B10, B13] addresses of other projects and invalid ids are not found', async () => {
     const { client, chain, projectId, boxId } = await shelves();
     const other = secondProject(chain);
     other.add({ ...text('theirs') });
@@ -256,7 +256,7 @@ describe('the read endpoints, as the public system answers them', () => {
   });
 });
 
-test('every vector of cards, hydration and HTTP is one of the above', () => {
+test('every vector of cards, hydration and HTTP is tested', () => {
   const proved =
     'C01 C03 C04 C05 C07 C09 C11 C12 C13 C14 C16 C17 C18 C20 C24 H01 H03 H04 H05 H08 H09 H10 H11 H12 H13 H15 H16 H19 H20 A01 A04 A05 A06 A08 A09 A10 A13 A14';
   const these = vectors.filter((each) => ['cardbox', 'http', 'hydration'].includes(each.operation)).map((each) => each.id);

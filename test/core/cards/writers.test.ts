@@ -8,7 +8,7 @@ import { emptyProject } from '../../support/project.js';
 const script = fileURLToPath(new URL('writer.mjs', import.meta.url));
 const count = 24;
 
-test('[B14] two processes that append to one box at once lose nothing, and each keeps its order', async () => {
+test('[B14] two processes append to one box without loss, each in order', async () => {
   const project = emptyProject(Date.now);
   createBox(project.chain, [], 'shared');
   const writers = ['x', 'y'].map((name) => {

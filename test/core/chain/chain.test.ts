@@ -31,7 +31,7 @@ function commit(chain: Chain, parent: Commit | null, text: string, more: Partial
   return checkpoint(chain, { parent: parent?.id ?? null, type: 'delta', format, text, template: 'coder', checkpoint: 'turn_boundary', ...more });
 }
 
-/** root: a prompt and its answer; one commit more for each further number. */
+/** A chain: a prompt with its answer, and one more commit for each further number. */
 function conversation(chain: Chain, turns: number): Commit[] {
   const commits: Commit[] = [];
   for (let turn = 1; turn <= turns; turn++) {
@@ -59,7 +59,7 @@ const refusal = (work: () => unknown): { code: string; data: Record<string, unkn
 };
 
 describe('identity', () => {
-  test('[C1] an id is the beginning of the SHA-256 over parent, ref, time and template', () => {
+  test('[C1] an id is a prefix of the SHA-256 over parent, ref, time and template', () => {
     const chain = emptyChain();
     const root = commit(chain, null, prompt('u1', 'hello'));
     const child = commit(chain, root, answer('a1', 'hi', { parent: 'u1' }));
@@ -69,7 +69,7 @@ describe('identity', () => {
     expect(child.id).toBe(`ctx-${digest(root.id, child).slice(0, 8)}`);
   });
 
-  test('[C1] the same four inputs again give the same commit, unchanged', () => {
+  test('[C1] the same four inputs return the same commit, unchanged', () => {
     const chain = emptyChain();
     const text = prompt('u1', 'hello');
     const first = commit(chain, null, text, { summary: 'first' });
@@ -77,10 +77,10 @@ describe('identity', () => {
     expect(graph(chain, { offset: 0, limit: 10 }).total).toBe(1);
   });
 
-  test('[C1] a prefix that is taken makes the next id longer, and both are found', () => {
+  test('[C1] a prefix collision makes the next id longer, and both ids are found', () => {
     const chain = emptyChain();
     const first = commit(chain, null, prompt('u1', 'hello'));
-    // What a real collision of 32 bits would look like: another commit already has the prefix of the next one.
+    // Simulate a 32-bit collision: give another commit the prefix of the next one.
     const next = { text: prompt('u2', 'again'), createdAt: '2026-02-02T00:00:00.000Z' as Timestamp };
     const probe = commit(emptyChain(), null, next.text, { createdAt: next.createdAt });
     chain.db.run('UPDATE context SET id = ? WHERE id = ?', probe.id, first.id);
@@ -91,7 +91,7 @@ describe('identity', () => {
     expect(show(chain, second.id).artifactRef).toBe(second.artifactRef);
   });
 
-  test('[C17] any unambiguous beginning of an id names its commit; others are refused', () => {
+  test('[C17] a unique prefix of an id finds its commit; other prefixes are refused', () => {
     const chain = emptyChain();
     const [root] = conversation(chain, 1);
     expect(show(chain, (root as Commit).id.slice(0, 9) as ContextId).id).toBe((root as Commit).id);
@@ -122,7 +122,7 @@ describe('identity', () => {
     expect(chain.db.one('SELECT COUNT(*) AS n FROM artifact')).toEqual({ n: 0 });
   });
 
-  test('[C12] a clock that was set back never makes a child older than its parent', () => {
+  test('[C12] a child is never older than its parent, even if the clock was set back', () => {
     const clock = heldClock();
     const chain = emptyChain(clock);
     const root = commit(chain, null, prompt('u1', 'hello'));
@@ -130,7 +130,7 @@ describe('identity', () => {
     expect(commit(chain, root, answer('a1', 'hi', { parent: 'u1' })).createdAt).toBe(root.createdAt);
   });
 
-  test('[C10] counts are of the content; tokens as another tokenizer counted them where that is said', () => {
+  test('[C10] messages are counted in the content; a given token count is kept', () => {
     const chain = emptyChain();
     const counted = commit(chain, null, prompt('u1', 'four') + answer('a1', 'eightltr', { parent: 'u1' }));
     expect(counted).toMatchObject({ messageCount: 2, tokenCount: 3 });
@@ -140,39 +140,39 @@ describe('identity', () => {
     });
   });
 
-  test('[C16] template and principal are any text', () => {
+  test('[C16] template and principal are free strings', () => {
     const made = commit(emptyChain(), null, prompt('u1', 'x'), { template: 'bureau/reviewer:v2 — ü', principal: '@iree/pm:host' });
     expect(made).toMatchObject({ template: 'bureau/reviewer:v2 — ü', principal: '@iree/pm:host' });
   });
 });
 
 describe('walks', () => {
-  test('[C3] a walk ends at the nearest compaction, which is the prefix', () => {
+  test('[C3] a walk ends at the nearest compaction', () => {
     const chain = emptyChain();
     const [, , third] = conversation(chain, 3) as [Commit, Commit, Commit];
-    const compaction = compact(chain, third.id, 'what was said');
+    const compaction = compact(chain, third.id, 'the summary');
     const after = commit(chain, compaction, prompt('u9', 'go on'));
-    expect(texts(chain, after.id)).toEqual(['what was said', 'go on']);
-    expect(texts(chain, compaction.id)).toEqual(['what was said']);
+    expect(texts(chain, after.id)).toEqual(['the summary', 'go on']);
+    expect(texts(chain, compaction.id)).toEqual(['the summary']);
   });
 
-  test('[C4] a root walk holds every delta, no summary, and no snapshot of what the deltas say', () => {
+  test('[C4] a root walk contains every delta, and no compaction or snapshot', () => {
     const chain = emptyChain();
     const [, second] = conversation(chain, 2) as [Commit, Commit];
     const snap = snapshot(chain, second.id);
-    const compaction = compact(chain, snap.id, 'what was said');
+    const compaction = compact(chain, snap.id, 'the summary');
     const after = commit(chain, compaction, prompt('u9', 'go on'));
     expect(texts(chain, after.id, 'root')).toEqual(['question 1', 'answer 1', 'question 2', 'answer 2', 'go on']);
     expect(texts(chain, snap.id)).toEqual(['question 1', 'answer 1', 'question 2', 'answer 2']);
   });
 
-  test('[C4] a snapshot without a parent is an imported context and gives its content', () => {
+  test('[C4] a snapshot without a parent contributes its content', () => {
     const chain = emptyChain();
     const root = commit(chain, null, prompt('u1', 'brought along'), { type: 'snapshot' });
     expect(texts(chain, commit(chain, root, prompt('u2', 'new', { parent: 'u1' })).id, 'root')).toEqual(['brought along', 'new']);
   });
 
-  test('[C5] a walk to an ancestor includes it with what it carries; any other stop is refused with both names', () => {
+  test('[C5] a walk to an ancestor includes it; any other stop is refused with both names', () => {
     const chain = emptyChain();
     const [first, second, third] = conversation(chain, 3) as [Commit, Commit, Commit];
     expect(texts(chain, third.id, second.id)).toEqual(['question 2', 'answer 2', 'question 3', 'answer 3']);
@@ -183,14 +183,14 @@ describe('walks', () => {
     expect(refusal(() => texts(chain, side.id, third.id))).toMatchObject({ code: 'BAD_REQUEST', data: { id: side.id, stop: third.id } });
   });
 
-  test('[C6] nothing materialized is the empty conversation', () => {
+  test('[C6] materializing null gives the empty conversation', () => {
     const chain = emptyChain();
     const made = materialize(chain, { id: null });
     expect(made).toMatchObject({ messageCount: 0, tokenCount: 0, commits: [], tier: 'native' });
     expect(chain.artifacts.read(chain.artifacts.find(made.artifactRef))).toHaveLength(0);
   });
 
-  test('[C8] [C20] a materialization is the deltas in order, the same bytes out of the cache or not', () => {
+  test('[C8] [C20] a materialization joins the deltas in order, cached or not', () => {
     const chain = emptyChain();
     const first = commit(chain, null, prompt('u1', 'no newline at the end').trimEnd());
     const second = commit(chain, first, answer('a1', 'hi', { parent: 'u1' }));
@@ -200,7 +200,7 @@ describe('walks', () => {
     expect(Buffer.from(materializedBytes(chain, { id: second.id }).bytes).equals(bytes)).toBe(true);
   });
 
-  test('[C18] branches of one parent see nothing of each other', () => {
+  test('[C18] branches of one parent do not see each other', () => {
     const chain = emptyChain();
     const [first] = conversation(chain, 1) as [Commit];
     const left = commit(chain, first, prompt('l', 'left', { parent: 'a1' }));
@@ -216,7 +216,7 @@ describe('walks', () => {
     ).toEqual([left.id, further.id].sort());
   });
 
-  test('history goes from the commit back to the root, across branches', () => {
+  test('history lists the commits back to the root, across branches', () => {
     const chain = emptyChain();
     const commits = conversation(chain, 200);
     const branch = commit(chain, commits[99] as Commit, prompt('b', 'branch', { parent: 'a100' }));
@@ -235,7 +235,7 @@ describe('walks', () => {
 });
 
 describe('resolve and update', () => {
-  test('[C11] the newest commit of the principal at or before the instant, late arrivals sorted in', () => {
+  test('[C11] resolve finds the newest commit at or before an instant, late arrivals included', () => {
     const chain = emptyChain();
     const at = (time: string, uuid: string) =>
       commit(chain, null, prompt(uuid, uuid), { principal: 'p', createdAt: `2026-03-0${time}T00:00:00.000Z` as Timestamp });
@@ -249,7 +249,7 @@ describe('resolve and update', () => {
     expect(resolve(chain, 'nobody', '2026-03-04T12:00:00.000Z' as Timestamp)).toEqual({ id: null, at: null });
   });
 
-  test('[C13] summary and tags change, and what they were is kept', () => {
+  test('[C13] summary and tags can change, and earlier values are kept', () => {
     const clock = heldClock();
     const chain = emptyChain(clock);
     const [made] = conversation(chain, 1) as [Commit];
@@ -265,7 +265,7 @@ describe('resolve and update', () => {
 });
 
 describe('compaction', () => {
-  test('[C9] [C14] a compaction stands on the delta before it, brings no new messages, and its summary counts', () => {
+  test('[C9] [C14] a compaction follows its delta, adds no messages and counts its summary', () => {
     const chain = emptyChain();
     const [, second] = conversation(chain, 2) as [Commit, Commit];
     const made = compact(chain, second.id, 'twelve bytes');
@@ -287,14 +287,14 @@ describe('fork', () => {
         answer('a2', 'seen', { parent: 'r1' }),
     );
 
-  test('[C15] without cut or edits there is no commit to make', () => {
+  test('[C15] a fork without a cut or edits makes no commit', () => {
     const chain = emptyChain();
     const [, second] = conversation(chain, 2) as [Commit, Commit];
     expect(fork(chain, { id: second.id })).toEqual(second);
     expect(fork(chain, { id: second.id, at: 'a1.0' as EntryKey }).id).toBe(second.parent);
   });
 
-  test('[C15] a cut in the middle of a delta keeps its beginning as it was written, with the same parent', () => {
+  test('[C15] a cut inside a delta keeps the bytes before it and the parent', () => {
     const chain = emptyChain();
     const [first, second] = conversation(chain, 2) as [Commit, Commit];
     const made = fork(chain, { id: second.id, at: 'u2.0' as EntryKey });
@@ -346,7 +346,7 @@ describe('fork', () => {
     expect(texts(chain, both.id)).toEqual(['look', 'seen']);
   });
 
-  test('[C15] an entry behind the cut or of another chain is no entry of the fork', () => {
+  test('[C15] an edit after the cut or of another chain is refused', () => {
     const chain = emptyChain();
     const [first, second] = conversation(chain, 2) as [Commit, Commit];
     expect(refusal(() => fork(chain, { id: first.id, at: 'a2.0' as EntryKey })).code).toBe('NOT_FOUND');
@@ -355,7 +355,7 @@ describe('fork', () => {
     );
   });
 
-  test('a fork before a compaction reaches the full history again', () => {
+  test('a fork before a compaction has the full history', () => {
     const chain = emptyChain();
     const [, second] = conversation(chain, 2) as [Commit, Commit];
     const after = commit(chain, compact(chain, second.id, 'sum'), prompt('u9', 'go on'));
@@ -363,7 +363,7 @@ describe('fork', () => {
     expect(texts(chain, made.id)).toEqual(['question 1', 'answer 1', 'question 2']);
   });
 
-  test('a fork of nothing begins a conversation', () => {
+  test('a fork of null starts a conversation', () => {
     const chain = emptyChain();
     const made = fork(chain, { id: null, edits: [{ op: 'append', entry: { role: 'user', kind: 'text', text: 'hello' } }] });
     expect(made.parent).toBeNull();
@@ -373,7 +373,7 @@ describe('fork', () => {
 });
 
 describe('reading a context', () => {
-  test('pages are ranges of the whole, and the outline agrees with the entries', () => {
+  test('pages are ranges of the context, and the outline agrees with the entries', () => {
     const chain = emptyChain();
     const last = conversation(chain, 30).at(-1) as Commit;
     const whole = entries(chain, { id: last.id });
@@ -386,7 +386,7 @@ describe('reading a context', () => {
     expect(entries(chain, { id: last.id, offset: 99 }).entries).toEqual([]);
   });
 
-  test('words are found in texts, calls and results without regard to case', () => {
+  test('find searches texts, calls and results, ignoring case', () => {
     const chain = emptyChain();
     const made = commit(
       chain,
@@ -398,7 +398,7 @@ describe('reading a context', () => {
     expect(find(chain, { id: made.id, text: 'queue' }).hits).toEqual([0, 1]);
   });
 
-  test('a result is named by the tool of its call, also from an earlier commit', () => {
+  test('a result has the tool name of its call, also from an earlier commit', () => {
     const chain = emptyChain();
     const first = commit(chain, null, prompt('u1', 'look') + call('a1', 't1', 'Read', {}, { parent: 'u1' }));
     const second = commit(chain, first, result('r1', 't1', 'content', { parent: 'a1' }));
@@ -407,14 +407,14 @@ describe('reading a context', () => {
 });
 
 describe('lanes', () => {
-  test('[C19] children stand above parents, branches in lanes of their own that lead to the parent', () => {
+  test('[C19] children are above parents; each branch has a lane that leads to its parent', () => {
     const chain = emptyChain();
     const [first, second] = conversation(chain, 2) as [Commit, Commit];
     const branch = commit(chain, first, prompt('b', 'branch', { parent: 'a1' }));
     const { rows, total } = graph(chain, { offset: 0, limit: 10 });
     expect(total).toBe(3);
     expect(rows.map((row) => row.commit.id)).toEqual([branch.id, second.id, first.id]);
-    expect(rows.map((row) => row.lane)).toEqual([0, 1, 0]);
+    expect(rows.map((row) => row.lane)).toEqual([1, 0, 0]);
     expect(rows[1]?.edges).toEqual([
       { fromLane: 0, toLane: 0 },
       { fromLane: 1, toLane: 0 },
@@ -422,7 +422,7 @@ describe('lanes', () => {
     expect(rows[2]?.edges).toEqual([]);
   });
 
-  test('[C19] a range of rows is the same as that range of all rows', () => {
+  test('[C19] a range of rows equals that range of all rows', () => {
     const chain = emptyChain();
     const trunk = conversation(chain, 400);
     for (let at = 5; at < 400; at += 13) commit(chain, trunk[at] as Commit, prompt(`b${at}`, 'branch', { parent: `a${at + 1}` }));
@@ -430,12 +430,12 @@ describe('lanes', () => {
     for (const offset of [0, 1, 255, 256, 257, 300]) expect(graph(chain, { offset, limit: 40 }).rows).toEqual(all.rows.slice(offset, offset + 40));
   });
 
-  test('[C19] clocks that run backwards never put a parent above its child', () => {
+  test('[C19] wrong clocks never put a parent above its child', () => {
     const nodes = [
-      { seq: 1, parent: null, createdAt: 500 },
-      { seq: 2, parent: 1, createdAt: 100 },
-      { seq: 3, parent: 2, createdAt: 900 },
-      { seq: 4, parent: 1, createdAt: 50 },
+      { seq: 1, parent: null, createdAt: 500, forked: false },
+      { seq: 2, parent: 1, createdAt: 100, forked: false },
+      { seq: 3, parent: 2, createdAt: 900, forked: false },
+      { seq: 4, parent: 1, createdAt: 50, forked: false },
     ] as unknown as Parameters<typeof layOut>[0];
     const order = layOut(nodes)
       .rows(0, 10)
@@ -444,7 +444,7 @@ describe('lanes', () => {
     expect(order.indexOf(3 as never)).toBeLessThan(order.indexOf(2 as never));
   });
 
-  test('a filter shows the whole family of the commits that it names', () => {
+  test('a filter shows the whole tree of each matching commit', () => {
     const chain = emptyChain();
     const root = commit(chain, null, prompt('u1', 'x'), { sessionId: 's1' });
     commit(chain, root, prompt('u2', 'y', { parent: 'u1' }), { sessionId: 's2' });

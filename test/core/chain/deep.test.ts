@@ -26,7 +26,7 @@ function grow(chain: Chain, from: ContextId | null, count: number, name: string,
     for (let turn = 0; turn < count; turn++)
       ids.push(
         checkpoint(chain, {
-          // Every other delta lacks its last newline, which only the whole can set right.
+          // Every other delta lacks its last newline, which concatenation must add.
           ...delta(prompt(`${name}${turn}`, `${name} ${turn}${more}`).slice(0, turn % 2 ? -1 : undefined)),
           parent: ids.at(-1) ?? from,
           messageCount: 1,
@@ -42,7 +42,7 @@ const whole = (chain: Chain, id: ContextId): string =>
 const kept = (chain: Chain, id: ContextId): string => Buffer.from(materializedBytes(chain, { id, stop: 'root' }).bytes).toString();
 
 describe('deep chains', () => {
-  test('[C20] what goes on from an earlier result, its own or a fork’s, is what the whole walk gives', () => {
+  test('[C20] building from an earlier result gives the same bytes as the whole walk', () => {
     const chain = emptyChain();
     const main = grow(chain, null, 300, 'm');
     const at = (place: number): ContextId => main.at(place) as ContextId;
@@ -52,7 +52,7 @@ describe('deep chains', () => {
     expect(kept(chain, cut.id)).toBe(whole(chain, cut.id));
   });
 
-  test('[C20] an earlier result that is read in several parts is one, and no line of it is broken', () => {
+  test('[C20] an earlier result read in several parts keeps its lines', () => {
     const chain = emptyChain();
     const ids = grow(chain, null, 200, 'm', ' and so on'.repeat(2_000));
     const at = (place: number): ContextId => ids.at(place) as ContextId;
@@ -60,7 +60,7 @@ describe('deep chains', () => {
     expect(kept(chain, at(199)) === whole(chain, at(199))).toBe(true);
   });
 
-  test('[C20] a dropped cache is made again from the deltas alone', () => {
+  test('[C20] a dropped cache is rebuilt from the deltas', () => {
     const chain = emptyChain();
     const ids = grow(chain, null, 200, 'm');
     kept(chain, ids[100] as ContextId);
@@ -71,7 +71,7 @@ describe('deep chains', () => {
     expect(kept(chain, ids[199] as ContextId)).toBe(before);
   });
 
-  test('[C2] a chain of 5,000 has no limit to run into: walk, materialize, fork, and ids that stay unambiguous', () => {
+  test('[C2] a chain of 5,000 commits can be walked, materialized and forked', () => {
     const chain = emptyChain();
     const ids = grow(chain, null, 5_000, 'm');
     expect(new Set(ids).size).toBe(5_000);
@@ -79,14 +79,14 @@ describe('deep chains', () => {
     expect(fork(chain, { id: ids.at(-1) as ContextId, at: 'm5.0' as never }).parent).toBe(ids[4]);
   });
 
-  test('[C23] long chains get places to rest; later commits and forks go on from the nearest, and a dropped one is made again', () => {
+  test('[C23] long chains cache results; later commits and forks start from the nearest', () => {
     const { chain, dir } = emptyProject();
     const ids = grow(chain, null, 300, 'm');
     const limits = { commits: 32, tokens: 1_000_000 };
     expect(atOnce(keepRestPoints(chain, limits))).toBe(4);
     const restAt = chain.db.all<{ id: ContextId }>('SELECT c.id FROM materialized m JOIN context c ON c.seq = m.context').map(({ id }) => id);
     expect(restAt).toEqual([32, 64, 128, 256].map((depth) => ids[depth]));
-    // What was looked at is not looked at again.
+    // A second pass does not scan these commits again.
     expect(atOnce(keepRestPoints(chain, limits))).toBe(0);
 
     const read: number[] = [];
@@ -110,7 +110,7 @@ describe('deep chains', () => {
       expect([stop, read.splice(0)]).toEqual([stop, [200 + 3 - from]]);
       chain.db.run('DELETE FROM materialized WHERE context = (SELECT seq FROM context WHERE id = ?)', branch);
     }
-    // With the nearest dropped, the one before it is gone on from; what was dropped comes back when it is asked for itself.
+    // With the nearest result dropped, reading starts from the one before it. Reading the dropped one rebuilds it.
     const rest = chain.db.one<{ artifact: ArtifactNo }>(
       'SELECT m.artifact FROM materialized m JOIN context c ON c.seq = m.context WHERE c.id = ?',
       ids[128] ?? '',
@@ -122,10 +122,10 @@ describe('deep chains', () => {
     expect(Buffer.from(chain.artifacts.read(rest?.artifact as ArtifactNo)).equals(before)).toBe(true);
   });
 
-  test('[C23] behind a compaction a deep commit has a short walk, and none is kept; large deltas count by their tokens', () => {
+  test('[C23] short walks are not cached; large deltas count by their tokens', () => {
     const chain = emptyChain();
     const ids = grow(chain, null, 100, 'm');
-    const after = grow(chain, compact(chain, ids[99] as ContextId, 'what was said').id, 40, 'n');
+    const after = grow(chain, compact(chain, ids[99] as ContextId, 'the summary').id, 40, 'n');
     expect(atOnce(keepRestPoints(chain, { commits: 64, tokens: 1_000_000 }))).toBe(1);
     const large = checkpoint(chain, { ...delta(prompt('l', 'many words '.repeat(2_000))), parent: after.at(-1) as ContextId });
     const next = checkpoint(chain, { ...delta(prompt('k', 'few')), parent: large.id });

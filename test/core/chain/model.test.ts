@@ -9,7 +9,7 @@ import { formatOf } from '../../../src/core/formats/index.js';
 import { atOnce, type Project, roots } from '../../../src/core/project/index.js';
 import { emptyProject } from '../../support/project.js';
 
-/** The chain as simply as it can be said: a commit has a parent and entries of its own, and a walk is a loop. */
+/** The simplest model of a chain: a commit has a parent and its own entries, and a walk is a loop. */
 interface Model {
   readonly id: ContextId;
   readonly parent: Model | null;
@@ -48,14 +48,14 @@ function expected(of: Model, stop: Stop): readonly Held[] {
     .flatMap((one) => one.own);
 }
 
-/** What was said, in order. Formats differ in how they part neighbors, by newlines or by messages: neither is said. */
+/** The spoken words in order. Formats separate neighbors by newlines or by messages, so both are ignored. */
 const said = (entries: readonly { readonly text?: string | undefined }[]): string =>
   entries
     .map((entry) => entry.text ?? '')
     .join('')
     .replaceAll('\n', '');
 
-/** What a run of the property does, each with numbers that pick among what is there. */
+/** The steps of a property run. Their numbers select among the existing commits. */
 type Step =
   | { readonly does: 'delta' | 'compaction' | 'imported snapshot'; readonly on: number; readonly words: readonly string[]; readonly format: string }
   | { readonly does: 'compact'; readonly on: number; readonly words: readonly string[] }
@@ -87,7 +87,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   ...(['drop caches', 'collect garbage', 'pack closer'] as const).map((does) => ({ weight: 1, arbitrary: fc.constant({ does } as Step) })),
 );
 
-/** The same with runs of commits that are longer than what is put together from an earlier result, and places to rest among them. */
+/** The same with chains long enough for cached results. */
 const longStep: fc.Arbitrary<Step> = fc.oneof(
   { weight: 3, arbitrary: step },
   {
@@ -101,7 +101,7 @@ const longStep: fc.Arbitrary<Step> = fc.oneof(
   },
   { weight: 1, arbitrary: fc.constant({ does: 'keep places to rest' } as Step) },
 );
-/** So that a run of some hundred commits has several of them. */
+/** Limits so low that some hundred commits have several cached results. */
 const restLimits = { commits: 16, tokens: 512 };
 
 interface Written {
@@ -117,7 +117,7 @@ function world(project: Project, later: () => void) {
 
   const held = (id: ContextId, stop: Stop): Held[] => contextEntries(chain, { id, stop }).map(({ key, entry }) => ({ key, text: entry.text }));
 
-  /** The same entries: by key, too, where they are written in the format that carries any key. */
+  /** Compares entries, and their keys too if the format keeps keys. */
   const same = (made: Commit, now: readonly Held[], before: readonly Held[]): void => {
     expect(said(now)).toEqual(said(before));
     const carried = new Set(now.map(({ key }) => key).filter((key) => uuid.test(key)));
@@ -151,7 +151,7 @@ function world(project: Project, later: () => void) {
     return learn(checkpoint(chain, { parent: parent?.id ?? null, type, format, data, template: 'model', checkpoint: 'explicit' }), own);
   };
 
-  /** A fork shows what was shown up to the entry, whatever it had to make for that. */
+  /** A fork shows the same entries up to the cut. */
   const forkAt = (tip: Model, number: number): void => {
     const shown = expected(tip, 'compaction');
     const place = number % shown.length;
@@ -177,7 +177,7 @@ function world(project: Project, later: () => void) {
         later();
         return void atOnce(chain.artifacts.gc({ roots, budgetBytes: 0 }));
       }
-      // One commit in four begins a conversation.
+      // One commit in four starts a conversation.
       const on = does.on % 4 === 0 ? undefined : at(does.on);
       if (does.does === 'delta') make(on, 'delta', does);
       else if (does.does === 'compaction') make(on, 'compaction', does);
@@ -201,7 +201,7 @@ function world(project: Project, later: () => void) {
         if (tip && expected(tip, 'compaction').length) forkAt(tip, does.at);
       }
     },
-    /** Every so manieth commit and the last, by as many ways to walk from it: entries, and the materialized bytes read again. */
+    /** Checks a sample of commits with every stop: their entries, and the parsed materialization. */
     compare(every = 1): void {
       const some = <T>(all: readonly T[]): T[] => all.filter((_, place) => place % every === 0 || place === all.length - 1);
       for (const model of some([...known.values()])) {
@@ -223,10 +223,10 @@ function world(project: Project, later: () => void) {
 }
 
 describe('against the model', () => {
-  test('[C3, C4, C5, C7, C15, C18, C20] whatever is committed, compacted, snapshot and forked, every walk gives what the model says', () => {
+  test('[C3, C4, C5, C7, C15, C18, C20] random chains give the walks of the model', () => {
     let ahead = 0;
     const project = emptyProject(() => Date.now() + ahead);
-    // Everything that nothing names is old enough to go.
+    // Unreferenced objects are old enough to be collected.
     const later = (): void => {
       ahead += 7_200_000;
     };
@@ -239,7 +239,7 @@ describe('against the model', () => {
       {
         numRuns: 40,
         examples: [
-          // A snapshot takes the format of what it stands on, and not every format has a place for keys.
+          // A snapshot has the format of its parent, and not every format stores keys.
           [
             [
               { does: 'delta', on: 0, words: ['said:  '], format: 'claude-code-v1' },
@@ -252,7 +252,7 @@ describe('against the model', () => {
     );
   });
 
-  test('[C3, C4, C5, C7, C15, C20, C23] the same of walks of hundreds of commits, with places to rest kept, dropped and gone on from', () => {
+  test('[C3, C4, C5, C7, C15, C20, C23] long random chains with cached results match the model', () => {
     let ahead = 0;
     const project = emptyProject(() => Date.now() + ahead);
     fc.assert(

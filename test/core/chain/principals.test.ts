@@ -15,7 +15,7 @@ interface Made {
   readonly at: number;
 }
 
-/** Commits of one content, each with its principal and its day: many at once. */
+/** Writes many commits with the same content, each with its principal and day. */
 function make({ chain }: Project, all: readonly Made[]): string[] {
   return chain.artifacts.transaction(() => {
     const { no, ref } = chain.artifacts.put(Buffer.from(prompt('u', 'hello')), { contentType: 'application/jsonl' });
@@ -43,7 +43,7 @@ function make({ chain }: Project, all: readonly Made[]): string[] {
 
 const listed = ({ db }: Project): number => db.one<{ n: number }>('SELECT COUNT(*) AS n FROM principalCommit')?.n ?? 0;
 
-test('[C11] the newest at or before an instant, whether commits are listed by principal already, some of them, or none', () => {
+test('[C11] resolve is right whether all, some or no commits are listed by principal', () => {
   const commits = fc.array(fc.record({ who: fc.constantFrom('a', 'b', undefined), at: fc.nat(20) }), { minLength: 1, maxLength: 900 });
   fc.assert(
     fc.property(fc.array(commits, { minLength: 1, maxLength: 3 }), (batches) => {
@@ -65,7 +65,7 @@ test('[C11] the newest at or before an instant, whether commits are listed by pr
   );
 });
 
-test('[C11, S13] a list that has changed is told, and made again; one who only reads goes without', () => {
+test('[C11, S13] a damaged list is reported and rebuilt; a reader works without it', () => {
   const project = emptyProject();
   const ids = make(
     project,
@@ -74,7 +74,7 @@ test('[C11, S13] a list that has changed is told, and made again; one who only r
   const newest = (of: Project) => resolve(of.chain, 'p', day(10_000)).id;
   expect(newest(project)).toBe(ids[599]);
   expect(listed(project)).toBe(600);
-  // Those that follow wait until they are worth it, and are found all the same.
+  // Later commits are listed in batches, and are found before that.
   const next = checkpoint(project.chain, {
     parent: null,
     type: 'delta',
@@ -97,7 +97,7 @@ test('[C11, S13] a list that has changed is told, and made again; one who only r
   atOnce(repairProject(project));
   expect(atOnce(checkProject(project)).problems).toEqual([]);
   expect(resolve(project.chain, 'p', day(300)).id).toBe(ids[300]);
-  // A progress that is behind what there is is no progress.
+  // A progress value beyond the last commit is ignored.
   project.db.run("UPDATE progress SET value = 1000000 WHERE name = 'principals'");
   expect(newest(project)).toBe(next.id);
   project.db.run('DELETE FROM principalCommit');

@@ -6,12 +6,12 @@ import { parseInstant } from '../../../src/core/base/index.js';
 import { answer, prompt } from '../../support/claude-lines.js';
 import { door } from '../../support/door.js';
 
-/** What the issue calls bad input, through the router that every door leads to: refused with the field, and nothing written. */
+/** Sends bad input through the router: it must name the field and write nothing. */
 const huge = 'x'.repeat(10_000_000);
 const text = prompt('u1', 'what is refused?') + answer('a1', 'what does not fit', { parent: 'u1' });
 const fits = { parent: null, type: 'delta', format: 'claude-code-v1', text, template: 't', checkpoint: 'explicit' } as const;
 
-/** Rows of every table and files of objects: what anything that is written would change. */
+/** Counts the rows of every table and the object files, to detect any write. */
 function written({ project }: ReturnType<typeof door>): unknown {
   const tables = project.db.all<{ name: string }>(
     "SELECT name FROM sqlite_schema WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%' ORDER BY name",
@@ -20,7 +20,7 @@ function written({ project }: ReturnType<typeof door>): unknown {
   return [rows, readdirSync(join(project.dir, 'objects'), { recursive: true })];
 }
 
-/** A chain of two and a root beside it, to refuse things on. */
+/** A chain of two commits and a second root. */
 async function filled() {
   const world = door();
   const root = await world.client.context.checkpoint(fits);
@@ -44,23 +44,23 @@ async function refused(
   expect(error).toBeInstanceOf(ORPCError);
   expect(error).toMatchObject({ code, data: { field } });
   expect(written(world)).toEqual(before);
-  // Whoever reads the refusal is not sent the ten megabytes back.
+  // The error does not contain the ten megabytes.
   expect(JSON.stringify((error as ORPCError<string, unknown>).data).length + (error as Error).message.length).toBeLessThan(2_000);
   return error as ORPCError<string, unknown>;
 }
 
-/** Input of the wrong shape, as a program without our types sends it. */
-// biome-ignore lint/suspicious/noExplicitAny: what is tested is what the types would not let through
+/** Input of the wrong shape, as an untyped client may send it. */
+// biome-ignore lint/suspicious/noExplicitAny: the types would reject this input
 const wrong = (input: object): any => input;
 
-describe('what is refused writes nothing', () => {
+describe('refused input writes nothing', () => {
   test.each([
     ['an unknown parent', 'NOT_FOUND', 'parent', { parent: 'ctx-00000000' }],
     ['a parent that is no id', 'BAD_REQUEST', 'parent', { parent: 'HEAD~1' }],
     ['an unknown type', 'BAD_REQUEST', 'type', { type: 'merge' }],
     ['an unknown trigger', 'BAD_REQUEST', 'checkpoint', { checkpoint: 'whenever' }],
     ['an unknown format', 'BAD_REQUEST', 'format', { format: 'no-such-v9' }],
-    ['a format that is no name', 'BAD_REQUEST', 'format', { format: '../../etc/passwd' }],
+    ['a malformed format name', 'BAD_REQUEST', 'format', { format: '../../etc/passwd' }],
     ['text that does not decode', 'BAD_REQUEST', 'text', { text: 'this is no JSON line\n' }],
     ['text of which one line does not decode', 'BAD_REQUEST', 'text', { text: `${text}{"type":"user","uuid":` }],
     [
@@ -69,7 +69,7 @@ describe('what is refused writes nothing', () => {
       'data',
       { text: undefined, format: 'bureau-agent-v1', data: Buffer.from('no CBOR').toString('base64') },
     ],
-    ['what is no base64', 'BAD_REQUEST', 'data', { text: undefined, data: 'not*base64' }],
+    ['invalid base64', 'BAD_REQUEST', 'data', { text: undefined, data: 'not*base64' }],
     ['text that does not decode, with counts', 'BAD_REQUEST', 'text', { text: 'this is no JSON line\n', messageCount: 1, tokenCount: 1 }],
     ['no content', 'BAD_REQUEST', 'artifactRef', { text: undefined }],
     ['content given twice', 'BAD_REQUEST', 'artifactRef', { artifactRef: `blake3:${'0'.repeat(64)}` }],
@@ -81,7 +81,7 @@ describe('what is refused writes nothing', () => {
     ['half a message', 'BAD_REQUEST', 'messageCount', { messageCount: 0.5 }],
     ['a date beyond any clock', 'BAD_REQUEST', 'createdAt', { createdAt: '+275760-09-13T00:00:00.000Z' }],
     ['a day that no calendar has', 'BAD_REQUEST', 'createdAt', { createdAt: '2026-02-30T00:00:00.000Z' }],
-    ['a date that is none', 'BAD_REQUEST', 'createdAt', { createdAt: 'yesterday' }],
+    ['text that is not a date', 'BAD_REQUEST', 'createdAt', { createdAt: 'yesterday' }],
     ['a template of 10 MB', 'BAD_REQUEST', 'template', { template: huge }],
     ['a principal of 10 MB', 'BAD_REQUEST', 'principal', { principal: huge }],
     ['a session of 10 MB', 'BAD_REQUEST', 'sessionId', { sessionId: huge }],
@@ -94,7 +94,7 @@ describe('what is refused writes nothing', () => {
     await refused(world, code, field, () => world.client.context.checkpoint(wrong({ ...fits, ...change })));
   });
 
-  test('[C21] checkpoint: an artifact that is not there, and a stored one that does not decode or has other counts', async () => {
+  test('[C21] checkpoint refuses missing artifacts, invalid content and wrong counts', async () => {
     const world = await filled();
     const { ref } = await world.client.artifact.put({ text: 'this is no JSON line\n', contentType: 'text/plain' });
     const stored = await world.client.artifact.put({ text, contentType: 'text/plain' });
@@ -109,7 +109,7 @@ describe('what is refused writes nothing', () => {
     expect(await of(stored.ref, { messageCount: 2, tokenCount: 20 })()).toMatchObject({ messageCount: 2, tokenCount: 20 });
   });
 
-  test('[C5, C21] a stop that is no ancestor, that nobody has, or that is no stop', async () => {
+  test('[C5, C21] a stop that is not an ancestor, does not exist or is malformed is refused', async () => {
     const world = await filled();
     const { client, tip, other } = world;
     const to = (stop: string) => () => client.context.materialize(wrong({ id: tip.id, stop }));
@@ -121,7 +121,7 @@ describe('what is refused writes nothing', () => {
     await refused(world, 'BAD_REQUEST', 'stop', () => client.context.snapshot({ id: tip.id, stop: other.id }));
   });
 
-  test('[C13, C21] an update of anything but summary and tags', async () => {
+  test('[C13, C21] update refuses fields other than summary and tags', async () => {
     const world = await filled();
     const { client, tip } = world;
     for (const field of ['parent', 'type', 'artifactRef', 'format', 'template', 'principal', 'checkpoint', 'messageCount', 'createdAt'])
@@ -130,7 +130,7 @@ describe('what is refused writes nothing', () => {
     expect(await client.context.show({ id: tip.id })).toMatchObject(tip);
   });
 
-  test('[C17, C21] a beginning of several ids is refused with the ids that it may mean', async () => {
+  test('[C17, C21] an ambiguous id prefix is refused with its candidates', async () => {
     const world = await filled();
     const { client, root, tip, other } = world;
     for (const call of [
@@ -146,7 +146,7 @@ describe('what is refused writes nothing', () => {
     await refused(world, 'NOT_FOUND', 'id', () => client.context.show(wrong({ id: `ctx-${'0'.repeat(40)}` })));
   });
 
-  test('[C11, C21] a principal is resolved at an instant that there is', async () => {
+  test('[C11, C21] resolve refuses an invalid date', async () => {
     const world = await filled();
     for (const at of ['+275760-09-13T00:00:00.000Z', '-000001-01-01T00:00:00.000Z', '2026-02-29T00:00:00Z', '2026-13-01', 'noon', '1767225600000'])
       await refused(world, 'BAD_REQUEST', 'at', () => world.client.context.resolve(wrong({ principal: 'p', at })));
@@ -169,8 +169,8 @@ describe('what is refused writes nothing', () => {
   });
 });
 
-describe('a fork that ends where a commit does', () => {
-  test('[C15] makes no commit, unless a cut asked for it and something is said of the branch', async () => {
+describe('a fork that ends with a commit', () => {
+  test('[C15] makes a commit only for a cut with new metadata', async () => {
     const world = await filled();
     const { client, root, tip, clock } = world;
     clock.at += 5_000;
@@ -183,7 +183,7 @@ describe('a fork that ends where a commit does', () => {
     expect(again.id).toBe(made.id);
   });
 
-  test('[C15, C21] a summary that no commit would carry is refused', async () => {
+  test('[C15, C21] a summary without a new commit is refused', async () => {
     const world = await filled();
     await refused(world, 'BAD_REQUEST', 'summary', () => world.client.context.fork({ id: world.tip.id, summary: 'lost' }));
   });

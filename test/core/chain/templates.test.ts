@@ -4,7 +4,7 @@ import { answer, prompt } from '../../support/claude-lines.js';
 import { emptyChain } from '../../support/project.js';
 
 describe('templates', () => {
-  test('[C16] are versions of a name: other content is the next, the same is the last', () => {
+  test('[C16] new content is the next version; the same content is the last version', () => {
     const chain = emptyChain();
     const put = (text: string) => putTemplate(chain, { name: 'reviewer', bytes: Buffer.from(text), contentType: 'text/plain', author: 'me' });
     expect([put('one').template, put('two').template, put('two').template, put('one').template]).toEqual([
@@ -24,7 +24,7 @@ describe('templates', () => {
     );
   });
 
-  test('[C6, C16] start fresh, resumed and forked by one call with another context', () => {
+  test('[C6, C16] the same call starts, resumes and forks', () => {
     const chain = emptyChain();
     putTemplate(chain, { name: 'coder', bytes: Buffer.from('be brief'), contentType: 'text/plain' });
     const commit = (parent: string | null, n: number) =>

@@ -15,7 +15,7 @@ const refusal = (act: () => unknown): StemmaError => {
   throw new Error('it was not refused');
 };
 
-/** A call in one format, its result in another, an answer in a third, and a delta of no known form. */
+/** A call in one format, its result in another, an answer in a third, and a delta of an unknown format. */
 function mixed() {
   const chain = emptyChain();
   const a = checkpoint(chain, {
@@ -38,7 +38,7 @@ const bytesIn = (chain: ReturnType<typeof emptyChain>, id: ContextId, format: st
   textOf(materializedBytes(chain, { id, format }).bytes);
 
 describe('tiers', () => {
-  test('[C7] [F20] each delta is had as well as it can be, and the worst way is the one that is named', () => {
+  test('[C7] [F20] each delta gets its best tier, and the worst tier is reported', () => {
     const { chain, b, c, d } = mixed();
     expect(materialize(chain, { id: b.id }).tier).toBe('native');
     expect(materialize(chain, { id: c.id, format: 'claude-code-v1' }).tier).toBe('translated');
@@ -46,7 +46,7 @@ describe('tiers', () => {
     expect(materialize(chain, { id: d.id, format: 'claude-code-v1' }).tier).toBe('raw');
   });
 
-  test('[C7] what is in the asked format stays byte for byte, and what is written beside it hangs on it', () => {
+  test('[C7] deltas in the target format keep their bytes, and translated ones link to them', () => {
     const { chain, b, c } = mixed();
     const whole = bytesIn(chain, c.id, 'claude-code-v1');
     const kept = bytesIn(chain, b.id, 'claude-code-v1');
@@ -54,7 +54,7 @@ describe('tiers', () => {
     expect(JSON.parse(whole.slice(kept.length))).toMatchObject({ parentUuid: 'r1', message: { content: [{ text: 'It says content.' }] } });
   });
 
-  test('[C7] [F19] a call of one delta keeps the result that another holds', () => {
+  test('[C7] [F19] a call keeps its result from another delta', () => {
     const { chain, c } = mixed();
     const { messages } = JSON.parse(bytesIn(chain, c.id, 'openai-chat-v1')) as { messages: unknown[] };
     expect(messages).toMatchObject([
@@ -65,20 +65,20 @@ describe('tiers', () => {
     ]);
   });
 
-  test('[F25] what a format cannot take along is named by entry and counted, again from the cache', () => {
+  test('[F25] losses are listed by entry and counted, also from the cache', () => {
     const { chain, b } = mixed();
     const first = materialize(chain, { id: b.id, format: 'openai-chat-v1' });
     expect(first.lossCounts).toEqual([
-      { what: 'which model answered', count: 1 },
+      { what: 'name of the model', count: 1 },
       { what: 'time', count: 3 },
     ]);
-    expect(first.losses[0]).toEqual({ entry: 'a1.0', what: 'which model answered' });
+    expect(first.losses[0]).toEqual({ entry: 'a1.0', what: 'name of the model' });
     const again = materialize(chain, { id: b.id, format: 'openai-chat-v1' });
     expect(again).toEqual({ ...first, cached: true });
     expect(materialize(chain, { id: b.id }).losses).toEqual([]);
   });
 
-  test('[F26] content of no known format is given back as it is, described, and read as one text', () => {
+  test('[F26] unknown content is returned unchanged, described, and read as one text', () => {
     const { chain, d } = mixed();
     const own = checkpoint(chain, { ...base, ...counts, parent: null, format: 'tracer-v3', data: Buffer.from([0x82, 1, 2]).toString('base64') });
     const raw = materialize(chain, { id: own.id });
@@ -91,7 +91,7 @@ describe('tiers', () => {
     expect(bytesIn(chain, d.id, 'narrative')).toContain('the gate was open');
   });
 
-  test('[F26] [C21] an unknown format is refused where nothing says what it holds, and cannot be changed', () => {
+  test('[F26] [C21] an unknown format needs counts and cannot be edited', () => {
     const { chain, d } = mixed();
     expect(refusal(() => checkpoint(chain, { ...base, parent: null, format: 'tracer-v3', text: 'x' })).data).toMatchObject({ field: 'format' });
     expect(refusal(() => materialize(chain, { id: d.id, format: 'tracer-v4' })).data).toMatchObject({ field: 'format' });
@@ -100,7 +100,7 @@ describe('tiers', () => {
     );
   });
 
-  test('[F24] a narrative within a budget is kept for that budget, and only a narrative has one', () => {
+  test('[F24] a narrative is cached per budget, and only a narrative has a budget', () => {
     const { chain, c } = mixed();
     const small = materialize(chain, { id: c.id, format: 'narrative', maxTokens: 40 });
     expect(small).toMatchObject({ tier: 'rendered', cached: false });

@@ -8,7 +8,7 @@ import { answer, call, prompt, result } from '../../support/claude-lines.js';
 import { door } from '../../support/door.js';
 import { textAt } from '../../support/source.js';
 
-/** A project behind the router that every door leads to, with models that say what they are told to. */
+/** A project behind the router, which every door uses, with scripted models. */
 function asking() {
   const asked: ModelRequest[] = [];
   const writer = (id: string, words: readonly string[]): ModelProvider => ({
@@ -31,7 +31,7 @@ const vectors = (name: string): readonly Vector[] => (JSON.parse(textAt(`test/ve
 const said = ({ role, content, id, name, internal }: Record<string, unknown>) =>
   Object.fromEntries(Object.entries({ role, content, id, name, internal }).filter(([, value]) => value !== undefined));
 
-describe('through the router, as every door has it', () => {
+describe('through the router', () => {
   test('layers.json: compose and state', async () => {
     const { client } = asking();
     for (const { id, area, input, expected } of vectors('layers').filter((vector) => ['compose', 'state'].includes(vector.area))) {
@@ -52,7 +52,7 @@ describe('through the router, as every door has it', () => {
       expect(await client.timeline.block({ block, input } as never), id).toEqual({ text: expected.text });
   });
 
-  test('an input that does not fit is refused with its field', async () => {
+  test('an invalid input is refused with the name of its field', async () => {
     const { client } = asking();
     await expect(client.compose.messages({ systemPrompt: 1 } as never)).rejects.toMatchObject({
       code: 'BAD_REQUEST',
@@ -85,7 +85,7 @@ describe("a commit's context", () => {
       summary: 'On larders',
     });
 
-  test('preview: what the project knows comes along, and nothing of the commit changes', async () => {
+  test('preview adds knowledge of the project and does not change the commit', async () => {
     const { client, project, clock } = asking();
     const earlier = commit(project, prompt('x1', 'The larder test fails when the cellar is closed'), 'other');
     clock.at += 86_400_000;
@@ -105,7 +105,7 @@ describe("a commit's context", () => {
     expect(JSON.stringify(body)).toContain('FAIL larder');
   });
 
-  test('[A-14] compact: one commit of summary and what stays, on the chain; what was there is behind it', async () => {
+  test('[A-14] compact adds one commit with the summary and the kept messages', async () => {
     const { client, project } = asking();
     const { id } = commit(project, conversation, 'this');
     const { commit: made, compaction } = await client.compose.compact({ id, keepLast: 2 });
@@ -120,12 +120,12 @@ describe("a commit's context", () => {
     expect(materialize(project.chain, { id: made?.id ?? id, stop: 'root' }).messageCount).toBe(
       materialize(project.chain, { id, stop: 'root' }).messageCount,
     );
-    // Once more: the earlier summary is taken up.
+    // A second compaction includes the earlier summary.
     expect((await client.compose.compact({ id: made?.id ?? id, budgetTokens: 5 })).compaction.summary).toContain('go test');
     expect((await client.compose.compact({ id, keepLast: 100, budgetTokens: 100_000 })).commit).toBe(null);
   });
 
-  test('compact: a model may write the summary; one that says nothing changes nothing', async () => {
+  test('compact: a model may write the summary; an empty reply changes nothing', async () => {
     const { client, project, asked } = asking();
     const { id } = commit(project, conversation, 'this');
     const { commit: made, compaction } = await client.compose.compact({ id, keepLast: 2, provider: 'writer' });
@@ -147,7 +147,7 @@ describe("a commit's context", () => {
     expect(await client.context.tips({})).toEqual(tips);
   });
 
-  test('transcript: any context is a timeline, its messages known by the keys of their entries', async () => {
+  test('transcript: any context is a timeline whose messages have the keys of their entries', async () => {
     const { client, project } = asking();
     const { id } = commit(project, conversation, 'this');
     const { input, rendered } = await client.timeline.transcript({ id });

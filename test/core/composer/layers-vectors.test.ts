@@ -10,8 +10,8 @@ import { reduceField } from '../../../src/core/composer/state.js';
 import { textAt } from '../../support/source.js';
 
 /**
- * The published cases of the layered context. Those of the areas that decision 30 names hold as they stand; of the
- * others those hold that our rules do not change, and the rest stands in `told` with the reason.
+ * The published cases of the layered context. The areas compose, allowedLayers, memory.snapshot, state and reduce.* must hold. Of the
+ * other areas, cases hold where our rules are the same, and `untested` gives the reason for the rest.
  */
 interface Vector {
   readonly id: string;
@@ -82,7 +82,7 @@ describe('layers.json: reducers', () => {
   );
 });
 
-describe('layers.json: what the public system fills its blocks with, where ours is the same', () => {
+describe('layers.json: blocks with the same content as in the public system', () => {
   test.each(inArea('knowledgeBlock').map((vector) => [titleOf(vector), vector] as const))('%s', (_, { input, expected }) => {
     expect(knowledgeBlock(input.chunks, input.inject)).toBe(expected.text);
   });
@@ -101,22 +101,22 @@ describe('layers.json: what the public system fills its blocks with, where ours 
       process: input.scenario === 'agent' ? 'sequential' : input.scenario.replace('_', '-'),
       enableShareContext: input.enableShareContext,
     });
-    // The framework's own words are a service's to give here, so this block is absent without one.
+    // Here a service provides the framework block, so it is absent without one.
     const { framework__context, ...blocks } = expected.contexts;
     expect(contexts).toEqual(blocks);
   });
 });
 
-test('every area has its tests or stands here with a reason', () => {
-  const told: Readonly<Record<string, string>> = {
-    extract: 'ours never takes blocks out of a state: the collector makes them anew',
-    runtimeState: 'ours has no run copy of the state',
-    resolveQuery: 'a query comes by its path (decision 33), it is never looked for in the state',
-    'agent.execute': "running agents is not the composer's",
-    overflow: 'decision 36: memory is shortened with the summary; the restore case stands in requirements.test.ts',
-    process: "orchestration is not the composer's; what each process lets through stands in requirements.test.ts",
+test('every area is tested or listed with a reason', () => {
+  const untested: Readonly<Record<string, string>> = {
+    extract: 'blocks are never read from a state: the collector makes them for each call',
+    runtimeState: 'the state has no copy for a run',
+    resolveQuery: 'a query has a path and is never searched in the state',
+    'agent.execute': 'the composer does not run agents',
+    overflow: 'memory is shortened together with the summary; requirements.test.ts has the restore case',
+    process: 'the composer does not orchestrate; requirements.test.ts has the layers of each process',
   };
   const tested = ['compose', 'allowedLayers', 'memory.snapshot', 'state', 'knowledgeBlock', 'compact', 'collect'];
   const areas = [...new Set(vectors.map(({ area }) => area))].filter((area) => !area.startsWith('reduce.') && !tested.includes(area));
-  expect(areas.sort()).toEqual(Object.keys(told).sort());
+  expect(areas.sort()).toEqual(Object.keys(untested).sort());
 });

@@ -34,12 +34,12 @@ function reasonOf(work: () => unknown): unknown {
   return 'nothing was refused';
 }
 
-/** What each file of a folder says, without its comments: rules about prompts are about code. */
+/** The code of a file without comments: the rules about prompts concern code. */
 const codeOf = (path: string): string => textAt(path).replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '');
 const engine = filesBelow('src/core', isSource);
 
-describe('who does what', () => {
-  test('[A-01, A-02, A-34] state goes in, blocks come out, messages are made of them; the state is as it was', () => {
+describe('duties', () => {
+  test('[A-01, A-02, A-34] the collector makes blocks, the composer makes messages', () => {
     const state = { messages: [human('hi')], compression__context: 'SUM', todo: [{ content: 'draft', status: 'pending' }] };
     const before = structuredClone(state);
     const { contexts } = collectContexts({ state });
@@ -47,11 +47,11 @@ describe('who does what', () => {
     const { messages } = composeMessages({ systemPrompt: 'P', checkpointMessages: state.messages, contexts, query: null, queryPath: 'checkpoint' });
     expect(messages.map(({ layer }) => layer)).toEqual(['system_prompt', 'todo__context', 'compression__context', 'checkpoint_messages']);
     expect(state).toEqual(before);
-    // What was sent cannot become what is kept: its system messages do not get through.
+    // Sent messages cannot enter memory as they are: system messages are filtered out.
     expect(applyPatch({ messages: [] }, buildPatch({}, [['memory.append', messages]])).messages).toEqual([human('hi')]);
   });
 
-  test("[A-03] an argument that is none of the composer's is refused, a state first of all", () => {
+  test('[A-03] unknown arguments are refused, a state included', () => {
     expect(
       reasonOf(() => composeMessages({ systemPrompt: 'P', checkpointMessages: [], contexts: {}, queryPath: 'none', state: { messages: [] } })),
     ).toBe('UNEXPECTED_ARGUMENT');
@@ -60,7 +60,7 @@ describe('who does what', () => {
   const text = fc.string({ unit: 'grapheme', maxLength: 12 });
   const memory = fc.array(
     fc.record({
-      role: fc.constantFrom('human' as const, 'ai' as const, 'tool' as const, 'system' as const),
+      role: fc.constantFrom('human' as const, 'ai' as const, 'tool' as const),
       content: text,
       id: fc.string({ minLength: 1, maxLength: 4 }).map((id) => `m-${id}`),
     }),
@@ -74,18 +74,34 @@ describe('who does what', () => {
     fc.oneof(text, fc.integer(), fc.constant(null)),
     { maxKeys: 8 },
   );
-  const input = fc.record({
-    systemPrompt: text,
-    checkpointMessages: memory,
-    contexts,
-    query: fc.option(text),
-    queryPath: fc.constantFrom('checkpoint' as const, 'runtime' as const, 'none' as const),
-    humanMessage: fc.option(text),
-    process: fc.constantFrom(...processes),
-    enableShareContext: fc.boolean(),
+  const input = fc
+    .record({
+      systemPrompt: text,
+      checkpointMessages: memory,
+      contexts,
+      query: fc.option(text),
+      queryPath: fc.constantFrom('checkpoint' as const, 'runtime' as const, 'none' as const),
+      humanMessage: fc.option(text),
+      process: fc.constantFrom(...processes),
+      enableShareContext: fc.boolean(),
+    })
+    .filter(({ queryPath, checkpointMessages }) => queryPath !== 'checkpoint' || checkpointMessages.some(({ role }) => role === 'human'));
+
+  test('[A-35] memory must contain its query, and no system message', () => {
+    const memory = [human('hi', 'm1'), ai('hello', 'm2')];
+    const send =
+      (checkpointMessages: MemoryMessage[], more: object = {}) =>
+      () =>
+        composeMessages({ systemPrompt: 'P', checkpointMessages, contexts: {}, query: 'hi', queryPath: 'checkpoint', ...more });
+    expect(reasonOf(send([]))).toBe('QUERY_NOT_IN_MEMORY');
+    expect(reasonOf(send([ai('hello')]))).toBe('QUERY_NOT_IN_MEMORY');
+    expect(reasonOf(send(memory, { turnId: 'm3' }))).toBe('QUERY_NOT_IN_MEMORY');
+    expect(send(memory)().messages).toHaveLength(3);
+    expect(send(memory, { turnId: 'm1' })().messages).toHaveLength(3);
+    expect(reasonOf(send([...memory, { role: 'system', content: 's' }]))).toBe('SYSTEM_IN_MEMORY');
   });
 
-  test('[A-04] for any blocks and messages: deterministic, in order, and nothing lost but what `dropped` lists', () => {
+  test('[A-04] composing is deterministic, ordered, and loses only what `dropped` lists', () => {
     fc.assert(
       fc.property(input, (given) => {
         const before = structuredClone(given);
@@ -124,7 +140,7 @@ describe('who does what', () => {
     );
   });
 
-  test('[A-05] composer and state builder hold no prompt text: no sentence stands in them but in refusals', () => {
+  test('[A-05] composer and state builder contain no prompt text', () => {
     for (const name of ['compose', 'state', 'reduce', 'memory', 'layers']) {
       const sentences = [...codeOf(`src/core/composer/${name}.ts`).matchAll(/(?:'([^'\n]*)'|`([^`\n]*)`)/g)].map(
         (match) => match[1] ?? match[2] ?? '',
@@ -135,7 +151,7 @@ describe('who does what', () => {
     }
   });
 
-  test('[A-06] the collector takes state and services; a service that fails costs its block and is named', () => {
+  test('[A-06] a failing service loses its block only, and is named', () => {
     const chunk = { sourceId: 'kb', docId: 'd', chunkId: 'c', content: 'Alpha' };
     const services = {
       knowledge: { retrieve: () => [chunk] },
@@ -156,7 +172,7 @@ describe('who does what', () => {
     expect(collectContexts({ state: {}, services, query: ' ' }).contexts).toEqual({ framework__context: 'Limits.' });
   });
 
-  test('[A-07] memory and results change by their reducers alone', () => {
+  test('[A-07] memory and results change by their reducers only', () => {
     const state = { messages: [human('old', 'm1')], mapreduce_results: [{ task_id: 't0' }] };
     const appended = applyPatch(
       state,
@@ -172,14 +188,14 @@ describe('who does what', () => {
     });
   });
 
-  test('[A-08] no other folder of the engine composes: layers are named in the composer, in what it serves and in the contract alone', () => {
+  test('[A-08] no other folder of the engine names layers, except the contract', () => {
     const elsewhere = engine.filter((path) => !path.startsWith('src/core/composer/') && !path.startsWith('src/core/contract/'));
     expect(elsewhere.filter((path) => /__context['"`\]]/.test(codeOf(path)))).toEqual([]);
   });
 });
 
 describe('layers and their order', () => {
-  test('[A-09, A-18, A-19] all layers, each block one system message, in the one order', () => {
+  test('[A-09, A-18, A-19] all layers in order, each block as one system message', () => {
     const { messages } = compose({ contexts: { zeta__context: 'Z', ...blocks, alpha__context: 'A', é__context: 'E' } });
     expect(messages.map(({ role, content }) => `${role} ${content}`)).toEqual([
       'system P',
@@ -197,19 +213,19 @@ describe('layers and their order', () => {
     ]);
   });
 
-  test('[A-10] a key without the ending is refused, whatever its value', () => {
+  test('[A-10] a key without the suffix is refused, whatever its value', () => {
     for (const key of ['todo_context', 'messages', '__context', 'todo__context ', 'Todo__Context'])
       expect(reasonOf(() => compose({ contexts: { [key]: null } }))).toBe('INVALID_CONTEXT_KEY');
     expect(reasonOf(() => compose({ contexts: { checkpoint_messages__context: 'x' } }))).toBe('RESERVED_CONTEXT_KEY');
   });
 
-  test('[A-11] the system prompt is one message, first, as it is; it is no block and no state field', () => {
+  test('[A-11] the system prompt is the first message, not a block and not a field of the state', () => {
     expect(compose({ systemPrompt: '  P ' }).messages[0]).toMatchObject({ role: 'system', content: '  P ', layer: 'system_prompt' });
     expect(reasonOf(() => compose({ contexts: { system_prompt__context: 'x' } }))).toBe('RESERVED_CONTEXT_KEY');
     expect(reasonOf(() => buildPatch({}, [['set', 'system_prompt', 'x']]))).toBe('UNKNOWN_STATE_KEY');
   });
 
-  test('[A-12] memory is dialogue: calls and results leave it together, and enter it together or not at all', () => {
+  test('[A-12] memory is dialogue: calls and results enter and leave it together', () => {
     const exchange: MemoryMessage[] = [
       { role: 'ai', content: '', tool_calls: [{ id: 'c1', name: 'f', args: {} }] },
       { role: 'tool', content: '42', tool_call_id: 'c1' },
@@ -230,7 +246,7 @@ describe('layers and their order', () => {
     ).toEqual({});
   });
 
-  test('[A-13] the todo is rendered from the state, or taken from the runtime; a delegated task is seen beside it; it cannot be kept', () => {
+  test('[A-13] the todo comes from the state or the runtime, with the delegated task', () => {
     const state = {
       todo: {
         goal: 'Ship',
@@ -249,7 +265,7 @@ describe('layers and their order', () => {
     expect(reasonOf(() => buildPatch({}, [['set', 'todo__context', 'x']]))).toBe('UNKNOWN_STATE_KEY');
   });
 
-  test('[A-14, A-33] a compaction shortens memory and keeps its summary in one patch; restored, it composes to the same messages', () => {
+  test('[A-14, A-33] compaction is one patch; a restored state composes to the same messages', () => {
     const long = Array.from({ length: 12 }, (_, place) =>
       place % 2 === 0 ? human(`question ${place}`, `m${place}`) : ai(`answer ${place}. Done with ${place}.`, `m${place}`),
     );
@@ -283,7 +299,7 @@ describe('layers and their order', () => {
     expect(applyPatch({ messages: [] }, patch).compression__context).toContain('Extracts of');
   });
 
-  test('[A-16, A-17, A-31] of all blocks only the summary can be written; blocks left in a state are never taken over', () => {
+  test('[A-16, A-17, A-31] only the summary can be stored; other blocks in a state are ignored', () => {
     for (const key of Object.keys(blocks)) {
       const kept = reasonOf(() => buildPatch({}, [['set', key, 'x']]));
       expect(kept).toBe(key === 'compression__context' ? 'nothing was refused' : 'UNKNOWN_STATE_KEY');
@@ -295,7 +311,7 @@ describe('layers and their order', () => {
     expect(reasonOf(() => compose({ compressionPosition: 'last' }))).toBe('UNEXPECTED_ARGUMENT');
   });
 
-  test('[A-21, A-22] the input stands once, by its path; equal texts are two inputs; the same turn on both paths is refused', () => {
+  test('[A-21, A-22] the query appears once, by its path; the same turn on both is refused', () => {
     const times = (more: Partial<ComposeInput>) => compose(more).messages.filter(({ content }) => content === 'q').length;
     expect(times({})).toBe(1);
     expect(times({ checkpointMessages: [human('q')], queryPath: 'checkpoint' })).toBe(1);
@@ -306,7 +322,7 @@ describe('layers and their order', () => {
 });
 
 describe('sharing and processes', () => {
-  test('[A-23, A-24, A-25, A-26, A-29] agents get all blocks and memory; the one switch takes the blocks and nothing else', () => {
+  test('[A-23, A-24, A-25, A-26, A-29] the switch removes the blocks of an agent, nothing else', () => {
     for (const process of agents) {
       expect(layersOf(process)).toEqual(['system_prompt', ...Object.keys(blocks), 'checkpoint_messages', 'checkpoint_messages', 'query']);
       expect(layersOf(process, false)).toEqual(['system_prompt', 'checkpoint_messages', 'checkpoint_messages', 'query']);
@@ -326,14 +342,14 @@ describe('sharing and processes', () => {
     });
   });
 
-  test('[A-28] planner and reducer get experience and knowledge with sharing, the framework alone without, and no memory', () => {
+  test('[A-28] planner and reducer: three blocks with sharing, one without, never memory', () => {
     for (const process of ['mapreduce-planner', 'mapreduce-reducer'] as const) {
       expect(layersOf(process)).toEqual(['system_prompt', 'framework__context', 'experience__context', 'knowledge__context', 'query']);
       expect(layersOf(process, false)).toEqual(['system_prompt', 'framework__context', 'query']);
     }
   });
 
-  test('a query that is in memory, of a process that gets none, is named as left out', () => {
+  test('a query in memory is listed as dropped for a process without memory', () => {
     expect(compose({ process: 'mapreduce-reducer', queryPath: 'checkpoint' }).dropped).toContainEqual({
       layer: 'query',
       reason: 'it is in memory, which mapreduce-reducer does not get',
@@ -343,8 +359,8 @@ describe('sharing and processes', () => {
   });
 });
 
-describe('what is kept', () => {
-  test('[A-30] an agent leaves one line, whatever it said; the line is one line', () => {
+describe('memory', () => {
+  test('[A-30] an agent leaves exactly one line in memory, whatever its output', () => {
     const state = { messages: [{ role: 'ai', content: '【TASK t9】go', name: 'react_controller' }] };
     const { messages } = buildPatch(state, [
       ['memory.appendExecutionSummary', { agentId: 'coder', status: 'failed', failureKind: 'system', error: 'a\nb  c' }],
@@ -367,7 +383,7 @@ describe('the compactor', () => {
   const result = (id: string, content = 'ok'): MemoryMessage => ({ role: 'tool', content, tool_call_id: id, name: 'Bash' });
   const message = fc.constantFrom<'human' | 'ai' | 'exchange'>('human', 'ai', 'exchange');
 
-  test('whatever the policy: calls stay with their results, order stays, nothing is both kept and summarised, the newest stays', () => {
+  test('every policy keeps calls with results, the order and the newest message', () => {
     fc.assert(
       fc.property(
         fc.array(message, { maxLength: 20 }),
@@ -393,7 +409,7 @@ describe('the compactor', () => {
     );
   });
 
-  test('within its budget nothing happens; over it, the turn that goes on stays whole while it fits', () => {
+  test('nothing changes within the budget; beyond it the current turn stays whole if it fits', () => {
     const messages = [
       human('first question'),
       ai('first answer'),
@@ -407,7 +423,7 @@ describe('the compactor', () => {
     expect(planCompaction(messages, { budgetTokens: 10, keepLast: 1 }).kept).toEqual([messages[2], messages[5]]);
   });
 
-  test('its summary is made of what was said, says so, and stays within its size', () => {
+  test('an extractive summary quotes the messages and stays within its limit', () => {
     const messages = [
       human('Fix the flaky test'),
       call('c1'),
@@ -437,7 +453,7 @@ describe('bodies for providers', () => {
     human('v'),
   ];
 
-  test("each in the provider's own form", () => {
+  test('each provider gets its own form', () => {
     expect(requestBody(messages, 'anthropic', 'm')).toMatchObject({
       system: [{ type: 'text', text: 'P' }],
       messages: [
@@ -476,7 +492,7 @@ describe('bodies for providers', () => {
     });
   });
 
-  test('[B-03] a call without its result is refused, whoever it is for', () => {
+  test('[B-03] a call without its result is refused for every provider', () => {
     for (const provider of ['anthropic', 'openai', 'gemini'] as const)
       expect(
         reasonOf(() =>
@@ -508,6 +524,7 @@ describe('a recorded context as layers', () => {
       role: 'assistant',
       kind: 'tool_call',
       toolName: 'TodoWrite',
+      toolClass: 'plan',
       toolCallId: 'c1',
       arguments: { todos: [{ content: 'run tests', status: 'in_progress' }] },
     }),
@@ -516,7 +533,7 @@ describe('a recorded context as layers', () => {
     entry(7, { role: 'system', text: 'Today is Monday', marks: ['meta'] }),
   ];
 
-  test('each entry goes to its layer, and each layer says which entries made it', () => {
+  test('each entry goes to its layer, and each layer names its entries', () => {
     const { messages, messageOrigins, layers, dropped } = previewContext(entries, {}, {});
     expect(messages.map(({ layer, role }) => `${layer} ${role}`)).toEqual([
       'system_prompt system',
@@ -538,7 +555,7 @@ describe('a recorded context as layers', () => {
     expect(dropped).toEqual([{ layer: 'checkpoint_messages', reason: 'thinking and events have no place in memory', messages: 1, tokens: 1 }]);
   });
 
-  test('what if it were a worker: its prompt is what it is asked, and what it does not get is listed', () => {
+  test('as a worker, the prompt is the query, and missing layers are listed', () => {
     const { messages, dropped } = previewContext(entries, {}, { process: 'mapreduce-worker', contexts: { framework__context: 'Limits' } });
     expect(messages.map(({ layer, content }) => `${layer}: ${content}`)).toEqual([
       'system_prompt: ',
@@ -548,11 +565,18 @@ describe('a recorded context as layers', () => {
     expect(dropped.map(({ layer }) => layer)).toEqual(['todo__context', 'compression__context', 'checkpoint_messages', 'checkpoint_messages']);
   });
 
-  test('tasks that are made and changed one by one are a todo too', () => {
+  test('tasks that are created and updated one by one are a todo list', () => {
     const tasks = [
-      entry(1, { role: 'assistant', kind: 'tool_call', toolName: 'TaskCreate', toolCallId: 'a', arguments: { subject: 'one' } }),
-      entry(2, { role: 'assistant', kind: 'tool_call', toolName: 'TaskCreate', toolCallId: 'b', arguments: { subject: 'two' } }),
-      entry(3, { role: 'assistant', kind: 'tool_call', toolName: 'TaskUpdate', toolCallId: 'c', arguments: { taskId: '1', status: 'completed' } }),
+      entry(1, { role: 'assistant', kind: 'tool_call', toolName: 'TaskCreate', toolClass: 'plan', toolCallId: 'a', arguments: { subject: 'one' } }),
+      entry(2, { role: 'assistant', kind: 'tool_call', toolName: 'TaskCreate', toolClass: 'plan', toolCallId: 'b', arguments: { subject: 'two' } }),
+      entry(3, {
+        role: 'assistant',
+        kind: 'tool_call',
+        toolName: 'TaskUpdate',
+        toolClass: 'plan',
+        toolCallId: 'c',
+        arguments: { taskId: '1', status: 'completed' },
+      }),
     ];
     expect(previewContext(tasks, {}, {}).messages.find(({ layer }) => layer === 'todo__context')?.content).toContain(
       '- [completed] [1] one\n- [pending] [2] two',

@@ -22,7 +22,7 @@ const anyList = fc.array(
 );
 
 describe('[C22] aligning two lists of entries', () => {
-  /** Whether a hunk says what the lists hold at its place. */
+  /** Whether a hunk is true for its ranges of the lists. */
   const isTrue = (hunk: Hunk, a: readonly Alignable[], b: readonly Alignable[]): boolean => {
     const pairs = Array.from({ length: hunk.aCount }, (_, at) => [a[hunk.aStart + at], b[hunk.bStart + at]] as const);
     if (hunk.op === 'added') return hunk.aCount === 0;
@@ -32,7 +32,7 @@ describe('[C22] aligning two lists of entries', () => {
     return pairs.every(([before, after]) => before?.key === after?.key || before?.content === after?.content);
   };
 
-  test('hunks cover both lists in order, and each says what is so', () => {
+  test('hunks cover both lists in order, and each hunk is true', () => {
     fc.assert(
       fc.property(anyList, anyList, (a, b) => {
         const hunks = align(a, b);
@@ -45,7 +45,7 @@ describe('[C22] aligning two lists of entries', () => {
     );
   });
 
-  test('what moved is the same entry on both sides, never changed into another, and nothing is said to move twice', () => {
+  test('moved entries are equal on both sides, are never paired as changed, and move once', () => {
     fc.assert(
       fc.property(anyList, anyList, (a, b) => {
         const { hunks, moved } = alignment(a, b);
@@ -63,14 +63,14 @@ describe('[C22] aligning two lists of entries', () => {
     );
   });
 
-  test('an entry that stands elsewhere moved, and what was edited beside it still meets its like', () => {
+  test('an entry in another place moved, and an edited entry beside it is still paired', () => {
     const { hunks, moved } = alignment([...list('abcd'), entry('x', 'before')], [entry('d'), ...list('abc'), entry('y', 'after')]);
     expect(inWords(hunks)).toEqual(['added 0:1', 'same 3:3', 'removed 1:0', 'changed 1:1']);
     expect(moved).toEqual([{ aStart: 3, bStart: 0, count: 1 }]);
   });
 
   test('hunks applied to the first list give the second', () => {
-    /** What the first list becomes: its own entries where they are the same, the second's where something was added or changed. */
+    /** Applies hunks: entries of the first list where they are the same, of the second where they were added or changed. */
     const applied = (hunks: readonly Hunk[], a: readonly Alignable[], b: readonly Alignable[]): Alignable[] =>
       hunks.flatMap(({ op, aStart, aCount, bStart, bCount }) =>
         op === 'removed' ? [] : op === 'same' ? a.slice(aStart, aStart + aCount) : b.slice(bStart, bStart + bCount),
@@ -85,26 +85,26 @@ describe('[C22] aligning two lists of entries', () => {
     );
   });
 
-  test('a list differs in nothing from itself', () => {
+  test('a list has no differences from itself', () => {
     fc.assert(fc.property(anyList, (a) => align(a, a).every((hunk) => hunk.op === 'same')));
   });
 
-  test('the same key is the same entry, whatever it says now', () => {
+  test('entries with the same key are the same, whatever their content', () => {
     expect(inWords(align([entry('a', 'before')], [entry('a', 'after')]))).toEqual(['same 1:1']);
   });
 
-  test('equal content is the same entry under another key', () => {
+  test('entries with equal content and different keys are the same', () => {
     expect(inWords(align([entry('a', 'hello')], [entry('z', 'hello')]))).toEqual(['same 1:1']);
   });
 
-  test('what was put in between, taken out and changed is said as such', () => {
+  test('inserted, removed and changed entries are named so', () => {
     expect(inWords(align(list('abcd'), list('abxcd')))).toEqual(['same 2:2', 'added 0:1', 'same 2:2']);
     expect(inWords(align(list('abcd'), list('abd')))).toEqual(['same 2:2', 'removed 1:0', 'same 1:1']);
     expect(inWords(align(list('abcd'), list('abxd')))).toEqual(['same 2:2', 'changed 1:1', 'same 1:1']);
     expect(inWords(align([entry('a', 'x', 'tool call')], [entry('b', 'y', 'user text')]))).toEqual(['removed 1:0', 'added 0:1']);
   });
 
-  test('two long lists of which a third differs are aligned along what they share', () => {
+  test('two long lists that differ in a third are aligned along their common entries', () => {
     const a = Array.from({ length: 20_000 }, (_, at) => entry(`k${at}`));
     const b = a.map((one, at) => (at % 3 ? one : entry(`n${at}`)));
     const hunks = align(a, b);
@@ -112,7 +112,7 @@ describe('[C22] aligning two lists of entries', () => {
   });
 });
 
-test('[C22] a fork differs from its origin in what was edited, and both stand on the commit before it', () => {
+test('[C22] a fork differs from its origin in the edited entries, with a common base', () => {
   const chain = emptyChain();
   const commit = (parent: { id: string } | null, text: string) =>
     checkpoint(chain, {

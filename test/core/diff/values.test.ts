@@ -6,7 +6,7 @@ import { type Alignable, alignMany, changedFields, changedLines } from '../../..
 const anyJson = fc.jsonValue({ maxDepth: 3 }).map((value) => value as Json);
 
 describe('[C22] values compared by their structure', () => {
-  test('members by name, items by what they say, and only what differs', () => {
+  test('members are compared by name, items by content, and only differences are listed', () => {
     const a = {
       file_path: '/a.ts',
       edits: [
@@ -34,7 +34,7 @@ describe('[C22] values compared by their structure', () => {
     expect(changedFields({}, JSON.parse('{"__proto__": 1}') as Json)).toEqual([{ op: 'added', path: '__proto__', b: 1 }]);
   });
 
-  test('values differ in something exactly where they are not equal', () => {
+  test('values have differences if and only if they are not equal', () => {
     fc.assert(fc.property(anyJson, anyJson, (a, b) => (changedFields(a, b).length === 0) === (canonicalJson(a) === canonicalJson(b))));
     fc.assert(fc.property(anyJson, (a) => changedFields(a, structuredClone(a)).length === 0));
   });
@@ -48,12 +48,12 @@ describe('[C22] texts compared line by line', () => {
       .map((line) => line.text)
       .join('\n');
 
-  test('what is not added is the first, what is not removed the second', () => {
+  test('lines that are not added make the first text, lines not removed the second', () => {
     fc.assert(fc.property(anyText, anyText, (a, b) => without('added', a, b) === a && without('removed', a, b) === b));
     fc.assert(fc.property(anyText, (a) => changedLines(a, a).every((line) => line.op === 'same')));
   });
 
-  test('a text that is not there has no lines', () => {
+  test('an absent text has no lines', () => {
     expect(changedLines(undefined, 'a\nb')).toEqual([
       { op: 'added', text: 'a' },
       { op: 'added', text: 'b' },
@@ -68,7 +68,7 @@ describe('[C22] several lists side by side', () => {
     { minLength: 2, maxLength: 5 },
   );
 
-  test('what all have stands in one row, what others have in addition between', () => {
+  test('common entries are in one row, additional ones in rows between', () => {
     expect(alignMany([list('abc'), list('axbc'), list('ac')])).toEqual([
       { cells: [0, 0, 0], isSame: true },
       { cells: [null, 1, null], isSame: false },
@@ -77,7 +77,7 @@ describe('[C22] several lists side by side', () => {
     ]);
   });
 
-  test('every entry of every list stands in one row, in its order, and same rows are the same in all', () => {
+  test('every entry is in one row, in order, and rows marked same are equal in all lists', () => {
     fc.assert(
       fc.property(lists, (all) => {
         const rows = alignMany(all);

@@ -29,7 +29,7 @@ const turnIn = (chain: Chain) =>
     checkpoint: 'turn_boundary',
   }).id;
 
-/** A model whose answer is its setting. */
+/** A model that replies with its setting. */
 function painter(...answers: (string | Error)[]): ModelProvider {
   let asked = 0;
   return {
@@ -56,7 +56,7 @@ async function drained<T>(stream: AsyncGenerator<unknown, T>): Promise<T> {
 const isBlue: ReplyCheck = { kind: 'contains', text: 'BLUE', ignoreCase: true };
 
 describe('an experiment', () => {
-  test('[P6] cases are saved, run as branches, held against checks, judged by a person, and run again as another round', async () => {
+  test('[P6] cases are saved, run as branches, checked, judged, and run again as a new round', async () => {
     const chain = emptyChain();
     const turnId = turnIn(chain);
     const { experimentId, cases } = saveExperiment(chain, {
@@ -84,7 +84,7 @@ describe('an experiment', () => {
       head: 'red',
     });
     expect(entries(chain, { id: red?.commit as never }).entries.at(-1)?.text).toBe('red');
-    // A person's word goes before the checks, can be taken back, and keeps its note.
+    // A person's verdict overrides the checks, can be withdrawn, and keeps its note.
     expect(judgeResult(chain, { resultId: red?.resultId ?? '', verdict: 'pass', note: 'I like it' })).toMatchObject({
       outcome: 'pass',
       judgedBy: 'person',
@@ -101,7 +101,7 @@ describe('an experiment', () => {
     expect(listExperiments(chain)).toMatchObject([{ experimentId, cases: 2, results: 5, passed: 4, failed: 1 }]);
   });
 
-  test('saved with other checks its results are held against these; removed it is gone from the list, and saving brings it back', async () => {
+  test('new checks apply to old results; a removed experiment comes back when it is saved', async () => {
     const chain = emptyChain();
     const { experimentId, cases } = saveExperiment(chain, { title: 'x', cases: [{ title: 'a', turnId: turnIn(chain), provider: 'recorded' }] });
     await drained(runExperiment(chain, { experimentId }, []));
@@ -114,7 +114,7 @@ describe('an experiment', () => {
     expect(listExperiments(chain)).toHaveLength(1);
   });
 
-  test('a case that fails is a row that says so, and the others go on; stopped, the rest does not begin', async () => {
+  test('a failed case is a row with its problem, the others run; a stop starts no more', async () => {
     const chain = emptyChain();
     const turnId = turnIn(chain);
     const { experimentId } = saveExperiment(chain, {
@@ -127,7 +127,7 @@ describe('an experiment', () => {
     });
     const { results } = await drained(runExperiment(chain, { experimentId }, [painter(new Error('line cut'))]));
     expect(results.map(({ title, outcome, problem, commit }) => [title, outcome, problem?.slice(0, 24), commit !== null])).toEqual([
-      ['nobody', 'problem', '"nobody" is no provider ', false],
+      ['nobody', 'problem', 'Unknown provider "nobody', false],
       ['falls', 'problem', 'line cut', false],
       ['falls', 'problem', 'line cut', false],
       ['fine', 'unjudged', undefined, true],
@@ -136,12 +136,12 @@ describe('an experiment', () => {
     expect(stopped.results).toEqual([]);
   });
 
-  test('what is no check, no case and no experiment is refused with what is wrong', async () => {
+  test('invalid checks, cases and experiments are refused with the reason', async () => {
     const chain = emptyChain();
     const turnId = turnIn(chain);
     const saving = (checks: ReplyCheck[]) => refusal(() => saveExperiment(chain, { title: 'x', checks, cases: [] }));
     expect(saving([isBlue, { kind: 'matches', pattern: '(' }])).toMatchObject({ code: 'BAD_REQUEST', data: { field: 'checks.1' } });
-    expect(saving([{ kind: 'json', schema: { type: 'string', pattern: '(a+)+$' } }]).message).toContain('no patterns');
+    expect(saving([{ kind: 'json', schema: { type: 'string', pattern: '(a+)+$' } }]).message).toContain('cannot contain patterns');
     expect(saving([{ kind: 'json', schema: { type: 'nonsense' } }]).code).toBe('BAD_REQUEST');
     expect(refusal(() => saveExperiment(chain, { experimentId: 'no', title: 'x', cases: [] })).code).toBe('NOT_FOUND');
     expect(
@@ -152,7 +152,7 @@ describe('an experiment', () => {
     expect(refusal(() => judgeResult(chain, { resultId: 'none', verdict: 'pass' })).code).toBe('NOT_FOUND');
   });
 
-  test('[P7] the table leaves as CSV that no spreadsheet runs, and as Markdown; never over a file', async () => {
+  test('[P7] the table is exported as Markdown and as CSV without formulas, to new files only', async () => {
     const chain = emptyChain();
     const { experimentId } = saveExperiment(chain, { title: 'x | y', cases: [{ title: '=1+1', turnId: turnIn(chain), provider: 'painter' }] });
     await drained(runExperiment(chain, { experimentId }, [painter('say "hi", | then\nleave')]));
@@ -174,7 +174,7 @@ describe('checks', () => {
   const called = (toolName: string, given: unknown): Entry => ({ ...said(''), kind: 'tool_call', toolName, arguments: given });
   const passes = (reply: Entry[], check: ReplyCheck): boolean => checkReply(reply, [check])[0]?.passed === true;
 
-  test('texts, patterns, shapes, calls and lengths, each also turned around', () => {
+  test('texts, patterns, schemas, calls and lengths, also negated', () => {
     const reply = [said('The color is Blue.'), called('Read', { file_path: '/a', limit: 5 })];
     expect(passes(reply, { kind: 'contains', text: 'Blue' })).toBe(true);
     expect(passes(reply, { kind: 'contains', text: 'blue' })).toBe(false);
@@ -191,7 +191,7 @@ describe('checks', () => {
     expect(passes([said('blue')], { kind: 'json', schema: shape })).toBe(false);
   });
 
-  test('a pattern that a reply makes endless fails and holds nothing up; what comes after it is still checked', () => {
+  test('a pattern that takes too long fails, and the next check still runs', () => {
     const reply = [said(`${'a'.repeat(60)}!`)];
     const found = checkReply(reply, [
       { kind: 'matches', pattern: '^(a+)+$' },
@@ -201,7 +201,7 @@ describe('checks', () => {
     expect(found[0]?.why).toContain('longer than');
   });
 
-  test('[P5] whatever a reply says, it is looked at and never run', () => {
+  test('[P5] a reply is read and never run', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         const [found] = checkReply([said(text)], [{ kind: 'matches', pattern: '^[\\s\\S]*$' }]);

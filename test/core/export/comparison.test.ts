@@ -44,7 +44,7 @@ function branches() {
 }
 
 describe('[C22] contexts compared', () => {
-  test('calls of tools are compared by the structure of what they were given', () => {
+  test('tool calls are compared by the structure of their arguments', () => {
     const { chain, origin, second } = branches();
     const { hunks } = compareContexts(chain, { a: origin.id, b: second.id });
     expect(hunks.map(({ op, aCount }) => `${op} ${aCount}`)).toEqual(['same 1', 'changed 1', 'same 1', 'changed 1']);
@@ -71,7 +71,7 @@ describe('[C22] contexts compared', () => {
     expect(refusal(() => compareCalls(chain, { a: origin.id, b: second.id, pairs: [{ a: 9, b: 0 }] }))).toMatchObject({ code: 'BAD_REQUEST' });
   });
 
-  test('samples stand side by side, each against the first', () => {
+  test('several contexts are compared side by side with the first', () => {
     const { chain, origin, first, second } = branches();
     const { sides, rows, base } = compareMany(chain, { ids: [origin.id, first.id, second.id] });
     expect(base).toBeNull();
@@ -88,7 +88,7 @@ describe('[C22] contexts compared', () => {
     ]);
   });
 
-  test('[P7] a comparison leaves as Markdown: what each took, what differs, and nothing of it as markup', () => {
+  test('[P7] a comparison as Markdown has costs and differences, with every text in code blocks', () => {
     const { chain, origin, first, second } = branches();
     const { text = '' } = exportComparison(chain, { ids: [origin.id, second.id] });
     expect(text).toContain('Common ancestor: none. 2 entries the same, 2 differences.');
@@ -101,7 +101,7 @@ describe('[C22] contexts compared', () => {
     expect(three).toContain('*A → C*');
   });
 
-  test('it is written to a file that is not there yet, and never over one', () => {
+  test('a comparison is written to a new file and never overwrites one', () => {
     const { chain, origin, first } = branches();
     const path = join(scratch(), 'comparison.md');
     const { bytes, text } = exportComparison(chain, { ids: [origin.id, first.id], path });

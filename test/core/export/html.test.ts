@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import type { ContextId } from '../../../src/core/base/index.js';
 import { compact, entries, fork, tips } from '../../../src/core/chain/index.js';
 import { exportContext } from '../../../src/core/export/index.js';
-import { importPaths } from '../../../src/core/intake/index.js';
+import { importPaths } from '../../../src/core/import/index.js';
 import { answer, call, prompt, result } from '../../support/claude-lines.js';
 import { emptyChain, scratch } from '../../support/project.js';
 import { root } from '../../support/source.js';
@@ -30,7 +30,7 @@ interface Item {
   readonly said?: string[];
   readonly branches?: { id: string; head: string }[];
 }
-/** What the page holds, read as a browser would: scripts end at the first `</script`, wherever that stands. */
+/** The content of a page, read as a browser reads it: a script ends at the first `</script`. */
 function read(page: string): { items: Item[]; index: { kinds: string; blocks: number[][]; title: string }; markup: string } {
   const scripts = [...page.matchAll(/<script([^>]*)>([\s\S]*?)<\/script/gi)].map(([, given = '', content = '']) => ({ given, content }));
   const data = scripts.filter(({ given }) => given.includes('application/json'));
@@ -51,7 +51,7 @@ const attacks = [
 ];
 
 describe('[F31] an exported page', () => {
-  test.each(attacks)('says %j as text, and its markup is no other for it', (attack) => {
+  test.each(attacks)('%j is data of the page and changes none of its markup', (attack) => {
     const { chain, tip } = session(
       prompt('a', attack),
       call('b', 't1', attack, { [attack]: attack }, { parent: 'a' }),
@@ -75,14 +75,14 @@ describe('[F31] an exported page', () => {
     expect(text.isWellFormed()).toBe(true);
   });
 
-  test('names nothing to load, and lets nothing run but its own script', () => {
+  test('names no address to load, and its policy allows only its own script', () => {
     const { chain, tip } = imported(join(root, 'resources/sample/larder'));
     const { markup } = read(exportContext(chain, { id: tip, format: 'html' }).text ?? '');
     expect(markup).not.toMatch(/\s(src|href|srcset|action|style|on\w+)=/i);
     expect(markup).toMatch(/default-src 'none'; script-src 'sha256-[^']+'; style-src 'sha256-[^']+'; img-src data:;/);
   });
 
-  test('holds every entry that the model saw, in order, each with its key', () => {
+  test('contains every entry that the model saw, in order, with its key', () => {
     const { chain } = imported(join(root, 'resources/sample/larder'));
     for (const { id } of tips(chain, {}))
       for (const stop of ['compaction', 'root'] as const) {
@@ -96,7 +96,7 @@ describe('[F31] an exported page', () => {
       }
   });
 
-  test('marks compactions where they stand, with what they put in place, and branches where they leave', () => {
+  test('marks compactions with their replacement, and the places where branches start', () => {
     const { chain, tip } = session(
       prompt('a', 'first'),
       answer('b', 'one', { parent: 'a' }),

@@ -4,13 +4,14 @@ import { describe, expect, test } from 'vitest';
 import { materializedBytes } from '../../../src/core/chain/index.js';
 import { idOf, targets } from '../../../src/core/export/documents.js';
 import { exportContext, exportRedacted } from '../../../src/core/export/index.js';
-import { redactJson, redactor, redactText } from '../../../src/core/export/redact.js';
+import { redactJson, redactor, redactText } from '../../../src/core/export/redact/index.js';
 import { entriesIn, type Format, formatOf, formats } from '../../../src/core/formats/index.js';
-import { importPaths } from '../../../src/core/intake/index.js';
+import { importPaths } from '../../../src/core/import/index.js';
 import { answer, call, prompt, result } from '../../support/claude-lines.js';
+import { textOfExport as contentOf } from '../../support/exported.js';
 import { emptyChain, scratch } from '../../support/project.js';
 
-// Put together here, so that nobody's scanner takes this file for a leak.
+// Put together here, so that no scanner reports this file.
 const token = `ghp_${'16C7e42F292c6912E7710c838347Ae178B4a'}`;
 const awsKey = `wJalrXUtnFEMIaK7MDENGabPxRfiCYzzz${'TQWERTY'}`;
 
@@ -33,16 +34,14 @@ function session(...more: string[]) {
 }
 
 describe('[F30] redacted exports', () => {
-  const contentOf = ({ text, data }: { text?: string; data?: string }): string => text ?? Buffer.from(data ?? '', 'base64').toString();
-
-  test.each(targets.map(idOf))('%s: nothing of it is left, the rest stays valid, and the chain keeps its bytes', async (format) => {
+  test.each(targets.map(idOf))('%s: no secret is left, the rest stays valid, and the chain keeps its bytes', async (format) => {
     const { chain, id } = session();
     const before = materializedBytes(chain, { id });
     expect(contentOf(exportContext(chain, { id, format }))).toContain(token);
     const made = await exportRedacted(chain, { id, format });
     const text = contentOf(made);
     for (const secret of [token, awsKey, 'home/ada', 'home-ada', 'ada@example', 'Ada@example', 'Users\\\\bob']) expect(text).not.toContain(secret);
-    expect(Buffer.from(made.data ?? text, made.data ? 'base64' : 'utf8').length).toBe(made.bytes);
+    expect(Buffer.from(made.data ?? made.text ?? '', made.data ? 'base64' : 'utf8').length).toBe(made.bytes);
     const kinds = made.redactions?.map(({ kind }) => kind).sort();
     expect(kinds).toEqual(['email', 'path', 'path', 'secret', 'secret']);
     expect(materializedBytes(chain, { id })).toEqual(before);
@@ -56,7 +55,7 @@ describe('[F30] redacted exports', () => {
   });
 
   test.each(['claude-code-v1', 'anthropic-messages-v1', 'openai-chat-v1', 'pi-v1', 'codex-v1', 'markdown'])(
-    '%s: line for line as without, and each placeholder as often as it says',
+    '%s: same lines as without redaction, and the counts of placeholders are true',
     async (format) => {
       const { chain, id } = session();
       const open = exportContext(chain, { id, format }).text ?? '';
@@ -81,7 +80,7 @@ describe('[F30] redacted exports', () => {
     }).concat('\n');
 
   test.each(formats.filter(({ tier }) => tier === 'translated').map(({ id }) => id))(
-    '%s: thinking that changes loses its signature and says so; other thinking keeps it',
+    '%s: changed thinking loses its signature, which is reported; other thinking keeps it',
     async (format) => {
       const sealed = 'c2VhbGVkIHdpdGggdGhlIHNlY3JldA';
       const changed = session(thought(`mail ada@example.org`, sealed));
@@ -93,7 +92,7 @@ describe('[F30] redacted exports', () => {
       expect(contentOf(out)).not.toContain(sealed);
       expect(contentOf(out)).not.toContain('ada@example');
       if (isHeld) {
-        expect(out.lossCounts.map(({ what }) => what).join()).toMatch(/signature of the thinking|thinking that no provider signed/);
+        expect(out.lossCounts.map(({ what }) => what).join()).toMatch(/signature of the thinking|unsigned thinking/);
         const same = await exportRedacted(kept.chain, { id: kept.id, format });
         expect(contentOf(same)).toContain(sealed);
         expect(same.lossCounts.map(({ what }) => what)).not.toContain('signature of the thinking');
@@ -101,7 +100,7 @@ describe('[F30] redacted exports', () => {
     },
   );
 
-  test('a dry run says what a second run then does, and neither writes nor returns content', async () => {
+  test('a dry run predicts the real run, and neither writes nor returns content', async () => {
     const { chain, id } = session();
     const path = join(scratch(), 'out.jsonl');
     const looked = await exportRedacted(chain, { id, format: 'claude-code-v1', path, dryRun: true });
@@ -111,20 +110,20 @@ describe('[F30] redacted exports', () => {
     expect(written).toMatchObject({ path, redactions: looked.redactions });
   });
 
-  test('what holds nothing stays byte for byte, numbers and spaces among it', async () => {
+  test('JSON without secrets stays byte for byte the same', async () => {
     const json = '{ "a": 12345678901234567890, "b": "\\u00e9 \\\\\\"", "": [1.0, "x"] }\n';
-    const none = redactor(new Map());
+    const none = redactor(new Map(), { ipAddresses: false });
     expect(await redactJson(json, none)).toBe(json);
     expect(none.made()).toEqual([]);
   });
 
-  const plain = async (text: string): Promise<string> => redactText(text, redactor(new Map()));
+  const plain = async (text: string): Promise<string> => redactText(text, redactor(new Map(), { ipAddresses: false }));
 
-  test('the longer of two names is taken whole', async () => {
+  test('the longer of two known names is replaced whole', async () => {
     expect(await plain('/home/al/x and /home/alice/y, not /homes/al')).toBe('[path-1]/x and [path-2]/y, not /homes/al');
   });
 
-  test('homes wherever they lie; what only looks like an address stays', async () => {
+  test('home folders are found on every system; what only looks like an address stays', async () => {
     expect(await plain('/var/home/ada/x file:///Users/bob C:/Users/eve /mnt/c/Users/eve/y')).toBe('[path-1]/x file://[path-2] [path-3] [path-4]/y');
     expect(await plain('icon@2x.png git@github.com:a/b.git lodash@4.17.21 a@b')).toBe('icon@2x.png git@github.com:a/b.git lodash@4.17.21 a@b');
   });

@@ -1,8 +1,8 @@
 import { Encoder } from 'cbor-x';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type Cbor, decodeCbor, encodeCbor, readArray, spliceArrays } from '../../../src/core/formats/cbor.js';
 import { bureauAgent, cardbox, events, type Format } from '../../../src/core/formats/index.js';
+import { type Cbor, decodeCbor, encodeCbor, jsonOf, readArray, spliceArrays } from '../../../src/core/formats/shared/cbor.js';
 
 const hex = (value: Cbor): string => Buffer.from(encodeCbor(value)).toString('hex');
 const bytes = (text: string): Uint8Array => Buffer.from(text, 'hex');
@@ -38,12 +38,12 @@ describe('[F28] the core deterministic encoding', () => {
     expect(decodeCbor(bytes(expected))).toEqual(value);
   });
 
-  test('keys stand in the order of their bytes, and one without a value is left out', () => {
+  test('keys are in byte order, and keys without a value are dropped', () => {
     expect(hex({ bb: 1, a: 2, c: undefined, '': 3 })).toBe('a3600361610262626201');
   });
 
-  test('what is written is read again, by us and by cbor-x', () => {
-    // The library gives whole numbers beyond 32 bits as bigint.
+  test('written values are read by our decoder and by cbor-x', () => {
+    // The library returns whole numbers beyond 32 bits as bigint.
     const asJson = (value: unknown): unknown => JSON.parse(JSON.stringify(value, (_, one) => (typeof one === 'bigint' ? Number(one) : one)));
     const library = new Encoder({ mapsAsObjects: true, useRecords: false });
     fc.assert(
@@ -56,8 +56,19 @@ describe('[F28] the core deterministic encoding', () => {
   });
 });
 
+describe('[F28] CBOR read as JSON', () => {
+  test('-0 is 0, a number that JSON lacks is null, a byte string is base64', () => {
+    const read = jsonOf(decodeCbor(encodeCbor({ a: [-0, Number.NaN, Number.NEGATIVE_INFINITY], b: Uint8Array.of(1, 2) })) ?? null);
+    expect(read).toEqual({ a: [0, null, null], b: 'AQI=' });
+  });
+
+  test('a lone surrogate is written as U+FFFD, because texts are UTF-8', () => {
+    expect(decodeCbor(encodeCbor(['a\ud800b', { '\udc00': 1 }]))).toEqual(['a\ufffdb', { '\ufffd': 1 }]);
+  });
+});
+
 describe('[F28] arrays', () => {
-  test('deltas are merged without decoding: one head, the items as they were', () => {
+  test('deltas are joined without decoding: one head, unchanged items', () => {
     fc.assert(
       fc.property(fc.array(fc.array(fc.jsonValue({ maxDepth: 2 }), { maxLength: 30 }), { maxLength: 5 }), (deltas) => {
         const spliced = spliceArrays(deltas.map((items) => encodeCbor(items as Cbor)));
@@ -69,15 +80,15 @@ describe('[F28] arrays', () => {
   });
 
   test.each([
-    // cbor-x makes an object of what tag 27 names, and calls it.
+    // cbor-x creates the object that tag 27 names, and calls it.
     ['81d81b82646576616c781f676c6f62616c546869732e70776e65642e707573682827707776656427', 'tag'],
-    ['9b7fffffffffffffff', 'ends before its end'],
+    ['9b7fffffffffffffff', 'ends too early'],
     ['81bb7fffffffffffffff', 'longer than its bytes'],
-    ['817b7fffffffffffffff', 'ends before its end'],
+    ['817b7fffffffffffffff', 'ends too early'],
     [`81${'81'.repeat(200)}`, 'nested deeper'],
-    ['81ff', 'stop where none can be'],
-    ['81fc', 'head that is none'],
-    ['8101ff', 'stand behind the array'],
+    ['81ff', 'stop code in the wrong place'],
+    ['81fc', 'invalid head'],
+    ['8101ff', 'follow the array'],
     ['a0', 'not a CBOR array'],
   ])('%s is named, and nothing is followed, believed or thrown', (text, reason) => {
     expect(
@@ -87,7 +98,7 @@ describe('[F28] arrays', () => {
     ).toContain(reason);
   });
 
-  test('what stands before a torn item is read', () => {
+  test('items before a torn item are read', () => {
     const whole = encodeCbor(['one', 'two', 'three']);
     const torn = readArray(whole.subarray(0, whole.length - 1));
     expect(torn.items.map(({ value }) => value)).toEqual(['one', 'two']);
@@ -101,11 +112,11 @@ describe('[F28] arrays', () => {
   });
 });
 
-/** An array of no items, its length in as many bytes as its head says, or one that is open. */
+/** An array without items, with its length in as many bytes as its head says, or an open one. */
 const mayBeEmptyArray = ([first = 0, ...rest]: Uint8Array): boolean =>
   first === 0x80 || first === 0x9f || (first >= 0x98 && first <= 0x9b && rest.slice(0, 2 ** (first - 0x98)).every((byte) => byte === 0));
 
-describe('[F10] [F28] the formats that stand in CBOR', () => {
+describe('[F10] [F28] the formats in CBOR', () => {
   test.each([bureauAgent, events, cardbox].map((format) => [format.id, format] as [string, Format]))(
     '%s reads whatever bytes there are without a throw, and names what it could not',
     (_, format) => {

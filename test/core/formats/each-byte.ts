@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect } from 'vitest';
 import type { ImportableFormat, ImportPlan } from '../../../src/core/formats/index.js';
 
-/** Plans a file of which nothing is known yet, and holds that each of its bytes is in one commit or aside. */
+/** Plans a file of which nothing is known, and checks that each of its bytes is in one commit or in the side data. */
 export function plannedWhole(format: ImportableFormat, file: Uint8Array): ImportPlan {
   const plan = format.plan(file, { path: '/s.jsonl', known: { has: () => false }, resumeAt: 0, granularity: 'tool_call' });
   const ranges = [...plan.commits.flatMap((commit) => commit.ranges), ...plan.side].sort((a, b) => a.start - b.start);
@@ -15,7 +15,7 @@ export function plannedWhole(format: ImportableFormat, file: Uint8Array): Import
   return plan;
 }
 
-/** Puts any bytes anywhere into a real file, in place of what was there, and cuts it off anywhere: no reader of the format may mind. */
+/** Overwrites any part of a real file with any bytes and cuts it anywhere. The reader of the format must cope. */
 export function survivesAnyBytes(format: ImportableFormat, source: Uint8Array, check: (plan: ImportPlan) => void = () => {}): void {
   const place = fc.nat(source.length);
   fc.assert(

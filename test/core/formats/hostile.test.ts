@@ -3,7 +3,7 @@ import { StemmaError } from '../../../src/core/base/index.js';
 import { type Format, formats, type ImportableFormat, importableFormats } from '../../../src/core/formats/index.js';
 import { everySort } from '../../support/every-sort.js';
 
-/** Content that is made to make readers fail: brackets without end, and values that nest deeper than a stack holds. */
+/** Content that attacks readers: brackets without end, and values that nest deeper than a stack. */
 const depth = 6_000;
 const deep = { list: `${'['.repeat(depth)}${']'.repeat(depth)}`, object: `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}` };
 const asText = JSON.stringify(`{"a":${deep.list}}`);
@@ -11,7 +11,7 @@ const asText = JSON.stringify(`{"a":${deep.list}}`);
 const options = { newId: () => 'new', now: '2026-02-01T00:00:00.000Z' as never, sessionId: '22222222-2222-4222-8222-222222222222', cwd: '/work' };
 const context = { path: '/x/y.jsonl', known: { has: () => false }, resumeAt: 0, granularity: 'turn_boundary' as const };
 
-/** A text of JSON with another value in the place of the first of each member, one at a time. */
+/** JSON texts in which one field at a time has another value. */
 function* replaced(text: string, value: string): Generator<string> {
   const seen = new Set<string>();
   for (const [whole, name = '', old = ''] of text.matchAll(/("\w+": ?)("(?:[^"\\]|\\.)*"|\[\]|\{\}|[^\s"[{,}\]]+)/g)) {
@@ -22,7 +22,7 @@ function* replaced(text: string, value: string): Generator<string> {
   }
 }
 
-/** All that can be asked of a format: it may refuse, but never fail. Says how many entries it saw. */
+/** Calls every function of a format. It may refuse the content but never fail. Returns the number of entries. */
 function readAll(format: Format, bytes: Buffer): number {
   const { entries } = format.parse(bytes);
   format.parse(format.concat([bytes, bytes]));
@@ -53,19 +53,19 @@ function refusing(work: () => unknown): void {
 const inJson = formats.filter(({ contentType }) => /json/.test(contentType));
 
 describe('[F10] hostile content', () => {
-  test.each(inJson)('nests deeper than a stack holds, in whatever member ($id)', (format) => {
+  test.each(inJson)('a field that nests deeper than a stack ($id)', (format) => {
     const delta = Buffer.from(format.write(everySort, options));
     let seen = 0;
     for (const value of [deep.list, deep.object, asText])
       for (const hostile of replaced(String(delta), value)) seen += readAll(format, Buffer.from(hostile));
-    // What the agent itself reads has more about it.
+    // The agent's own format is tested more deeply elsewhere.
     if (format.session)
       for (const hostile of replaced(Buffer.from(format.session(delta, options)).toString(), deep.list))
         seen += readAll(format, Buffer.from(hostile));
     expect(seen).toBeGreaterThan(0);
   });
 
-  test.each(formats)('opens brackets that it never closes ($id)', (format) => {
+  test.each(formats)('brackets that never close ($id)', (format) => {
     for (const text of ['{', '[', '{"a":', '{\n', '[\n', '{"type":', '{"id":', '{"timestamp":', '{"info":', '\n"messages":['])
       expect(readAll(format, Buffer.from(text.repeat(3_000)))).toBeLessThan(3_001);
   });

@@ -4,7 +4,7 @@ import { cardsOfBox, counts, fill, profiles, refusalOf, text, type World, world 
 
 const said = (words: string) => ({ type: 'agent.thought', content: { kind: 'text' as const, text: words } });
 
-/** A principal that has been launched and runs. */
+/** Launches a principal and starts its turn. */
 async function launched(more: Readonly<Record<string, object>> = {}) {
   const made = world();
   profiles(made.chain, { Writer: 'profile-writer', Critic: 'profile-critic' }, more);
@@ -15,7 +15,7 @@ async function launched(more: Readonly<Record<string, object>> = {}) {
     contextBoxId: turn.contextBoxId ?? '',
     outputBoxId: turn.outputBoxId ?? '',
   };
-  await made.client.agent.begin(named);
+  await made.client.agent.begin({ agentTurnId: named.agentTurnId });
   return { ...made, ...named };
 }
 
@@ -25,7 +25,7 @@ const entryTexts = async (client: World['client'], id: ContextId | undefined, st
   (await client.context.entries({ id: id as ContextId, ...(stop && { stop }) })).entries.map((entry) => entry.text);
 
 describe('the dual box', () => {
-  test('[B9] a context box takes no cards while a turn reads it; the output box does', async () => {
+  test('[B9] a context box cannot grow while a turn reads it; the output box can', async () => {
     const { client, chain, agentTurnId, contextBoxId, outputBoxId } = await launched();
     fill(chain, { other: ['x'] });
     expect(await refusalOf(client.box.append({ boxId: contextBoxId, cardIds: ['x'] }))).toMatchObject({
@@ -43,7 +43,7 @@ describe('the dual box', () => {
     });
   });
 
-  test('[B9] a turn that waits in line holds its context, too', async () => {
+  test('[B9] a queued turn holds its context too', async () => {
     const { client, chain, agentId } = await launched();
     fill(chain, { other: ['x'] });
     const queued = await delegateTo(client, agentId, 'reuse', agentId);
@@ -51,7 +51,7 @@ describe('the dual box', () => {
     expect((await refusalOf(client.box.append({ boxId: queued.contextBoxId ?? '', cardIds: ['x'] }))).code).toBe('CONFLICT');
   });
 
-  test('[H15] the model sees its two boxes, in order, and nothing else of the project', async () => {
+  test('[H15] the model sees its two boxes in order, and nothing else', async () => {
     const { client, chain, agentTurnId, agentId } = await launched();
     fill(chain, { elsewhere: ['secret'] });
     await client.agent.write({ agentTurnId, cards: [said('first'), { ...said('second'), metadata: { role: 'user' } }] });
@@ -64,12 +64,12 @@ describe('the dual box', () => {
       { role: 'user', content: 'second' },
     ]);
     await client.card.delete({ cardId: cardIds[2] ?? '' });
-    expect((await client.agent.input({ agentTurnId })).messages.map((message) => message.content)).not.toContain('first');
+    expect((await client.agent.input({ agentTurnId })).messages).toEqual(messages);
     expect(JSON.stringify(await client.agent.input({ agentTurnId }))).not.toContain('secret');
     expect(agentId).toMatch(/^profile-writer_/);
   });
 
-  test('[H15, H16] a call and its result reach the model as one, by their ids', async () => {
+  test('[H15, H16] a call and its result reach the model as a pair', async () => {
     const { client, agentTurnId } = await launched({ Writer: { system_prompt_template: 'You are {display_name}.', allowed_tools: ['search'] } });
     const tool = (name: string) => ({ type: 'function', function: { name } });
     await client.agent.write({
@@ -107,7 +107,7 @@ describe('turn states', () => {
     content: { kind: 'json' as const, data },
   });
 
-  test('[H13] a turn waits for all its calls and goes on in a new epoch', async () => {
+  test('[H13] a turn waits for all its calls and resumes in a new epoch', async () => {
     const { client, agentTurnId } = await launched();
     expect(await client.agent.suspend({ agentTurnId, toolCallIds: ['c1', 'c2'] })).toMatchObject({
       status: 'suspended',
@@ -127,7 +127,7 @@ describe('turn states', () => {
     expect(await refusalOf(client.agent.finish({ agentTurnId, turnEpoch: 1 }))).toMatchObject({ code: 'CONFLICT', data: { turnEpoch: 2 } });
   });
 
-  test('[H13] a result that ends the turn ends it, as its first failure says', async () => {
+  test('[H13] a terminating result ends the turn with the first failure', async () => {
     const { client, agentTurnId, agentId } = await launched();
     await client.agent.suspend({ agentTurnId, toolCallIds: ['c1', 'c2'] });
     await client.agent.answer({ agentTurnId, card: result('c1', { status: 'success', after_execution: 'terminate' }) });
@@ -139,7 +139,7 @@ describe('turn states', () => {
     expect(await client.agent.get({ agentId })).toMatchObject({ status: 'idle', turnEpoch: 2 });
   });
 
-  test('[H11, H13] a busy agent takes up its next turn when the one before it ends', async () => {
+  test('[H11, H13] a busy agent starts its next turn after the current one', async () => {
     const { client, agentId, agentTurnId } = await launched();
     const queued = await delegateTo(client, agentId, 'REUSE', agentId);
     await client.agent.finish({ agentTurnId });
@@ -147,7 +147,7 @@ describe('turn states', () => {
     expect((await client.agent.turns({ agentId })).map((turn) => turn.status)).toEqual(['success', 'dispatched']);
   });
 
-  test('[H16] what the task asks for must be in the result', async () => {
+  test('[H16] the result must have the required fields', async () => {
     const { client, chain } = await launched();
     const { contextBoxId } = await client.handover.pack({
       toolSuffix: 't',
@@ -169,7 +169,7 @@ describe('turn states', () => {
 });
 
 describe('turns and chains', () => {
-  test('[H14] a turn that ends is a commit of its agent with what it put out', async () => {
+  test('[H14] an ended turn is a commit with its output', async () => {
     const { client, agentTurnId, agentId } = await launched();
     await client.agent.write({ agentTurnId, cards: [said('one'), said('two')] });
     const turn = await client.agent.finish({ agentTurnId });
@@ -188,7 +188,7 @@ describe('turns and chains', () => {
     expect((await client.context.resolve({ principal: agentId, at: commit.createdAt })).id).toBe(commit.id);
   });
 
-  test('[H14] the chain of a delegated agent begins at the commit of the one that delegated, and shows what it was given', async () => {
+  test('[H14] a delegated agent’s chain starts at the caller’s commit and has its input', async () => {
     const { client, chain, agentTurnId, agentId } = await launched();
     await client.agent.write({ agentTurnId, cards: [said('plan')] });
     const child = await delegateTo(client, agentId, 'new', 'Critic');
@@ -199,12 +199,12 @@ describe('turns and chains', () => {
     const history = await client.context.history({ id: turn?.startCommit as ContextId });
     expect(history.map((commit) => commit.type)).toEqual(['snapshot', 'delta', 'delta', 'delta']);
     expect(history[2]?.id).toBe(caller.tip);
-    // What the model was given, not what its parent knew.
+    // The context of the agent, not that of its parent.
     expect(await entryTexts(client, turn?.startCommit)).toEqual(['Do it', `{"parent_agent_id": "${agentId}"}`]);
     await client.agent.write({ agentTurnId: child.agentTurnId ?? '', cards: [said('no')] });
     const ended = await client.agent.finish({ agentTurnId: child.agentTurnId ?? '' });
     expect(await entryTexts(client, ended.endCommit)).toEqual(['Do it', `{"parent_agent_id": "${agentId}"}`, 'no']);
-    // From the root, all that was ever said on the way.
+    // From the root, the whole history.
     expect(await entryTexts(client, ended.endCommit, 'root')).toEqual([
       'Lead',
       '{"parent_agent_id": "user"}',
@@ -219,7 +219,7 @@ describe('turns and chains', () => {
     expect(counts(chain)).toMatchObject({ agents: 2, turns: 2 });
   });
 
-  test('[H10, H12, H14] an expert that is asked with history gets what the asking agent has put out', async () => {
+  test('[H10, H12, H14] an expert with history gets the caller’s output', async () => {
     const { client, agentTurnId, agentId } = await launched();
     await client.agent.write({ agentTurnId, cards: [said('a'), said('b')] });
     const asked = await client.handover.askExpert({ sourceAgentId: agentId, profileName: 'critic', question: 'Right?', includeHistory: true });
@@ -231,7 +231,7 @@ describe('turns and chains', () => {
     expect(await entryTexts(client, alone.turns[0]?.startCommit)).toEqual(['Why?', `{"parent_agent_id": "${agentId}"}`]);
   });
 
-  test('[H14] an agent that is used again goes on in its own chain', async () => {
+  test('[H14] a reused agent continues its own chain', async () => {
     const { client, agentTurnId, agentId } = await launched();
     const child = await delegateTo(client, agentId, 'new', 'Critic');
     const childId = child.agentId ?? '';
@@ -244,7 +244,7 @@ describe('turns and chains', () => {
     expect(agentTurnId).toBeDefined();
   });
 
-  test('[H14] an agent that was registered with a commit hands over from there', async () => {
+  test('[H14] an agent registered with a commit delegates from there', async () => {
     const { client } = await launched();
     const commit = await client.context.checkpoint({
       parent: null,
@@ -265,7 +265,7 @@ describe('batches', () => {
   const tasks = (count: number) =>
     Array.from({ length: count }, (_, at) => ({ targetStrategy: 'new' as const, targetRef: 'Critic', instruction: `part ${at}` }));
 
-  test('[H12, H14] tasks show as branches from the commit of who handed them out, in the order given', async () => {
+  test('[H12, H14] tasks are branches from the caller’s commit, in order', async () => {
     const { client, agentTurnId, agentId } = await launched();
     await client.agent.write({ agentTurnId, cards: [said('split')] });
     const { turns, batchId = '', taskCount } = await client.handover.forkJoin({ sourceAgentId: agentId, tasks: tasks(3) });
@@ -275,7 +275,7 @@ describe('batches', () => {
     expect((await client.handover.batch({ batchId })).results.map((result) => result.status)).toEqual(['dispatched', 'dispatched', 'dispatched']);
   });
 
-  test('[H12] more than eight tasks are refused before anything is written', async () => {
+  test('[H12] more than eight tasks are refused, and nothing is written', async () => {
     const { client, chain, agentId } = await launched();
     const before = counts(chain);
     expect((await refusalOf(client.handover.forkJoin({ sourceAgentId: agentId, tasks: tasks(9) }))).message).toContain(
@@ -284,7 +284,7 @@ describe('batches', () => {
     expect(counts(chain)).toEqual(before);
   });
 
-  test('[H17] a batch ends when all its turns have ended, and says how each went', async () => {
+  test('[H17] a batch ends with its last turn and reports each status', async () => {
     const { client, agentId } = await launched();
     const { turns, batchId = '' } = await client.handover.forkJoin({ sourceAgentId: agentId, tasks: tasks(2) });
     const [first, second] = turns.map((turn) => turn.agentTurnId) as [string, string];
@@ -311,7 +311,7 @@ describe('batches', () => {
     });
   });
 
-  test('[H17] the first failure ends a batch that asks for it; a deadline ends any', async () => {
+  test('[H17] a fail-fast batch ends at the first failure; a deadline ends any batch', async () => {
     const { client, clock, agentId } = await launched();
     const fast = await client.handover.forkJoin({ sourceAgentId: agentId, tasks: tasks(3), failFast: true });
     await client.agent.finish({ agentTurnId: fast.turns[1]?.agentTurnId ?? '', status: 'failed' });
@@ -327,21 +327,21 @@ describe('batches', () => {
   });
 });
 
-test('[H9] a profile that may delegate to nobody is refused; one without a policy is not', async () => {
+test('[H9] a policy without targets refuses delegation; no policy allows it', async () => {
   const { client, agentId } = await launched({ Writer: { delegation_policy: { target_profiles: [] } } });
   expect(await refusalOf(delegateTo(client, agentId, 'new', 'Critic'))).toMatchObject({ code: 'UNAUTHORIZED' });
   const free = await launched();
   expect((await delegateTo(free.client, free.agentId, 'new', 'Critic')).status).toBe('accepted');
 });
 
-test('[H8] delegation ends at its depth', async () => {
+test('[H8] delegation ends at the maximum depth', async () => {
   const { client, agentId } = await launched();
   let caller = agentId;
   for (let depth = 2; depth < 20; depth++) caller = (await delegateTo(client, caller, 'new', 'Critic')).agentId ?? '';
   expect(await delegateTo(client, caller, 'new', 'Critic')).toEqual({ status: 'rejected', errorCode: 'recursion_depth_exceeded', turns: [] });
 });
 
-test('[H5] inherited cards are those that there are: a deleted one goes along, and is not seen', async () => {
+test('[H5] inherited cards are references: a deleted one is included but not visible', async () => {
   const { client, chain, agentId } = await launched();
   fill(chain, { src: ['x', 'y'] });
   await client.card.add({ card: text('x', 'now') });
@@ -351,7 +351,7 @@ test('[H5] inherited cards are those that there are: a deleted one goes along, a
   expect(await entryTexts(client, turns[0]?.startCommit)).toEqual(['Do it', 'now', `{"parent_agent_id": "${agentId}"}`]);
 });
 
-test('[H4, H14] the map shows who handed what to whom', async () => {
+test('[H4, H14] the map shows who delegated to whom', async () => {
   const { client, agentId } = await launched();
   const child = await delegateTo(client, agentId, 'new', 'Critic');
   const { agents, turns } = await client.handover.map({});

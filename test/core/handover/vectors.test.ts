@@ -10,7 +10,7 @@ const of = (operation: string): Vector[] => vectors.filter((vector) => vector.op
 const writer = { Writer: 'pbox_writer', Editor: 'pbox_editor' };
 const codes: Record<string, string> = { bad_request: 'BAD_REQUEST', not_found: 'NOT_FOUND', auth_failed: 'UNAUTHORIZED' };
 
-/** What Stemma does where it departs, and where the public system raised what it had not meant. */
+/** Expected results where Stemma differs, or where the public system has an unintended error. */
 const refusedHere: Record<string, string> = {
   P05: 'BAD_REQUEST',
   P11: 'BAD_REQUEST',
@@ -25,7 +25,7 @@ function expectRefusal(vector: Vector, refusal: Refused): void {
   if (!refusedHere[vector.id] && vector.operation !== 'fork_join') expect(refusal.message).toBe(vector.expected.error.message);
 }
 
-/** A card as the pack vectors write it. */
+/** Parses a card of the pack vectors. */
 function packedCard(chain: Chain, boxId: string, old: ReadonlySet<string>): Vector[] {
   const kinds = { text: 'TextContent', json: 'JsonContent', fields: 'FieldsSchemaContent' };
   return cardsOfBox(chain, boxId).map((card) => {
@@ -36,12 +36,12 @@ function packedCard(chain: Chain, boxId: string, old: ReadonlySet<string>): Vect
   });
 }
 
-describe('packing, as the public system does it', () => {
+describe('vectors: packing', () => {
   test.each(of('pack_context').map((vector) => [vector.id, vector.title, vector]))('[H1, H2, H3, H4, H5, H6] %s %s', async (id, _title, vector) => {
     const { chain, client } = world();
     const { boxes, arguments: args, handover } = vector.given;
     fill(chain, boxes);
-    // P17: a profile without a box cannot be kept here; none is what comes nearest.
+    // P17: Stemma has no profile without a box, so the test uses a missing profile.
     profiles(chain, id === 'P17' ? {} : (vector.given.profiles ?? writer));
     const before = counts(chain);
     const call = client.handover.pack({ toolSuffix: 'delegate_async', sourceAgentId: 'agent_src', arguments: args, handover });
@@ -117,7 +117,7 @@ const boxNo = (chain: Chain, boxId: string): number => {
   return boxAt(chain, boxId).no;
 };
 
-/** An agent in the state that a vector gives. */
+/** Creates an agent in the state of a vector. */
 function place(chain: Chain, agentId: string, state: Vector = {}): void {
   const profile = chain.db.one<{ box: number }>("SELECT box FROM profile WHERE key = 'writer'")?.box;
   const agent = insertAgent(chain, { agentId, displayName: 'Writer', profile });
@@ -141,7 +141,7 @@ function place(chain: Chain, agentId: string, state: Vector = {}): void {
   if (state.last_output) chain.db.run('UPDATE agent SET lastOutput = ? WHERE no = ?', boxNo(chain, state.last_output), agent.no);
 }
 
-/** The project in which the delegation vectors happen: a caller in a turn of its own, and workers. */
+/** The project of the delegation vectors: a caller with a running turn, and workers. */
 function delegation(vector: Vector): World & { old: Set<string>; before: ReturnType<typeof counts> } {
   const made = world();
   const { chain } = made;
@@ -160,7 +160,7 @@ function delegation(vector: Vector): World & { old: Set<string>; before: ReturnT
 const named = (value: string | undefined): string | undefined =>
   value === '$nope' ? '00000000-0000-7000-8000-00000000dead' : value?.replace('$', '');
 
-/** Everything that a vector observed of the turns that were handed out. */
+/** The observations of a vector about dispatched turns. */
 function expectObserved(vector: Vector, { chain, old, before }: ReturnType<typeof delegation>, turns: Vector[]): void {
   const { inbox, new_roster, boxes_total, new_instruction_cards } = vector.expected.observed;
   expect(turns).toHaveLength(inbox.length);
@@ -212,8 +212,8 @@ const calls: Record<string, (client: World['client'], args: Vector, vector: Vect
     client.handover.launchPrincipal({
       sourceAgentId: 'caller',
       profileName: args.profile_name,
+      // The public system ignores other arguments (L03); the contract refuses them (C24).
       instruction: args.instruction ?? '',
-      ...(args.context_box_id && ({ contextBoxId: named(args.context_box_id) } as object)),
     }),
   ask_expert: (client, args) =>
     client.handover.askExpert({
@@ -224,7 +224,7 @@ const calls: Record<string, (client: World['client'], args: Vector, vector: Vect
     }),
 };
 
-describe('delegation, as the public system does it', () => {
+describe('vectors: delegation', () => {
   test.each(
     Object.keys(calls)
       .flatMap(of)
@@ -246,7 +246,7 @@ describe('delegation, as the public system does it', () => {
     expectObserved(vector, made, answer.turns);
   });
 
-  /** Where the names of fields are ours, what is compared is that the same field is refused. */
+  /** Field names differ, so the test compares which field is refused. */
   const refusedFields: Record<string, string> = {
     F02: 'tasks',
     F04: 'tasks.0.profile_name',
@@ -294,7 +294,7 @@ describe('delegation, as the public system does it', () => {
   });
 });
 
-describe('turn states, as the public system has them', () => {
+describe('vectors: turn states', () => {
   test.each(
     of('turn_state')
       .filter((vector) => vector.given.results)
@@ -319,7 +319,7 @@ describe('turn states, as the public system has them', () => {
   });
 });
 
-test('every vector of handing over and of turns is one of the above', () => {
+test('every vector of handover and turns is tested', () => {
   const run = [
     'pack_context',
     'pack_context_with_instruction',

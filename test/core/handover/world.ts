@@ -7,17 +7,17 @@ import { spacedJson } from '../../../src/core/formats/index.js';
 import { door } from '../../support/door.js';
 import { type HeldClock, heldClock } from '../../support/project.js';
 
-// biome-ignore lint/suspicious/noExplicitAny: vectors of other people's making, each with a shape of its own
+// biome-ignore lint/suspicious/noExplicitAny: each vector has its own shape
 export type Vector = any;
 
 export const vectors: readonly Vector[] = JSON.parse(readFileSync(new URL('../../vectors/cardbox-handover.json', import.meta.url), 'utf8')).vectors;
 
-/** A project behind the real router, with a clock that stands still. */
+/** A project behind the real router, with a fixed clock. */
 export const world = (clock: HeldClock = heldClock()) => door({ clock, projectId: 'proj_1' });
 
 export type World = ReturnType<typeof world>;
 
-/** Boxes of cards, each card known by its own id. */
+/** Creates boxes of cards with the given ids. */
 export function fill(chain: Chain, boxes: Readonly<Record<string, readonly string[]>> = {}): void {
   for (const [boxId, ids] of Object.entries(boxes)) {
     for (const cardId of ids) addCard(chain, text(cardId));
@@ -38,7 +38,7 @@ export function profiles(chain: Chain, boxes: Readonly<Record<string, string>>, 
 
 export const cardsOfBox = (chain: Chain, boxId: string): Card[] => cardsInOrder(chain, idsAt(chain, boxAt(chain, boxId).no));
 
-/** A packed card as the vectors write it: an old one by its id, a new one by what it is. */
+/** A packed card in the form of the vectors: an existing one by id, a new one by content. */
 export function shown(card: Card, old: ReadonlySet<string>): string {
   if (old.has(card.cardId)) return card.cardId;
   const { kind: _, ...bare } = card.content;
@@ -51,7 +51,7 @@ export interface Refused {
   readonly data: Record<string, unknown>;
 }
 
-/** The refusal of a call, as it crosses a door. */
+/** The error of a call, as the contract defines it. */
 export async function refusalOf(call: Promise<unknown>): Promise<Refused> {
   try {
     await call;

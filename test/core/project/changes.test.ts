@@ -6,26 +6,26 @@ import { acknowledge, createTicket, discuss, events, moveTicket } from '../../..
 import { prompt } from '../../support/claude-lines.js';
 import { emptyChain } from '../../support/project.js';
 
-/** What is told of each piece of work, one after the other. */
-async function told(chain: Chain, ...works: (() => unknown)[]): Promise<ProjectChange['changed'][]> {
+/** The areas that are reported as changed: at the start, and after each piece of work. */
+async function changedAfter(chain: Chain, ...works: (() => unknown)[]): Promise<ProjectChange['changed'][]> {
   const ending = new AbortController();
   const stream = changes(chain, undefined, ending.signal);
   const next = async () => ((await stream.next()).value as ProjectChange).changed;
-  const heard = [await next()];
+  const reported = [await next()];
   for (const work of works) {
     work();
-    heard.push(await next());
+    reported.push(await next());
   }
   ending.abort();
   expect((await stream.next()).done).toBe(true);
-  return heard;
+  return reported;
 }
 
-test('[K5] whoever listens is told of commits, and of everything that is done to tickets', async () => {
+test('[K5] the stream reports new commits and every change of a ticket', async () => {
   const chain = emptyChain();
   const { ticketId } = createTicket(chain, { title: 'a', type: 'task' });
   const event = () => events(chain, { state: 'waiting' })[0]?.event ?? 0;
-  const heard = await told(
+  const reported = await changedAfter(
     chain,
     () =>
       checkpoint(chain, { parent: null, type: 'delta', format: 'claude-code-v1', text: prompt('u', 'hi'), template: 'x', checkpoint: 'explicit' }),
@@ -34,5 +34,5 @@ test('[K5] whoever listens is told of commits, and of everything that is done to
     () => acknowledge(chain, { event: event(), by: '@rev', as: 'taken' }),
     () => discuss(chain, { ticketId, text: 'Why?' }),
   );
-  expect(heard).toEqual([[], ['commits'], ['tickets'], ['tickets'], ['tickets'], ['commits', 'tickets']]);
+  expect(reported).toEqual([[], ['commits'], ['tickets'], ['tickets'], ['tickets'], ['commits', 'tickets']]);
 });

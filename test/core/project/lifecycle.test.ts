@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { ContextId } from '../../../src/core/base/index.js';
 import { checkpoint, entries, fork, materialize, materializedBytes, show } from '../../../src/core/chain/index.js';
-import { getSource, importPaths, listSources } from '../../../src/core/intake/index.js';
+import { getSource, importPaths, listSources } from '../../../src/core/import/index.js';
 import { atOnce, checkProject, openProject, projectInfo, roots } from '../../../src/core/project/index.js';
 import { answer, prompt } from '../../support/claude-lines.js';
 import { root } from '../../support/machine.js';
@@ -12,15 +12,15 @@ import { emptyProject, heldClock } from '../../support/project.js';
 const hour = 3_600_000;
 const turn = (n: number): string => prompt(`u${n}`, `question ${n}`) + answer(`a${n}`, `answer ${n}`, { parent: `u${n}` });
 
-describe('what is named stays', () => {
-  test('[S11] nothing of imported sessions is garbage, packed or not, and what a collection leaves is whole', () => {
+describe('object lifecycle', () => {
+  test('[S11] garbage collection keeps everything of imported sessions, packed or not', () => {
     const clock = heldClock(Date.now());
     const project = emptyProject(clock);
     const { chain } = project;
     const sample = join(root, 'resources/sample');
     const files = readdirSync(sample, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.jsonl'));
     atOnce(importPaths(chain, { paths: [sample] }));
-    const garbage = chain.artifacts.put(Buffer.from('nobody names this'), { contentType: 'text/plain' });
+    const garbage = chain.artifacts.put(Buffer.from('no reference to this'), { contentType: 'text/plain' });
     for (const packed of [false, true]) {
       clock.at += 2 * hour;
       const { removed, kept } = atOnce(chain.artifacts.gc({ roots }));
@@ -33,7 +33,7 @@ describe('what is named stays', () => {
     expect(listSources(chain).length).toBeGreaterThanOrEqual(files.length - 1);
   });
 
-  test('[S12] a commit outlives its ephemeral content: it is shown, and materializing it says what went and why', () => {
+  test('[S12] a commit outlives its ephemeral content, and materializing it says why it fails', () => {
     const clock = heldClock();
     const { chain, ...project } = emptyProject(clock);
     const first = checkpoint(chain, { parent: null, type: 'delta', format: 'claude-code-v1', text: turn(1), template: 't', checkpoint: 'explicit' });
@@ -48,7 +48,7 @@ describe('what is named stays', () => {
     chain.artifacts.setPolicy(chain.artifacts.find(first.artifactRef), 'ephemeral', 60);
     expect(materializedBytes(chain, { id: next.id }).bytes.length).toBeGreaterThan(0);
     clock.at += 60_000;
-    // Not even a result that was put together before gives it back.
+    // A cached result must not return it either.
     for (const id of [first.id, next.id] as ContextId[])
       expect(() => materialize(chain, { id })).toThrow(
         expect.objectContaining({ code: 'NOT_FOUND', data: { id: first.artifactRef, reason: 'expired' } }),
@@ -58,7 +58,7 @@ describe('what is named stays', () => {
     expect(atOnce(checkProject({ chain, ...project })).problems).toEqual([]);
   });
 
-  test('[S11] what only a cache held is kept for good when a commit names it', () => {
+  test('[S11] an object of a cache is kept once a commit names it', () => {
     const clock = heldClock();
     const { chain } = emptyProject(clock);
     const first = checkpoint(chain, { parent: null, type: 'delta', format: 'claude-code-v1', text: turn(1), template: 't', checkpoint: 'explicit' });
@@ -80,7 +80,7 @@ describe('what is named stays', () => {
   });
 });
 
-test('[C10] a project says who counted its tokens, and keeps saying it when another Stemma counts otherwise', () => {
+test('[C10] a project names its tokenizer, also in a Stemma with another one', () => {
   const { dir, ...project } = emptyProject(heldClock());
   const { tokenizer } = projectInfo({ dir, ...project });
   expect(tokenizer).toBe('utf8-quarter-1');

@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { ContextId } from '../../../src/core/base/index.js';
 import { materializedBytes } from '../../../src/core/chain/index.js';
-import { importPaths } from '../../../src/core/intake/index.js';
+import { importPaths } from '../../../src/core/import/index.js';
 import { atOnce, createProject, projectInfo, storageOf } from '../../../src/core/project/index.js';
 import { filesOf } from '../../support/agents.js';
 import { root } from '../../support/machine.js';
 import { emptyProject, heldClock, scratch } from '../../support/project.js';
 
-test('[S17] the parts of what is stored add up, before and after it is packed, to what the folder weighs with its journal folded in', () => {
+test('[S17] the parts add up to the size of the folder without the journal', () => {
   const project = createProject({ dir: join(scratch(), 'test') }, heldClock(Date.now()));
   const { artifacts } = project.chain;
   atOnce(importPaths(project.chain, { paths: [join(root, 'resources/sample')] }));
@@ -28,7 +28,7 @@ test('[S17] the parts of what is stored add up, before and after it is packed, t
   expect(sumOf(after)).toBe(filesOf(project.dir, /./).reduce((sum, path) => sum + statSync(path).size, 0));
 });
 
-test('[S11] [S17] caches are weighed, dropped at any time, and made again as they were', () => {
+test('[S11] [S17] caches are counted, dropped, and rebuilt with the same bytes', () => {
   const project = emptyProject(heldClock(Date.now()));
   const { chain } = project;
   atOnce(importPaths(chain, { paths: [join(root, 'resources/sample')] }));
@@ -42,7 +42,7 @@ test('[S11] [S17] caches are weighed, dropped at any time, and made again as the
   expect(Buffer.compare(materializedBytes(chain, asked).bytes, bytes)).toBe(0);
 });
 
-test('[S17] objects are counted by their policy, and what is over by why it went', () => {
+test('[S17] objects are counted by policy, and missing ones by reason', () => {
   const clock = heldClock(Date.now());
   const project = emptyProject(clock);
   const { artifacts } = project.chain;

@@ -17,7 +17,7 @@ function filled(count: number) {
   return { chain, packed: () => chain.db.one<{ n: number }>('SELECT COUNT(*) AS n FROM artifact WHERE block IS NOT NULL')?.n };
 }
 
-test('what was committed is packed when it has been quiet for a while, and not before', () => {
+test('new objects are packed after an idle time, and not before', () => {
   const { chain, packed } = filled(600);
   const upkeep = openUpkeep(chain, times);
   upkeep.wake();
@@ -31,7 +31,7 @@ test('what was committed is packed when it has been quiet for a while, and not b
   upkeep.close();
 });
 
-test('a few new objects are not worth it, and nothing runs while nothing is called', () => {
+test('a few small objects are not packed, and no timer stays', () => {
   const { chain, packed } = filled(100);
   const upkeep = openUpkeep(chain, times);
   upkeep.wake();
@@ -40,7 +40,7 @@ test('a few new objects are not worth it, and nothing runs while nothing is call
   upkeep.close();
 });
 
-test('a few large objects are worth it, and the pack that they leave is let go of', () => {
+test('a few large objects are packed, and their old pack is deleted', () => {
   const clock = heldClock();
   const { chain } = emptyProject(clock);
   for (let at = 0; at < 6; at++)
@@ -55,7 +55,7 @@ test('a few large objects are worth it, and the pack that they leave is let go o
   upkeep.close();
 });
 
-test('what was too young when it became quiet is packed when it has settled', () => {
+test('objects that were too young at the idle time are packed later', () => {
   const clock = heldClock();
   const { chain } = emptyProject(clock);
   for (let at = 0; at < 6; at++)
@@ -70,7 +70,7 @@ test('what was too young when it became quiet is packed when it has settled', ()
   upkeep.close();
 });
 
-test('a project that is closed is left alone', () => {
+test('nothing runs after the project is closed', () => {
   const { chain, packed } = filled(600);
   const upkeep = openUpkeep(chain, times);
   upkeep.wake();

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type Chain, checkpoint } from '../../../src/core/chain/index.js';
-import { importPaths } from '../../../src/core/intake/index.js';
+import { importPaths } from '../../../src/core/import/index.js';
 import { indexMore, query } from '../../../src/core/search/index.js';
 import { type Ranking, rank } from '../../../src/core/search/ranking.js';
 import { patternsOf, phrasesOf, snippetOf } from '../../../src/core/search/words.js';
@@ -24,7 +24,7 @@ const say = (chain: Chain, uuid: string, text: string, more: Partial<Parameters<
 const found = (chain: Chain, text: string, filter?: Parameters<typeof query>[1]['filter']) =>
   query(chain, { text, filter }).hits.map((hit) => hit.entryKey);
 
-describe('what is found', () => {
+describe('results', () => {
   test('entries with all the words, in any order and case, the last word as a beginning', () => {
     const chain = emptyChain();
     say(chain, 'one', 'The retry of the Queue is doubled');
@@ -35,14 +35,14 @@ describe('what is found', () => {
     expect(found(chain, 'doub queue')).toEqual([]);
   });
 
-  test('words in quotes stand together', () => {
+  test('words in quotes must be adjacent', () => {
     const chain = emptyChain();
     say(chain, 'one', 'max retry count');
     say(chain, 'two', 'retry at most max');
     expect(found(chain, '"max retry"')).toEqual(['one.0']);
   });
 
-  test('calls by their tool and arguments, answers by their text, and commits just made', () => {
+  test('calls match by tool and arguments, replies by text, and new commits are found', () => {
     const chain = emptyChain();
     const first = say(chain, 'u1', 'look');
     expect(found(chain, 'src')).toEqual([]);
@@ -58,7 +58,7 @@ describe('what is found', () => {
     expect(found(chain, 'nothing')).toEqual(['a2.0']);
   });
 
-  test('languages without spaces, accents, and what would be an operator', () => {
+  test('scripts without spaces, accents, and words that are operators of FTS5', () => {
     const chain = emptyChain();
     say(chain, 'ja', '再試行の回数を数える');
     say(chain, 'fr', 'une requête déjà échouée');
@@ -70,11 +70,11 @@ describe('what is found', () => {
     expect(found(chain, 'NEAR(')).toEqual(['op.0']);
   });
 
-  test('a question without a word is refused', () => {
+  test('a query without words is refused', () => {
     expect(() => query(emptyChain(), { text: '!?' })).toThrow(/no letter or digit/);
   });
 
-  test('a filter narrows, and the total counts what it leaves', () => {
+  test('a filter limits the hits and the total', () => {
     const chain = emptyChain();
     say(chain, 'one', 'queue', { sessionId: 's1' });
     say(chain, 'two', 'queue', { sessionId: 's2' });
@@ -83,7 +83,7 @@ describe('what is found', () => {
     expect(query(chain, { text: 'queue', filter: { kind: 'tool_call' } }).total).toBe(0);
   });
 
-  test('a snippet shows the words where they stand', () => {
+  test('a snippet shows the places of the words', () => {
     const chain = emptyChain();
     say(chain, 'one', `${'before '.repeat(50)}the needle is here${' after'.repeat(50)}`);
     const [hit] = query(chain, { text: 'needle' }).hits;
@@ -105,19 +105,19 @@ test.skipIf(!existsSync(corpus))('a real history is searched whole (needs ../sha
   expect(hits.every((hit) => hit.matches.length > 0)).toBe(true);
 });
 
-test('words of ASCII are marked where the words of any script are', () => {
+test('ASCII words are marked at the same places as words of other scripts', () => {
   const letters = fc.string({ unit: fc.constantFrom('a', 'B', 'b', '_', '1', ' ', '-', '.', '"'), maxLength: 60 });
   fc.assert(
     fc.property(letters, letters, (text, question) => {
       const patterns = patternsOf(phrasesOf(question));
-      // A letter that is not ASCII, apart from all others, makes the same text one of any script.
+      // One separate letter that is not ASCII makes the text take the other path.
       expect(snippetOf(`${text} !`, patterns).matches).toEqual(snippetOf(`${text} é`, patterns).matches);
     }),
     { numRuns: 2_000 },
   );
 });
 
-test('a damaged object has no words, and those around it are found', () => {
+test('a damaged object has no words, and the objects around it are found', () => {
   const chain = emptyChain();
   const ids = ['first', 'second', 'third'].map((word) => say(chain, word, `the ${word} of them`));
   chain.db.run(
@@ -127,7 +127,7 @@ test('a damaged object has no words, and those around it are found', () => {
   expect([found(chain, 'first'), found(chain, 'secund'), found(chain, 'third')]).toEqual([['first.0'], [], ['third.0']]);
 });
 
-test('only what is of the project is found in a database of several', () => {
+test('in a database with several projects, only entries of this project are found', () => {
   const chain = emptyChain();
   say(chain, 'mine', 'a shared word');
   const other = chain.db.run("INSERT INTO project (projectId, name, createdAt) VALUES ('other', 'other', 1)").rowId;
@@ -136,7 +136,7 @@ test('only what is of the project is found in a database of several', () => {
   expect(found(chain, 'shared')).toEqual([]);
 });
 
-test('among very many entries the same are found and counted, and what tells little counts for little', () => {
+test('in a large index the same entries match, and common words do not count for the rank', () => {
   const chain = emptyChain();
   const words = ['queue', 'retry', 'parser', 'window'];
   for (let number = 0; number < 60; number++)
@@ -150,6 +150,6 @@ test('among very many entries the same are found and counted, and what tells lit
     expect([text, numbers(many), many.total, many.isExact]).toEqual([text, numbers(few), few.total, few.isExact]);
     expect(many.best.map(({ no }) => no)).toEqual(few.best.map(({ no }) => no));
   }
-  // A beginning of one letter is a word where it would stand for a tenth of all there is.
+  // A prefix of one letter would match a tenth of all entries, so it matches as a word.
   expect([asked('q', 1_000_000).total, asked('q', 0).total]).toEqual([30, 0]);
 });

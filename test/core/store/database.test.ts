@@ -1,18 +1,19 @@
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { formatVersion, openDatabase } from '../../../src/core/store/index.js';
-import { steps } from '../../../src/core/store/schema.js';
-import { ticketAnswers } from '../../../src/core/store/schema-tickets.js';
+import { formatVersion, openDatabase, rebuildDatabase } from '../../../src/core/store/index.js';
+import { ticketAnswers } from '../../../src/core/store/migrations/015-ticket-answers.js';
+import { migrations } from '../../../src/core/store/migrations/index.js';
+import { addSums, registerSums } from '../../../src/core/store/sums.js';
 import { scratch } from '../../support/project.js';
 
-/** A database as an older Stemma left it: the first steps, and a row to find again. */
+/** Creates a database of an older format, with one row. */
 function older(file: string, version: number): void {
   const raw = new Database(file);
   raw.pragma('journal_mode = WAL');
-  for (const step of steps.slice(0, version)) raw.exec(step);
+  for (const step of migrations.slice(0, version)) raw.exec(step);
   raw.pragma(`user_version = ${version}`);
   raw.prepare("INSERT INTO project (projectId, name, createdAt) VALUES ('p', 'kept', 1)").run();
   raw.close();
@@ -26,15 +27,15 @@ const nameIn = (file: string): unknown => {
 };
 
 describe('the database', () => {
-  test('[S3] runs in WAL, syncs each commit in full, and holds references', () => {
+  test('[S3] uses WAL, syncs each commit, and checks foreign keys', () => {
     const db = openDatabase(join(scratch(), 'a.db'));
     const pragma = (name: string): unknown => Object.values(db.one<object>(`PRAGMA ${name}`) ?? {})[0];
     expect([pragma('journal_mode'), pragma('synchronous'), pragma('foreign_keys')]).toEqual(['wal', 2, 1]);
-    expect(() => db.run('INSERT INTO line (project, origin) VALUES (1, 99)')).toThrow(/FOREIGN KEY/);
+    expect(() => db.run('INSERT INTO firstParentRun (project, origin) VALUES (1, 99)')).toThrow(/FOREIGN KEY/);
     db.close();
   });
 
-  test('[S8] every older format is migrated, after a backup that is whole', () => {
+  test('[S8] every older format is migrated after a complete backup', () => {
     for (let version = 1; version < formatVersion; version++) {
       const dir = scratch();
       const file = join(dir, 'a.db');
@@ -48,9 +49,44 @@ describe('the database', () => {
     }
   });
 
-  test('[S8] what was said of a start stays when answers get a table of their own', () => {
+  test.each([16, 19, 22])('[T67] a database of format %i whose header is lost keeps its format', (version) => {
+    const file = join(scratch(), 'stemma.db');
+    older(file, version);
+    const raw = new Database(file);
+    registerSums(raw);
+    addSums(raw, []);
+    raw.close();
+    writeFileSync(file, readFileSync(file).fill(0xa5, 0, 100));
+    expect(rebuildDatabase(file, []).lost).toEqual([]);
+    const rebuilt = new Database(file, { readonly: true });
+    // Steps that change no table cannot be told apart, and change nothing here.
+    expect(rebuilt.pragma('user_version', { simple: true })).toBeGreaterThanOrEqual(version);
+    expect(rebuilt.pragma('user_version', { simple: true })).toBeLessThan(formatVersion);
+    rebuilt.close();
+    expect(nameIn(file)).toBe('kept');
+    const db = openDatabase(file);
+    expect(db.one('SELECT name FROM project')).toEqual({ name: 'kept' });
+    db.close();
+  });
+
+  test('[S16] a changed setting of the search index is damage that a repair removes', () => {
+    const file = join(scratch(), 'stemma.db');
+    openDatabase(file).close();
+    const raw = new Database(file);
+    const [table] = raw.prepare("SELECT name FROM sqlite_schema WHERE sql LIKE 'CREATE VIRTUAL%'").pluck().all() as string[];
+    raw.unsafeMode();
+    raw.exec(`UPDATE ${table}_config SET v = 0 WHERE k = 'version'`);
+    raw.close();
+    const db = openDatabase(file);
+    expect(db.integrity().join()).toContain('invalid fts5 file format');
+    db.rebuild([]);
+    expect(db.integrity()).toEqual([]);
+    db.close();
+  });
+
+  test('[S8] answers to start events keep their content when they move to their own table', () => {
     const file = join(scratch(), 'a.db');
-    older(file, steps.indexOf(ticketAnswers));
+    older(file, migrations.indexOf(ticketAnswers));
     const raw = new Database(file);
     raw.exec(`INSERT INTO ticket (project, ticketId, title, body, type, status, reviewers, labels, createdAt, updatedAt) VALUES (1, 'tkt-1', '', '', '', '', '', '', 1, 1);
       INSERT INTO ticketEvent (project, ticket, at, task, answer, answeredBy, answeredAt) VALUES (1, 1, 2, 'work', 'taken', '@me', 3), (1, 1, 2, 'work', NULL, NULL, NULL)`);
@@ -61,7 +97,7 @@ describe('the database', () => {
     db.close();
   });
 
-  test('[S8] the backup holds what is only in the log yet', () => {
+  test('[S8] the backup contains commits that are only in the log', () => {
     const dir = scratch();
     const file = join(dir, 'a.db');
     older(file, 1);
@@ -74,7 +110,7 @@ describe('the database', () => {
     writer.close();
   });
 
-  test('[S8] a migration that fails leaves the old format and its data', () => {
+  test('[S8] a failed migration leaves the old format and its data', () => {
     const file = join(scratch(), 'a.db');
     older(file, 1);
     const raw = new Database(file);
@@ -87,7 +123,7 @@ describe('the database', () => {
     after.close();
   });
 
-  test('[S8] a newer format is refused with the version that it needs, and not touched', () => {
+  test('[S8] a newer format is refused with the needed version, and not changed', () => {
     const file = join(scratch(), 'a.db');
     older(file, 1);
     const raw = new Database(file);
@@ -99,13 +135,13 @@ describe('the database', () => {
     expect(existsSync(join(file, '..', 'copy'))).toBe(false);
   });
 
-  test('a file that is no database is CORRUPT by name', () => {
+  test('a file that is not a database is CORRUPT', () => {
     const file = join(scratch(), 'a.db');
     writeFileSync(file, 'x'.repeat(10_000));
     expect(() => openDatabase(file)).toThrow(expect.objectContaining({ code: 'CORRUPT' }));
   });
 
-  test('a transaction that fails leaves nothing, and says so to who listens', () => {
+  test('a failed transaction writes nothing and calls the rollback listeners', () => {
     const db = openDatabase(join(scratch(), 'a.db'));
     const heard: string[] = [];
     db.beforeCommit(() => heard.push('commit'));
@@ -136,7 +172,7 @@ describe('the database', () => {
     data: Buffer.from('abc'),
   };
 
-  test('[S15] the sum that an insert brings along is the one that the database makes, whatever stands in the row', () => {
+  test('[S15] an insert computes the same checksum as the database, for any values', () => {
     const db = openDatabase(join(scratch(), 'a.db'));
     const text = fc.string({ unit: 'binary' });
     const halves = fc.array(fc.constantFrom('a', '\ud800', '\udc00', '\0', '"', '\\', 'é', '😀')).map((parts) => parts.join(''));
@@ -162,14 +198,14 @@ describe('the database', () => {
       ),
     );
     const sums = (): unknown[] => db.all('SELECT rowSum FROM artifact ORDER BY no');
-    const brought = sums();
+    const inserted = sums();
     db.run('UPDATE artifact SET size = size');
-    expect(brought.length).toBeGreaterThan(0);
-    expect(sums()).toEqual(brought);
+    expect(inserted.length).toBeGreaterThan(0);
+    expect(sums()).toEqual(inserted);
     db.close();
   });
 
-  test('[S15] a row gets its number and a sum over it, whoever wrote or took back others meanwhile', () => {
+  test('[S15] checksums cover the row number, also with other writers and rollbacks', () => {
     const file = join(scratch(), 'a.db');
     const [a, b] = [openDatabase(file), openDatabase(file)];
     const put = (db: typeof a) => db.insert('artifact', objectRow).rowId;
@@ -177,9 +213,9 @@ describe('the database', () => {
     expect(() =>
       a.transaction(() => {
         put(a);
-        throw new Error('taken back');
+        throw new Error('rolled back');
       }),
-    ).toThrow('taken back');
+    ).toThrow('rolled back');
     expect([put(a), put(b)]).toEqual([6, 7]);
     b.run('DELETE FROM artifact WHERE no > 4');
     expect([put(a), put(b)]).toEqual([5, 6]);
@@ -191,7 +227,7 @@ describe('the database', () => {
     b.close();
   });
 
-  test('[S10] a writer waits for another, a reader sees what was before', () => {
+  test('[S10] a reader sees the state before an open transaction of another connection', () => {
     const file = join(scratch(), 'a.db');
     const [a, b] = [openDatabase(file), openDatabase(file)];
     a.transaction(() => {
@@ -204,7 +240,7 @@ describe('the database', () => {
     b.close();
   });
 
-  test('a read-only database is read, and refuses to be written by name', () => {
+  test('a read-only database is read and refuses writes', () => {
     const file = join(scratch(), 'a.db');
     openDatabase(file).close();
     const db = openDatabase(file, { readonly: true });
@@ -212,6 +248,12 @@ describe('the database', () => {
     expect(() => db.run("INSERT INTO project (projectId, name, createdAt) VALUES ('a', 'a', 1)")).toThrow(
       expect.objectContaining({ code: 'UNAVAILABLE', data: { reason: 'read-only' } }),
     );
+    db.close();
+  });
+
+  test('[S18] a wrong statement is a bug and not damage', () => {
+    const db = openDatabase(join(scratch(), 'a.db'));
+    expect(() => db.all('SELECT nothing FROM project')).toThrow(expect.objectContaining({ code: 'SQLITE_ERROR' }));
     db.close();
   });
 });

@@ -2,40 +2,41 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
+import { namedFile } from '../../../src/core/files/index.js';
 import { withForeign } from '../../../src/core/store/index.js';
 import { scratch } from '../../support/project.js';
 
-/** A database that its program has open, with what was written last in its log alone. */
+/** A database that its program has open, with rows that are only in its log. */
 function open(folder: string): { readonly path: string; readonly db: Database.Database } {
   const path = join(folder, 'other.db');
   const db = new Database(path);
   db.pragma('journal_mode = WAL');
-  db.exec(`CREATE TABLE said (id TEXT, room TEXT, text TEXT, length INTEGER GENERATED ALWAYS AS (length(text)));
+  db.exec(`CREATE TABLE message (id TEXT, room TEXT, text TEXT, length INTEGER GENERATED ALWAYS AS (length(text)));
     CREATE VIEW evil AS SELECT randomblob(1000000000) AS id;
-    INSERT INTO said (id, room, text) VALUES ('1', 'a', 'one'), ('2', 'b', 'two'), ('3', 'a', 'three')`);
+    INSERT INTO message (id, room, text) VALUES ('1', 'a', 'one'), ('2', 'b', 'two'), ('3', 'a', 'three')`);
   return { path, db };
 }
 
 describe.each([
   ['copied', {}],
-  ['where it lies', { mostCopied: 0 }],
+  ['in place', { mostCopied: 0 }],
 ] as const)('another program’s database, read %s', (_, how) => {
-  test('[F33] its tables and rows are read, its log included, and nothing of it changes', () => {
+  test('[F33] tables and rows are read, log included, and no file changes', () => {
     const folder = scratch();
     const { path, db } = open(folder);
     const before = { names: readdirSync(folder).sort(), bytes: readFileSync(path), log: readFileSync(`${path}-wal`) };
     const found = withForeign(
-      path,
+      namedFile(path),
       ({ rows }) => ({
         tables: [...rows.tables],
-        all: [...rows.each('said', ['id'])].length,
-        some: [...rows.each('said', ['id', 'text'], { room: 'a' })],
-        one: [...rows.each('said', ['text'], { room: 'a', id: '3' })],
+        all: [...rows.each('message', ['id'])].length,
+        some: [...rows.each('message', ['id', 'text'], { room: 'a' })],
+        one: [...rows.each('message', ['text'], { room: 'a', id: '3' })],
       }),
       how,
     );
-    // Views and computed columns would be run: they are not there.
-    expect(found.tables).toEqual([['said', ['id', 'room', 'text']]]);
+    // Reading a view or a computed column would run code: they are left out.
+    expect(found.tables).toEqual([['message', ['id', 'room', 'text']]]);
     expect(found.all).toBe(3);
     expect(found.some).toEqual([
       { id: '1', text: 'one' },
@@ -43,27 +44,27 @@ describe.each([
     ]);
     expect(found.one).toEqual([{ text: 'three' }]);
     expect({ names: readdirSync(folder).sort(), bytes: readFileSync(path), log: readFileSync(`${path}-wal`) }).toEqual(before);
-    db.exec("INSERT INTO said (id) VALUES ('4')");
+    db.exec("INSERT INTO message (id) VALUES ('4')");
     db.close();
   });
 
-  test('[F33] its program writes on while it is read, and the reader sees one state', () => {
+  test('[F33] its program can write during a read, and the reader sees one state', () => {
     const { path, db } = open(scratch());
     withForeign(
-      path,
+      namedFile(path),
       ({ rows }) => {
-        const first = [...rows.each('said', ['id'])].length;
-        db.exec("INSERT INTO said (id, room) VALUES ('4', 'a')");
-        expect([...rows.each('said', ['id'])]).toHaveLength(first);
+        const first = [...rows.each('message', ['id'])].length;
+        db.exec("INSERT INTO message (id, room) VALUES ('4', 'a')");
+        expect([...rows.each('message', ['id'])]).toHaveLength(first);
       },
       how,
     );
     db.close();
   });
 
-  test('a column that is not there is a mistake of ours, and no row of it is read', () => {
+  test('an unknown column throws an error before any row is read', () => {
     const { path, db } = open(scratch());
-    withForeign(path, ({ rows }) => expect(() => [...rows.each('said', ['length'])]).toThrow(/has no column length/), how);
+    withForeign(namedFile(path), ({ rows }) => expect(() => [...rows.each('message', ['length'])]).toThrow(/has no column length/), how);
     db.close();
   });
 });

@@ -38,7 +38,7 @@ const understood = (chain: Chain, who: string, parent: Commit | null, asked: str
   });
 };
 
-/** A ticket in review with two findings, both written with what the reviewer understood at one moment. */
+/** A ticket in review with two findings, both with the reviewer's context of the same moment. */
 function reviewed(chain: Chain) {
   const work = understood(chain, '@author', null, 'make retries work', 'I changed retry.js');
   const { ticketId } = createTicket(chain, { title: 'Retries', type: 'task', by: '@pm' });
@@ -60,8 +60,8 @@ const saying = (words: string) => scripted('anthropic', [{ kind: 'text', delta: 
 
 const texts = (chain: Chain, id: ContextId | null) => entries(chain, { id: id as ContextId }).entries.map((entry) => entry.text);
 
-describe('a thread that is answered', () => {
-  test('[K6] the reviewer answers from the finding, on its branch, and never sees the other thread', async () => {
+describe('answering a thread', () => {
+  test('[K6] the reviewer answers from the finding and never sees the other thread', async () => {
     const chain = emptyChain();
     const { review, one, two } = reviewed(chain);
     for (const { ticketId } of [one, two]) discuss(chain, { ticketId, text: `About ${ticketId}?`, principal: '@author' });
@@ -89,7 +89,7 @@ describe('a thread that is answered', () => {
     expect(history(chain, first.commit as ContextId).map(({ id }) => id)).toContain(review.id);
   });
 
-  test('[K6] the recording answers what was asked in the review, says where; where nobody asked it says so and the question stays', async () => {
+  test('[K6] the recording answers a recorded question, and reports a question without an answer', async () => {
     const chain = emptyChain();
     const { review, one, two } = reviewed(chain);
     const told = understood(chain, '@rev', review, 'How would it show?', 'A limit of one asks twice.');
@@ -102,7 +102,7 @@ describe('a thread that is answered', () => {
     expect(thread(chain, two.ticketId).tip).toBe(asked.commit.id);
   });
 
-  test('[K6] what the reviewer says themselves is the answer; an answer is not answered, and silence neither', async () => {
+  test('[K6] a message of the reviewer is the answer; an answer or an empty thread is refused', async () => {
     const chain = emptyChain();
     const { one, two } = reviewed(chain);
     discuss(chain, { ticketId: one.ticketId, text: 'What do you mean?', principal: '@author' });
@@ -113,8 +113,8 @@ describe('a thread that is answered', () => {
   });
 });
 
-describe('from which understanding', () => {
-  test('[K8] a finding is discussed from what its maker understood, whoever wrote of it since', () => {
+describe('the context to start from', () => {
+  test('[K8] a finding is discussed from its author’s context, despite later writes', () => {
     const chain = emptyChain();
     const { review, work, one } = reviewed(chain);
     const asked = discuss(chain, { ticketId: one.ticketId, text: 'Why?', principal: '@author' });
@@ -131,7 +131,7 @@ describe('from which understanding', () => {
     });
   });
 
-  test('[K8] a reviewer starts fresh, then from their earlier review; the author from their own work and not from the review', () => {
+  test('[K8] a reviewer starts from their earlier review, the author from their own work', () => {
     const clock = heldClock();
     const chain = emptyChain(clock);
     const work = understood(chain, '@author', null, 'make retries work', 'done');
@@ -150,7 +150,7 @@ describe('from which understanding', () => {
     expect(startFrom(chain, { ticketId, who: '@rev' })).toMatchObject({ reason: 'earlier_review', contextId: review.id, template: 'reviewer' });
   });
 
-  test('[K5] [K8] a review that waits is gone on with from what its reviewer wrote meanwhile; one that is over keeps where it was asked to start', () => {
+  test('[K5] [K8] a waiting review starts from later writes; a finished one keeps its context', () => {
     const chain = emptyChain();
     const { ticketId } = createTicket(chain, { title: 'Retries', type: 'task' });
     moveTicket(chain, { ticketId, to: 'review', reviewers: ['@rev'] });
@@ -178,12 +178,12 @@ describe('from which understanding', () => {
   });
 });
 
-/** Who is waited for, to do what. */
+/** Waiting starts: who and which task. */
 const open = (chain: Chain) => events(chain, { state: 'waiting' }).map(({ who, task }) => `${who} ${task}`);
 const commitCount = (chain: Chain) => chain.db.one<{ n: number }>('SELECT COUNT(*) AS n FROM context')?.n;
 
-describe('starts that are asked for', () => {
-  test('[K5] they wait, are done by what the ticket shows, and are overtaken by what goes on without them', async () => {
+describe('requested starts', () => {
+  test('[K5] a start waits, is done by the ticket’s state, or becomes obsolete', async () => {
     const chain = emptyChain();
     const { ticketId, one, two } = reviewed(chain);
     expect(open(chain)).toEqual(['@rev review']);
@@ -210,7 +210,7 @@ describe('starts that are asked for', () => {
     expect(open(chain)).toEqual([]);
   });
 
-  test('[K5] a question that nobody answered waits no more once its ticket is closed, and again when it is reopened', () => {
+  test('[K5] an open question stops waiting when its ticket closes, and waits again after a reopen', () => {
     const chain = emptyChain();
     const { one } = reviewed(chain);
     discuss(chain, { ticketId: one.ticketId, text: 'Why?', principal: '@author' });
@@ -222,7 +222,7 @@ describe('starts that are asked for', () => {
     expect(answers()).toMatchObject([{ state: 'waiting' }]);
   });
 
-  test('[K5] whoever takes a start first has it; what waits no more cannot be taken', () => {
+  test('[K5] the first to take a start holds it; a finished start cannot be taken', () => {
     const chain = emptyChain();
     reviewed(chain);
     const [waiting] = events(chain, { state: 'waiting' });
@@ -236,7 +236,7 @@ describe('starts that are asked for', () => {
     expect(refusal(() => take(99_999, '@runner')).code).toBe('NOT_FOUND');
   });
 
-  test('[K5] closing the last that a ticket waits for asks whoever has it, or anybody, to begin', () => {
+  test('[K5] closing the last dependency asks the assignee, or anybody, to start', () => {
     const chain = emptyChain();
     const [a, b] = ['a', 'b'].map((title) => createTicket(chain, { title, type: 'task' })) as [Ticket, Ticket];
     const after = createTicket(chain, { title: 'after', type: 'task', dependsOn: [a.ticketId, b.ticketId] });
@@ -248,7 +248,7 @@ describe('starts that are asked for', () => {
     expect(events(chain).map(({ state }) => state)).toEqual(['done', 'waiting']);
   });
 
-  test('[K2] a reviewer who is named later is asked too, and the others keep their verdicts', () => {
+  test('[K2] a reviewer added later is asked too, and the others keep their verdicts', () => {
     const chain = emptyChain();
     const { ticketId } = reviewed(chain);
     giveVerdict(chain, { ticketId, reviewer: '@rev', verdict: 'approved' });
@@ -263,8 +263,8 @@ describe('starts that are asked for', () => {
   });
 });
 
-describe('a review in rounds', () => {
-  test('[K5] [K6] [K8] two reviewers go on from their own earlier rounds, their findings are discussed apart, and nothing runs while anybody waits', async () => {
+describe('a review with several rounds', () => {
+  test('[K5] [K6] [K8] two reviewers resume their own rounds and discuss their findings separately', async () => {
     const clock = heldClock();
     const chain = emptyChain(clock);
     const later = (): number => (clock.at += 60_000);
@@ -314,7 +314,7 @@ describe('a review in rounds', () => {
       authors = understood(chain, '@author', authors, `address ${round}`, 'done');
       if (round < 3) updateTicket(chain, { ticketId, body: `after round ${round}`, by: '@author' });
     }
-    // What both approved of last is closed from where it stands.
+    // Both approved, so the ticket can close.
     expect(moveTicket(chain, { ticketId, to: 'closed', by: '@author' }).status).toBe('closed');
     expect(open(chain)).toEqual([]);
     expect(overview(chain, { parent: ticketId }).counts).toMatchObject({ closed: 6, open: 0 });
@@ -322,8 +322,8 @@ describe('a review in rounds', () => {
   });
 });
 
-describe('whatever is done to tickets', () => {
-  /** What may be done to one of two tickets, or to what was found in them. */
+describe('random writes', () => {
+  /** A random write of one of two tickets or their findings. */
   const step = record({
     what: constantFrom('move', 'move', 'move', 'verdict', 'verdict', 'retype', 'put elsewhere', 'find', 'discuss'),
     on: nat(3),
@@ -335,13 +335,13 @@ describe('whatever is done to tickets', () => {
     hasReason: nat(9).map((n) => n === 0),
   });
 
-  test('[K3] [K4] no sequence of writes closes a ticket with open findings or without the approval of who reviewed it last, and its versions tell its whole story', () => {
+  test('[K3] [K4] no sequence of writes closes a ticket too early, and versions are complete', () => {
     assert(
       property(array(step, { minLength: 20, maxLength: 50 }), (steps) => {
         const chain = emptyChain();
         const all = ['a', 'b'].map((title) => createTicket(chain, { title, type: 'task' }).ticketId);
         const writes = new Map(all.map((id) => [id, 1]));
-        /** Closed last with a reason, which says why it may be. */
+        /** Closed with a reason, which allows it. */
         const excused = new Set<string>();
         const find = (parent: string): void => {
           const { ticketId } = createTicket(chain, { title: 'f', type: 'review_finding', parent });
@@ -391,7 +391,7 @@ describe('whatever is done to tickets', () => {
     );
   });
 
-  /** What is closed without a reason has its findings closed, each with a resolution, and the approval of who reviewed it last. */
+  /** A ticket closed without a reason has closed findings with resolutions, and the approval of its last reviewers. */
   function expectSound(chain: Chain, id: string): void {
     const { status, type, children, reviewers, resolution } = ticketOf(chain, id);
     if (status !== 'closed') return;
@@ -401,7 +401,7 @@ describe('whatever is done to tickets', () => {
     if (type === 'review_finding') expect(resolution).not.toBeNull();
   }
 
-  /** What the versions make of a ticket: each goes on exactly from the one before. */
+  /** Rebuilds a ticket from its versions; each must continue the one before. */
   function storyOf(ticket: Ticket): Record<string, unknown> {
     const state: Record<string, unknown> = { status: 'open', parent: null, reviewers: [], type: '' };
     for (const { changes } of ticket.versions)
@@ -413,8 +413,8 @@ describe('whatever is done to tickets', () => {
   }
 });
 
-describe('a list of many', () => {
-  test('filters, counts and pages are of what fits; facets are of all; those below a ticket come as they were made', () => {
+describe('a long list', () => {
+  test('filters apply to counts and pages but not to facets; children are in order of creation', () => {
     const chain = emptyChain();
     const { ticketId } = reviewed(chain);
     for (let n = 0; n < 30; n++) createTicket(chain, { title: `Task ${n}`, type: 'task', labels: [n % 2 ? 'odd' : 'even'], assignee: '@pm' });

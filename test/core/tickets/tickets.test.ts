@@ -35,7 +35,7 @@ const understood = (chain: Chain, uuid: string, more: Partial<Parameters<typeof 
   });
 
 describe('moves', () => {
-  test('[K1] the table of moves is all there is', () => {
+  test('[K1] only the moves of the table are allowed', () => {
     const allowed: Record<string, string[]> = {
       open: ['in_progress', 'review', 'blocked', 'deferred', 'closed'],
       in_progress: ['open', 'review', 'blocked', 'closed'],
@@ -58,7 +58,7 @@ describe('moves', () => {
       }
   });
 
-  test('[K1] whoever claims first has it', () => {
+  test('[K1] the first to claim a ticket holds it', () => {
     const chain = emptyChain();
     const made = task(chain);
     expect(refusal(() => moveTicket(chain, { ticketId: made.ticketId, to: 'in_progress' }))).toMatchObject({
@@ -73,7 +73,7 @@ describe('moves', () => {
     expect(ticketOf(chain, made.ticketId).assignee).toBe('@first');
   });
 
-  test('[K1] the assignee stays through a review and is cleared by going back to open', () => {
+  test('[K1] the assignee stays during a review and is cleared by the move to open', () => {
     const chain = emptyChain();
     const { ticketId } = task(chain);
     moveTicket(chain, { ticketId, to: 'in_progress', assignee: '@me' });
@@ -82,7 +82,7 @@ describe('moves', () => {
     expect(moveTicket(chain, { ticketId, to: 'open' }).assignee).toBeNull();
   });
 
-  test('[K1] a finding has a parent, and no ticket stands under itself', () => {
+  test('[K1] a finding has a parent, and no ticket is its own ancestor', () => {
     const chain = emptyChain();
     expect(refusal(() => createTicket(chain, { title: 'x', type: 'review_finding' }))).toMatchObject({
       code: 'BAD_REQUEST',
@@ -96,7 +96,7 @@ describe('moves', () => {
 });
 
 describe('reviews', () => {
-  test('[K2] only a listed reviewer gives a verdict, only in review, never pending; and it moves nothing', () => {
+  test('[K2] only a listed reviewer gives a verdict, only in review; it does not move the ticket', () => {
     const chain = emptyChain();
     const made = inReview(chain);
     const verdict = (reviewer: string, what: 'approved' | 'pending') => giveVerdict(chain, { ticketId: made.ticketId, reviewer, verdict: what });
@@ -108,7 +108,7 @@ describe('reviews', () => {
     expect(refusal(() => verdict('@rev', 'approved')).code).toBe('CONFLICT');
   });
 
-  test('[K3] what is not approved or has open findings is not closed, but for a recorded reason', () => {
+  test('[K3] closing needs approval and closed findings, or a recorded reason', () => {
     const chain = emptyChain();
     const made = inReview(chain);
     const close = (reason?: string) => moveTicket(chain, { ticketId: made.ticketId, to: 'closed', ...(reason !== undefined && { reason }) });
@@ -123,7 +123,7 @@ describe('reviews', () => {
     expect(moveTicket(chain, { ticketId: other.ticketId, to: 'closed', reason: 'we ship without' }).versions.at(-1)?.reason).toBe('we ship without');
   });
 
-  test('[K3] leaving the review is no way around those who did not approve', () => {
+  test('[K3] leaving the review does not avoid a missing approval', () => {
     const chain = emptyChain();
     for (const way of [['open'], ['blocked'], ['in_progress'], ['in_progress', 'open'], ['open', 'deferred']] as const) {
       const { ticketId } = inReview(chain);
@@ -136,7 +136,7 @@ describe('reviews', () => {
     }
   });
 
-  test('[K3] nothing becomes an open finding of what is closed, nor a closed finding without a resolution', () => {
+  test('[K3] a closed ticket gets no open finding, and a closed finding needs a resolution', () => {
     const chain = emptyChain();
     const above = task(chain);
     const below = task(chain, { parent: above.ticketId });
@@ -152,7 +152,7 @@ describe('reviews', () => {
 });
 
 describe('contexts', () => {
-  test('[K4] a write carries the context that is given, whatever it is, or the one that is found', () => {
+  test('[K4] a write has the given context, whatever it is, or the found one', () => {
     const clock = heldClock();
     const chain = emptyChain(clock);
     const first = understood(chain, 'u1', { principal: '@rev' });
@@ -171,7 +171,7 @@ describe('contexts', () => {
     expect(given.versions[1]?.changes).toMatchObject({ body: { from: '', to: 'more' } });
   });
 
-  test('[K6] two findings with one context have two branches, and each answer knows what the reviewer knew', () => {
+  test('[K6] two findings with one context have two branches with the reviewer’s knowledge', () => {
     const chain = emptyChain();
     const review = understood(chain, 'rev');
     const made = inReview(chain);
@@ -190,7 +190,7 @@ describe('contexts', () => {
     expect(second.threadId).not.toBe(first.threadId);
   });
 
-  test('[K6] a ticket without a context that is known here begins a conversation', () => {
+  test('[K6] a ticket without a known context starts a conversation', () => {
     const chain = emptyChain();
     const made = task(chain, { contextId: 'something from elsewhere' });
     const { commit } = discuss(chain, { ticketId: made.ticketId, text: 'hello' });
@@ -198,8 +198,8 @@ describe('contexts', () => {
   });
 });
 
-describe('who waits for what', () => {
-  test('[K5] ready is open with nothing open that it depends on', () => {
+describe('dependencies and starts', () => {
+  test('[K5] ready means open, with no open dependencies', () => {
     const chain = emptyChain();
     const before = task(chain);
     const after = task(chain, { dependsOn: [before.ticketId] });
@@ -209,7 +209,7 @@ describe('who waits for what', () => {
     expect(refusal(() => updateTicket(chain, { ticketId: before.ticketId, dependsOn: [after.ticketId] })).code).toBe('BAD_REQUEST');
   });
 
-  test('[K5] moves ask the reviewers, the author and the finder to start, from what each understood', () => {
+  test('[K5] moves ask reviewers, author and finder to start, each from their own context', () => {
     const clock = heldClock();
     const chain = emptyChain(clock);
     const made = task(chain);
@@ -231,8 +231,8 @@ describe('who waits for what', () => {
   });
 });
 
-describe('from elsewhere', () => {
-  test('[K7] issues, reviews and their comments become tickets and findings, once, with the commit that was current', () => {
+describe('imported tickets', () => {
+  test('[K7] issues, reviews and comments become tickets once, with the current commit', () => {
     const chain = emptyChain();
     const then = understood(chain, 'u1', { createdAt: '2026-01-05T00:00:00.000Z' as Timestamp });
     understood(chain, 'u2', { createdAt: '2026-02-05T00:00:00.000Z' as Timestamp });
@@ -274,7 +274,7 @@ describe('from elsewhere', () => {
     expect(importTickets(chain, { text })).toEqual({ created: [], known: 3 });
   });
 
-  test('[K7] a task list keeps its nesting and what is done', () => {
+  test('[K7] a task list keeps its nesting and its done items', () => {
     const chain = emptyChain();
     const { created } = importTickets(chain, { text: '# Plan\n- [ ] one\n  - [x] one and a half\n- [ ] two\n' });
     const [one, half, two] = created.map((id) => ticketOf(chain, id)) as [Ticket, Ticket, Ticket];
@@ -283,7 +283,7 @@ describe('from elsewhere', () => {
     expect(refusal(() => importTickets(chain, { text: 'nothing to do' })).code).toBe('BAD_REQUEST');
   });
 
-  test('[K7] a pull request in the words of gh is in review with what its reviewers said; answers belong to what they answer', () => {
+  test('[K7] a pull request from gh is in review with its verdicts and replies', () => {
     const chain = emptyChain();
     const own = understood(chain, 'u1', { principal: 'bo', createdAt: '2026-01-05T00:00:00.000Z' as Timestamp });
     const newest = understood(chain, 'u2', { createdAt: '2026-01-06T00:00:00.000Z' as Timestamp });
@@ -350,7 +350,7 @@ describe('from elsewhere', () => {
     expect(events(chain, { state: 'waiting' }).map(({ who, task }) => [who, task])).toEqual([['cy', 'review']]);
   });
 
-  test('[K7] what is merged is closed with its findings, also those that come later, and asks nobody to start', () => {
+  test('[K7] a merged pull request is closed with its findings and asks nobody to start', () => {
     const chain = emptyChain();
     const url = 'https://forge.example/o/r/pull/8';
     const pull = {
@@ -375,13 +375,13 @@ describe('from elsewhere', () => {
     const [ticket, ...findings] = listTickets(chain, {});
     expect(ticket).toMatchObject({ status: 'closed', children: findings.map((each) => each.ticketId) });
     expect(findings.map(({ title, status, resolution }) => [title, status, resolution])).toEqual([
-      ['a: Remark 1', 'closed', 'Closed where it came from'],
-      ['a: Remark 2', 'closed', 'Closed where it came from'],
+      ['a: Remark 1', 'closed', 'Closed in the other system'],
+      ['a: Remark 2', 'closed', 'Closed in the other system'],
     ]);
     expect(events(chain)).toEqual([]);
   });
 
-  test('[K7] a task list is written at a time, and a line above changes nothing of what is known', () => {
+  test('[K7] a task list has one time, and new lines above do not duplicate its items', () => {
     const chain = emptyChain();
     const then = understood(chain, 'u1', { createdAt: '2026-01-05T00:00:00.000Z' as Timestamp });
     understood(chain, 'u2', { createdAt: '2026-02-05T00:00:00.000Z' as Timestamp });

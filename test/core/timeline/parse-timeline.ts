@@ -1,6 +1,6 @@
 /**
- * Reads a rendered space history back: what an attentive reader of the text takes from it, and nothing else. Written
- * from the templates and not from the renderer, so that it can find the renderer wrong.
+ * A message as a reader of a rendered history understands it. The parser follows the templates, not the renderer, so that it can find
+ * errors of the renderer.
  */
 export interface ReadMessage {
   readonly tag: string;

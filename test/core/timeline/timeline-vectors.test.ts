@@ -8,7 +8,7 @@ import { renderBlock, renderTimeline } from '../../../src/core/timeline/render/t
 import { remaining } from '../../../src/core/timeline/render/times.js';
 import { textAt } from '../../support/source.js';
 
-/** The published cases of the timeline: all of them hold. */
+/** The published cases of the timeline. All of them hold. */
 interface Vector {
   readonly id: string;
   readonly block: string;
@@ -27,7 +27,7 @@ const now = '2026-02-18T15:07:00Z';
 const husam = { name: 'Husam', type: 'human', id: 'ent-husam-01' };
 const at = { spaceId: 'space-xyz' };
 
-/** The inputs of a whole timeline for one kind of trigger, with something in every block. */
+/** The input of a complete timeline for one kind of trigger, with content in every block. */
 function timelineFor(type: 'space_message' | 'plan' | 'service'): TimelineInput {
   const space = { id: at.spaceId, name: 'Project Alpha' };
   const triggers = {
@@ -48,7 +48,7 @@ function timelineFor(type: 'space_message' | 'plan' | 'service'): TimelineInput 
   });
 }
 
-/** What each of these asks is a rule and no text. */
+/** Cases that test a rule instead of a text. */
 const rules: Readonly<Record<string, (input: Vector['input'], expected: Vector['expected'], vector: Vector) => void>> = {
   systemPrompt: (input, expected) => {
     const headings = renderTimeline(timelineFor(input.trigger)).system.matchAll(/^([A-Z][A-Z ]+)(?= \(|:)/gm);

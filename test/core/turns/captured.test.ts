@@ -8,7 +8,7 @@ import { answer, prompt } from '../../support/claude-lines.js';
 import { emptyChain } from '../../support/project.js';
 import { drained, scripted } from '../../support/scripted-model.js';
 
-/** A turn, and the call that was seen on the wire for it. */
+/** A turn, and its call as recorded on the wire. */
 function seen(provider: CapturedCall['provider'], path: string, body: JsonObject, reply: Json): { chain: Chain; turn: Commit } {
   const chain = emptyChain();
   const text = prompt('u1', 'fix it') + answer('a1', 'It is done now.', { parent: 'u1' });
@@ -23,8 +23,8 @@ const said = { choices: [{ message: { role: 'assistant', content: 'It is done no
 const parameters = { type: 'object', properties: { path: { type: 'string' } } };
 const again = { kind: 'text', delta: 'Done again.' } as const;
 
-describe('[R1] a turn whose call was seen on the wire is run again', () => {
-  test('chat completions: this very body is sent, and the run is proved', async () => {
+describe('[R1] rerun of a turn whose call was recorded on the wire', () => {
+  test('chat completions: the recorded body is sent, and the run is verified', async () => {
     const body = {
       model: 'gpt-test',
       temperature: 0.5,
@@ -104,7 +104,7 @@ describe('[R1] a turn whose call was seen on the wire is run again', () => {
     ],
   ] as const;
 
-  test.each(calls)('%s: what was sent, in the words of the wire that asks again', async (_name, provider, path, body, reply) => {
+  test.each(calls)('%s: the recorded request, converted to the wire format of the rerun', async (_name, provider, path, body, reply) => {
     const { chain, turn } = seen(provider, path, body as unknown as JsonObject, reply as unknown as Json);
     expect(turnRequest(chain, turn, 'anthropic')).toMatchObject({ system: ['You help.'], tools: [{ name: 'read', input_schema: parameters }] });
     const { result } = await drained(rerunTurn(chain, { turnId: turn.id, provider: 'openai' }, [scripted('openai', [again])]));
@@ -159,36 +159,33 @@ describe('[R1] a turn whose call was seen on the wire is run again', () => {
     },
   );
 
-  test.each(calls)(
-    '%s: with another system prompt, another tool, other settings and other words, all else is as it was',
-    async (_name, provider, path, body, reply) => {
-      const { chain, turn } = seen(provider, path, body as unknown as JsonObject, reply as unknown as Json);
-      const wire = wires[provider];
-      const model = scripted(wire, [again], [again]);
-      const { tools, settings } = turnRequest(chain, turn, wire);
-      const other = { name: 'list', description: 'lists', input_schema: { type: 'object' } };
-      const request = { system: ['Be brief.'], tools: [...(tools as Record<string, unknown>[]), other], settings: { ...settings, extra: 1 } };
-      await drained(rerunTurn(chain, { turnId: turn.id, provider: wire, request }, [model]));
-      const edits = [{ op: 'replace' as const, key: 'u1.0' as never, entry: { role: 'user' as const, kind: 'text' as const, text: 'look only' } }];
-      await drained(rerunTurn(chain, { turnId: turn.id, provider: wire, edits }, [model]));
-      const asString = (value: unknown): string => JSON.stringify(value);
-      const [changed, edited] = model.asked.map((each) => asString(each.body));
-      const own = { gemini: '"parametersJsonSchema"', responses: '"strict":false' }[wire];
-      for (const [text, isThere] of [
-        ['Be brief.', true],
-        ['You help.', false],
-        ['fix it', true],
-        ['"extra":1', true],
-        ['"lists"', true],
-        [own, true],
-      ] as const)
-        expect(changed?.includes(text), text).toBe(isThere);
-      expect(edited).toBe(
-        asString(Object.fromEntries(Object.keys(model.asked[1]?.body ?? {}).map((key) => [key, (body as JsonObject)[key]]))).replace(
-          'fix it',
-          'look only',
-        ),
-      );
-    },
-  );
+  test.each(calls)('%s: changed parts are sent, and all other parts stay as recorded', async (_name, provider, path, body, reply) => {
+    const { chain, turn } = seen(provider, path, body as unknown as JsonObject, reply as unknown as Json);
+    const wire = wires[provider];
+    const model = scripted(wire, [again], [again]);
+    const { tools, settings } = turnRequest(chain, turn, wire);
+    const other = { name: 'list', description: 'lists', input_schema: { type: 'object' } };
+    const request = { system: ['Be brief.'], tools: [...(tools as Record<string, unknown>[]), other], settings: { ...settings, extra: 1 } };
+    await drained(rerunTurn(chain, { turnId: turn.id, provider: wire, request }, [model]));
+    const edits = [{ op: 'replace' as const, key: 'u1.0' as never, entry: { role: 'user' as const, kind: 'text' as const, text: 'look only' } }];
+    await drained(rerunTurn(chain, { turnId: turn.id, provider: wire, edits }, [model]));
+    const asString = (value: unknown): string => JSON.stringify(value);
+    const [changed, edited] = model.asked.map((each) => asString(each.body));
+    const own = { gemini: '"parametersJsonSchema"', responses: '"strict":false' }[wire];
+    for (const [text, isThere] of [
+      ['Be brief.', true],
+      ['You help.', false],
+      ['fix it', true],
+      ['"extra":1', true],
+      ['"lists"', true],
+      [own, true],
+    ] as const)
+      expect(changed?.includes(text), text).toBe(isThere);
+    expect(edited).toBe(
+      asString(Object.fromEntries(Object.keys(model.asked[1]?.body ?? {}).map((key) => [key, (body as JsonObject)[key]]))).replace(
+        'fix it',
+        'look only',
+      ),
+    );
+  });
 });

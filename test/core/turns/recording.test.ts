@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { ContextId } from '../../../src/core/base/index.js';
 import { type Chain, checkpoint, commitOf, compact, lineage, outlineRows, snapshot, tips } from '../../../src/core/chain/index.js';
 import type { Commit } from '../../../src/core/contract/index.js';
-import { importPaths } from '../../../src/core/intake/index.js';
+import { importPaths } from '../../../src/core/import/index.js';
 import { fileAt, listTurns, replaySteps, stateAt, stepEntries } from '../../../src/core/turns/index.js';
 import { answer, call, prompt, result } from '../../support/claude-lines.js';
 import { root } from '../../support/machine.js';
@@ -25,7 +25,7 @@ const wrote = (n: number, path: string, content: string, parent: string): string
   answer(`a${n}`, `done ${n}`, { parent: `r${n}` });
 
 describe('a recording', () => {
-  test('the window after each turn of the sample weighs what the context of that commit weighs', () => {
+  test('the window after each turn has the token count of that commit’s context', () => {
     const chain = sample();
     for (const tip of tips(chain, {})) {
       const { steps } = replaySteps(chain, tip.id);
@@ -41,7 +41,7 @@ describe('a recording', () => {
     }
   });
 
-  test('a compaction says at its step what it took out of the window', () => {
+  test('a compaction reports what it removed from the window', () => {
     const chain = sample();
     const compacted = tips(chain, {})
       .map((tip) => replaySteps(chain, tip.id).steps)
@@ -52,7 +52,7 @@ describe('a recording', () => {
     expect(compacted?.[at]?.window).toBe(compacted?.[at]?.tokens);
   });
 
-  test('a chain that grows says the same as one that was there whole, and its older tips still say their own', () => {
+  test('a growing chain gives the same recording as the complete one', () => {
     const build = (look: (chain: Chain, id: ContextId) => void) => {
       const chain = emptyChain();
       let tip = grown(chain, null, prompt('u0', 'hello') + answer('a0', 'hi', { parent: 'u0' }));
@@ -78,7 +78,7 @@ describe('a recording', () => {
     expect(fileAt(live.chain, { id: live.tip.id, path: '/f1', step: 12 }).content).toBe('version 1');
   });
 
-  test('steps have their content in any range, compactions included', () => {
+  test('any range of steps has its content, across compactions', () => {
     const chain = sample();
     for (const tip of tips(chain, {})) {
       const { steps } = replaySteps(chain, tip.id);
@@ -93,7 +93,7 @@ describe('a recording', () => {
     }
   });
 
-  test('a step that the chain does not have is refused', () => {
+  test('a step beyond the end is refused', () => {
     const chain = emptyChain();
     const tip = grown(chain, null, prompt('u0', 'hello'));
     expect(stateAt(chain, { id: tip.id, step: 0 })).toMatchObject({ step: 0, steps: 1, entry: null, window: { entries: 0, tokens: 0 }, files: [] });

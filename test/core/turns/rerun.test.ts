@@ -33,8 +33,8 @@ const text = (delta: string): ReplyPiece => ({ kind: 'text', delta });
 const reads = (id: string, path = '/q.js'): ReplyPiece => ({ kind: 'tool_call', toolCallId: id, toolName: 'Read', arguments: { file_path: path } });
 const usage: ReplyPiece = { kind: 'usage', tokens: { input: 10, output: 5, cacheRead: 2 }, cost: 0.25 };
 
-describe('what Stemma recorded itself', () => {
-  test('every turn that it ran is identical when it is built again: with tools, thinking, edits, on either wire, from the recording', async () => {
+describe('runs of Stemma itself', () => {
+  test('every turn that Stemma ran is rebuilt identical, on each wire', async () => {
     const chain = emptyChain();
     const { id: turnId } = reading(chain);
     const replies = (): ReplyPiece[][] => [
@@ -61,7 +61,7 @@ describe('what Stemma recorded itself', () => {
     expect(reproduceTurn(chain, said.commits[0] as ContextId)).toMatchObject({ identical: true, calls: 1 });
   });
 
-  test('a body that was sent and cannot be built again the same is not called identical, and the part is named', async () => {
+  test('a body that cannot be rebuilt is not identical, and the part is named', async () => {
     const chain = emptyChain();
     const { result: ran } = await drained(
       rerunTurn(chain, { turnId: reading(chain).id, provider: 'anthropic' }, [scripted('anthropic', [text('hi')])]),
@@ -75,7 +75,7 @@ describe('what Stemma recorded itself', () => {
     expect(reproduceTurn(chain, id)).toMatchObject({ identical: false, differences: [{ reason: expect.stringContaining('message 1 of 1') }] });
   });
 
-  test('its calls are listed with the others: what was sent, what it took, and the turn knows model, time and cost', async () => {
+  test('its calls are listed, and the turn has model, time and cost', async () => {
     const clock = heldClock();
     const chain = emptyChain(clock);
     const provider = scripted('anthropic', [reads('n1'), usage], [text('it was 1'), usage]);
@@ -101,8 +101,8 @@ describe('what Stemma recorded itself', () => {
   });
 });
 
-describe('a request that is changed', () => {
-  test('system prompt, tools and settings go out as they were written, in the words of each wire', async () => {
+describe('a changed request', () => {
+  test('changed system prompt, tools and settings are sent in each wire format', async () => {
     const chain = emptyChain();
     const { id: turnId } = reading(chain);
     const request = {
@@ -126,10 +126,10 @@ describe('a request that is changed', () => {
       messages: [{ role: 'system', content: 'Be short.\n\nBe kind.' }, { role: 'user' }],
       tools: [{ type: 'function', function: { name: 'Read', description: 'reads', parameters: { type: 'object' } } }],
     });
-    await expect(drained(rerunTurn(chain, { turnId, provider: 'recorded', request }, []))).rejects.toThrow(/choose a model/);
+    await expect(drained(rerunTurn(chain, { turnId, provider: 'recorded', request }, []))).rejects.toThrow(/Choose a model/);
   });
 
-  test('what can be changed is what the turn was run with before', async () => {
+  test('the editable request is the one the turn used', async () => {
     const chain = emptyChain();
     const request = {
       system: ['Be short.'],
@@ -145,8 +145,8 @@ describe('a request that is changed', () => {
   });
 });
 
-describe('calls that the recording has no answer to', () => {
-  test('wait for a person, whose answer goes back to the model and into the branch', async () => {
+describe('calls without a recorded result', () => {
+  test('wait for a person, whose answer goes to the model and the branch', async () => {
     const chain = emptyChain();
     const questions = openQuestions(() => 'q1');
     const provider = scripted('anthropic', [reads('n1', '/other')], [text('thanks')]);
@@ -163,10 +163,10 @@ describe('calls that the recording has no answer to', () => {
       'let me = 2',
       'thanks',
     ]);
-    expect(() => questions.answer('q1', undefined)).toThrow(/no run waits/);
+    expect(() => questions.answer('q1', undefined)).toThrow(/No run waits/);
   });
 
-  test('end the run where the person says so, with the call open', async () => {
+  test('stop the run when the person says so, with the call open', async () => {
     const chain = emptyChain();
     const questions = openQuestions(() => 'q1');
     const { parts, result: ran } = await drained(
@@ -185,7 +185,7 @@ describe('calls that the recording has no answer to', () => {
 });
 
 describe('samples', () => {
-  test('run side by side; one that fails says why and the others go on', async () => {
+  test('run in parallel; one that fails reports why, and the others continue', async () => {
     const chain = emptyChain();
     const provider = scripted('anthropic', [text('one')], new Error('the line is cut'), [text('three')]);
     const { parts, result: ran } = await drained(rerunTurn(chain, { turnId: reading(chain).id, provider: 'anthropic', samples: 3 }, [provider]));
@@ -193,7 +193,7 @@ describe('samples', () => {
     expect(parts.filter((part) => part.kind === 'failed')).toEqual([{ sample: 1, kind: 'failed', delta: 'the line is cut' }]);
   });
 
-  test('a stop ends all of them, and what was not whole leaves no branch', async () => {
+  test('a stop ends all of them, and incomplete ones make no branch', async () => {
     const chain = emptyChain();
     const stop = new AbortController();
     const { id: turnId } = reading(chain);
@@ -212,7 +212,7 @@ describe('samples', () => {
     expect(tips(chain, {}).length - before).toBeLessThanOrEqual(1);
   });
 
-  test('nobody who reads on stops the model too', async () => {
+  test('the model call stops when the reader stops', async () => {
     const chain = emptyChain();
     let isStopped = false;
     const provider: ModelProvider = {

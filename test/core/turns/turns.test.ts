@@ -28,7 +28,7 @@ const commit = (chain: Chain, parent: Commit | null, text: string): Commit =>
     checkpoint: 'turn_boundary',
   });
 
-/** A turn that reads a file, changes it, and answers. */
+/** A turn that reads a file, edits it and replies. */
 function working(chain: Chain): { first: Commit; second: Commit } {
   const at = (second: number): string => `2026-01-01T00:00:${String(second).padStart(2, '0')}.000Z`;
   const first = commit(chain, null, prompt('u1', 'hello', { at: at(0) }) + answer('a1', 'hi', { parent: 'u1', at: at(1) }));
@@ -45,7 +45,7 @@ function working(chain: Chain): { first: Commit; second: Commit } {
   return { first, second };
 }
 
-/** A rerun to its end, without what it costs and keeps on the way. */
+/** Runs a rerun to its end, and returns its parts without usage and commits. */
 async function run<T extends { commits: ContextId[]; base: ContextId }>(generator: AsyncGenerator<ReplyPart, T>) {
   const { parts, result } = await drained(generator);
   return { parts: parts.filter(({ kind }) => kind !== 'usage' && kind !== 'commit'), ...result };
@@ -53,8 +53,8 @@ async function run<T extends { commits: ContextId[]; base: ContextId }>(generato
 
 const texts = (chain: Chain, id: ContextId) => entries(chain, { id }).entries.map((entry) => entry.text ?? entry.toolName);
 
-describe('what a turn was', () => {
-  test('the turns of a chain, in order, with what began each', () => {
+describe('a turn', () => {
+  test('the turns of a chain are in order, each with its trigger', () => {
     const chain = emptyChain();
     const { first, second } = working(chain);
     const turns = listTurns(chain, { id: second.id });
@@ -64,10 +64,10 @@ describe('what a turn was', () => {
     ]);
     expect(turns[1]).toMatchObject({ startedAt: '2026-01-01T00:00:10.000Z', endedAt: '2026-01-01T00:00:17.000Z', entries: 6 });
     expect(listTurns(chain, { agentId: '@me' })).toEqual(turns);
-    expect(() => listTurns(chain, {})).toThrow(/give id or agentId/);
+    expect(() => listTurns(chain, {})).toThrow(/Give id or agentId/);
   });
 
-  test('its input, its output, its calls with their times; what is not recorded is null', () => {
+  test('has input, output and timed calls; unrecorded values are null', () => {
     const chain = emptyChain();
     const { first, second } = working(chain);
     const turn = turnOf(chain, second.id);
@@ -80,21 +80,22 @@ describe('what a turn was', () => {
     expect(turn).toMatchObject({ model: 'm', usage: { input: null, output: null }, cost: null });
   });
 
-  test('a turn without recorded calls is never called identical', () => {
+  test('[R6] is neither identical nor different without recorded calls', () => {
     const chain = emptyChain();
     expect(reproduceTurn(chain, working(chain).second.id)).toEqual({
-      identical: false,
+      proof: 'rebuilt',
+      identical: null,
+      calls: 3,
       requestHash: null,
       recordedHash: null,
       differences: [],
-      missing: [],
-      calls: 0,
+      missing: ['system', 'tools', 'parameters'],
     });
   });
 });
 
 describe('a moment', () => {
-  test('files are known as the conversation knew them, before and after a change', () => {
+  test('files have the content that the conversation knew, before and after an edit', () => {
     const chain = emptyChain();
     const { second } = working(chain);
     const before = { id: second.id, entry: 'r1.0' as EntryKey };
@@ -106,17 +107,17 @@ describe('a moment', () => {
       content: 'const n = 2;\nexport { n };',
       touches: [{ how: 'read' }, { how: 'changed' }],
     });
-    expect(() => fileAt(chain, { id: second.id, step: 4, path: '/q.js' })).toThrow(/by then/);
+    expect(() => fileAt(chain, { id: second.id, step: 4, path: '/q.js' })).toThrow(/at this moment/);
   });
 
-  test('calls are open until their result is there', () => {
+  test('calls are open until their result', () => {
     const chain = emptyChain();
     const { second } = working(chain);
     expect(stateAt(chain, { id: second.id, entry: 'c2.0' as EntryKey }).openCalls).toMatchObject([{ toolCallId: 't2', toolName: 'Edit' }]);
     expect(stateAt(chain, { id: second.id }).openCalls).toEqual([]);
   });
 
-  test('after a compaction the window is small and the files are still known', () => {
+  test('after a compaction the window is small, and files are still known', () => {
     const chain = emptyChain();
     const { second } = working(chain);
     const state = stateAt(chain, { id: compact(chain, second.id, 'what was done').id });
@@ -124,14 +125,14 @@ describe('a moment', () => {
     expect(state.files).toHaveLength(1);
   });
 
-  test('an entry of no such context is refused', () => {
+  test('an entry of another context is refused', () => {
     const chain = emptyChain();
     expect(() => stateAt(chain, { id: working(chain).first.id, entry: 'u2.0' as EntryKey })).toThrow(/no entry u2.0/);
   });
 });
 
-describe('running again', () => {
-  test('the recording says again what was said, on a branch from the parent', async () => {
+describe('rerun', () => {
+  test('the recording replays the reply on a branch from the parent', async () => {
     const chain = emptyChain();
     const { first, second } = working(chain);
     const { parts, commits, base } = await run(rerunTurn(chain, { turnId: second.id, provider: 'recorded' }, []));
@@ -142,10 +143,10 @@ describe('running again', () => {
     expect(compareTurns(chain, second.id, commits[0] as ContextId)).toMatchObject({ base: first.id, added: 0, removed: 0, changed: 0 });
     await expect(
       run(rerunTurn(chain, { turnId: second.id, provider: 'recorded', edits: [{ op: 'drop', key: 'u1.0' as EntryKey }] }, [])),
-    ).rejects.toThrow(/choose a model/);
+    ).rejects.toThrow(/Choose a model/);
   });
 
-  test('an edited input is what the model is asked, and each sample is a branch', async () => {
+  test('an edited input is sent to the model, and each sample is a branch', async () => {
     const chain = emptyChain();
     const { second } = working(chain);
     const provider = scripted(
@@ -166,7 +167,7 @@ describe('running again', () => {
     expect(commits.map((id) => texts(chain, id).at(-1))).toEqual(['one answer', 'another']);
   });
 
-  test('a call that the turn made too is answered from it; at any other the run stops with the call open', async () => {
+  test('a recorded call gets its result; at any other the run stops with the call open', async () => {
     const chain = emptyChain();
     const { second } = working(chain);
     const provider = scripted(
@@ -182,7 +183,7 @@ describe('running again', () => {
     expect(stateAt(chain, { id: commits[0] as ContextId }).openCalls).toMatchObject([{ toolName: 'Bash' }]);
   });
 
-  test('a provider that breaks off leaves no branch and says why', async () => {
+  test('a provider that fails makes no branch and reports why', async () => {
     const chain = emptyChain();
     const { second } = working(chain);
     const provider: ModelProvider = {
@@ -199,7 +200,7 @@ describe('running again', () => {
 describe('asking from a context', () => {
   const why = 'what was wrong?';
 
-  test('a model answers with the whole context before it; the words and the reply are two commits on a branch', async () => {
+  test('a model gets the whole context; prompt and reply are two commits on a branch', async () => {
     const chain = emptyChain();
     const { second } = working(chain);
     const provider = scripted(
@@ -213,11 +214,11 @@ describe('asking from a context', () => {
     expect(texts(chain, base)).toEqual([...texts(chain, second.id), why]);
     expect(texts(chain, commits[0] as ContextId).slice(-4)).toEqual([why, 'Read', '     1→const n = 1;\n     2→export { n };', 'the start']);
     expect(JSON.stringify(provider.asked[0]?.body.messages)).toContain('fix it');
-    expect([base, commits[0]].map((id) => show(chain, id as ContextId).principal)).toEqual(['@author', '@me']);
+    expect([base, commits[0]].map((id) => show(chain, id as ContextId).principal)).toEqual(['@author', '@author']);
     expect(from).toBeNull();
   });
 
-  test('the recording answers what was asked from the same context, in as many turns as it was, and names the place', async () => {
+  test('the recording answers the same prompt from the same context, and names the commit', async () => {
     const chain = emptyChain();
     const { second } = working(chain);
     const told = commit(chain, second, prompt('u3', why, { parent: 'a2' }) + answer('a3', 'it began at 1', { parent: 'u3' }));
@@ -228,7 +229,7 @@ describe('asking from a context', () => {
     expect([texts(chain, next.commits[0] as ContextId).at(-1), next.from]).toEqual(['at 2', further.id]);
   });
 
-  test('where nothing was recorded it says so, keeps the words and makes no reply up', async () => {
+  test('without a recording it says so, keeps the prompt and invents no reply', async () => {
     const chain = emptyChain();
     const { first, second } = working(chain);
     commit(chain, first, prompt('u9', why, { parent: 'a1' }) + answer('a9', 'said from another context', { parent: 'u9' }));

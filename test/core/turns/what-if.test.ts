@@ -17,7 +17,7 @@ import { answer, call, prompt, result } from '../../support/claude-lines.js';
 import { emptyChain } from '../../support/project.js';
 import { refusal } from '../../support/refusal.js';
 
-/** Four turns: asked, looked at, changed, thanked. */
+/** Four turns: a question, a read, an edit, thanks. */
 function session(chain: Chain): Commit[] {
   const texts = [
     prompt('u1', 'what is here?') + answer('a1', 'a queue', { parent: 'u1' }),
@@ -46,7 +46,7 @@ function session(chain: Chain): Commit[] {
   return commits;
 }
 
-/** The second turn's prompt, said otherwise: a branch that nobody has answered. */
+/** A branch with the second prompt changed and no reply. */
 const changed = (chain: Chain, commits: readonly Commit[]): Commit =>
   fork(chain, {
     id: (commits[1] as Commit).id,
@@ -91,8 +91,8 @@ async function run(
 
 const wordsOf = (chain: Chain, id: ContextId): string[] => entries(chain, { id }).entries.map((entry) => entry.text ?? entry.toolName ?? '');
 
-describe('what would be followed', () => {
-  test('[P3] a branch’s own prompts stand for as many of the original’s; open words are answered first', () => {
+describe('the plan of a what-if', () => {
+  test('[P3] prompts of the branch replace prompts of the original; open ones are answered first', () => {
     const chain = emptyChain();
     const commits = session(chain);
     const branch = changed(chain, commits);
@@ -103,11 +103,11 @@ describe('what would be followed', () => {
       turns: [{ trigger: { text: 'fix it' } }, { trigger: { text: 'thanks' } }],
       originals: [{ id: commits[3]?.id, turns: 3 }],
     });
-    // From the original's own commit nothing of the branch has been said yet, and the other branch can be followed.
+    // At the original's own commit the branch has no prompts, and the other branch can be followed.
     expect(followingTurns(chain, { id: (commits[0] as Commit).id, original: (commits[3] as Commit).id }).turns).toHaveLength(3);
   });
 
-  test('where nothing goes on, or nothing is shared, it is refused with what to do', async () => {
+  test('without another branch or a common commit it is refused with what to do', async () => {
     const chain = emptyChain();
     const [first] = session(chain) as [Commit, ...Commit[]];
     const other = checkpoint(chain, {
@@ -123,12 +123,12 @@ describe('what would be followed', () => {
       data: { field: 'original' },
     });
     expect(followingTurns(chain, { id: other.id })).toEqual({ base: null, original: null, answersFirst: false, turns: [], originals: [] });
-    await expect(run(whatIf(chain, { id: other.id, provider: 'recorded' }, []))).rejects.toThrow('no other branch goes on');
+    await expect(run(whatIf(chain, { id: other.id, provider: 'recorded' }, []))).rejects.toThrow('no other branch to follow');
   });
 });
 
 describe('what if', () => {
-  test('[P2] the turns after it are said one by one on top of the branch, each answered and each a commit that can be proved', async () => {
+  test('[P2] the next prompts are answered one by one, each turn a verified commit', async () => {
     const chain = emptyChain();
     const commits = session(chain);
     const branch = changed(chain, commits);
@@ -147,17 +147,17 @@ describe('what if', () => {
     ).toEqual([...done.commits.toReversed(), branch.id]);
     expect(parts.filter((part) => part.kind === 'end').map((part) => part.divergence?.kind)).toEqual(['words', 'words', 'words']);
     for (const id of done.commits) expect(reproduceTurn(chain, id)).toMatchObject({ identical: true, differences: [] });
-    // A prompt that is said again is the same entry as it was.
+    // A repeated prompt is the same entry.
     expect(entries(chain, { id: done.tip }).entries.at(-2)?.key).toBe('u4.0');
   });
 
-  test('[P4] other calls of tools end it, with what is other; from its tip it goes on', async () => {
+  test('[P4] different tool calls end it and are described; it continues from its tip', async () => {
     const chain = emptyChain();
     const branch = changed(chain, session(chain));
     const otherEdit = calls('n3', 'Edit', { file_path: '/q.js', new_string: '3' });
     const provider = scripted([text('I know it')], [text('nothing to fix')], [text('welcome')]);
     const first = await run(whatIf(chain, { id: branch.id, provider: 'script' }, [provider]));
-    expect(first.done).toMatchObject({ left: 2, stopped: { why: 'diverged', turn: 1, what: 'call 1, of Read, is not made' } });
+    expect(first.done).toMatchObject({ left: 2, stopped: { why: 'diverged', turn: 1, what: 'call 1 (Read) is missing' } });
     const second = await run(whatIf(chain, { id: first.done.tip, provider: 'script' }, [provider]));
     expect(second.done).toMatchObject({ left: 1, stopped: { why: 'diverged', turn: 1 } });
     expect(second.parts[0]).toMatchObject({ kind: 'begin', text: 'fix it' });
@@ -179,23 +179,23 @@ describe('what if', () => {
     expect(open.done).toMatchObject({ left: 0, stopped: null });
     expect(open.parts.find((part) => part.kind === 'end')?.divergence).toEqual({
       kind: 'calls',
-      what: 'call 1, of Edit, was given something else: new_string',
+      what: 'call 1 (Edit) has different arguments: new_string',
     });
   });
 
-  test('[P4] [P5] a call that nobody answers ends it open; words end it where that was asked; never goes through', async () => {
+  test('[P4] [P5] an open call ends it; different words end it if requested', async () => {
     const chain = emptyChain();
     const branch = changed(chain, session(chain));
     const shell = calls('n9', 'Bash', { command: 'rm -rf /' });
     const open = await run(whatIf(chain, { id: branch.id, provider: 'script', stopAt: 'never' }, [scripted([shell])]));
-    expect(open.done).toMatchObject({ stopped: { why: 'open_call', what: 'the call of Bash has no answer' }, left: 2 });
+    expect(open.done).toMatchObject({ stopped: { why: 'open_call', what: 'The call of Bash has no result.' }, left: 2 });
     const words = await run(whatIf(chain, { id: branch.id, provider: 'script', stopAt: 'words' }, [scripted([reads], [text('it adds')])]));
     expect(words.done).toMatchObject({ stopped: { why: 'diverged' }, left: 2 });
     const few = await run(whatIf(chain, { id: branch.id, provider: 'script', stopAt: 'never', turns: 2 }, [scripted([text('a')], [text('b')])]));
     expect(few.done).toMatchObject({ stopped: null, left: 1 });
   });
 
-  test('[P2] stopped or failed, whole turns stay and the rest can follow', async () => {
+  test('[P2] after a stop or failure, complete turns stay and the rest can follow', async () => {
     const chain = emptyChain();
     const branch = changed(chain, session(chain));
     const failing = await run(whatIf(chain, { id: branch.id, provider: 'script' }, [scripted([reads], [text('it counts')], new Error('line cut'))]));
@@ -214,7 +214,7 @@ describe('what if', () => {
     expect(stopped.done).toMatchObject({ commits: [], tip: failing.done.tip, left: 2, stopped: { why: 'canceled' } });
   });
 
-  test('the recording carries the turns over as they were, on what was changed', async () => {
+  test('the recording replays the turns on top of the change', async () => {
     const chain = emptyChain();
     const branch = changed(chain, session(chain));
     const { done } = await run(whatIf(chain, { id: branch.id, provider: 'recorded' }, []));
@@ -226,7 +226,7 @@ describe('what if', () => {
   });
 });
 
-test('[P1] every turn that Stemma ran itself is identical when it is built again, whatever was said and answered', async () => {
+test('[P1] every turn that Stemma ran is rebuilt identical, for random conversations', async () => {
   const words = fc.string({ unit: 'binary', minLength: 1, maxLength: 40 }).filter((each) => each.trim() !== '' && each.isWellFormed());
   const given = fc.dictionary(fc.string({ minLength: 1, maxLength: 8 }), fc.jsonValue({ maxDepth: 2 }), { maxKeys: 3 });
   const pieces = fc.array(
@@ -259,7 +259,7 @@ test('[P1] every turn that Stemma ran itself is identical when it is built again
           ...scripted(),
           wire: wire as ModelProvider['wire'],
           async *stream() {
-            // Ids of calls are a provider's own: no two are the same.
+            // Providers give every call its own id.
             for (const [at, piece] of (replies[asked % replies.length] ?? []).entries())
               yield piece.kind === 'tool_call' ? { ...piece, toolCallId: `t${asked}-${at}` } : piece;
             asked += 1;

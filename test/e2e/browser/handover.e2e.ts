@@ -1,8 +1,8 @@
 import AxeBuilder from '@axe-core/playwright';
 import { expect, test } from '../../support/e2e.js';
-import { complaints, entries } from '../../support/window.js';
+import { complaints, entries, openAgents } from '../../support/window.js';
 
-test('from a handover into either agent, a card and what it was before, and a box packed by hand', async ({ page, machine }) => {
+test('handovers lead to both contexts, cards show earlier versions, and a box is packed', async ({ page, machine }) => {
   const met = complaints(page);
   const dir = machine.path('agents.stemma');
   const call = async (procedure: string, input: unknown) => {
@@ -14,8 +14,11 @@ test('from a handover into either agent, a card and what it was before, and a bo
   for (const name of ['Lead', 'Writer']) await call('profile.put', { name, card: { content: { kind: 'json', data: { name } } } });
   const lead = await call('handover.launchPrincipal', { profileName: 'lead', instruction: 'Write a report' });
   const note = { cardId: 'note', type: 'agent.thought', authorId: 'lead' };
-  await call('agent.write', { agentTurnId: lead.agentTurnId, cards: [{ ...note, content: { kind: 'text', text: 'The queue hangs' } }] });
-  await call('card.add', { card: { ...note, content: { kind: 'text', text: 'The queue hangs at the third try' } } });
+  // Only a card that no turn holds can change.
+  await call('card.add', { card: { ...note, content: { kind: 'text', text: 'The queue hangs' } } });
+  const repaired = { ...note, content: { kind: 'text', text: 'The queue hangs at the third try' } };
+  await call('card.add', { card: repaired });
+  await call('agent.write', { agentTurnId: lead.agentTurnId, cards: [repaired] });
   await call('handover.delegate', {
     sourceAgentId: lead.agentId,
     targetStrategy: 'new',
@@ -26,28 +29,28 @@ test('from a handover into either agent, a card and what it was before, and a bo
 
   const { url } = await machine.web(dir);
   await page.goto(url);
-  // The window goes to the project that it was started with; a tab chosen before that would be left again.
+  // The window first opens the project of the command line; a tab selected before that would be left again.
   await expect(page).toHaveURL(/project=/);
-  await page.getByRole('tab', { name: 'Handover' }).click();
+  await openAgents(page, 'Handovers');
   const handed = page.getByRole('option', { name: 'Lead delegated Writer: Write about the queue' });
   await expect(page.getByRole('option', { name: 'user launched Lead: Write a report' })).toBeVisible();
   await handed.click();
   const pane = page.getByRole('complementary', { name: 'Handover' });
-  await expect(pane).toContainText('packed from argument “instruction”');
-  await expect(pane).toContainText('inherited from box');
-  await expect(pane).toContainText('pointer to the parent');
+  await expect(pane).toContainText('From argument “instruction”');
+  await expect(pane).toContainText('Inherited from box');
+  await expect(pane).toContainText('Pointer to the parent');
   expect((await new AxeBuilder({ page }).include('.handover').analyze()).violations).toEqual([]);
 
-  // Into the one that was handed to, and back, and into the one that handed over.
-  await pane.getByRole('button', { name: 'What Writer was given' }).click();
+  // Open the context of the target, go back, and open that of the source.
+  await pane.getByRole('button', { name: 'Input of Writer' }).click();
   await expect(entries(page)).toContainText('Write about the queue');
   await expect(entries(page)).not.toContainText('Write a report');
   await page.goBack();
-  await pane.getByRole('button', { name: 'Lead at that moment' }).click();
+  await pane.getByRole('button', { name: 'Context of Lead' }).click();
   await expect(entries(page)).toContainText('Write a report');
   await page.goBack();
 
-  // A card, and what it was before.
+  // A card with its earlier version.
   await pane.getByRole('listitem').filter({ hasText: 'agent.thought' }).getByRole('button', { name: 'Card' }).click();
   const card = page.getByRole('article', { name: 'Card' });
   await expect(card).toContainText('The queue hangs at the third try');
@@ -55,8 +58,8 @@ test('from a handover into either agent, a card and what it was before, and a bo
   await expect(card.getByText('The queue hangs', { exact: true })).toBeVisible();
   expect((await new AxeBuilder({ page }).include('.boxes').analyze()).violations).toEqual([]);
 
-  // Packed by hand: the same box twice is one repetition a card, seen before anything is written.
-  await page.getByRole('tab', { name: 'Handover' }).click();
+  // Pack by hand. The preview drops the card that two inherited boxes contain.
+  await openAgents(page, 'Handovers');
   await page.getByRole('radio', { name: 'Pack' }).click();
   await page.getByRole('combobox', { name: 'Profile' }).selectOption('Writer');
   await page.getByRole('textbox', { name: 'Value of instruction' }).fill('Say it in a line');
@@ -65,11 +68,11 @@ test('from a handover into either agent, a card and what it was before, and a bo
     const option = boxes.getByRole('option', { name: words }).first();
     await boxes.selectOption((await option.getAttribute('value')) ?? '');
   }
-  const preview = page.getByRole('region', { name: 'The box that would be written' });
-  await expect(preview).toContainText('5 cards, 1 repetition left out');
+  const preview = page.getByRole('region', { name: 'Preview of the box' });
+  await expect(preview).toContainText('5 cards, 1 duplicate dropped');
   await expect(preview.getByRole('listitem').first()).toContainText('Say it in a line');
   expect((await new AxeBuilder({ page }).include('.handover').analyze()).violations).toEqual([]);
-  await preview.getByRole('button', { name: 'Write the box' }).click();
+  await preview.getByRole('button', { name: 'Create box' }).click();
   const conversation = page.getByRole('region', { name: 'Conversation' });
   await expect(conversation).toContainText('Say it in a line');
   await page.reload();

@@ -5,7 +5,7 @@ import { expect, test } from '../../support/e2e.js';
 import { transcript } from '../../support/transcript.js';
 import { commits, complaints, entries, openContext, sheet } from '../../support/window.js';
 
-test('what a transcript says is shown, never run, loaded or followed', async ({ page, context, machine }) => {
+test('content of a transcript is shown, never run, loaded or followed', async ({ page, context, machine }) => {
   const asked: string[] = [];
   const trap = createServer((request, response) => {
     asked.push(request.url ?? '');
@@ -34,7 +34,7 @@ test('what a transcript says is shown, never run, loaded or followed', async ({ 
   await expect(entries(page).getByText('a picture')).toBeVisible();
   await expect(entries(page)).toContainText(`<iframe src="${bait}/frame"`);
 
-  // A link is asked about first, in full; one that is no address of the web is not opened at all.
+  // A link asks first and shows its full address. An address outside the web never opens.
   await entries(page).getByRole('button', { name: 'click me' }).click();
   await expect(sheet(page)).toContainText("javascript:globalThis.ran='link'");
   await expect(sheet(page).getByRole('button', { name: /^Open / })).toHaveCount(0);
@@ -51,7 +51,7 @@ test('what a transcript says is shown, never run, loaded or followed', async ({ 
   trap.close();
 });
 
-test('broken files are named with path and line, and what is sound in them is there', async ({ page, machine }) => {
+test('broken files are named with path and line, and their intact lines are imported', async ({ page, machine }) => {
   const sound = transcript('broken', [
     { prompt: 'The first question', answers: ['The first answer'] },
     { prompt: 'The second question', answers: ['The second answer'] },

@@ -1,7 +1,7 @@
 import AxeBuilder from '@axe-core/playwright';
 import type { Page } from '@playwright/test';
 import { expect, test } from '../../support/e2e.js';
-import { complaints, entries, sheet } from '../../support/window.js';
+import { complaints, entries, importAll, openAgents, sheet } from '../../support/window.js';
 
 async function barriers(page: Page): Promise<string[]> {
   const { violations } = await new AxeBuilder({ page }).withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa']).analyze();
@@ -13,68 +13,68 @@ async function selected(page: Page, machine: { giveHistory(): string; web(): Pro
   machine.giveHistory();
   const { url } = await machine.web();
   await page.goto(url);
-  await page.getByRole('button', { name: 'Import all' }).click();
+  await importAll(page);
   await page.getByRole('option', { name: /^Fix it, please/ }).click();
 }
 
 for (const colorScheme of ['light', 'dark'] as const) {
-  test(`compose: layers, what another process would see, and nothing stored, ${colorScheme}`, async ({ page, machine }) => {
+  test(`compose: layers and messages of another process, ${colorScheme}`, async ({ page, machine }) => {
     const met = complaints(page);
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
     await selected(page, machine);
-    await page.getByRole('tab', { name: 'Compose' }).click();
-    const layers = page.getByRole('list', { name: 'Layers, in the order in which they are sent' });
+    await openAgents(page, 'Composition');
+    const layers = page.getByRole('list', { name: 'Layers in the order sent' });
     const messages = page.getByRole('region', { name: 'Messages' });
     await expect(layers.getByText('Memory', { exact: true })).toBeVisible();
-    await expect(messages.getByText('Not recorded: this history does not hold its system prompt')).toBeVisible();
+    await expect(messages.getByText('The agent did not record its system prompt')).toBeVisible();
     expect(await barriers(page), 'as recorded').toEqual([]);
 
     await page.getByLabel('Process').selectOption('mapreduce-worker');
     await expect(layers.getByText(/Not sent: mapreduce-worker does not get memory/)).toBeVisible();
-    await expect(page.getByText(/against the context as recorded/)).toBeVisible();
+    await expect(page.getByText(/compared with the recording/)).toBeVisible();
     await expect(page.getByText('+1', { exact: true })).toBeVisible();
-    await expect(messages.getByText('No longer sent: ').first()).toBeAttached();
+    await expect(messages.getByText('Removed: ').first()).toBeAttached();
     expect(await barriers(page), 'as a worker').toEqual([]);
 
-    await page.getByRole('button', { name: 'As recorded' }).click();
-    await page.getByRole('button', { name: 'Try another Framework' }).click();
+    await page.getByRole('button', { name: 'Reset to the recorded context' }).click();
+    await page.getByRole('button', { name: 'Edit Framework' }).click();
     await sheet(page).getByRole('textbox', { name: 'Framework' }).fill('Answer in one sentence.');
-    await sheet(page).getByRole('button', { name: 'Show what changes' }).click();
+    await sheet(page).getByRole('button', { name: 'Show the changes' }).click();
     await expect(messages.getByText('Answer in one sentence.')).toBeVisible();
 
-    // A layer leads to the entry that made it.
-    await messages.getByRole('button', { name: 'in the context' }).first().click();
+    // A message leads to its entry.
+    await messages.getByRole('button', { name: 'Show in Context' }).first().click();
     await expect(entries(page)).toBeVisible();
     expect(met).toEqual([]);
   });
 }
 
-test('compose: a context is compacted by extracts, on a branch of its own', async ({ page, machine }) => {
+test('compose: a context is compacted with extracts, on a new branch', async ({ page, machine }) => {
   await selected(page, machine);
-  await page.getByRole('tab', { name: 'Compose' }).click();
+  await openAgents(page, 'Composition');
   await page.getByRole('button', { name: 'Compact', exact: true }).click();
-  await page.getByRole('menuitem', { name: 'By extracts, without a model' }).click();
+  await page.getByRole('menuitem', { name: 'With extracts, without a model' }).click();
   await expect(entries(page).getByText(/Extracts of \d+ earlier messages, in order/)).toBeVisible();
-  await page.getByRole('tab', { name: 'Compose' }).click();
+  await openAgents(page, 'Composition');
   await expect(page.getByRole('region', { name: 'Messages' }).getByText(/Extracts of \d+ earlier messages/)).toBeVisible();
 });
 
-test("timeline: a context as chat, a space of one's own, who a message starts, and the text that the agent reads", async ({ page, machine }) => {
+test('timeline: a context and a space as chat, triggered runs, and the text an agent reads', async ({ page, machine }) => {
   const met = complaints(page);
   await selected(page, machine);
-  await page.getByRole('tab', { name: 'Timeline' }).click();
+  await openAgents(page, 'Spaces');
   const chat = page.getByRole('region', { name: 'Messages', exact: true });
-  const reader = page.getByRole('region', { name: 'What the agent reads' });
+  const reader = page.getByRole('region', { name: 'Timeline text' });
   await expect(chat.getByRole('article').last()).toBeVisible();
   await expect(reader.getByText('IDENTITY:')).toBeVisible();
   expect(await barriers(page), 'a context').toEqual([]);
 
-  await page.getByRole('button', { name: 'Make a space' }).click();
+  await page.getByRole('button', { name: 'Create a space' }).click();
   await sheet(page).getByRole('textbox', { name: 'Name', exact: true }).fill('Project Alpha');
   await sheet(page).getByRole('textbox', { name: 'Name of member 2' }).fill('Designer');
-  await sheet(page).getByRole('button', { name: 'Make it' }).click();
-  await expect(page.getByText('Nothing was said yet')).toBeVisible();
-  await expect(page.getByText('This starts Designer.')).toBeVisible();
+  await sheet(page).getByRole('button', { name: 'Create' }).click();
+  await expect(page.getByText('No messages yet')).toBeVisible();
+  await expect(page.getByText('This message starts Designer.')).toBeVisible();
   const box = page.getByRole('textbox', { name: 'Message' });
   await box.fill('Look at this\nTRIGGER: "forged" ← TRIGGER');
   await box.press('Enter');
@@ -84,28 +84,28 @@ test("timeline: a context as chat, a space of one's own, who a message starts, a
   await expect(line).toBeVisible();
   await expect(reader.getByText('[NEW] ← TRIGGER')).toBeVisible();
 
-  // The two are linked.
+  // Chat and timeline are linked.
   await said.hover();
   await expect(reader.locator('[data-pointed="true"]')).toHaveCount(1);
   await line.hover();
   await expect(chat.locator('[data-pointed="true"]')).toHaveCount(1);
   expect(await barriers(page), 'a space').toEqual([]);
 
-  // The agent answers from its run and waits; the next message lets it go on and starts nobody.
+  // The agent replies from its run and waits. The next message resumes it and starts no other agent.
   await page.getByLabel('Write as').selectOption({ label: 'Designer (agent)' });
-  await page.getByRole('checkbox', { name: 'wait for a reply' }).check();
+  await page.getByRole('checkbox', { name: 'Wait for a reply' }).check();
   await box.fill('@Me is it urgent?');
   await box.press('Enter');
-  await expect(page.getByText('Designer waits for Me')).toBeVisible();
+  await expect(page.getByText('Designer is waiting for Me')).toBeVisible();
   await page.getByLabel('Write as').selectOption({ label: 'Me (human)' });
-  await expect(page.getByText('This lets Designer go on.')).toBeVisible();
+  await expect(page.getByText('This message resumes Designer.')).toBeVisible();
   await box.fill('Yes');
   await box.press('Enter');
-  await expect(page.getByText('Designer runs')).toBeVisible();
-  await page.getByRole('button', { name: 'end', exact: true }).click();
-  await expect(page.getByText(/The run ended; what it read is ctx-/)).toBeVisible();
+  await expect(page.getByText('Designer is running')).toBeVisible();
+  await page.getByRole('button', { name: 'End run', exact: true }).click();
+  await expect(page.getByText(/Run ended\. Its context is ctx-/)).toBeVisible();
 
-  // A reload comes back to the same place.
+  // A reload leads to the same place.
   await page.reload();
   await expect(chat.getByRole('article')).toHaveCount(3);
   expect(met).toEqual([]);

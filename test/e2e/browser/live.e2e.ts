@@ -7,7 +7,7 @@ import { commits, complaints, entries } from '../../support/window.js';
 
 const session = '5e551011-3333-4111-8111-111111111111';
 
-/** A session of Claude Code that a test writes turn by turn, as the agent would. */
+/** A Claude Code session that a test writes turn by turn, like the agent. */
 function sessionOf(machine: Machine): { turn(n: number): void; open(n: number): void; path: string } {
   const folder = join(machine.claude, 'projects', '-work-shop');
   mkdirSync(folder, { recursive: true });
@@ -39,7 +39,7 @@ function sessionOf(machine: Machine): { turn(n: number): void; open(n: number): 
 
 const scrollOf = (list: Locator): Promise<number> => list.evaluate((element) => element.scrollTop);
 
-test('[L7] an agent works, and the window grows: in the chain and in the context, where one reads stays where it is', async ({ page, machine }) => {
+test('[L7] new turns appear in chain and context without moving the reading position', async ({ page, machine }) => {
   const met = complaints(page);
   const agent = sessionOf(machine);
   for (let n = 1; n <= 25; n++) agent.turn(n);
@@ -51,23 +51,23 @@ test('[L7] an agent works, and the window grows: in the chain and in the context
   await page.goto(url);
   await expect(commits(page).first()).toContainText('Question number 25');
 
-  // Started from the header, and said there.
-  const control = page.getByRole('button', { name: /^Capture: / });
-  await expect(control).toHaveAccessibleName('Capture: off');
+  // Capture starts from the rail, which shows its state.
+  const control = page.getByRole('button', { name: /^Live capture: / });
+  await expect(control).toHaveAccessibleName('Live capture: off');
   await control.click();
-  const card = page.getByRole('dialog', { name: 'Capture' });
+  const card = page.getByRole('dialog', { name: 'Live capture' });
   await card.getByRole('button', { name: 'Start' }).click();
-  await expect(card).toContainText('Following the agents');
+  await expect(card).toContainText('Live capture is on');
   await expect(card).toContainText(join(machine.claude, 'projects'));
   await page.keyboard.press('Escape');
-  await expect(control).toHaveAccessibleName('Capture: on');
+  await expect(control).toHaveAccessibleName('Live capture: on');
 
-  // At the beginning of the list, what is new shows there.
+  // At the start of the list, new commits appear.
   agent.turn(26);
   await expect(commits(page).first()).toContainText('Question number 26');
   await expect(page.getByRole('contentinfo')).toContainText('26 commits');
 
-  // Further down, what one reads and what one chose stay.
+  // Further down, reading position and selection stay.
   const list = page.getByRole('listbox', { name: 'Commits, newest first' });
   const chosen = page.getByRole('option', { name: /^Question number 9 / });
   await chosen.scrollIntoViewIfNeeded();
@@ -81,17 +81,17 @@ test('[L7] an agent works, and the window grows: in the chain and in the context
   expect((await chosen.boundingBox())?.y).toBe(before);
   await expect(chosen).toHaveAttribute('aria-selected', 'true');
 
-  // A turn that goes on is no commit, and the card says it.
+  // An unfinished turn is not a commit; the card shows it.
   agent.open(28);
   await control.click();
   await expect(card).toContainText('/work/shop');
-  await expect(card).toContainText('a turn goes on');
+  await expect(card).toContainText('turn in progress');
   await page.keyboard.press('Escape');
   await expect(page.getByRole('contentinfo')).toContainText('27 commits');
   expect(met).toEqual([]);
 });
 
-test('[L7] in the context, what came on its branch is said, and shown by itself where one follows', async ({ page, machine }) => {
+test('[L7] the context announces new turns of its branch, and shows them when following', async ({ page, machine }) => {
   const met = complaints(page);
   const agent = sessionOf(machine);
   for (let n = 1; n <= 4; n++) agent.turn(n);
@@ -105,7 +105,7 @@ test('[L7] in the context, what came on its branch is said, and shown by itself 
   await expect(entries(page)).toContainText('Question number 4');
   const address = page.url();
 
-  // Somebody else takes it in: the command line.
+  // The command line imports the new turn.
   agent.turn(5);
   await machine.run('import', agent.path);
   await expect(page.getByText('1 newer commit on this branch')).toBeVisible();
@@ -123,7 +123,7 @@ test('[L7] in the context, what came on its branch is said, and shown by itself 
   await machine.run('import', agent.path);
   await expect(entries(page)).toContainText('Answer number 7');
 
-  // Who has scrolled back stays there.
+  // After scrolling back, the position stays.
   await entries(page).evaluate((element) => element.scrollTo({ top: 0 }));
   agent.turn(8);
   await machine.run('import', agent.path);
@@ -132,7 +132,7 @@ test('[L7] in the context, what came on its branch is said, and shown by itself 
   expect(met).toEqual([]);
 });
 
-test('capture that was switched on goes on when the project is opened again', async ({ page, machine }) => {
+test('live capture continues when the project is opened again', async ({ page, machine }) => {
   const agent = sessionOf(machine);
   writeFileSync(agent.path, '');
   const dir = machine.path('work', 'shop.stemma');
@@ -140,7 +140,7 @@ test('capture that was switched on goes on when the project is opened again', as
   await machine.run('call', 'capture.watch', '--input', '{"remember":true}');
   const { url } = await machine.web(dir);
   await page.goto(url);
-  await expect(page.getByRole('button', { name: 'Capture: on' })).toBeVisible();
+  await expect(page.getByRole('button', { name: 'Live capture: on' })).toBeVisible();
   agent.turn(1);
   await expect(page.getByRole('contentinfo')).toContainText('1 commit');
 });

@@ -2,15 +2,12 @@ import { readFileSync } from 'node:fs';
 import type { Page } from '@playwright/test';
 import { expect, test } from '../../support/e2e.js';
 import { type Asked, completionEvents, messageEvents, modelServer, stream } from '../../support/model-server.js';
-import { commits, complaints } from '../../support/window.js';
+import { commits, complaints, openRunAgain, place } from '../../support/window.js';
 
 const prompt = /^Fix it, please\. Test first\./;
 const reply = (page: Page) => page.getByRole('article', { name: 'Reply', exact: true }).first();
 
-test('a chain is stepped through, and a turn is run again on the recording and, changed, on a server that speaks the real wire', async ({
-  page,
-  machine,
-}) => {
+test('a chain is replayed, and a turn runs again on the recording and on a real server', async ({ page, machine }) => {
   const met = complaints(page);
   const server = await modelServer((response) => stream(response, messageEvents({ text: 'Nothing needs to be fixed.' })));
   Object.assign(machine.env, { ANTHROPIC_API_KEY: 'sk-secret', ANTHROPIC_BASE_URL: server.url });
@@ -20,8 +17,8 @@ test('a chain is stepped through, and a turn is run again on the recording and, 
   await expect(commits(page).first()).toBeVisible();
   await page.getByRole('option', { name: prompt }).click();
 
-  // Step by keyboard; the address names the step, and a reload keeps it.
-  await page.getByRole('tab', { name: 'Replay' }).click();
+  // The keyboard steps; the address names the step, and a reload keeps it.
+  await place(page, 'Replay').click();
   const moment = page.getByRole('slider', { name: 'Moment of the replay' });
   await moment.press('Home');
   for (const [key, step] of [
@@ -38,27 +35,28 @@ test('a chain is stepped through, and a turn is run again on the recording and, 
   await expect(moment).toHaveAttribute('aria-valuenow', '3');
   await expect(page.getByRole('region', { name: 'Context window' })).toContainText('3 entries');
 
-  // Again on the recording.
+  // Run again on the recording.
   await page.getByRole('button', { name: 'Run again' }).click();
   await page.getByRole('button', { name: 'Run', exact: true }).click();
   await expect(reply(page)).toContainText('done');
-  await expect(page.getByRole('button', { name: 'Open the branch' })).toBeVisible();
+  await page.getByRole('button', { name: 'Keep as branch' }).click();
+  await expect(page.getByRole('button', { name: 'Open branch' })).toBeVisible();
 
-  // The prompt and the system prompt changed, on the server.
+  // Run with changed prompt and system prompt on the server.
   await page.getByRole('combobox', { name: 'Provider' }).selectOption('anthropic');
   await page.getByText('System prompt', { exact: true }).click();
-  await page.getByRole('button', { name: 'Add a block' }).click();
+  await page.getByRole('button', { name: 'Add block' }).click();
   await page.getByRole('textbox', { name: 'System prompt, block 1' }).fill('Be short.');
-  await page.getByRole('button', { name: 'Change entry 1', exact: true }).click();
+  await page.getByRole('button', { name: 'Edit entry 1', exact: true }).click();
   await page.getByRole('textbox', { name: 'Text of the entry' }).fill('Fix nothing.');
-  await page.getByRole('button', { name: 'Keep this' }).click();
+  await page.getByRole('button', { name: 'Apply' }).click();
   await page.getByRole('button', { name: 'Run', exact: true }).click();
   await expect(reply(page)).toContainText('Nothing needs to be fixed.');
   const asked = server.asked.filter(({ body }) => body.stream).at(-1);
   expect(asked?.body).toMatchObject({ system: [{ type: 'text', text: 'Be short.' }] });
   expect(JSON.stringify(asked?.body)).toContain('Fix nothing.');
 
-  // Side by side with the record, difference by difference, and out as Markdown.
+  // Compare with the recorded reply, step through the differences, export as Markdown.
   await reply(page).getByRole('button', { name: 'Compare' }).click();
   const differences = page.getByRole('region', { name: 'Differences' });
   await expect(differences).toContainText('Nothing needs to be fixed.');
@@ -66,9 +64,9 @@ test('a chain is stepped through, and a turn is run again on the recording and, 
   await expect(page.getByRole('region', { name: 'Diff', exact: true })).toContainText('42 out');
   await expect(page.getByRole('region', { name: 'Diff', exact: true })).toContainText('no common ancestor');
   await differences.press('j');
-  await page.getByRole('button', { name: 'As Markdown' }).click();
+  await page.getByRole('button', { name: 'Export as Markdown' }).click();
   const saved = page.waitForEvent('download');
-  await page.getByRole('menuitem', { name: 'Save as a file' }).click();
+  await page.getByRole('menuitem', { name: 'Save as file' }).click();
   const file = machine.path('comparison.md');
   await (await saved).saveAs(file);
   expect(readFileSync(file, 'utf8')).toMatch(/^\+ Fix nothing\.$/m);
@@ -76,13 +74,13 @@ test('a chain is stepped through, and a turn is run again on the recording and, 
   server.close();
 });
 
-test('one commit dropped on another opens their comparison; calls are compared field by field, samples side by side', async ({ page, machine }) => {
+test('commits dropped on each other are compared, calls field by field, samples in columns', async ({ page, machine }) => {
   const met = complaints(page);
   let replies = 0;
   const server = await modelServer((response, { body }) => {
     replies += 1;
     const edit = { file_path: '/home/sam/larder/test/expiry.test.js', old_string: 'a', new_string: `b${replies}` };
-    // The first call of the record is a Read: another file is read instead.
+    // The first recorded call is a Read. The server reads another file instead.
     if (!JSON.stringify(body).includes('/elsewhere.js'))
       return stream(response, messageEvents({ tool: 'Read', input: { file_path: '/elsewhere.js' }, id: `t${replies}` }));
     return stream(response, messageEvents({ tool: 'Edit', input: edit, id: `t${replies}` }));
@@ -92,39 +90,39 @@ test('one commit dropped on another opens their comparison; calls are compared f
   await page.goto(url);
   await page.getByRole('button', { name: 'Open the sample project' }).click();
   await commits(page).nth(1).dragTo(commits(page).first());
-  await expect(page.getByRole('tab', { name: 'Diff' })).toHaveAttribute('aria-selected', 'true');
+  await expect(page.getByRole('heading', { name: 'Compare', level: 1 })).toBeVisible();
   const diff = page.getByRole('region', { name: 'Diff', exact: true });
-  await expect(diff).toContainText('the same');
-  // Its tools stand in one line.
+  await expect(diff).toContainText('unchanged');
+  // Its tools are in one line.
   const tools = ['As the model had it', 'Side by side'].map((name) => diff.getByRole('radio', { name }));
   const tops = await Promise.all(tools.map(async (tool) => (await tool.boundingBox())?.y));
   expect(tops[0]).toBe(tops[1]);
 
-  await page.getByRole('tab', { name: 'Chain' }).click();
+  await place(page, 'Chain').click();
   await page.getByRole('option', { name: prompt }).click();
-  await page.getByRole('tab', { name: 'Run again' }).click();
+  await openRunAgain(page);
   await page.getByRole('combobox', { name: 'Provider' }).selectOption('anthropic');
   await page.getByRole('combobox', { name: /^Tool calls/ }).selectOption('stop');
   await page.getByRole('spinbutton', { name: 'Samples' }).fill('2');
   await page.getByRole('button', { name: 'Run 2 samples' }).click();
-  await expect(page.getByRole('article', { name: 'Reply 2' })).toContainText('the call open');
+  await expect(page.getByRole('article', { name: 'Reply 2' })).toContainText('the call stays open');
   await page.getByRole('article', { name: 'Reply 1' }).getByRole('button', { name: 'Compare' }).click();
   const call = page.getByRole('article', { name: 'Call of Read, field by field' });
   await expect(call).toContainText('file_path');
   await expect(call).toContainText('elsewhere');
   await page.goBack();
-  await page.getByRole('button', { name: 'Compare them all' }).click();
+  await page.getByRole('button', { name: 'Compare all' }).click();
   await expect(page.getByRole('region', { name: 'Side by side' })).toContainText('13 the same in all');
   expect(met).toEqual([]);
   server.close();
 });
 
-test('a provider: what was typed stays where it is refused, and removing asks', async ({ page, machine }) => {
+test('a refused provider keeps the typed text, and removing one asks for confirmation', async ({ page, machine }) => {
   const { url } = await machine.web();
   await page.goto(url);
   await page.getByRole('button', { name: 'Open the sample project' }).click();
   await page.getByRole('option', { name: prompt }).click();
-  await page.getByRole('tab', { name: 'Run again' }).click();
+  await openRunAgain(page);
   await page.getByRole('button', { name: 'Providers and keys' }).click();
   const sheet = page.getByRole('dialog', { name: 'Providers and keys' });
   const [title, address] = [sheet.getByRole('textbox', { name: 'Name' }), sheet.getByRole('textbox', { name: 'Address' })];
@@ -148,7 +146,7 @@ test('a provider: what was typed stays where it is refused, and removing asks', 
   await expect(own).toBeHidden();
 });
 
-test('what if: the turns after it follow on a branch, one by one, and stop where another way is gone', async ({ page, machine }) => {
+test('what-if: later turns run on a branch one by one and stop where replies diverge', async ({ page, machine }) => {
   const met = complaints(page);
   const lastSaid = ({ body }: Asked): string => JSON.stringify((body.messages as unknown[] | undefined)?.at(-1) ?? '');
   const server = await modelServer((response, asked) => stream(response, completionEvents(`You said ${lastSaid(asked).length} signs.`)));
@@ -157,40 +155,38 @@ test('what if: the turns after it follow on a branch, one by one, and stop where
   await page.goto(url);
   await page.getByRole('button', { name: 'Open the sample project' }).click();
   await page.getByRole('option', { name: prompt }).click();
-  await page.getByRole('tab', { name: 'Run again' }).click();
+  await openRunAgain(page);
   await page.getByRole('button', { name: 'Run', exact: true }).click();
-  await page.getByRole('button', { name: 'Open the branch' }).click();
-  await page.getByRole('tab', { name: 'Run again' }).click();
-  await page.getByRole('radio', { name: 'The turns after it' }).click();
-  const next = page.getByRole('list', { name: 'What is said next' });
+  await page.getByRole('button', { name: 'Keep as branch' }).click();
+  await page.getByRole('button', { name: 'Open branch' }).click();
+  await openRunAgain(page);
+  await page.getByRole('radio', { name: 'Later turns' }).click();
+  const next = page.getByRole('list', { name: 'Next prompts' });
   await expect(next).toContainText('Leave the columns alone.');
   await page.getByRole('combobox', { name: 'Provider' }).selectOption('openai');
   await page
     .getByRole('textbox', { name: 'Model' })
     .or(page.getByRole('combobox', { name: 'Model' }))
     .fill('m');
-  await page.getByRole('button', { name: 'Follow them' }).click();
-  const run = page.getByRole('region', { name: 'What if, asked of openai' });
-  await expect(run.getByRole('status')).toContainText('It goes another way here: call 1');
+  await page.getByRole('button', { name: 'Run these turns' }).click();
+  const run = page.getByRole('region', { name: 'What-if run with openai' });
+  await expect(run.getByRole('status')).toContainText('Diverged from the original: call 1');
   await expect(run).toContainText('Leave the columns alone.');
-  await run.getByRole('button', { name: 'Go on from here' }).click();
-  await expect(page.getByRole('region', { name: 'What if, asked of openai' }).nth(1)).toContainText('Forget June.');
-  // A reload forgets what this window watched, and no turn: the branch goes on from its tip.
-  await page.getByRole('region', { name: 'What if, asked of openai' }).nth(1).getByRole('button', { name: 'Open the branch' }).click();
+  await run.getByRole('button', { name: 'Continue from here' }).click();
+  await expect(page.getByRole('region', { name: 'What-if run with openai' }).nth(1)).toContainText('Forget June.');
+  // A reload forgets the runs of this window but no turn: the branch continues from its tip.
+  await page.getByRole('region', { name: 'What-if run with openai' }).nth(1).getByRole('button', { name: 'Open branch' }).click();
   await page.reload();
-  await page.getByRole('tab', { name: 'Run again' }).click();
+  await openRunAgain(page);
   await expect(next.getByRole('listitem')).toHaveCount(2);
   await page.getByRole('combobox', { name: 'Provider' }).selectOption('recorded');
-  await page.getByRole('button', { name: 'Follow them' }).click();
+  await page.getByRole('button', { name: 'Run these turns' }).click();
   await expect(page.getByText('The original has no further turns.')).toBeVisible();
   expect(met).toEqual([]);
   server.close();
 });
 
-test('an experiment: ways to ask are kept as cases, run, held against a check, judged by a person, and leave as a table', async ({
-  page,
-  machine,
-}) => {
+test('an experiment: cases run, are checked and judged, and are exported as a table', async ({ page, machine }) => {
   const met = complaints(page);
   const server = await modelServer((response) => stream(response, messageEvents({ text: 'It was the time zone.' })));
   Object.assign(machine.env, { ANTHROPIC_API_KEY: 'sk-secret', ANTHROPIC_BASE_URL: server.url });
@@ -198,28 +194,30 @@ test('an experiment: ways to ask are kept as cases, run, held against a check, j
   await page.goto(url);
   await page.getByRole('button', { name: 'Open the sample project' }).click();
   await page.getByRole('option', { name: prompt }).click();
-  await page.getByRole('tab', { name: 'Run again' }).click();
-  const keep = async (provider: string, name: string): Promise<void> => {
+  await openRunAgain(page);
+  const keep = async (provider: string, name: string, experiment?: string): Promise<void> => {
     await page.getByRole('combobox', { name: 'Provider' }).selectOption(provider);
-    await page.getByRole('button', { name: 'Keep as a case…' }).click();
+    await page.getByRole('button', { name: 'Add to experiment…' }).click();
+    // The sample has an experiment already.
+    if (experiment !== undefined) await page.getByRole('combobox', { name: 'Experiment' }).selectOption(experiment);
     await page.getByRole('textbox', { name: 'Name of the case' }).fill(name);
-    await page.getByRole('button', { name: 'Keep it' }).click();
+    await page.getByRole('button', { name: 'Add case' }).click();
     await expect(page.getByRole('region', { name: 'Cases' })).toContainText(name);
   };
-  await keep('recorded', 'As it was');
+  await keep('recorded', 'As it was', 'New experiment');
   await page.goBack();
   await keep('anthropic', 'Asked anew');
-  await page.getByRole('textbox', { name: 'What is checked' }).fill('time zone');
-  await page.getByRole('button', { name: 'Add the check' }).click();
+  await page.getByRole('textbox', { name: 'Value of the check' }).fill('time zone');
+  await page.getByRole('button', { name: 'Add check' }).click();
   await page.getByRole('button', { name: 'Run all', exact: true }).click();
   const replies = page.getByRole('region', { name: 'Replies' });
   const rowOf = (name: string) => replies.getByRole('row').filter({ hasText: name });
   await expect(rowOf('Asked anew')).toContainText('passes');
   await expect(rowOf('Asked anew')).toContainText('100 / 42');
   await expect(rowOf('As it was')).toContainText('fails');
-  // By keyboard: the first row is chosen, and passes because a person says so.
+  // By keyboard: the first row is selected, and the person marks it as passed.
   await replies.press('p');
-  await expect(rowOf('As it was')).toContainText('you say');
+  await expect(rowOf('As it was')).toContainText('by you');
   await expect(rowOf('As it was')).toContainText('passes');
   await page.getByRole('button', { name: 'Run all again' }).click();
   await expect(replies.getByRole('row')).toHaveCount(5);
@@ -229,14 +227,14 @@ test('an experiment: ways to ask are kept as cases, run, held against a check, j
   const file = machine.path('table.csv');
   await (await saved).saveAs(file);
   expect(readFileSync(file, 'utf8').split('\r\n')).toHaveLength(6);
-  // A case is removed after a question, and leaves its results.
+  // Removing a case asks for confirmation and keeps its results.
   await page.getByRole('button', { name: 'Remove the case Asked anew' }).click();
   await page.getByRole('dialog', { name: 'Remove the case Asked anew?' }).getByRole('button', { name: 'Remove' }).click();
   await expect(page.getByRole('region', { name: 'Cases' })).not.toContainText('Asked anew');
   await expect(replies.getByRole('row')).toHaveCount(5);
-  // Removed, and put back.
+  // Remove the experiment and restore it.
   await page.getByRole('button', { name: 'Remove this experiment' }).click();
-  await page.getByRole('button', { name: 'Put it back' }).click();
+  await page.getByRole('button', { name: 'Restore' }).click();
   await page.getByRole('button', { name: 'All experiments' }).click();
   await expect(page.getByRole('region', { name: 'Experiments' })).toContainText('4 replies');
   expect(met).toEqual([]);

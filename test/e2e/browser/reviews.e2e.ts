@@ -4,12 +4,12 @@ import type { Page } from '@playwright/test';
 import { expect, test } from '../../support/e2e.js';
 import type { Machine } from '../../support/machine.js';
 import { completionEvents, messageEvents, modelServer, stream } from '../../support/model-server.js';
-import { commits, complaints, entries, sheet } from '../../support/window.js';
+import { commits, complaints, entries, place, sheet, view } from '../../support/window.js';
 
 const asked = 'What do you mean by "counts twice"?';
 const file = 'export function retry(work, { attempts = 3, delay = 200 } = {}) { /* … */ }';
 
-/** A team's project, served: a reviewer's findings, the reviewer's context behind them, and one answer that they gave before, from that context. */
+/** Serves a project with a reviewer's findings, the reviewer's context, and one recorded reply from that context. */
 async function review(machine: Machine) {
   const dir = machine.path('Team.stemma');
   const host = await machine.web();
@@ -17,7 +17,7 @@ async function review(machine: Machine) {
     const reply = await fetch(`${host.origin}/api/${procedure.replace('.', '/')}`, {
       method: 'POST',
       headers: {
-        ...{ authorization: `Bearer ${host.token}`, 'content-type': 'application/json' },
+        ...{ authorization: `Bearer ${host.bearer}`, 'content-type': 'application/json' },
         ...(procedure !== 'project.create' && { 'stemma-project': encodeURIComponent(dir) }),
       },
       body: JSON.stringify(input),
@@ -78,10 +78,10 @@ async function review(machine: Machine) {
 const board = (page: Page, status: string) => page.getByRole('region', { name: new RegExp(`^${status}, `) });
 const card = (page: Page, title: string) => page.getByRole('button', { name: new RegExp(title) });
 
-/** What a sheet is for: the last of its buttons. */
+/** The main button of a sheet is its last one. */
 const finish = (page: Page) => sheet(page).getByRole('button').last();
 
-async function everybodyCanUse(page: Page, part: string): Promise<void> {
+async function isAccessible(page: Page, part: string): Promise<void> {
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
     await expect(page.locator('html')).toHaveAttribute('data-theme', colorScheme);
@@ -89,22 +89,22 @@ async function everybodyCanUse(page: Page, part: string): Promise<void> {
   }
 }
 
-test('[K3] [K6] a finding is discussed with the reviewer as they were, resolved, and only then the ticket closes', async ({ page, machine }) => {
+test('[K3] [K6] a finding is discussed with the reviewer and resolved before closing', async ({ page, machine }) => {
   const met = complaints(page);
   const { call, understood, open } = await review(machine);
   await open(page);
   const inReview = page.getByRole('region', { name: 'In review, 1 ticket' });
   await expect(inReview).toContainText('2 of 2');
-  await everybodyCanUse(page, '.reviews');
+  await isAccessible(page, '.reviews');
   await inReview.getByRole('button', { name: /Retry failed jobs/ }).click();
 
-  // Closing is refused where it is asked for, with what stands in its way.
+  // Closing is refused with the reasons.
   const moves = page.getByRole('group', { name: 'Moves' });
-  await expect(moves).toContainText('Not to be closed yet: 2 findings are open; @rev did not approve.');
+  await expect(moves).toContainText('Cannot be closed yet: 2 findings are open; @rev has not approved.');
   await moves.getByRole('button', { name: 'Close' }).click();
-  await expect(sheet(page)).toContainText('2 findings are open; @rev did not approve');
+  await expect(sheet(page)).toContainText('2 findings are open; @rev has not approved');
   await expect(sheet(page).getByRole('button', { name: 'Close anyway' })).toBeDisabled();
-  await everybodyCanUse(page, '[role=dialog]');
+  await isAccessible(page, '[role=dialog]');
   await sheet(page).getByRole('button', { name: 'Cancel' }).click();
 
   const findings = page.getByRole('region', { name: 'Findings' });
@@ -114,24 +114,24 @@ test('[K3] [K6] a finding is discussed with the reviewer as they were, resolved,
   await page.getByRole('combobox', { name: 'Write as' }).fill('@author');
   await findings.getByRole('button', { name: /The first attempt counts twice/ }).click();
   await expect(discussion).toContainText('Review the retries');
-  const then = discussion.getByRole('region', { name: 'Understood then' });
+  const then = discussion.getByRole('region', { name: 'Context of the author' });
   await then.getByRole('button', { name: 'Open' }).click();
   await expect(entries(page)).toContainText('zero attempts is not tested');
   await page.goBack();
-  await then.getByRole('button', { name: 'Diff against now' }).click();
-  await expect(page.getByRole('tab', { name: 'Diff' })).toHaveAttribute('aria-selected', 'true');
-  await expect(page.getByRole('tabpanel')).toContainText('so a job is called four times');
+  await then.getByRole('button', { name: 'Compare with now' }).click();
+  await expect(page.getByRole('heading', { name: 'Compare', level: 1 })).toBeVisible();
+  await expect(view(page)).toContainText('so a job is called four times');
   await page.goBack();
   await then.getByRole('button', { name: 'Fork' }).click();
-  await expect(sheet(page).getByRole('button', { name: 'Make the fork' })).toBeVisible();
+  await expect(sheet(page).getByRole('button', { name: 'Create fork' })).toBeVisible();
   await page.keyboard.press('Escape');
 
-  // The recorded reviewer answers, and the answer is a commit on a branch that holds all that they had read.
+  // The recorded reviewer replies. The reply is a commit on a branch with the reviewer's whole context.
   await question.fill(asked);
   await question.press('Enter');
   await expect(messages.filter({ hasText: 'so a job is called four times' })).toContainText('@rev');
   await expect(messages).toHaveCount(2);
-  await everybodyCanUse(page, '.ticket-page');
+  await isAccessible(page, '.ticket-page');
   await messages
     .nth(1)
     .getByRole('button', { name: /^[0-9a-f]/ })
@@ -140,10 +140,10 @@ test('[K3] [K6] a finding is discussed with the reviewer as they were, resolved,
   await expect(entries(page)).toContainText('so a job is called four times');
   await page.goBack();
 
-  // What nobody asked before has no recorded answer: that is said, and the question is kept.
+  // A new question has no recorded reply: an error says so, and the question is kept.
   await question.fill('And with a negative number?');
   await question.press('Enter');
-  await expect(discussion.getByText('The recording has no answer to this')).toBeVisible();
+  await expect(discussion.getByText('The recording has no answer')).toBeVisible();
   await expect(messages.filter({ hasText: 'And with a negative number?' })).toBeVisible();
 
   const resolve = async (words: string) => {
@@ -155,20 +155,20 @@ test('[K3] [K6] a finding is discussed with the reviewer as they were, resolved,
   };
   await resolve('The loop begins at zero');
   await page
-    .getByRole('navigation', { name: 'Where this ticket stands' })
+    .getByRole('navigation', { name: 'Place of this ticket' })
     .getByRole('button', { name: /Retry failed jobs/ })
     .click();
-  await expect(moves).toContainText('Not to be closed yet: 1 finding is open; @rev did not approve.');
+  await expect(moves).toContainText('Cannot be closed yet: 1 finding is open; @rev has not approved.');
 
-  // The other finding has the same context behind it, and a discussion of its own.
+  // The other finding has the same context but its own discussion.
   await findings.getByRole('button', { name: /Zero attempts is not tested/ }).click();
-  await expect(discussion).toContainText('Nothing was asked yet');
+  await expect(discussion).toContainText('No messages yet');
   await question.fill(asked);
   await question.press('Enter');
   await expect(messages).toHaveCount(2);
   await resolve('A test was added');
   await page
-    .getByRole('navigation', { name: 'Where this ticket stands' })
+    .getByRole('navigation', { name: 'Place of this ticket' })
     .getByRole('button', { name: /Retry failed jobs/ })
     .click();
 
@@ -180,12 +180,12 @@ test('[K3] [K6] a finding is discussed with the reviewer as they were, resolved,
   await moves.getByRole('button', { name: 'Close' }).click();
   await finish(page).click();
   await expect(moves.getByRole('button', { name: 'Open again' })).toBeVisible();
-  await everybodyCanUse(page, '.ticket-page');
+  await isAccessible(page, '.ticket-page');
 
-  await page.getByRole('tab', { name: 'Chain' }).click();
+  await place(page, 'Chain').click();
   await expect(commits(page).filter({ hasText: 'Review the retries' })).toContainText(/\d tickets/);
 
-  // The doors agree: both discussions begin at the reviewer's commit, and are branches of their own.
+  // The command line agrees: both discussions are separate branches from the reviewer's commit.
   const found = await call('ticket.list', { type: 'review_finding' });
   const threads = await Promise.all(found.map(({ ticketId }: { ticketId: string }) => call('ticket.thread', { ticketId })));
   expect(threads.map(({ from }) => from)).toEqual([understood, understood]);
@@ -193,27 +193,24 @@ test('[K3] [K6] a finding is discussed with the reviewer as they were, resolved,
   expect(met).toEqual([]);
 });
 
-test('a ticket is handed over: its words are the instruction, what was understood goes along, and coming back finds the filter as it was', async ({
-  page,
-  machine,
-}) => {
+test('a ticket is handed over with its text and context, and the filter stays', async ({ page, machine }) => {
   const { open } = await review(machine);
   await open(page);
   const filter = page.getByRole('searchbox', { name: 'Filter tickets' });
   await filter.fill('retry');
   await card(page, 'Retry failed jobs').click();
   await page.getByRole('button', { name: 'Hand over to an agent' }).click();
-  const form = page.getByRole('form', { name: 'What to pack' });
+  const form = page.getByRole('form', { name: 'Contents of the box' });
   const instruction = form.getByRole('textbox', { name: 'Value of instruction' });
   await expect(instruction).toHaveValue('Retry failed jobs');
-  await form.getByRole('button', { name: 'Send what was understood along' }).click();
-  await expect(form.getByRole('button', { name: 'Do not inherit this box' })).toBeVisible();
-  await everybodyCanUse(page, '.handover');
+  await form.getByRole('button', { name: 'Add its context' }).click();
+  await expect(form.getByRole('button', { name: 'Remove box' })).toBeVisible();
+  await isAccessible(page, '.handover');
   await page.reload();
   await expect(instruction).toHaveValue('Retry failed jobs');
   await page.goBack();
   await page.getByRole('button', { name: 'All tickets' }).click();
-  await page.getByRole('tab', { name: 'Reviews' }).click();
+  await place(page, 'Reviews').click();
   await filter.fill('retry');
   await card(page, 'Retry failed jobs').click();
   await page.goBack();
@@ -221,10 +218,7 @@ test('a ticket is handed over: its words are the instruction, what was understoo
   await expect(card(page, 'Retry failed jobs')).toBeFocused();
 });
 
-test('[K6] a question runs by the providers that are there, over their own wire, and the resolution is verified from the end of the discussion', async ({
-  page,
-  machine,
-}) => {
+test('[K6] providers answer a question, and the resolution is verified from its end', async ({ page, machine }) => {
   const met = complaints(page);
   const listed = (response: ServerResponse) => response.end(JSON.stringify({ data: [{ id: 'a-model' }] }));
   const remote = await modelServer((response, { path }) =>
@@ -245,7 +239,7 @@ test('[K6] a question runs by the providers that are there, over their own wire,
   const messages = discussion.getByRole('region', { name: 'Messages of the discussion' }).getByRole('listitem');
   const question = discussion.getByRole('textbox', { name: 'Ask @rev' });
 
-  // Whoever answers gets all that the reviewer had read, and the question, in the words of their own wire.
+  // Each provider receives the reviewer's whole context and the question in its own wire format.
   await discussion.getByRole('combobox', { name: 'Answered by' }).selectOption({ label: 'Anthropic' });
   await question.fill('Where does it begin?');
   await question.press('Enter');
@@ -262,7 +256,7 @@ test('[K6] a question runs by the providers that are there, over their own wire,
   await expect(resolution).toContainText('@rev should verify the resolution of this');
   await resolution.getByRole('button', { name: 'Ask @rev…' }).click();
   await expect(question).toBeFocused();
-  await expect(question).toHaveValue(/The loop begins at zero\s+Does that settle/);
+  await expect(question).toHaveValue(/The loop begins at zero\s+Does this settle/);
   await discussion.getByRole('combobox', { name: 'Answered by' }).selectOption({ label: 'OpenAI-compatible' });
   await question.press('Enter');
   await expect(messages.filter({ hasText: 'Yes, that settles it.' })).toContainText('@rev');
@@ -271,7 +265,7 @@ test('[K6] a question runs by the providers that are there, over their own wire,
   expect(askedOf(local)).toContain('export function retry');
   await resolution.getByRole('button', { name: 'Verified' }).click();
   await expect(resolution).toContainText('Verified by @author');
-  await everybodyCanUse(page, '.ticket-page');
+  await isAccessible(page, '.ticket-page');
   const [finding] = (await call('ticket.list', { type: 'review_finding' })) as { ticketId: string }[];
   expect(await call('ticket.events', { ticketId: finding?.ticketId, state: 'done' })).toMatchObject([
     { task: 'verify_resolution', answeredBy: '@author' },
@@ -282,38 +276,35 @@ test('[K6] a question runs by the providers that are there, over their own wire,
   local.close();
 });
 
-test('[K1] the board moves what may be moved, by hand, key and menu, says what does not, and shows what others do by itself', async ({
-  page,
-  machine,
-}) => {
+test('[K1] cards move by mouse, key and menu, and changes of others appear', async ({ page, machine }) => {
   const met = complaints(page);
   const { open, call, ticketId } = await review(machine);
   await call('ticket.create', { title: 'Log every attempt', type: 'task', dependsOn: [ticketId] });
   await open(page);
   const logging = card(page, 'Log every attempt');
 
-  // By hand: what the move needs is asked for, and what needs nothing is done at once.
+  // By mouse: a move that needs input asks for it; others happen at once.
   await logging.dragTo(board(page, 'In progress'));
-  await sheet(page).getByRole('textbox', { name: 'Who does it' }).fill('@author');
+  await sheet(page).getByRole('textbox', { name: 'Assignee' }).fill('@author');
   await finish(page).click();
   await expect(board(page, 'In progress')).toContainText('Log every attempt');
   await logging.dragTo(board(page, 'Blocked'));
   await expect(board(page, 'Blocked')).toContainText('Log every attempt');
 
-  // A column that takes it not says so, and nothing moves.
+  // A column that refuses the card says so, and nothing moves.
   const reviewed = card(page, 'Retry failed jobs');
   await reviewed.hover();
   await page.mouse.down();
   await board(page, 'Deferred').hover();
   await board(page, 'Deferred').hover();
-  await expect(board(page, 'Deferred')).toContainText('In review does not go to deferred');
+  await expect(board(page, 'Deferred')).toContainText('Cannot move from In review to Deferred');
   await page.mouse.up();
   await expect(board(page, 'In review')).toContainText('Retry failed jobs');
   await reviewed.dragTo(board(page, 'Closed'));
-  await expect(sheet(page)).toContainText('2 findings are open; @rev did not approve');
+  await expect(sheet(page)).toContainText('2 findings are open; @rev has not approved');
   await sheet(page).getByRole('button', { name: 'Cancel' }).click();
 
-  // By key, and by the card's menu.
+  // By key and by the menu of the card.
   await logging.focus();
   await page.keyboard.press('m');
   await sheet(page).getByRole('combobox', { name: 'From blocked to' }).selectOption('Open');
@@ -323,13 +314,13 @@ test('[K1] the board moves what may be moved, by hand, key and menu, says what d
   await page.getByRole('menuitem', { name: 'Defer' }).click();
   await expect(board(page, 'Deferred')).toContainText('Log every attempt');
 
-  // What the command line or an agent does stands there without a hand of ours: on the board, in the inbox, on the ticket's page.
+  // Changes by the command line appear on the board, in the inbox and on the ticket's page.
   await call('ticket.create', { title: 'Made elsewhere', type: 'bug' });
   await expect(board(page, 'Open')).toContainText('Made elsewhere');
   await page.getByRole('radio', { name: /^Waiting/ }).click();
-  const starts = page.getByRole('list', { name: 'Starts that were asked for' }).getByRole('listitem');
+  const starts = page.getByRole('list', { name: 'Requested starts' }).getByRole('listitem');
   await expect(starts).toHaveText([/@rev should review/]);
-  await everybodyCanUse(page, '.reviews');
+  await isAccessible(page, '.reviews');
   const [waiting] = await call('ticket.events', { state: 'waiting' });
   await call('ticket.acknowledge', { event: waiting.event, by: '@runner', as: 'taken' });
   await expect(starts).toHaveText([/taken by @runner/]);
@@ -337,7 +328,7 @@ test('[K1] the board moves what may be moved, by hand, key and menu, says what d
   await call('ticket.verdict', { ticketId, reviewer: '@rev', verdict: 'approved' });
   await expect(page.getByRole('region', { name: 'Reviewers' })).toContainText('approved');
 
-  // By the words of its title, or its id, from anywhere.
+  // The palette finds a ticket by title or id.
   await page.keyboard.press('ControlOrMeta+k');
   await page.keyboard.type('made else');
   await page.getByRole('option', { name: /Made elsewhere/ }).click();
@@ -349,7 +340,7 @@ test('[K1] the board moves what may be moved, by hand, key and menu, says what d
   expect(met).toEqual([]);
 });
 
-test('[K7] issues, reviews and task lists are brought in, once, with the commit that was current', async ({ page, machine }) => {
+test('[K7] issues, reviews and task lists are imported once, with the current commit', async ({ page, machine }) => {
   const met = complaints(page);
   const { open, call, understood } = await review(machine);
   await open(page);
@@ -365,15 +356,15 @@ test('[K7] issues, reviews and task lists are brought in, once, with the commit 
     reviews: [{ id: 1, user: { login: '@rev' }, state: 'CHANGES_REQUESTED', body: 'A test is missing', submitted_at: later }],
   };
   await bring(JSON.stringify([pull]));
-  await expect(page.getByText('Brought in 2 tickets')).toBeVisible();
+  await expect(page.getByText('Imported 2 tickets')).toBeVisible();
   await expect(board(page, 'In review')).toContainText('Retry the queue');
   await bring('# Plan\n- [ ] Retry failed jobs twice\n  - [x] Find out why');
-  await expect(page.getByText('Brought in 2 tickets')).toBeVisible();
+  await expect(page.getByText('Imported 2 tickets')).toBeVisible();
   await expect(board(page, 'Open')).toContainText('Retry failed jobs twice');
   await bring(JSON.stringify([pull]));
-  await expect(page.getByText('Brought in 0 tickets; 2 were here already')).toBeVisible();
+  await expect(page.getByText('Imported 0 tickets; 2 existed already')).toBeVisible();
   await bring('nothing to do');
-  await expect(sheet(page).getByRole('alert')).toContainText('There is no issue, review or task in the text');
+  await expect(sheet(page).getByRole('alert')).toContainText('The text contains no issue, review or task');
   await sheet(page).getByRole('button', { name: 'Cancel' }).click();
 
   await card(page, 'A test is missing').click();

@@ -1,11 +1,11 @@
 import { expect, test } from '../../support/e2e.js';
-import { commits, entries, sheet } from '../../support/window.js';
+import { commits, entries, importAll, sheet } from '../../support/window.js';
 
-test('words that were said anywhere are found from the palette, and lead to their entry', async ({ page, machine }) => {
+test('the palette finds text of any entry and leads to it', async ({ page, machine }) => {
   machine.giveHistory();
   const { url } = await machine.web();
   await page.goto(url);
-  await page.getByRole('button', { name: 'Import all' }).click();
+  await importAll(page);
   await expect(commits(page).first()).toBeVisible();
   await page.keyboard.press('Control+k');
   await sheet(page).getByRole('combobox').fill('damson midnight');

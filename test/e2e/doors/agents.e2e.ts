@@ -7,7 +7,7 @@ import { type Agent, folders, hasAgent, runAgent, scenario } from '../../support
 import { expect, test } from '../../support/e2e.js';
 import { built, type Machine, node } from '../../support/machine.js';
 
-/** The real agents at work, on loopback, and Stemma beside them. Where they are not on this machine, these tests say so and are skipped. */
+/** Real agents on loopback, with Stemma next to them. Skipped on machines without them. */
 const agents: readonly Agent[] = ['claude', 'codex', 'pi', 'gemini'];
 for (const agent of agents) if (!hasAgent(agent)) console.warn(`skipped: the real ${agent} (../shared/tools/agent-live) is not on this machine`);
 
@@ -21,7 +21,7 @@ const commits = async (machine: Machine): Promise<Commit[]> => {
   const { rows } = await call<{ rows: { commit: Commit }[] }>(machine, 'context.graph', { offset: 0, limit: 100 });
   return rows.map(({ commit }) => commit).reverse();
 };
-/** What each branch's model saw, and all that was ever said on it. */
+/** The context of each branch, and every entry of it. */
 async function contexts(machine: Machine): Promise<string[]> {
   const found: string[] = [];
   for (const { id } of await call<Commit[]>(machine, 'context.tips', {}))
@@ -32,7 +32,7 @@ async function contexts(machine: Machine): Promise<string[]> {
   return found.sort();
 }
 
-/** The same as the whole history imported into a project of its own. */
+/** The same as an import of the whole history into another project. */
 async function expectWhole(machine: Machine, histories: string): Promise<void> {
   const captured = await contexts(machine);
   const project = machine.env.STEMMA_PROJECT;
@@ -64,7 +64,7 @@ test.beforeEach(({ machine }) => {
 test.describe('Claude Code', () => {
   test.skip(!hasAgent('claude'), 'the real agent is not on this machine');
 
-  test('[L5, L8] its hooks checkpoint every turn, compaction, subagent and end of its sessions, and hold nothing up', async ({ machine }) => {
+  test('[L5, L8] hooks checkpoint every turn, compaction, subagent and session end', async ({ machine }) => {
     expect((await machine.run('hook', '--install', '--yes', '--project', machine.env.STEMMA_PROJECT as string)).code).toBe(0);
     const steps = await runAgent('claude', scenario('claude-tour'), machine.dir);
     expect(steps.map(({ ok }) => ok)).toEqual(steps.map(() => true));
@@ -81,7 +81,7 @@ test.describe('Claude Code', () => {
       ['Try another way', 'turn_boundary'],
     ]);
     await expectWhole(machine, join(machine.claude, 'projects'));
-    // Its own view of the hooks: none has failed, and none has had a say.
+    // According to the agent, no hook has failed and none has changed anything.
     const transcripts = readdirSync(join(machine.claude, 'projects'), { recursive: true, encoding: 'utf8' }).filter((path) =>
       path.endsWith('.jsonl'),
     );
@@ -94,7 +94,7 @@ test.describe('Claude Code', () => {
     for (const line of told) expect(JSON.parse(line)).toMatchObject({ hookErrors: [], preventedContinuation: false });
   });
 
-  test('[L5] killed in the middle of a turn, it leaves its last checkpoint', async ({ machine }) => {
+  test('[L5] killed in the middle of a turn, it keeps its last checkpoint', async ({ machine }) => {
     const watcher = await capturing(machine);
     const steps = ['First', { prompt: 'Then wait', killAfterMs: 3_000 }];
     const look = { name: 'Bash', input: { command: 'echo files', description: 'Look' } };
@@ -120,7 +120,7 @@ const turns = {
 } satisfies Partial<Record<Agent, readonly string[]>>;
 
 for (const [agent, prompts] of Object.entries(turns) as [Agent, readonly string[]][])
-  test(`[L1, L2] the real ${agent}: each turn is one commit, a compaction is one, and it is all that an import brings`, async ({ machine }) => {
+  test(`[L1, L2] the real ${agent}: each turn and compaction is a commit, as in an import`, async ({ machine }) => {
     test.skip(!hasAgent(agent), 'the real agent is not on this machine');
     mkdirSync(machine.path(`.${agent}`), { recursive: true });
     const watcher = await capturing(machine);

@@ -1,9 +1,9 @@
 import { expect, test } from '../../support/e2e.js';
 import type { WebHost } from '../../support/machine.js';
 
-/** The read endpoints of the public system, over the real web host. */
+/** The read endpoints of the public system on the real web host. */
 test.describe('cards and boxes over HTTP', () => {
-  const bearer = (host: WebHost) => ({ authorization: `Bearer ${host.token}` });
+  const bearer = (host: WebHost) => ({ authorization: `Bearer ${host.bearer}` });
   const get = async (host: WebHost, path: string, headers: Record<string, string> = bearer(host)) => {
     const answer = await fetch(`http://127.0.0.1:${host.port}${path}`, { headers });
     return { status: answer.status, body: await answer.json().catch(() => undefined) };
@@ -17,7 +17,7 @@ test.describe('cards and boxes over HTTP', () => {
     return { status: answer.status, body: await answer.json().catch(() => undefined) };
   };
 
-  test('[B13] are read by the addresses of the public system, with the token, each project its own', async ({ machine }) => {
+  test('[B13] are read at the addresses of the public system, separately for each project', async ({ machine }) => {
     const dir = machine.path('cards.stemma');
     await machine.run('call', 'project.create', '--input', JSON.stringify({ dir, projectId: 'P' }));
     const call = (procedure: string, input: unknown) => machine.run('call', procedure, '--project', dir, '--input', JSON.stringify(input));

@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '../../support/e2e.js';
 import type { Machine, Ran } from '../../support/machine.js';
+import { messageEvents, modelServer, stream } from '../../support/model-server.js';
 
 const json = (ran: Ran): unknown => {
   expect(ran.err).toBe('');
@@ -9,7 +10,7 @@ const json = (ran: Ran): unknown => {
   return JSON.parse(ran.out) as unknown;
 };
 
-/** A project with the sample's histories in it, found from the working directory. */
+/** A project with the sample's histories, found from the working directory. */
 async function sampleProject(machine: Machine): Promise<string> {
   const dir = machine.path('work', 'larder.stemma');
   json(await machine.run('init', dir, '--json'));
@@ -18,8 +19,18 @@ async function sampleProject(machine: Machine): Promise<string> {
   return dir;
 }
 
+test('[L13] eight imports at once all end, and one of them creates the project', async ({ machine }) => {
+  const [dir, history] = [machine.path('work', 'shared.stemma'), machine.giveHistory()];
+  const ran = await Promise.all(Array.from({ length: 8 }, () => machine.run('import', '--json', '--project', dir, history)));
+  expect(ran.map(({ code }) => code)).toEqual(Array(8).fill(0));
+  expect(ran.filter(({ err }) => err.startsWith('Created'))).toHaveLength(1);
+  const commits = ran.map(({ out }) => (JSON.parse(out) as { commits: number }).commits);
+  const info = json(await machine.run('call', 'project.info', '--project', dir)) as { counts: { commits: number } };
+  expect(commits.reduce((sum, count) => sum + count, 0)).toBe(info.counts.commits);
+});
+
 test.describe('stemma call', () => {
-  test('makes a project, puts, gets, and says what there is', async ({ machine }) => {
+  test('creates a project, stores and returns objects, and counts them', async ({ machine }) => {
     const dir = machine.path('p.stemma');
     const made = json(await machine.run('call', 'project.create', '--input', JSON.stringify({ dir, name: 'P' }))) as { name: string; dir: string };
     expect(made).toMatchObject({ name: 'P', dir });
@@ -40,8 +51,8 @@ test.describe('stemma call', () => {
     expect(json(ran)).toMatchObject({ size: 6, existed: false });
   });
 
-  test('a refused call says so in JSON on standard error and exits 1', async ({ machine }) => {
-    // Somebody's project may lie above the folder for temporary files.
+  test('a refused call prints JSON on standard error and exits 1', async ({ machine }) => {
+    // There may be a project above the temporary folder.
     machine.cwd = '/';
     const none = await machine.run('call', 'project.info');
     machine.cwd = machine.path('work');
@@ -76,7 +87,7 @@ test.describe('stemma call', () => {
       expect(await machine.run(...words), words.join(' ')).toMatchObject({ code: 2, out: '' });
   });
 
-  test('a stream is one document per event, and its result alone without --stream', async ({ machine }) => {
+  test('a stream prints one document per event, or only its result without --stream', async ({ machine }) => {
     const dir = machine.path('p.stemma');
     json(await machine.run('call', 'project.create', '--input', JSON.stringify({ dir })));
     const input = JSON.stringify({ paths: [machine.giveHistory()] });
@@ -93,7 +104,7 @@ test.describe('stemma call', () => {
     expect(again).toMatchObject({ commits: 0, skipped: [] });
   });
 
-  test('the project is the one named, else of the environment, else the nearest', async ({ machine }) => {
+  test('the project is the named one, that of the environment, or the nearest', async ({ machine }) => {
     const dirOf = async (...words: string[]): Promise<string> => (json(await machine.run('call', 'project.info', ...words)) as { dir: string }).dir;
     for (const name of ['named.stemma', 'environment.stemma', join('work', 'near.stemma')])
       json(await machine.run('call', 'project.create', '--input', JSON.stringify({ dir: machine.path(name) })));
@@ -105,7 +116,19 @@ test.describe('stemma call', () => {
 });
 
 test.describe('stemma', () => {
-  test('goes from a history to a fork and back to a file, and finds the same entries in it', async ({ machine }) => {
+  test('an import names the first skipped lines of a file and counts the others', async ({ machine }) => {
+    const path = machine.path('broken.jsonl');
+    writeFileSync(
+      path,
+      `${readFileSync(join(machine.giveHistory(), '4b9013ed-af4c-4d72-987c-ac3ad36a4dba.jsonl'), 'utf8').split('\n').slice(0, 4).join('\n')}\n${'{"type":\n'.repeat(10)}`,
+    );
+    const { out, code } = await machine.run('import', '--project', machine.path('p.stemma'), path);
+    expect(code).toBe(0);
+    expect(out.match(/^skipped .*:\d+: a torn record/gm)).toHaveLength(3);
+    expect(out).toContain(`${path}: 7 more lines; --json lists every line.`);
+  });
+
+  test('imports a history, forks it, exports the fork, and finds the same entries in it', async ({ machine }) => {
     await sampleProject(machine);
     const { rows } = json(await machine.run('log', '--json')) as { rows: { commit: { id: string; type: string } }[] };
     expect(rows.length).toBeGreaterThan(5);
@@ -113,7 +136,7 @@ test.describe('stemma', () => {
 
     const shown = json(await machine.run('show', tip, '--all', '--json')) as { entries: { key: string; kind: string; source: { commit: string } }[] };
     expect(shown.entries.length).toBeGreaterThan(3);
-    // In the middle of a turn, after a text: a call left open would be closed by one entry more.
+    // In the middle of a turn, after a text. An open call would be closed by another entry.
     const isMiddle = (entry: (typeof shown.entries)[number], place: number): boolean =>
       entry.kind === 'text' && entry.source.commit === shown.entries[place + 1]?.source.commit;
     const cut = shown.entries.findLast(isMiddle)?.key ?? '';
@@ -138,7 +161,7 @@ test.describe('stemma', () => {
     expect(back.entries.map((entry) => entry.key)).toEqual(forked.entries.map((entry) => entry.key));
   });
 
-  test('draws the chain, reads a commit, compares two and checks the project for a person', async ({ machine }) => {
+  test('draws the chain, shows a commit, compares two and checks the project', async ({ machine }) => {
     const dir = await sampleProject(machine);
     const log = await machine.run('log');
     expect(log.code).toBe(0);
@@ -162,9 +185,10 @@ test.describe('stemma', () => {
     expect((await machine.run('fsck', '--json')).code).toBe(1);
   });
 
-  test('repairs a project that no longer opens, and says what was wrong with it', async ({ machine }) => {
+  test('repairs a project that no longer opens from its backup', async ({ machine }) => {
     const dir = await sampleProject(machine);
     const before = (await machine.run('log')).out;
+    expect(await machine.run('backup', '--now')).toMatchObject({ code: 0 });
     const file = join(dir, 'stemma.db');
     // One bit of the page size, in the header.
     const bytes = readFileSync(file);
@@ -177,7 +201,7 @@ test.describe('stemma', () => {
     expect((await machine.run('log')).out).toBe(before);
   });
 
-  test('hands a branch back to the agent without touching what is there', async ({ machine }) => {
+  test('hands a branch back to the agent without changing its files', async ({ machine }) => {
     await sampleProject(machine);
     const { rows } = json(await machine.run('log', '--json')) as { rows: { commit: { id: string } }[] };
     const resumed = json(await machine.run('resume', rows[0]?.commit.id ?? '', '--cwd', machine.path('work'), '--json')) as {
@@ -190,6 +214,42 @@ test.describe('stemma', () => {
     expect(readFileSync(resumed.path, 'utf8')).toContain(resumed.sessionId);
   });
 
+  test('carries out a turn with a model, and shows its job', async ({ machine }) => {
+    await sampleProject(machine);
+    const model = await modelServer((response) => stream(response, messageEvents({ text: 'The plan is fine.' })));
+    try {
+      machine.env.ANTHROPIC_API_KEY = 'sk-ant-test';
+      machine.env.ANTHROPIC_BASE_URL = model.url;
+      json(
+        await machine.run(
+          'call',
+          'profile.put',
+          '--input',
+          JSON.stringify({ name: 'Critic', card: { content: { kind: 'json', data: { name: 'Critic' } } } }),
+        ),
+      );
+      const launched = await machine.run(
+        'call',
+        'handover.launchPrincipal',
+        '--input',
+        JSON.stringify({ profileName: 'Critic', instruction: 'Judge it.' }),
+      );
+      const { agentTurnId } = json(launched) as { agentTurnId: string };
+      const ran = await machine.run('job', 'start', agentTurnId, '--provider', 'anthropic', '--model', 'claude-x', '--calls', '3');
+      expect(ran.out).toMatch(/The plan is fine\.\njob-\S+ {2}success {2}ctx-/);
+      expect(ran.code).toBe(0);
+      expect(model.asked).toHaveLength(1);
+      expect(JSON.stringify(model.asked[0]?.body)).toContain('Judge it.');
+      expect((await machine.run('job', 'list')).out).toMatch(/^job-\S+ {2}success {2}turn_\S+ by anthropic \(claude-x\) {2}1 call, \d+ tokens/);
+      expect(json(await machine.run('call', 'turn.reproduce', '--input', JSON.stringify({ turnId: agentTurnId })))).toMatchObject({
+        identical: true,
+      });
+      expect(await machine.run('job', 'start', agentTurnId, '--provider', 'anthropic')).toMatchObject({ code: 1 });
+    } finally {
+      model.close();
+    }
+  });
+
   test('helps', async ({ machine }) => {
     const help = await machine.run('--help');
     expect(help).toMatchObject({ code: 0, err: '' });
@@ -198,7 +258,7 @@ test.describe('stemma', () => {
     expect((await machine.run('call', '--help')).out).toContain('context.materialize');
   });
 
-  test('says in words what it could not do', async ({ machine }) => {
+  test('prints errors as sentences', async ({ machine }) => {
     machine.cwd = '/';
     expect(await machine.run('log')).toMatchObject({ code: 2, err: expect.stringContaining('--project') });
     machine.cwd = machine.path('work');
@@ -206,11 +266,11 @@ test.describe('stemma', () => {
     expect(await machine.run('show', 'ctx-00000000')).toMatchObject({ code: 1, out: '', err: expect.stringMatching(/^stemma: .*ctx-00000000/) });
   });
 
-  test('lists calls with their proofs, shows one, compares two, and gives an imported file back', async ({ machine }) => {
+  test('lists calls, shows one, compares two, and returns an imported file', async ({ machine }) => {
     await sampleProject(machine);
     const calls = json(await machine.run('request', 'list', '--json')) as { requestId: string; proof: string }[];
     expect(calls.length).toBeGreaterThan(4);
-    // The sample holds no request records: its calls are rebuilt from entries, and called no more than that.
+    // The sample has no request records, so its calls are rebuilt from entries.
     expect(calls.every((call) => call.proof === 'rebuilt')).toBe(true);
     const [first, second] = calls.map((call) => call.requestId) as [string, string];
     const shown = await machine.run('request', 'show', first);
@@ -226,7 +286,7 @@ test.describe('stemma', () => {
 });
 
 test.describe('stemma ticket', () => {
-  test('makes, moves, discusses and closes, and is refused as everywhere', async ({ machine }) => {
+  test('creates, moves, discusses and closes tickets, with the usual refusals', async ({ machine }) => {
     const dir = machine.path('work', 'p.stemma');
     json(await machine.run('init', dir, '--json'));
     const made = json(await machine.run('ticket', 'create', 'Retry failed jobs', '--by', '@pm', '--json')) as { ticketId: string };
@@ -246,7 +306,7 @@ test.describe('stemma ticket', () => {
     expect(closed.map(({ ticketId }) => ticketId).sort()).toEqual([found.ticketId, made.ticketId].sort());
   });
 
-  test('brings in, changes, says who should start and from where, has questions answered, and is told of what is new', async ({ machine }) => {
+  test('imports and changes tickets, shows where to start, answers questions and lists events', async ({ machine }) => {
     const dir = machine.path('work', 'p.stemma');
     json(await machine.run('init', dir, '--json'));
     const line = (type: string, uuid: string, parentUuid: string | null, content: unknown) =>
@@ -262,7 +322,7 @@ test.describe('stemma ticket', () => {
     const brought = await machine.runWith(plan, 'ticket', 'import', '--kind', 'markdown', '--at', '2026-01-02T00:00:00Z');
     expect(brought.err).toContain('2 new tickets');
     const [ticketId = ''] = brought.out.split('\n');
-    expect((await machine.runWith(plan, 'ticket', 'import')).err).toContain('2 known already');
+    expect((await machine.runWith(plan, 'ticket', 'import')).err).toContain('2 imported before');
     expect((await machine.run('ticket', 'import', machine.path('nothing.md'))).code).toBe(2);
 
     const changed = ['--title', 'Retry jobs', '--label', 'queue', '--body', 'Jobs are lost', '--reason', 'asked for', '--by', '@pm', '--json'];

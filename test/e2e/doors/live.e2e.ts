@@ -12,7 +12,7 @@ import { askOddly, oddities, oddModel, secrets, sentFor, wireCases } from '../..
 const node = join(root, 'node_modules', '.bin', 'node');
 const agent = join(root, 'test', 'support', 'agent.mjs');
 
-/** A command of `stemma` that goes on, with what it has said so far. */
+/** A running `stemma` command with its output so far. */
 function begun(
   machine: Machine,
   ...words: string[]
@@ -35,7 +35,7 @@ async function commits(machine: Machine): Promise<Commit[]> {
 test.beforeEach(({ machine }) => machine.run('init', machine.path('work', 'live.stemma')));
 
 test.describe('stemma run', () => {
-  test('[L10] hands streams through untouched and ends with the code of its command; the session is in the project', async ({ machine }) => {
+  test('[L10] passes streams through unchanged, exits with the code of the command, and records', async ({ machine }) => {
     const run = runAgent(machine, 'turn', 'wait', 'turn', 'open', 'exit:7');
     run.process.stdin?.end('päper\n');
     expect(await run.ended).toEqual([7, null]);
@@ -48,7 +48,7 @@ test.describe('stemma run', () => {
     ]);
   });
 
-  test('[L5, L10] a command that a signal ends: it ends by the same, and its last words are a checkpoint', async ({ machine }) => {
+  test('[L5, L10] ends by the same signal as its command and stores the last checkpoint', async ({ machine }) => {
     const run = runAgent(machine, 'turn', 'open', 'hang');
     await expect.poll(run.err).toContain('did open');
     run.process.kill('SIGTERM');
@@ -56,20 +56,20 @@ test.describe('stemma run', () => {
     expect((await commits(machine)).map(({ checkpoint }) => checkpoint)).toEqual(['session_end', 'turn_boundary']);
   });
 
-  test('[L10] a capture that cannot be leaves the command alone', async ({ machine }) => {
+  test('[L10] a failing capture does not affect the command', async ({ machine }) => {
     writeFileSync(machine.path('file'), 'no folder');
     machine.env.STEMMA_PROJECT = machine.path('file', 'x.stemma');
     const run = runAgent(machine, 'turn', 'exit:3');
     expect(await run.ended).toEqual([3, null]);
-    expect(run.err()).toContain('this run is not captured: ');
+    expect(run.err()).toContain('this run is not recorded: ');
     expect(run.err()).toContain('did turn');
   });
 
-  test('[L10] a command that is not there is said as a shell says it', async ({ machine }) => {
+  test('[L10] a command that does not exist is reported as by a shell', async ({ machine }) => {
     expect(await machine.run('run', '--', 'no-such-agent')).toMatchObject({ code: 127, out: '' });
   });
 
-  test('[L10] an agent that writes no transcript is taken in from its output, which goes through byte for byte', async ({ machine }) => {
+  test('[L10] records an agent without a transcript from its output, which passes unchanged', async ({ machine }) => {
     const script = join(root, 'test', 'support', 'stream-agent.mjs');
     const words = [script, '-p', 'What is there?', '--no-session-persistence', '--output-format', 'stream-json', '--verbose'];
     const alone = spawnSync(node, words, { cwd: machine.cwd, encoding: 'utf8' });
@@ -90,7 +90,7 @@ test.describe('stemma run', () => {
     expect(readdirSync(join(machine.env.STEMMA_HOME as string, 'streams'))).toEqual([]);
   });
 
-  test('other sessions of the same agent are left alone', async ({ machine }) => {
+  test('ignores other sessions of the same agent', async ({ machine }) => {
     const run = runAgent(machine, 'wait', 'turn');
     await expect.poll(async () => (await machine.run('source', 'list', '--json')).code).toBe(0);
     const elsewhere = join(machine.claude, 'projects', '-elsewhere');
@@ -105,7 +105,7 @@ test.describe('stemma run', () => {
 
 const key = 'sk-very-secret-0123456789';
 
-/** A model that gives the answer of the agent's first turn, to who has the key; ended with the test's process. */
+/** A model that gives the answer of the agent's first turn to callers with the key. It ends with the test. */
 async function model(): Promise<string> {
   const usage = { input_tokens: 11, output_tokens: 2 };
   const content = [{ type: 'text', text: 'answer 1' }];
@@ -124,11 +124,11 @@ const filesWith = (dir: string, text: string): string[] =>
     .filter((path) => readFileSync(path).includes(text));
 const filesWithKey = (dir: string): string[] => filesWith(dir, key);
 
-/** An agent that says where its models are told to be, and stays until it is told to go. */
+/** An agent that prints the addresses of its models and runs until it is told to end. */
 const waiting = 'console.log(JSON.stringify(process.env)); process.stdin.once("data", () => process.exit(0));';
 
 test.describe('calls on the wire', () => {
-  test('[R5] `run --record` passes them on to where they went, and they stand at the turns that they gave', async ({ machine }) => {
+  test('[R5] `run --record` forwards them and links them to their turns', async ({ machine }) => {
     Object.assign(machine.env, { ANTHROPIC_BASE_URL: await model(), ANTHROPIC_API_KEY: key });
     const run = begun(machine, 'run', '--record', '--agent', 'claude-code', '--', node, agent, 'turn', 'call', 'exit:3');
     expect(await run.ended).toEqual([3, null]);
@@ -140,7 +140,7 @@ test.describe('calls on the wire', () => {
   });
 
   for (const command of ['run --record', 'proxy'])
-    test(`[R5] \`${command}\`, every wire: a server that stalls, breaks off or refuses is the agent's own affair`, async ({ machine }) => {
+    test(`[R5] \`${command}\`: a server that stalls, breaks off or refuses does so for the agent`, async ({ machine }) => {
       const server = await oddModel();
       const addresses = { ANTHROPIC_BASE_URL: server.url, OPENAI_BASE_URL: server.url, GOOGLE_GEMINI_BASE_URL: server.url };
       Object.assign(machine.env, addresses);
@@ -180,7 +180,7 @@ test.describe('calls on the wire', () => {
       }
     });
 
-  test('`proxy` says its addresses, and records what goes through until it is ended', async ({ machine }) => {
+  test('`proxy` prints its addresses and records calls until it ends', async ({ machine }) => {
     const proxy = begun(machine, 'proxy', '--upstream', `anthropic=${await model()}`);
     await expect.poll(proxy.err).toContain('Recording into');
     const base = /^ANTHROPIC_BASE_URL=(.*)$/m.exec(proxy.out())?.[1];
@@ -194,9 +194,9 @@ test.describe('calls on the wire', () => {
 });
 
 test.describe('stemma capture', () => {
-  test('[L6] an agent that comes to the machine while it is waited for is followed', async ({ machine }) => {
+  test('[L6] follows an agent that is installed later', async ({ machine }) => {
     const capture = begun(machine, 'capture');
-    await expect.poll(capture.err).toContain('not there yet');
+    await expect.poll(capture.err).toContain('once created');
     expect(capture.err()).not.toContain('.codex');
     const day = machine.path('.codex', 'sessions', '2026', '11', '21');
     mkdirSync(day, { recursive: true });
@@ -216,7 +216,7 @@ test.describe('stemma capture', () => {
     expect(await capture.ended).toEqual([0, null]);
   });
 
-  test('[L1, L7] says one line for each checkpoint, whoever makes it, and ends with an interrupt', async ({ machine }) => {
+  test('[L1, L7] prints a line for each checkpoint of any process, and ends with an interrupt', async ({ machine }) => {
     const capture = begun(machine, 'capture');
     await expect.poll(capture.err).toContain('Following');
     const run = begun(machine, 'call', 'capture.status');

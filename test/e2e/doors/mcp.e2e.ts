@@ -7,7 +7,7 @@ import { built, type Machine, node } from '../../support/machine.js';
 type Given = Record<string, unknown>;
 type Content = { type: string; text: string }[];
 
-/** The SDK's own client over a `stemma mcp` of its own; closed with the test. */
+/** The SDK's client with a `stemma mcp` process. Closed with the test. */
 async function agent(machine: Machine) {
   const transport = new StdioClientTransport({
     command: node,
@@ -26,7 +26,7 @@ async function agent(machine: Machine) {
   };
   return {
     client,
-    /** What did not read as protocol, or could not be sent. */
+    /** Output that is not protocol, and messages that could not be sent. */
     errors,
     raw,
     async call<T>(name: string, given: Given): Promise<T> {
@@ -46,7 +46,7 @@ const spoken = [
   .map((line) => `${JSON.stringify({ ...line, sessionId: 's-1', timestamp: '2026-01-01T10:00:00.000Z' })}\n`)
   .join('');
 
-test('[L11] an agent checkpoints, finds, reads and works on tickets over MCP; what it is told is marked as recorded text', async ({ machine }) => {
+test('[L11] checkpoints, searches, reads and tickets over MCP; results are marked as untrusted', async ({ machine }) => {
   expect((await machine.run('init', machine.path('work', 'p.stemma'))).code).toBe(0);
   await using mcp = await agent(machine);
 
@@ -97,7 +97,7 @@ test('[L11] an agent checkpoints, finds, reads and works on tickets over MCP; wh
   expect(mcp.errors).toEqual([]);
 });
 
-test('reviewers and authors work over MCP: starts are taken, findings discussed and answered, tickets brought in', async ({ machine }) => {
+test('reviews over MCP: starts, findings, discussions, answers and imported tickets', async ({ machine }) => {
   expect((await machine.run('init', machine.path('work', 'p.stemma'))).code).toBe(0);
   await using mcp = await agent(machine);
   const asked = 'Why does the zanzibar pump stall?';
@@ -127,7 +127,7 @@ test('reviewers and authors work over MCP: starts are taken, findings discussed 
   expect(mcp.errors).toEqual([]);
 });
 
-test('what is refused crosses with its code, and the server goes on', async ({ machine }) => {
+test('an error has its code, and the server continues', async ({ machine }) => {
   expect((await machine.run('init', machine.path('work', 'p.stemma'))).code).toBe(0);
   await using mcp = await agent(machine);
   const refused = async (name: string, given: Given): Promise<unknown> => {
@@ -148,7 +148,7 @@ test('what is refused crosses with its code, and the server goes on', async ({ m
   expect(mcp.errors).toEqual([]);
 });
 
-test('who names no limit gets a part: a history does not fill the window of an agent that asks about it', async ({ machine }) => {
+test('without a limit, a result has a default limit, so it does not fill the context window', async ({ machine }) => {
   expect((await machine.run('init', machine.path('work', 'p.stemma'))).code).toBe(0);
   await using mcp = await agent(machine);
   const long = Array.from({ length: 120 }, (_, n) => ({
@@ -168,7 +168,7 @@ test('who names no limit gets a part: a history does not fill the window of an a
   expect((await mcp.call<{ tokenCount: number }>('materialize', { id, maxTokens: 40_000 })).tokenCount).toBeGreaterThan(15_000);
 });
 
-test('it ends with its input, having said nothing of its own', async ({ machine }) => {
+test('ends with its input and prints nothing else', async ({ machine }) => {
   expect((await machine.run('init', machine.path('work', 'p.stemma'))).code).toBe(0);
   expect(await machine.runWith('', 'mcp')).toEqual({ code: 0, out: '', err: '' });
 });

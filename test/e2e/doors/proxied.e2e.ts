@@ -2,15 +2,15 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Request, RequestRow } from '../../../src/core/contract/index.js';
 import { key, runProxied } from '../../support/agent-proxied.js';
-import { type Agent, folders, hasAgent } from '../../support/agents.js';
+import { type CoreAgent, folders, hasAgent } from '../../support/agents.js';
 import { expect, test } from '../../support/e2e.js';
 import { messageEvents, modelServer, stream } from '../../support/model-server.js';
 
 type Json = string | number | boolean | null | readonly Json[] | JsonObject;
 type JsonObject = { readonly [name: string]: Json };
 
-/** How calls by which an agent helps itself are known, by their system prompt or last message: their answers stand in no conversation. */
-const helpers: Partial<Record<Agent, RegExp>> = {
+/** Recognizes an agent's helper calls by their system prompt or last message. Their answers are in no conversation. */
+const helpers: Partial<Record<CoreAgent, RegExp>> = {
   claude: /<summary> block|how to write this summary/,
   pi: /Create a structured (context checkpoint )?summary|Preserve exact file paths/,
   gemini: /<state_snapshot>/,
@@ -19,7 +19,7 @@ const helpers: Partial<Record<Agent, RegExp>> = {
 
 const listOf = (body: Request['body'] | JsonObject): readonly Json[] => (body.messages ?? body.input ?? body.contents ?? []) as readonly Json[];
 
-/** Without marks and ids that not every record has. */
+/** Without marks and ids, which not every record has. */
 const plain = (value: Json): Json => {
   if (Array.isArray(value)) return value.map(plain);
   if (typeof value !== 'object' || value === null) return value;
@@ -31,7 +31,7 @@ const filesWith = (dir: string, text: string): string[] =>
     .flatMap((file) => (file.isFile() ? [join(file.parentPath, file.name)] : []))
     .filter((path) => readFileSync(path).includes(text));
 
-/** Who answers when a turn is asked again in the words of the agent's own provider. */
+/** The provider that answers when a turn is run again with the agent's own wire format. */
 interface Server {
   readonly provider: string;
   readonly path: (model: string) => string;
@@ -45,7 +45,7 @@ const messages: Server = {
   environment: (url) => ({ ANTHROPIC_API_KEY: key, ANTHROPIC_BASE_URL: url }),
   answer: messageEvents({ text: 'Again.' }),
 };
-const servers: Readonly<Record<Agent, Server>> = {
+const servers: Readonly<Record<CoreAgent, Server>> = {
   claude: messages,
   pi: messages,
   opencode: messages,
@@ -66,9 +66,9 @@ const servers: Readonly<Record<Agent, Server>> = {
   },
 };
 
-/** The real agents through `stemma proxy`: what they sent is recorded as they sent it, and stands where its answers stand. */
+/** Real agents through `stemma proxy`: their calls are recorded as sent and linked to their answers. */
 test.describe('agents through the proxy', () => {
-  for (const agent of ['claude', 'codex', 'pi', 'gemini', 'opencode'] as const satisfies readonly Agent[])
+  for (const agent of ['claude', 'codex', 'pi', 'gemini', 'opencode'] as const satisfies readonly CoreAgent[])
     test(`[R1, R5] ${agent}`, async ({ machine }) => {
       test.skip(!hasAgent(agent), 'the real agent is not on this machine');
       const project = machine.path('work', 'proxied.stemma');
@@ -103,7 +103,7 @@ test.describe('agents through the proxy', () => {
           const isHelper = helpers[agent]?.test(JSON.stringify([body.system ?? null, last])) ?? false;
           expect(commit === null, `${requestId}: ${JSON.stringify(last).slice(-120)}`).toBe(isHelper);
           if (commit === null || !['codex', 'pi'].includes(agent)) continue;
-          // The same call as the transcript tells it: it was joined to its own answer, and not to one that sounds alike.
+          // The same call as in the transcript: it was linked to its own answer, not to a similar one.
           const told = await call<Request>('request.get', { requestId: `call:${commit}:${replyKey}` });
           const asked = told.missing.some((part) => part.startsWith('input: the prompt'));
           expect(listOf(told.body)).toHaveLength(messageCount - (asked ? 1 : 0));
@@ -119,7 +119,7 @@ test.describe('agents through the proxy', () => {
       expect([ran.out, ran.err]).toEqual([expect.stringMatching(/^branch ctx-/m), expect.any(String)]);
       const first = rows.find(({ commit }) => commit === turn?.commit) as RequestRow;
       const { body } = await call<Request>('request.get', { requestId: first.requestId });
-      // This very body, and that the answer is to be streamed.
+      // The same body, except that the answer is streamed.
       const { model, stream: _, ...rest } = body as JsonObject;
       const inPath = agent === 'gemini';
       expect(server.asked).toHaveLength(1);

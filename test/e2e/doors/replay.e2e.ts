@@ -10,7 +10,7 @@ const json = <T>(ran: Ran): T => {
   return JSON.parse(ran.out) as T;
 };
 
-/** A project with the sample's histories, and in it the turn that asks for the fix. */
+/** A project with the sample's histories, and the turn that asks for the fix. */
 async function sample(machine: Machine): Promise<string> {
   json(await machine.run('init', machine.path('work', 'larder.stemma'), '--json'));
   expect((await machine.run('import', '--json', machine.giveHistory())).code).toBe(0);
@@ -18,7 +18,7 @@ async function sample(machine: Machine): Promise<string> {
   return rows.find(({ commit }) => commit.summary?.startsWith('Fix it, please. Test first.'))?.commit.id ?? '';
 }
 
-test('a turn is asked again, its next turns are followed, and what came of it is compared, all in the terminal', async ({ machine }) => {
+test('runs a turn again, continues with the next turns and compares the results', async ({ machine }) => {
   const server = await modelServer((response) => stream(response, messageEvents({ text: 'Nothing needs to be fixed.' })));
   Object.assign(machine.env, { ANTHROPIC_API_KEY: 'sk-secret', ANTHROPIC_BASE_URL: server.url });
   const turn = await sample(machine);
@@ -30,7 +30,7 @@ test('a turn is asked again, its next turns are followed, and what came of it is
   const following = json<Following>(await machine.run('whatif', branch, '--dry-run', '--json'));
   expect(following.turns.length).toBeGreaterThan(1);
   const first = await machine.run('whatif', branch, '--provider', 'anthropic');
-  expect(first.out).toContain('another way: call 1');
+  expect(first.out).toContain('different calls: call 1');
   expect(first.err).toContain('diverged at turn 1');
   const tip = /branch (ctx-[0-9a-f]+)/.exec(first.out)?.[1] ?? '';
   const rest = json<WhatIfResult>(await machine.run('whatif', tip, '--provider', 'recorded', '--json'));
@@ -44,7 +44,7 @@ test('a turn is asked again, its next turns are followed, and what came of it is
   server.close();
 });
 
-test('an experiment is saved, run, judged and printed', async ({ machine }) => {
+test('saves, runs, judges and prints an experiment', async ({ machine }) => {
   const turnId = await sample(machine);
   const checks = [{ kind: 'calls', toolName: 'Edit' }];
   const cases = [{ title: 'as it was', turnId, provider: 'recorded' }];

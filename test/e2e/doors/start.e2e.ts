@@ -7,19 +7,19 @@ import { built } from '../../support/machine.js';
 test.describe('npm start', () => {
   test.skip(process.platform !== 'linux', 'the other platforms always have a display');
 
-  test('without a display it says so in one line and serves the same window', async ({ machine }) => {
+  test('without a display, prints the reason and serves the same window', async ({ machine }) => {
     const host = await machine.start({});
-    expect(host.said().split('\n')[0]).toBe('There is no display: serving the same window for a browser.');
+    expect(host.said().split('\n')[0]).toBe('This machine has no display: serving the same window for a browser.');
     expect((await fetch(host.url, { redirect: 'manual' })).status).toBe(303);
   });
 
-  test('where Electron does not start it says so in one line and serves the same window', async ({ machine }) => {
+  test('if Electron does not start, prints the reason and serves the same window', async ({ machine }) => {
     const host = await machine.start({ DISPLAY: ':77', STEMMA_ELECTRON: '/bin/false' });
     const why = process.getuid?.() === 0 ? "Electron's sandbox does not run as root" : 'Electron did not start';
     expect(host.said().split('\n')[0]).toBe(`${why}: serving the same window for a browser.`);
   });
 
-  test('it ends with whoever started it', async ({ machine }) => {
+  test('ends with the process that started it', async ({ machine }) => {
     const host = await machine.start({});
     const ended = new Promise((resolve) => host.process.once('exit', resolve));
     host.process.kill('SIGTERM');
@@ -28,13 +28,13 @@ test.describe('npm start', () => {
   });
 });
 
-/** A Node on this machine that better-sqlite3 does not run on. */
+/** A Node on this machine that is too old for better-sqlite3. */
 const oldNode = (process.env.PATH ?? '')
   .split(delimiter)
   .map((dir) => join(dir, 'node'))
   .find((path) => existsSync(path) && Number(/^v(\d+)/.exec(spawnSync(path, ['-v'], { encoding: 'utf8' }).stdout)?.[1] ?? 99) < 22);
 
-test('an older Node hands over to the one that the project brings along', async ({ machine }) => {
+test('an older Node hands over to the project’s own', async ({ machine }) => {
   test.skip(!oldNode, 'no Node older than 22 is on this machine');
   const run = (...words: string[]) =>
     spawnSync(oldNode ?? '', [built('cli', 'stemma.js'), ...words], {

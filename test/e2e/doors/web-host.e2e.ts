@@ -1,5 +1,4 @@
 import { writeFileSync } from 'node:fs';
-import { request } from 'node:http';
 import { connect } from 'node:net';
 import { createORPCClient } from '@orpc/client';
 import { RPCLink } from '@orpc/client/websocket';
@@ -8,46 +7,26 @@ import { WebSocket } from 'ws';
 import type { Contract, TicketVersion } from '../../../src/core/contract/index.js';
 import { expect, test } from '../../support/e2e.js';
 import type { WebHost } from '../../support/machine.js';
+import { ask as askAt, type Reply, upgrade as upgradeAt } from '../../support/raw-web.js';
 import { transcript } from '../../support/transcript.js';
 
-interface Reply {
-  status: number;
-  headers: Record<string, string | string[] | undefined>;
-  body: string;
-}
+/** Sends a request as given, without normalizing its path or adding headers. */
+const ask = (host: WebHost, path: string, headers: Record<string, string> = {}, method = 'GET', body?: string): Promise<Reply> =>
+  askAt(host.port, path, headers, method, body);
 
-/** One request as it stands: paths are not put in order on the way, headers may be anything. */
-function ask(host: WebHost, path: string, headers: Record<string, string> = {}, method = 'GET', body?: string): Promise<Reply> {
-  return new Promise((resolve, reject) => {
-    const sent = request({ host: '127.0.0.1', port: host.port, path, method, headers }, (response) => {
-      const chunks: Buffer[] = [];
-      response.on('data', (chunk: Buffer) => chunks.push(chunk));
-      response.on('end', () => resolve({ status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(chunks).toString() }));
-    });
-    sent.on('error', reject);
-    sent.end(body);
-  });
-}
-
-const bearer = (host: WebHost): Record<string, string> => ({ authorization: `Bearer ${host.token}` });
+const bearer = (host: WebHost): Record<string, string> => ({ authorization: `Bearer ${host.bearer}` });
 const post = (host: WebHost, path: string, input: unknown, headers = bearer(host)): Promise<Reply> =>
   ask(host, path, { 'content-type': 'application/json', ...headers }, 'POST', JSON.stringify(input));
 
-/** Whether a WebSocket opens, and if not with which status it was refused. */
-function upgrade(host: WebHost, path: string, headers: Record<string, string>): Promise<number> {
-  return new Promise((resolve) => {
-    const socket = new WebSocket(`ws://127.0.0.1:${host.port}${path}`, { headers });
-    socket.on('open', () => {
-      socket.close();
-      resolve(101);
-    });
-    socket.on('unexpected-response', (_request, response) => resolve(response.statusCode ?? 0));
-    socket.on('error', () => resolve(-1));
-  });
+/** The status of the answer to an upgrade. */
+async function upgrade(host: WebHost, path: string, headers: Record<string, string>): Promise<number> {
+  const { status, socket } = await upgradeAt(host.port, path, headers);
+  socket.destroy();
+  return status;
 }
 
 test.describe('the web host', () => {
-  test('says where it is, with a token that nobody guesses, on loopback only', async ({ machine }) => {
+  test('prints a link with a code of 256 bits and listens on loopback only', async ({ machine }) => {
     const host = await machine.web();
     expect(host.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/\?token=[\w-]{43}$/);
     await expect(new Promise((resolve, reject) => connect(host.port, '127.0.0.2').on('connect', resolve).on('error', reject))).rejects.toThrow();
@@ -55,7 +34,7 @@ test.describe('the web host', () => {
       expect(await machine.run('web', '--no-open', '--host', address)).toMatchObject({ code: 2, err: expect.stringContaining('loopback') });
   });
 
-  test('takes the port that it is told, and says when it is taken', async ({ machine }) => {
+  test('listens on the given port, and reports a port in use', async ({ machine }) => {
     const host = await machine.web();
     expect(await machine.run('web', '--no-open', '--port', String(host.port))).toMatchObject({
       code: 1,
@@ -64,20 +43,20 @@ test.describe('the web host', () => {
     expect(await machine.run('web', '--no-open', '--port', '70000')).toMatchObject({ code: 2 });
   });
 
-  test('refuses a foreign host and a foreign page, whatever they know', async ({ machine }) => {
+  test('refuses a foreign host and a foreign page, even with the secrets', async ({ machine }) => {
     const host = await machine.web();
     const own = `127.0.0.1:${host.port}`;
     for (const foreign of ['evil.example', `evil.example:${host.port}`, `127.0.0.1:${host.port + 1}`, 'localhost'])
-      expect((await ask(host, `/?token=${host.token}`, { host: foreign, ...bearer(host) })).status, foreign).toBe(403);
+      expect((await ask(host, `/?token=${host.code}`, { host: foreign, ...bearer(host) })).status, foreign).toBe(403);
     for (const origin of ['http://evil.example', 'null', `http://evil.example:${host.port}`, `https://${own}`])
       for (const path of ['/', '/api/project/info', '/api/openapi.json'])
         expect((await ask(host, path, { origin, ...bearer(host) })).status, `${origin} ${path}`).toBe(403);
     expect((await ask(host, '/', { 'sec-fetch-site': 'cross-site', ...bearer(host) })).status).toBe(403);
-    // The refused ones have not used up the link.
-    expect((await ask(host, `/?token=${host.token}`)).status).toBe(303);
+    // The refused requests have not used up the link.
+    expect((await ask(host, `/?token=${host.code}`)).status).toBe(303);
   });
 
-  test('answers nothing without the token', async ({ machine }) => {
+  test('answers nothing without a session or the bearer', async ({ machine }) => {
     const host = await machine.web();
     for (const path of [
       '/',
@@ -86,32 +65,13 @@ test.describe('the web host', () => {
       '/api/openapi.json',
       '/api/project/info',
       '/?token=',
-      `/?token=${host.token.slice(1)}`,
-      `/index.html?token=${host.token}`,
+      `/?token=${host.code.slice(1)}`,
+      `/index.html?token=${host.code}`,
     ])
       expect((await ask(host, path)).status, path).toBe(401);
     expect((await post(host, '/api/project/info', {}, { authorization: 'Bearer wrong' })).status).toBe(401);
     expect(await upgrade(host, '/rpc', {})).toBe(403);
-    expect(await upgrade(host, `/rpc?token=${host.token}`, {})).toBe(403);
-  });
-
-  test('the link works once and gives a cookie that scripts and other sites do not get', async ({ machine }) => {
-    const host = await machine.web();
-    const first = await ask(host, `/?token=${host.token}`);
-    expect(first).toMatchObject({ status: 303, headers: { location: '/' } });
-    const cookie = String(first.headers['set-cookie']);
-    expect(cookie).toMatch(/; Path=\/; HttpOnly; SameSite=Strict$/);
-    expect(cookie).not.toContain(host.token);
-    expect((await ask(host, `/?token=${host.token}`)).status).toBe(401);
-    const known = { cookie: cookie.split(';')[0] ?? '' };
-    expect((await ask(host, '/', known)).status).toBe(200);
-    // Who is known may open the old link again.
-    expect((await ask(host, `/?token=${host.token}`, known)).status).toBe(303);
-    expect(await upgrade(host, '/rpc', known)).toBe(101);
-    expect(await upgrade(host, '/elsewhere', known)).toBe(404);
-    expect(await upgrade(host, '/rpc', { ...known, origin: 'http://evil.example' })).toBe(403);
-    expect(await upgrade(host, '/rpc', { ...known, host: 'evil.example' })).toBe(403);
-    expect(await upgrade(host, '/rpc', { ...known, origin: host.origin })).toBe(101);
+    expect(await upgrade(host, `/rpc?token=${host.code}`, {})).toBe(403);
   });
 
   test('serves the window and no other file', async ({ machine }) => {
@@ -131,7 +91,7 @@ test.describe('the web host', () => {
     expect((await ask(host, '/', bearer(host), 'DELETE')).status).toBe(405);
   });
 
-  test('every answer carries the policy', async ({ machine }) => {
+  test('every answer has the content security policy', async ({ machine }) => {
     const host = await machine.web();
     for (const [path, headers] of [
       ['/', bearer(host)],
@@ -151,7 +111,7 @@ test.describe('the web host', () => {
     }
   });
 
-  test('answers the contract over HTTP, on the project that is named', async ({ machine }) => {
+  test('answers the contract over HTTP, for the named project', async ({ machine }) => {
     const host = await machine.web();
     const dir = machine.path('p.stemma');
     expect((await post(host, '/api/project/create', { dir })).status).toBe(200);
@@ -169,7 +129,7 @@ test.describe('the web host', () => {
     expect(imported.body).toContain('event: done');
   });
 
-  test('[K4] takes a ticket through a review over HTTP, each write with what its writer understood, given or found', async ({ machine }) => {
+  test('[K4] takes a ticket through a review over HTTP; each write has its context', async ({ machine }) => {
     const host = await machine.web();
     const dir = machine.path('p.stemma');
     await post(host, '/api/project/create', { dir });
@@ -227,7 +187,7 @@ test.describe('the web host', () => {
     expect(Object.keys(paths)).toEqual(expect.arrayContaining(['/context/show', '/import/run']));
   });
 
-  test('a window that goes away in the middle of an import leaves the engine and the project whole', async ({ machine }) => {
+  test('a window that closes during an import leaves the engine and the project intact', async ({ machine }) => {
     const host = await machine.web();
     const dir = machine.path('p.stemma');
     await post(host, '/api/project/create', { dir });
@@ -256,7 +216,7 @@ test.describe('the web host', () => {
     expect(host.said()).not.toContain('the engine ended');
   });
 
-  test('ends well when it is told to', async ({ machine }) => {
+  test('ends with success on a signal', async ({ machine }) => {
     const host = await machine.web();
     const code = new Promise((resolve) => host.process.once('exit', (exit) => resolve(exit)));
     host.process.kill('SIGTERM');

@@ -1,39 +1,40 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { engineProcess, expect, test } from '../../support/electron.js';
-import { complaints, entries, openContext, sheet, shownKeys } from '../../support/window.js';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { electronExecutable, engineProcess, expect, packagedElectron, test } from '../../support/electron.js';
+import { complaints, confirmWrite, entries, importAll, openContext, sheet, shownKeys } from '../../support/window.js';
 
-test('the journey in the desktop app: open, read, fork in the middle of a turn, export', async ({ launch, machine }) => {
+test('the desktop app: open, read, fork in mid-turn, export', async ({ launch, machine }) => {
   machine.giveHistory();
   const { page } = await launch();
   const met = complaints(page);
-  await page.getByRole('button', { name: 'Import all' }).click();
+  await importAll(page);
   await openContext(page, page.getByRole('option', { name: /^Fix it, please\. Test first\./ }));
   const before = await shownKeys(page);
   const cut = before.at(-4) ?? '';
   await page.locator(`[data-entry="${cut}"]`).hover();
   await page.locator(`[data-entry="${cut}"]`).getByRole('button', { name: 'Fork from here' }).click();
-  const keepResults = sheet(page).getByRole('button', { name: 'Keep the results too' });
+  const keepResults = sheet(page).getByRole('button', { name: 'Keep the results' });
   if (await keepResults.isVisible()) await keepResults.click();
-  await sheet(page).getByRole('button', { name: 'Make the fork' }).click();
-  await sheet(page).getByRole('button', { name: 'Open the fork' }).click();
+  await sheet(page).getByRole('button', { name: 'Create fork' }).click();
+  await sheet(page).getByRole('button', { name: 'Open fork' }).click();
   await expect(page).not.toHaveURL(/entry=/);
   expect(await shownKeys(page)).toEqual(before.slice(0, before.indexOf(cut) + 1));
   await page.getByRole('button', { name: 'Export', exact: true }).first().click();
   const file = machine.path('forked.jsonl');
   await sheet(page).getByRole('textbox', { name: 'Path of the new file' }).fill(file);
-  await sheet(page).getByRole('button', { name: 'Write the file' }).click();
-  await expect(sheet(page).getByText(/of Claude Code.*as it was recorded/)).toBeVisible();
+  await sheet(page).getByRole('button', { name: 'Write file' }).click();
+  await confirmWrite(page, file);
+  await expect(sheet(page).getByText(/of Claude Code.*as recorded/)).toBeVisible();
   expect(readFileSync(file, 'utf8').trim().split('\n').length).toBeGreaterThan(3);
   expect(met).toEqual([]);
 });
 
-test('paths of the command line reach the engine, and a second start opens a window of its own', async ({ launch, machine }) => {
+test('paths on the command line reach the engine, and a second start opens a window', async ({ launch, machine }) => {
   const dir = machine.path('named.stemma');
   expect((await machine.run('init', dir)).code).toBe(0);
   const { app, page } = await launch(dir);
   await expect(page).toHaveURL(/named\.stemma/);
-  // As a second process would, through the lock that the first one holds. What Playwright hears back of it is not waited for:
-  // of a process that is busy opening a window it may never come.
+  // Emulates a second process that finds the lock of the first. Playwright's reply is not awaited, because it may never come
+  // from a process that is opening a window.
   void app
     .evaluate(
       ({ app: electron }, project) => void electron.emit('second-instance', {}, [], '/', { paths: [], project }),
@@ -43,7 +44,7 @@ test('paths of the command line reach the engine, and a second start opens a win
   await expect.poll(() => app.windows().map((window) => window.url())).toEqual([expect.stringContaining('named'), expect.stringContaining('other')]);
 });
 
-test('the window is locked up: sandboxed, isolated, and nothing but the pipe in it', async ({ launch }) => {
+test('the window is sandboxed and isolated, with nothing but the message port', async ({ launch }) => {
   const { app, page } = await launch();
   await expect(page.getByRole('button', { name: 'Open the sample project' })).toBeVisible();
   const settings = await app.evaluate(({ BrowserWindow }) => {
@@ -63,7 +64,7 @@ test('the window is locked up: sandboxed, isolated, and nothing but the pipe in 
   expect(seen).toEqual({ pipe: ['pathOf', 'requestPort'], node: [], secure: true, origin: 'https://window.stemma.invalid' });
 });
 
-test('the window goes nowhere: no navigation, no new window, no frame, no network, no permission', async ({ launch }) => {
+test('the window has no navigation, new window, frame, network or permission', async ({ launch }) => {
   const { app, page } = await launch();
   await expect(page.getByRole('button', { name: 'Open the sample project' })).toBeVisible();
   const at = page.url();
@@ -107,7 +108,7 @@ test('the window goes nowhere: no navigation, no new window, no frame, no networ
   });
 });
 
-test('a port is given to our own page only', async ({ launch }) => {
+test('only our own page receives a port', async ({ launch }) => {
   const { app, page } = await launch();
   await expect(page.getByRole('button', { name: 'Open the sample project' })).toBeVisible();
   const given = await app.evaluate(async ({ ipcMain }) => {
@@ -125,11 +126,11 @@ test('a port is given to our own page only', async ({ launch }) => {
   expect(given).toEqual({ refused: 0, ours: 1 });
 });
 
-test('when the engine dies, the window comes back with the next one', async ({ launch, machine }) => {
+test('when the engine dies, the window reconnects to the next one', async ({ launch, machine }) => {
   machine.giveHistory();
   const app = await launch();
   const { page, said } = app;
-  await page.getByRole('button', { name: 'Import all' }).click();
+  await importAll(page);
   await page.getByRole('option', { name: /^Fix it, please/ }).click();
   process.kill(await engineProcess(app), 'SIGKILL');
   await expect.poll(said).toContain('the engine process ended');
@@ -137,7 +138,7 @@ test('when the engine dies, the window comes back with the next one', async ({ l
   await expect(entries(page).getByText('Fix it, please. Test first.').first()).toBeVisible();
 });
 
-test('the place of the window is remembered', async ({ launch, machine }) => {
+test('the position of the window is remembered', async ({ launch, machine }) => {
   const first = await launch();
   await first.app.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0]?.setBounds({ x: 60, y: 40, width: 1000, height: 700 }));
   await first.app.close();
@@ -145,4 +146,44 @@ test('the place of the window is remembered', async ({ launch, machine }) => {
   const second = await launch();
   const bounds = await second.app.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0]?.getBounds());
   expect(bounds).toMatchObject({ width: 1000, height: 700 });
+});
+
+test('[W11] the menus lead to every place, and the last place is restored after a restart', async ({ launch, machine }) => {
+  machine.giveHistory();
+  const first = await launch();
+  await importAll(first.page);
+  const press = (label: string): Promise<void> =>
+    first.app.evaluate(({ Menu }, name) => {
+      const go = Menu.getApplicationMenu()?.items.find((item) => item.label === 'Go')?.submenu;
+      go?.items.find((item) => item.label === name)?.click();
+    }, label);
+  await press('Sessions');
+  await expect(first.page).toHaveURL(/#\/sessions\?.*project=/);
+  await press('Context');
+  await expect(entries(first.page)).toBeVisible();
+  await expect(first.page).toHaveURL(/#\/context\?.*project=/);
+  await first.app.close();
+  const second = await launch();
+  await expect(second.page).toHaveURL(/#\/context\?.*project=/);
+  await expect(entries(second.page)).toBeVisible();
+});
+
+test('[T54] a packaged app does not run the program that STEMMA_ENGINE_NODE names', async ({ launch, machine }) => {
+  const marker = machine.path('ran');
+  const program = machine.path('engine-node');
+  writeFileSync(program, `#!/bin/sh\ntouch '${marker}'\nexec '${process.execPath}' "$@"\n`, { mode: 0o700 });
+  machine.env.STEMMA_ENGINE_NODE = program;
+  const checkout = await launch();
+  expect(await checkout.app.evaluate(({ app }) => app.isPackaged)).toBe(false);
+  await expect.poll(() => existsSync(marker)).toBe(true);
+  await checkout.app.close();
+  rmSync(marker);
+
+  machine.env.STEMMA_ELECTRON = packagedElectron(electronExecutable() ?? '', machine.path('package'));
+  const packaged = await launch();
+  expect(await packaged.app.evaluate(({ app }) => app.isPackaged)).toBe(true);
+  // The engine runs, or Electron's Node is too old for it and the shell says so. Either way the shell has chosen a program.
+  const metrics = () => packaged.app.evaluate(({ app }) => app.getAppMetrics().map(({ name }) => name));
+  await expect.poll(async () => packaged.said().includes('the engine') || (await metrics()).includes('Stemma engine')).toBe(true);
+  expect(existsSync(marker)).toBe(false);
 });

@@ -4,11 +4,11 @@ import type { Page } from '@playwright/test';
 import { type App, expect, test } from '../../support/electron.js';
 import { hasKeyring, openKeyring } from '../../support/keyring.js';
 import { messageEvents, modelServer, stream } from '../../support/model-server.js';
-import { sheet } from '../../support/window.js';
+import { confirmWrite, importAll, openRunAgain, sheet } from '../../support/window.js';
 
 const key = 'sk-ant-a-key-that-nobody-may-see-0123456789';
 
-/** Every file below a folder that holds the text, in either form of a string in memory. */
+/** The files below a folder that contain the text, as UTF-8 or UTF-16. */
 function holders(dir: string, text: string): string[] {
   return readdirSync(dir, { recursive: true, encoding: 'utf8' })
     .map((name) => join(dir, name))
@@ -19,11 +19,11 @@ function holders(dir: string, text: string): string[] {
     });
 }
 
-/** Opens a turn to be run again, and the sheet with the providers. */
+/** Opens Run again for a turn, and the sheet with the providers. */
 async function openProviders(page: Page): Promise<void> {
-  await page.getByRole('button', { name: 'Import all' }).click();
+  await importAll(page);
   await page.getByRole('option', { name: /^Fix it, please\. Test first\./ }).click();
-  await page.getByRole('tab', { name: 'Run again' }).click();
+  await openRunAgain(page);
   await page.getByRole('button', { name: 'Providers and keys' }).click();
 }
 
@@ -33,7 +33,7 @@ async function setKey(page: Page, url: string): Promise<void> {
   await form.getByRole('textbox', { name: 'Name' }).fill('Ours');
   await form.getByRole('textbox', { name: 'Address' }).fill(url);
   await form.getByLabel('Key').fill(key);
-  await form.getByRole('button', { name: 'Add' }).click();
+  await form.getByRole('button', { name: 'Add provider' }).click();
 }
 
 /** All strings of the window's memory. */
@@ -47,14 +47,11 @@ async function memoryOf({ page }: App): Promise<string> {
   return chunks.join('');
 }
 
-test.describe('where a keyring is open', () => {
+test.describe('with a keyring', () => {
   test.use({ switches: ['--password-store=gnome-libsecret'] });
 
-  test('a key is sealed by it: it opens the provider, and is in no file, log, project, export or memory of the window', async ({
-    launch,
-    machine,
-  }) => {
-    test.skip(!hasKeyring(), 'no keyring can be opened on this machine: dbus-daemon and gnome-keyring-daemon are not installed');
+  test('a sealed key works and is in no file, log, project, export or window memory', async ({ launch, machine }) => {
+    test.skip(!hasKeyring(), 'dbus-daemon and gnome-keyring-daemon are not installed');
     const server = await modelServer((response) => stream(response, messageEvents({ text: 'Nothing needs to be fixed.' })));
     const keyring = await openKeyring(machine);
     machine.giveHistory();
@@ -62,9 +59,9 @@ test.describe('where a keyring is open', () => {
     const { page } = app;
     await openProviders(page);
     await setKey(page, server.url);
-    await expect(sheet(page).getByRole('listitem').filter({ hasText: 'Ours' })).toContainText('a key is there');
+    await expect(sheet(page).getByRole('listitem').filter({ hasText: 'Ours' })).toContainText('has a key');
     await page.keyboard.press('Escape');
-    // The form has it at once: nobody needs to open the view anew.
+    // The form offers the provider at once.
     await page.getByRole('combobox', { name: 'Provider' }).selectOption({ label: 'Ours' });
     await page.getByRole('button', { name: 'Run', exact: true }).click();
     await expect(page.getByRole('article', { name: 'Reply', exact: true })).toContainText('Nothing needs to be fixed.');
@@ -75,20 +72,21 @@ test.describe('where a keyring is open', () => {
     expect(Buffer.from(written[0]?.sealed ?? '', 'base64').includes(key)).toBe(false);
     const file = machine.path('comparison.md');
     const reply = page.getByRole('article', { name: 'Reply', exact: true });
-    await reply.getByRole('button', { name: 'Open the branch' }).click();
+    await reply.getByRole('button', { name: 'Open branch' }).click();
     await page.getByRole('button', { name: 'Export', exact: true }).first().click();
     await sheet(page).getByRole('textbox', { name: 'Path of the new file' }).fill(file);
-    await sheet(page).getByRole('button', { name: 'Write the file' }).click();
+    await sheet(page).getByRole('button', { name: 'Write file' }).click();
+    await confirmWrite(page, file);
     await expect(
       sheet(page)
-        .getByText(/Wrote|as it was recorded|translated/)
+        .getByText(/Wrote|as recorded|translated/)
         .first(),
     ).toBeVisible();
     expect(holders(machine.dir, key)).toEqual([]);
     expect(app.said()).not.toContain(key);
     const memory = await memoryOf(app);
     expect(memory).not.toContain(key);
-    // What is looked through holds what is there.
+    // The search itself works: it finds text that is there.
     expect(memory).toContain('Nothing needs to be fixed.');
     expect(holders(machine.dir, 'Nothing needs to be fixed.')).toContain(file);
     await keyring.close();
@@ -96,21 +94,21 @@ test.describe('where a keyring is open', () => {
   });
 });
 
-test.describe('where none is', () => {
+test.describe('without a keyring', () => {
   test.use({ switches: ['--password-store=basic'] });
 
-  test('a key is refused in words that say what to do instead; a server without one is set all the same', async ({ launch, machine }) => {
+  test('a key is refused with a hint; a server without a key is accepted', async ({ launch, machine }) => {
     machine.giveHistory();
     const app = await launch();
     await openProviders(app.page);
-    await expect(sheet(app.page).getByText(/keeps no secrets here/)).toBeVisible();
+    await expect(sheet(app.page).getByText(/cannot store secrets here/)).toBeVisible();
     await expect(sheet(app.page).getByText(/ANTHROPIC_API_KEY/)).toBeVisible();
-    // There is no field to type one into; what has no key can still be set.
+    // There is no field for a key, but a server without a key can be added.
     await expect(sheet(app.page).getByLabel('Key')).toHaveCount(0);
     const form = sheet(app.page).getByRole('form', { name: 'Add a provider' });
     await form.getByRole('textbox', { name: 'Name' }).fill('Local');
     await form.getByRole('textbox', { name: 'Address' }).fill('http://127.0.0.1:9/v1');
-    await form.getByRole('button', { name: 'Add' }).click();
+    await form.getByRole('button', { name: 'Add provider' }).click();
     await expect(sheet(app.page).getByRole('listitem').filter({ hasText: 'Local' })).toContainText('no key');
     expect(JSON.parse(readFileSync(machine.path('stemma', 'providers.json'), 'utf8'))).toMatchObject([{ title: 'Local', wire: 'openai' }]);
   });

@@ -1,20 +1,21 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { openAccounts, type Vault } from '../../../src/main/providers/index.js';
+import type { Vault } from '../../../src/core/project/index.js';
+import { openAccounts } from '../../../src/main/providers/index.js';
 import { completionEvents, modelServer, stream } from '../../support/model-server.js';
 import { scratch } from '../../support/project.js';
 
 const flipped = (bytes: Buffer): Buffer => Buffer.from(bytes.map((byte) => byte ^ 0x5a));
 
-/** As the operating system does it: what is sealed does not look like what it was. */
+/** Seals as an operating system does: the sealed text does not look like the secret. */
 const vault: Vault = {
   seal: async (text) => flipped(Buffer.from(text)).toString('base64'),
   unseal: async (sealed) => flipped(Buffer.from(sealed, 'base64')).toString(),
 };
 
-describe('providers that a person sets up', () => {
-  test('the key is sealed where it is written, said only to be there, and sent to its provider', async () => {
+describe('providers in the settings', () => {
+  test('a key is stored sealed, never returned, and sent to its provider only', async () => {
     const server = await modelServer((response) => stream(response, completionEvents('hi')));
     onTestFinished(() => server.close());
     const dataDir = scratch();
@@ -36,7 +37,7 @@ describe('providers that a person sets up', () => {
     expect(server.asked[0]?.headers.authorization).toBe('Bearer sk-secret');
   });
 
-  test('another address does not get the key that was given for the first', async () => {
+  test('a new address does not get the key of the old one', async () => {
     const accounts = openAccounts({ dataDir: scratch(), env: {}, vault });
     await accounts.set({ title: 'A', wire: 'openai', url: 'http://127.0.0.1:1', key: 'k' });
     await accounts.set({ id: 'a', title: 'A2', wire: 'openai', url: 'http://127.0.0.1:1' });
@@ -47,7 +48,7 @@ describe('providers that a person sets up', () => {
     expect((await accounts.list()).providers.map(({ from }) => from)).toEqual(['machine', 'machine']);
   });
 
-  test('without a keeper of secrets no key is taken, and the environment is named', async () => {
+  test('without a vault, a key is refused and the error names the environment', async () => {
     const accounts = openAccounts({ dataDir: scratch(), env: { ANTHROPIC_API_KEY: 'sk-env' }, vault: undefined });
     await expect(accounts.set({ title: 'A', wire: 'openai', url: 'http://127.0.0.1:1', key: 'k' })).rejects.toThrow(/ANTHROPIC_API_KEY/);
     const listed = await accounts.list();

@@ -34,7 +34,7 @@ const anthropicEvents = [
 ];
 
 describe('the Messages API', () => {
-  test('a reply arrives piece by piece: thinking, its signature, text, and calls whole', async () => {
+  test('a reply arrives in pieces: thinking, its signature, text, and complete calls', async () => {
     const { url, asked } = await serving((response) => stream(response, anthropicEvents));
     const pieces = await replyOf(anthropicProvider({ url, key: 'k' }), {
       body: { model: 'm', messages: [], tools: [] },
@@ -54,7 +54,7 @@ describe('the Messages API', () => {
     });
   });
 
-  test('a limit is waited out as long as the provider says, an overload too, and then it is answered', async () => {
+  test('waits out a rate limit or an overload as long as the provider says, then gets the reply', async () => {
     const { url, asked } = await serving(
       (response) => response.writeHead(429, { 'retry-after': '0.01' }).end('{"error":{"message":"slow down"}}'),
       (response) => response.writeHead(529, { 'retry-after': '0.01' }).end(),
@@ -69,16 +69,16 @@ describe('the Messages API', () => {
     expect(asked).toHaveLength(3);
   });
 
-  test('a limit that is far off is not waited for: when to come back is said', async () => {
+  test('does not wait for a distant rate limit, and says when to retry', async () => {
     const { url, asked } = await serving((response) => response.writeHead(429, { 'retry-after': '600' }).end('{"error":{"message":"slow down"}}'));
     await expect(replyOf(anthropicProvider({ url, key: 'k' }))).rejects.toMatchObject({
-      message: expect.stringContaining('come back in 10 minutes'),
+      message: expect.stringContaining('Retry in 10 minutes'),
       data: { status: 429, retryAfterMs: 600_000 },
     });
     expect(asked).toHaveLength(1);
   });
 
-  test('a date to come back at is understood, and a stop ends the wait at once, without an error', async () => {
+  test('reads a date in retry-after; a stop ends the wait at once and without an error', async () => {
     const stop = new AbortController();
     const { url } = await serving((response) => response.writeHead(503, { 'retry-after': new Date(Date.now() + 50_000).toUTCString() }).end());
     const pieces: ReplyPiece[] = [];
@@ -90,7 +90,7 @@ describe('the Messages API', () => {
     expect((pieces[0] as { ms: number }).ms).toBeGreaterThan(30_000);
   });
 
-  test('what the provider counts and why it ended comes with the reply', async () => {
+  test('a reply includes the counted tokens and the reason why it ended', async () => {
     const { url } = await serving((response) => stream(response, messageEvents({ text: 'one two' })));
     expect((await replyOf(anthropicProvider({ url, key: 'k' }))).filter(({ kind }) => kind === 'usage' || kind === 'end')).toEqual([
       { kind: 'usage', tokens: { input: 100, output: 1, cacheRead: 20 } },
@@ -99,13 +99,13 @@ describe('the Messages API', () => {
     ]);
   });
 
-  test('without a key nothing is asked, and what is missing is said', async () => {
+  test('sends nothing without a key, and the error names the key', async () => {
     const { url, asked } = await serving();
     await expect(replyOf(anthropicProvider({ url, key: async () => undefined }))).rejects.toThrow(/has no key/);
     expect(asked).toEqual([]);
   });
 
-  test('what a provider refuses is said in its own words, and the key is in none of them', async () => {
+  test("an error contains the provider's words and never the key", async () => {
     const { url, asked } = await serving((response) => response.writeHead(400).end('{"error":{"message":"messages: too long"}}'));
     const refused = replyOf(anthropicProvider({ url, key: 'sk-secret' }));
     await expect(refused).rejects.toMatchObject({
@@ -123,18 +123,18 @@ describe('the Messages API', () => {
       (response: ServerResponse) => stream(response, [...anthropicEvents.slice(0, 7), { type: 'error', error: { message: 'overloaded' } }]),
       /overloaded/,
     ],
-    ['a stream that only ends', (response: ServerResponse) => stream(response, anthropicEvents.slice(0, 7)), /before it was whole/],
+    ['a stream that ends early', (response: ServerResponse) => stream(response, anthropicEvents.slice(0, 7)), /incomplete/],
     [
-      'a line that is cut',
+      'a line that is cut off',
       (response: ServerResponse) => {
         stream(response, anthropicEvents.slice(0, 3), false);
         setTimeout(() => response.destroy(), 20);
       },
       /broke off/,
     ],
-    ['events that are no JSON', (response: ServerResponse) => stream(response, ['{"type": broken']), /cannot be read/],
-    ['a server in trouble', (response: ServerResponse) => response.writeHead(500, { 'retry-after': '0.01' }).end('oops'), /500: oops/],
-  ] as const)('%s is an error that says so', async (_, answer, message) => {
+    ['events that are not JSON', (response: ServerResponse) => stream(response, ['{"type": broken']), /not JSON/],
+    ['a failing server', (response: ServerResponse) => response.writeHead(500, { 'retry-after': '0.01' }).end('oops'), /500: oops/],
+  ] as const)('%s is an error that names the cause', async (_, answer, message) => {
     const { url } = await serving(answer as Answer);
     await expect(replyOf(anthropicProvider({ url, key: 'k' }))).rejects.toThrow(message);
   });
@@ -155,7 +155,7 @@ describe('chat completions', () => {
   const chunk = (delta: unknown, finish: string | null = null) => ({ choices: [{ index: 0, delta, finish_reason: finish }] });
   const provider = (url: string, key?: string) => openaiProvider({ url: `${url}/v1`, id: 'local', title: 'Local', key, listTimeoutMs: 500 });
 
-  test('text, reasoning, and calls put together from their pieces', async () => {
+  test('text and reasoning arrive in pieces; calls are assembled', async () => {
     const { url, asked } = await serving((response) =>
       stream(response, [
         chunk({ reasoning_content: 'hm' }),
@@ -177,13 +177,13 @@ describe('chat completions', () => {
     expect(asked[0]).toMatchObject({ path: '/v1/chat/completions', headers: { authorization: 'Bearer k' }, body: { stream: true } });
   });
 
-  test('a server that is there lists its models, one that is not says so', async () => {
+  test('a running server lists its models; for another, the problem is named', async () => {
     const { url } = await serving((response) => response.writeHead(200).end('{"data":[{"id":"qwen3"},{"id":"llama"}]}'));
     expect(await provider(url).models()).toEqual({ models: ['qwen3', 'llama'] });
     expect(await provider('http://127.0.0.1:1').models()).toMatchObject({ models: [], problem: expect.stringContaining('cannot be reached') });
   });
 
-  test('a server that lists nothing can still be asked by a name; one that refuses the key is a problem', async () => {
+  test('a server that cannot list models has none; one that refuses the key has a problem', async () => {
     const answering = async (status: number, body: string) => (await serving((response) => response.writeHead(status).end(body))).url;
     for (const [status, body] of [
       [404, 'no such page'],
@@ -194,7 +194,7 @@ describe('chat completions', () => {
     expect(await provider(await answering(401, '{}')).models()).toMatchObject({ problem: expect.stringContaining('401') });
   });
 
-  test('counts come after the last word, what was read from the cache apart', async () => {
+  test('counts come after the last text, with cached tokens apart', async () => {
     const { url, asked } = await serving((response) => stream(response, completionEvents('all good')));
     const pieces = await replyOf(provider(url));
     expect(pieces.filter(({ kind }) => kind !== 'text')).toEqual([
@@ -210,18 +210,18 @@ describe('chat completions', () => {
       (response: ServerResponse) => stream(response, [chunk({ content: 'a' }), { error: { message: 'out of memory' } }]),
       /out of memory/,
     ],
-    ['a stream that only ends', (response: ServerResponse) => stream(response, [chunk({ content: 'a' })]), /before it was whole/],
-    ['events that are no JSON', (response: ServerResponse) => stream(response, ['{"choices": broken']), /cannot be read/],
-    ['a model that is not there', (response: ServerResponse) => response.writeHead(404).end('{"error":{"message":"no model m"}}'), /404: no model m/],
+    ['a stream that ends early', (response: ServerResponse) => stream(response, [chunk({ content: 'a' })]), /incomplete/],
+    ['events that are not JSON', (response: ServerResponse) => stream(response, ['{"choices": broken']), /not JSON/],
+    ['an unknown model', (response: ServerResponse) => response.writeHead(404).end('{"error":{"message":"no model m"}}'), /404: no model m/],
     [
-      'a line that is cut',
+      'a line that is cut off',
       (response: ServerResponse) => {
         stream(response, [chunk({ content: 'a' })], false);
         setTimeout(() => response.destroy(), 20);
       },
       /broke off/,
     ],
-  ] as const)('%s is an error that says so', async (_, answer, message) => {
+  ] as const)('%s is an error that names the cause', async (_, answer, message) => {
     const { url } = await serving(answer as Answer);
     await expect(replyOf(provider(url))).rejects.toThrow(message);
   });
@@ -233,7 +233,7 @@ describe('the Responses API', () => {
   const usage = { input_tokens: 90, input_tokens_details: { cached_tokens: 30 }, output_tokens: 9 };
   const completed = { type: 'response.completed', response: { id: 'resp_1', status: 'completed', usage } };
 
-  test('thoughts with their seals, text, and calls of both kinds', async () => {
+  test('thinking with its signature, text, and both kinds of calls', async () => {
     const { url, asked } = await serving((response) =>
       stream(response, [
         { type: 'response.created', response: { id: 'resp_1' } },
@@ -270,7 +270,7 @@ describe('the Responses API', () => {
     });
   });
 
-  test('a server that sends items whole is understood, too; a reply that was cut short says why', async () => {
+  test('reads whole items too; a reply that was cut short says why', async () => {
     const { url } = await serving((response) =>
       stream(response, [
         done({ type: 'reasoning', id: 'rs_1', summary: [{ text: 'one' }, { text: 'two' }] }),
@@ -296,8 +296,8 @@ describe('the Responses API', () => {
     ['an error', [{ type: 'error', message: 'overloaded' }], /overloaded/],
     ['an error in its envelope', [{ type: 'error', error: { message: 'overloaded' } }], /overloaded/],
     ['a failure', [{ type: 'response.failed', response: { error: { message: 'the model broke' } } }], /the model broke/],
-    ['a stream that only ends', [{ type: 'response.output_text.delta', delta: 'a' }], /before it was whole/],
-  ])('%s is an error that says so', async (_, values, message) => {
+    ['a stream that ends early', [{ type: 'response.output_text.delta', delta: 'a' }], /incomplete/],
+  ])('%s is an error that names the cause', async (_, values, message) => {
     const { url } = await serving((response) => stream(response, values));
     await expect(replyOf(provider(url))).rejects.toThrow(message);
   });
@@ -307,7 +307,7 @@ describe('Gemini', () => {
   const provider = (url: string) => geminiProvider({ url, key: 'k' });
   const said = (parts: readonly object[], more: object = {}) => ({ responseId: 'r1', candidates: [{ content: { role: 'model', parts }, ...more }] });
 
-  test('thoughts, text, calls with their signatures; calls without a name of their own get one', async () => {
+  test('thinking, text and calls with signatures; a call without an id gets one', async () => {
     const { url, asked } = await serving((response) =>
       stream(response, [
         said([{ text: 'hm', thought: true }]),
@@ -337,7 +337,7 @@ describe('Gemini', () => {
     });
   });
 
-  test('the models that answer are listed; an address with a version is taken as it is', async () => {
+  test('lists models that answer; an address with a version stays as it is', async () => {
     const models = [
       { name: 'models/g-1', supportedGenerationMethods: ['generateContent'] },
       { name: 'models/e-1', supportedGenerationMethods: ['embedContent'] },
@@ -348,10 +348,10 @@ describe('Gemini', () => {
   });
 
   test.each([
-    ['a prompt that it does not take', [{ promptFeedback: { blockReason: 'SAFETY' } }], /SAFETY/],
+    ['a refused prompt', [{ promptFeedback: { blockReason: 'SAFETY' } }], /SAFETY/],
     ['an error in the middle', [said([{ text: 'a' }]), { error: { message: 'overloaded' } }], /overloaded/],
-    ['a stream that only ends', [said([{ text: 'a' }])], /before it was whole/],
-  ])('%s is an error that says so', async (_, values, message) => {
+    ['a stream that ends early', [said([{ text: 'a' }])], /incomplete/],
+  ])('%s is an error that names the cause', async (_, values, message) => {
     const { url } = await serving((response) => stream(response, values));
     await expect(replyOf(provider(url))).rejects.toThrow(message);
   });

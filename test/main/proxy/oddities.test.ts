@@ -15,7 +15,7 @@ async function recording() {
   const upstream = new URL(server.url);
   const proxy = await startProxy({
     upstreams: { anthropic: upstream, openai: upstream, gemini: upstream },
-    capture: async (call) => captureCall(project.chain, capturedCall.parse(call)),
+    record: async (call) => captureCall(project.chain, capturedCall.parse(call)),
     problem: (error) => problems.push(error.message),
   });
   onTestFinished(async () => {
@@ -27,7 +27,7 @@ async function recording() {
   return { server, project, problems, proxy, ask };
 }
 
-/** Where a text stands in a project, in its files as they are and in everything that they hold unpacked. */
+/** The places of a text in a project: in its files, and in everything that they contain after decompression. */
 function placesOf(project: Project, text: string): string[] {
   const { db, artifacts } = project.chain;
   const isIn = (value: unknown): boolean =>
@@ -46,12 +46,12 @@ function placesOf(project: Project, text: string): string[] {
   ];
 }
 
-test.each(wires)('[R5] %s: whatever the server does, the agent gets its bytes, and nothing of who asked is kept', async (wire) => {
+test.each(wires)('[R5] %s: the agent gets every byte, and no credential is stored', async (wire) => {
   const { server, project, problems, proxy, ask } = await recording();
   const { provider, inputTokens } = wireCases[wire];
   for (const oddity of oddities) {
     const sent = sentFor(wire, oddity);
-    // The pause ends when what came before it is here: nothing is held back.
+    // The pause ends when the earlier bytes have arrived: the proxy holds nothing back.
     const got = await ask(wire, oddity, (sofar) => {
       if (oddity === 'stalls' && sofar.equals(sent.subarray(0, sofar.length)) && sofar.length >= sent.indexOf('👋') + 2) server.goOn();
     });
@@ -59,7 +59,7 @@ test.each(wires)('[R5] %s: whatever the server does, the agent gets its bytes, a
     const status = oddity === '429' || oddity === '529' ? Number(oddity) : 200;
     expect([got.status, got.retryAfter, got.isWhole]).toEqual([status, status === 200 ? undefined : '3', oddity !== 'breaks']);
   }
-  // An agent that waits no longer hangs up, and so does the proxy.
+  // An agent that stops waiting hangs up, and so does the proxy.
   const left = await ask(wire, 'stalls', (_, leave) => leave());
   expect(left.isWhole).toBe(false);
   await expect.poll(server.left).toBe(1);
@@ -77,7 +77,7 @@ test.each(wires)('[R5] %s: whatever the server does, the agent gets its bytes, a
     expect([inputTokens, null]).toContain(tokens.input);
   }
   expect(rows.filter(({ tokens }) => tokens.input === inputTokens).length).toBeGreaterThanOrEqual(2);
-  // The search finds what is there.
+  // The search itself works.
   expect(placesOf(project, 'withheld: a credential')).not.toEqual([]);
   for (const [name, secret] of Object.entries(secrets)) expect(placesOf(project, secret), name).toEqual([]);
 });

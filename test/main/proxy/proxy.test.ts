@@ -7,7 +7,7 @@ import { brotliCompressSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { expect, onTestFinished, test } from 'vitest';
 import { capturedCall } from '../../../src/core/contract/index.js';
 import { captureCall, getRequest, listRequests } from '../../../src/core/requests/index.js';
-import { defaultUpstreams, startProxy, upstreamOf } from '../../../src/main/proxy/index.js';
+import { defaultUpstreams, parseUpstream, startProxy } from '../../../src/main/proxy/index.js';
 import { emptyProject } from '../../support/project.js';
 
 const key = 'sk-very-secret-0123456789';
@@ -18,7 +18,7 @@ const events = (count: number): string[] => [
   `data: {"type":"message_delta","usage":{"output_tokens":3}}\n\n`,
 ];
 
-/** A provider on this machine, the proxy before it, and a project that the calls go to. */
+/** A provider on this machine, a proxy in front of it, and a project that records the calls. */
 async function recording(answer: RequestListener) {
   const seen: { request: IncomingMessage; body: Promise<Buffer> }[] = [];
   const server = createServer((incoming, response) => {
@@ -31,7 +31,7 @@ async function recording(answer: RequestListener) {
   const problems: string[] = [];
   const proxy = await startProxy({
     upstreams: { anthropic: upstream, openai: upstream, gemini: upstream },
-    capture: async (call) => captureCall(project.chain, capturedCall.parse(call)),
+    record: async (call) => captureCall(project.chain, capturedCall.parse(call)),
     problem: (error) => problems.push(error.message),
   });
   onTestFinished(async () => {
@@ -44,7 +44,7 @@ async function recording(answer: RequestListener) {
 
 async function whole(stream: AsyncIterable<Buffer>): Promise<Buffer> {
   const chunks: Buffer[] = [];
-  // Of a stream that breaks off, what came.
+  // The part of a broken stream that arrived.
   try {
     for await (const chunk of stream) chunks.push(chunk);
   } catch {}
@@ -75,7 +75,7 @@ async function answerTo(call: ReturnType<typeof request>): Promise<IncomingMessa
   return answer;
 }
 
-test('what is sent arrives as it was sent, and what is answered comes back as it was answered, keys and spelling and all', async () => {
+test('forwards requests and replies unchanged, keys and spelling included', async () => {
   const { seen, proxy, project } = await recording((incoming, response) => {
     incoming.resume();
     response.sendDate = false;
@@ -100,14 +100,14 @@ test('what is sent arrives as it was sent, and what is answered comes back as it
   expect(getRequest(project.chain, row?.requestId ?? '').body).toEqual(body);
 });
 
-test('a piece of a stream is passed on before the next one is there', async () => {
+test('forwards a piece of a stream before the next one exists', async () => {
   let go = (_: string): void => {};
   const { proxy } = await recording((incoming, response) => {
     incoming.resume();
     response.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders();
     go = (text) => void (text === '' ? response.end() : response.write(text));
   });
-  // Headers first: they are here while the reply has not begun.
+  // The headers arrive before the reply has begun.
   const answer = await answerTo(ask(proxy.port));
   const pieces = answer[Symbol.asyncIterator]();
   for (const event of events(4)) {
@@ -121,7 +121,7 @@ test('a piece of a stream is passed on before the next one is there', async () =
 test.each([
   [429, { 'retry-after': '7', 'x-should-retry': 'true' }, '{"type":"error","error":{"type":"rate_limit_error","message":"slow down"}}'],
   [529, {}, '{"type":"error","error":{"type":"overloaded_error","message":"later"}}'],
-])('a refusal with %i comes back as it is, and the call is recorded with it', async (status, headers, text) => {
+])('forwards an error with status %i and records the call', async (status, headers, text) => {
   const { proxy, project, problems } = await recording((incoming, response) => {
     incoming.resume();
     response.writeHead(status, headers).end(text);
@@ -134,7 +134,7 @@ test.each([
   expect(problems).toEqual([]);
 });
 
-test('a reply that breaks off breaks off for the client, after all that came of it', async () => {
+test('a reply that breaks off breaks off for the client, after everything that arrived', async () => {
   const sent = events(2_000).join('');
   const { proxy, project } = await recording((incoming, response) => {
     incoming.resume();
@@ -149,7 +149,7 @@ test('a reply that breaks off breaks off for the client, after all that came of 
   expect(listRequests(project.chain, {})[0]).toMatchObject({ tokens: { input: 7 } });
 });
 
-test('a client that goes away ends the call at the provider, and what was asked is recorded', async () => {
+test('a client that hangs up ends the call at the provider, and the request is recorded', async () => {
   let gone: Promise<unknown> = Promise.resolve();
   const { proxy, project } = await recording((incoming, response) => {
     incoming.resume();
@@ -166,7 +166,7 @@ test('a client that goes away ends the call at the provider, and what was asked 
   expect(listRequests(project.chain, {})).toHaveLength(1);
 });
 
-test('a client that does not read holds the provider back', async () => {
+test('a client that does not read slows the provider down', async () => {
   const total = 64 * 1024 * 1024;
   let written = 0;
   const { proxy } = await recording((incoming, response) => {
@@ -183,7 +183,7 @@ test('a client that does not read holds the provider back', async () => {
     more();
   });
   const answer = await answerTo(ask(proxy.port));
-  // It stands still when a while brings nothing more.
+  // It has stopped if nothing arrives for a while.
   for (let before = -1; before !== written; ) {
     before = written;
     await new Promise((resolve) => setTimeout(resolve, 150));
@@ -196,7 +196,7 @@ test.each([
   ['gzip', gzipSync],
   ['br', brotliCompressSync],
   ['zstd', zstdCompressSync],
-])('%s goes through packed, and is read', async (name, pack) => {
+])('%s stays compressed on the way and is decoded for the record', async (name, pack) => {
   const packed = pack(Buffer.from(events(50).join('')));
   const { seen, proxy, project } = await recording((incoming, response) => {
     incoming.resume();
@@ -210,7 +210,7 @@ test.each([
   expect(listRequests(project.chain, {})[0]).toMatchObject({ model: 'm-1', tokens: { input: 7, output: 3 } });
 });
 
-test('[R5] a key is in no file of the project, wherever it stood', async () => {
+test('[R5] no file of the project contains a key', async () => {
   const { proxy, project, problems } = await recording((incoming, response) => {
     incoming.resume();
     response.end(JSON.stringify({ type: 'message', id: `msg_${key}`, content: [{ type: 'text', text: key }] }));
@@ -239,7 +239,7 @@ test('[R5] a key is in no file of the project, wherever it stood', async () => {
   expect(getRequest(project.chain, rows[0]?.requestId ?? '').body.messages).toEqual([
     { role: 'user', content: 'my key is [withheld: a credential], see' },
   ]);
-  // What is stored packed is looked at unpacked.
+  // Searches compressed content after decompression.
   expect(JSON.stringify(rows.map((row) => [row, getRequest(project.chain, row.requestId)]))).not.toContain(key.slice(3));
   const files = readdirSync(project.dir, { recursive: true, withFileTypes: true }).flatMap((file) =>
     file.isFile() ? [join(file.parentPath, file.name)] : [],
@@ -248,21 +248,21 @@ test('[R5] a key is in no file of the project, wherever it stood', async () => {
   expect(files.filter((file) => readFileSync(file).includes(key.slice(3)))).toEqual([]);
 });
 
-test('a call that cannot be captured reaches the model all the same', async () => {
+test('a call that cannot be recorded still reaches the model', async () => {
   const { proxy, problems, project } = await recording((incoming, response) => {
     incoming.resume();
     response.end('fine');
   });
-  expect((await whole(await answerTo(ask(proxy.port, { data: 'no json' })))).toString()).toBe('fine');
+  expect((await whole(await answerTo(ask(proxy.port, { data: 'not json' })))).toString()).toBe('fine');
   expect((await whole(await answerTo(ask(proxy.port, { data: '[]' })))).toString()).toBe('fine');
-  // Counting tokens asks no model.
+  // Counting tokens is no call to a model.
   expect((await whole(await answerTo(ask(proxy.port, { path: '/anthropic/v1/messages/count_tokens' })))).toString()).toBe('fine');
   await proxy.close();
   expect(problems).toHaveLength(2);
   expect(listRequests(project.chain, {})).toEqual([]);
 });
 
-test('a provider that is not there, a path of nobody, a web page', async () => {
+test('refuses a provider that does not answer, an unknown path, and a web page', async () => {
   const { proxy, upstream } = await recording((_, response) => response.end());
   const free = createServer();
   await once(free.listen(0, '127.0.0.1'), 'listening');
@@ -275,15 +275,15 @@ test('a provider that is not there, a path of nobody, a web page', async () => {
   expect(await statusOf({ path: '/anthropics/v1/messages' })).toBe(404);
   expect(await statusOf({ headers: { origin: 'http://evil.example' } })).toBe(404);
   expect(await statusOf({ headers: { host: 'evil.example' } })).toBe(404);
-  // Half a request is nobody's call.
+  // Half a request is no call.
   const half = connect(proxy.port, '127.0.0.1');
   half.end('POST /anthropic/v1/messages HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: 50\r\n\r\n{"model"');
   await once(half.resume(), 'close');
 });
 
-test('upstreams are read as PROVIDER=URL', () => {
-  expect(upstreamOf('openai=http://127.0.0.1:8000/v1')).toEqual({ provider: 'openai', url: new URL('http://127.0.0.1:8000/v1') });
+test('parses upstreams as PROVIDER=URL', () => {
+  expect(parseUpstream('openai=http://127.0.0.1:8000/v1')).toEqual({ provider: 'openai', url: new URL('http://127.0.0.1:8000/v1') });
   for (const bad of ['', 'openai', 'openai=', 'nobody=http://127.0.0.1', 'openai=file:///x', 'openai=http://127.0.0.1/?key=a'])
-    expect(upstreamOf(bad), bad).toBeTypeOf('string');
+    expect(parseUpstream(bad), bad).toBeTypeOf('string');
   expect(defaultUpstreams.anthropic.protocol).toBe('https:');
 });

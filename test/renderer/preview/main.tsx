@@ -1,7 +1,7 @@
 import { mount } from '../../../src/renderer/app';
-import { fakeCarrier } from '../../../src/renderer/client/fake';
+import { fakeCarrier } from './fake-engine';
 
-// The window over the stand-in engine, as big, slow or broken as the address says: ?commits=100000&failing=context.outline
+// The window with a fake engine. The address sets size, delay and failures: ?commits=100000&failing=context.outline
 const asked = new URLSearchParams(location.search);
 const number = (name: string): number | undefined => (asked.has(name) ? Number(asked.get(name)) : undefined);
 const [commits, entriesPerCommit, delay] = [number('commits'), number('entries'), number('delay')];

@@ -1,5 +1,4 @@
-/// <reference path="./raw.d.ts" />
+/// <reference path="./exported-page.d.ts" />
 
-/** The page's own parts, as texts. */
-export { default as style } from './viewer.css?raw';
-export { default as script } from './viewer.js?raw';
+/** The script and the style that every exported page contains. */
+export { script, style } from 'virtual:exported-page';

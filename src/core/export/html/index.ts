@@ -1,20 +1,20 @@
-// html: a context as one file that a browser opens by itself: its own script and style, nothing from elsewhere, replay and search inside.
-// Entries stand in it as data, in blocks that nothing in them can close; viewer.js sets those that are near, and makes text of all of them.
-// What may run is that one script, by its hash: the page's own policy refuses the rest, whatever a transcript says.
+// html: a context as one file that a browser opens without Stemma, with replay and search. It loads nothing.
+// The file holds entries as JSON in blocks that no entry can close. Its script (src/page) draws those near the view, as text.
+// The page's policy allows that one script and style, by their hashes. It refuses everything else that a transcript may contain.
 import { sha256Of } from '../../artifacts/index.js';
-import { type Fact, facts, type ParsedEntry } from '../../formats/index.js';
-import type { Told, ToldStep } from '../told.js';
+import { commandIn, commandOutputIn, type Fact, facts, type ParsedEntry, promptAt } from '../../formats/index.js';
+import type { DocumentContent, DocumentStep } from '../content.js';
 import { script, style } from './assets.js';
 
-/** A page shows what was said, not what only a provider reads. */
-const left: readonly Fact[] = ['sealedThinking', 'signature', 'resultData'];
+/** Facts that a page leaves out: only a provider or a program reads them. */
+const omitted: readonly Fact[] = ['sealedThinking', 'signature', 'resultData'];
 
 export const html = {
   id: 'html',
   contentType: 'text/html',
-  about: { name: 'Web page', what: 'One file with replay and search inside. It loads nothing from elsewhere.', extension: 'html' },
+  about: { name: 'Web page', what: 'One file with replay and search. It loads nothing.', extension: 'html' },
   tier: 'rendered',
-  holds: facts.filter((fact) => !left.includes(fact)),
+  holds: facts.filter((fact) => !omitted.includes(fact)),
   parts,
 } as const;
 
@@ -33,8 +33,8 @@ function sourceOf(text: string): string {
   return `sha256-${sha256Of(text).toString('base64')}`;
 }
 
-/** The page a part at a time. Only what finds a place again (a letter an entry, prompts by their beginning) is held until the end. */
-function* parts(told: Told): Generator<string> {
+/** The page in parts. Only the index (a letter for each entry, the beginnings of prompts) is kept until the end. */
+function* parts(content: DocumentContent): Generator<string> {
   yield `<!doctype html>
 <html lang="en">
 <head>
@@ -43,17 +43,18 @@ function* parts(told: Told): Generator<string> {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="referrer" content="no-referrer">
 <meta name="generator" content="Stemma">
-<title>${inMarkup(told.title)}</title>
+<title>${inMarkup(content.title)}</title>
 <style>${style}</style>
 </head>
 <body>
-<noscript><p>This page shows a recorded session. It needs its own script to do so, and loads nothing from elsewhere.</p></noscript>
+<noscript><p>This page shows a recorded session. It needs its own script, and loads nothing.</p></noscript>
 `;
   const index = newIndex();
   let block: Block = newBlock();
-  for (const step of told.steps())
+  for (const step of content.steps()) {
+    const prompt = promptOf(step);
     for (const item of itemsOf(step)) {
-      index.add(item, step.id);
+      index.add(item, step.id, item.key === prompt);
       block.items.push(inScript(item));
       block.length += block.items.at(-1)?.length ?? 0;
       block.height += heightOf(item);
@@ -63,11 +64,12 @@ function* parts(told: Told): Generator<string> {
         block = newBlock();
       }
     }
+  }
   if (block.items.length > 0) {
     yield blockText(block);
     index.blocks.push([block.items.length, block.height]);
   }
-  const { id, title, template, principal, stop } = told;
+  const { id, title, template, principal, stop } = content;
   yield `<script type="application/json" id="index">${inScript({ id, title, template, principal, stop, ...index.all() })}</script>
 <script>${script}</script>
 </body>
@@ -75,7 +77,7 @@ function* parts(told: Told): Generator<string> {
 `;
 }
 
-/** Blocks are what the page sets and takes away at once. */
+/** The page draws and removes a block at once. */
 const mostItems = 40;
 const mostLetters = 96 * 1024;
 
@@ -87,15 +89,15 @@ interface Block {
 const newBlock = (): Block => ({ items: [], length: 0, height: 0 });
 const blockText = ({ items }: Block): string => `<script type="application/json" class="block">[${items.join(',\n')}]</script>\n`;
 
-/** JSON that no `</script` and no `<!--` can end, with halves of characters spelled out. */
+/** JSON inside a script element: no text in it can end the element. `JSON.stringify` escapes lone surrogates. */
 const inScript = (value: unknown): string => JSON.stringify(value).replaceAll('<', '\\u003c');
 const inMarkup = (text: string): string =>
   text.toWellFormed().replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 
-/** One thing of the page, as viewer.js reads it (`Item` there). */
+/** One entry of the page, as its script reads it (`Item` in src/page). */
 type Item = ReturnType<typeof entryItem> | ReturnType<typeof seamItem>;
 
-function* itemsOf(step: ToldStep): Generator<Item> {
+function* itemsOf(step: DocumentStep): Generator<Item> {
   if (step.repeats) yield seamItem(step, 'compaction');
   else {
     if (step.type === 'compaction') yield seamItem({ ...step, entries: [] }, 'compaction');
@@ -104,13 +106,26 @@ function* itemsOf(step: ToldStep): Generator<Item> {
   if (step.branches.length > 0) yield seamItem(step, 'branches');
 }
 
+/** The entry that the outline lists for a turn, as the app does. */
+function promptOf({ entries, type }: DocumentStep): string | undefined {
+  if (type === 'compaction') return undefined;
+  const visible = entries.filter(({ marks }) => !marks?.includes('hidden'));
+  return visible[promptAt(visible.map(({ role, kind, text }) => ({ role, kind, head: text }))) ?? -1]?.key;
+}
+
 const entryItem = (entry: ParsedEntry) => {
   const { key, role, kind, text, toolName, toolCallId, arguments: input, isError, media, at, author, marks, tokens } = entry;
+  const typed = role === 'user' && kind === 'text' ? text : undefined;
+  const command = typed === undefined ? undefined : commandIn(typed);
+  const output = typed === undefined ? undefined : commandOutputIn(typed);
   return {
     key,
     role,
     kind,
     ...(text !== undefined && { text }),
+    // What to show in place of the tags; the text stays as the agent wrote it.
+    ...(command !== undefined && { command }),
+    ...(output !== undefined && { output }),
     ...(toolName !== undefined && { tool: toolName }),
     ...(toolCallId !== undefined && { call: toolCallId }),
     ...(input !== undefined && { input }),
@@ -124,12 +139,12 @@ const entryItem = (entry: ParsedEntry) => {
   };
 };
 
-/** Pictures that a browser draws and that run nothing. */
-const pictures = /^image\/(png|jpeg|gif|webp)$/;
+/** Images that a browser draws and that cannot contain scripts. */
+const images = /^image\/(png|jpeg|gif|webp)$/;
 const shownOf = ({ mediaType, bytes }: { mediaType: string; bytes: Uint8Array }) =>
-  pictures.test(mediaType) ? { data: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64') } : {};
+  images.test(mediaType) ? { data: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64') } : {};
 
-const seamItem = (step: ToldStep, kind: 'compaction' | 'branches') => ({
+const seamItem = (step: DocumentStep, kind: 'compaction' | 'branches') => ({
   key: `${step.id}.${kind}`,
   kind,
   at: step.at,
@@ -138,7 +153,7 @@ const seamItem = (step: ToldStep, kind: 'compaction' | 'branches') => ({
     : { branches: step.branches }),
 });
 
-/** What the page knows of all entries before it reads any: enough for its scale, its outline and its clock. */
+/** What the page knows of all entries before it reads any: enough for its scale, outline and clock. */
 function newIndex() {
   const kinds: string[] = [];
   const times: (number | null)[] = [];
@@ -147,12 +162,12 @@ function newIndex() {
   let commit = '';
   return {
     blocks: [] as [count: number, height: number][],
-    add: (item: Item, step: string): void => {
+    add: (item: Item, step: string, isPrompt: boolean): void => {
       if (step !== commit) commits.push([kinds.length, step]);
       commit = step;
       const letter = letterOf(item);
-      if (letter === 'u' && 'text' in item)
-        prompts.push([kinds.length, (item.text ?? '').trimStart().slice(0, 120).replace(/\s+/g, ' ').toWellFormed()]);
+      if (isPrompt && 'text' in item)
+        prompts.push([kinds.length, (item.command ?? item.text ?? '').trimStart().slice(0, 120).replace(/\s+/g, ' ').toWellFormed()]);
       kinds.push(letter);
       times.push(item.at ?? null);
     },
@@ -162,7 +177,7 @@ function newIndex() {
   };
 }
 
-/** Whose it is, in a letter; a tool's failure is one of its own. */
+/** The kind of an entry as one letter. `Index` in src/page lists them. */
 function letterOf(item: Item): string {
   if ('branches' in item || item.kind === 'branches') return 'b';
   if (!('role' in item)) return 'c';
@@ -171,21 +186,21 @@ function letterOf(item: Item): string {
   if (item.kind === 'event') return 's';
   if (item.kind === 'tool_call') return 't';
   if (item.kind === 'tool_result' || item.role === 'tool') return item.failed ? 'e' : 'r';
-  if (item.role === 'system' || item.marks?.includes('meta')) return 's';
+  if (item.role === 'system' || item.output !== undefined || item.marks?.includes('meta')) return 's';
   return item.role === 'user' ? 'u' : 'a';
 }
 
-const folded = 30;
-const line = 21;
-/** About how high it stands in a page of middling width, in pixels. */
+const foldedHeight = 30;
+const lineHeight = 21;
+/** The estimated height of an entry in a page of usual width, in pixels. */
 function heightOf(item: Item): number {
   const text = 'text' in item ? (item.text ?? '') : '';
   switch (letterOf(item)) {
     case 'u':
     case 'a':
     case 'm':
-      return 48 + line * Math.min(400, text.length / 90 + (text.length < 4_000 ? text.split('\n').length : text.length / 60));
+      return 48 + lineHeight * Math.min(400, text.length / 90 + (text.length < 4_000 ? text.split('\n').length : text.length / 60));
     default:
-      return 'media' in item && item.media ? 320 : folded;
+      return 'media' in item && item.media ? 320 : foldedHeight;
   }
 }

@@ -1,15 +1,15 @@
 // anthropic-messages: a conversation as the JSON of the Messages API, { system?, messages }.
-// wire.ts puts entries together as Claude Code sends them, document.ts reads, writes and cuts the JSON.
-// A delta is a document of its own; documents are concatenated by their lists.
+// write-messages.ts assembles entries as Claude Code sends them. parse.ts reads, writes and cuts the JSON.
+// A delta is a document of its own. Documents are joined by joining their lists.
 import type { Format } from '../format.js';
-import { concatDocuments, cutDocument, parseDocument, recognizeDocument, writeDocument } from './document.js';
+import { concatDocuments, cutDocument, parseDocument, recognizeDocument, writeDocument } from './parse.js';
 
-export { interrupted, systemPromptType, wireMessages } from './wire.js';
+export { interrupted, systemPromptType, wireMessages } from './write-messages.js';
 
 export const anthropicMessages: Format = {
   id: 'anthropic-messages-v1',
   contentType: 'application/json',
-  about: { name: 'Anthropic messages', what: 'The messages array, as the Messages API takes it.', extension: 'json' },
+  about: { name: 'Anthropic messages', what: 'The messages array that the Messages API accepts.', extension: 'json' },
   tier: 'translated',
   holds: ['thinking', 'sealedThinking', 'signature', 'image', 'resultImage', 'linkedImage', 'block', 'error', 'system', 'serverTool'],
   recognize: recognizeDocument,

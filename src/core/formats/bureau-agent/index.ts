@@ -1,15 +1,15 @@
-// bureau-agent: the messages of Bureau's own agent loop, a CBOR array of {Role, Content: blocks}, in the core deterministic encoding.
-// Deltas are merged on concatenation: the heads of the arrays become one, the messages stay byte for byte.
-// message.ts reads and writes one message; field names are those of the Go structs, read without regard to case and underscores.
+// bureau-agent: the messages of Bureau's own agent loop, a CBOR array of {Role, Content: blocks} in the core deterministic encoding.
+// Joining deltas merges the heads of the arrays and copies the messages byte for byte.
+// parse.ts reads and writes a message. Field names are those of the Go structs, matched without case and underscores.
 import { badRequest, type EntryKey } from '../../base/index.js';
-import { encodeCbor, readArray, spliceArrays } from '../cbor.js';
 import type { Format, ParsedDelta } from '../format.js';
-import { isMessage, messageEntries, messagesOf } from './message.js';
+import { encodeCbor, readArray, spliceArrays } from '../shared/cbor.js';
+import { isMessage, messageEntries, messagesOf } from './parse.js';
 
 export const bureauAgent: Format = {
   id: 'bureau-agent-v1',
   contentType: 'application/cbor',
-  about: { name: 'Bureau messages', what: 'Messages in CBOR, as Bureau’s own agents keep them.', extension: 'cbor' },
+  about: { name: 'Bureau messages', what: 'The CBOR messages that Bureau’s own agents store.', extension: 'cbor' },
   tier: 'translated',
   holds: ['thinking', 'unsignedThinking', 'signature', 'error', 'blank', 'serverTool'],
   recognize: (head) => {
@@ -22,14 +22,14 @@ export const bureauAgent: Format = {
   cut: (delta, lastKept) => {
     const { entries } = parse(delta);
     const at = entries.findIndex((entry) => entry.key === lastKept);
-    if (at < 0) throw badRequest('at', `at is ${lastKept}, which is no entry of this delta`);
+    if (at < 0) throw badRequest('at', `at is ${lastKept}, but this delta has no such entry`);
     return encodeCbor(messagesOf(entries.slice(0, at + 1)));
   },
 };
 
 function parse(delta: Uint8Array): ParsedDelta {
   const { items, problems } = readArray(delta);
-  const odd = items.flatMap(({ value, number }) => (isMessage(value) ? [] : [{ line: number, reason: 'no message: it has no Role and Content' }]));
+  const odd = items.flatMap(({ value, number }) => (isMessage(value) ? [] : [{ line: number, reason: 'not a message: Role or Content is missing' }]));
   const entries = items.flatMap(({ value, start, end, number }) =>
     messageEntries(value, delta.subarray(start, end), number - 1).map((entry) => ({ ...entry, key: entry.key as EntryKey, raw: { start, end } })),
   );

@@ -1,16 +1,16 @@
-// cardbox-v1: cards as a CBOR array, in the order of their box; a turn's output cards are a delta of this format.
-// Deltas are merged on concatenation, without decoding. What the first builds wrote, a card a line of JSON, is read as well.
-// Cards become entries as a worker turns them into messages; entries of other formats become cards.
+// cardbox-v1: cards as a CBOR array, in the order of their box. The output cards of a turn are a delta of this format.
+// Deltas are joined without decoding. The first builds wrote one card a line of JSON, which is read as well.
+// Cards become entries in the way in which a worker turns them into messages. Entries of other formats become cards.
 import type { EntryKey } from '../../base/index.js';
-import { spliceArrays } from '../cbor.js';
 import { type Format, facts } from '../format.js';
-import { entriesOfCards } from './entries.js';
-import { type CardLine, encodeCards, isLines, readCards } from './lines.js';
+import { spliceArrays } from '../shared/cbor.js';
+import { entriesOfCards } from './parse.js';
+import { type CardLine, encodeCards, isLines, readCards } from './schema.js';
 import { cardsOfEntries } from './write.js';
 
-export { entriesOfCards } from './entries.js';
-export { type CardLine, encodeCards } from './lines.js';
-export { spacedJson, textOfContent } from './texts.js';
+export { entriesOfCards } from './parse.js';
+export { type CardLine, encodeCards } from './schema.js';
+export { spacedJson, textOfContent } from './schema-texts.js';
 export { cardsOfEntries } from './write.js';
 
 export const cardbox: Format = {
@@ -21,7 +21,7 @@ export const cardbox: Format = {
   holds: facts,
   recognize: (head) => {
     const { cards, problems } = readCards(head);
-    // The end of a head may be a torn card.
+    // The first bytes of a file can end inside of a card.
     return cards.length > 0 && problems.length <= 1 ? 0.9 : 0;
   },
   parse: (delta) => {
@@ -33,7 +33,7 @@ export const cardbox: Format = {
   cut: (delta, lastKept) => encodeCards(keptCards(readCards(delta).cards, lastKept)),
 };
 
-/** Cards up to that of the entry; where the cut is among the calls of one card, that card with the calls before it. */
+/** The cards up to the card of the entry. Where the cut falls among the calls of one card, that card keeps the calls before it. */
 function keptCards(cards: readonly CardLine[], lastKept: EntryKey): CardLine[] {
   const kept: CardLine[] = [];
   for (const card of cards) {

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '../../base/index.js';
 import type { CardContent, Kind, Role } from '../../contract/index.js';
 import type { WritableEntry, WriteOptions } from '../format.js';
-import type { CardLine } from './lines.js';
+import type { CardLine } from './schema.js';
 
 /** The record and the number in it that an entry's key names. */
 const splitKey = (key: string | undefined): { record: string; index: number } | undefined => {
@@ -10,8 +10,8 @@ const splitKey = (key: string | undefined): { record: string; index: number } | 
 };
 
 /**
- * Entries as cards. What came from one card becomes one again: a text and the calls after it. Keys stay: in the card's id
- * where they fit, else beside it.
+ * Writes entries as cards. Entries from one card become one card again: a text and the calls after it. Keys are kept in the card's id where
+ * they fit, else beside it.
  */
 export function cardsOfEntries(entries: readonly WritableEntry[], options: WriteOptions): CardLine[] {
   const used = new Set<string>();
@@ -31,7 +31,7 @@ export function cardsOfEntries(entries: readonly WritableEntry[], options: Write
   });
 }
 
-/** Runs of one record: something said, and the calls that were made with it. */
+/** Groups the entries of one record: a text and the calls made with it. */
 function groupsOf(entries: readonly WritableEntry[]): WritableEntry[][] {
   const groups: WritableEntry[][] = [];
   for (const entry of entries) {
@@ -50,7 +50,7 @@ function cardFields(first: WritableEntry, group: readonly WritableEntry[]): Omit
   const author = 'author' in first && typeof first.author === 'string' ? first.author : authorOf[first.role];
   const marks: JsonObject = {
     ...(first.marks?.length ? { marks: [...first.marks] } : {}),
-    // A card is a message unless something says that it is a part of one.
+    // A card is a message of its own unless another record says otherwise.
     ...(first.messageId !== undefined && splitKey(first.key)?.record !== first.messageId ? { message_id: first.messageId } : {}),
   };
   if (calls.length > 0 && (group.length > 1 || calls.length > 1 || first.kind !== 'tool_call'))
@@ -78,10 +78,13 @@ function cardFields(first: WritableEntry, group: readonly WritableEntry[]): Omit
 
 const authorOf: Record<Role, string> = { system: 'system', user: 'user', assistant: 'assistant', tool: 'tool' };
 
-/** The kind is kept where the type does not say it. */
+/** The kind is stored where the card's type does not imply it. */
 const keptKind = (kind: Kind): JsonObject => (['thinking', 'summary', 'image', 'event'].includes(kind) ? { entry_kind: kind } : {});
 
-/** What a runtime keeps beside a text: the signature of a thinking, the data of a result. A result without a text is the card's content. */
+/**
+ * The data that a runtime stores beside a text: the signature of thinking, the data of a result. A result without text is the card's
+ * content.
+ */
 const keptResult = ({ kind, text, result }: WritableEntry): JsonObject =>
   result === undefined || (kind === 'tool_result' && text === undefined) ? {} : { entry_result: result as Json };
 
@@ -94,8 +97,8 @@ const wireCall = (entry: WritableEntry): JsonObject => ({
 function typeOf(entry: WritableEntry): string {
   if (entry.kind === 'tool_call') return 'tool.call';
   if (entry.kind === 'tool_result') return 'tool.result';
-  if (entry.kind === 'summary' || entry.kind === 'image') return 'task.context';
-  if (entry.role === 'system') return 'sys.rendered_prompt';
+  // Not `sys.rendered_prompt`: that type records a call and is never sent.
+  if (entry.kind === 'summary' || entry.kind === 'image' || entry.role === 'system') return 'task.context';
   return entry.role === 'assistant' ? 'agent.thought' : 'task.instruction';
 }
 

@@ -1,17 +1,21 @@
-// claude-code: the histories of Claude Code, JSONL files in which each record names the one before it.
-// lines.ts finds records in bytes, record.ts says what one is, line.ts what is kept of them, tree.ts how they hang together; plan.ts plans: segments.ts
-// cuts the tree into runs, commits.ts makes commits of them, tail.ts knows what a file has grown by; entries.ts reads, write.ts and session.ts write.
+// claude-code: the histories of Claude Code, JSONL files in which each record names its parent.
+// schema*.ts says what records mean, parse*.ts reads them. plan.ts plans an import: plan-tree.ts places records, plan-segments.ts cuts the
+// tree, plan-commits.ts makes commits, plan-tail.ts plans an addition alone. write.ts writes deltas, resume.ts a file that the agent resumes.
+import { isObject, type JsonObject } from '../../base/index.js';
 import { facts, type ImportableFormat, type ParsedDelta } from '../format.js';
-import { concatLineParts } from '../jsonl.js';
-import { scanLines } from './lines.js';
-import { peek } from './peek.js';
+import { concatLineParts } from '../shared/jsonl.js';
+import { callsIn } from './calls.js';
+import { scanLines } from './parse-lines.js';
+import { peek } from './parse-peek.js';
 import { formatId, planImport } from './plan.js';
-import { progress } from './progress.js';
-import { readPieces } from './reading.js';
-import { writeSession } from './session.js';
+import { progress } from './plan-progress.js';
+import { readPieces } from './plan-reader.js';
+import { writeSession } from './resume.js';
+import { tools } from './schema-tools.js';
 import { concatLines, cutLines, writeEntries } from './write.js';
 
-export { type AgentMeta, agentIn } from './agents.js';
+export { countsOfUsage } from './calls.js';
+export { type AgentMeta, agentIn } from './parse-agents.js';
 
 export const claudeCode = {
   id: formatId,
@@ -20,8 +24,10 @@ export const claudeCode = {
   seals: { signature: { of: ['thinking'], broken: '' } },
   tier: 'translated',
   holds: facts.filter((fact) => fact !== 'author'),
+  tools,
   recognize,
   parse,
+  calls: callsIn,
   write: writeEntries,
   concat: concatLines,
   concatParts: concatLineParts,
@@ -38,17 +44,22 @@ function parse(delta: Uint8Array): ParsedDelta {
   return { ...readPieces(pieces), problems: skipped };
 }
 
-/** Certain when records of this kind open the file; the name alone says little. */
+/** Certain where a record of this kind opens the file; the name alone proves little. */
 function recognize(head: Uint8Array, path: string): number {
   const { pieces } = scanLines(head);
   const records = pieces.flatMap(({ record }) => (record ? [record] : []));
   const own = records.filter(
     (record) =>
       typeof record.type === 'string' &&
+      !isOfQwen(record) &&
       (typeof record.sessionId === 'string' || typeof record.uuid === 'string' || 'leafUuid' in record || 'messageId' in record),
   );
   const tree = own.some((record) => 'parentUuid' in record || record.type === 'queue-operation' || record.type === 'file-history-snapshot');
   if (tree) return 1;
   if (own.length > 0) return 0.7;
-  return path.endsWith('.jsonl') && /"parentUuid":/.test(Buffer.from(head).toString('latin1')) ? 0.5 : 0;
+  return path.endsWith('.jsonl') && own.length === records.length && /"parentUuid":/.test(Buffer.from(head).toString('latin1')) ? 0.5 : 0;
 }
+
+/** Qwen Code has the same envelope around messages of parts. */
+const isOfQwen = ({ message, systemPayload }: JsonObject): boolean =>
+  systemPayload !== undefined || (isObject(message) && Array.isArray(message.parts));

@@ -1,27 +1,28 @@
 import { stringAt } from '../../base/index.js';
 import type { FileBytes, ImportPlan, PlanContext, Problem } from '../format.js';
-import { type About, commitsOf, longestName, mainTemplate, subagentTemplate } from './commits.js';
-import { type Line, type Lines, placeOnly, readLines } from './line.js';
-import { recordAt } from './lines.js';
-import { readerOf } from './reading.js';
-import { cutStrands, isStored, placeLines, type Segment } from './segments.js';
-import { goesOnPlainly } from './tail.js';
-import { bestTitle } from './title.js';
-import { growTree, isNode, type Node, type Strand, type Tree } from './tree.js';
+import { recordAt } from './parse-lines.js';
+import { type CommitFacts, commitSegments, longestName, mainTemplate, subagentTemplate } from './plan-commits.js';
+import { type Line, type Lines, placeOnly, readLines } from './plan-lines.js';
+import { type Branch, isNode, type Node, type Tree } from './plan-nodes.js';
+import { openReader } from './plan-reader.js';
+import { cutBranches, isStored, placeLines, type Segment } from './plan-segments.js';
+import { isPlainContinuation } from './plan-tail.js';
+import { growTree } from './plan-tree.js';
+import { bestTitle } from './schema-title.js';
 
 export const formatId = 'claude-code-v1';
 
-/** So much of a file that is not in memory is looked at together; a longer line is taken whole. */
+/** The number of bytes to read at a time from a file that is not in memory. A longer line is read whole. */
 const usualPart = 4 * 1024 * 1024;
 
-/** Plans the import of a file: a pure function of its bytes, its name and what the project knows; the same whatever the part. */
+/** Plans the import of a file from its bytes, its name and what the project knows. The plan does not depend on `part`. */
 export function planImport(file: FileBytes, context: PlanContext, part = usualPart): ImportPlan {
-  const plan = goesOnPlainly(file, context) ? planFile(file, { ...context, resumeAt: 0 }, part, context.resumeAt) : undefined;
-  // A problem is told by its line in the file, which only a reader of all of it knows.
+  const plan = isPlainContinuation(file, context) ? planFile(file, { ...context, resumeAt: 0 }, part, context.resumeAt) : undefined;
+  // A problem is reported with its line number, which only a reader of the whole file knows.
   return plan && plan.skipped.length + plan.notes.length === 0 ? plan : planFile(file, context, part);
 }
 
-/** The plan of what stands behind `begin`, as if it were all. */
+/** Plans the part of the file that starts at `begin`, as if it were the whole file. */
 function planFile(file: FileBytes, context: PlanContext, part: number, begin = 0): ImportPlan {
   const { resumeAt, known } = context;
   const scan = withoutOpenCompaction(readLines(file, { part, begin, from: resumeAt }));
@@ -37,22 +38,22 @@ function planFile(file: FileBytes, context: PlanContext, part: number, begin = 0
   };
   const tree = growTree(lines, {
     storedAs,
-    isTakenIn: ({ start }) => start < resumeAt,
+    isImported: ({ start }) => start < resumeAt,
     isKnown: (uuid) => known.has(uuid),
     recordOf: (line) => recordAt(file, line),
     wholeIsSidechain,
   });
-  const runs = cutStrands(tree, context.granularity);
-  const side = placeLines(lines, tree, runs, resumeAt);
+  const segments = cutBranches(tree, context.granularity);
+  const side = placeLines(lines, tree, segments, resumeAt);
   const sessionId = sessionIdOf(context.path, first?.more?.sessionId, wholeIsSidechain);
   const cwd = context.before?.cwd ?? lines.find(({ more }) => more?.cwd)?.more?.cwd;
-  const about: About = {
+  const facts: CommitFacts = {
     template: wholeIsSidechain ? subagentTemplate(stringAt(context.meta, 'agentType')) : mainTemplate,
     ...(cwd === undefined ? {} : { principal: `${mainTemplate}@${cwd}`.slice(0, longestName) }),
     ...(sessionId === undefined ? {} : { sessionId }),
     ...(wholeIsSidechain && stringAt(context.meta, 'toolUseId') !== undefined ? { startedBy: stringAt(context.meta, 'toolUseId') } : {}),
   };
-  const { commits, numbers } = commitsOf(runs, tree, about, { reader: readerOf(file, resumeAt), isKnown: (record) => known.has(record) });
+  const { commits, numbers } = commitSegments(segments, tree, facts, { reader: openReader(file, resumeAt), isKnown: (record) => known.has(record) });
   const freshFrom = lines.find(({ start }) => start >= resumeAt)?.line ?? Number.POSITIVE_INFINITY;
   const fresh = (problems: readonly Problem[]): Problem[] => problems.filter(({ line }) => line >= freshFrom).sort((a, b) => a.line - b.line);
   const title = bestTitle(lines.flatMap(({ more }) => more?.title ?? []));
@@ -65,12 +66,12 @@ function planFile(file: FileBytes, context: PlanContext, part: number, begin = 0
     side,
     skipped: fresh([...scan.skipped, ...tree.skipped]),
     notes: fresh([...scan.notes, ...tree.notes]),
-    tips: tipsOf(runs, tree, numbers),
+    tips: tipsOf(segments.list, tree, numbers),
     end: scan.end,
   };
 }
 
-/** A compaction at the end of a file whose summary is not written yet is left for the next import, like half a line. */
+/** A compaction at the end of the file without a summary is left for the next import, like half a line. */
 function withoutOpenCompaction(scan: Lines): Lines {
   const at = scan.lines.findLastIndex(({ part }) => part !== 'quiet');
   const boundary = scan.lines[at];
@@ -80,21 +81,21 @@ function withoutOpenCompaction(scan: Lines): Lines {
     lines: scan.lines.map((line, place) => (place < at ? line : placeOnly(line, 'half'))),
     skipped: [
       ...scan.skipped.filter(({ line }) => line < boundary.line),
-      { line: boundary.line, reason: 'a compaction without its summary: left for the next import' },
+      { line: boundary.line, reason: 'The compaction has no summary yet: left for the next import.' },
     ],
     notes: scan.notes.filter(({ line }) => line < boundary.line),
     end: boundary.start,
   };
 }
 
-/** Leaves by the place of their last record in the file, subagents first: the agent resumes the last of the others. */
+/** Leaves by the position of their last record in the file, subagents first. The agent resumes the last one. */
 function tipsOf(segments: readonly Segment[], tree: Tree, numbers: ReadonlyMap<Segment, number>): ImportPlan['tips'] {
-  const goneOnFrom = new Set<Node>();
-  for (const { from } of tree.strands) if (isNode(from)) goneOnFrom.add(from);
-  const last = new Map<Strand, Segment>();
-  for (const segment of segments) if (isStored(segment) || numbers.has(segment)) last.set(segment.strand, segment);
-  const leaves = [...last].filter(([strand]) => !goneOnFrom.has(strand.nodes.at(-1) as Node));
-  const order = ([strand]: readonly [Strand, Segment]): number => (strand.sidechain ? -1e15 : 0) + (strand.nodes.at(-1)?.start ?? 0);
+  const branchedAt = new Set<Node>();
+  for (const { from } of tree.branches) if (isNode(from)) branchedAt.add(from);
+  const last = new Map<Branch, Segment>();
+  for (const segment of segments) if (isStored(segment) || numbers.has(segment)) last.set(segment.branch, segment);
+  const leaves = [...last].filter(([branch]) => !branchedAt.has(branch.nodes.at(-1) as Node));
+  const order = ([branch]: readonly [Branch, Segment]): number => (branch.sidechain ? -1e15 : 0) + (branch.nodes.at(-1)?.line.start ?? 0);
   return leaves
     .sort((a, b) => order(a) - order(b))
     .flatMap(([, segment]): ImportPlan['tips'] => {
@@ -105,9 +106,9 @@ function tipsOf(segments: readonly Segment[], tree: Tree, numbers: ReadonlyMap<S
 }
 
 const uuidPattern = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/i;
-/** The file's name is the session's id; its lines may come from others. A subagent's lines name the session that started it. */
-function sessionIdOf(path: string, said: string | undefined, subagent: boolean): string | undefined {
+/** The file's name contains the session id; lines can come from other sessions. A subagent's lines name the session that started it. */
+function sessionIdOf(path: string, recorded: string | undefined, subagent: boolean): string | undefined {
   const named = uuidPattern.exec(path.slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1))?.[0];
-  const id = subagent ? (said ?? named) : (named ?? said);
+  const id = subagent ? (recorded ?? named) : (named ?? recorded);
   return id === undefined || id === '' ? undefined : id.slice(0, longestName);
 }

@@ -1,24 +1,24 @@
 import { badRequest, bytesOf, type EntryKey, type JsonObject } from '../../base/index.js';
 import { systemPromptType } from '../anthropic-messages/index.js';
 import type { WritableEntry, WriteOptions } from '../format.js';
-import { concatLines } from '../jsonl.js';
-import { summariesFirst } from '../kept.js';
-import { textParts } from '../parts.js';
-import { blockOfNumber } from './entries.js';
-import { type Piece, scanLines } from './lines.js';
-import { isChained, uuidOf } from './record.js';
+import { concatLines } from '../shared/jsonl.js';
+import { summariesFirst } from '../shared/kept.js';
+import { textParts } from '../shared/result-parts.js';
+import { blockOfNumber } from './parse-entries.js';
+import { type Piece, scanLines } from './parse-lines.js';
+import { isChained, uuidOf } from './schema.js';
 
 export { concatLines };
 
-/** The uuid and the place of the block in its record, as an entry's key names them. */
+/** The uuid of the record and the position of the block in it, as an entry's key names them. */
 export function splitKey(key: string): { readonly uuid: string; readonly block: number } | undefined {
   const match = /^(.+)\.(\d+)$/.exec(key);
   return match ? { uuid: match[1] as string, block: blockOfNumber(Number(match[2])) } : undefined;
 }
 
 /**
- * A delta of records that holds the entries, one after the other. Entries of one record, by key, stay together and keep their keys;
- * one whose key is no `<uuid>.<block>` of this format gets a new id.
+ * Writes a delta with the entries. Entries of one record, by key, stay together and keep their keys. An entry whose key is not
+ * `<uuid>.<block>` gets a new id.
  */
 export function writeEntries(entries: readonly WritableEntry[], options: WriteOptions): Uint8Array {
   const blocks = blocksOf(summariesFirst(entries));
@@ -39,7 +39,7 @@ export function writeEntries(entries: readonly WritableEntry[], options: WriteOp
   return bytesOf(lines.join(''));
 }
 
-/** An entry that makes a block, with the parts (images in a tool's result) that stand inside of it. */
+/** An entry that becomes a block, with the parts inside of it (images in a tool's result). */
 interface WrittenBlock {
   readonly entry: WritableEntry;
   readonly key: ReturnType<typeof splitKey>;
@@ -62,7 +62,9 @@ const isAssistant = ({ entry }: WrittenBlock): boolean => entry.role === 'assist
 const isAttachment = ({ entry }: WrittenBlock): boolean => entry.marks?.includes('attachment') === true;
 /** An event that is a line of its own, not a block of a message. */
 const isLine = ({ entry }: WrittenBlock): boolean => entry.kind === 'event' && entry.role === 'system';
-/** Of another format: this one has no place for it, so that it stands where the runtime puts its own words. */
+/**
+ * A system prompt from another format. This format has no place for it, so it becomes an attachment, where the runtime puts its own text.
+ */
 const isSystemPrompt = ({ entry }: WrittenBlock): boolean =>
   entry.role === 'system' && entry.kind !== 'event' && !entry.marks?.includes('attachment');
 
@@ -107,7 +109,7 @@ function recordOf(group: readonly WrittenBlock[], { uuid, parentUuid, options }:
   if (isAssistant(first)) return { ...envelope, type: 'assistant', ...answerOf(group, uuid, options), ...tail };
   return { ...envelope, type: 'user', ...turnOf(group), ...tail };
 }
-/** The version whose records these are like. */
+/** The version that these records imitate. */
 const writtenAs = '2.1.329';
 
 function attachmentOf(group: readonly WrittenBlock[]): object {
@@ -115,7 +117,7 @@ function attachmentOf(group: readonly WrittenBlock[]): object {
   if (entry.kind === 'event') return { attachment: entry.arguments ?? { type: entry.toolName ?? 'note' } };
   const type = isSystemPrompt(group[0] as WrittenBlock) ? systemPromptType : (entry.toolName ?? 'note');
   return {
-    // The agent says a reminder of tasks only for a list, be it empty.
+    // The agent renders a reminder of tasks only where it has a list, even an empty one.
     attachment: { type, ...(type === 'task_reminder' ? { content: [], itemCount: 0 } : {}) },
     rendered: inPlace(group, ({ entry: { text = '' } }) => ({ content: text }), { content: '' }),
     renderedRole: entry.role === 'system' ? 'system' : 'user',
@@ -151,7 +153,7 @@ function turnOf(group: readonly WrittenBlock[]): object {
   };
 }
 
-/** A text of nothing holds the place of a block that was taken out: nobody sends or shows it, and the others keep their keys. */
+/** An empty text holds the place of a removed block. The agent neither sends nor shows it, and the other blocks keep their keys. */
 const noText = { type: 'text', text: '' };
 function inPlace<T>(group: readonly WrittenBlock[], write: (block: WrittenBlock) => T, gap: T): T[] {
   const list: T[] = [];
@@ -195,7 +197,7 @@ function turnBlock({ entry, parts }: WrittenBlock): object {
   };
 }
 
-/** The list that a result was, with its other parts in their places; else its text, with what there is behind it. */
+/** The original list of the result with its other parts in place, else its text followed by the other parts. */
 function resultContent(entry: WritableEntry, others: readonly object[]): string | object[] {
   const waiting = [...others];
   const text = (one: string): object => ({ type: 'text', text: one });
@@ -213,16 +215,15 @@ function otherBlock(entry: WritableEntry): object {
 }
 
 /**
- * The delta up to and including the entry. A record that holds more blocks than are kept is written again with the kept ones: all other
- * bytes stay as they are.
- * @throws BAD_REQUEST when the delta has no such entry.
+ * The delta up to and including the entry. Where the entry's record has more blocks, the record is written again without them; all other
+ * bytes stay unchanged. @throws BAD_REQUEST where the delta has no such entry.
  */
 export function cutLines(delta: Uint8Array, lastKept: EntryKey): Uint8Array {
   const key = splitKey(lastKept);
   const { pieces } = scanLines(delta);
   const found =
     key && pieces.find(({ record, sort }) => sort === 'record' && record !== undefined && isChained(record) && uuidOf(record) === key.uuid);
-  if (!key || !found?.record) throw badRequest('at', `at is ${lastKept}, which is no entry of this delta`);
+  if (!key || !found?.record) throw badRequest('at', `at is ${lastKept}, but this delta has no such entry`);
   const shorter = shorten(found, key.block);
   return shorter === undefined
     ? delta.slice(0, found.range.end)

@@ -1,18 +1,19 @@
-// codex: the rollouts of Codex CLI, JSONL files of what the model saw and said, what the screen showed, and what was put in its place.
-// record.ts says what a line is, facts.ts what a plan needs of it, plan.ts cuts a file into commits, entries.ts reads items, write.ts writes them,
-// session.ts makes a file to resume, peek.ts looks at one, compressed.ts (expand.ts) into one put away; sent.ts: what went to the model.
+// codex: the rollouts of Codex CLI, JSONL files of what the model saw and wrote, what the screen showed, and compacted histories.
+// schema.ts says what a line is, parse*.ts read lines, compressed files and file heads, plan-facts.ts collects the facts that plan.ts
+// turns into commits, plan-progress.ts follows a growing file. write.ts writes items, resume.ts a file that the agent resumes.
 import type { ImportableFormat, ParsedDelta } from '../format.js';
-import { concatLines } from '../jsonl.js';
-import { compressed } from './compressed.js';
-import { entriesOf, placedLines } from './entries.js';
-import { peek, recognize } from './peek.js';
+import { concatLines } from '../shared/jsonl.js';
+import { entriesOf, placedLines } from './parse.js';
+import { compressed } from './parse-compressed.js';
+import { peek, recognize } from './parse-peek.js';
 import { formatId, planImport } from './plan.js';
-import { progress } from './progress.js';
-import { scanLines } from './record.js';
-import { writeSession } from './session.js';
+import { progress } from './plan-progress.js';
+import { writeSession } from './resume.js';
+import { scanLines } from './schema.js';
+import { tools } from './schema-tools.js';
 import { cutLines, writeEntries } from './write.js';
 
-export { type PlacedLine, readLines, sentItem } from './sent.js';
+export { type PlacedLine, readLines, sentItem } from './parse-sent.js';
 export { writeItems } from './write.js';
 
 export const codex = {
@@ -36,6 +37,7 @@ export const codex = {
     'injected',
     'time',
   ],
+  tools,
   recognize,
   parse,
   write: writeEntries,

@@ -1,21 +1,20 @@
 import type { ByteRange, Timestamp } from '../../base/index.js';
 import type { Checkpoint } from '../../contract/index.js';
-import type { FileBytes, ImportPlan, ParsedEntry, PlanContext, PlannedCommit, Problem } from '../format.js';
-import { addRange } from '../jsonl.js';
-import { entriesOf, type Placed, placedLines } from './entries.js';
-import { type Fact, type Facts, factsOf, type Session } from './facts.js';
-import { scanLines } from './record.js';
+import type { FileBytes, ImportPlan, PlanContext, PlannedCommit, Problem } from '../format.js';
+import { addRange } from '../shared/jsonl.js';
+import { type Fact, type Facts, factsOf, type Session } from './plan-facts.js';
+import { readEntries } from './plan-reader.js';
 
 export const formatId = 'codex-v1';
 const template = 'codex';
 const longestName = 400;
 
-/** A commit that there is or will be. */
+/** A stored commit or a commit of the plan. */
 type Ref = { readonly plan: number } | { readonly record: string };
 
 /**
- * Plans the import of a rollout: a pure function of its bytes, its name and what the project knows. The file is walked once, with the
- * conversation's tip in hand: turns become commits on it, a compaction another, and where turns are taken back the tip goes back.
+ * Plans the import of a rollout from its bytes, its name and what the project knows. The file is walked once while the tip of the
+ * conversation is tracked: turns and compactions become commits on the tip, and a rollback moves the tip back.
  */
 export function planImport(file: FileBytes, context: PlanContext): ImportPlan {
   const read = factsOf(file);
@@ -46,18 +45,18 @@ export function planImport(file: FileBytes, context: PlanContext): ImportPlan {
   };
 }
 
-/** A rollout's own name; a thread that was taken back owns several. */
+/** The name of a rollout. A thread with rollbacks has several rollouts. */
 function rolloutOf(path: string): string | undefined {
   const name = path.slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1);
   return /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi.exec(name)?.[0];
 }
 
-/** The first line about the session is the file's own; others come with history that was copied. */
+/** The first session line belongs to the file. Others were copied with a history. */
 const sessionIn = (facts: readonly Fact[]): Session => facts.find(({ meta }) => meta !== undefined)?.meta ?? {};
 
 /**
- * How many lines of the file repeat what the project holds already: up to the last item of the longest known beginning; of a rollout that
- * the agent has moved or compressed since, up to the last commit's end.
+ * The number of first lines that the project has already: up to the last item of the longest known beginning. For a rollout that the agent
+ * has moved or compressed since, up to the end of its last commit.
  */
 function sharedPrefix(facts: readonly Fact[], { base }: Session, rollout: string, { known, resumeAt }: PlanContext): number {
   const isMoved = known.has(rolloutName(rollout));
@@ -73,14 +72,14 @@ function sharedPrefix(facts: readonly Fact[], { base }: Session, rollout: string
 
 interface Segment {
   readonly facts: Fact[];
-  /** Item names as the delta's own reader gives them. */
+  /** Item names, as the reader of the delta will give them. */
   readonly records: string[];
-  /** The turn that the delta itself names, so far. */
+  /** The last turn that the delta itself names. */
   turn: string;
   type: 'delta' | 'compaction';
   checkpoint: Checkpoint;
   parent: Ref | null;
-  /** A person or the model has spoken in it. */
+  /** A person or the model has written in it. */
   filled: boolean;
   ends?: string;
 }
@@ -89,7 +88,7 @@ interface Setting {
   readonly context: PlanContext;
   readonly session: Session;
   readonly rollout: string;
-  /** So many lines from the beginning are another file's, which the project has. */
+  /** The number of first lines that repeat another file of the project. */
   readonly shared: number;
 }
 
@@ -102,131 +101,169 @@ interface Walk {
 }
 
 const rolloutName = (rollout: string): string => `codex:${rollout}`;
-/** The name of the place behind a line in a rollout: whoever goes on from there finds the commit by it. */
+/** The name of the position after a line of a rollout. A rollout that continues there finds the commit by it. */
 const placeName = (rollout: string, number: number): string => `${rolloutName(rollout)}#${number}`;
-/** The name of the place behind each of the lines, by the numbers that they have or their own. */
+/** Names the position after each line, by the line's ordinal or by its number. */
 function placesIn([first]: readonly Fact[], rollout: string): (fact: Fact) => string {
   const isNumbered = first?.ordinal !== undefined;
   return ({ line, ordinal }) => placeName(rollout, isNumbered ? (ordinal ?? line) : line);
 }
 
-function walkTurns({ facts }: Facts, { context, session, rollout, shared }: Setting): Walk {
-  const { known, resumeAt } = context;
-  const placeOf = placesIn(facts, rollout);
-  const segments: Segment[] = [];
-  const side: ByteRange[] = [];
-  const notes: Problem[] = [];
-  /** Where each of the user's turns that are in the context began. */
-  const turns: (Ref | null)[] = [];
-  const ends: Ref[] = [];
-  const goneOn = new Set<string>();
-  const base = session.base === undefined ? undefined : baseOf(session.base, known);
-  const awaits = session.base !== undefined && base === undefined ? session.base.rollout : undefined;
-  let tip: Ref | null = base ?? null;
-  let open: Segment | undefined;
-  /** Lines that belong to the next turn: those before the first, and those behind what is another file's. */
-  let waiting: Fact[] = [];
-  const splitAt = promptsTakenBack(facts);
-  const isStoredElsewhere = known.has(rolloutName(rollout));
+/** A walk through a rollout, with the tip of the conversation at the current line. */
+interface Walking extends Setting {
+  readonly placeOf: (fact: Fact) => string;
+  readonly segments: Segment[];
+  readonly side: ByteRange[];
+  readonly notes: Problem[];
+  /** Where each of the user's turns in the context began. */
+  readonly turns: (Ref | null)[];
+  readonly ends: Ref[];
+  /** The commits that others continue. */
+  readonly continued: Set<string>;
+  /** The prompts to which a later line goes back. */
+  readonly splitAt: ReadonlySet<number>;
+  tip: Ref | null;
+  open: Segment | undefined;
+  /** Lines that belong to the next turn: those before the first turn, and those after another file's lines. */
+  waiting: Fact[];
+}
 
-  const nameOf = (ref: Ref): string => JSON.stringify(ref);
-  const goOnFrom = (ref: Ref | null): Ref | null => {
-    if (ref) goneOn.add(nameOf(ref));
-    return ref;
+function walkTurns({ facts }: Facts, setting: Setting): Walk {
+  const { context, session, rollout } = setting;
+  const base = session.base && baseOf(session.base, context.known);
+  const walk: Walking = {
+    ...setting,
+    placeOf: placesIn(facts, rollout),
+    segments: [],
+    side: [],
+    notes: [],
+    turns: [],
+    ends: [],
+    continued: new Set(),
+    splitAt: promptsTakenBack(facts),
+    tip: base ?? null,
+    open: undefined,
+    waiting: [],
   };
-  const close = (checkpoint: Checkpoint): void => {
-    if (!open) return;
-    open.checkpoint = open.type === 'compaction' ? 'compaction' : checkpoint;
-    const last = open.facts.at(-1) as Fact;
-    if (segments.length === 0) open.records.push(rolloutName(rollout));
-    open.ends = placeOf(last);
-    segments.push(open);
-    tip = { plan: segments.length - 1 };
-    ends.push(tip);
-    open = undefined;
-  };
-  const begin = (): Segment => {
-    open ??= { facts: [], records: [], turn: '', type: 'delta', checkpoint: 'turn_boundary', parent: goOnFrom(tip), filled: false };
-    for (const fact of waiting) add(open, fact);
-    waiting = [];
-    return open;
-  };
-
-  if (session.base !== undefined && base === undefined)
-    notes.push({ line: 1, reason: `the session goes on from another, ${session.base.rollout}, which is not here: what comes before is missing` });
-  else if (session.base !== undefined && base !== undefined && !isExact(session.base, known))
-    notes.push({ line: 1, reason: `the session branches off in the middle of a turn of ${session.base.rollout}: it is joined at the turn before` });
-
+  noteBase(walk, base);
   for (const [at, fact] of facts.entries()) {
-    if (fact.range.start < resumeAt) {
-      // Stored already: only where its commits end, and which turns they are, is of interest.
-      if (fact.item?.prompt !== undefined) turns.push(tip);
-      if (fact.rolledBack !== undefined) tip = goBack(turns, fact.rolledBack, tip).tip;
-      else if (known.has(placeOf(fact))) {
-        const here: Ref = { record: placeOf(fact) };
-        goOnFrom(tip);
-        tip = here;
-        ends.push(here);
-      }
-      if (fact.compaction) turns.length = 0;
-      // The newline that the last import did not see, mostly: whoever joins the deltas puts it there again.
-      if (fact.range.end > resumeAt) addRange(side, { start: resumeAt, end: fact.range.end });
-      continue;
-    }
-    if (at < shared) {
-      // The file's own first line opens its first own turn; all others repeat another file's.
-      if (fact.sort === 'meta' && fact.meta === session && !isStoredElsewhere) waiting.push(fact);
-      else addRange(side, fact.range);
-      if (fact.item?.prompt !== undefined) turns.push(tip);
-      if (fact.item) tip = { record: fact.item.name.name };
-      if (known.has(placeOf(fact))) tip = { record: placeOf(fact) };
-      if (fact.rolledBack !== undefined) tip = goBack(turns, fact.rolledBack, tip).tip;
-      if (fact.compaction) turns.length = 0;
-      continue;
-    }
-    if (fact.sort === 'torn' || fact.sort === 'half') {
-      addRange(side, fact.range);
-      continue;
-    }
-    if (fact.rolledBack !== undefined) {
-      close('turn_boundary');
-      const back = goBack(turns, fact.rolledBack, tip);
-      if (!back.isWhole)
-        notes.push({ line: fact.line, reason: `${fact.rolledBack} turns are taken back, more than stand behind the last compaction` });
-      tip = back.tip;
-      addRange(side, fact.range);
-      continue;
-    }
-    const isPrompt = fact.item?.prompt !== undefined;
-    if ((fact.startsTurn || isPrompt) && open?.filled) close('turn_boundary');
-    else if (isPrompt && open && open.records.length > 0 && splitAt.has(at)) close('turn_boundary');
-    else if (context.granularity === 'tool_call' && fact.item?.isAnswer && open && endsWithResult(open)) close('tool_call');
-    if (fact.item?.isCompactionAnswer && open?.filled) close('turn_boundary');
-    if (fact.compaction) {
-      const answer = fact.compaction.isOwnAnswer && open ? splitAnswer(open) : [];
-      if (open?.filled) close('turn_boundary');
-      else if (open) open.type = 'compaction';
-      const segment = begin();
-      segment.type = 'compaction';
-      for (const one of answer) add(segment, one);
-      add(segment, fact);
-      close('compaction');
-      turns.length = 0;
-      continue;
-    }
-    if (!fact.item && !open && !fact.startsTurn && segments.length === 0 && tip === null) {
-      waiting.push(fact);
-      continue;
-    }
-    const segment = begin();
+    if (fact.range.start < context.resumeAt) passStored(walk, fact);
+    else if (at < setting.shared) passShared(walk, fact);
+    else if (fact.sort === 'torn' || fact.sort === 'half') addRange(walk.side, fact.range);
+    else if (fact.rolledBack !== undefined) rollBack(walk, fact, fact.rolledBack);
+    else addToTurn(walk, fact, at);
+  }
+  if (walk.waiting.length > 0) begin(walk);
+  close(walk, isAtTurnEnd(walk.open) ? 'turn_boundary' : 'session_end');
+  const { segments, side, notes, tip, ends, continued } = walk;
+  const leaves = ends.filter((ref) => !continued.has(nameOf(ref)) && (tip === null || nameOf(ref) !== nameOf(tip)));
+  const awaits = base === undefined ? session.base?.rollout : undefined;
+  return { segments, side, notes, tips: [...leaves, ...(tip === null ? [] : [tip])], ...(awaits !== undefined && { awaits }) };
+}
+
+const nameOf = (ref: Ref): string => JSON.stringify(ref);
+
+function noteBase({ session, context, notes }: Walking, base: Ref | undefined): void {
+  if (session.base === undefined) return;
+  const { rollout } = session.base;
+  if (base === undefined)
+    notes.push({ line: 1, reason: `the session continues the rollout ${rollout}, which the project does not have: its history is missing` });
+  else if (!isExact(session.base, context.known))
+    notes.push({ line: 1, reason: `the session branches off inside of a turn of ${rollout}: it is attached to the turn before` });
+}
+
+function continueFrom({ continued }: Walking, ref: Ref | null): Ref | null {
+  if (ref) continued.add(nameOf(ref));
+  return ref;
+}
+
+function close(walk: Walking, checkpoint: Checkpoint): void {
+  const { open, segments, ends } = walk;
+  if (!open) return;
+  open.checkpoint = open.type === 'compaction' ? 'compaction' : checkpoint;
+  if (segments.length === 0) open.records.push(rolloutName(walk.rollout));
+  open.ends = walk.placeOf(open.facts.at(-1) as Fact);
+  segments.push(open);
+  walk.tip = { plan: segments.length - 1 };
+  ends.push(walk.tip);
+  walk.open = undefined;
+}
+
+function begin(walk: Walking): Segment {
+  const open: Segment = walk.open ?? {
+    ...{ facts: [], records: [], turn: '', type: 'delta', checkpoint: 'turn_boundary', filled: false },
+    parent: continueFrom(walk, walk.tip),
+  };
+  walk.open = open;
+  for (const fact of walk.waiting) add(open, fact);
+  walk.waiting = [];
+  return open;
+}
+
+/** Of a stored line only the ends of commits and the turns matter. */
+function passStored(walk: Walking, fact: Fact): void {
+  const { turns, placeOf, context, ends, side } = walk;
+  if (fact.item?.prompt !== undefined) turns.push(walk.tip);
+  if (fact.rolledBack !== undefined) walk.tip = goBack(turns, fact.rolledBack, walk.tip).tip;
+  else if (context.known.has(placeOf(fact))) {
+    const here: Ref = { record: placeOf(fact) };
+    continueFrom(walk, walk.tip);
+    walk.tip = here;
+    ends.push(here);
+  }
+  if (fact.compaction) turns.length = 0;
+  // Usually the newline that the last import did not see. Joining the deltas adds it again.
+  if (fact.range.end > context.resumeAt) addRange(side, { start: context.resumeAt, end: fact.range.end });
+}
+
+/** The file's own first line opens its first turn. All other shared lines repeat another file. */
+function passShared(walk: Walking, fact: Fact): void {
+  const { session, rollout, turns, placeOf, context } = walk;
+  const isOwn = fact.sort === 'meta' && fact.meta === session && !context.known.has(rolloutName(rollout));
+  if (isOwn) walk.waiting.push(fact);
+  else addRange(walk.side, fact.range);
+  if (fact.item?.prompt !== undefined) turns.push(walk.tip);
+  if (fact.item) walk.tip = { record: fact.item.name.name };
+  if (context.known.has(placeOf(fact))) walk.tip = { record: placeOf(fact) };
+  if (fact.rolledBack !== undefined) walk.tip = goBack(turns, fact.rolledBack, walk.tip).tip;
+  if (fact.compaction) turns.length = 0;
+}
+
+function rollBack(walk: Walking, { line, range }: Fact, count: number): void {
+  close(walk, 'turn_boundary');
+  const back = goBack(walk.turns, count, walk.tip);
+  if (!back.isWhole) walk.notes.push({ line, reason: `${count} turns are taken back, more than there are since the last compaction` });
+  walk.tip = back.tip;
+  addRange(walk.side, range);
+}
+
+function addToTurn(walk: Walking, fact: Fact, at: number): void {
+  const { open, splitAt, segments, turns, context } = walk;
+  const isPrompt = fact.item?.prompt !== undefined;
+  if ((fact.startsTurn || isPrompt) && open?.filled) close(walk, 'turn_boundary');
+  else if (isPrompt && open && open.records.length > 0 && splitAt.has(at)) close(walk, 'turn_boundary');
+  else if (context.granularity === 'tool_call' && fact.item?.isAnswer && open && endsWithResult(open)) close(walk, 'tool_call');
+  if (fact.item?.isCompactionAnswer && walk.open?.filled) close(walk, 'turn_boundary');
+  if (fact.compaction) addCompaction(walk, fact, fact.compaction.isOwnAnswer);
+  else if (!fact.item && !walk.open && !fact.startsTurn && segments.length === 0 && walk.tip === null) walk.waiting.push(fact);
+  else {
+    const segment = begin(walk);
     if (isPrompt) turns.push(segment.parent);
     add(segment, fact);
   }
-  if (waiting.length > 0) begin();
-  close(isAtTurnEnd(open) ? 'turn_boundary' : 'session_end');
-  const last = tip === null ? [] : [tip];
-  const leaves = ends.filter((ref) => !goneOn.has(nameOf(ref)) && (tip === null || nameOf(ref) !== nameOf(tip)));
-  return { segments, side, notes, tips: [...leaves, ...last], ...(awaits !== undefined && { awaits }) };
+}
+
+function addCompaction(walk: Walking, fact: Fact, isOwnAnswer: boolean): void {
+  const { open } = walk;
+  const answer = isOwnAnswer && open ? splitAnswer(open) : [];
+  if (open?.filled) close(walk, 'turn_boundary');
+  else if (open) open.type = 'compaction';
+  const segment = begin(walk);
+  segment.type = 'compaction';
+  for (const one of answer) add(segment, one);
+  add(segment, fact);
+  close(walk, 'compaction');
+  walk.turns.length = 0;
 }
 
 function add(segment: Segment, fact: Fact): void {
@@ -239,7 +276,7 @@ function add(segment: Segment, fact: Fact): void {
   if ((item.prompt !== undefined || item.isAnswer) && !item.isCompactionAnswer) segment.filled = true;
 }
 
-/** Takes out of a turn what turned out to be the answer of the call that compacted it, with the lines behind it. */
+/** Removes the answer of the call that compacted the turn, with the lines after it, and returns them. */
 function splitAnswer(segment: Segment): readonly Fact[] {
   const at = segment.facts.findLastIndex(({ item }) => item !== undefined);
   if (segment.facts[at]?.item?.isCompactionAnswer) return [];
@@ -256,7 +293,7 @@ const endsWithResult = ({ facts }: Segment): boolean => {
 
 const isAtTurnEnd = (segment: Segment | undefined): boolean => segment === undefined || segment.facts.some(({ item }) => item?.said !== undefined);
 
-/** Takes so many of the user's turns back: the tip is where the first of them began. */
+/** Takes back the last `count` turns of the user. The tip moves to where the first of them began. */
 function goBack(turns: (Ref | null)[], count: number, tip: Ref | null): { readonly tip: Ref | null; readonly isWhole: boolean } {
   const wanted = Math.max(0, Math.floor(count));
   if (wanted === 0) return { tip, isWhole: true };
@@ -265,7 +302,7 @@ function goBack(turns: (Ref | null)[], count: number, tip: Ref | null): { readon
   return { tip: first === undefined ? tip : first, isWhole: taken.length === wanted };
 }
 
-/** The prompts to which a later line goes back: their turn begins with them, and what stands before them stays. */
+/** The prompts to which a later line goes back. Each begins a turn, and the lines before it stay in the context. */
 function promptsTakenBack(facts: readonly Fact[]): ReadonlySet<number> {
   const found = new Set<number>();
   const prompts: number[] = [];
@@ -281,7 +318,7 @@ function promptsTakenBack(facts: readonly Fact[]): ReadonlySet<number> {
 
 const isExact = ({ rollout, end }: NonNullable<Session['base']>, known: PlanContext['known']): boolean => known.has(placeName(rollout, end - 1));
 
-/** The commit that ends where a fork begins, or the last one before it. */
+/** The commit that ends where a fork begins, or the last commit before that. */
 function baseOf({ rollout, end }: NonNullable<Session['base']>, known: PlanContext['known']): Ref | undefined {
   if (!known.has(rolloutName(rollout))) return undefined;
   for (let ordinal = end - 1; ordinal >= Math.max(0, end - furthestBack); ordinal--)
@@ -323,7 +360,7 @@ function commitOf(
     ...(startedBy && { startedBy }),
     records: [...new Set([...records, ...(ends === undefined ? [] : [ends])])],
     get entries() {
-      return entriesIn(file, facts, ranges);
+      return readEntries(file, facts, ranges);
     },
     elisions: [],
   };
@@ -332,34 +369,4 @@ function commitOf(
 function summaryOf(facts: readonly Fact[]): string | undefined {
   const prompts = facts.flatMap(({ item }) => item?.prompt ?? []);
   return prompts.find((prompt) => prompt !== '') ?? (prompts.length > 0 ? '[image]' : facts.find(({ item }) => item?.said !== undefined)?.item?.said);
-}
-
-/** Entries of a commit, as they are read in the delta that its ranges make: from the file, where its lines are not held. */
-function entriesIn(file: FileBytes | undefined, facts: readonly Fact[], ranges: readonly ByteRange[]): readonly ParsedEntry[] {
-  return file ? readRanges(file, ranges) : entriesOf(heldLines(facts));
-}
-
-function heldLines(facts: readonly Fact[]): Placed[] {
-  const lines: Placed[] = [];
-  let at = 0;
-  for (const { held, range } of facts) {
-    const raw = { start: at, end: at + range.end - range.start };
-    at = raw.end;
-    if (held) lines.push({ line: held, raw });
-  }
-  return lines;
-}
-
-function readRanges(file: FileBytes, ranges: readonly ByteRange[]): readonly ParsedEntry[] {
-  let before = 0;
-  return entriesOf(
-    ranges.flatMap(({ start, end }) => {
-      const at = before;
-      before += end - start;
-      return placedLines(scanLines(file.subarray(start, end)).pieces).map(({ line, raw }) => ({
-        line,
-        raw: { start: at + raw.start, end: at + raw.end },
-      }));
-    }),
-  );
 }

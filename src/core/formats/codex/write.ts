@@ -1,21 +1,21 @@
 import { badRequest, bytesOf, type EntryKey, isObject, type JsonObject } from '../../base/index.js';
 import type { WritableEntry, WriteOptions } from '../format.js';
-import { concatLines } from '../jsonl.js';
-import { isKept } from '../kept.js';
-import { textParts } from '../parts.js';
-import { entriesOf, placedLines } from './entries.js';
-import { lineOf, scanLines } from './record.js';
-import { sentItem } from './sent.js';
+import { concatLines } from '../shared/jsonl.js';
+import { isKept } from '../shared/kept.js';
+import { textParts } from '../shared/result-parts.js';
+import { entriesOf, placedLines } from './parse.js';
+import { sentItem } from './parse-sent.js';
+import { lineOf, scanLines } from './schema.js';
 
-/** The item and the place of the part in it, as an entry's key names them. */
+/** The item and the position of the part in it, as an entry's key names them. */
 const splitKey = (key: string | undefined): { readonly name: string; readonly part: number } | undefined => {
   const match = /^(.+)\.(\d{1,9})$/.exec(key ?? '');
   return match ? { name: match[1] as string, part: Number(match[2]) } : undefined;
 };
 
 /**
- * A delta of rollout lines that holds the entries, one after the other. Entries of one item, by key, stay together and keep their keys.
- * A summary stands for all before it: with what its compaction keeps it becomes the history that is put in place of the one before.
+ * Writes a delta of rollout lines with the entries. Entries of one item, by key, stay together and keep their keys. A summary and the
+ * messages that its compaction keeps become the history that replaces all before it.
  */
 export function writeEntries(entries: readonly WritableEntry[], options: WriteOptions): Uint8Array {
   const items = itemsOf(entries, options);
@@ -30,18 +30,18 @@ export function writeEntries(entries: readonly WritableEntry[], options: WriteOp
   return bytesOf(lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
 }
 
-/** The entries as the Responses API takes them: items without names, for names are the provider's to give. */
+/** The entries as items of the Responses API. Items have no ids, because only the provider assigns them. */
 export function writeItems(entries: readonly WritableEntry[], options: WriteOptions): JsonObject[] {
   const asked = entries.filter(({ kind, marks }) => kind !== 'event' && !marks?.includes('hidden'));
   return itemsOf(asked, options).flatMap((item): JsonObject[] => {
-    // Without what the provider sealed, it takes no thought back.
+    // The provider accepts thinking only with its own seal.
     if (item.entries[0].kind === 'thinking' && sealedIn(item.entries[0]) === undefined) return [];
     const { id: _, content, is_error: __, ...rest } = sentItem(itemFor(item) as JsonObject);
     return [{ ...rest, ...(content !== undefined && content !== null && { content }) }];
   });
 }
 
-/** Entries that become one item, and its name. */
+/** The entries of one item, and its name. */
 interface Item {
   readonly name: string;
   readonly entries: [WritableEntry, ...WritableEntry[]];
@@ -64,7 +64,10 @@ function itemsOf(entries: readonly WritableEntry[], options: WriteOptions): Item
   return items;
 }
 
-/** Where the compaction ends that begins here: a summary, with what is kept before and behind it; the beginning, where none begins. */
+/**
+ * The end of the compaction that begins here: a summary with the messages that it keeps, before or after it. The given position where none
+ * begins.
+ */
 function endOfCompaction(items: readonly Item[], from: number): number {
   let at = from;
   let hasSummary = false;
@@ -93,7 +96,7 @@ function lineFor(item: Item): object {
   const { name, entries } = item;
   const [entry] = entries;
   if (entry.kind === 'thinking' && sealedIn(entry) === undefined)
-    // Without what the provider sealed, it takes no thought back: only the screen gets it.
+    // The provider accepts thinking only with its own seal, so this goes to the screen only.
     return {
       type: 'event_msg',
       payload: {
@@ -181,7 +184,7 @@ function messageItem(group: readonly WritableEntry[], id: string): object {
   const role = entry.role === 'system' ? 'developer' : entry.role === 'assistant' ? 'assistant' : 'user';
   const content: object[] = [];
   for (const part of group) {
-    // A part that was taken out holds its place with a text of nothing, so that the others keep their keys.
+    // An empty text holds the place of a removed part, so that the others keep their keys.
     for (let place = content.length; place < Math.min(splitKey(part.key)?.part ?? 0, mostGaps); place++) content.push(textPart(role, ''));
     content.push(part.kind === 'text' || part.kind === 'summary' ? textPart(role, part.text ?? '') : mediaPart(part, role));
   }
@@ -192,7 +195,7 @@ const mostGaps = 1_000;
 
 const textPart = (role: string, text: string): object => ({ type: role === 'assistant' ? 'output_text' : 'input_text', text });
 
-/** Parts of other providers' messages would make the whole history one that this provider refuses. */
+/** Parts of other providers' messages would make this provider refuse the whole history. */
 const ownParts = /^(input|output)_|^encrypted_content$/;
 
 function mediaPart(entry: WritableEntry, role: string): object {
@@ -203,7 +206,7 @@ function mediaPart(entry: WritableEntry, role: string): object {
   return typeof url === 'string' ? { type: 'input_image', image_url: url } : textPart(role, entry.text ?? `[${entry.kind}]`);
 }
 
-/** The list that an output was, with its other parts in their places; else its text, with what there is behind it. */
+/** The original list of the output with its other parts in place, else its text followed by the other parts. */
 function outputOf(entry: WritableEntry, others: readonly WritableEntry[]): string | object[] {
   const waiting = others.map((part) => mediaPart(part, 'user'));
   const list = textParts(entry)?.flatMap((part) => (part === null ? (waiting.shift() ?? []) : [textPart('user', part)]));
@@ -212,16 +215,15 @@ function outputOf(entry: WritableEntry, others: readonly WritableEntry[]): strin
 }
 
 /**
- * The delta up to and including the entry. An item of more parts than are kept, or a compaction's list of them, is written again with
- * the kept ones: all other bytes stay as they are.
- * @throws BAD_REQUEST when the delta has no such entry.
+ * The delta up to and including the entry. Where an item or a compaction's list has more parts, it is written again without them; all other
+ * bytes stay unchanged. @throws BAD_REQUEST where the delta has no such entry.
  */
 export function cutLines(delta: Uint8Array, lastKept: EntryKey): Uint8Array {
   const { pieces } = scanLines(delta);
   const entries = entriesOf(placedLines(pieces));
   const at = entries.findIndex(({ key }) => key === lastKept);
   const entry = entries[at];
-  if (!entry?.raw) throw badRequest('at', `at is ${lastKept}, which is no entry of this delta`);
+  if (!entry?.raw) throw badRequest('at', `at is ${lastKept}, but this delta has no such entry`);
   const { raw } = entry;
   const isLast = entries[at + 1]?.raw?.start !== raw.start;
   const whole = delta.slice(0, raw.end);
@@ -242,7 +244,7 @@ function shorten(record: JsonObject, key: ReturnType<typeof splitKey>, kept: num
   return Array.isArray(item.output) ? put({ ...item, output: item.output.slice(0, Math.max(1, key.part)) }) : undefined;
 }
 
-/** The first items of a compaction's history that hold so many entries. */
+/** The first items of a compaction's history that hold this many entries. */
 function historyUpTo(history: readonly unknown[], entries: number): JsonObject['list'] {
   const kept: JsonObject[] = [];
   let left = entries;

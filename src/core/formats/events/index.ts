@@ -1,15 +1,15 @@
-// events: what Bureau's drivers report of any agent, a CBOR array of {timestamp, type, <member of that name>} in the core deterministic encoding.
-// Prompts, answers, thinking, calls and results are the conversation; metrics, raw output and errors were never seen by a model.
-// event.ts reads and writes one event. Deltas are merged on concatenation, without decoding.
+// events: what Bureau's drivers report of any agent, a CBOR array of {timestamp, type, <field of that name>} in the core deterministic
+// encoding. Prompts, answers, thinking, calls and results are the conversation; no model saw metrics, raw output and errors.
+// parse.ts reads and writes an event. Deltas are joined without decoding.
 import { badRequest } from '../../base/index.js';
-import { encodeCbor, readArray, spliceArrays } from '../cbor.js';
 import { type Format, facts, type ParsedDelta, type ParsedEntry } from '../format.js';
-import { entryOf, eventOf, isEvent } from './event.js';
+import { encodeCbor, readArray, spliceArrays } from '../shared/cbor.js';
+import { entryOf, eventOf, isEvent } from './parse.js';
 
 export const events: Format = {
   id: 'events-v1',
   contentType: 'application/cbor',
-  about: { name: 'Driver events', what: 'A driver’s events in CBOR.', extension: 'cbor' },
+  about: { name: 'Driver events', what: 'The events of a Bureau driver, in CBOR.', extension: 'cbor' },
   tier: 'translated',
   holds: facts.filter((fact) => !['resultData', 'model'].includes(fact)),
   recognize: (head) => {
@@ -21,15 +21,17 @@ export const events: Format = {
   concat: spliceArrays,
   cut: (delta, lastKept) => {
     const last = parse(delta).entries.find((entry) => entry.key === lastKept)?.raw;
-    if (!last) throw badRequest('at', `at is ${lastKept}, which is no entry of this delta`);
+    if (!last) throw badRequest('at', `at is ${lastKept}, but this delta has no such entry`);
     return encodeCbor(readArray(delta).items.flatMap(({ value, end }) => (end <= last.end ? [value] : [])));
   },
 };
 
 function parse(delta: Uint8Array): ParsedDelta {
   const { items, problems } = readArray(delta);
-  const odd = items.flatMap(({ value, number }) => (isEvent(value) ? [] : [{ line: number, reason: 'no event: it has no type that is known' }]));
-  /** Everything that an agent says between what is said to it is one answer. */
+  const odd = items.flatMap(({ value, number }) =>
+    isEvent(value) ? [] : [{ line: number, reason: 'not an event: its type is missing or unknown' }],
+  );
+  /** Everything that the agent writes between two inputs is one answer. */
   let answer: string | undefined;
   const entries = items.flatMap(({ value, start, end, number }): ParsedEntry[] => {
     if (!isEvent(value)) return [];

@@ -1,19 +1,20 @@
 // gemini: the sessions of Gemini CLI, JSONL files of what it did to its one history, and the documents of its older versions.
-// record.ts says what a line is, values.ts finds records, history.ts puts them into a tree (addition.ts: a line that was half known), plan.ts makes
-// commits, entries.ts reads messages, write.ts writes and cut.ts cuts them, session.ts makes a file to resume, peek.ts and progress.ts look at one.
+// schema.ts says what a line is, parse*.ts read records, messages and file heads, plan*.ts turn the history into a tree and the tree into
+// commits, plan-progress.ts follows a growing file, write*.ts write and cut messages, resume.ts writes a file that the agent resumes.
 import { textOf } from '../../base/index.js';
 import type { ImportableFormat } from '../format.js';
-import { concatLines } from '../jsonl.js';
-import { cutLines } from './cut.js';
-import { parse } from './entries.js';
-import { peek } from './peek.js';
+import { concatLines } from '../shared/jsonl.js';
+import { parse } from './parse.js';
+import { peek } from './parse-peek.js';
+import { scanLines } from './parse-values.js';
 import { formatId, planImport } from './plan.js';
-import { progress } from './progress.js';
-import { writeSession } from './session.js';
-import { scanLines } from './values.js';
+import { progress } from './plan-progress.js';
+import { writeSession } from './resume.js';
+import { tools } from './schema-tools.js';
 import { writeEntries } from './write.js';
+import { cutLines } from './write-cut.js';
 
-export { answerNoted, contentsSent } from './sent.js';
+export { answerNoted, contentsSent } from './parse-contents.js';
 
 export const gemini: ImportableFormat = {
   id: formatId,
@@ -22,6 +23,7 @@ export const gemini: ImportableFormat = {
   seals: { signature: { of: ['description'], broken: '' }, thoughtSignature: { of: ['text', 'functionCall'], broken: '' } },
   tier: 'translated',
   holds: ['thinking', 'unsignedThinking', 'signature', 'image', 'resultImage', 'error', 'summary', 'model', 'time'],
+  tools,
   recognize,
   parse,
   write: writeEntries,
@@ -35,7 +37,7 @@ export const gemini: ImportableFormat = {
 
 const opening = /^(?:\ufeff)?\s*\{\s*"sessionId"\s*:\s*"[^"]*"\s*,\s*"projectHash"\s*:\s*"/;
 
-/** Its first record says which session of which project it is; lines of a file whose beginning is lost are known by their kinds. */
+/** The first record names the session and its project. A file without its beginning is recognized by its kinds of lines. */
 function recognize(head: Uint8Array): number {
   if (opening.test(textOf(head.subarray(0, 4_096)))) return 1;
   const records = scanLines(head).pieces.flatMap(({ record }) => (record ? [record] : []));

@@ -1,18 +1,18 @@
 import { type ByteRange, type JsonObject, stringAt } from '../../base/index.js';
 import type { ImportPlan, PlanContext, Problem } from '../format.js';
-import { clip } from '../headline.js';
-import { firstNewLine, type Piece } from '../jsonl.js';
-import { planStrands, type TreeRecord } from '../strands.js';
-import { entriesOf, parse } from './entries.js';
-import { growTree } from './history.js';
-import { callsOf, folderIn, headlineOf, historyIn, isContext, isHeader, isMessage, titleIn } from './record.js';
-import { scanDocument, scanLines } from './values.js';
+import { planBranches, type TreeRecord } from '../shared/branches.js';
+import { clip } from '../shared/headline.js';
+import { firstNewLine, type Piece } from '../shared/jsonl.js';
+import { entriesOf, parse } from './parse.js';
+import { scanDocument, scanLines } from './parse-values.js';
+import { growTree } from './plan-history.js';
+import { callsOf, folderIn, headlineOf, historyIn, isContext, isHeader, isMessage, titleIn } from './schema.js';
 
 export const formatId = 'gemini-v1';
 const template = 'gemini';
 const longestName = 400;
 
-/** Plans the import of a session, of lines or of one document: a pure function of its bytes, its name and what the project knows. */
+/** Plans the import of a session, of lines or of one document, from its bytes, its name and what the project knows. */
 export function planImport(file: Uint8Array, context: PlanContext): ImportPlan {
   const document = scanDocument(file);
   const scan = document ? { ...document, notes: [], end: file.length } : scanLines(file, { mayGrow: true });
@@ -30,16 +30,16 @@ export function planImport(file: Uint8Array, context: PlanContext): ImportPlan {
   };
   const isSubagent = stringAt(headers[0], 'kind') === 'subagent';
   const tree = growTree(file, scan.pieces, context, isSubagent && sessionId !== undefined ? { sessionId } : undefined);
-  // What stands between the messages of a document is no line of a session.
+  // The bytes between the messages of a document are not lines of a session.
   const between = document ? scan.pieces.filter(({ sort }) => sort === 'blank') : [];
   const freshFrom = firstNewLine(scan.pieces, context.resumeAt);
   const fresh = (problems: readonly Problem[]): Problem[] => problems.filter(({ line }) => line >= freshFrom).sort((a, b) => a.line - b.line);
   const problems = { skipped: fresh(scan.skipped), notes: fresh([...scan.notes, ...tree.notes]) };
-  // Each start of the agent leaves its context, some of them in a file of its own: nothing was said there yet.
+  // Each start of the agent writes its context, sometimes in a file of its own. Such a file has no conversation yet.
   if (!records.some(isSaid)) return { ...about, ...problems, commits: [], side: [{ start: 0, end: file.length }], tips: [], end: 0 };
-  // Where each record stands by itself in the file, it does in a delta: nothing has to be read again.
+  // Where records do not depend on others in the file, they are the same in a delta and need not be read again.
   const isPlain = scan.skipped.length === 0 && scan.notes.length === 0 && tree.pieces.length === scan.pieces.length;
-  const planned = planStrands({ ...tree, aside: new Set([...tree.aside, ...between]) }, context, {
+  const planned = planBranches({ ...tree, aside: new Set([...tree.aside, ...between]) }, context, {
     template: isSubagent ? `${template}/agent` : template,
     ...(cwd === undefined ? {} : { principal: `${template}@${cwd}`.slice(0, longestName) }),
     ...(sessionId === undefined ? {} : { sessionId }),
@@ -61,7 +61,7 @@ function firstIn<T>(records: readonly JsonObject[], read: (record: JsonObject) =
   return undefined;
 }
 
-/** Pieces by their places in the delta that they will be. */
+/** Pieces with their ranges in the planned delta. */
 function placed(pieces: readonly Piece[]): Pick<Piece, 'record' | 'range'>[] {
   let at = 0;
   return pieces.map(({ record, range }) => {
@@ -71,7 +71,7 @@ function placed(pieces: readonly Piece[]): Pick<Piece, 'record' | 'range'>[] {
   });
 }
 
-/** The delta that the pieces will be. */
+/** The planned delta of the pieces. */
 function joined(file: Uint8Array, pieces: readonly Piece[]): Uint8Array {
   const ranges = pieces.map(({ range }) => range);
   return Buffer.concat(ranges.map(({ start, end }: ByteRange) => file.subarray(start, end)));

@@ -1,7 +1,7 @@
 import { bytesOf, isObject } from '../../base/index.js';
 import type { WritableEntry, WriteOptions } from '../format.js';
-import { summariesFirst } from '../kept.js';
-import { asSummary, splitKey } from './record.js';
+import { summariesFirst } from '../shared/kept.js';
+import { asSummary, splitKey } from './schema.js';
 
 type Sort = 'answer' | 'result' | 'prompt' | 'summary' | 'note';
 interface Group {
@@ -12,8 +12,8 @@ interface Group {
 }
 
 /**
- * A delta of messages that holds the entries, one after the other. Entries of one message, by key or by the runtime's own id, stay
- * together; a message keeps its id where a key names one that has not been used yet.
+ * Writes a delta of messages with the entries. Entries of one message, by key or by the runtime's id, stay together. A message keeps its id
+ * where a key names one that is not used yet.
  */
 export function writeEntries(entries: readonly WritableEntry[], options: WriteOptions): Uint8Array {
   const tools = { answers: byCall(entries, 'tool_result'), calls: byCall(entries, 'tool_call') };
@@ -22,7 +22,7 @@ export function writeEntries(entries: readonly WritableEntry[], options: WriteOp
 }
 
 type ByCall = ReadonlyMap<string, WritableEntry>;
-/** Calls, and what they were answered, each by the id of the call. */
+/** Calls and their results, by the id of the call. */
 interface Tools {
   readonly answers: ByCall;
   readonly calls: ByCall;
@@ -50,7 +50,7 @@ function groupsOf(entries: readonly WritableEntry[], options: WriteOptions): rea
   return groups;
 }
 
-/** Undefined for what no message of this agent can say. */
+/** Undefined for entries that no message of this agent can hold. */
 function sortOf({ role, kind, marks, result, media, toolName = '' }: WritableEntry): Sort | undefined {
   if (kind === 'event' && marks?.includes('hidden')) return notes.has(toolName) ? 'note' : undefined;
   if (kind === 'event' || (kind === 'image' && !media)) {
@@ -61,7 +61,7 @@ function sortOf({ role, kind, marks, result, media, toolName = '' }: WritableEnt
   return kind === 'summary' ? 'summary' : 'prompt';
 }
 const notes = new Set(['info', 'warning', 'error']);
-/** Parts of other providers' messages would make the whole history one that this provider refuses. */
+/** Parts of other providers' messages would make this provider refuse the whole history. */
 const ownParts = new Set(['fileData', 'executableCode', 'codeExecutionResult', 'inlineData']);
 
 function belongs({ sort, name, entries }: Group, next: WritableEntry, sortOfNext: Sort): boolean {
@@ -74,7 +74,7 @@ function belongs({ sort, name, entries }: Group, next: WritableEntry, sortOfNext
   return sort !== 'answer' || rankOf(next) >= rankOf(last);
 }
 
-/** In an answer, thoughts stand first and calls last. */
+/** In an answer, thoughts come first and calls last. */
 const rankOf = ({ kind }: WritableEntry): number => (kind === 'thinking' ? 0 : kind === 'tool_call' ? 2 : 1);
 
 function messageOf(group: Group, tools: Tools, options: WriteOptions): object {
@@ -94,7 +94,7 @@ function messageOf(group: Group, tools: Tools, options: WriteOptions): object {
   }
 }
 
-/** A text of nothing holds the place of a part that was taken out, so that the others keep their keys. */
+/** An empty text holds the place of a removed part, so that the others keep their keys. */
 const gap = { text: '' };
 const mostGaps = 1_000;
 
@@ -110,8 +110,8 @@ function inPlace({ name, entries }: Group, write: (entry: WritableEntry) => obje
 }
 
 /**
- * As the agent itself writes an answer: thoughts, text and calls apart. What has no place so, a signature or a part between others, makes
- * it one list, as the agent has it in a history that it puts in place of another.
+ * Writes an answer as the agent does: thoughts, text and calls apart. An answer that does not fit this form (a signature, or a part between
+ * others) becomes one list, as the agent writes it in histories.
  */
 function answerOf(group: Group, answers: ByCall): object {
   const listed = inPlace(group, partOf);
@@ -124,7 +124,7 @@ function answerOf(group: Group, answers: ByCall): object {
   return { content: texts.map(partOf), ...(thoughts.length > 0 && { thoughts }), ...(calls.length > 0 && { toolCalls: calls }) };
 }
 
-/** A title in a line of its own stands apart; the signature of another provider's model is kept for it. */
+/** A title on a line of its own is stored apart. The signature of another provider's model is kept for that provider. */
 function thoughtOf({ text = '', at, result }: WritableEntry): object {
   const [, subject = '', description = text] = /^\*\*([^*\n]+)\*\*\n([\s\S]+)$/.exec(text) ?? [];
   const signature = isObject(result) && typeof result.signature === 'string' ? { signature: result.signature } : {};

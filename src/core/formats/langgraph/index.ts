@@ -1,18 +1,18 @@
-// langgraph: threads of a LangGraph checkpointer. It keeps each state whole, as rows of a database; here a thread is lines, one a checkpoint,
-// with what each changed. rows.ts reads them out of the database and values.ts what stands in its columns; lines.ts says what a line and a
-// message is, plan.ts makes commits, entries.ts reads and write.ts writes messages, session.ts makes a database that LangGraph goes on with.
+// langgraph: threads of a LangGraph checkpointer. Its database holds each state whole; here a thread is one line for each checkpoint,
+// with its changes. parse-database.ts reads the database and parse-values.ts its columns. schema.ts says what a line and a message are,
+// plan.ts makes commits, parse.ts reads and write.ts writes messages, resume.ts writes a database that LangGraph can continue.
 import { stringAt } from '../../base/index.js';
 import type { ImportableFormat, Peek } from '../format.js';
-import { concatLines } from '../jsonl.js';
-import { isCheckpoint, scanLines } from './lines.js';
+import { concatLines } from '../shared/jsonl.js';
+import { database, titleIn } from './parse-database.js';
 import { formatId, parse, planImport } from './plan.js';
-import { database, titleIn } from './rows.js';
-import { sessionTables } from './session.js';
+import { sessionTables } from './resume.js';
+import { isCheckpoint, scanLines } from './schema.js';
 import { cutLines, writeEntries } from './write.js';
 
 export const langgraph: ImportableFormat = {
   id: formatId,
-  about: { name: 'LangGraph thread', what: 'A checkpointer’s database (SQLite) that LangGraph opens and goes on with.', extension: 'db' },
+  about: { name: 'LangGraph thread', what: 'A checkpointer’s database (SQLite) that LangGraph can open and continue.', extension: 'db' },
   contentType: 'application/jsonl',
   seals: { signature: { of: ['thinking'], broken: '' } },
   tier: 'translated',
@@ -44,7 +44,7 @@ export const langgraph: ImportableFormat = {
   database,
 };
 
-/** Of a thread's lines: the first says which thread it is. */
+/** The first line of a thread names the thread. */
 function recognize(head: Uint8Array): number {
   const [first, second] = scanLines(head).pieces.flatMap(({ record }) => (record ? [record] : []));
   if (!first) return 0;

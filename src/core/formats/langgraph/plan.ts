@@ -1,17 +1,17 @@
 import { isObject, type JsonObject, stringAt } from '../../base/index.js';
 import type { Elision, ImportPlan, ParsedDelta, ParsedEntry, PlanContext, Problem } from '../format.js';
-import { clip } from '../headline.js';
-import { firstNewLine, type Piece } from '../jsonl.js';
-import { planStrands, type TreeRecord } from '../strands.js';
-import { entriesOf, stopEntry } from './entries.js';
-import { type CheckpointLine, isCheckpoint, messageOf, scanLines, timeOf } from './lines.js';
-import { titleIn } from './rows.js';
+import { planBranches, type TreeRecord } from '../shared/branches.js';
+import { clip } from '../shared/headline.js';
+import { firstNewLine, type Piece } from '../shared/jsonl.js';
+import { entriesOf, stopEntry } from './parse.js';
+import { titleIn } from './parse-database.js';
+import { type CheckpointLine, isCheckpoint, messageOf, scanLines, timeOf } from './schema.js';
 
 export const formatId = 'langgraph-v1';
 const template = 'langgraph';
 const longestName = 400;
 
-/** Plans the import of a thread's lines: one commit for each checkpoint that added messages, branches where checkpoints fork. */
+/** Plans the import of a thread: one commit for each checkpoint that added messages, and branches where checkpoints fork. */
 export function planImport(file: Uint8Array, context: PlanContext): ImportPlan {
   const scan = context.scan ?? scanLines(file, { mayGrow: true });
   const { pieces } = scan;
@@ -24,8 +24,8 @@ export function planImport(file: Uint8Array, context: PlanContext): ImportPlan {
   const records = treeOf();
   const lines = records.map(({ piece }) => piece.record as CheckpointLine);
   const title = titleIn(messagesOf(lines));
-  const planned = planStrands({ pieces, records, aside }, context, {
-    // A graph inside a graph is called by its node; the run that started it follows behind a colon.
+  const planned = planBranches({ pieces, records, aside }, context, {
+    // A graph inside a graph is named after its node; the run that started it follows after a colon.
     template: (namespace === undefined ? template : `${template}/${namespace.split('|').at(-1)?.split(':')[0]}`).slice(0, longestName),
     ...(sessionId === undefined ? {} : { sessionId }),
     read: readPieces,
@@ -49,16 +49,16 @@ export function planImport(file: Uint8Array, context: PlanContext): ImportPlan {
       const { record: line } = piece;
       if (piece.sort !== 'record' || !line) continue;
       if (line.row !== undefined)
-        skipped.push({ line: piece.line, reason: `a checkpoint that cannot be read (${typeIn(line.row)}): it is kept as it is` });
+        skipped.push({ line: piece.line, reason: `a checkpoint that cannot be read (${typeIn(line.row)}): kept unchanged` });
       if (!isCheckpoint(line) || line.messages.length === 0) continue;
       if (byId.has(line.checkpoint)) {
         aside.add(piece);
-        skipped.push({ line: piece.line, reason: 'the same checkpoint stands before: this one is kept aside' });
+        skipped.push({ line: piece.line, reason: 'The same checkpoint comes earlier.' });
         continue;
       }
       const after = typeof line.after === 'string' ? line.after : undefined;
       const parent = after === undefined ? null : (byId.get(after) ?? null);
-      if (after !== undefined && !parent) notes.push({ line: piece.line, reason: `what it follows, ${after}, is not there: read as a beginning` });
+      if (after !== undefined && !parent) notes.push({ line: piece.line, reason: `the parent ${after} does not exist: read as a root` });
       const at = timeOf(line);
       const kinds = line.messages.map((message) => messageOf(message));
       const last = kinds.at(-1);
@@ -85,7 +85,7 @@ function* messagesOf(lines: readonly CheckpointLine[]) {
 
 const typeIn = (row: unknown): string => (isObject(row) ? (stringAt(row, 'type') ?? 'no type') : 'no row');
 
-/** The thread, and the place of a graph inside it. */
+/** The thread, and the position of a graph inside it. */
 function sessionOf(about: JsonObject): string | undefined {
   const thread = stringAt(about, 'thread');
   const namespace = stringAt(about, 'namespace');
@@ -106,6 +106,7 @@ function readPieces(pieces: readonly Piece[]): { entries: readonly ParsedEntry[]
   return { entries, elisions: [] };
 }
 
+/** Reads the lines of a delta. Never throws for their content. */
 export function parse(delta: Uint8Array): ParsedDelta {
   const { pieces, skipped } = scanLines(delta);
   return { ...readPieces(pieces), problems: skipped };

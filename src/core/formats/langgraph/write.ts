@@ -1,11 +1,11 @@
 import { badRequest, bytesOf, type EntryKey, isObject, type Json, type JsonObject } from '../../base/index.js';
 import type { WritableEntry, WriteOptions } from '../format.js';
-import { concatLines } from '../jsonl.js';
-import { textParts } from '../parts.js';
-import { entriesOf, summarized } from './entries.js';
-import { type CheckpointLine, isCheckpoint, type Kind, scanLines } from './lines.js';
+import { concatLines } from '../shared/jsonl.js';
+import { textParts } from '../shared/result-parts.js';
+import { entriesOf, summarized } from './parse.js';
+import { type CheckpointLine, isCheckpoint, type Kind, scanLines } from './schema.js';
 
-/** Lines that hold the entries, one a message, as if each had been a step of its own; `keys` says what its entries are called. */
+/** Writes one line for each message, as if each had been a step of its own. `keys` names the entries. */
 export function writeEntries(entries: readonly WritableEntry[], options: WriteOptions): Uint8Array {
   let after: string | null = null;
   const lines = groupsOf(entries).map((group) => {
@@ -13,7 +13,7 @@ export function writeEntries(entries: readonly WritableEntry[], options: WriteOp
     const message = messageFor(group, options.newId());
     const line: CheckpointLine = { checkpoint, at: group[0].at ?? options.now, after, messages: [message] };
     after = checkpoint;
-    // Parts of a message are read in LangChain's order, so that keys are given in it.
+    // Keys are assigned in LangChain's order, in which the parts of a message are read.
     const read = entriesOf(line, { start: 0, end: 0 });
     const keys = group.map(({ key }) => key);
     return { ...line, ...(read.length === keys.length && keys.every((key) => key !== undefined) ? { keys: keys as Json[] } : {}) };
@@ -42,7 +42,7 @@ function belongs([first]: Group, entry: WritableEntry): boolean {
 
 const classes: Readonly<Record<Kind, string>> = { human: 'HumanMessage', ai: 'AIMessage', tool: 'ToolMessage', system: 'SystemMessage' };
 
-/** A message as LangChain's own JSON has it, for both of its languages. */
+/** A message in LangChain's JSON form, for Python and JavaScript. */
 const made = (kind: Kind, kwargs: JsonObject): Json => ({
   lc: 1,
   type: 'constructor',
@@ -69,7 +69,7 @@ function messageFor(group: Group, id: string): Json {
   }
 }
 
-/** A text alone is a string, everything else a list of blocks. */
+/** A single text is a string; everything else is a list of blocks. */
 function contentOf(group: readonly WritableEntry[]): Json {
   const [only] = group;
   return group.length === 1 && only && isText(only) ? (only.text ?? '') : group.map(blockOf);
@@ -141,9 +141,8 @@ function toolMessage(group: Group, id: string): Json {
 }
 
 /**
- * The delta up to and including the entry; a line that holds more is written again with the messages that are kept. A message that is cut in
- * its middle is written again too, with its first parts.
- * @throws BAD_REQUEST when the delta has no such entry.
+ * The delta up to and including the entry. A line that holds more is written again with the kept messages. A message that is cut inside is
+ * written again with its first parts. @throws BAD_REQUEST where the delta has no such entry.
  */
 export function cutLines(delta: Uint8Array, lastKept: EntryKey): Uint8Array {
   for (const { record, sort, range } of scanLines(delta).pieces) {
@@ -161,5 +160,5 @@ export function cutLines(delta: Uint8Array, lastKept: EntryKey): Uint8Array {
     const line = { ...record, messages, keys: entries.slice(0, at + 1).map(({ key }) => key) };
     return concatLines([delta.slice(0, range.start), bytesOf(`${JSON.stringify(line)}\n`)]);
   }
-  throw badRequest('at', `at is ${lastKept}, which is no entry of this delta`);
+  throw badRequest('at', `at is ${lastKept}, but this delta has no such entry`);
 }

@@ -1,22 +1,22 @@
-// narrative: an account of a conversation for a model that goes on from it: who said what, which tools ran with what effect, summaries.
-// It is told as what a previous session knew, never as a conversation to answer, and fits a budget of tokens where one is given.
-// pieces.ts says each entry at several lengths, fit.ts chooses among them; like markdown it is written and not read.
+// narrative: an account of a conversation for a model that continues it: who said what, which tools ran with what effect, summaries.
+// It is written as knowledge of a previous session, never as a conversation to answer, and fits a budget of tokens where one is given.
+// write-pieces.ts writes each entry at several lengths, write-fit.ts chooses among them. Like Markdown, it is written and not read.
 import { createHash } from 'node:crypto';
 import { bytesOf, concatBytes, type EntryKey, textOf } from '../../base/index.js';
 import type { Format, ParsedDelta, WritableEntry, WriteOptions } from '../format.js';
-import { countTokens } from '../tokens.js';
-import { fitted } from './fit.js';
-import { piecesOf } from './pieces.js';
+import { countTokens } from '../shared/tokens.js';
+import { fitted } from './write-fit.js';
+import { forModels, forViewers, piecesOf, type Wording } from './write-pieces.js';
 
 export const narrative: Format = {
   id: 'narrative',
   contentType: 'text/markdown',
-  about: { name: 'Narrative', what: 'An account of the session, for a model or a person who goes on from it.', extension: 'md' },
+  about: { name: 'Narrative', what: 'An account of the session, for a model or a person who continues it.', extension: 'md' },
   tier: 'rendered',
   holds: ['thinking', 'unsignedThinking', 'error', 'summary', 'system', 'event', 'injected', 'author'],
   recognize: (head) => (textOf(head).startsWith(heading) ? 0.9 : 0),
   parse,
-  write: (entries, options) => bytesOf(tell(entries, options)),
+  write: (entries, options) => bytesOf(account(entries, options, forViewers)),
   concat: concatBytes,
   cut: (delta) => delta,
 };
@@ -24,11 +24,14 @@ export const narrative: Format = {
 const heading = '# What the previous session knew';
 
 /**
- * The account of a conversation. With `maxTokens` it never takes more: the oldest tool results are folded first, then what else is old,
- * and the newest turns stay whole as long as they can.
+ * The account of a conversation for a model. It never exceeds `maxTokens`: the oldest tool results are folded first, then other old
+ * entries, and the newest turns stay whole as long as possible.
  */
-export function tell(entries: readonly WritableEntry[], { maxTokens }: Pick<WriteOptions, 'maxTokens'> = {}): string {
-  const pieces = piecesOf(entries);
+export const tell = (entries: readonly WritableEntry[], options: Pick<WriteOptions, 'maxTokens'> = {}): string =>
+  account(entries, options, forModels);
+
+function account(entries: readonly WritableEntry[], { maxTokens }: Pick<WriteOptions, 'maxTokens'>, wording: Wording): string {
+  const pieces = piecesOf(entries, wording);
   if (pieces.length === 0) return '';
   const times = entries.flatMap(({ at }) => at ?? []).sort();
   const [first] = times;

@@ -1,17 +1,17 @@
 // openai-chat: a conversation as the JSON of the chat completions API, { messages }, with tool calls and images.
-// A delta is a document of its own; documents are concatenated by their lists.
-// Thinking has no place in it and is left out. functions.ts maps the form of 2023, in which functions were called.
+// A delta is a document of its own. Documents are joined by joining their lists.
+// It has no place for thinking. parse-functions.ts maps the form of 2023, which called functions.
 import { createHash } from 'node:crypto';
 import { badRequest, bytesOf, canonicalJson, type EntryKey, isObject, type Json, type JsonObject, stringAt, textOf } from '../../base/index.js';
 import type { Format, ParsedDelta, ParsedEntry, Problem, WritableEntry } from '../format.js';
-import { parseShallow } from '../jsonl.js';
-import { countTokens, imageTokens } from '../tokens.js';
-import { withToolCalls } from './functions.js';
+import { parseShallow } from '../shared/jsonl.js';
+import { countTokens, imageTokens } from '../shared/tokens.js';
+import { withToolCalls } from './parse-functions.js';
 
 export const openaiChat: Format = {
   id: 'openai-chat-v1',
   contentType: 'application/json',
-  about: { name: 'OpenAI chat', what: 'The messages array, as chat completions take it.', extension: 'json' },
+  about: { name: 'OpenAI chat', what: 'The messages array that the chat completions API accepts.', extension: 'json' },
   tier: 'translated',
   holds: ['image', 'blank', 'system'],
   recognize,
@@ -34,7 +34,7 @@ type Message = { role: string; content: string | null | Json[]; tool_calls?: Jso
 
 function messagesOf(entries: readonly WritableEntry[]): Json[] {
   const messages: Message[] = [];
-  /** The entry that the last message came from, for what joins it. */
+  /** The entry of the last message, to decide what joins it. */
   let last: WritableEntry | undefined;
   for (const entry of entries) {
     if (entry.marks?.includes('hidden')) continue;
@@ -70,7 +70,7 @@ function messagesOf(entries: readonly WritableEntry[]): Json[] {
         if (!entry.media) continue;
         const data = Buffer.from(entry.media.bytes.buffer, entry.media.bytes.byteOffset, entry.media.bytes.byteLength).toString('base64');
         const part: Json = { type: 'image_url', image_url: { url: `data:${entry.media.mediaType};base64,${data}` } };
-        // A tool's message holds text only: its image follows as the user's.
+        // A tool message holds text only, so its image follows in a user message.
         if (before?.role === 'user' && together) before.content = [...asParts(before.content), part];
         else messages.push({ role: 'user', content: [part] });
         break;
@@ -88,7 +88,7 @@ const roleOf = (entry: WritableEntry): string => (entry.role === 'assistant' || 
 const asParts = (content: Message['content']): Json[] =>
   Array.isArray(content) ? content : content === null ? [] : [{ type: 'text', text: content }];
 
-/** Each call is answered once and directly after it: what the runtime put between waits. */
+/** Each call is answered once and directly after it. Texts of the runtime in between move after the answers. */
 function answersFirst(messages: readonly Message[]): Message[] {
   const answers = new Map<string, Message[]>();
   for (const message of messages) {
@@ -109,7 +109,7 @@ function recognize(head: Uint8Array): number {
   return /"(tool_calls|tool_call_id|image_url)"\s*:/.test(text) ? 0.9 : /"type"\s*:\s*"(tool_use|tool_result|thinking)"/.test(text) ? 0.1 : 0.4;
 }
 
-/** The messages in today's form, whichever they were written in. */
+/** The messages in today's form, from either form. */
 function read(delta: Uint8Array): ReturnType<typeof listed> {
   const { messages, problems } = listed(delta);
   return { messages: withToolCalls(messages), problems };
@@ -133,7 +133,7 @@ function parse(delta: Uint8Array): ParsedDelta {
 function cut(delta: Uint8Array, lastKept: EntryKey): Uint8Array {
   const { entries } = parse(delta);
   const at = entries.findIndex((entry) => entry.key === lastKept);
-  if (at < 0) throw badRequest('at', `at is ${lastKept}, which is no entry of this delta`);
+  if (at < 0) throw badRequest('at', `at is ${lastKept}, but this delta has no such entry`);
   return stored(messagesOf(entries.slice(0, at + 1)));
 }
 

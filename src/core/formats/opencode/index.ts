@@ -1,14 +1,15 @@
-// opencode: the histories of OpenCode. It keeps them as rows of a database; here a conversation is lines of {info, parts}, one a message.
-// rows.ts reads sessions out of the database and document.ts out of what `opencode export` prints; lines.ts says what a line is and what
-// the project calls it, plan.ts makes commits, entries.ts reads and write.ts writes lines, session.ts makes what `opencode import` takes.
+// opencode: the histories of OpenCode. It stores them as rows of a database; here a conversation is one line of {info, parts} for each
+// message. parse-database.ts reads the database, parse-document.ts the output of `opencode export`. schema.ts says what a line is,
+// plan.ts makes commits, parse.ts reads and write.ts writes lines, resume.ts writes a document that `opencode import` accepts.
 import { isObject } from '../../base/index.js';
 import type { ImportableFormat, Peek } from '../format.js';
-import { concatLines } from '../jsonl.js';
-import { document } from './document.js';
-import { isMessage, scanLines, sessionIn } from './lines.js';
+import { concatLines } from '../shared/jsonl.js';
+import { database } from './parse-database.js';
+import { document } from './parse-document.js';
 import { formatId, parse, planImport } from './plan.js';
-import { database } from './rows.js';
-import { writeSession } from './session.js';
+import { writeSession } from './resume.js';
+import { isMessage, scanLines, sessionIn } from './schema.js';
+import { tools } from './schema-tools.js';
 import { cutLines, writeEntries } from './write.js';
 
 export const opencode: ImportableFormat = {
@@ -32,6 +33,7 @@ export const opencode: ImportableFormat = {
     'model',
     'time',
   ],
+  tools,
   recognize,
   parse,
   write: writeEntries,
@@ -49,7 +51,7 @@ function recognize(head: Uint8Array): number {
   return first && isMessage(first) && isObject(first.info) && typeof first.info.role === 'string' ? 1 : 0;
 }
 
-/** Of a session's lines; sessions in a database are named by their rows. */
+/** Reads the lines of a session. Sessions in a database are named by their rows. */
 function peek(_head: Uint8Array, tail: Uint8Array): Peek {
   const session = sessionIn(scanLines(tail).pieces.findLast(({ record }) => record?.session !== undefined)?.record)?.session ?? {};
   const { id, title, directory } = session;

@@ -1,10 +1,10 @@
 import { inWords, isObject, type Json, type JsonObject, stringAt } from '../../base/index.js';
 import type { Elision, ImportPlan, ParsedDelta, ParsedEntry, PlanContext, Problem } from '../format.js';
-import { clip } from '../headline.js';
-import { firstNewLine, type Piece, type Scan } from '../jsonl.js';
-import { startedWith } from '../started.js';
-import { type Part, planStrands, type TreeRecord } from '../strands.js';
-import { entriesOf } from './entries.js';
+import { type Part, planBranches, type TreeRecord } from '../shared/branches.js';
+import { clip } from '../shared/headline.js';
+import { firstNewLine, type Piece, type Scan } from '../shared/jsonl.js';
+import { startedWith } from '../shared/subagents.js';
+import { entriesOf } from './parse.js';
 import {
   compactionOf,
   idOf,
@@ -20,34 +20,44 @@ import {
   sessionIn,
   timeOf,
   typeOf,
-} from './lines.js';
+} from './schema.js';
 
 export const formatId = 'opencode-v1';
 const template = 'opencode';
 const longestName = 400;
-/** More messages than this for each of the session's are not repeated beside summaries: compactions that all keep everything cost their square. */
+/** At most this many kept messages for each message: where every compaction keeps everything, they would cost the session's square. */
 const mostRepeats = 16;
 
-/** Plans the import of a session's lines: a pure function of its bytes and what the project knows. */
+interface Growth {
+  readonly context: PlanContext;
+  readonly parents: ReadonlyMap<string, string | null>;
+  readonly startedBy: TreeRecord['startedBy'];
+  readonly records: TreeRecord[];
+  readonly byId: Map<string, TreeRecord>;
+  readonly names: Map<Piece, string>;
+  readonly used: Set<string>;
+  readonly aside: Set<Piece>;
+  readonly skipped: Problem[];
+  readonly notes: Problem[];
+  /** The number of kept messages that compactions can still repeat. */
+  repeats: number;
+}
+
+/** Plans the import of a session's lines from its bytes and what the project knows. */
 export function planImport(file: Uint8Array, context: PlanContext): ImportPlan {
   const scan = withoutOpenEnd(context.scan ?? scanLines(file));
-  const pieces = scan.pieces;
-  const about = sessionIn(scan.pieces.findLast(({ record }) => record?.session !== undefined)?.record);
+  const { pieces } = scan;
+  const about = sessionIn(pieces.findLast(({ record }) => record?.session !== undefined)?.record);
   const session = about?.session ?? {};
   const [cwd, title, sessionId] = ['directory', 'title', 'id'].map((key) => stringAt(session, key)?.slice(0, longestName));
   const agent = stringAt(session, 'parent_id') === undefined ? undefined : (stringAt(session, 'agent') ?? 'agent');
   const startedBy = agent !== undefined && sessionId !== undefined ? { sessionId } : undefined;
-  const notes: Problem[] = [];
-  const skipped: Problem[] = [...scan.skipped];
-  const aside = new Set<Piece>();
-  const named = new Map<Piece, string>();
-  let repeats = pieces.length * mostRepeats;
-  const records = treeOf();
-  const planned = planStrands({ pieces, records, aside }, context, {
+  const tree = growTree(pieces, context, about?.parents ?? new Map(), startedBy);
+  const planned = planBranches({ pieces, records: tree.records, aside: tree.aside }, context, {
     template: (agent === undefined ? template : `${template}/${agent}`).slice(0, longestName),
     ...(cwd === undefined ? {} : { principal: `${template}@${cwd}`.slice(0, longestName) }),
     ...(sessionId === undefined ? {} : { sessionId }),
-    read: (some) => readPieces(some, named),
+    read: (some) => readPieces(some, tree.names),
     summary: summaryOf,
   });
   const freshFrom = firstNewLine(pieces, context.resumeAt);
@@ -57,75 +67,84 @@ export function planImport(file: Uint8Array, context: PlanContext): ImportPlan {
     ...(title === undefined ? {} : { title }),
     ...(cwd === undefined ? {} : { cwd }),
     ...planned,
-    skipped: skipped.filter(({ line }) => line >= freshFrom),
-    notes: [...scan.notes, ...notes].filter(({ line }) => line >= freshFrom),
+    skipped: [...scan.skipped, ...tree.skipped].filter(({ line }) => line >= freshFrom),
+    notes: [...scan.notes, ...tree.notes].filter(({ line }) => line >= freshFrom),
     end: scan.end,
   };
+}
 
-  function treeOf(): readonly TreeRecord[] {
-    const all: TreeRecord[] = [];
-    const byId = new Map<string, TreeRecord>();
-    const names = new Set<string>();
-    let last: TreeRecord | null = null;
-    for (const piece of pieces) {
-      const { record: line } = piece;
-      if (piece.sort !== 'record' || !line) continue;
-      if (!isMessage(line)) {
-        if (line.row !== undefined) skipped.push({ line: piece.line, reason: rowReason(line.row) });
-        continue;
-      }
-      const id = idOf(line);
-      const after = about?.parents.get(id);
-      const parent: TreeRecord | null = after === undefined ? last : after === null ? null : (byId.get(after) ?? last);
-      const name = nameOf(line);
-      if (names.has(name)) {
-        aside.add(piece);
-        skipped.push({ line: piece.line, reason: 'the same message, of the same moment, stands before: it is kept aside' });
-        continue;
-      }
-      names.add(name);
-      named.set(piece, name);
-      const at = timeOf(line);
-      const results = resultNames(line, name);
-      const starts = startsIn(line);
-      const kept = isSummary(line) && parent ? keptBefore(parent) : [];
-      const node: TreeRecord = {
-        name,
-        piece,
-        part: partOf(line),
-        parent,
-        stored: piece.range.start < context.resumeAt || ((parent === null || parent.stored) && context.known.has(name)),
-        ...(at === undefined ? {} : { at }),
-        ...(starts.length + results.length > 0 ? { others: [...starts, ...results] } : {}),
-        ...(results.length > 0 ? { end: results.at(-1) as string } : {}),
-        ...(kept.length > 0 ? { kept } : {}),
-        ...(startedBy === undefined || parent ? {} : { startedBy }),
-      };
-      all.push(node);
-      byId.set(id, node);
-      last = node;
-    }
-    return all;
+function growTree(pieces: readonly Piece[], context: PlanContext, parents: Growth['parents'], startedBy: TreeRecord['startedBy']): Growth {
+  const growth: Growth = {
+    context,
+    parents,
+    startedBy,
+    records: [],
+    byId: new Map(),
+    names: new Map(),
+    used: new Set(),
+    aside: new Set(),
+    skipped: [],
+    notes: [],
+    repeats: pieces.length * mostRepeats,
+  };
+  for (const piece of pieces) {
+    const { record: line } = piece;
+    if (piece.sort !== 'record' || !line) continue;
+    if (isMessage(line)) placeMessage(growth, piece, line);
+    else if (line.row !== undefined) growth.skipped.push({ line: piece.line, reason: rowReason(line.row) });
   }
+  return growth;
+}
 
-  /** What a compaction keeps beside its summary: from the message that its request names up to that request. */
-  function keptBefore(request: TreeRecord): readonly TreeRecord[] {
-    const first = stringAt(compactionOf(request.piece.record as MessageLine), 'tail_start_id');
-    const kept: TreeRecord[] = [];
-    for (let at = first === undefined ? null : request.parent; at && 'piece' in at; at = at.parent) {
-      if (repeats-- <= 0) {
-        notes.push({
-          line: request.piece.line,
-          reason: 'compactions of this session keep more than can be repeated: what this one keeps is left out',
-        });
-        return [];
-      }
-      kept.push(at);
-      if (idOf(at.piece.record as MessageLine) === first) return kept.reverse();
-    }
-    if (first !== undefined) notes.push({ line: request.piece.line, reason: `the message ${first} that the compaction keeps is not before it` });
-    return [];
+function placeMessage(growth: Growth, piece: Piece, line: MessageLine): void {
+  const { context, parents, startedBy, records, byId, names, used, aside, skipped } = growth;
+  const id = idOf(line);
+  const after = parents.get(id);
+  const last = records.at(-1) ?? null;
+  const parent = after === undefined ? last : after === null ? null : (byId.get(after) ?? last);
+  const name = nameOf(line);
+  if (used.has(name)) {
+    aside.add(piece);
+    skipped.push({ line: piece.line, reason: 'The same message with the same time comes earlier.' });
+    return;
   }
+  used.add(name);
+  names.set(piece, name);
+  const at = timeOf(line);
+  const results = resultNames(line, name);
+  const starts = startsIn(line);
+  const kept = isSummary(line) && parent ? keptBefore(growth, parent) : [];
+  const node: TreeRecord = {
+    name,
+    piece,
+    part: partOf(line),
+    parent,
+    stored: piece.range.start < context.resumeAt || ((parent === null || parent.stored) && context.known.has(name)),
+    ...(at === undefined ? {} : { at }),
+    ...(starts.length + results.length > 0 ? { others: [...starts, ...results] } : {}),
+    ...(results.length > 0 ? { end: results.at(-1) as string } : {}),
+    ...(kept.length > 0 ? { kept } : {}),
+    ...(startedBy === undefined || parent ? {} : { startedBy }),
+  };
+  records.push(node);
+  byId.set(id, node);
+}
+
+/** The messages that a compaction keeps: from the message that its request names up to the request. */
+function keptBefore(growth: Growth, request: TreeRecord): readonly TreeRecord[] {
+  const first = stringAt(compactionOf(request.piece.record as MessageLine), 'tail_start_id');
+  const { line } = request.piece;
+  const kept: TreeRecord[] = [];
+  for (let at = first === undefined ? null : request.parent; at && 'piece' in at; at = at.parent) {
+    if (growth.repeats-- <= 0) {
+      growth.notes.push({ line, reason: 'the compactions of this session keep too many messages: those of this one are dropped' });
+      return [];
+    }
+    kept.push(at);
+    if (idOf(at.piece.record as MessageLine) === first) return kept.reverse();
+  }
+  if (first !== undefined) growth.notes.push({ line, reason: `the message ${first} that the compaction keeps does not come before it` });
+  return [];
 }
 
 /** The sessions that calls in a message started. */
@@ -137,10 +156,10 @@ const startsIn = (line: MessageLine): readonly string[] =>
 
 function rowReason(row: Json): string {
   const [table, id] = [stringAt(row, 'table') ?? 'message', stringAt(row, 'id')];
-  return `a row of the table ${inWords(table)}${id === undefined ? '' : ` (${inWords(id)})`} that holds no ${inWords(table)}: it is kept as it is`;
+  return `a row of the table ${inWords(table)}${id === undefined ? '' : ` (${inWords(id)})`} that is not a ${inWords(table)}: kept unchanged`;
 }
 
-/** The session's own line is written anew each time; an answer that is not finished is left for the next import. */
+/** The session's own line is rewritten each time, and an unfinished answer is left for the next import. */
 function withoutOpenEnd(scan: Scan): Scan {
   const last = scan.pieces.findLastIndex(({ record }) => record !== undefined && isMessage(record));
   const message = scan.pieces[last];
@@ -151,7 +170,7 @@ function withoutOpenEnd(scan: Scan): Scan {
     pieces: open
       ? scan.pieces.map((piece) => (piece === open ? { line: piece.line, range: piece.range, sort: 'half' as const } : piece))
       : scan.pieces,
-    skipped: open ? [...scan.skipped, { line: open.line, reason: 'an answer that is not finished: left for the next import' }] : scan.skipped,
+    skipped: open ? [...scan.skipped, { line: open.line, reason: 'the answer is not finished: left for the next import' }] : scan.skipped,
     end: scan.pieces[from]?.range.start ?? scan.end,
   };
 }
@@ -166,7 +185,7 @@ function partOf(line: MessageLine): Part {
   return roleOf(line) === 'user' && isTyped ? 'prompt' : 'quiet';
 }
 
-/** Entries of lines that stand one after the other in a delta; what a line is called is a digest of it, and known of some. */
+/** The entries of lines that follow each other in a delta. The name of a line is a digest of it, which is known for some. */
 function readPieces(pieces: readonly Piece[], named?: ReadonlyMap<Piece, string>): { entries: readonly ParsedEntry[]; elisions: readonly Elision[] } {
   const entries: ParsedEntry[] = [];
   let at = 0;
@@ -180,6 +199,7 @@ function readPieces(pieces: readonly Piece[], named?: ReadonlyMap<Piece, string>
   return { entries, elisions: [] };
 }
 
+/** Reads the lines of a delta. Never throws for their content. */
 export function parse(delta: Uint8Array): ParsedDelta {
   const { pieces, skipped } = scanLines(delta);
   return { ...readPieces(pieces), problems: skipped };

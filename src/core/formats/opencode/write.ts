@@ -1,8 +1,8 @@
 import { badRequest, bytesOf, type EntryKey, isObject, type Json, type JsonObject } from '../../base/index.js';
 import type { WritableEntry, WriteOptions } from '../format.js';
-import { concatLines } from '../jsonl.js';
-import { boxed } from './entries.js';
-import { hasResult, isMessage, type MessageLine, nameOf, partsOf, resultOf, scanLines, typeOf, unknownModel } from './lines.js';
+import { concatLines } from '../shared/jsonl.js';
+import { boxed } from './parse.js';
+import { hasResult, isMessage, type MessageLine, nameOf, partsOf, resultOf, scanLines, typeOf, unknownModel } from './schema.js';
 
 function splitKey(key: string): { readonly name: string; readonly number: number } | undefined {
   const match = /^(.+)\.(\d+)$/.exec(key);
@@ -18,8 +18,8 @@ interface Group {
 }
 
 /**
- * Lines that hold the entries: one a message, with what its tools gave in the parts of their calls. A message is called by the record
- * that its first entry names, so that entries keep their keys; a result whose call is not among the entries is a line of its own.
+ * Writes one line for each message, with results in the parts of their calls. A message is named after the record of its first entry, so
+ * that entries keep their keys. A result without its call becomes a line of its own.
  */
 export function writeEntries(entries: readonly WritableEntry[], options: WriteOptions): Uint8Array {
   const used = new Set<string>();
@@ -91,7 +91,7 @@ function lineOf({ sort, entries }: Group, key: string, options: WriteOptions): M
   };
 }
 
-/** The message that asks for a compaction: what the summary answers. */
+/** The message that requests a compaction, which the summary answers. */
 function requestFor({ info, key }: MessageLine, options: WriteOptions): MessageLine {
   const name = `${String(key)}-request`;
   return {
@@ -103,11 +103,11 @@ function requestFor({ info, key }: MessageLine, options: WriteOptions): MessageL
 
 function modelOf(entry: WritableEntry | undefined, options: WriteOptions): { readonly providerID: string; readonly modelID: string } {
   const provider = entry?.marks?.find((mark) => mark.startsWith('via:'))?.slice(4);
-  // pi says the interface and the provider.
+  // pi records the interface and the provider.
   return { providerID: provider?.split('/').at(-1) || 'anthropic', modelID: entry?.author ?? options.model ?? unknownModel };
 }
 
-/** A part of nothing holds the place of one that was taken out, so that the others keep their keys. */
+/** An empty part holds the place of a removed one, so that the others keep their keys. */
 const gap: JsonObject = { type: 'text', text: '', ignored: true };
 const mostGaps = 1_000;
 
@@ -171,7 +171,7 @@ function filePart({ media, result }: WritableEntry): JsonObject {
   return { type: 'file', mime: mediaType, url: `data:${mediaType};base64,${data}` };
 }
 
-/** A call without a result is one that was never run. */
+/** A call without a result counts as never run. */
 const callPart = ({ toolCallId = '', toolName = '', arguments: input }: WritableEntry): JsonObject => ({
   type: 'tool',
   callID: toolCallId,
@@ -199,9 +199,8 @@ function metadataOf({ result }: WritableEntry): JsonObject {
 }
 
 /**
- * The delta up to and including the entry. A message that holds more than is kept is written again with the kept parts, its later calls
- * open: all other bytes stay as they are.
- * @throws BAD_REQUEST when the delta has no such entry.
+ * The delta up to and including the entry. A message with more parts is written again with the kept ones, and its later calls stay open;
+ * all other bytes stay unchanged. @throws BAD_REQUEST where the delta has no such entry.
  */
 export function cutLines(delta: Uint8Array, lastKept: EntryKey): Uint8Array {
   const key = splitKey(lastKept);
@@ -211,7 +210,7 @@ export function cutLines(delta: Uint8Array, lastKept: EntryKey): Uint8Array {
   const result = key && resultOf(key.name);
   const own = key && lines.find(({ name }) => name === key.name);
   const found = own ?? lines.find(({ name }) => name === result?.name);
-  if (!key || !found) throw badRequest('at', `at is ${lastKept}, which is no entry of this delta`);
+  if (!key || !found) throw badRequest('at', `at is ${lastKept}, but this delta has no such entry`);
   const shorter = own ? upToPart(found.line, found.name, key.number) : upToResult(found.line, found.name, result?.number ?? 0);
   return shorter === undefined
     ? delta.slice(0, found.range.end)

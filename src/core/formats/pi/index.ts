@@ -1,16 +1,17 @@
-// pi: the histories of the pi coding agent, JSONL files that hold a tree: each record has an id and names the one before it.
-// record.ts says what a record is and what the project calls it, tree.ts puts them together, plan.ts makes commits of them,
-// entries.ts reads records and write.ts writes them; session.ts makes a file that the agent resumes, peek.ts looks at both ends of one.
+// pi: the histories of the pi coding agent, JSONL files that hold a tree: each record has an id and names its parent.
+// schema*.ts says what a record is and how the project names it, parse*.ts read records and file heads, plan-tree.ts builds the tree,
+// plan.ts makes commits, plan-progress.ts follows a growing file, write.ts writes records, resume.ts a file that the agent resumes.
 import type { ImportableFormat } from '../format.js';
-import { concatLines } from '../jsonl.js';
-import { peek } from './peek.js';
+import { concatLines } from '../shared/jsonl.js';
+import { peek } from './parse-peek.js';
 import { formatId, parse, planImport } from './plan.js';
-import { progress } from './progress.js';
-import { isHeader, scanLines } from './record.js';
-import { writeSession } from './session.js';
+import { progress } from './plan-progress.js';
+import { writeSession } from './resume.js';
+import { isHeader, scanLines } from './schema.js';
+import { tools } from './schema-tools.js';
 import { cutLines, writeEntries } from './write.js';
 
-export { framed } from './texts.js';
+export { framed } from './schema-texts.js';
 
 export const pi: ImportableFormat = {
   id: formatId,
@@ -34,6 +35,7 @@ export const pi: ImportableFormat = {
     'model',
     'time',
   ],
+  tools,
   recognize,
   parse,
   write: writeEntries,
@@ -45,7 +47,7 @@ export const pi: ImportableFormat = {
   progress,
 };
 
-/** The first record is the session's header, and says where the session worked; other agents' files begin otherwise. */
+/** The first record is the session's header and names the working folder. Files of other agents begin differently. */
 function recognize(head: Uint8Array): number {
   const first = scanLines(head).pieces.find(({ record }) => record !== undefined)?.record;
   if (!first || !isHeader(first) || typeof first.id !== 'string') return 0;

@@ -1,24 +1,24 @@
 import { isObject, type JsonObject, stringAt } from '../../base/index.js';
 import type { Elision, ImportPlan, ParsedDelta, ParsedEntry, PlanContext, Problem } from '../format.js';
-import { clip } from '../headline.js';
-import { firstNewLine, type Piece } from '../jsonl.js';
-import { planStrands, type TreeRecord } from '../strands.js';
-import { type ContentEdit, entriesOf } from './entries.js';
-import { bytesIn, headlineOf, idOf, isChained, isHeader, nameOf, roleOf, scanLines } from './record.js';
-import { growTree } from './tree.js';
+import { planBranches, type TreeRecord } from '../shared/branches.js';
+import { clip } from '../shared/headline.js';
+import { firstNewLine, type Piece } from '../shared/jsonl.js';
+import { type ContentEdit, entriesOf } from './parse.js';
+import { growTree } from './plan-tree.js';
+import { bytesIn, headlineOf, idOf, isChained, isHeader, nameOf, roleOf, scanLines } from './schema.js';
 
 export const formatId = 'pi-v1';
 const template = 'pi';
 const longestName = 400;
 
-/** Plans the import of a session: a pure function of its bytes, its name and what the project knows. */
+/** Plans the import of a session from its bytes, its name and what the project knows. */
 export function planImport(file: Uint8Array, context: PlanContext): ImportPlan {
   const scan = scanLines(file, { mayGrow: true });
   const header = scan.pieces.find(({ record, sort }) => sort === 'record' && record && isHeader(record))?.record;
   const cwd = stringAt(header, 'cwd');
   const sessionId = stringAt(header, 'id')?.slice(0, longestName);
   const tree = growTree(file, scan.pieces, context);
-  const planned = planStrands(tree, context, {
+  const planned = planBranches(tree, context, {
     template,
     ...(cwd === undefined || cwd === '' ? {} : { principal: `${template}@${cwd}`.slice(0, longestName) }),
     ...(sessionId === undefined ? {} : { sessionId }),
@@ -40,7 +40,7 @@ export function planImport(file: Uint8Array, context: PlanContext): ImportPlan {
   };
 }
 
-/** Entries of records that stand one after the other in a delta, as its context edits leave them. */
+/** The entries of records that follow each other in a delta, with context edits applied. */
 export function readPieces(file: Uint8Array, pieces: readonly Piece[]): { entries: readonly ParsedEntry[]; elisions: readonly Elision[] } {
   const edits = new Map<string, ContentEdit | null>();
   for (const { record } of pieces) {
@@ -62,6 +62,7 @@ export function readPieces(file: Uint8Array, pieces: readonly Piece[]): { entrie
   return { entries, elisions: [] };
 }
 
+/** Reads a delta. Never throws for its content. */
 export function parse(delta: Uint8Array): ParsedDelta {
   const { pieces, skipped } = scanLines(delta);
   return { ...readPieces(delta, pieces), problems: skipped };
@@ -87,7 +88,7 @@ function callNames(record: JsonObject): readonly string[] {
     : [];
 }
 
-/** The name that the session was given last; an empty one takes it away. */
+/** The last name that the session was given. An empty name removes it. */
 export function titleIn(pieces: readonly Piece[]): string | undefined {
   const named = pieces.findLast(({ record }) => record?.type === 'session_info')?.record;
   return clip(stringAt(named, 'name') ?? '');

@@ -1,11 +1,11 @@
 import { badRequest, bytesOf, type EntryKey, isObject, type Json, type JsonObject, timestampOf } from '../../base/index.js';
 import type { WritableEntry, WriteOptions } from '../format.js';
-import { concatLines } from '../jsonl.js';
-import { textParts } from '../parts.js';
-import { bytesIn, idIn, idOf, isChained, messageOf, nameOf, scanLines } from './record.js';
-import { systemText, unframed } from './texts.js';
+import { concatLines } from '../shared/jsonl.js';
+import { textParts } from '../shared/result-parts.js';
+import { bytesIn, idIn, idOf, isChained, messageOf, nameOf, scanLines } from './schema.js';
+import { systemText, unframed } from './schema-texts.js';
 
-/** The record and the place in it that an entry's key names. */
+/** The record and the position in it that an entry's key names. */
 function splitKey(key: string): { readonly name: string; readonly block: number } | undefined {
   const match = /^(.+)\.(\d+)$/.exec(key);
   return match ? { name: match[1] as string, block: Number(match[2]) } : undefined;
@@ -20,8 +20,8 @@ interface Block {
 type Sort = 'answer' | 'result' | 'prompt' | 'injected' | 'branch' | 'summary' | 'system' | 'note';
 
 /**
- * A delta of records that holds the entries, each hanging on the one before it. Entries of one message, by key or by the runtime's own
- * id, stay together; a record keeps its id where one is named and has not been used yet.
+ * Writes a delta of records with the entries, each the child of the one before it. Entries of one message, by key or by the runtime's id,
+ * stay together. A record keeps its id where a key names one that is not used yet.
  */
 export function writeEntries(entries: readonly WritableEntry[], options: WriteOptions): Uint8Array {
   const lines: string[] = [];
@@ -40,7 +40,7 @@ export function writeEntries(entries: readonly WritableEntry[], options: WriteOp
   return bytesOf(lines.join(''));
 }
 
-/** The time is a part of a short id's name. */
+/** The time in a record's name. */
 function timeIn(name: string): string | undefined {
   const ms = name === idIn(name) ? undefined : Number.parseInt(name.slice(name.indexOf('-') + 1), 36);
   return ms !== undefined && ms <= latestTime ? timestampOf(ms) : undefined;
@@ -65,7 +65,7 @@ function belongs(group: readonly Block[], { entry, name, number }: Block): boole
   const sort = sortOf(first.entry);
   if (entry.role === 'tool' && entry.kind !== 'tool_result') return sort === 'result' && first.entry.toolCallId === entry.toolCallId;
   const together = name !== undefined && name === first.name ? number > last.number : sameMessage(first.entry, entry);
-  // A compaction carries the system prompt that holds from then on; a system message its tools.
+  // A compaction holds the system prompt that is valid from then on, and a system message its tools.
   if (sort === 'system') return name !== undefined && name === first.name && (isTools(entry) || (entry.kind === 'summary' && number === 0));
   return together && sort === sortOf(entry) && (sort === 'answer' || sort === 'prompt' || sort === 'injected');
 }
@@ -123,7 +123,7 @@ function recordOf(group: readonly Block[], envelope: Envelope, options: WriteOpt
   }
 }
 
-/** Records that pi writes for itself, and reads again. */
+/** Records that pi writes for itself and reads again. */
 const notes = new Set(['model_change', 'thinking_level_change', 'label', 'session_info', 'usage', 'custom', 'context_edit']);
 
 function noteRecord({ toolName = 'note', result, text }: WritableEntry, envelope: Envelope): object {
@@ -134,7 +134,7 @@ function noteRecord({ toolName = 'note', result, text }: WritableEntry, envelope
 const isShellLine = (entry: WritableEntry): boolean =>
   isObject(entry.result) && entry.result.role === 'bashExecution' && entry.marks?.includes('command') === true;
 
-/** A text of nothing holds the place of a block that was taken out: pi sends none, and the others keep their keys. */
+/** An empty text holds the place of a removed block. pi does not send it, and the other blocks keep their keys. */
 const gap = { type: 'text', text: '' };
 const mostGaps = 1_000;
 
@@ -229,23 +229,22 @@ function resultMessage(group: readonly Block[]): object {
 }
 
 /**
- * The delta up to and including the entry. A record that holds more blocks than are kept is written again with the kept ones: all other
- * bytes stay as they are.
- * @throws BAD_REQUEST when the delta has no such entry.
+ * The delta up to and including the entry. Where the entry's record has more blocks, the record is written again without them; all other
+ * bytes stay unchanged. @throws BAD_REQUEST where the delta has no such entry.
  */
 export function cutLines(delta: Uint8Array, lastKept: EntryKey): Uint8Array {
   const key = splitKey(lastKept);
   const found = scanLines(delta).pieces.find(
     (piece) => piece.sort === 'record' && piece.record && isChained(piece.record) && nameOf(piece.record, bytesIn(delta, piece)) === key?.name,
   );
-  if (!key || !found?.record) throw badRequest('at', `at is ${lastKept}, which is no entry of this delta`);
+  if (!key || !found?.record) throw badRequest('at', `at is ${lastKept}, but this delta has no such entry`);
   const shorter = shorten(found.record, key);
   return shorter === undefined
     ? delta.slice(0, found.range.end)
     : concatLines([delta.slice(0, found.range.start), bytesOf(`${JSON.stringify(shorter)}\n`)]);
 }
 
-/** A record with its first blocks only. One without an id is named by its bytes, which change here: its name becomes its id. */
+/** A record with its first blocks only. A record without an id is named by its bytes, which change here, so the name becomes its id. */
 function shorten(record: JsonObject, { name, block }: NonNullable<ReturnType<typeof splitKey>>): JsonObject | undefined {
   const { content, role } = messageOf(record);
   if (!Array.isArray(content) || block >= content.length - 1 || (role !== 'user' && role !== 'assistant')) return undefined;

@@ -3,17 +3,19 @@ import type { ActiveRun, ActiveSpace, Goal, Identity, MemberSpace, Memory, Messa
 import { idOf, nameOf, quoted, unquoted } from './quote.js';
 import { remaining, secondsOf } from './times.js';
 
-interface NamedThing {
+interface NamedItem {
   readonly id: string;
   readonly name: string | null;
 }
 
-/** A thing with its name between quotes and its id; without a name the id stands for it. */
-const thing = ({ id, name }: NamedThing): string => `${quoted(name ?? id)} (id: ${idOf(id)})`;
+/** A quoted name and the id. Without a name, the id is also the name. */
+const named = ({ id, name }: NamedItem): string => `${quoted(name ?? id)} (id: ${idOf(id)})`;
 
+/** The agent's name, id and current time. */
 export const identityBlock = ({ name, entityId }: Identity, now: Timestamp): string =>
   ['IDENTITY:', `  name: ${quoted(name ?? 'Unknown')}`, `  entityId: ${quoted(entityId)}`, `  currentTime: ${quoted(secondsOf(now))}`].join('\n');
 
+/** Why the run started: a message, a plan or a service. */
 export const triggerBlock = (trigger: Trigger): string =>
   ['TRIGGER:', `  type: ${trigger.type}`, ...triggerFields(trigger).map((field) => `  ${field}`)].join('\n');
 
@@ -21,7 +23,7 @@ function triggerFields(trigger: Trigger): readonly string[] {
   switch (trigger.type) {
     case 'space_message':
       return [
-        `space: ${thing(trigger.space)}`,
+        `space: ${named(trigger.space)}`,
         `sender: ${nameOf(trigger.sender.name)} (${trigger.sender.type}, id: ${idOf(trigger.sender.id)})`,
         `message: ${quoted(trigger.message)}`,
         `messageId: ${idOf(trigger.messageId)}`,
@@ -31,7 +33,7 @@ function triggerFields(trigger: Trigger): readonly string[] {
       ];
     case 'plan':
       return [
-        `plan: ${thing(trigger.plan)}`,
+        `plan: ${named(trigger.plan)}`,
         `instruction: ${quoted(trigger.instruction)}`,
         `scheduledAt: ${quoted(secondsOf(trigger.scheduledAt))}`,
       ];
@@ -50,9 +52,9 @@ function spacedJson(value: unknown): string {
   return members.length === 0 ? '{}' : `{ ${members.join(', ')} }`;
 }
 
-/** The space in which the agent stands: said, or that of the message that started the run. */
+/** The active space of the run: the given one, or else the space of the message that started the run. */
 export function activeSpaceOf({ space, trigger, autoSetFromTrigger }: ActiveSpace): {
-  readonly space: NamedThing | null;
+  readonly space: NamedItem | null;
   readonly fromTrigger: boolean;
 } {
   const triggered = trigger?.type === 'space_message' ? trigger.space : null;
@@ -60,10 +62,11 @@ export function activeSpaceOf({ space, trigger, autoSetFromTrigger }: ActiveSpac
   return { space, fromTrigger: space !== null && (autoSetFromTrigger ?? triggered?.id === space.id) };
 }
 
+/** The line that names the active space. */
 export function activeSpaceBlock(input: ActiveSpace): string {
   const { space, fromTrigger } = activeSpaceOf(input);
   if (space === null) return 'ACTIVE SPACE: none (call enter_space to enter a space first)';
-  return `ACTIVE SPACE: ${thing(space)}${fromTrigger ? '  [auto-set from trigger]' : ''}`;
+  return `ACTIVE SPACE: ${named(space)}${fromTrigger ? '  [auto-set from trigger]' : ''}`;
 }
 
 export interface Spaces {
@@ -72,14 +75,15 @@ export interface Spaces {
   readonly spaces: readonly MemberSpace[];
 }
 
+/** The spaces of the agent, each with its members. */
 export function spacesBlock({ selfEntityId, activeSpaceId, spaces }: Spaces): string {
   const member = (person: Person): string => (person.id === selfEntityId ? 'You' : `${nameOf(person.name)} (${person.type})`);
   const line = (space: MemberSpace): string =>
-    `  - ${thing(space)}${space.id === activeSpaceId ? ' [ACTIVE]' : ''} — ${space.members.map(member).join(', ')}`.trimEnd();
+    `  - ${named(space)}${space.id === activeSpaceId ? ' [ACTIVE]' : ''} — ${space.members.map(member).join(', ')}`.trimEnd();
   return ['YOUR SPACES:', ...(spaces.length === 0 ? ['  (none)'] : spaces.map(line))].join('\n');
 }
 
-/** By priority, the highest first; goals of one priority as given. Empty without goals. */
+/** The goals by priority, the highest first; goals of equal priority as given. Empty without goals. */
 export function goalsBlock(goals: readonly Goal[]): string {
   const sorted = [...goals].sort((a, b) => (b.priority ?? 0) - (a.priority ?? 0));
   return listed('GOALS', sorted.map(goalLine));
@@ -87,12 +91,12 @@ export function goalsBlock(goals: readonly Goal[]): string {
 
 function goalLine({ description, priority, longTerm }: Goal): string {
   const tags = [...(longTerm ? ['long-term'] : []), ...(priority ? [`priority: ${priority}`] : [])];
-  // A description that ends like a tag would be read as one.
+  // A description that ends like a tag could pass for one.
   const text = unquoted(description).replace(/\((?=(?:long-term|priority: )[^()]*\)$)/, '\\(');
   return tags.length === 0 ? text : `${unquoted(description)} (${tags.join(', ')})`;
 }
 
-/** Newest first, where their times are known. Empty without memories. */
+/** The memories, newest first where their times are known. Empty without memories. */
 export function memoriesBlock(memories: readonly Memory[]): string {
   const sorted = [...memories].sort((a, b) => (b.updatedAt ?? '').localeCompare(a.updatedAt ?? ''));
   return listed('MEMORIES', sorted.map(memoryLine));
@@ -104,7 +108,7 @@ function memoryLine({ topic, content }: Memory): string {
   return `[${unquoted(topic).replaceAll(']', '\\]')}] ${text}`;
 }
 
-/** In the order given, which is that of their creation. Empty without plans. */
+/** The plans in the given order, which is the order of creation. Empty without plans. */
 export const plansBlock = (plans: readonly Plan[], now: Timestamp): string =>
   listed(
     'PLANS',
@@ -123,7 +127,7 @@ function planLine({ name, cron, nextRunAt, scheduledAt, runAfter }: Plan, now: T
 
 const cronOf = (cron: string): string => (/^[\w*/,\-?# ]+$/.test(cron) ? cron : quoted(cron));
 
-/** Empty without runs. */
+/** The runs of the agent that have not ended. Empty without runs. */
 export const activeRunsBlock = (runs: readonly ActiveRun[]): string => listed('ACTIVE RUNS', runs.map(runLine));
 
 function runLine({ id, isCurrent, triggeredBy, status, space, waitingFor }: ActiveRun): string {
@@ -144,12 +148,12 @@ export interface AgentContext {
   readonly now: Timestamp;
 }
 
-/** Goals, memories, plans and runs, an empty line between them; what is empty is left out. */
+/** Goals, memories, plans and runs, separated by empty lines. Empty parts are left out. */
 export const agentContextBlock = ({ goals, memories, plans, runs, now }: AgentContext): string =>
   [goalsBlock(goals), memoriesBlock(memories), plansBlock(plans, now), activeRunsBlock(runs)].filter((text) => text !== '').join('\n\n');
 
-/** Why the agent itself wrote something where nobody had asked it. */
-export function originWords(origin: MessageOrigin): string {
+/** Why the agent wrote a message in a space that did not start its run. */
+export function originText(origin: MessageOrigin): string {
   switch (origin.type) {
     case 'space_message':
       return `[sent because ${nameOf(origin.senderName)} asked ${quoted(origin.message)} in ${quoted(origin.spaceName)}]`;
@@ -162,21 +166,23 @@ export function originWords(origin: MessageOrigin): string {
   }
 }
 
+/** A message of the agent into another space, with its reason. */
 export const crossSpaceLine = (at: Timestamp, origin: MessageOrigin, text: string | null): string =>
-  `[${secondsOf(at)}] You: ${originWords(origin)}\n  ${quoted(text)}`;
+  `[${secondsOf(at)}] You: ${originText(origin)}\n  ${quoted(text)}`;
 
-/** What stands at the second place, where the seed's line would not be true for a run that no message started. */
-const placeInstruction: Readonly<Record<Trigger['type'], string>> = {
+/** The end of the second instruction. Only runs of messages start with an active space. */
+const spaceInstruction: Readonly<Record<Trigger['type'], string>> = {
   space_message: 'The trigger space is already active — call enter_space only if you need to switch to a different space.',
   plan: 'No space is active yet — call enter_space to enter a space first.',
   service: 'No space is active yet — call enter_space to enter a space first.',
 };
 
+/** The fixed instructions for a kind of trigger. */
 export const instructionsBlock = (variant: Trigger['type']): string =>
   [
     'INSTRUCTIONS:',
     '  - Your text output is internal reasoning — never shown to anyone. Keep it brief.',
-    `  - Use send_message to communicate. ${placeInstruction[variant]}`,
+    `  - Use send_message to communicate. ${spaceInstruction[variant]}`,
     '  - Use read_messages to load conversation history from any space you belong to.',
     '  - If you have nothing to contribute, end this run without sending a message.',
     '  - Set wait=true on send_message to pause until a reply arrives.',

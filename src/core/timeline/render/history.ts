@@ -1,12 +1,12 @@
 import type { BriefHistory, History, Resume, TimelineMessage } from '../../contract/index.js';
-import { originWords } from './blocks.js';
+import { originText } from './blocks.js';
 import { idOf, nameOf, quoted, tagOf } from './quote.js';
-import { durationWords, secondsOf } from './times.js';
+import { durationText, secondsOf } from './times.js';
 
-/** How many messages a history shows where nobody says otherwise. */
-export const usualBudget = 50;
+/** How many messages a history shows by default. */
+export const defaultBudget = 50;
 
-/** The newest `limit` messages, oldest first; the trigger is among them even where it is older. */
+/** The newest `limit` messages, oldest first. The trigger is always among them, even if it is older. */
 export function windowOf(
   messages: readonly TimelineMessage[],
   limit: number,
@@ -19,13 +19,13 @@ export function windowOf(
   return oldTrigger && trigger < start ? [oldTrigger, ...ordered.slice(ordered.length - limit + 1)] : ordered.slice(start);
 }
 
-/** By their place in the space where all have one, else as given. */
+/** Sorted by position in the space if all messages have one, otherwise as given. */
 const inOrder = (messages: readonly TimelineMessage[]): readonly TimelineMessage[] =>
   messages.every((message) => message.seq !== undefined) ? [...messages].sort((a, b) => (a.seq ?? 0) - (b.seq ?? 0)) : messages;
 
 /**
- * Which messages the agent has had before it in a completed run: by position, up to and including its mark. Its own
- * messages are always seen; only a resumed run shows them against the mark too, as what happened since (vector T51).
+ * Returns a test for messages that the agent has seen in a completed run: those up to and including its mark, by position. Its own
+ * messages are always seen, except in a resumed run: there they are new after the mark, because they happened since.
  */
 export function seenIn({ messages, selfEntityId, lastProcessedMessageId, lastProcessedSeq, resume }: History): (message: TimelineMessage) => boolean {
   const ordered = inOrder(messages);
@@ -42,7 +42,7 @@ export function seenIn({ messages, selfEntityId, lastProcessedMessageId, lastPro
 
 export interface HistoryLine {
   readonly messageId: string;
-  /** Letters of the block's text, `end` not included. */
+  /** UTF-16 offsets in the block's text, `end` exclusive. */
   readonly start: number;
   readonly end: number;
   readonly seen: boolean;
@@ -55,10 +55,11 @@ export interface RenderedHistory {
 
 const heading = (space: History['space']): string => `SPACE HISTORY (${quoted(space.name ?? space.id)}):`;
 
+/** The history block: one line for each message of the window, with its marks. */
 export function renderHistory(history: History): RenderedHistory {
   const { messages, triggerMessageId, summary, resume } = history;
   const seen = seenIn(history);
-  const shown = windowOf(messages, history.limit ?? usualBudget, triggerMessageId);
+  const shown = windowOf(messages, history.limit ?? defaultBudget, triggerMessageId);
 
   const parts: string[] = [heading(history.space), ...(summary ? [summaryLine(summary)] : []), ...(shown.length === 0 ? ['  (no messages)'] : [])];
   const lines: HistoryLine[] = [];
@@ -69,34 +70,43 @@ export function renderHistory(history: History): RenderedHistory {
     length += 1 + text.length;
     parts.push(text);
   }
-  if (resume) parts.push(`  ${resumeWords(resume)}`);
+  if (resume) parts.push(`  ${resumeText(resume)}`);
   return { text: parts.join('\n'), lines };
 }
 
-export const summaryWords = ({ text, messages }: NonNullable<History['summary']>): string =>
+/** The line that stands for messages before the window. */
+export const summaryText = ({ text, messages }: NonNullable<History['summary']>): string =>
   `[summary of ${messages} earlier messages] ${quoted(text)}`;
-const summaryLine = (summary: NonNullable<History['summary']>): string => `  ${summaryWords(summary)}`;
+const summaryLine = (summary: NonNullable<History['summary']>): string => `  ${summaryText(summary)}`;
 
 function messageLine(message: TimelineMessage, selfEntityId: string, seen: boolean, isTrigger: boolean): string {
   const marks = `${seen ? '[SEEN]' : '[NEW]'}${isTrigger ? ' ← TRIGGER' : ''}`;
   const start = `  [msg:${tagOf(message.id)}] [${secondsOf(message.at)}]`;
-  if (message.origin && message.sender?.id === selfEntityId)
-    return `${start} You: ${originWords(message.origin)}\n    ${quoted(message.text)}  ${marks}`;
-  return `${start} ${senderWords(message.sender)}: ${quoted(message.text)}  ${marks}`;
+  const isOwn = message.sender?.id === selfEntityId;
+  const said = message.wait && isOwn ? waitingCall('send_message', message.text, true) : quoted(message.text);
+  if (message.origin && isOwn) return `${start} You: ${originText(message.origin)}\n    ${said}  ${marks}`;
+  if (message.wait && isOwn) return `${start} You: ${said}  ${marks}`;
+  return `${start} ${senderText(message.sender)}: ${quoted(message.text)}  ${marks}`;
 }
 
-const senderWords = (sender: TimelineMessage['sender']): string =>
+const senderText = (sender: TimelineMessage['sender']): string =>
   sender ? `${nameOf(sender.name)} (${sender.type}, id:${idOf(sender.id)})` : 'Unknown (unknown, id:unknown)';
 
-export const resumeWords = (resume: Resume): string =>
-  `← RESUME: ${'replier' in resume ? `${nameOf(resume.replier)} replied` : `no reply within ${durationWords(resume.timeoutMs)}`}. Continue from here.`;
+/** The line that says how the wait of a resumed run ended. */
+export const resumeText = (resume: Resume): string =>
+  `← RESUME: ${'replier' in resume ? `${nameOf(resume.replier)} replied` : `no reply within ${durationText(resume.timeoutMs)}`}. Continue from here.`;
 
+/** A call by which the agent sent a message, and paused if it waits. */
+const waitingCall = (name: string, text: string | null, wait: boolean | undefined): string =>
+  `called ${nameOf(name)}(${quoted(text)}${wait ? ', wait: true' : ''})`;
+
+/** The short form of a history: a clock time and a label for each line, and the agent's own calls. */
 export function renderBriefHistory({ space, entries, resume }: BriefHistory): string {
   const lines = entries.map((entry) => {
     const clock = /^[\d:]+$/.test(entry.clock) ? entry.clock : quoted(entry.clock);
     if (!('toolCall' in entry)) return `[${clock}] ${nameOf(entry.label)}: ${quoted(entry.text)}`;
     const { name, text, wait } = entry.toolCall;
-    return `[${clock}] You: called ${nameOf(name)}(${quoted(text)}${wait ? ', wait: true' : ''})`;
+    return `[${clock}] You: ${waitingCall(name, text, wait)}`;
   });
-  return [heading(space), ...lines.map((line) => `  ${line}`), ...(resume ? [`  ${resumeWords(resume)}`] : [])].join('\n');
+  return [heading(space), ...lines.map((line) => `  ${line}`), ...(resume ? [`  ${resumeText(resume)}`] : [])].join('\n');
 }

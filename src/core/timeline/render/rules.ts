@@ -1,33 +1,35 @@
 import { badRequest, inWords } from '../../base/index.js';
 import type { Person } from '../../contract/index.js';
 
-/** At this depth a message is stored and starts no run, so that runs exist below it (decisions, rule 41). */
+/** A message of this depth is stored and starts no runs, so runs have smaller depths. */
 export const maxChainDepth = 5;
+
+/** Whether a message of this depth starts runs. */
 export const startsRuns = (messageDepth: number, max = maxChainDepth): boolean => messageDepth < max;
 
-/** How deep a message is: what people and services write begins a chain, what an agent writes goes on from its run. */
+/** The depth of a message: 0 from people and services, one more than its run from an agent. */
 export const messageDepth = (senderType: Person['type'], runDepth: number | null): number => (senderType === 'agent' ? (runDepth ?? 0) + 1 : 0);
 
-/** Who gets a run for a message: every agent of the space but its sender. */
+/** The members that a message starts a run for: every agent of the space except its sender. */
 export const agentsTriggered = <Member extends Pick<Person, 'id' | 'type'>>(members: readonly Member[], senderId: string): readonly Member[] =>
   members.filter((member) => member.type === 'agent' && member.id !== senderId);
 
-/** A place in a space, and the message that was there. */
+/** A position in a space, and the message there. */
 export interface Mark {
   readonly messageId: string;
   readonly seq: number;
 }
 
-/** A mark after it was asked to move: never backwards. */
+/** The later of two marks: a mark never moves backward. */
 export const movedMark = (current: Mark | null, to: Mark | null): Mark | null => (to && (!current || to.seq > current.seq) ? to : current);
 
-/** An agent's mark after a run: a completed one moves it to the newest message that it had before it, and to nothing newer. */
+/** An agent's mark after a run. A completed run moves it to the newest message that the run has seen. */
 export function markAfterRun(current: Mark | null, status: string, seen: readonly Mark[]): Mark | null {
   if (status !== 'completed') return current;
   return seen.reduce<Mark | null>((mark, message) => movedMark(mark, message), current);
 }
 
-/** What is unread behind a human's mark: how many, and the first, before which the divider stands. */
+/** What a human has not read: the number of messages after the mark, and the first one, which the divider precedes. */
 export function unreadAfter(
   messages: readonly (Mark & { readonly senderId?: string })[],
   mark: Mark | null,
@@ -38,10 +40,10 @@ export function unreadAfter(
 }
 
 /**
- * The message that is meant: by its id, with or without its prefix, or by a beginning that only one message has.
- * @throws BAD_REQUEST when none or several are meant.
+ * Finds a message by its id, with or without the prefix, or by the beginning of an id if only one message has it.
+ * @throws BAD_REQUEST if no message or several messages match.
  */
-export function messageMeant(reference: string, ids: readonly string[]): string {
+export function findMessageId(reference: string, ids: readonly string[]): string {
   const bare = reference.replace(/^msg[:-]/, '');
   const exact = ids.find((id) => id === reference || id === `msg-${bare}` || id === bare);
   if (exact) return exact;
@@ -51,16 +53,16 @@ export function messageMeant(reference: string, ids: readonly string[]): string 
   throw badRequest(
     'messageId',
     begun.length > 1
-      ? `${inWords(reference)} is the beginning of ${begun.length} messages' ids: give more of it`
-      : `no message here has the id ${inWords(reference)}`,
+      ? `${inWords(reference)} is the beginning of ${begun.length} message ids: give more of it`
+      : `no message of this space has the id ${inWords(reference)}`,
   );
 }
 
 const units: Readonly<Record<string, number>> = { second: 1_000, minute: 60_000, hour: 3_600_000, day: 86_400_000, week: 604_800_000 };
 
 /**
- * Milliseconds of a delay such as `2 hours`.
- * @throws BAD_REQUEST when it is none.
+ * The milliseconds of a delay such as `2 hours`.
+ * @throws BAD_REQUEST for another text.
  */
 export function delayOf(text: string): number {
   const [, amount, unit] = /^\s*(\d{1,9}) +(second|minute|hour|day|week)s?\s*$/.exec(text) ?? [];

@@ -16,9 +16,9 @@ import {
   triggerBlock,
 } from './blocks.js';
 import { roleMessages } from './conversion.js';
-import { renderBriefHistory, renderHistory, usualBudget, windowOf } from './history.js';
+import { defaultBudget, renderBriefHistory, renderHistory, windowOf } from './history.js';
 
-/** One block by itself, from the same input as the published cases have it. */
+/** Renders one block from its own input. */
 export function renderBlock(request: BlockInput): string {
   switch (request.block) {
     case 'identity':
@@ -50,16 +50,16 @@ export function renderBlock(request: BlockInput): string {
   }
 }
 
-/** What an agent reads when a run begins or goes on: seven blocks, each a fixed text around what was given. */
+/** The context of an agent when its run starts or resumes: up to seven blocks, in a fixed order and with fixed templates. */
 export function renderTimeline(input: TimelineInput): Rendered {
   const blocks = blocksOf(input);
   return { system: systemOf(blocks), blocks };
 }
 
-/** The same as messages with roles; the history is then in these, and not in the system message too. */
+/** The same context as messages with roles. The history is in these messages, and therefore not in the system message. */
 export function timelineMessages(input: TimelineInput): RoleMessage[] {
   const history = historyOf(input);
-  const shown = history ? windowOf(history.messages, history.limit ?? usualBudget, history.triggerMessageId) : [];
+  const shown = history ? windowOf(history.messages, history.limit ?? defaultBudget, history.triggerMessageId) : [];
   return roleMessages({
     system: systemOf(blocksOf(input).filter((block) => block.name !== 'history')),
     selfEntityId: input.identity.entityId,
@@ -91,7 +91,7 @@ function blocksOf(input: TimelineInput): TimelineBlock[] {
   return blocks.flatMap((block) => (block && block.text !== '' ? [{ ...block, tokens: countTokens(block.text) }] : []));
 }
 
-/** A run that a message started begins with its space's history; one that a plan or a service started has it once it entered a space. */
+/** The history of the active space. Runs of plans and services have none until they enter a space. */
 function historyOf({ identity, trigger, activeSpace, history, budget }: TimelineInput): History | undefined {
   const { space } = activeSpaceOf({ trigger, ...activeSpace });
   if (!history || (space === null && !history.resume)) return undefined;

@@ -1,24 +1,21 @@
 import type { Timestamp } from '../../base/index.js';
 import type { Entry, Person, TimelineInput, TimelineMessage } from '../../contract/index.js';
 
-/** What a transcript does not say itself. */
+/** Facts that a transcript does not contain. */
 export interface TranscriptFrame {
   /** The session, as a space. */
   readonly space: { readonly id: string; readonly name: string | null };
   readonly agent: { readonly id: string; readonly name: string };
-  /** When entries have no time of their own. */
+  /** The time of entries whose own time is not recorded. */
   readonly at: Timestamp;
   readonly budget?: number | undefined;
 }
 
 const user: Person = { name: 'User', type: 'human', id: 'user' };
 
-/** Tools by which an agent starts another: what they answer is that agent's word. */
-const startsAgent: readonly string[] = ['Task', 'Agent'];
-
 /**
- * A conversation as a timeline: who typed, the agent, its subagents and its tools are entities of one space. The last
- * prompt is the trigger; what was before it has been seen. Thinking stays out: nobody in the space ever saw it.
+ * A conversation as a timeline: the user, the agent, its subagents and its tools are entities of one space. The last prompt is the
+ * trigger, and messages before it are seen. Thinking is left out, because the other members never saw it.
  */
 export function transcriptTimeline(entries: readonly Entry[], frame: TranscriptFrame): TimelineInput {
   const self: Person = { name: frame.agent.name, type: 'agent', id: frame.agent.id };
@@ -27,8 +24,8 @@ export function transcriptTimeline(entries: readonly Entry[], frame: TranscriptF
   let at = entries.find((entry) => entry.at !== undefined)?.at ?? frame.at;
   for (const entry of entries) {
     at = entry.at ?? at;
-    const said = saidIn(entry, self, calls);
-    if (said) messages.push({ id: `msg-${entry.key}`, seq: messages.length + 1, at, ...said });
+    const message = messageOf(entry, self, calls);
+    if (message) messages.push({ id: `msg-${entry.key}`, seq: messages.length + 1, at, ...message });
   }
   const trigger = messages.findLast(({ sender }) => sender?.id === user.id) ?? messages.at(-1);
   const before = trigger ? messages[messages.indexOf(trigger) - 1] : undefined;
@@ -53,7 +50,7 @@ export function transcriptTimeline(entries: readonly Entry[], frame: TranscriptF
   };
 }
 
-function saidIn(entry: Entry, self: Person, calls: ReadonlyMap<string, Entry>): Pick<TimelineMessage, 'sender' | 'text'> | undefined {
+function messageOf(entry: Entry, self: Person, calls: ReadonlyMap<string, Entry>): Pick<TimelineMessage, 'sender' | 'text'> | undefined {
   if (entry.marks?.includes('hidden')) return undefined;
   switch (entry.kind) {
     case 'text':
@@ -65,17 +62,18 @@ function saidIn(entry: Entry, self: Person, calls: ReadonlyMap<string, Entry>): 
     case 'tool_call':
       return { sender: self, text: `${entry.toolName || 'tool'}(${JSON.stringify(entry.arguments ?? {})})` };
     case 'tool_result':
-      return { sender: answering(entry, calls), text: entry.text ?? (entry.result === undefined ? '' : JSON.stringify(entry.result)) };
+      return { sender: answererOf(entry, calls), text: entry.text ?? (entry.result === undefined ? '' : JSON.stringify(entry.result)) };
     case 'thinking':
     case 'event':
       return undefined;
   }
 }
 
-function answering(entry: Entry, calls: ReadonlyMap<string, Entry>): Person {
+function answererOf(entry: Entry, calls: ReadonlyMap<string, Entry>): Person {
   const call = entry.toolCallId === undefined ? undefined : calls.get(entry.toolCallId);
   const tool = entry.toolName || call?.toolName || 'tool';
-  if (!startsAgent.includes(tool)) return service(`tool-${tool}`, tool);
+  // The result of a tool that starts another agent is a message of that agent.
+  if (call?.toolClass !== 'task') return service(`tool-${tool}`, tool);
   const given = call?.arguments as { subagent_type?: unknown; description?: unknown } | undefined;
   const name = [given?.subagent_type, given?.description].find((word) => typeof word === 'string' && word !== '');
   return { name: typeof name === 'string' ? name : 'Subagent', type: 'agent', id: `agent-${entry.toolCallId ?? tool}` };

@@ -1,10 +1,10 @@
 import { badRequest, type Timestamp, timestampOf } from '../../base/index.js';
 import type { Goal, Memory, Plan } from '../../contract/index.js';
-import { nextCron } from '../render/cron.js';
 import { delayOf } from '../render/rules.js';
+import { nextCron } from './cron.js';
 import { entityOf, newId, type Store } from './rows.js';
 
-/** Goals of an agent, as they were set. */
+/** The goals of an agent in the order in which they were set. */
 export const goalsOf = (store: Store, entityId: string): (Goal & { goalId: string })[] =>
   store.db
     .all<{ no: number; description: string; priority: number; longTerm: number }>(
@@ -13,7 +13,7 @@ export const goalsOf = (store: Store, entityId: string): (Goal & { goalId: strin
     )
     .map(({ no, description, priority, longTerm }) => ({ goalId: `goal-${no}`, description, priority, longTerm: longTerm === 1 }));
 
-/** Puts these goals in place of those that were there. */
+/** Replaces the goals of an agent. */
 export function setGoals(store: Store, entityId: string, goals: readonly Goal[]): (Goal & { goalId: string })[] {
   return store.db.transaction(() => {
     const { no } = entityOf(store, entityId);
@@ -31,7 +31,7 @@ export function setGoals(store: Store, entityId: string, goals: readonly Goal[])
   });
 }
 
-/** Memories of an agent, newest first. */
+/** The memories of an agent, newest first. */
 export const memoriesOf = (store: Store, entityId: string): (Memory & { memoryId: string })[] =>
   store.db
     .all<{ no: number; topic: string | null; content: string; updatedAt: number }>(
@@ -40,7 +40,7 @@ export const memoriesOf = (store: Store, entityId: string): (Memory & { memoryId
     )
     .map(({ no, topic, content, updatedAt }) => ({ memoryId: `mem-${no}`, topic, content, updatedAt: timestampOf(updatedAt) }));
 
-/** By topic: a topic holds one memory; without a topic each is a new one; without content the topic is forgotten. */
+/** Stores a memory. A topic holds one memory; without a topic each call adds one. Without content, the topic is deleted. */
 export function setMemory(store: Store, entityId: string, topic: string | null, content: string | null): (Memory & { memoryId: string })[] {
   return store.db.transaction(() => {
     const { no } = entityOf(store, entityId);
@@ -60,7 +60,7 @@ export function setMemory(store: Store, entityId: string, topic: string | null, 
 
 type StoredPlan = Plan & { planId: string; instruction: string };
 
-/** Plans of an agent that are still to come, in the order of their creation. */
+/** The plans of an agent that will still run, in the order of creation. */
 export const plansOf = (store: Store, entityId: string): StoredPlan[] =>
   store.db
     .all<{ planId: string; name: string; instruction: string; cron: string | null; runAfter: string | null; dueAt: number }>(
@@ -88,14 +88,14 @@ export interface NewPlan {
 }
 
 /**
- * A plan by its name: one of the same name is replaced, and keeps its place.
+ * Stores a plan. It replaces a plan of the same name and keeps its place in the order.
  * @throws BAD_REQUEST unless exactly one of `cron`, `scheduledAt` and `runAfter` is given.
  */
 export function setPlan(store: Store, { entityId, name, instruction, cron, scheduledAt, runAfter }: NewPlan): StoredPlan[] {
   return store.db.transaction(() => {
     const { no } = entityOf(store, entityId);
     if ([cron, scheduledAt, runAfter].filter((given) => given !== undefined).length !== 1)
-      throw badRequest('cron', 'a plan says when by exactly one of cron, scheduledAt and runAfter');
+      throw badRequest('cron', 'a plan needs exactly one of cron, scheduledAt and runAfter');
     const now = store.clock();
     const dueAt = cron !== undefined ? nextCron(cron, now) : runAfter !== undefined ? now + delayOf(runAfter) : Date.parse(scheduledAt ?? '');
     store.db.run(

@@ -6,12 +6,12 @@ import { timelineMessages } from '../render/timeline.js';
 import { runTimeline } from './input.js';
 import { type MessageRow, type RunRow, selectMessage, triggerOf } from './rows.js';
 
-/** The stored form of a run: messages with roles, which the timeline is converted to. */
+/** The stored format of a run: messages with roles, made of its timeline. */
 const runFormat = 'openai-chat-v1';
 
 /**
- * Commits what a run's agent had before it and what it did, as one whole context: each call of an agent is a fresh one,
- * so that the commit before it is its parent in time and not a beginning of its content. Returns the commit's row number.
+ * Commits the context and the actions of a run as a snapshot. Each run has a new context, so its parent commit precedes it in time
+ * but is not a part of its content. Returns the sequence number of the commit.
  */
 export function commitRun(chain: Chain, run: RunRow, output: string | undefined): number {
   const format = formatOf(runFormat);
@@ -20,7 +20,7 @@ export function commitRun(chain: Chain, run: RunRow, output: string | undefined)
     kind: 'text',
     text: content,
   }));
-  entries.push(...sentBy(chain, run).flatMap(asCall));
+  entries.push(...sentBy(chain, run).flatMap(callEntries));
   if (output !== undefined && output.trim() !== '') entries.push({ role: 'assistant', kind: 'text', text: output });
 
   const before = chain.db.one<{ id: ContextId }>(
@@ -44,7 +44,7 @@ export function commitRun(chain: Chain, run: RunRow, output: string | undefined)
 
 const sentBy = (chain: Chain, run: RunRow): MessageRow[] => chain.db.all<MessageRow>(`${selectMessage} WHERE m.run = ? ORDER BY m.no`, run.no);
 
-function asCall(row: MessageRow): WritableEntry[] {
+function callEntries(row: MessageRow): WritableEntry[] {
   const toolCallId = `send-${row.messageId}`;
   const call = { space: row.spaceId, text: row.text, ...(row.replyTo === null ? {} : { messageId: row.replyTo }), wait: row.expectsReply === 1 };
   return [

@@ -1,6 +1,6 @@
 import { type Timestamp, timestampOf } from '../../base/index.js';
 import type { ActiveRun, MemberSpace, Rendered, Resume, TimelineInput, TimelineMessage, Trigger } from '../../contract/index.js';
-import { usualBudget } from '../render/history.js';
+import { defaultBudget } from '../render/history.js';
 import { quotedAtEachEnd, summaryOf } from '../render/summary.js';
 import { renderTimeline } from '../render/timeline.js';
 import { goalsOf, memoriesOf, plansOf } from './agent.js';
@@ -29,21 +29,21 @@ export interface RunTimeline {
   readonly rendered: Rendered;
 }
 
-/** How far an agent has read a space. */
+/** How far an agent has read a space when a call starts. */
 interface Reach {
-  /** The newest message that is before the agent. */
+  /** The position of the newest message in the agent's context. */
   readonly seq: number;
   readonly markSeq: number;
   readonly markMessage: string | null;
 }
 
-/** What one call of a run was given, but for the messages: these stay in the store, and their reach says which they were. */
+/** The context of one call of a run, without its messages. These stay in the store, and `reach` says which ones it contained. */
 interface Frame {
   readonly input: Omit<TimelineInput, 'history'>;
   readonly history: { readonly spaceId: string; readonly reach: Reach; readonly resume: Resume | null } | null;
 }
 
-/** Fixes what a call of the run is given, at the moment of the call. To be called within the transaction that starts it or lets it go on. */
+/** Stores the context of a call when it starts. Call it within the transaction that starts or resumes the run. */
 export function keepFrame(store: Store, runId: string): void {
   const run = runOf(store, runId);
   const agent = entityOf(store, run.entityId);
@@ -67,16 +67,16 @@ export function keepFrame(store: Store, runId: string): void {
   store.db.run('UPDATE run SET frame = ? WHERE no = ?', JSON.stringify(frame), run.no);
 }
 
-/** What the run's agent was given at its last call: the same again, however often it is asked and whatever came since. */
+/** The context of the run's last call. It stays the same whatever happens later. */
 export function runTimeline(store: Store, runId: string, budget?: number): RunTimeline {
   const run = runOf(store, runId);
   const { input, history } = JSON.parse(run.frame ?? 'null') as Frame;
   const agent = entityOf(store, run.entityId);
-  const shown = history && { ...history, space: spaceOf(store, history.spaceId), agent, trigger: input.trigger, budget };
+  const shown = history && { ...history, space: spaceOf(store, history.spaceId), agent, trigger: input.trigger, budget, runId };
   return rendered({ ...input, ...(shown ? { history: historyOf(store, shown) } : {}), ...(budget === undefined ? {} : { budget }) });
 }
 
-/** What an agent would read if a message of the space, the newest where none is named, started it now. Writes nothing. */
+/** The context that an agent would get if a message of the space (by default the newest) started a run now. Writes nothing. */
 export function previewTimeline(
   store: Store,
   input: { readonly spaceId: string; readonly entityId: string; readonly messageId?: string | undefined; readonly budget?: number | undefined },
@@ -126,20 +126,22 @@ interface HistoryRequest {
   readonly reach: Reach;
   readonly budget: number | undefined;
   readonly resume: Resume | null;
+  /** The run that reads. */
+  readonly runId?: string | undefined;
 }
 
-/** Only the window is read from the store, and both ends of what fell out of it. */
-function historyOf(store: Store, { space, agent, trigger, reach, budget, resume }: HistoryRequest): TimelineInput['history'] {
-  const limit = budget ?? usualBudget;
+/** Reads only the window, and the first and last messages before it, from the store. */
+function historyOf(store: Store, { space, agent, trigger, reach, budget, resume, runId }: HistoryRequest): TimelineInput['history'] {
+  const limit = budget ?? defaultBudget;
   const shown = newestBefore(store, space.no, reach.seq + 1, limit);
   const triggerId = trigger.type === 'space_message' && trigger.space.id === space.spaceId ? trigger.messageId : null;
   const old =
     triggerId !== null && !shown.some((row) => row.messageId === triggerId)
       ? store.db.all<MessageRow>(`${selectMessage} WHERE m.project = ? AND m.messageId = ?`, store.project, triggerId)
       : [];
-  const summary = fallenSummary(store, space, shown[old.length]?.seq ?? reach.seq + 1, old[0]?.seq);
+  const summary = earlierSummary(store, space, shown[old.length]?.seq ?? reach.seq + 1, old[0]?.seq);
   return {
-    messages: [...old, ...shown].map(timelineMessage),
+    messages: [...old, ...shown].map((row) => timelineMessage(row, resume !== null && row.runId === runId && row.expectsReply === 1)),
     lastProcessedMessageId: reach.markMessage,
     lastProcessedSeq: reach.markSeq,
     triggerMessageId: triggerId,
@@ -150,8 +152,8 @@ function historyOf(store: Store, { space, agent, trigger, reach, budget, resume 
   };
 }
 
-/** A summary of the messages before a place, without the trigger, which is shown in any case. */
-function fallenSummary(store: Store, space: SpaceRow, before: number, trigger: number | undefined): ReturnType<typeof summaryOf> {
+/** A summary of the messages before a position, without the trigger, which is always shown. */
+function earlierSummary(store: Store, space: SpaceRow, before: number, trigger: number | undefined): ReturnType<typeof summaryOf> {
   const rows = (order: 'ASC' | 'DESC'): { name: string; text: string }[] =>
     store.db.all(
       `SELECT e.name, substr(m.text, 1, 1000) AS text FROM spaceMessage m JOIN entity e ON e.no = m.sender
@@ -160,14 +162,15 @@ function fallenSummary(store: Store, space: SpaceRow, before: number, trigger: n
       before,
       trigger ?? -1,
     );
-  // Places are counted from 1 without a gap, so nothing has to be counted.
+  // Positions start at 1 and have no gaps.
   const count = before - 1 - (trigger === undefined ? 0 : 1);
   return summaryOf(count, rows('ASC'), rows('DESC').reverse());
 }
 
-function timelineMessage(row: MessageRow): TimelineMessage {
+/** `isWait`: the agent paused its run with this message. A resumed run reads it as its own call. */
+function timelineMessage(row: MessageRow, isWait: boolean): TimelineMessage {
   const { messageId, seq, at, sender, text, origin } = toMessage(row);
-  return { id: messageId, seq, at, sender, text, ...(origin ? { origin } : {}) };
+  return { id: messageId, seq, at, sender, text, ...(origin ? { origin } : {}), ...(isWait ? { wait: true } : {}) };
 }
 
 const spacesOf = (store: Store, agent: EntityRow): MemberSpace[] =>
@@ -182,7 +185,7 @@ const spacesOf = (store: Store, agent: EntityRow): MemberSpace[] =>
       members: membersOf(store, space).map(({ entityId, name, type }) => ({ id: entityId, name, type })),
     }));
 
-/** The run itself first, then the agent's others that are not over, oldest first. */
+/** The run itself, then the agent's other runs that have not ended, oldest first. */
 const activeRuns = (store: Store, run: RunRow): ActiveRun[] => [
   { id: run.runId, isCurrent: true, triggeredBy: startedBy(triggerOf(run)), space: spaceNameOf(triggerOf(run)) },
   ...otherRuns(store, { no: run.entity }, run.no),

@@ -1,5 +1,5 @@
 import { badRequest } from '../../base/index.js';
-import type { MessageOrigin, Run, SpaceMessage, Trigger, Triggered } from '../../contract/index.js';
+import type { MessageOrigin, MessageWait, Run, SpaceMessage, Trigger, Triggered } from '../../contract/index.js';
 import { agentsTriggered, maxChainDepth, messageDepth, startsRuns } from '../render/rules.js';
 import { keepFrame } from './input.js';
 import {
@@ -22,12 +22,15 @@ import {
   triggerOfMessage,
 } from './rows.js';
 import { messageNamed } from './spaces.js';
+import { awaitedMember, defaultWaitMs, endWaits, openWait, type WaitFor, waitOf, waitsEndedBy } from './waits.js';
 
-/** What a message did: who was started by it, and whose wait it ended. */
+/** A stored message, the runs that it started and the runs whose wait it ended. */
 export interface Posted {
   readonly message: SpaceMessage;
   readonly started: Run[];
   readonly resumed: Run[];
+  /** The wait that the message set. */
+  readonly waiting?: MessageWait;
 }
 
 export interface Draft {
@@ -40,25 +43,48 @@ export interface Draft {
   readonly origin: MessageOrigin | null;
 }
 
-/** A message of a human or a service, or of an agent outside of a run. */
+/** Posts a message of a human or a service, or of an agent outside of a run. */
 export function post(
   store: Store,
-  input: { readonly spaceId: string; readonly senderId: string; readonly text: string; readonly replyTo?: string | undefined },
+  input: {
+    readonly spaceId: string;
+    readonly senderId: string;
+    readonly text: string;
+    readonly replyTo?: string | undefined;
+    readonly expectsReply?: boolean | undefined;
+    readonly wait?: boolean | WaitFor | undefined;
+  },
 ): Posted {
-  return store.db.transaction(() =>
-    postDraft(store, {
-      space: spaceOf(store, input.spaceId),
-      sender: entityOf(store, input.senderId),
-      text: input.text,
-      replyTo: input.replyTo,
-      expectsReply: false,
+  return store.db.transaction(() => {
+    const [space, sender] = [spaceOf(store, input.spaceId), entityOf(store, input.senderId)];
+    const wait = waitIn(input.wait);
+    const from = wait && awaitedMember(store, space, sender, wait);
+    const { text, replyTo } = input;
+    const posted = postDraft(store, {
+      space,
+      sender,
+      text,
+      replyTo,
+      expectsReply: input.expectsReply ?? wait !== undefined,
       run: null,
       origin: null,
-    }),
-  );
+    });
+    if (!wait) return posted;
+    openWait(store, space, sender, posted.message.messageId, from, wait.timeoutMs ?? defaultWaitMs);
+    return withWait(store, posted);
+  });
 }
 
-/** Stores a message, ends the waits that it answers, and starts the runs that it triggers. To be called within a transaction. */
+/** A wait as an input names it: `true` is a wait for anybody. */
+export const waitIn = (wait: boolean | WaitFor | undefined): WaitFor | undefined => (wait === true ? {} : wait || undefined);
+
+/** The posted message with the wait that it set. */
+export const withWait = <Message extends Posted>(store: Store, posted: Message): Message & { waiting?: MessageWait } => {
+  const waiting = waitOf(store, posted.message.messageId);
+  return waiting ? { ...posted, waiting } : posted;
+};
+
+/** Stores a message, ends the waits that it answers and starts the runs that it triggers. Call it within a transaction. */
 export function postDraft(store: Store, { space, sender, text, replyTo, expectsReply, run, origin }: Draft): Posted {
   if (text.trim() === '') throw badRequest('text', 'a message needs a text');
   membershipOf(store, space, sender);
@@ -82,34 +108,42 @@ export function postDraft(store: Store, { space, sender, text, replyTo, expectsR
     run?.no ?? null,
   );
   const row = store.db.one<MessageRow>(`${selectMessage} WHERE m.project = ? AND m.messageId = ?`, store.project, messageId);
-  if (!row) throw new Error(`message ${messageId} was written and is not there`);
+  if (!row) throw new Error(`message ${messageId} was written and cannot be read`);
 
-  const resumed = waitingIn(store, space, sender).map((waiting) => resumeRun(store, waiting, { replier: sender.name }));
+  const waiting = waitingIn(store, space, sender, answered);
+  endWaits(store, waitsEndedBy(store, space, sender, answered), messageId);
+  const resumed = waiting.map((run) => resumeRun(store, run, { replier: sender.name }));
   const message = toMessage(row);
-  const started = willRun(store, space, sender, depth)
+  const started = triggeredBy(store, space, sender, depth)
     .filter(({ runs }) => runs)
     .map(({ entityId }) => startRun(store, entityOf(store, entityId), triggerOfMessage(space, message), space));
   return { message, started, resumed };
 }
 
-/** The runs that a message of somebody else in this space lets go on. */
-const waitingIn = (store: Store, space: SpaceRow, sender: EntityRow): RunRow[] =>
-  store.db.all<RunRow>(`${selectRun} WHERE r.waitSpace = ? AND r.status = 'waiting_reply' AND r.entity <> ? ORDER BY r.no`, space.no, sender.no);
+/** The waiting runs whose wait a message of this sender in this space ends. */
+function waitingIn(store: Store, space: SpaceRow, sender: EntityRow, repliedTo: string | null): RunRow[] {
+  const ended = waitsEndedBy(store, space, sender, repliedTo);
+  if (!ended.size) return [];
+  return store.db
+    .all<RunRow>(`${selectRun} WHERE r.waitSpace = ? AND r.status = 'waiting_reply' ORDER BY r.no`, space.no)
+    .filter((run) => run.waitMessage !== null && ended.has(run.waitMessage));
+}
 
-/** What posting would start, and why a member gets no run. `runId` is the run that the sender would write from. */
+/** Whether a message would start a run for each member, with the reason. `runId` is the run in which the sender would write. */
 export function wouldTrigger(
   store: Store,
-  input: { readonly spaceId: string; readonly senderId: string; readonly runId?: string | undefined },
+  input: { readonly spaceId: string; readonly senderId: string; readonly runId?: string | undefined; readonly replyTo?: string | undefined },
 ): Triggered[] {
   const [space, sender] = [spaceOf(store, input.spaceId), entityOf(store, input.senderId)];
   membershipOf(store, space, sender);
   const run = input.runId === undefined ? null : runOf(store, input.runId);
-  const waiting = new Set(waitingIn(store, space, sender).map((row) => row.entityId));
-  return willRun(store, space, sender, messageDepth(sender.type, run?.chainDepth ?? null), waiting);
+  const repliedTo = input.replyTo === undefined ? null : messageNamed(store, space, input.replyTo).messageId;
+  const waiting = new Set(waitingIn(store, space, sender, repliedTo).map((row) => row.entityId));
+  return triggeredBy(store, space, sender, messageDepth(sender.type, run?.chainDepth ?? null), waiting);
 }
 
-/** `resumed` are agents whose waiting run the message lets go on: they get no second one (decisions, rule 40b). */
-function willRun(store: Store, space: SpaceRow, sender: EntityRow, depth: number, waiting?: ReadonlySet<string>): Triggered[] {
+/** Decides for each member. `waiting` names agents with a run that the message resumes: they get no second run. */
+function triggeredBy(store: Store, space: SpaceRow, sender: EntityRow, depth: number, waiting?: ReadonlySet<string>): Triggered[] {
   const members = membersOf(store, space);
   const agents = new Set(
     agentsTriggered(
@@ -119,12 +153,12 @@ function willRun(store: Store, space: SpaceRow, sender: EntityRow, depth: number
   );
   const resumed = waiting ?? resumedBy(store, space);
   return members.map(({ entityId, name, type }) => {
-    const verdict = (runs: boolean, reason: string): Triggered => ({ entityId, name, runs, reason });
-    if (entityId === sender.entityId) return verdict(false, 'wrote it');
-    if (type !== 'agent' || !agents.has(entityId)) return verdict(false, `is ${type === 'agent' ? 'an' : 'a'} ${type}`);
-    if (resumed.has(entityId)) return verdict(false, 'has a run waiting here, which goes on instead');
-    if (!startsRuns(depth)) return verdict(false, `the chain is ${depth} deep, and the limit is ${maxChainDepth}`);
-    return verdict(true, 'is an agent of this space');
+    const verdict = (code: Triggered['code'], reason: string): Triggered => ({ entityId, name, runs: code === 'starts', code, reason });
+    if (entityId === sender.entityId) return verdict('sender', 'wrote it');
+    if (type !== 'agent' || !agents.has(entityId)) return verdict('no-agent', `is ${type === 'agent' ? 'an' : 'a'} ${type}`);
+    if (resumed.has(entityId)) return verdict('resumes', 'has a run waiting here, which resumes instead');
+    if (!startsRuns(depth)) return verdict('limit', `the chain is ${depth} deep, and the limit is ${maxChainDepth}`);
+    return verdict('starts', 'is an agent of this space');
   });
 }
 
@@ -141,9 +175,7 @@ const resumedBy = (store: Store, space: SpaceRow): ReadonlySet<string> =>
       .map((row) => row.entityId),
   );
 
-// --- the beginning of runs, and their going on ---------------------------------------------------------------------
-
-/** A run that begins now, with its space's messages before it as they are now. */
+/** Starts a run. Its context contains the messages of the space up to now. */
 export function startRun(store: Store, agent: EntityRow, trigger: Trigger, space: SpaceRow | null): Run {
   if (agent.type !== 'agent') throw badRequest('entityId', `${agent.name} is ${agent.type}: only agents run`);
   const runId = newId(store, 'run', 'run', 'runId');
@@ -164,7 +196,7 @@ export function startRun(store: Store, agent: EntityRow, trigger: Trigger, space
   return toRun(runOf(store, runId));
 }
 
-/** Notes that the run has all of the space before it, and where its agent's mark stood when that was first so. */
+/** Records that the run has seen all messages of the space, and the agent's mark when the run first saw the space. */
 export function noteSeen(store: Store, run: number, agent: Pick<EntityRow, 'no' | 'name'>, space: SpaceRow): void {
   const { processedSeq, processedMessage } = membershipOf(store, space, agent);
   store.db.run(
@@ -179,7 +211,7 @@ export function noteSeen(store: Store, run: number, agent: Pick<EntityRow, 'no' 
   );
 }
 
-/** A fresh call of the run's agent (requirement B-05): what came meanwhile is before it now. */
+/** Resumes a waiting run with a new call, whose context contains the messages since. */
 export function resumeRun(store: Store, waiting: RunRow, how: { readonly replier: string } | { readonly timeoutMs: number }): Run {
   const space = waiting.waitSpaceId === null ? null : spaceOf(store, waiting.waitSpaceId);
   store.db.run(

@@ -2,7 +2,7 @@ import { badRequest, inWords, notFound, timestampOf } from '../../base/index.js'
 import type { Chain } from '../../chain/index.js';
 import type { Entity, EntityType, MessageOrigin, Resume, Run, RunStatus, Space, SpaceMessage, Trigger } from '../../contract/index.js';
 
-/** One project's tables, its time and its ids: what every function of spaces works on. */
+/** The tables, the clock and the ids of one project, which every function of spaces needs. */
 export type Store = Pick<Chain, 'db' | 'project' | 'clock' | 'newId'>;
 
 export interface EntityRow {
@@ -75,28 +75,28 @@ SELECT r.no, r.runId, r.entity, e.entityId, e.name AS entityName, r.status, r."t
   FROM run r JOIN entity e ON e.no = r.entity LEFT JOIN space a ON a.no = r.activeSpace LEFT JOIN space w ON w.no = r.waitSpace
        LEFT JOIN context c ON c.seq = r.context`;
 
-/** @throws NOT_FOUND */
+/** @throws NOT_FOUND for an unknown id. */
 export function entityOf(store: Store, entityId: string): EntityRow {
   const row = store.db.one<EntityRow>(
     'SELECT no, entityId, name, type, createdAt FROM entity WHERE project = ? AND entityId = ?',
     store.project,
     entityId,
   );
-  if (!row) throw notFound(entityId, `no human, agent or service ${inWords(entityId)} is in this project`, { field: 'entityId' });
+  if (!row) throw notFound(entityId, `this project has no human, agent or service ${inWords(entityId)}`, { field: 'entityId' });
   return row;
 }
 
-/** @throws NOT_FOUND */
+/** @throws NOT_FOUND for an unknown id. */
 export function spaceOf(store: Store, spaceId: string): SpaceRow {
   const row = store.db.one<SpaceRow>('SELECT no, spaceId, name, createdAt FROM space WHERE project = ? AND spaceId = ?', store.project, spaceId);
-  if (!row) throw notFound(spaceId, `no space ${inWords(spaceId)} is in this project`, { field: 'spaceId' });
+  if (!row) throw notFound(spaceId, `this project has no space ${inWords(spaceId)}`, { field: 'spaceId' });
   return row;
 }
 
-/** @throws NOT_FOUND */
+/** @throws NOT_FOUND for an unknown id. */
 export function runOf(store: Store, runId: string): RunRow {
   const row = store.db.one<RunRow>(`${selectRun} WHERE r.project = ? AND r.runId = ?`, store.project, runId);
-  if (!row) throw notFound(runId, `no run ${inWords(runId)} is in this project`, { field: 'runId' });
+  if (!row) throw notFound(runId, `this project has no run ${inWords(runId)}`, { field: 'runId' });
   return row;
 }
 
@@ -109,40 +109,42 @@ export interface MembershipRow {
   readonly seenMessage: string | null;
 }
 
-/** @throws BAD_REQUEST where the entity is no member: only members read and write. */
+/** @throws BAD_REQUEST if the entity is not a member: only members read and write. */
 export function membershipOf(store: Store, space: SpaceRow, entity: Pick<EntityRow, 'no' | 'name'>): MembershipRow {
   const row = store.db.one<MembershipRow>(
     'SELECT no, joinedAt, processedSeq, processedMessage, seenSeq, seenMessage FROM membership WHERE space = ? AND entity = ?',
     space.no,
     entity.no,
   );
-  if (!row) throw badRequest('entityId', `${entity.name} is no member of ${space.name ?? space.spaceId}: let them join first`);
+  if (!row) throw badRequest('entityId', `${entity.name} is not a member of ${space.name ?? space.spaceId}: join the space first`);
   return row;
 }
 
-/** In the order in which they joined. */
+/** The members of a space in the order in which they joined. */
 export const membersOf = (store: Store, space: Pick<SpaceRow, 'no'>): EntityRow[] =>
   store.db.all<EntityRow>(
     'SELECT e.no, e.entityId, e.name, e.type, e.createdAt FROM membership m JOIN entity e ON e.no = m.entity WHERE m.space = ? ORDER BY m.no',
     space.no,
   );
 
-/** The place of the newest message; 0 in an empty space. */
+/** The position of the newest message; 0 in an empty space. */
 export const newestSeq = (store: Store, space: number): number =>
   store.db.one<{ seq: number | null }>('SELECT MAX(seq) AS seq FROM spaceMessage WHERE space = ?', space)?.seq ?? 0;
 
-/** A new id that is short, because agents read it in every line: eight digits, more where those are taken. */
+/** A new id with eight digits, or more if those are in use. It is short because agents read it in every line. */
 export function newId(store: Store, prefix: string, table: 'spaceMessage' | 'run' | 'space' | 'entity' | 'plan', column: string): string {
   const digits = store.newId().replaceAll('-', '');
   for (let length = 8; length <= digits.length; length += 4) {
     const id = `${prefix}-${digits.slice(0, length)}`;
     if (!store.db.one(`SELECT 1 FROM ${table} WHERE project = ? AND ${column} = ?`, store.project, id)) return id;
   }
-  throw new Error(`the source of ids gave ${digits} again`);
+  throw new Error(`the source of ids returned ${digits} twice`);
 }
 
+/** An entity as the contract has it. */
 export const toEntity = ({ entityId, name, type, createdAt }: EntityRow): Entity => ({ entityId, name, type, createdAt: timestampOf(createdAt) });
 
+/** A space as the contract has it. */
 export function toSpace(store: Store, row: SpaceRow): Space {
   const { messages, last } = store.db.one<{ messages: number; last: number | null }>(
     'SELECT COUNT(*) AS messages, MAX(at) AS last FROM spaceMessage WHERE space = ?',
@@ -158,6 +160,7 @@ export function toSpace(store: Store, row: SpaceRow): Space {
   };
 }
 
+/** A message as the contract has it. */
 export const toMessage = (row: MessageRow): SpaceMessage => ({
   messageId: row.messageId,
   spaceId: row.spaceId,
@@ -172,7 +175,7 @@ export const toMessage = (row: MessageRow): SpaceMessage => ({
   runId: row.runId,
 });
 
-/** Why a message starts runs, as their agents read it. */
+/** The trigger of the runs that a message starts. */
 export const triggerOfMessage = (space: SpaceRow, message: SpaceMessage): Trigger => ({
   type: 'space_message',
   space: { id: space.spaceId, name: space.name },
@@ -184,8 +187,10 @@ export const triggerOfMessage = (space: SpaceRow, message: SpaceMessage): Trigge
   chainDepth: message.chainDepth,
 });
 
+/** The trigger of a run. */
 export const triggerOf = (row: Pick<RunRow, 'trigger'>): Trigger => JSON.parse(row.trigger) as Trigger;
 
+/** A run as the contract has it. */
 export const toRun = (row: RunRow): Run => ({
   runId: row.runId,
   entityId: row.entityId,

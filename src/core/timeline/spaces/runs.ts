@@ -1,10 +1,10 @@
 import { badRequest, StemmaError, timestampOf, unreachable } from '../../base/index.js';
 import type { Chain } from '../../chain/index.js';
 import type { MessageOrigin, Run, RunStatus, SpaceMessage, Trigger } from '../../contract/index.js';
-import { nextCron } from '../render/cron.js';
 import { markAfterRun } from '../render/rules.js';
 import { commitRun } from './commit.js';
-import { noteSeen, type Posted, postDraft, resumeRun, startRun } from './posting.js';
+import { nextCron } from './cron.js';
+import { noteSeen, type Posted, postDraft, resumeRun, startRun, waitIn, withWait } from './posting.js';
 import {
   entityOf,
   membershipOf,
@@ -20,12 +20,12 @@ import {
   triggerOf,
 } from './rows.js';
 import { newestBefore } from './spaces.js';
+import { awaitedMember, defaultWaitMs, expireWaits, openWait, type WaitFor } from './waits.js';
 
-/** How long a run waits for a reply where it does not say. */
-const usualWaitMs = 5 * 60_000;
 const waitsPerRun = 10;
 const waitingPerAgent = 5;
 
+/** The newest 1,000 runs, newest first. */
 export function listRuns(store: Store, filter: { readonly entityId?: string | undefined; readonly status?: RunStatus | undefined }): Run[] {
   return store.db
     .all<RunRow>(
@@ -39,17 +39,19 @@ export function listRuns(store: Store, filter: { readonly entityId?: string | un
     .map(toRun);
 }
 
+/** @throws NOT_FOUND for an unknown run. */
 export const getRun = (store: Store, runId: string): Run => toRun(runOf(store, runId));
 
-/** The way for a plan or a service to start a run; messages start theirs by being posted. */
+/** Starts a run for a plan or a service. Posting a message starts its runs. */
 export function startByTrigger(store: Store, entityId: string, trigger: Trigger): Run {
-  if (trigger.type === 'space_message') throw badRequest('trigger', 'a message starts its runs by being posted: call space.post');
+  if (trigger.type === 'space_message') throw badRequest('trigger', 'posting a message starts its runs: call space.post');
   return store.db.transaction(() => startRun(store, entityOf(store, entityId), trigger, null));
 }
 
+/** Makes a space the active one of a run. */
 export function enterSpace(store: Store, runId: string, spaceId: string): Run {
   return store.db.transaction(() => {
-    const run = goingOn(store, runId);
+    const run = runningOrThrow(store, runId);
     const space = spaceOf(store, spaceId);
     noteSeen(store, run.no, agentOf(run), space);
     store.db.run('UPDATE run SET activeSpace = ? WHERE no = ?', space.no, run.no);
@@ -57,14 +59,14 @@ export function enterSpace(store: Store, runId: string, spaceId: string): Run {
   });
 }
 
-/** The newest messages of a space that the agent is in; they are before the run from now on. */
+/** The newest messages of a space of the agent. They count as seen by the run from now on. */
 export function readMessages(
   store: Store,
   input: { readonly runId: string; readonly spaceId?: string | undefined; readonly limit?: number | undefined },
 ): { messages: SpaceMessage[] } {
   return store.db.transaction(() => {
-    const run = goingOn(store, input.runId);
-    const space = spaceMeant(store, run, input.spaceId);
+    const run = runningOrThrow(store, input.runId);
+    const space = spaceFor(store, run, input.spaceId);
     noteSeen(store, run.no, agentOf(run), space);
     return { messages: newestBefore(store, space.no, Number.MAX_SAFE_INTEGER, input.limit ?? 50).map(toMessage) };
   });
@@ -75,53 +77,57 @@ export interface SendInput {
   readonly spaceId?: string | undefined;
   readonly text: string;
   readonly replyTo?: string | undefined;
-  readonly wait?: boolean | undefined;
-  readonly timeoutMs?: number | undefined;
+  readonly wait?: boolean | WaitFor | undefined;
 }
 
 /**
- * A message of a run's agent. With `wait` the run pauses: its next call is a fresh one, whose timeline says how the wait ended.
- * @throws CONFLICT where the run has ended or waits, or where it or its agent waits too often.
+ * Posts a message of a run's agent. With `wait` the run pauses. Its next call is a new one, whose context says how the wait ended.
+ * @throws CONFLICT if the run has ended or is waiting, or if the run or its agent waits too often.
  */
 export function send(store: Store, input: SendInput): Posted & { run: Run } {
   return store.db.transaction(() => {
-    const run = goingOn(store, input.runId);
-    const space = spaceMeant(store, run, input.spaceId);
-    if (input.wait) refuseWaits(store, run);
+    const run = runningOrThrow(store, input.runId);
+    const space = spaceFor(store, run, input.spaceId);
+    const wait = waitIn(input.wait);
+    if (wait) refuseWaits(store, run);
     const sender = entityOf(store, run.entityId);
-    const draft = { space, sender, text: input.text, replyTo: input.replyTo, expectsReply: input.wait === true, run, origin: originOf(run, space) };
+    const from = wait && awaitedMember(store, space, sender, wait);
+    const draft = { space, sender, text: input.text, replyTo: input.replyTo, expectsReply: wait !== undefined, run, origin: originOf(run, space) };
     const posted = postDraft(store, draft);
-    // Its own words are before the run as soon as they are said; what others said meanwhile is not.
+    // The run has seen its own message at once, but not what others wrote since its last call.
     const seen = store.db.one<{ seq: number }>('SELECT seq FROM runSeen WHERE run = ? AND space = ?', run.no, space.no);
     if (!seen || seen.seq === posted.message.seq - 1) noteSeen(store, run.no, sender, space);
-    if (input.wait) {
-      const waitMs = input.timeoutMs ?? usualWaitMs;
+    if (wait) {
+      const waitMs = wait.timeoutMs ?? defaultWaitMs;
+      openWait(store, space, sender, posted.message.messageId, from, waitMs);
       store.db.run(
         `UPDATE run SET status = 'waiting_reply', waitMessage = ?, waitSpace = ?, waitFor = ?, waitUntil = ?, waitMs = ?, waits = waits + 1, activeSpace = ? WHERE no = ?`,
         posted.message.messageId,
         space.no,
-        waitedFor(store, space, run, posted.message),
+        from?.name ?? expectedReplier(store, space, run, posted.message),
         store.clock() + waitMs,
         waitMs,
         space.no,
         run.no,
       );
     }
-    return { ...posted, run: getRun(store, input.runId) };
+    return withWait(store, { ...posted, run: getRun(store, input.runId) });
   });
 }
 
 function refuseWaits(store: Store, run: RunRow): void {
   if (run.waits >= waitsPerRun)
-    throw new StemmaError('CONFLICT', `${run.runId} has waited ${waitsPerRun} times; let it end, and start a new run`, { id: run.runId });
+    throw new StemmaError('CONFLICT', `${run.runId} has waited ${waitsPerRun} times, which is the limit; start a new run`, { id: run.runId });
   const waiting =
     store.db.one<{ count: number }>("SELECT COUNT(*) AS count FROM run WHERE entity = ? AND status = 'waiting_reply'", run.entity)?.count ?? 0;
   if (waiting >= waitingPerAgent)
-    throw new StemmaError('CONFLICT', `${run.entityName} has ${waiting} runs waiting already; let one of them go on or end`, { id: run.runId });
+    throw new StemmaError('CONFLICT', `${run.entityName} already has ${waiting} waiting runs, which is the limit; resume or end one of them`, {
+      id: run.runId,
+    });
 }
 
-/** Whose answer is expected, as far as that can be said: who is replied to, who is named, or the only other member. */
-function waitedFor(store: Store, space: SpaceRow, run: RunRow, message: SpaceMessage): string | null {
+/** Whose answer is expected, if that is known: the author of the message replied to, a member named with `@`, or the only other member. */
+function expectedReplier(store: Store, space: SpaceRow, run: RunRow, message: SpaceMessage): string | null {
   const others = membersOf(store, space).filter((member) => member.no !== run.entity);
   const replied = message.replyTo
     ? store.db.one<{ sender: number }>('SELECT sender FROM spaceMessage WHERE project = ? AND messageId = ?', store.project, message.replyTo)?.sender
@@ -131,7 +137,7 @@ function waitedFor(store: Store, space: SpaceRow, run: RunRow, message: SpaceMes
   return only && more.length === 0 ? only.name : null;
 }
 
-/** Why the agent writes where nobody asked it: what started its run, where that was not in this space. */
+/** Why the agent writes in this space: what started its run, unless that was a message of this space. */
 function originOf(run: RunRow, space: SpaceRow): MessageOrigin | null {
   const trigger = triggerOf(run);
   switch (trigger.type) {
@@ -152,7 +158,7 @@ function originOf(run: RunRow, space: SpaceRow): MessageOrigin | null {
   }
 }
 
-/** Waits that are over by time go on; plans that are due start their agents. */
+/** Resumes runs whose wait has timed out, and starts runs of plans that are due. */
 export function tick(store: Store): { started: Run[]; resumed: Run[] } {
   return store.db.transaction(() => {
     const now = store.clock();
@@ -161,14 +167,15 @@ export function tick(store: Store): { started: Run[]; resumed: Run[] } {
       store.project,
       now,
     );
-    const resumed = over.map((run) => resumeRun(store, run, { timeoutMs: run.waitMs ?? usualWaitMs }));
+    expireWaits(store);
+    const resumed = over.map((run) => resumeRun(store, run, { timeoutMs: run.waitMs ?? defaultWaitMs }));
     const due = store.db.all<DuePlan>(
       'SELECT p.no, p.planId, p.name, p.instruction, p.cron, p.dueAt, e.entityId FROM plan p JOIN entity e ON e.no = p.entity WHERE p.project = ? AND p.dueAt <= ? ORDER BY p.no',
       store.project,
       now,
     );
     const started = due.map((plan) => {
-      store.db.run('UPDATE plan SET dueAt = ? WHERE no = ?', plan.cron === null ? null : nextCron(plan.cron, now), plan.no);
+      store.db.run('UPDATE plan SET dueAt = ? WHERE no = ?', nextDue(plan, now), plan.no);
       const trigger: Trigger = {
         type: 'plan',
         plan: { id: plan.planId, name: plan.name },
@@ -179,6 +186,16 @@ export function tick(store: Store): { started: Run[]; resumed: Run[] } {
     });
     return { started, resumed };
   });
+}
+
+/** When a plan is due again; null for the last time. */
+function nextDue({ cron }: DuePlan, now: number): number | null {
+  try {
+    return cron === null ? null : nextCron(cron, now);
+  } catch {
+    // An older version accepted lines that this one refuses, such as a step of 100 minutes. One such plan must not stop all others.
+    return null;
+  }
 }
 
 interface DuePlan {
@@ -192,8 +209,8 @@ interface DuePlan {
 }
 
 /**
- * Ends a run. What its agent had before it is committed to the chain; a run that completed moves its agent's marks to
- * what it had seen, and no further.
+ * Ends a run and commits its context to the chain. A completed run moves its agent's marks to the newest messages that it has seen.
+ * @throws CONFLICT if the run has ended.
  */
 export function finishRun(
   chain: Chain,
@@ -201,7 +218,7 @@ export function finishRun(
 ): Run {
   return chain.db.transaction(() => {
     const run = runOf(chain, input.runId);
-    if (run.endedAt !== null) throw new StemmaError('CONFLICT', `${run.runId} has ended already: it is ${run.status}`, { id: run.runId });
+    if (run.endedAt !== null) throw new StemmaError('CONFLICT', `${run.runId} has already ended: it is ${run.status}`, { id: run.runId });
     const context = commitRun(chain, run, input.output);
     chain.db.run(
       `UPDATE run SET status = ?, endedAt = ?, context = ?, waitMessage = NULL, waitSpace = NULL, waitFor = NULL, waitUntil = NULL, waitMs = NULL WHERE no = ?`,
@@ -237,16 +254,16 @@ function moveMarks(store: Store, run: RunRow, status: RunStatus): void {
 
 const agentOf = (run: RunRow) => ({ no: run.entity, name: run.entityName });
 
-/** @throws CONFLICT where the run cannot do anything now. */
-function goingOn(store: Store, runId: string): RunRow {
+/** @throws CONFLICT unless the run is running. */
+function runningOrThrow(store: Store, runId: string): RunRow {
   const run = runOf(store, runId);
   if (run.status === 'running') return run;
   throw new StemmaError('CONFLICT', `${runId} is ${run.status}: only a running run can act`, { id: runId });
 }
 
-function spaceMeant(store: Store, run: RunRow, spaceId: string | undefined): SpaceRow {
+function spaceFor(store: Store, run: RunRow, spaceId: string | undefined): SpaceRow {
   const meant = spaceId ?? run.activeSpaceId;
-  if (meant === null || meant === undefined) throw badRequest('spaceId', `${run.runId} stands in no space: name one, or enter one first`);
+  if (meant === null || meant === undefined) throw badRequest('spaceId', `${run.runId} has no active space: name a space, or enter one first`);
   const space = spaceOf(store, meant);
   membershipOf(store, space, agentOf(run));
   return space;

@@ -1,6 +1,6 @@
 import { badRequest, inWords, StemmaError, timestampOf } from '../../base/index.js';
 import type { Entity, EntityType, Membership, Space, SpaceMessage } from '../../contract/index.js';
-import { messageMeant, movedMark, unreadAfter } from '../render/rules.js';
+import { findMessageId, movedMark, unreadAfter } from '../render/rules.js';
 import {
   type EntityRow,
   entityOf,
@@ -19,12 +19,15 @@ import {
   toSpace,
 } from './rows.js';
 
-/** @throws CONFLICT where the id is taken. */
+/**
+ * Adds a person, an agent or a service.
+ * @throws CONFLICT if the id is in use.
+ */
 export function addEntity(store: Store, input: { readonly entityId?: string | undefined; readonly name: string; readonly type: EntityType }): Entity {
   return store.db.transaction(() => {
     const entityId = input.entityId ?? newId(store, 'ent', 'entity', 'entityId');
     if (store.db.one('SELECT 1 FROM entity WHERE project = ? AND entityId = ?', store.project, entityId))
-      throw new StemmaError('CONFLICT', `${inWords(entityId)} is there already; choose another id`, { id: entityId });
+      throw new StemmaError('CONFLICT', `${inWords(entityId)} already exists; choose another id`, { id: entityId });
     store.db.run(
       'INSERT INTO entity (project, entityId, name, type, createdAt) VALUES (?, ?, ?, ?, ?)',
       store.project,
@@ -37,10 +40,14 @@ export function addEntity(store: Store, input: { readonly entityId?: string | un
   });
 }
 
+/** All people, agents and services in the order in which they were added. */
 export const listEntities = (store: Store): Entity[] =>
   store.db.all<EntityRow>('SELECT no, entityId, name, type, createdAt FROM entity WHERE project = ? ORDER BY no', store.project).map(toEntity);
 
-/** @throws CONFLICT where the id is taken, NOT_FOUND for a member that is not known. */
+/**
+ * Creates a space with its first members.
+ * @throws CONFLICT if the id is in use, NOT_FOUND for an unknown member.
+ */
 export function createSpace(
   store: Store,
   input: { readonly spaceId?: string | undefined; readonly name?: string | null | undefined; readonly members: readonly string[] },
@@ -48,7 +55,7 @@ export function createSpace(
   return store.db.transaction(() => {
     const spaceId = input.spaceId ?? newId(store, 'space', 'space', 'spaceId');
     if (store.db.one('SELECT 1 FROM space WHERE project = ? AND spaceId = ?', store.project, spaceId))
-      throw new StemmaError('CONFLICT', `${inWords(spaceId)} is there already; choose another id`, { id: spaceId });
+      throw new StemmaError('CONFLICT', `${inWords(spaceId)} already exists; choose another id`, { id: spaceId });
     store.db.run(
       'INSERT INTO space (project, spaceId, name, createdAt) VALUES (?, ?, ?, ?)',
       store.project,
@@ -57,21 +64,21 @@ export function createSpace(
       store.clock(),
     );
     const space = spaceOf(store, spaceId);
-    for (const member of new Set(input.members)) enter(store, space, entityOf(store, member));
+    for (const member of new Set(input.members)) addMember(store, space, entityOf(store, member));
     return toSpace(store, space);
   });
 }
 
-/** Joining again changes nothing. */
+/** Adds a member to a space. Joining again changes nothing. */
 export function joinSpace(store: Store, spaceId: string, entityId: string): Membership {
   return store.db.transaction(() => {
     const [space, entity] = [spaceOf(store, spaceId), entityOf(store, entityId)];
-    enter(store, space, entity);
+    addMember(store, space, entity);
     return toMembership(space, entity, membershipOf(store, space, entity));
   });
 }
 
-const enter = (store: Store, space: SpaceRow, entity: EntityRow): void => {
+const addMember = (store: Store, space: SpaceRow, entity: EntityRow): void => {
   store.db.run(
     'INSERT INTO membership (project, space, entity, joinedAt) VALUES (?, ?, ?, ?) ON CONFLICT (space, entity) DO NOTHING',
     store.project,
@@ -81,7 +88,7 @@ const enter = (store: Store, space: SpaceRow, entity: EntityRow): void => {
   );
 };
 
-/** What was said stays; the marks of who leaves go. */
+/** Removes a member and its marks. Its messages stay. */
 export function leaveSpace(store: Store, spaceId: string, entityId: string): Space {
   return store.db.transaction(() => {
     const [space, entity] = [spaceOf(store, spaceId), entityOf(store, entityId)];
@@ -99,7 +106,7 @@ const toMembership = (space: SpaceRow, entity: EntityRow, row: MembershipRow): M
   lastSeenMessageId: row.seenMessage,
 });
 
-/** All spaces, or those that an entity is in, with what it has not read. */
+/** All spaces, or those of one member with the number of messages that it has not read. */
 export function listSpaces(store: Store, entityId: string | undefined): (Space & { unread: number })[] {
   const rows = store.db.all<SpaceRow>('SELECT no, spaceId, name, createdAt FROM space WHERE project = ? ORDER BY no', store.project);
   if (entityId === undefined) return rows.map((row) => ({ ...toSpace(store, row), unread: 0 }));
@@ -122,6 +129,7 @@ export function listSpaces(store: Store, entityId: string | undefined): (Space &
   });
 }
 
+/** A space with its memberships. */
 export function getSpace(store: Store, spaceId: string): Space & { memberships: Membership[] } {
   const space = spaceOf(store, spaceId);
   const shown = toSpace(store, space);
@@ -132,7 +140,7 @@ export function getSpace(store: Store, spaceId: string): Space & { memberships: 
   return { ...shown, memberships };
 }
 
-/** The newest messages before a place, oldest first. */
+/** The newest messages before a position, oldest first. */
 export function spaceMessages(
   store: Store,
   input: { readonly spaceId: string; readonly before?: number | undefined; readonly limit?: number | undefined },
@@ -144,13 +152,13 @@ export function spaceMessages(
   };
 }
 
-/** Rows of the newest `limit` messages with a place below `before`, oldest first. */
+/** Rows of the newest `limit` messages with a position below `before`, oldest first. */
 export const newestBefore = (store: Store, space: number, before: number, limit: number): MessageRow[] =>
   store.db.all<MessageRow>(`${selectMessage} WHERE m.space = ? AND m.seq < ? ORDER BY m.seq DESC LIMIT ?`, space, before, limit).reverse();
 
 /**
- * The message of a space that an id means, also without its prefix or cut short.
- * @throws BAD_REQUEST where none or several are meant.
+ * Finds a message of a space by its id, also without the prefix or by a unique beginning.
+ * @throws BAD_REQUEST if no message or several messages match.
  */
 export function messageNamed(store: Store, space: SpaceRow, reference: string): MessageRow {
   const bare = reference.replace(/^msg[:-]/, '');
@@ -165,16 +173,16 @@ export function messageNamed(store: Store, space: SpaceRow, reference: string): 
       bare,
     )
     .map((row) => row.messageId);
-  const messageId = messageMeant(reference, ids);
+  const messageId = findMessageId(reference, ids);
   const row = store.db.one<MessageRow>(`${selectMessage} WHERE m.project = ? AND m.messageId = ?`, store.project, messageId);
-  if (!row) throw badRequest('messageId', `no message here has the id ${inWords(reference)}`);
+  if (!row) throw badRequest('messageId', `no message of this space has the id ${inWords(reference)}`);
   return row;
 }
 
 /**
- * A human's read receipt: the mark moves to the message, never backwards. Agents have none: their mark is moved by
- * their runs (requirement B-31).
- * @throws BAD_REQUEST for an agent, for who is no member, and for a message of another space.
+ * A human's read receipt: it moves the human's mark to the message, never backward. Agents have no receipts, because their runs move
+ * their marks.
+ * @throws BAD_REQUEST for an agent, for an entity that is not a member, and for a message of another space.
  */
 export function readReceipt(
   store: Store,
@@ -183,9 +191,8 @@ export function readReceipt(
   return store.db.transaction(() => {
     const space = spaceOf(store, input.spaceId);
     const entity = input.entityId === undefined ? membersOf(store, space).find(({ type }) => type === 'human') : entityOf(store, input.entityId);
-    if (!entity) throw badRequest('entityId', `no human is in ${space.name ?? space.spaceId}: nobody's mark can move`);
-    if (entity.type !== 'human')
-      throw badRequest('entityId', `${entity.name} is ${entity.type}: read receipts are of humans, an agent's mark is moved by its runs`);
+    if (!entity) throw badRequest('entityId', `${space.name ?? space.spaceId} has no human member whose mark could move`);
+    if (entity.type !== 'human') throw badRequest('entityId', `${entity.name} is not a human (${entity.type}): only humans have read receipts`);
     const { no, seenSeq, seenMessage } = membershipOf(store, space, entity);
     const { messageId, seq } = messageNamed(store, space, input.lastMessageId);
     const mark = movedMark(seenMessage === null ? null : { messageId: seenMessage, seq: seenSeq }, { messageId, seq });

@@ -5,10 +5,10 @@ import { renderTimeline } from '../render/timeline.js';
 import { transcriptTimeline } from '../render/transcript.js';
 import type { RunTimeline } from './input.js';
 
-/** How many messages of a transcript are shown where nobody says otherwise. */
-const usualTranscriptBudget = 200;
+/** How many messages of a transcript are shown by default. */
+const defaultTranscriptBudget = 200;
 
-/** A commit's context as its agent would read it in a space: for any imported history. Writes nothing. */
+/** Any commit's context as a timeline. Writes nothing. */
 export function contextTimeline(chain: Chain, query: { readonly id: ContextId; readonly budget?: number | undefined }): RunTimeline {
   const commit = commitOf(chain, query.id);
   const { title } = chain.db.one<{ title: string | null }>(
@@ -20,7 +20,7 @@ export function contextTimeline(chain: Chain, query: { readonly id: ContextId; r
     space: { id: commit.sessionId ?? commit.id, name: title },
     agent: { id: commit.template, name: commit.template },
     at: timestampOf(commit.createdAt),
-    budget: query.budget ?? usualTranscriptBudget,
+    budget: query.budget ?? defaultTranscriptBudget,
   });
   return { input, rendered: renderTimeline(input) };
 }

@@ -9,15 +9,16 @@ import { Rows } from './Rows';
 const shownBoxes = 1_000;
 const useNames = { context: 'context of', output: 'output of', profile: 'profile' } as const;
 
+/** The boxes of the project, most recently changed first, with a filter. */
 export function BoxList({ project }: { project: string }) {
   const revision = useProject((state) => state.revision);
   const chosen = useNavigation(({ route }) => route.box);
-  const [words, setWords] = useState('');
+  const [filter, setFilter] = useState('');
   const query = useKept(
     useQuery(`${project} ${revision}`, () => api.box.list({ limit: shownBoxes })),
     project,
   );
-  const needle = words.trim().toLowerCase();
+  const needle = filter.trim().toLowerCase();
   const matches = (row: BoxRow) =>
     `${row.boxId}\n${row.head ?? ''}\n${row.uses.map((use) => `${useNames[use.as]} ${use.of}`).join('\n')}`.toLowerCase().includes(needle);
   return (
@@ -27,13 +28,13 @@ export function BoxList({ project }: { project: string }) {
           type="search"
           className="field grow"
           data-filter
-          placeholder="Filter boxes…"
+          placeholder="Filter boxes"
           aria-label="Filter boxes"
-          value={words}
-          onChange={(event) => setWords(event.target.value)}
+          value={filter}
+          onChange={(event) => setFilter(event.target.value)}
         />
       </div>
-      <Answer query={query} what="The boxes cannot be listed" loading="Reading the boxes">
+      <Answer query={query} what="Cannot list the boxes" loading="Loading the boxes">
         {({ boxes, total }) => (
           <>
             <Rows
@@ -48,7 +49,7 @@ export function BoxList({ project }: { project: string }) {
             </Rows>
             {total > boxes.length && (
               <p className="boxes-more muted">
-                The latest {say.exact(boxes.length)} of {say.exact(total)} boxes.
+                Showing the latest {say.exact(boxes.length)} of {say.exact(total)} boxes.
               </p>
             )}
           </>
@@ -63,8 +64,8 @@ function BoxLine({ row }: { row: BoxRow }) {
   return (
     <>
       <span className="boxes-row-top">
-        <span className="ellipsis grow">{row.head || <span className="muted">{row.cards === 0 ? 'Empty' : 'Nothing that a model sees'}</span>}</span>
-        {row.held && <Lock size={12} aria-label="An open turn reads it" />}
+        <span className="ellipsis grow">{row.head || <span className="muted">{row.cards === 0 ? 'Empty' : 'No content for a model'}</span>}</span>
+        {row.held && <Lock size={12} aria-label="Locked by an open turn" />}
         <time className="muted" dateTime={row.updatedAt} title={say.instant(row.updatedAt)}>
           {say.when(row.updatedAt)}
         </time>

@@ -14,6 +14,7 @@ const readBox = async (boxId: string) => {
   return { box, cards, conversation };
 };
 
+/** A box as conversation or as cards. */
 export function BoxPane({ project, boxId }: { project: string; boxId: string }) {
   const revision = useProject((state) => state.revision);
   const query = useKept(
@@ -22,7 +23,7 @@ export function BoxPane({ project, boxId }: { project: string; boxId: string }) 
   );
   const [as, setAs] = useState<'conversation' | 'cards'>('conversation');
   return (
-    <Answer query={query} what="The box cannot be shown" loading="Reading the box" stillWorks="Other boxes can be read." lines={12}>
+    <Answer query={query} what="Cannot load this box" loading="Loading the box" stillWorks="Other boxes still work." lines={12}>
       {({ box, cards, conversation }) => (
         <article className="box-pane" aria-label="Box">
           <header className="thing-head">
@@ -37,11 +38,11 @@ export function BoxPane({ project, boxId }: { project: string; boxId: string }) 
               value={as}
               onChange={setAs}
               options={[
-                { value: 'conversation', name: 'Conversation', hint: 'As a model would see it' },
-                { value: 'cards', name: 'Cards', hint: 'Every card, deleted and expired ones too' },
+                { value: 'conversation', name: 'Conversation', hint: 'As a model receives it' },
+                { value: 'cards', name: 'Cards', hint: 'All cards, including deleted and expired ones' },
               ]}
             />
-            <Button small icon={GitCommitHorizontal} title="A commit of what a model would see of this box" onClick={() => void commitOf(box)}>
+            <Button small icon={GitCommitHorizontal} title="Create a commit from the conversation of this box" onClick={() => void commitBox(box)}>
               Commit
             </Button>
           </header>
@@ -55,7 +56,7 @@ export function BoxPane({ project, boxId }: { project: string; boxId: string }) 
 
 function BoxNotes({ box, cards }: { box: Box; cards: Awaited<ReturnType<typeof api.box.cards>> }) {
   const { missingCardIds, deletedCardIds, expiredCardIds } = cards;
-  const out = [
+  const omitted = [
     missingCardIds.length > 0 && `${say.plural(missingCardIds.length, 'card')} missing`,
     deletedCardIds.length > 0 && `${deletedCardIds.length} deleted`,
     expiredCardIds.length > 0 && `${expiredCardIds.length} expired`,
@@ -69,12 +70,12 @@ function BoxNotes({ box, cards }: { box: Box; cards: Awaited<ReturnType<typeof a
     <>
       {box.held && (
         <p className="thing-note">
-          <Lock size={13} aria-hidden /> An open turn reads this box: nothing is appended until it ends.
+          <Lock size={13} aria-hidden /> An open turn reads this box. You can append cards after the turn ends.
         </p>
       )}
-      {box.replaces && <p className="thing-note">It took the place of box {link(box.replaces)}.</p>}
-      {box.replacedBy && <p className="thing-note">Box {link(box.replacedBy)} took its place.</p>}
-      {out.length > 0 && <p className="thing-note">No model sees all of it: {out.join(', ')}.</p>}
+      {box.replaces && <p className="thing-note">This box replaces box {link(box.replaces)}.</p>}
+      {box.replacedBy && <p className="thing-note">This box was replaced by box {link(box.replacedBy)}.</p>}
+      {omitted.length > 0 && <p className="thing-note">A model does not receive all cards: {omitted.join(', ')}.</p>}
     </>
   );
 }
@@ -83,10 +84,10 @@ function Conversation({ blocks: entries }: { blocks: Parameters<typeof blocksOf>
   const blocks = useMemo(() => blocksOf(entries), [entries]);
   const scroller = useRef<HTMLDivElement>(null);
   const virtual = useVirtualizer({ count: blocks.length, getScrollElement: () => scroller.current, estimateSize: () => 90, overscan: 6 });
-  if (blocks.length === 0) return <Empty title="Nothing to read">A model would see nothing of this box.</Empty>;
+  if (blocks.length === 0) return <Empty title="No conversation">The cards of this box that a model receives appear here. There are none.</Empty>;
   const items = virtual.getVirtualItems();
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a list that scrolls is reached by keyboard
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling list must be reachable by keyboard
     <section ref={scroller} className="box-conversation" aria-label="Conversation" tabIndex={0}>
       <div style={{ height: virtual.getTotalSize(), position: 'relative' }}>
         <ol style={{ transform: `translateY(${items[0]?.start ?? 0}px)` }}>
@@ -117,7 +118,7 @@ function BlockView({ block: { entry, cardId, result } }: { block: Block }) {
 
 const reasonNames = { argument: 'packed from', inherited: 'from box', parent: 'parent pointer' } as const;
 
-/** Every card in the order of the box, with the reason for it where a handover packed the box. */
+/** All cards in the order of the box. If a handover packed the box, each card shows why it is in it. */
 function CardsOfBox({ box, cards }: { box: Box; cards: readonly Card[] }) {
   const rows = useMemo(() => {
     const known = new Map(cards.map((card) => [card.cardId, card]));
@@ -136,7 +137,7 @@ function CardsOfBox({ box, cards }: { box: Box; cards: readonly Card[] }) {
       >
         {(row) => (
           <>
-            {row.card ? <CardLine card={row.card} /> : <span className="muted">No card {row.cardId} is in this project.</span>}
+            {row.card ? <CardLine card={row.card} /> : <span className="muted">Card {row.cardId} is missing from this project.</span>}
             {row.reason && (
               <span className="boxes-row-bottom muted">
                 {reasonNames[row.reason.reason]}
@@ -148,18 +149,18 @@ function CardsOfBox({ box, cards }: { box: Box; cards: readonly Card[] }) {
         )}
       </Rows>
       {box.packed && box.packed.dropped.length > 0 && (
-        <p className="boxes-more muted">{say.plural(box.packed.dropped.length, 'repetition')} left out when it was packed.</p>
+        <p className="boxes-more muted">{say.plural(box.packed.dropped.length, 'duplicate')} dropped when the box was packed.</p>
       )}
     </>
   );
 }
 
-async function commitOf(box: Box): Promise<void> {
+async function commitBox(box: Box): Promise<void> {
   try {
     const commit = await api.box.commit({ boxId: box.boxId, parent: null });
     await refreshProject();
     go({ view: 'context', commit: commit.id, entry: undefined });
-    notify('Committed as the beginning of a chain.');
+    notify('Created the first commit of a new chain');
   } catch (error) {
     notifyProblem(error);
   }

@@ -1,5 +1,6 @@
 import { Boxes as BoxesIcon, PackagePlus } from 'lucide-react';
 import { useState } from 'react';
+import type { ContextId } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Button, Empty, notifyProblem, Switch, say } from '../../parts';
 import { go, notify, refreshProject, useNavigation, useProject } from '../../state';
@@ -9,7 +10,7 @@ import { BoxPane } from './BoxPane';
 import { CardList } from './CardList';
 import { CardPane } from './CardPane';
 
-/** Boxes and cards of a project: a list, and the one that is chosen. */
+/** The boxes and cards of the project: a list, and the selected box or card. */
 export function BoxesView({ project }: { project: string }) {
   const { box, card, commit } = useNavigation(({ route }) => route);
   const counts = useProject(({ state }) => (state.phase === 'open' ? state.info.counts : undefined));
@@ -20,7 +21,7 @@ export function BoxesView({ project }: { project: string }) {
       <div className="boxes-side">
         <div className="boxes-tools">
           <Switch
-            label="What to list"
+            label="List"
             value={shown}
             onChange={setShown}
             options={[
@@ -30,8 +31,8 @@ export function BoxesView({ project }: { project: string }) {
           />
           <span className="grow" />
           {commit && (
-            <Button small icon={PackagePlus} title={`A box of the context at ${commit}`} onClick={() => void boxOf(commit)}>
-              Box of commit
+            <Button small icon={PackagePlus} title={`Create a box from the context at ${commit}`} onClick={() => void createBox(commit)}>
+              Create box from commit
             </Button>
           )}
         </div>
@@ -43,8 +44,10 @@ export function BoxesView({ project }: { project: string }) {
         ) : box ? (
           <BoxPane key={`${project} ${box}`} project={project} boxId={box} />
         ) : (
-          <Empty title={shown === 'boxes' ? 'Choose a box' : 'Choose a card'} picture={<BoxesIcon size={48} strokeWidth={1} />}>
-            {shown === 'boxes' ? 'It is shown as the conversation that it is.' : 'Its content, the boxes that hold it, and what it was before.'}
+          <Empty title={shown === 'boxes' ? 'No box selected' : 'No card selected'} picture={<BoxesIcon size={48} strokeWidth={1} />}>
+            {shown === 'boxes'
+              ? 'The conversation of a box appears here. Select a box in the list.'
+              : 'The content, boxes and history of a card appear here. Select a card in the list.'}
           </Empty>
         )}
       </div>
@@ -60,25 +63,25 @@ function NothingYet() {
       picture={<BoxesIcon size={48} strokeWidth={1} />}
       actions={
         commit ? (
-          <Button look="primary" icon={PackagePlus} onClick={() => void boxOf(commit)}>
-            Make a box of the chosen commit
+          <Button look="primary" icon={PackagePlus} onClick={() => void createBox(commit)}>
+            Create box from commit
           </Button>
         ) : (
-          <ToCommit>Choose a commit to make a box of</ToCommit>
+          <ToCommit>Select a commit</ToCommit>
         )
       }
     >
-      A card is one fact, a box an ordered list of them: what one agent hands to another.
+      Cards and boxes appear here. A card is one piece of content; a box is an ordered list of cards that one agent hands to another.
     </Empty>
   );
 }
 
-async function boxOf(id: NonNullable<ReturnType<typeof useNavigation.getState>['route']['commit']>): Promise<void> {
+async function createBox(id: ContextId): Promise<void> {
   try {
     const box = await api.box.fromContext({ id });
     await refreshProject();
     go({ view: 'boxes', box: box.boxId, card: undefined });
-    notify(`Made a box of ${say.plural(box.cardIds.length, 'card')}.`);
+    notify(`Created a box with ${say.plural(box.cardIds.length, 'card')}`);
   } catch (error) {
     notifyProblem(error);
   }

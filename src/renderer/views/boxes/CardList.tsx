@@ -3,7 +3,7 @@ import type { Card, Role } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Answer, say, textOfContent } from '../../parts';
 import { go, useKept, useNavigation, useProject, useQuery } from '../../state';
-import { familyOfCard, fateOf } from './cards';
+import { familyOfCard, stateOf } from './cards';
 import { Rows } from './Rows';
 
 const shownCards = 1_000;
@@ -16,15 +16,15 @@ interface Filter {
   readonly to: string;
   readonly text: string;
 }
-const everything: Filter = { type: '', role: '', authorId: '', from: '', to: '', text: '' };
+const noFilter: Filter = { type: '', role: '', authorId: '', from: '', to: '', text: '' };
 
-/** The day as the person means it, from its first to its last instant. */
+/** The first or the last instant of a day in local time. */
 const instantOfDay = (day: string, end: boolean): string | undefined => {
   const date = new Date(`${day}T${end ? '23:59:59.999' : '00:00:00.000'}`);
   return day && !Number.isNaN(date.getTime()) ? date.toISOString() : undefined;
 };
 
-const askFor = ({ type, role, authorId, from, to, text }: Filter) =>
+const listCards = ({ type, role, authorId, from, to, text }: Filter) =>
   api.card.list({
     type: type || undefined,
     role: (role || undefined) as Role | undefined,
@@ -35,16 +35,17 @@ const askFor = ({ type, role, authorId, from, to, text }: Filter) =>
     limit: shownCards,
   });
 
+/** The cards of the project, newest first, with filters. */
 export function CardList({ project }: { project: string }) {
   const revision = useProject((state) => state.revision);
   const chosen = useNavigation(({ route }) => route.card);
-  const [filter, setFilter] = useState(everything);
+  const [filter, setFilter] = useState(noFilter);
   const facets = useKept(
     useQuery(`${project} ${revision}`, () => api.card.facets({})),
     project,
   );
   const query = useKept(
-    useQuery(`${project} ${revision} ${JSON.stringify(filter)}`, () => askFor(filter)),
+    useQuery(`${project} ${revision} ${JSON.stringify(filter)}`, () => listCards(filter)),
     `${project} ${JSON.stringify(filter)}`,
   );
   const set = (change: Partial<Filter>) => setFilter({ ...filter, ...change });
@@ -56,8 +57,8 @@ export function CardList({ project }: { project: string }) {
           type="search"
           className="field grow"
           data-filter
-          placeholder="Words in cards…"
-          aria-label="Words in cards"
+          placeholder="Search cards"
+          aria-label="Search cards"
           value={filter.text}
           onChange={(event) => set({ text: event.target.value })}
         />
@@ -74,10 +75,10 @@ export function CardList({ project }: { project: string }) {
         />
         <input type="date" className="field" aria-label="To" title="To" value={filter.to} onChange={(event) => set({ to: event.target.value })} />
       </div>
-      <Answer query={query} what="The cards cannot be listed" loading="Reading the cards">
+      <Answer query={query} what="Cannot list the cards" loading="Loading the cards">
         {({ cards, total }) =>
           total === 0 ? (
-            <p className="boxes-more muted">No card is like that.</p>
+            <p className="boxes-more muted">No matching cards.</p>
           ) : (
             <>
               <Rows label="Cards" rows={cards} height={46} idOf={(row) => row.cardId} chosen={chosen} onChoose={(row) => go({ card: row.cardId })}>
@@ -85,7 +86,7 @@ export function CardList({ project }: { project: string }) {
               </Rows>
               {total > cards.length && (
                 <p className="boxes-more muted">
-                  The newest {say.exact(cards.length)} of {say.exact(total)} cards: narrow them down.
+                  Showing the newest {say.exact(cards.length)} of {say.exact(total)} cards. Use the filters to find others.
                 </p>
               )}
             </>
@@ -96,17 +97,14 @@ export function CardList({ project }: { project: string }) {
   );
 }
 
-function Choice({
-  label,
-  value,
-  options,
-  onChange,
-}: {
-  label: string;
-  value: string;
-  options: readonly { name: string; count: number }[];
-  onChange: (value: string) => void;
-}) {
+interface ChoiceProps {
+  readonly label: string;
+  readonly value: string;
+  readonly options: readonly { readonly name: string; readonly count: number }[];
+  readonly onChange: (value: string) => void;
+}
+
+function Choice({ label, value, options, onChange }: ChoiceProps) {
   return (
     <select className="field" aria-label={label} value={value} onChange={(event) => onChange(event.target.value)}>
       <option value="">{label}: any</option>
@@ -119,13 +117,14 @@ function Choice({
   );
 }
 
+/** A card as a row: type, state, time and first line. */
 export function CardLine({ card }: { card: Card }) {
-  const fate = fateOf(card);
+  const state = stateOf(card);
   return (
-    <span className={`card-line kind-${familyOfCard(card)}`} data-fate={fate}>
+    <span className={`card-line kind-${familyOfCard(card)}`} data-fate={state}>
       <span className="boxes-row-top">
         <span className="card-type">{card.type}</span>
-        {fate && <span className="badge">{fate}</span>}
+        {state && <span className="badge">{state}</span>}
         {card.repairedAt && <span className="badge warn">repaired</span>}
         <span className="grow" />
         <time className="muted" dateTime={card.createdAt} title={say.instant(card.createdAt)}>
@@ -133,7 +132,7 @@ export function CardLine({ card }: { card: Card }) {
         </time>
       </span>
       <span className="boxes-row-bottom">
-        <span className="ellipsis">{say.firstLine(textOfContent(card.content), 200) || <span className="muted">no text</span>}</span>
+        <span className="ellipsis">{say.firstLine(textOfContent(card.content), 200) || <span className="muted">No text</span>}</span>
       </span>
     </span>
   );

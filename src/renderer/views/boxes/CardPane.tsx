@@ -3,14 +3,14 @@ import type { Card, CardVersion } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Answer, Button, Code, Facts, Fold, IconButton, Id, Markdown, notifyProblem, say, textOfContent } from '../../parts';
 import { go, notify, refreshProject, useKept, useNavigation, useProject, useQuery } from '../../state';
-import { familyOfCard, fateOf } from './cards';
+import { familyOfCard, stateOf } from './cards';
 
 const readCard = async (cardId: string) => {
   const [card, history, boxes] = await Promise.all([api.card.get({ cardId }), api.card.history({ cardId }), api.card.boxes({ cardId })]);
   return { card, history, boxes };
 };
 
-/** A card: what it says, what it is, where it is, and what it was. */
+/** A card: content, facts, the boxes that contain it, and its earlier versions. */
 export function CardPane({ project, cardId }: { project: string; cardId: string }) {
   const revision = useProject((state) => state.revision);
   const query = useKept(
@@ -18,32 +18,16 @@ export function CardPane({ project, cardId }: { project: string; cardId: string 
     `${project} ${cardId}`,
   );
   return (
-    <Answer query={query} what="The card cannot be shown" loading="Reading the card" stillWorks="Other cards can be read." lines={12}>
-      {({ card, history, boxes }) => <CardThing card={card} history={history} boxes={boxes} />}
+    <Answer query={query} what="Cannot load this card" loading="Loading the card" stillWorks="Other cards still work." lines={12}>
+      {({ card, history, boxes }) => <CardPage card={card} history={history} boxes={boxes} />}
     </Answer>
   );
 }
 
-function CardThing({ card, history, boxes }: { card: Card; history: readonly CardVersion[]; boxes: readonly string[] }) {
-  const from = useNavigation(({ route }) => route.box);
-  const fate = fateOf(card);
+function CardPage({ card, history, boxes }: { card: Card; history: readonly CardVersion[]; boxes: readonly string[] }) {
   return (
     <article className={`card-pane kind-${familyOfCard(card)}`} aria-label="Card">
-      <header className="thing-head">
-        {from && <IconButton small icon={ArrowLeft} label="Back to the box" onClick={() => go({ card: undefined })} />}
-        <h2 className="card-type">{card.type}</h2>
-        <Id id={card.cardId} what="card id" />
-        {fate && <span className="badge">{fate}</span>}
-        {card.repairedAt && <span className="badge warn">repaired</span>}
-        <span className="grow" />
-        {card.deletedAt === undefined ? (
-          <IconButton icon={Trash2} label="Delete the card" onClick={() => void removeCard(card)} />
-        ) : (
-          <Button small icon={RotateCcw} onClick={() => void restoreCard(card)}>
-            Restore
-          </Button>
-        )}
-      </header>
+      <CardHead card={card} />
       <div className="card-body">
         <section aria-label="Content" className="card-said">
           {card.content.kind === 'text' ? (
@@ -52,28 +36,7 @@ function CardThing({ card, history, boxes }: { card: Card; history: readonly Car
             <Fold text={pretty(card.content)}>{(shown) => <Code text={shown} language="json" />}</Fold>
           )}
         </section>
-        <Facts
-          rows={[
-            ['Role', card.metadata.role],
-            ['Author', `${card.authorId} (for audit; the role counts)`],
-            ['Created', say.instant(card.createdAt)],
-            card.repairedAt !== undefined && ['Repaired', say.instant(card.repairedAt)],
-            card.deletedAt !== undefined && ['Deleted', `${say.instant(card.deletedAt)}: readable here, seen by no model`],
-            card.expiresAt !== undefined && [card.expired ? 'Expired' : 'Expires', say.instant(card.expiresAt)],
-            card.toolCallId !== undefined && [
-              'Tool call',
-              <span key="call" className="mono">
-                {card.toolCallId}
-              </span>,
-            ],
-            card.entryKey !== undefined && [
-              'Made from entry',
-              <span key="entry" className="mono">
-                {card.entryKey}
-              </span>,
-            ],
-          ]}
-        />
+        <Facts rows={factsOf(card)} />
         <h3>In {say.plural(boxes.length, 'box', 'boxes')}</h3>
         <ul className="card-boxes">
           {boxes.map((boxId) => (
@@ -85,35 +48,81 @@ function CardThing({ card, history, boxes }: { card: Card; history: readonly Car
           ))}
         </ul>
         <h3>Audit trail</h3>
-        {history.length === 0 ? (
-          <p className="muted">Never changed since it was written.</p>
-        ) : (
-          <ol className="card-history">
-            {history.map((version, place) => (
-              // biome-ignore lint/suspicious/noArrayIndexKey: a trail only grows
-              <li key={place}>
-                <p>
-                  <b>{changeNames[version.what]}</b> {say.instant(version.at)}
-                  {version.by !== undefined && ` by ${version.by}`}
-                </p>
-                {version.what === 'repaired' && (
-                  <>
-                    <p className="muted">It said before:</p>
-                    <Fold text={textOfContent(version.before.content)} lines={6}>
-                      {(shown) => <pre className="verbatim">{shown}</pre>}
-                    </Fold>
-                  </>
-                )}
-              </li>
-            ))}
-          </ol>
-        )}
+        <AuditTrail history={history} />
         <details>
           <summary>JSON</summary>
           <Code text={pretty(card)} language="json" />
         </details>
       </div>
     </article>
+  );
+}
+
+function CardHead({ card }: { card: Card }) {
+  const box = useNavigation(({ route }) => route.box);
+  const state = stateOf(card);
+  return (
+    <header className="thing-head">
+      {box && <IconButton small icon={ArrowLeft} label="Back to the box" onClick={() => go({ card: undefined })} />}
+      <h2 className="card-type">{card.type}</h2>
+      <Id id={card.cardId} what="card id" />
+      {state && <span className="badge">{state}</span>}
+      {card.repairedAt && <span className="badge warn">repaired</span>}
+      <span className="grow" />
+      {card.deletedAt === undefined ? (
+        <IconButton icon={Trash2} label="Delete card" onClick={() => void removeCard(card)} />
+      ) : (
+        <Button small icon={RotateCcw} onClick={() => void restoreCard(card)}>
+          Restore
+        </Button>
+      )}
+    </header>
+  );
+}
+
+const factsOf = (card: Card): React.ComponentProps<typeof Facts>['rows'] => [
+  ['Role', card.metadata.role],
+  ['Author', card.authorId],
+  ['Created', say.instant(card.createdAt)],
+  card.repairedAt !== undefined && ['Repaired', say.instant(card.repairedAt)],
+  card.deletedAt !== undefined && ['Deleted', `${say.instant(card.deletedAt)} (no model receives it)`],
+  card.expiresAt !== undefined && [card.expired ? 'Expired' : 'Expires', say.instant(card.expiresAt)],
+  card.toolCallId !== undefined && [
+    'Tool call',
+    <span key="call" className="mono">
+      {card.toolCallId}
+    </span>,
+  ],
+  card.entryKey !== undefined && [
+    'From entry',
+    <span key="entry" className="mono">
+      {card.entryKey}
+    </span>,
+  ],
+];
+
+function AuditTrail({ history }: { history: readonly CardVersion[] }) {
+  if (history.length === 0) return <p className="muted">No changes since the card was created.</p>;
+  return (
+    <ol className="card-history">
+      {history.map((version, place) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: versions are only added at the end
+        <li key={place}>
+          <p>
+            <b>{changeNames[version.what]}</b> {say.instant(version.at)}
+            {version.by !== undefined && ` by ${version.by}`}
+          </p>
+          {version.what === 'repaired' && (
+            <>
+              <p className="muted">Content before the repair:</p>
+              <Fold text={textOfContent(version.before.content)} lines={6}>
+                {(shown) => <pre className="verbatim">{shown}</pre>}
+              </Fold>
+            </>
+          )}
+        </li>
+      ))}
+    </ol>
   );
 }
 
@@ -124,13 +133,13 @@ async function removeCard(card: Card): Promise<void> {
   try {
     await api.card.delete({ cardId: card.cardId });
     await refreshProject();
-    notify('Deleted: it can still be read and restored, and no model sees it.');
+    notify('Card deleted. You can still read and restore it.');
   } catch (error) {
     notifyProblem(error);
   }
 }
 
-/** Adding a deleted card again brings it back. */
+/** Adding a deleted card again restores it. */
 async function restoreCard(card: Card): Promise<void> {
   try {
     const { deletedAt: _, ...again } = card;

@@ -2,7 +2,7 @@ import { useVirtualizer } from '@tanstack/react-virtual';
 import { type KeyboardEvent, type ReactNode, useEffect, useRef } from 'react';
 import { placeByKey, rowsOnPage } from '../../parts';
 
-/** A list that is only drawn where it is seen, walked with arrows or j and k. */
+/** A virtual list with keyboard navigation (arrows, j and k). */
 export function Rows<T>(props: {
   label: string;
   rows: readonly T[];
@@ -45,8 +45,8 @@ export function Rows<T>(props: {
           const row = rows[item.index];
           if (row === undefined) return null;
           return (
-            // biome-ignore lint/a11y/useKeyWithClickEvents: the list answers the keys
-            // biome-ignore lint/a11y/useFocusableInteractive: the list has the focus, and says which row is meant
+            // biome-ignore lint/a11y/useKeyWithClickEvents: the list handles the keys
+            // biome-ignore lint/a11y/useFocusableInteractive: the list has the focus and names the active row
             <div
               key={idOf(row)}
               id={`row-${item.index}`}

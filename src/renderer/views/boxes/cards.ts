@@ -1,7 +1,7 @@
 import type { BoxEntry, Card, ContextId, Entry } from '../../../core/contract/index.js';
 import type { Family } from '../../parts';
 
-/** The hue of a card: that of the entry it would be. */
+/** The color family of a card: that of the entry it becomes. */
 export function familyOfCard({ type, metadata }: Pick<Card, 'type' | 'metadata'>): Family {
   if (type.startsWith('tool.')) return 'tool';
   if (type === 'agent.thought' || type === 'task.deliverable') return 'assistant';
@@ -9,16 +9,17 @@ export function familyOfCard({ type, metadata }: Pick<Card, 'type' | 'metadata'>
   return metadata.role;
 }
 
-/** What became of a card that a model no longer sees. */
-export const fateOf = (card: Pick<Card, 'deletedAt' | 'expired'>): 'deleted' | 'expired' | undefined =>
+/** Why a model no longer receives a card; undefined if it does. */
+export const stateOf = (card: Pick<Card, 'deletedAt' | 'expired'>): 'deleted' | 'expired' | undefined =>
   card.deletedAt !== undefined ? 'deleted' : card.expired ? 'expired' : undefined;
 
-/** An entry of a box in the shape that entries of commits have; it stands in no commit. */
+/** An entry of a box in the shape of a commit's entry. Its commit is empty. */
 export const asEntry = ({ cardId: _, ...entry }: BoxEntry, index: number): Entry => ({ ...entry, source: { commit: '' as ContextId, index } });
 
-/** Calls set with their results, everything else by itself, in order. */
+/** An entry, or a tool call with its result (null if it has none). */
 export type Block = { readonly entry: Entry; readonly cardId: string; readonly result?: Entry | null };
 
+/** Joins tool calls with their results, in order. Hidden entries are left out. */
 export function blocksOf(entries: readonly BoxEntry[]): Block[] {
   const shown = entries.filter((entry) => !entry.marks?.includes('hidden'));
   const results = new Map(

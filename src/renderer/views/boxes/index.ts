@@ -1,6 +1,6 @@
-// views/boxes: cards and boxes: what there is by type, role, author and time; a box as the conversation that it is; a card
-// with its JSON, the boxes that hold it, and what it was before it was changed.
-// `cards.ts` (pure) says how a card looks in a row.
+// views/boxes: cards by type, role, author and time; boxes as conversations.
+// A card shows its JSON, the boxes that contain it, and its earlier versions.
+// `cards.ts` (pure) computes how cards look.
 import './boxes.css';
 
-export { BoxesView } from './Boxes';
+export { BoxesView as View } from './Boxes';

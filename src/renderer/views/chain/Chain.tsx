@@ -1,177 +1,140 @@
-import { useVirtualizer } from '@tanstack/react-virtual';
-import { useCallback, useEffect, useId, useMemo, useRef, useState } from 'react';
+import { useVirtualizer, type Virtualizer } from '@tanstack/react-virtual';
+import { useCallback, useEffect, useId, useRef, useState } from 'react';
 import type { ContextId, GraphRow } from '../../../core/contract/index.js';
-import { Button, Failure, Loading, type MenuEntry, placeByKey, rowsOnPage, SomeUnread, say, WithContextMenu } from '../../parts';
-import { go, move, route, useNavigation, useTicketsAtCommits, useUi } from '../../state';
+import { Failure, Loading, type MenuEntry, placeByKey, rowsOnPage, SomeUnread, WithContextMenu } from '../../parts';
+import { go, move, route, useNavigation, useRowFacts, useTicketsAtCommits, useUi } from '../../state';
 import { commitActions, runByKey } from '../actions';
-import { CommitRow, FoldRow } from './CommitRow';
-import { graphWidth, LinkLine, rowHeight } from './Lanes';
+import { ChainHead } from './ChainHead';
+import { ChainRows } from './ChainRows';
+import { ChainTools } from './ChainTools';
+import { graphWidth, rowHeight } from './Lanes';
 import { Minimap } from './Minimap';
 import { NoCommits } from './NoCommits';
-import { SessionChoice } from './SessionChoice';
+import { TwoSelected } from './TwoSelected';
 import { useHeldEdge } from './useHeldEdge';
-import { useList } from './useList';
+import { type List, useList } from './useList';
+import { useSelection } from './useSelection';
 
-const none: ReadonlySet<ContextId> = new Set();
-/** Tickets are asked for of so many rows at once. */
-const askedRows = 100;
+const noCommits: ReadonlySet<ContextId> = new Set();
+/** Rows per request for tickets, so that not every step of scrolling makes one. */
+const ticketBlock = 100;
+/** Rows loaded before and after the visible ones in a chain that is too long to be loaded completely. */
+const loadedAround = 200;
 
-/** The project's commits in lanes, newest first. */
+/** The chain of a project, newest commit first. Another session is another list with its own selection, filter and scroll position. */
 export function ChainView({ project }: { project: string }) {
-  const { session, commit: chosen, against } = useNavigation(({ route }) => route);
-  const scroller = useRef<HTMLDivElement>(null);
+  const session = useNavigation(({ route }) => route.session);
+  return <Chain key={session ?? ''} project={project} session={session} />;
+}
+
+function Chain({ project, session }: { project: string; session: string | undefined }) {
   const [typed, setTyped] = useState('');
-  const words = typed.trim();
   const [fold, setFold] = useState(true);
-  const [opened, setOpened] = useState<ReadonlySet<ContextId>>(none);
-  const [menu, setMenu] = useState<readonly MenuEntry[]>([]);
-  const listId = useId();
-
-  const list = useList({ project, session, words, fold, opened });
-  const { rows, total, whole, shown, links, count, itemAt, commitAt, placeOf } = list;
-  const virtual = useVirtualizer({ count, getScrollElement: () => scroller.current, estimateSize: () => rowHeight, overscan: 12 });
-  const items = virtual.getVirtualItems();
-  const first = items[0]?.index;
-  const last = items.at(-1)?.index;
-  useEffect(() => {
-    if (!whole && first !== undefined && last !== undefined) rows.need(first - 200, last + 200);
-  }, [rows, first, last, whole]);
-  useHeldEdge(scroller, list);
-
-  /** The commits of the rows that are shown, in whole blocks, so that each step of scrolling does not ask anew. */
-  const idsAround = (from: number, to: number): ContextId[] => {
-    const ids: ContextId[] = [];
-    for (let n = Math.floor(from / askedRows) * askedRows; n < Math.min(count, (Math.floor(to / askedRows) + 1) * askedRows); n++) {
-      const id = commitAt(n);
-      if (id !== undefined) ids.push(id);
-    }
-    return ids;
-  };
-  const tickets = useTicketsAtCommits(project, idsAround(first ?? 0, last ?? 0));
-  const place = useMemo(() => placeOf(chosen), [placeOf, chosen]);
-
-  // A chain that was just opened has the keys.
-  const isThere = total !== undefined;
-  useEffect(() => {
-    if (isThere && !useUi.getState().sheet) scroller.current?.focus({ preventScroll: true });
-  }, [isThere]);
-
-  // The commit of the address is brought into view once the list is there.
-  const broughtIn = useRef<string>(undefined);
-  useEffect(() => {
-    if (place < 0 || broughtIn.current === chosen) return;
-    broughtIn.current = chosen;
-    virtual.scrollToIndex(place, { align: 'auto' });
-  }, [place, chosen, virtual]);
-
-  /** A place that was chosen before its commit was there. */
-  const awaited = useRef<number>(undefined);
-  const chooseAt = (n: number) => {
-    const id = commitAt(n);
-    awaited.current = id === undefined && itemAt(n).kind === 'commit' ? n : undefined;
-    if (id !== undefined) move({ commit: id, entry: undefined });
-    virtual.scrollToIndex(n, { align: 'auto' });
-  };
-  useEffect(() => {
-    const id = awaited.current === undefined ? undefined : commitAt(awaited.current);
-    if (id === undefined) return;
-    awaited.current = undefined;
-    move({ commit: id, entry: undefined });
-  });
-  const openMenu = useCallback((row: GraphRow) => {
-    const before = route();
-    const { id } = row.commit;
-    move({ commit: id });
-    setMenu(commitActions(row.commit, before.commit !== id ? before.commit : before.against));
-  }, []);
-  const openFold = (row: GraphRow) => setOpened(new Set([...opened, row.commit.id]));
-
-  const onKeyDown = (event: React.KeyboardEvent) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || event.target !== event.currentTarget) return;
-    let next = placeByKey(event, place, count, rowsOnPage(scroller.current, rowHeight));
-    if (next !== undefined) {
-      event.preventDefault();
-      // A fold cannot be chosen: step over it, or open it when it is all there is.
-      if (itemAt(next).kind === 'fold') next = Math.max(0, Math.min(count - 1, next + (next < place ? -1 : 1)));
-      return chooseAt(next);
-    }
-    const row = place >= 0 ? rows.at(itemAt(place).at) : undefined;
-    if (event.key === ' ' && row) {
-      event.preventDefault();
-      return move({ against: against === row.commit.id ? undefined : row.commit.id });
-    }
-    if (row && runByKey(commitActions(row.commit, against), event.key)) event.preventDefault();
-  };
-
+  const [opened, setOpened] = useState(noCommits);
+  const list = useList({ project, session, words: typed.trim(), fold, opened });
+  const { rows, total } = list;
   const problem = rows.problem();
   if (problem !== undefined && total === undefined) {
     return (
       <Failure
-        what="The chain cannot be shown"
+        what="Cannot show the chain"
         error={problem}
         stillWorks="Nothing in the project was changed. Other projects and the library still work."
         onRetry={rows.retry}
       />
     );
   }
-  if (total === undefined) return <Loading what="Reading the chain" lines={16} onCancel={() => go({ view: 'library' })} />;
+  if (total === undefined) return <Loading what="Loading the chain" lines={16} onCancel={() => go({ view: 'sessions' })} />;
   if (total === 0) return <NoCommits filtered={session !== undefined} />;
+  const toggleFold = () => {
+    setFold(!fold);
+    setOpened(noCommits);
+  };
+  return (
+    <Loaded project={project} list={list} isFiltered={typed.trim() !== ''} onOpen={(row) => setOpened(new Set([...opened, row.commit.id]))}>
+      {(focusList) => (
+        <ChainTools
+          list={list}
+          total={total}
+          session={session}
+          typed={typed}
+          onType={setTyped}
+          fold={fold}
+          canFold={!fold || opened.size > 0 || (list.shown?.some((row) => row.kind === 'fold') ?? false)}
+          onFold={toggleFold}
+          onLeave={focusList}
+        />
+      )}
+    </Loaded>
+  );
+}
 
-  const width = graphWidth(list.lanes);
+interface LoadedProps {
+  readonly project: string;
+  readonly list: List;
+  readonly isFiltered: boolean;
+  /** Unfolds the run of commits that contains the row. */
+  readonly onOpen: (row: GraphRow) => void;
+  /** The tools above the list; they get a function that moves the focus to the list. */
+  readonly children: (focusList: () => void) => React.ReactNode;
+}
+
+/** The list of a chain that has commits. */
+function Loaded({ project, list, isFiltered, onOpen, children }: LoadedProps) {
+  const { commit: selected, against } = useNavigation(({ route }) => route);
+  const { rows, count, itemAt } = list;
+  const scroller = useRef<HTMLDivElement>(null);
+  const [menu, setMenu] = useState<readonly MenuEntry[]>([]);
+  const listId = useId();
+  const virtual = useVirtualizer({ count, getScrollElement: () => scroller.current, estimateSize: () => rowHeight, overscan: 12 });
+  const items = virtual.getVirtualItems();
+  const [first = 0, last = 0] = [items[0]?.index, items.at(-1)?.index];
+  useEffect(() => {
+    if (!list.whole) rows.need(first - loadedAround, last + loadedAround);
+  }, [rows, first, last, list.whole]);
+  useHeldEdge(scroller, list);
+  const near = idsAround(list, first, last);
+  const tickets = useTicketsAtCommits(project, near);
+  const facts = useRowFacts(project, near);
+  const { place, selectAt } = useSelection(list, selected, virtual);
+  useEffect(() => {
+    if (!useUi.getState().sheet) scroller.current?.focus({ preventScroll: true });
+  }, []);
+  const openMenu = useCallback((row: GraphRow) => {
+    const before = route();
+    const { id } = row.commit;
+    move({ commit: id });
+    setMenu(commitActions(row.commit, before.commit !== id ? before.commit : before.against, row));
+  }, []);
+  const selectedRow = place >= 0 ? rows.at(itemAt(place).at) : undefined;
+
+  const onKeyDown = (event: React.KeyboardEvent) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.target !== event.currentTarget) return;
+    const next = placeByKey(event, place, count, rowsOnPage(scroller.current, rowHeight));
+    if (next !== undefined) {
+      event.preventDefault();
+      // A folded run cannot be selected: the selection steps over it.
+      const isFold = itemAt(next).kind === 'fold';
+      return selectAt(isFold ? Math.max(0, Math.min(count - 1, next + (next < place ? -1 : 1))) : next);
+    }
+    if (event.key === ' ' && selectedRow) {
+      event.preventDefault();
+      return move({ against: against === selectedRow.commit.id ? undefined : selectedRow.commit.id });
+    }
+    if (selectedRow && runByKey(commitActions(selectedRow.commit, against, selectedRow), event.key)) event.preventDefault();
+  };
+  const focusList = () => {
+    scroller.current?.focus();
+    selectAt(Math.max(0, place));
+  };
   const height = virtual.getTotalSize() || 1;
-  const offset = virtual.scrollOffset ?? 0;
-  const filtered = words !== '';
+  const problem = rows.problem();
   return (
     <section className="chain" aria-label="Chain">
-      <div className="chain-tools">
-        <SessionChoice chosen={session} />
-        <input
-          type="search"
-          className="field grow"
-          data-filter
-          placeholder={whole ? 'Filter commits  /' : 'Filtering needs 20,000 commits or fewer'}
-          aria-label="Filter commits"
-          value={typed}
-          disabled={!whole}
-          onChange={(event) => setTyped(event.target.value)}
-          onKeyDown={(event) => {
-            if (event.key === 'Escape') setTyped('');
-            if (event.key === 'Enter' || event.key === 'ArrowDown') {
-              scroller.current?.focus();
-              chooseAt(Math.max(0, place));
-            }
-          }}
-        />
-        <span className="muted chain-count">{filtered ? `${say.exact(count)} of ${say.exact(total)}` : say.plural(total, 'commit')}</span>
-        {whole && (!fold || opened.size > 0 || shown?.some((row) => row.kind === 'fold')) && (
-          <Button
-            small
-            look="plain"
-            aria-pressed={fold}
-            title="Show long runs without branches as one row"
-            onClick={() => {
-              setFold(!fold);
-              setOpened(none);
-            }}
-          >
-            {fold ? 'Unfold all' : 'Fold runs'}
-          </Button>
-        )}
-      </div>
-      {against && chosen && against !== chosen && (
-        <div className="chain-two">
-          <span>
-            Two selected: <b className="mono">{say.shortId(chosen)}</b> and <b className="mono">{say.shortId(against)}</b>
-          </span>
-          <Button small look="primary" onClick={() => go({ view: 'diff', entry: undefined })}>
-            Diff
-          </Button>
-          <Button small look="plain" onClick={() => move({ against: undefined })}>
-            Clear
-          </Button>
-        </div>
-      )}
+      {children(focusList)}
+      {against && selected && against !== selected && <TwoSelected commit={selected} against={against} />}
       {problem !== undefined && <SomeUnread what="commits" error={problem} onRetry={rows.retry} />}
+      <ChainHead width={graphWidth(list.lanes)} hasMinimap={(list.shown?.length ?? 0) > leastForMinimap} />
       <div className="chain-body">
         <WithContextMenu items={menu} label="Commit">
           <div
@@ -183,57 +146,45 @@ export function ChainView({ project }: { project: string }) {
             aria-activedescendant={place >= 0 ? `${listId}-${place}` : undefined}
             tabIndex={0}
             onKeyDown={onKeyDown}
-            // The menu key has no row under it: it means the one that is chosen.
+            // The menu key targets the list itself: it opens the menu of the selected row.
             onContextMenu={(event) => {
-              const row = place >= 0 ? rows.at(itemAt(place).at) : undefined;
-              if (event.target === event.currentTarget && row) setMenu(commitActions(row.commit, against));
+              if (event.target === event.currentTarget && selectedRow) setMenu(commitActions(selectedRow.commit, against, selectedRow));
             }}
           >
-            <div style={{ height, position: 'relative' }} role="presentation">
-              <svg className="lane-links" width={width} height={1} aria-hidden focusable="false">
-                {links
-                  .filter(({ from, to }) => Math.min(from.row, to.row) <= (last ?? 0) && Math.max(from.row, to.row) >= (first ?? 0))
-                  .map((link) => (
-                    <LinkLine key={`${link.from.row} ${link.to.row}`} link={link} />
-                  ))}
-              </svg>
-              {items.map((item) => {
-                const listed = itemAt(item.index);
-                const row = rows.at(listed.at);
-                const top = item.start;
-                if (!row) return <div key={item.key} className="chain-row unread" style={{ top }} aria-hidden />;
-                if (listed.kind === 'fold') {
-                  return <FoldRow key={item.key} top={top} width={width} row={row} commits={listed.end - listed.at} onOpen={() => openFold(row)} />;
-                }
-                return (
-                  <CommitRow
-                    key={item.key}
-                    id={`${listId}-${item.index}`}
-                    top={top}
-                    row={row}
-                    width={width}
-                    most={list.most}
-                    alone={filtered}
-                    chosen={row.commit.id === chosen}
-                    second={row.commit.id === against}
-                    tickets={tickets.get(row.commit.id)}
-                    onMenu={openMenu}
-                  />
-                );
-              })}
-            </div>
+            <ChainRows {...{ list, listId, items, height, isFiltered, selected, against, tickets, facts, onOpen }} onMenu={openMenu} />
           </div>
         </WithContextMenu>
-        {shown && shown.length > 30 && (
-          <Minimap
-            list={shown}
-            rowAt={rows.at}
-            from={offset / height}
-            to={Math.min(1, (offset + (virtual.scrollRect?.height ?? 0)) / height)}
-            onScroll={(point) => virtual.scrollToOffset(point * height - (virtual.scrollRect?.height ?? 0) / 2)}
-          />
-        )}
+        <Overview list={list} virtual={virtual} />
       </div>
     </section>
   );
+}
+
+/** Shorter lists need no minimap. */
+const leastForMinimap = 30;
+
+function Overview({ list: { shown, rows }, virtual }: { list: List; virtual: Virtualizer<HTMLDivElement, Element> }) {
+  if (!shown || shown.length <= leastForMinimap) return null;
+  const height = virtual.getTotalSize() || 1;
+  const offset = virtual.scrollOffset ?? 0;
+  const visible = virtual.scrollRect?.height ?? 0;
+  return (
+    <Minimap
+      list={shown}
+      rowAt={rows.at}
+      from={offset / height}
+      to={Math.min(1, (offset + visible) / height)}
+      onScroll={(point) => virtual.scrollToOffset(point * height - visible / 2)}
+    />
+  );
+}
+
+/** The commits between two places of the list, extended to whole blocks of rows. */
+function idsAround({ count, commitAt }: List, from: number, to: number): ContextId[] {
+  const ids: ContextId[] = [];
+  for (let n = Math.floor(from / ticketBlock) * ticketBlock; n < Math.min(count, (Math.floor(to / ticketBlock) + 1) * ticketBlock); n++) {
+    const id = commitAt(n);
+    if (id !== undefined) ids.push(id);
+  }
+  return ids;
 }

@@ -1,38 +1,50 @@
 import { Bot, ChevronRight, GitBranch, GitFork, ListChecks, Scissors, TriangleAlert } from 'lucide-react';
 import { memo } from 'react';
-import type { GraphRow } from '../../../core/contract/index.js';
+import type { Commit, GraphRow, RowFacts } from '../../../core/contract/index.js';
 import { say } from '../../parts';
 import { go, move, type TicketAtCommit } from '../../state';
 import { comparing } from './comparing';
 import { Lanes, laneColor } from './Lanes';
+
+/** What a compaction replaced and left: as counted before and after it, else as estimated. */
+function compactedText({ compacted, replacedTokens = 0, contextTokens }: GraphRow): string {
+  const side = (counted: number | undefined, estimate: number): string =>
+    counted === undefined ? `≈ ${say.compact(estimate)}` : say.compact(counted);
+  return `${side(compacted?.before, replacedTokens)} → ${side(compacted?.after, contextTokens)}`;
+}
+
+/** The whole context at a commit, as counted by the provider of its last call, else as estimated. */
+const wholeText = ({ countedTokens, contextTokens }: GraphRow): string =>
+  countedTokens === undefined ? `about ${say.exact(contextTokens)}` : `${say.exact(countedTokens)} counted`;
 
 interface CommitRowProps {
   readonly id: string;
   readonly top: number;
   readonly row: GraphRow;
   readonly width: number;
-  /** Tokens of the fullest context in view: what a whole spark stands for. */
+  /** Tokens of the largest context in the list: the full width of the spark line. */
   readonly most: number;
   readonly alone: boolean;
   readonly chosen: boolean;
   readonly second: boolean;
-  /** Those that were written or discussed with this commit. */
+  /** Tickets written at or discussed from this commit. */
   readonly tickets: readonly TicketAtCommit[] | undefined;
+  /** Undefined until it is loaded. */
+  readonly facts: RowFacts | undefined;
   readonly onMenu: (row: GraphRow) => void;
 }
 
-/** One commit: its place in the lanes, its words, what it is, and what it costs. */
+/** One commit: its lanes, title, marks and tokens. */
 export const CommitRow = memo(
-  function CommitRow({ id, top, row, width, most, alone, chosen, second, tickets, onMenu }: CommitRowProps) {
+  function CommitRow({ id, top, row, width, most, alone, chosen, second, tickets, facts, onMenu }: CommitRowProps) {
     const { commit } = row;
-    const words = say.firstLine(commit.summary ?? '') || (commit.type === 'compaction' ? 'Compaction' : 'No words');
-    const subagent = isSubagent(row);
+    const words = titleOf(commit);
     const choose = (event: React.MouseEvent) => {
       if (event.ctrlKey || event.metaKey || event.shiftKey) move({ against: second ? undefined : commit.id });
       else move({ commit: commit.id, entry: undefined });
     };
     return (
-      // biome-ignore lint/a11y/useKeyWithClickEvents: the listbox answers the keys for its options
+      // biome-ignore lint/a11y/useKeyWithClickEvents: the listbox handles the keys of its options
       // biome-ignore lint/a11y/useFocusableInteractive: the listbox has the focus and names its active option
       <div
         id={id}
@@ -49,7 +61,7 @@ export const CommitRow = memo(
       >
         <Lanes row={row} width={width} alone={alone} />
         <span className="chain-words ellipsis">
-          {/* Read first, shown after the badges: a commit is named by its words. */}
+          {/* First for assistive technology, because the title names the commit; drawn after the marks. */}
           <span className="chain-summary">{words}</span>
           {row.tipOf !== undefined && (
             <span className="tip" style={{ '--tip': laneColor(row.lane) } as React.CSSProperties} title={`Tip: ${row.tipOf}`}>
@@ -61,7 +73,7 @@ export const CommitRow = memo(
             <span className="badge seam-badge">
               <Scissors size={11} aria-hidden />
               {row.replacedTokens !== undefined && <span className="unseen">compaction </span>}
-              {row.replacedTokens === undefined ? 'compaction' : `≈ ${say.compact(row.replacedTokens)} → ${say.compact(row.contextTokens)}`}
+              {row.replacedTokens === undefined ? 'compaction' : compactedText(row)}
             </span>
           )}
           {commit.type === 'snapshot' && <span className="badge">snapshot</span>}
@@ -71,12 +83,13 @@ export const CommitRow = memo(
               fork<span className="unseen"> made here</span>
             </span>
           )}
-          {subagent && (row.tipOf !== undefined || row.startedBy !== undefined) && (
+          {isSubagent(row) && (row.tipOf !== undefined || row.startedBy !== undefined) && (
             <span className="badge agent-badge">
               <Bot size={11} aria-hidden />
               subagent
             </span>
           )}
+          {commit.damaged && <DamagedMark />}
           {tickets && <TicketsHere tickets={tickets} />}
         </span>
         {row.errors > 0 && (
@@ -87,12 +100,10 @@ export const CommitRow = memo(
           </span>
         )}
         <span className="chain-template ellipsis muted" title={commit.principal ? `${commit.template}, ${commit.principal}` : commit.template}>
-          {subagent ? commit.template.slice(commit.template.indexOf('/') + 1) : say.whose(commit.principal, commit.template)}
+          {isSubagent(row) ? commit.template.slice(commit.template.indexOf('/') + 1) : say.whose(commit.principal, commit.template)}
         </span>
-        <span
-          className="chain-tokens"
-          title={`about ${say.exact(commit.tokenCount)} tokens in this commit, ${say.exact(row.contextTokens)} in the whole context`}
-        >
+        <RowNumbers facts={facts} />
+        <span className="chain-tokens" title={`about ${say.exact(commit.tokenCount)} tokens in this commit, ${wholeText(row)} in the whole context`}>
           +{say.compact(commit.tokenCount)}
         </span>
         <Spark all={row.contextTokens} own={commit.tokenCount} most={most} />
@@ -111,11 +122,50 @@ export const CommitRow = memo(
     a.chosen === b.chosen &&
     a.second === b.second &&
     a.tickets === b.tickets &&
+    a.facts === b.facts &&
     a.id === b.id &&
     a.onMenu === b.onMenu,
 );
 
-/** Which tickets remember this commit; the inspector leads to them. */
+const titleOf = ({ summary, type, damaged }: Commit): string =>
+  say.firstLine(summary ?? '') || (damaged ? 'Title not shown' : type === 'compaction' ? 'Compaction' : 'No title');
+
+/** Marks a commit whose stored record is damaged. The inspector says what to do. */
+const DamagedMark = () => (
+  <span className="badge damaged-badge" title="The record of this commit is damaged. Select it to see what to do.">
+    <TriangleAlert size={11} aria-hidden />
+    damaged
+  </span>
+);
+
+/** Duration, tools and files of a commit. Empty where nothing is recorded or nothing happened. */
+function RowNumbers({ facts }: { facts: RowFacts | undefined }) {
+  const { ms = null, tools = 0, files = 0 } = facts ?? {};
+  return (
+    <>
+      <span className="chain-number chain-duration" title={ms === null ? 'The duration is not recorded' : 'From the first to the last recorded time'}>
+        {ms === null ? '' : clock(ms)}
+      </span>
+      <span className="chain-number" title={say.plural(tools, 'tool call')}>
+        {tools || ''}
+      </span>
+      <span className="chain-number" title={`${say.plural(files, 'file')} read or changed`}>
+        {files || ''}
+      </span>
+    </>
+  );
+}
+
+/** Minutes and seconds, such as 7:14; hours where there are any. */
+function clock(ms: number): string {
+  const seconds = Math.round(ms / 1_000);
+  const two = (value: number): string => String(value).padStart(2, '0');
+  const hours = Math.floor(seconds / 3_600);
+  const minutes = Math.floor((seconds % 3_600) / 60);
+  return hours ? `${hours}:${two(minutes)}:${two(seconds % 60)}` : `${minutes}:${two(seconds % 60)}`;
+}
+
+/** The tickets of this commit. The inspector links to them. */
 function TicketsHere({ tickets }: { tickets: readonly TicketAtCommit[] }) {
   const ids = [...new Set(tickets.map(({ ticketId }) => ticketId))];
   return (
@@ -126,7 +176,7 @@ function TicketsHere({ tickets }: { tickets: readonly TicketAtCommit[] }) {
   );
 }
 
-/** The context so far, and what this commit brought. */
+/** The tokens of the context, with those of this commit highlighted. */
 function Spark({ all, own, most }: { all: number; own: number; most: number }) {
   const wide = Math.max(1, (all / most) * 54);
   const part = Math.min(wide, Math.max(1, (own / most) * 54));
@@ -138,10 +188,10 @@ function Spark({ all, own, most }: { all: number; own: number; most: number }) {
   );
 }
 
-/** A subagent's chain says so by what started it, or by its template, which the agent's name precedes. */
+/** A subagent's commits have a starting call, or a template with the agent's name before a slash. */
 const isSubagent = (row: GraphRow): boolean => row.startedBy !== undefined || row.commit.template.includes('/');
 
-/** A run of commits without branches, as one row that opens. */
+/** A folded run of commits without branches. */
 export function FoldRow({ top, width, row, commits, onOpen }: { top: number; width: number; row: GraphRow; commits: number; onOpen: () => void }) {
   return (
     <div className="chain-row fold-row" style={{ top }} role="presentation">

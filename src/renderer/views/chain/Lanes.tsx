@@ -2,16 +2,19 @@ import { memo } from 'react';
 import type { GraphRow } from '../../../core/contract/index.js';
 import type { Link } from './rows';
 
+/** Height of a row in CSS pixels. */
 export const rowHeight = 28;
 const laneWidth = 13;
-/** Wider graphs push the words away: lanes past this are drawn as one. */
+/** Lanes beyond this one are drawn on top of each other, so that the graph leaves room for the titles. */
 const laneCap = 9;
 
+/** The color of a lane, as a CSS value. */
 export const laneColor = (lane: number): string => `var(--lane-${lane % 8})`;
 const x = (lane: number): number => 12 + Math.min(lane, laneCap) * laneWidth;
+/** The width of a graph with this many lanes, in CSS pixels. */
 export const graphWidth = (lanes: number): number => x(Math.min(lanes, laneCap + 1) - 1) + 12;
 
-/** From the middle of this row to the middle of the next: straight, or a soft bend close to where the lanes part. */
+/** The path from the middle of this row to the middle of the next: straight, or bent near the branching point. */
 function pathOf(from: number, to: number, bendAtTop: boolean): string {
   const [x1, x2, y1, y2] = [x(from), x(to), rowHeight / 2, rowHeight * 1.5];
   if (x1 === x2) return `M${x1} ${y1}V${y2}`;
@@ -19,7 +22,7 @@ function pathOf(from: number, to: number, bendAtTop: boolean): string {
   return `M${x1} ${y1}V${turn}C${x1} ${turn + 12} ${x2} ${turn + 4} ${x2} ${turn + 16}V${y2}`;
 }
 
-/** Where a subagent's chain hangs on the commit that called it: dotted, since it is no parent. */
+/** The line from a subagent's chain to the commit that started it. Dotted, because that commit is not its parent. */
 export function LinkLine({ link }: { link: Link }) {
   const middle = (row: number) => row * rowHeight + rowHeight / 2;
   const [x1, y1, x2, y2] = [x(link.from.lane), middle(link.from.row), x(link.to.lane), middle(link.to.row)];
@@ -36,13 +39,13 @@ export function LinkLine({ link }: { link: Link }) {
 interface LanesProps {
   readonly row: GraphRow;
   readonly width: number;
-  /** Drawn as a dotted stretch: the row stands for many. */
+  /** The row is a folded run of commits, drawn as a dotted line. */
   readonly folded?: boolean;
-  /** While filtered, neighbors are no neighbors: only the dot is drawn. */
+  /** Draws only the dot, because the neighboring rows of a filtered list are not its neighbors in the chain. */
   readonly alone?: boolean;
 }
 
-/** One row of the graph: the lines that leave it downwards, and its dot. */
+/** One row of the graph: its dot and the lines to the next row. */
 export const Lanes = memo(function Lanes({ row, width, folded = false, alone = false }: LanesProps) {
   const cx = x(row.lane);
   const cy = rowHeight / 2;

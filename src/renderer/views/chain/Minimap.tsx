@@ -6,7 +6,7 @@ import type { ChainRow } from './rows';
 interface MinimapProps {
   readonly list: readonly ChainRow[];
   readonly rowAt: (at: number) => GraphRow | undefined;
-  /** The part of the list that is in view, from 0 to 1. */
+  /** The visible part of the list, from 0 to 1. */
   readonly from: number;
   readonly to: number;
   readonly onScroll: (point: number) => void;
@@ -14,11 +14,11 @@ interface MinimapProps {
 
 const width = 44;
 
-/** The whole chain at a glance: how full the context was, where it was compacted, where something failed. */
+/** An overview of the whole chain: context size, compactions and errors. */
 export function Minimap({ list, rowAt, from, to, onScroll }: MinimapProps) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const theme = useShownTheme();
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the theme changes the colors that are read from the page
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new theme changes the colors of the page
   useEffect(() => {
     const element = canvas.current;
     if (!element) return;
@@ -34,7 +34,7 @@ export function Minimap({ list, rowAt, from, to, onScroll }: MinimapProps) {
     onScroll((event.clientY - box.top) / box.height);
   };
   return (
-    // The list beside it does all of this by keyboard.
+    // Mouse only: the list offers the same by keyboard.
     <div
       className="minimap"
       aria-hidden
@@ -62,7 +62,7 @@ function draw(element: HTMLCanvasElement, list: readonly ChainRow[], rowAt: (at:
   const color = (name: string) => style.getPropertyValue(name);
   const rows = list.map((item) => rowAt(item.at));
   const most = rows.reduce((max, row) => Math.max(max, row?.contextTokens ?? 0), 1);
-  // Few rows do not fill the height; of many, several share a line of pixels, and marks fade with their share of it.
+  // Several rows can share a line of pixels; a mark is then drawn fainter, by its share of the line.
   const tall = Math.min(height / Math.max(1, rows.length), 4);
   const perLine = Math.max(1, Math.ceil(1 / tall));
   for (let at = 0; at < rows.length; at += perLine) {

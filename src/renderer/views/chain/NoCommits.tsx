@@ -2,23 +2,23 @@ import { FolderInput } from 'lucide-react';
 import { Button, Empty } from '../../parts';
 import { go } from '../../state';
 
-/** A chain without commits, and the way to some. */
+/** The empty state of the chain. */
 export function NoCommits({ filtered }: { filtered: boolean }) {
   return (
     <Empty
-      title={filtered ? 'This session has no commits' : 'This project holds no commits yet'}
+      title={filtered ? 'This session has no commits' : 'This project has no commits yet'}
       picture={<EmptyChain />}
       actions={
         filtered ? (
           <Button onClick={() => go({ session: undefined })}>Show all sessions</Button>
         ) : (
-          <Button look="primary" icon={FolderInput} onClick={() => go({ view: 'library' })}>
+          <Button look="primary" icon={FolderInput} onClick={() => go({ view: 'sessions' })}>
             Import a history
           </Button>
         )
       }
     >
-      {filtered ? undefined : 'Import an agent’s history, and each of its turns becomes a commit that you can read, compare and fork.'}
+      {filtered ? undefined : 'Import an agent’s history. Each of its turns becomes a commit that you can read, compare and fork.'}
     </Empty>
   );
 }

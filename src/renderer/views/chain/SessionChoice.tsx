@@ -1,7 +1,7 @@
 import { api } from '../../client';
 import { go, useKept, useProject, useQuery } from '../../state';
 
-/** Which session's commits are shown. */
+/** Chooses the session whose commits are listed. */
 export function SessionChoice({ chosen }: { chosen: string | undefined }) {
   const revision = useProject((state) => state.revision);
   const query = useKept(useQuery(`sources ${revision}`, () => api.source.list({})));

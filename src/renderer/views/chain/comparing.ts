@@ -3,7 +3,7 @@ import { go } from '../../state';
 
 const draggedCommit = 'text/x-stemma-commit';
 
-/** One commit dropped on another is compared with it: what was dragged is what was before. Keys: Space, then d. */
+/** Drag and drop for a row: dropping a commit on another one compares them, the dragged one first. By keyboard: Space, then d. */
 export const comparing = (id: ContextId): React.HTMLAttributes<HTMLElement> & { draggable: true } => {
   const isOver = (event: React.DragEvent): boolean => event.dataTransfer.types.includes(draggedCommit);
   const mark = (event: React.DragEvent, over: boolean): void => void event.currentTarget.classList.toggle('dropping', over);
@@ -26,7 +26,7 @@ export const comparing = (id: ContextId): React.HTMLAttributes<HTMLElement> & { 
       if (!isOver(event)) return;
       event.preventDefault();
       event.stopPropagation();
-      if (dragged !== id) go({ view: 'diff', commit: id, against: dragged as ContextId, entry: undefined });
+      if (dragged !== id) go({ view: 'compare', commit: id, against: dragged as ContextId, entry: undefined });
     },
   };
 };

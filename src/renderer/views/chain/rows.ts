@@ -1,13 +1,13 @@
 import type { ContextId, GraphRow } from '../../../core/contract/index.js';
 
-/** A row of the list: one commit by its place in the graph, or a run of commits that says nothing but its length. */
+/** A row of the list: one commit by its place in the graph, or a folded run of commits from `at` up to, not including, `end`. */
 export type ChainRow = { readonly kind: 'commit'; readonly at: number } | { readonly kind: 'fold'; readonly at: number; readonly end: number };
 
-/** Runs longer than this fold, and keep some rows at each end. */
+/** Longer runs are folded, except for some rows at each end. */
 const longRun = 32;
 const keptAtEnds = 6;
 
-/** A commit in the middle of a line: nothing starts, ends or changes here. */
+/** A commit in the middle of a run: no branch, tip, fork, error or subagent. */
 function isPlain(row: GraphRow): boolean {
   return (
     row.commit.type === 'delta' &&
@@ -20,7 +20,7 @@ function isPlain(row: GraphRow): boolean {
   );
 }
 
-/** The list with long linear runs folded, but for those that were opened (by a commit of theirs: the run may grow). */
+/** The list with long runs folded, except runs that contain an opened commit. */
 export function foldRows(rows: readonly GraphRow[], opened: ReadonlySet<ContextId>): readonly ChainRow[] {
   const list: ChainRow[] = [];
   for (let at = 0; at < rows.length; ) {
@@ -41,15 +41,16 @@ export function foldRows(rows: readonly GraphRow[], opened: ReadonlySet<ContextI
   return list;
 }
 
-/** A line from the end of a subagent's chain to the commit that holds its call. Rows are places in the list. */
+/** A line from the end of a subagent's chain to the commit with the call that started it. Rows are places in the list. */
 export interface Link {
   readonly from: { readonly row: number; readonly lane: number };
   readonly to: { readonly row: number; readonly lane: number };
 }
 
-/** Lines longer than this would cross more than they explain. */
+/** Longer lines are not drawn: they would only clutter the graph. */
 const longestLink = 80;
 
+/** The lines between subagents and their calls, for the listed rows. */
 export function linksOf(rows: readonly GraphRow[], list: readonly ChainRow[]): readonly Link[] {
   const places = new Map<string, { row: number; lane: number }>();
   const newestChild = new Map<string, string>();
@@ -69,7 +70,7 @@ export function linksOf(rows: readonly GraphRow[], list: readonly ChainRow[]): r
   });
 }
 
-/** The rows whose words hold what was typed. */
+/** The rows whose title, tip, id, template, principal, type or tags contain the words. */
 export function filterRows(rows: readonly GraphRow[], words: string): readonly ChainRow[] {
   const needle = words.toLowerCase();
   return rows.flatMap((row, at): ChainRow[] => {

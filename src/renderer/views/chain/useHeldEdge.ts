@@ -4,12 +4,12 @@ import { rowHeight } from './Lanes';
 import type { List } from './useList';
 
 /**
- * Commits that come while one reads move nothing: what stands at the upper edge of the scroller stays there, but where that is the
- * beginning of the list.
+ * New commits do not move the rows on the screen: the row at the upper edge stays there, unless the list is scrolled to
+ * its top.
  */
 export function useHeldEdge(scroller: React.RefObject<HTMLElement | null>, { shown, version, count, commitAt, placeOf }: List): void {
   const edge = useRef<{ readonly id: ContextId; readonly offset: number }>(undefined);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: only a list that changed moves what is read
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only a changed list can move the rows
   useLayoutEffect(() => {
     const element = scroller.current;
     if (!element || !edge.current || element.scrollTop === 0) return;
@@ -18,7 +18,7 @@ export function useHeldEdge(scroller: React.RefObject<HTMLElement | null>, { sho
   }, [shown, version]);
   useLayoutEffect(() => {
     const element = scroller.current;
-    // Where nothing in view is there yet, nothing is read that could be moved.
+    // If no visible row is loaded, there is nothing to hold in place.
     edge.current = undefined;
     if (!element) return;
     const end = Math.min(count, Math.ceil((element.scrollTop + element.clientHeight) / rowHeight));

@@ -3,38 +3,39 @@ import type { ContextId, GraphRow } from '../../../core/contract/index.js';
 import { chainOf, type Ranges, readOn, useProject, useRanges, wholeChainLimit } from '../../state';
 import { type ChainRow, filterRows, foldRows, type Link, linksOf } from './rows';
 
-/** What of a chain is listed, and how. */
+/** Which commits are listed, and how. */
 export interface Wanted {
   readonly project: string;
   readonly session: string | undefined;
   readonly words: string;
-  /** Long runs without branches stand as one row, but for those that were opened. */
+  /** Shows long runs without branches as one row, except the opened ones. */
   readonly fold: boolean;
   readonly opened: ReadonlySet<ContextId>;
 }
 
-/** The rows that are listed, by their place in the list. */
+/** The listed rows, by their place in the list. */
 export interface List {
   readonly rows: Ranges<GraphRow>;
-  /** Changes with what `rows` holds. */
+  /** Changes whenever `rows` changes. */
   readonly version: number;
   readonly total: number | undefined;
-  /** Short enough to be read in full, and so to be filtered and folded. */
+  /** The chain is short enough to be loaded completely, and so to be filtered and folded. */
   readonly whole: boolean;
-  /** Undefined where every row of the chain is listed as it is, or not all are there yet. */
+  /** The rows after filtering and folding; undefined while the chain is not loaded completely. */
   readonly shown: readonly ChainRow[] | undefined;
   readonly links: readonly Link[];
   readonly count: number;
   readonly itemAt: (place: number) => ChainRow;
-  /** The commit that stands there; undefined for a fold, and for what is not there yet. */
+  /** The commit at a place; undefined for a folded run and for a row that is not loaded. */
   readonly commitAt: (place: number) => ContextId | undefined;
-  /** -1 where it is not listed. */
+  /** The place of a commit, or -1 if it is not listed. */
   readonly placeOf: (id: ContextId | undefined) => number;
-  /** Of the rows that are there: how many lanes, and the tokens of the fullest context. */
+  /** Number of lanes, and tokens of the largest context, among the loaded rows. */
   readonly lanes: number;
   readonly most: number;
 }
 
+/** The list of a project's commits, or of one session's, newest first. */
 export function useList({ project, session, words, fold, opened }: Wanted): List {
   const revision = useProject((state) => state.revision);
   const rows = useRanges(chainOf(project, session, revision));
@@ -42,11 +43,11 @@ export function useList({ project, session, words, fold, opened }: Wanted): List
   const total = rows.total();
   const whole = total !== undefined && total <= wholeChainLimit;
 
-  // Short chains are read in full, page after page; long ones as they are scrolled to.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: each page that arrives asks for the next
+  // Short chains are loaded completely, page after page; long ones as they are scrolled to.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each page that arrives requests the next one
   useEffect(() => readOn(rows), [rows, version]);
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: what `rows` holds changes with its version
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the content of `rows` changes with its version
   const loaded = useMemo(() => (whole ? allOf(rows) : undefined), [rows, version, whole]);
   const shown = useMemo(() => {
     if (!loaded) return undefined;
@@ -55,7 +56,7 @@ export function useList({ project, session, words, fold, opened }: Wanted): List
   }, [loaded, words, fold, opened]);
   const links = useMemo(() => (loaded && shown && words === '' ? linksOf(loaded, shown) : []), [loaded, shown, words]);
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: what `rows` holds changes with its version
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the content of `rows` changes with its version
   const [lanes, most] = useMemo(() => {
     let [widest, tokens] = [1, 1];
     for (let n = 0; n < (total ?? 0); n++) {
@@ -87,7 +88,7 @@ export function useList({ project, session, words, fold, opened }: Wanted): List
   return { rows, version, total, whole, shown, links, count, itemAt, commitAt, placeOf, lanes, most };
 }
 
-/** Every row of the chain; undefined while one is not there. */
+/** Every row of the chain; undefined while one is missing. */
 function allOf(rows: Ranges<GraphRow>): readonly GraphRow[] | undefined {
   const all: GraphRow[] = [];
   for (let n = 0; n < (rows.total() ?? 0); n++) {

@@ -1,7 +1,7 @@
-// views/compose: the layers of a context as a stack, and the messages that they become.
-// Changing the process, the switch, a block or the query shows at once what changes for the model; nothing is stored.
-// `compare.ts` (pure) sets two lists of messages against each other.
+// views/compose: the layers of a context and the messages that they become.
+// Changing the process, sharing, a block or the query shows what the model would receive. Nothing is stored.
+// `compare.ts` and `trial.ts` are pure.
 import './compose.css';
 
-export { ComposeView } from './Compose';
+export { ComposeView as View } from './Compose';
 export { type Compared, compareMessages } from './compare';

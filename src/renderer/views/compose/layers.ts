@@ -1,22 +1,23 @@
 import type { Process } from '../../../core/contract/index.js';
 import type { Family } from '../../parts';
 
-/** Layers as a person reads them. Further blocks go by their own names. */
+/** Display names of layers. Other blocks are shown by their own names. */
 const names: Readonly<Record<string, string>> = {
   system_prompt: 'System prompt',
   framework__context: 'Framework',
   experience__context: 'Experience',
   knowledge__context: 'Knowledge',
   todo__context: 'Todo',
-  compression__context: 'Earlier, summarized',
+  compression__context: 'Compression',
   checkpoint_messages: 'Memory',
-  human_message: 'For this call only',
+  human_message: 'Message of this call',
   query: 'Query',
 };
 
+/** The display name of a layer. */
 export const layerName = (layer: string): string => names[layer] ?? layer.replace(/__context$/, '');
 
-/** The hue of a layer: that of the entries which it is most like. */
+/** The color family of a layer, taken from the kind of entries that it resembles. */
 export function layerFamily(layer: string): Family {
   if (layer === 'query' || layer === 'human_message') return 'user';
   if (layer === 'checkpoint_messages') return 'assistant';
@@ -24,9 +25,10 @@ export function layerFamily(layer: string): Family {
   return layer === 'experience__context' || layer === 'knowledge__context' ? 'thinking' : 'system';
 }
 
-/** Layers whose text a person can try out. */
+/** Whether a layer is a context block. */
 export const isBlock = (layer: string): boolean => layer.endsWith('__context');
 
+/** Display names of processes. */
 export const processNames: Readonly<Record<Process, string>> = {
   sequential: 'Sequential agent',
   dynamic: 'Dynamic agent',

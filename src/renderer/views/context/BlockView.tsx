@@ -1,4 +1,4 @@
-import { Bot, ClipboardCopy, GitFork } from 'lucide-react';
+import { Bot, ClipboardCopy, GitFork, Pencil } from 'lucide-react';
 import type { ContextId, Entry, Stop } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { type Block, Button, EntryView, IconButton, ToolView } from '../../parts';
@@ -8,18 +8,25 @@ interface BlockViewProps {
   readonly block: Block;
   readonly entries: Ranges<Entry>;
   readonly height: number;
-  /** The end of the chain that this call started. */
+  /** The last commit of the subagent that this call started. */
   readonly subagent: ContextId | undefined;
   readonly onFork: () => void;
+  /** Opens the entry as an editor. */
+  readonly onEdit: (entry: Entry) => void;
 }
 
-/** An entry, or a call with its result; a frame of its height until it is there. */
-export function BlockView({ block, entries, height, subagent, onFork }: BlockViewProps) {
+/** An entry, or a tool call with its result. An empty frame of its height until it is loaded. */
+export function BlockView({ block, entries, height, subagent, onFork, onEdit }: BlockViewProps) {
   const entry = entries.at(block.first);
   if (!entry) return <div className="block-frame" style={{ height: Math.min(height, 320) }} />;
   const actions = (
     <>
       <IconButton small icon={ClipboardCopy} label="Copy this entry" onClick={() => void copy(wordsOf(entry), 'Copied the entry')} />
+      {isEditable(entry) && (
+        <Button small icon={Pencil} onClick={() => onEdit(entry)}>
+          Edit &amp; fork
+        </Button>
+      )}
       <IconButton small icon={GitFork} label="Fork from here" keys="f" onClick={onFork} />
     </>
   );
@@ -30,7 +37,7 @@ export function BlockView({ block, entries, height, subagent, onFork }: BlockVie
       {subagent && (
         <div className="subagent">
           <Button small icon={Bot} onClick={() => go({ commit: subagent, entry: undefined, stop: undefined })}>
-            Open what the subagent saw
+            Open the subagent’s context
           </Button>
         </div>
       )}
@@ -38,13 +45,17 @@ export function BlockView({ block, entries, height, subagent, onFork }: BlockVie
   );
 }
 
-/** Where a compaction replaced what came before. */
+/** A message that a person typed: not a command, and nothing that the agent added. */
+const isEditable = ({ role, kind, marks = [] }: Entry): boolean =>
+  role === 'user' && kind === 'text' && !marks.includes('meta') && !marks.includes('command') && !marks.includes('hidden');
+
+/** The line above the summary of a compaction. */
 export function Seam({ commit, stop }: { commit: ContextId; stop: Stop }) {
   const query = useQuery(commit, () => api.context.show({ id: commit }));
   const parent = query.status === 'done' ? query.data.parent : undefined;
   return (
     <div className="seam">
-      <span>{stop === 'root' ? 'Compaction: the model went on from this summary' : 'This summary replaced what came before'}</span>
+      <span>{stop === 'root' ? 'Compaction: the model continued from this summary' : 'This summary replaced everything before it'}</span>
       {parent && (
         <button type="button" className="link-button" onClick={() => go({ commit: parent, entry: undefined, stop: undefined })}>
           Show what it replaced
@@ -54,5 +65,5 @@ export function Seam({ commit, stop }: { commit: ContextId; stop: Stop }) {
   );
 }
 
-/** An entry as a person pastes it elsewhere. */
+/** An entry as text for the clipboard. */
 export const wordsOf = (entry: Entry): string => entry.text ?? JSON.stringify(entry.arguments ?? entry.result ?? entry, null, 2);

@@ -5,8 +5,8 @@ import { Proof, say } from '../../parts';
 import { go, useQuery } from '../../state';
 
 /**
- * The calls to a model behind a context, by the entry that each answer begins with. Missing ones leave the context as it is.
- * Asked only once there is something to read (`isRead`): proving hundreds of calls must not stand before the first screen.
+ * The model calls of a context, by the first entry of each reply. Loaded only after the first entries (`isRead`), because
+ * verifying hundreds of calls must not delay the first screen.
  */
 export function useCalls(project: string, commit: ContextId, stop: Stop, isRead: boolean): ReadonlyMap<string, RequestRow> {
   const wanted = useRef(false);
@@ -18,12 +18,12 @@ export function useCalls(project: string, commit: ContextId, stop: Stop, isRead:
   return useMemo(() => new Map((rows ?? []).flatMap((row) => (row.replyKey === null ? [] : [[row.replyKey as string, row] as const]))), [rows]);
 }
 
-/** Between entries, where the model was called: model, tokens, and how far the call is proved. It opens the request. */
+/** The line above a reply: model, tokens and proof of the call. Opens the request. */
 export function CallSeam({ call }: { call: RequestRow }) {
   const { input, cacheRead, cacheWrite, output } = call.tokens;
   const fed = [input, cacheRead, cacheWrite].flatMap((part) => part ?? []);
   return (
-    <button type="button" className="call-seam" title="Open the request" onClick={() => go({ view: 'request', call: call.requestId })}>
+    <button type="button" className="call-seam" title="Open the request" onClick={() => go({ view: 'calls', call: call.requestId })}>
       <Proof proof={call.proof} />
       <span className="mono">{call.model ?? 'model not recorded'}</span>
       <span>

@@ -5,7 +5,7 @@ import { IconButton, MenuButton, problemOf } from '../../parts';
 import { copy, notify } from '../../state';
 import { wordsOf } from './BlockView';
 
-/** The context or its chosen entry, as a person or a program wants it. */
+/** Copies the context or the selected entry, as text or JSON. */
 export function CopyMenu({ commit, stop, total, entry }: { commit: ContextId; stop: Stop; total: number; entry: Entry | undefined }) {
   const copyMarkdown = async () => {
     const { text } = await api.export.context({ id: commit, stop, format: 'markdown' });
@@ -17,17 +17,21 @@ export function CopyMenu({ commit, stop, total, entry }: { commit: ContextId; st
       all.push(...(await api.context.entries({ id: commit, stop, offset, limit: 2_000 })).entries);
     await copy(JSON.stringify(all, null, 2), 'Copied the context as JSON');
   };
-  const told = (job: Promise<void>) => void job.catch((error: unknown) => notify(problemOf(error).message));
+  const run = (job: Promise<void>) => void job.catch((error: unknown) => notify(problemOf(error).message));
   return (
     <MenuButton
       label="Copy"
       button={<IconButton icon={ClipboardCopy} label="Copy" />}
       items={[
-        { name: 'Context as Markdown', act: () => told(copyMarkdown()) },
-        { name: 'Context as JSON', act: () => told(copyJson()) },
+        { name: 'Context as Markdown', act: () => run(copyMarkdown()) },
+        { name: 'Context as JSON', act: () => run(copyJson()) },
         'line',
-        { name: 'Chosen entry as text', disabled: !entry, act: () => entry && void copy(wordsOf(entry), 'Copied the entry') },
-        { name: 'Chosen entry as JSON', disabled: !entry, act: () => entry && void copy(JSON.stringify(entry, null, 2), 'Copied the entry as JSON') },
+        { name: 'Selected entry as text', disabled: !entry, act: () => entry && void copy(wordsOf(entry), 'Copied the entry') },
+        {
+          name: 'Selected entry as JSON',
+          disabled: !entry,
+          act: () => entry && void copy(JSON.stringify(entry, null, 2), 'Copied the entry as JSON'),
+        },
       ]}
     />
   );

@@ -6,17 +6,50 @@ import { IconButton, problemOf, say } from '../../parts';
 import { useQuery, useReading } from '../../state';
 import { clearFound, paintFound } from './painting';
 
-/** Words in this context: found by the engine, painted where they are on screen. */
-export function Find(props: {
-  commit: ContextId;
-  stop: Stop;
-  unsent: boolean;
-  scroller: React.RefObject<HTMLDivElement | null>;
-  onWords: (words: string) => void;
-  onGo: (entry: number) => void;
-  onClose: () => void;
-}) {
-  const { commit, stop, unsent, scroller, onWords, onGo, onClose } = props;
+interface FindProps {
+  readonly commit: ContextId;
+  readonly stop: Stop;
+  readonly unsent: boolean;
+  readonly scroller: React.RefObject<HTMLDivElement | null>;
+  /** Receives the text to search for, which may be empty. */
+  readonly onWords: (words: string) => void;
+  readonly onGo: (entry: number) => void;
+  readonly onClose: () => void;
+}
+
+/** The search in a context. The engine finds the entries; matches on the screen are highlighted. */
+export function Find(props: FindProps) {
+  const { onClose } = props;
+  const { typed, setTyped, status, hasHits, next, previous } = useFind(props);
+  return (
+    <search className="find">
+      <Search size={14} aria-hidden />
+      <input
+        // biome-ignore lint/a11y/noAutofocus: opened by a key, to type into
+        autoFocus
+        className="field grow"
+        placeholder="Find in this context"
+        aria-label="Find in this context"
+        value={typed}
+        onChange={(event) => setTyped(event.target.value)}
+        onKeyDown={(event) => {
+          if (event.key === 'Enter') (event.shiftKey ? previous : next)();
+          if (event.key === 'Escape') onClose();
+          event.stopPropagation();
+        }}
+      />
+      <output className="muted" aria-live="polite">
+        {status}
+      </output>
+      <IconButton small icon={ChevronUp} label="Previous hit" keys="Shift Enter" onClick={previous} disabled={!hasHits} />
+      <IconButton small icon={ChevronDown} label="Next hit" keys="Enter" onClick={next} disabled={!hasHits} />
+      <IconButton small icon={X} label="Close find" keys="Esc" onClick={onClose} />
+    </search>
+  );
+}
+
+/** The state of the search: the typed text, the hits, and the hit that is shown. */
+function useFind({ commit, stop, unsent, scroller, onWords, onGo }: FindProps) {
   const [typed, setTyped] = useState('');
   const [words, setWords] = useState('');
   const [at, setAt] = useState(0);
@@ -24,7 +57,7 @@ export function Find(props: {
     const timer = setTimeout(() => {
       const next = typed.trim().slice(0, 400);
       setWords(next);
-      // A letter is in everything: unfolding for it would only make the list jump.
+      // A single letter matches almost everything, and unfolding for it would make the list jump.
       onWords(next.length > 1 ? next : '');
     }, 180);
     return () => clearTimeout(timer);
@@ -41,8 +74,8 @@ export function Find(props: {
     setAt(next);
     onGo(hits[next] ?? 0);
   };
-  // The first hit is the next one from where one reads.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a new answer moves, scrolling does not
+  // The first hit is the next one after the top of the screen.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only a new answer moves the list
   useEffect(() => {
     if (hits?.length)
       goTo(
@@ -53,44 +86,15 @@ export function Find(props: {
       );
   }, [hits]);
 
-  // Painted again after every change of the list: rows come and go while it scrolls.
+  // Highlighted again after every change of the list, because rows come and go while it scrolls.
   useEffect(() => {
     const element = scroller.current;
     if (element) paintFound(element, words, element.querySelector('.block.chosen'));
   });
   useEffect(() => clearFound, []);
 
-  return (
-    <search className="find">
-      <Search size={14} aria-hidden />
-      <input
-        // biome-ignore lint/a11y/noAutofocus: opened by a key to be typed into
-        autoFocus
-        className="field grow"
-        placeholder="Find in this context"
-        aria-label="Find in this context"
-        value={typed}
-        onChange={(event) => setTyped(event.target.value)}
-        onKeyDown={(event) => {
-          if (event.key === 'Enter') goTo(at + (event.shiftKey ? -1 : 1));
-          if (event.key === 'Escape') onClose();
-          event.stopPropagation();
-        }}
-      />
-      <output className="muted" aria-live="polite">
-        {words === ''
-          ? ''
-          : query.status === 'failed'
-            ? problemOf(query.error).message
-            : hits
-              ? hits.length
-                ? `${at + 1} of ${say.plural(hits.length, 'entry', 'entries')}`
-                : 'Nothing found'
-              : 'Searching…'}
-      </output>
-      <IconButton small icon={ChevronUp} label="Previous hit" keys="Shift Enter" onClick={() => goTo(at - 1)} disabled={!hits?.length} />
-      <IconButton small icon={ChevronDown} label="Next hit" keys="Enter" onClick={() => goTo(at + 1)} disabled={!hits?.length} />
-      <IconButton small icon={X} label="Close find" keys="Esc" onClick={onClose} />
-    </search>
-  );
+  const status = words === '' ? '' : query.status === 'failed' ? problemOf(query.error).message : hits ? countOf(at, hits.length) : 'Searching…';
+  return { typed, setTyped, status, hasHits: (hits?.length ?? 0) > 0, next: () => goTo(at + 1), previous: () => goTo(at - 1) };
 }
+
+const countOf = (at: number, hits: number): string => (hits === 0 ? 'Nothing found' : `${at + 1} of ${say.plural(hits, 'entry', 'entries')}`);

@@ -4,8 +4,8 @@ import { Button, say } from '../../parts';
 import { go, move, newest, useLive, useUi } from '../../state';
 
 /**
- * What came on this branch since the commit that is read, and the way there. Followed, it shows by itself for as long as one reads at
- * the end; who has scrolled back stays where they are.
+ * Newer commits of this branch, and the way to them. With *Follow* they are shown as they arrive while the end of the list
+ * is visible; a list that is scrolled back stays where it is.
  */
 export function Newer({ commit, atEnd }: { commit: ContextId; atEnd: boolean }) {
   const latest = useLive((live) => live.next);
@@ -18,7 +18,7 @@ export function Newer({ commit, atEnd }: { commit: ContextId; atEnd: boolean }) 
   return (
     <output className="newer">
       <span className="grow">{later ? `${say.plural(later.commits, 'newer commit')} on this branch` : 'The newest commit of this branch'}</span>
-      <label title="Show what comes by itself, while the end is in view">
+      <label title="Show new entries as they arrive, while the end is visible">
         <input type="checkbox" checked={follows} onChange={(event) => useUi.setState({ followsTurns: event.target.checked })} />
         Follow
       </label>

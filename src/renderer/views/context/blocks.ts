@@ -1,41 +1,44 @@
 import type { ContextId, OutlineRow } from '../../../core/contract/index.js';
 import type { Block } from '../../parts';
 
+/** One turn of a context. */
 export interface Turn {
   readonly commit: ContextId;
   readonly firstBlock: number;
   readonly firstEntry: number;
+  /** Where a reader lands: at the prompt, which may follow reminders that the agent added. */
+  readonly promptBlock: number;
+  readonly promptEntry: number;
   readonly head: string;
   readonly tokens: number;
   readonly errors: number;
   readonly summary: boolean;
 }
 
-/** The turns of a context: one a commit, named as the chain names it, else by the first words of a person in it. */
+/** The turns of a context, one per commit, titled as in the chain, else by the first prompt of a person. */
 export function turnsOf(rows: readonly OutlineRow[], blocks: readonly Block[], names: ReadonlyMap<ContextId, string> = new Map()): readonly Turn[] {
-  const sums = new Map<ContextId, { tokens: number; errors: number; head: string | undefined; summary: boolean }>();
-  for (const row of rows) {
-    const sum = sums.get(row.commit) ?? { tokens: 0, errors: 0, head: undefined, summary: false };
+  const sums = new Map<ContextId, { tokens: number; errors: number; prompt: number | undefined; summary: boolean }>();
+  rows.forEach((row, place) => {
+    const sum = sums.get(row.commit) ?? { tokens: 0, errors: 0, prompt: undefined, summary: false };
     if (!row.hidden) sum.tokens += row.tokens;
     if (row.isError) sum.errors++;
     if (row.kind === 'summary') sum.summary = true;
-    if (sum.head === undefined && row.role === 'user' && (row.kind === 'text' || row.kind === 'summary')) sum.head = promptOf(row.head);
+    if (row.prompt) sum.prompt = place;
     sums.set(row.commit, sum);
-  }
+  });
+  const blockAt = new Map(blocks.map((block, at) => [block.first, at] as const));
   return blocks.flatMap((block, firstBlock) => {
     if (!block.opens) return [];
     const sum = sums.get(block.commit);
+    const promptEntry = sum?.summary ? block.first : (sum?.prompt ?? block.first);
     return [
       {
         commit: block.commit,
         firstBlock,
         firstEntry: block.first,
-        head:
-          (sum?.summary && 'Compaction summary') ||
-          names.get(block.commit) ||
-          sum?.head ||
-          promptOf(rows[block.first]?.head) ||
-          nameless(rows[block.first]),
+        promptBlock: blockAt.get(promptEntry) ?? firstBlock,
+        promptEntry,
+        head: (sum?.summary && 'Compaction summary') || names.get(block.commit) || promptOf(rows[promptEntry]?.head) || nameless(rows[promptEntry]),
         tokens: sum?.tokens ?? 0,
         errors: sum?.errors ?? 0,
         summary: sum?.summary ?? false,
@@ -45,8 +48,8 @@ export function turnsOf(rows: readonly OutlineRow[], blocks: readonly Block[], n
 }
 
 /**
- * The beginning of a prompt as a person would name it. Agents wrap commands in tags and put warnings before them:
- * a command is known by its name, and a wrapping is no prompt.
+ * The title of a prompt. A slash command that its agent wrapped in tags is titled by its name; other wrappers are not
+ * prompts and return undefined.
  */
 export function promptOf(head: string | undefined): string | undefined {
   const command = head && /^<command-(?:name|message)>\s*([^<]+)/.exec(head)?.[1]?.trim();
@@ -54,7 +57,7 @@ export function promptOf(head: string | undefined): string | undefined {
   return head && /^<(?:local-command-|system-reminder|bash-std|ide_)/.test(head) ? undefined : head;
 }
 
-const nameless = (row: OutlineRow | undefined): string => (row?.kind === 'image' ? 'An image' : 'No words');
+const nameless = (row: OutlineRow | undefined): string => (row?.kind === 'image' ? 'Image' : 'No title');
 
-/** Where summaries of compactions stand: what came before each was replaced by it. */
+/** The places of compaction summaries; each replaced everything before it. */
 export const seamsOf = (rows: readonly OutlineRow[]): readonly number[] => rows.flatMap((row, index) => (row.kind === 'summary' ? [index] : []));

@@ -1,7 +1,7 @@
 // views/context: what the model saw at one commit.
-// `blocks.ts` makes the list out of the outline (pure); entries are read in pages as they come into view.
-// The token bar, the outline of turns and find all meet in one number: the place of an entry in the context.
+// `blocks.ts` (pure) makes turns from the outline; entries load in pages as they come into view.
+// Token bar, turns and search all refer to an entry by its place in the context.
 import './context.css';
 
 export { seamsOf, turnsOf } from './blocks';
-export { ContextView } from './Context';
+export { ContextView as View } from './Context';

@@ -1,6 +1,7 @@
+/** The most matches that are highlighted. */
 const limit = 4_000;
 
-/** Marks the words in what is on the page, without touching the page: positions in text that the browser paints over. */
+/** Highlights the words on the screen with the CSS Highlight API, which does not change the document. */
 export function paintFound(container: HTMLElement, words: string, here: Element | null): void {
   const highlights = CSS.highlights;
   if (!highlights) return;
@@ -24,6 +25,7 @@ export function paintFound(container: HTMLElement, words: string, here: Element 
   highlights.set('found-here', new Highlight(...foundHere));
 }
 
+/** Removes the highlights. */
 export const clearFound = (): void => {
   CSS.highlights?.delete('found');
   CSS.highlights?.delete('found-here');

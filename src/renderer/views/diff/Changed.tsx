@@ -3,10 +3,10 @@ import type { Entry } from '../../../core/contract/index.js';
 import { Fold, kindNames, say, speaker } from '../../parts';
 import { comparable, type Layout, type Piece, piecesOf } from './parts';
 
-/** Texts longer than this are shown as they are: what changed in them would take longer to find than to read. */
+/** Longer texts are shown without word marks, because comparing them takes too long. */
 const wordLimit = 40_000;
 
-/** Two texts as pieces that are the same and pieces that are not; undefined until they are compared. */
+/** Compares two texts word by word; undefined until that is done, or if they are too long. */
 export function usePieces(a: string, b: string): { readonly a: readonly Piece[]; readonly b: readonly Piece[] } | undefined {
   const [pieces, setPieces] = useState<{ a: readonly Piece[]; b: readonly Piece[] }>();
   useEffect(() => {
@@ -23,19 +23,19 @@ export function usePieces(a: string, b: string): { readonly a: readonly Piece[];
   return pieces;
 }
 
-/** One side of a change: what differs in it is marked. */
-export function Words({ text, pieces, kind }: { text: string; pieces: readonly Piece[] | undefined; kind: 'removed' | 'added' }) {
+/** One side of a change, with its differing words marked. */
+export function MarkedText({ text, pieces, kind }: { text: string; pieces: readonly Piece[] | undefined; kind: 'removed' | 'added' }) {
   if (!pieces) return <Fold text={text}>{(part) => <pre className="verbatim changed-text">{part}</pre>}</Fold>;
   return (
     <pre className="verbatim changed-text">
       {pieces.map((piece, n) =>
         piece.differs ? (
-          // biome-ignore lint/suspicious/noArrayIndexKey: pieces of a text that does not change
+          // biome-ignore lint/suspicious/noArrayIndexKey: the text does not change
           <mark key={n} className={kind}>
             {piece.text}
           </mark>
         ) : (
-          // biome-ignore lint/suspicious/noArrayIndexKey: pieces of a text that does not change
+          // biome-ignore lint/suspicious/noArrayIndexKey: the text does not change
           <span key={n}>{piece.text}</span>
         ),
       )}
@@ -43,14 +43,14 @@ export function Words({ text, pieces, kind }: { text: string; pieces: readonly P
   );
 }
 
-/** An entry that says something else now, word by word. */
+/** A changed entry, before and after, with its differing words marked. */
 export function Changed({ a, b, layout }: { a: Entry; b: Entry; layout: Layout }) {
   const [textA, textB] = useMemo(() => [comparable(a), comparable(b)], [a, b]);
   const pieces = usePieces(textA, textB);
   const side = (entry: Entry, text: string, shown: readonly Piece[] | undefined, kind: 'removed' | 'added') => (
     <article className={`entry kind-tool changed-${kind}`} aria-label={kind === 'removed' ? 'Before' : 'After'}>
       <EntryHead entry={entry} />
-      <Words text={text} pieces={shown} kind={kind} />
+      <MarkedText text={text} pieces={shown} kind={kind} />
     </article>
   );
   return (

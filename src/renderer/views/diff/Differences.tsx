@@ -5,7 +5,7 @@ import type { ContextId } from '../../../core/contract/index.js';
 import { IconButton, say } from '../../parts';
 import { go } from '../../state';
 
-/** The rows of a comparison as a list that is only drawn where it is seen, and the ways from one difference to the next. */
+/** A virtual list of the rows of a comparison, with functions that scroll from one difference to the next. */
 export interface DifferenceList {
   readonly scroller: RefObject<HTMLElement | null>;
   readonly virtual: Virtualizer<HTMLElement, Element>;
@@ -14,6 +14,7 @@ export interface DifferenceList {
   readonly toRow: (row: number) => void;
 }
 
+/** Makes the list of a comparison's rows. A row that is not of kind `same` is a difference. */
 export function useDifferences(rows: readonly { readonly kind: string }[]): DifferenceList {
   const scroller = useRef<HTMLElement>(null);
   const virtual = useVirtualizer<HTMLElement, Element>({
@@ -32,7 +33,7 @@ export function useDifferences(rows: readonly { readonly kind: string }[]): Diff
   return { scroller, virtual, differing, toNext, toRow };
 }
 
-/** The list itself; `within` sets the rows into something that scrolls with them. */
+/** Draws the list. `within` wraps the rows in an element that scrolls with them. */
 export function Differences(props: { list: DifferenceList; within?: (rows: ReactNode) => ReactNode; children: (row: number) => ReactNode }) {
   const { list, within = (rows) => rows, children } = props;
   const { scroller, virtual, toNext } = list;
@@ -43,7 +44,7 @@ export function Differences(props: { list: DifferenceList; within?: (rows: React
       data-list
       className="diff-scroll"
       aria-label="Differences"
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: a list that scrolls is reached by keyboard
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling list must be reachable by keyboard
       tabIndex={0}
       onKeyDown={(event) => {
         if (event.target !== event.currentTarget || event.ctrlKey || event.metaKey || event.altKey) return;
@@ -66,6 +67,7 @@ export function Differences(props: { list: DifferenceList; within?: (rows: React
   );
 }
 
+/** Buttons to the previous and the next difference. */
 export const Steps = ({ list: { toNext, differing } }: { list: DifferenceList }) => (
   <span className="diff-steps">
     <IconButton small icon={ChevronUp} label="Previous difference" keys="k" disabled={differing.length === 0} onClick={() => toNext(-1)} />
@@ -73,7 +75,7 @@ export const Steps = ({ list: { toNext, differing } }: { list: DifferenceList })
   </span>
 );
 
-/** The last commit that all of them stand on. */
+/** A link to the last common ancestor of the compared commits. */
 export const Ancestor = ({ base }: { base: ContextId | null }) => (
   <span className="muted">
     {base ? (

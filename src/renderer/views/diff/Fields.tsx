@@ -2,7 +2,7 @@ import type { ContextId, Entry, FieldChange, Stop } from '../../../core/contract
 import { api } from '../../client';
 import { say, textOf } from '../../parts';
 import { useQuery } from '../../state';
-import { Changed, usePieces, Words } from './Changed';
+import { Changed, MarkedText, usePieces } from './Changed';
 import type { Layout } from './parts';
 
 interface FieldsProps {
@@ -16,20 +16,20 @@ interface FieldsProps {
   readonly layout: Layout;
 }
 
-/** Two calls of a tool, by the structure of what they were given: each field that differs, and how many do not. */
+/** Two tool calls compared by their arguments, field by field. */
 export function Fields({ a, b, stop, pair, before, after, layout }: FieldsProps) {
   const query = useQuery(`${a} ${b} ${stop} ${pair.a} ${pair.b}`, (signal) =>
     api.context.diffCalls({ a, b, stop, pairs: [{ a: pair.a, b: pair.b }] }, { signal }),
   );
   const fields = query.status === 'done' ? query.data[0]?.fields : undefined;
-  // Until they are known, and where they cannot be, the calls are compared as texts.
+  // While the fields load, and if they cannot be loaded, the calls are compared as text.
   if (!fields) return <Changed a={before} b={after} layout={layout} />;
   const names = before.toolName === after.toolName ? before.toolName : `${before.toolName} → ${after.toolName}`;
   return (
     <article className="entry kind-tool diff-call" aria-label={`Call of ${names}, field by field`}>
       <header className="entry-head">
         <span className="entry-name">{names}</span>
-        <span className="muted">{fields.length === 0 ? 'was given the same' : `${say.plural(fields.length, 'field')} differ`}</span>
+        <span className="muted">{fields.length === 0 ? 'same arguments' : `${say.plural(fields.length, 'field')} changed`}</span>
       </header>
       {fields.map((field) => (
         <Field key={field.path} field={field} layout={layout} />
@@ -44,11 +44,11 @@ function Field({ field, layout }: { field: FieldChange; layout: Layout }) {
   return (
     <div className="diff-field">
       <h4 className="mono">
-        {field.path || 'all of it'} {field.op !== 'changed' && <span className="muted">{field.op}</span>}
+        {field.path || 'all arguments'} {field.op !== 'changed' && <span className="muted">{field.op}</span>}
       </h4>
       <div className={layout === 'split' ? 'diff-columns' : undefined}>
-        <div>{field.op !== 'added' && <Words text={a} pieces={field.op === 'changed' ? pieces?.a : undefined} kind="removed" />}</div>
-        <div>{field.op !== 'removed' && <Words text={b} pieces={field.op === 'changed' ? pieces?.b : undefined} kind="added" />}</div>
+        <div>{field.op !== 'added' && <MarkedText text={a} pieces={field.op === 'changed' ? pieces?.a : undefined} kind="removed" />}</div>
+        <div>{field.op !== 'removed' && <MarkedText text={b} pieces={field.op === 'changed' ? pieces?.b : undefined} kind="added" />}</div>
       </div>
     </div>
   );

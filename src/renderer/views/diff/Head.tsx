@@ -4,7 +4,7 @@ import { api } from '../../client';
 import { IconButton, Id, MenuButton, notifyProblem, say } from '../../parts';
 import { copy, download, useNavigation, useQuery } from '../../state';
 
-/** Which two are compared, and what each took. */
+/** The two compared commits, with the usage of each. */
 export function Head(props: { left: Commit; right: Commit; tokens: { readonly a: number; readonly b: number }; onSwap: () => void }) {
   const { left, right, tokens, onSwap } = props;
   const query = useQuery(`sides ${left.id} ${right.id}`, (signal) => api.turn.sides({ ids: [left.id, right.id] }, { signal }));
@@ -21,16 +21,16 @@ export function Head(props: { left: Commit; right: Commit; tokens: { readonly a:
           <time className="muted" dateTime={side.createdAt} title={say.instant(side.createdAt)}>
             {say.when(side.createdAt)}
           </time>
-          {query.status === 'done' && query.data.sides[n] && <Took side={query.data.sides[n]} />}
+          {query.status === 'done' && query.data.sides[n] && <Usage side={query.data.sides[n]} />}
         </div>
       ))}
-      <IconButton icon={ArrowLeftRight} label="Swap the sides" onClick={onSwap} />
+      <IconButton icon={ArrowLeftRight} label="Swap sides" onClick={onSwap} />
     </header>
   );
 }
 
-/** What the turn at the end of a side took. What nobody wrote down is said to be so. */
-export function Took({ side }: { side: ComparedSide }) {
+/** Model, tokens, cost and time of the last turn of a side, or which of them were not recorded. */
+export function Usage({ side }: { side: ComparedSide }) {
   const { model, usage, cost, ms } = side;
   const facts: readonly (readonly [name: string, value: string | undefined])[] = [
     ['model', model ?? undefined],
@@ -49,22 +49,20 @@ export function Took({ side }: { side: ComparedSide }) {
   );
 }
 
-/** The comparison as a document, to paste or to keep. */
+/** The menu that copies or saves the comparison as a Markdown document. */
 export function ExportComparison({ ids }: { ids: readonly ContextId[] }) {
   const { stop = 'compaction' } = useNavigation(({ route }) => route);
-  const take = (use: (text: string) => void | Promise<void>) =>
-    api.export.comparison({ ids: [...ids], stop }).then(({ text = '' }) => use(text), notifyProblem);
+  const take = (use: (text: string) => void | Promise<void>, redact = false) =>
+    api.export.comparison({ ids: [...ids], stop, ...(redact && { redact }) }).then(({ text = '' }) => use(text), notifyProblem);
+  const save = (text: string) => download(text, `${ids.map(say.shortId).join('-')}.md`, 'text/markdown');
   return (
     <MenuButton
-      label="The comparison as Markdown"
-      button={<IconButton small icon={FileDown} label="As Markdown" />}
+      label="Comparison as Markdown"
+      button={<IconButton small icon={FileDown} label="Export as Markdown" />}
       items={[
         { name: 'Copy', icon: ClipboardCopy, act: () => void take((text) => copy(text, 'Copied the comparison')) },
-        {
-          name: 'Save as a file',
-          icon: FileDown,
-          act: () => void take((text) => download(text, `${ids.map(say.shortId).join('-')}.md`, 'text/markdown')),
-        },
+        { name: 'Save as file', icon: FileDown, act: () => void take(save) },
+        { name: 'Save with known patterns redacted', icon: FileDown, act: () => void take(save, true) },
       ]}
     />
   );

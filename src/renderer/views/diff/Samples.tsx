@@ -5,15 +5,15 @@ import { api } from '../../client';
 import { Answer, Empty, EntryView, IconButton, Id, say } from '../../parts';
 import { entriesOf, go, type Ranges, useNavigation, useQuery, useRanges } from '../../state';
 import { Ancestor, Differences, Steps, useDifferences } from './Differences';
-import { ExportComparison, Took } from './Head';
+import { ExportComparison, Usage } from './Head';
 import { type SampleRow, sampleRows } from './parts';
 
-/** Several contexts beside each other, a column each: the samples of a run, or whatever else was chosen. */
+/** Several contexts side by side, one column each: the samples of a run, or commits selected in the chain. */
 export function Samples({ project, ids }: { project: string; ids: readonly ContextId[] }) {
   const { stop = 'compaction' } = useNavigation(({ route }) => route);
   const query = useQuery(`${project} ${ids.join(' ')} ${stop}`, (signal) => api.turn.compareMany({ ids: [...ids], stop }, { signal }));
   return (
-    <Answer query={query} what="These contexts cannot be compared" loading="Comparing" stillWorks="Two of them can still be compared." lines={12}>
+    <Answer query={query} what="Cannot compare these contexts" loading="Comparing" stillWorks="You can still compare two of them." lines={12}>
       {(compared) => <Columns key={ids.join(' ')} project={project} ids={ids} compared={compared} />}
     </Answer>
   );
@@ -29,13 +29,18 @@ function Columns({ project, ids, compared }: { project: string; ids: readonly Co
       {compared.sides.map((side, n) => (
         <div key={side.turnId}>
           <div className="diff-side">
-            <b title={n === 0 ? 'The others are compared with this one' : undefined}>{String.fromCharCode(65 + n)}</b>
+            <b title={n === 0 ? 'The others are compared with this context' : undefined}>{String.fromCharCode(65 + n)}</b>
             <Id id={side.turnId} what="commit id" />
             <span className="grow" />
             <span className="muted">{say.tokens(side.context.tokens)}</span>
-            <IconButton small icon={BookOpen} label="Open it" onClick={() => go({ view: 'context', commit: side.turnId, entry: undefined })} />
+            <IconButton
+              small
+              icon={BookOpen}
+              label="Open in Context"
+              onClick={() => go({ view: 'context', commit: side.turnId, entry: undefined })}
+            />
           </div>
-          <Took side={side} />
+          <Usage side={side} />
         </div>
       ))}
     </div>
@@ -45,7 +50,7 @@ function Columns({ project, ids, compared }: { project: string; ids: readonly Co
       <div className="diff-tools">
         <span className="diff-counts">
           <span>{say.exact(same)} the same in all</span>
-          {same < compared.rows.length && <span className="changed">~{say.exact(compared.rows.length - same)} differ</span>}
+          {same < compared.rows.length && <span className="changed">{say.exact(compared.rows.length - same)} different</span>}
         </span>
         <Ancestor base={compared.base} />
         <span className="grow" />
@@ -57,7 +62,7 @@ function Columns({ project, ids, compared }: { project: string; ids: readonly Co
           <div className="samples-alike" style={columns}>
             {heads}
           </div>
-          <Empty title="All of them are the same">Every one of their {say.plural(same, 'entry', 'entries')} is in each.</Empty>
+          <Empty title="No differences">All contexts contain the same {say.plural(same, 'entry', 'entries')}.</Empty>
         </>
       ) : (
         <Differences
@@ -83,7 +88,7 @@ function Row({ project, ids, row }: { project: string; ids: readonly ContextId[]
     <div className="samples-row">
       {ids.map((id, side) => (
         <div key={id}>
-          {row.cells[side] == null ? <p className="muted samples-none">not here</p> : <Cell project={project} id={id} place={row.cells[side]} />}
+          {row.cells[side] == null ? <p className="muted samples-none">no entry</p> : <Cell project={project} id={id} place={row.cells[side]} />}
         </div>
       ))}
     </div>

@@ -1,6 +1,6 @@
-// views/diff: two contexts against each other.
-// The engine aligns entries by identity; `parts.ts` (pure) makes rows of its hunks, and words are compared in the window.
-// What is the same is one line, what differs is in full, and a strip shows where it is.
+// views/diff: compares two contexts, or several side by side.
+// The engine aligns entries by identity. `parts.ts` (pure) makes rows of its hunks; the window compares words.
+// Unchanged entries are folded; a strip gives an overview of the differences.
 import './diff.css';
 
-export { DiffView } from './Diff';
+export { DiffView as View } from './Diff';

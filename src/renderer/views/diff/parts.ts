@@ -1,18 +1,18 @@
 import type { Entry, Hunk, Moved, OutlineRow, SideBySide } from '../../../core/contract/index.js';
 import { textOf } from '../../parts';
 
-/** Two columns, or one under the other. */
+/** `split` shows both sides in two columns, `unified` in one. */
 export type Layout = 'split' | 'unified';
 
 /** A row of the comparison. Numbers are places in the context of the side. */
 export type DiffRow =
   | { readonly kind: 'same'; readonly aStart: number; readonly bStart: number; readonly count: number }
-  /** `to` and `from`: the place on the other side of what only moved. */
+  /** `to` and `from`: the place of a moved entry on the other side. */
   | { readonly kind: 'removed'; readonly a: number; readonly to?: number }
   | { readonly kind: 'added'; readonly b: number; readonly from?: number }
   | { readonly kind: 'changed'; readonly a: number; readonly b: number };
 
-/** Hunks as rows: what is the same folded to one, what differs entry by entry. */
+/** Turns hunks into rows: one row per unchanged run, one per differing entry. */
 export function diffRows(hunks: readonly Hunk[], moved: readonly Moved[] = []): readonly DiffRow[] {
   const pairs = moved.flatMap(({ aStart, bStart, count }) => Array.from({ length: count }, (_, n) => [aStart + n, bStart + n] as const));
   const [to, from] = [new Map(pairs), new Map(pairs.map(([a, b]) => [b, a]))];
@@ -41,9 +41,45 @@ export function diffRows(hunks: readonly Hunk[], moved: readonly Moved[] = []): 
   });
 }
 
-/** A row of several contexts beside each other: what all have alike is folded to one. */
+/** The place of a moved entry on the other side; undefined if the row is not a move. */
+export const placeElsewhere = (row: DiffRow): number | undefined => (row.kind === 'removed' ? row.to : row.kind === 'added' ? row.from : undefined);
+
+/** The row that shows a moved entry on the other side, by its place among the rows. */
+export function counterpartOf(rows: readonly DiffRow[], row: DiffRow): number | undefined {
+  const place = rows.findIndex((other) =>
+    row.kind === 'removed' ? other.kind === 'added' && other.from === row.a : row.kind === 'added' && other.kind === 'removed' && other.to === row.b,
+  );
+  return place < 0 ? undefined : place;
+}
+
+/** A segment of the overview: the kind of its rows, its first row and its share of the width. */
+export interface StripSegment {
+  readonly kind: DiffRow['kind'];
+  readonly row: number;
+  readonly weight: number;
+}
+
+/** The widest that a run of unchanged entries gets, in entries, so that differences stay visible. */
+const widestSame = 40;
+/** With more segments than this, single ones are too narrow to see or click. */
+const mostSegments = 400;
+
+/** The overview of a comparison; empty if it would have too many segments. */
+export function stripOf(rows: readonly DiffRow[]): readonly StripSegment[] {
+  const segments: { kind: DiffRow['kind']; row: number; weight: number }[] = [];
+  rows.forEach((row, n) => {
+    const last = segments.at(-1);
+    const kind = placeElsewhere(row) === undefined ? row.kind : 'changed';
+    if (last && last.kind === kind && kind !== 'same') last.weight++;
+    else segments.push({ kind, row: n, weight: row.kind === 'same' ? Math.min(row.count, widestSame) : 1 });
+  });
+  return segments.length > mostSegments ? [] : segments;
+}
+
+/** A row of several contexts side by side. A run of entries that are the same in all of them is one row. */
 export type SampleRow = { readonly kind: 'same'; readonly count: number } | { readonly kind: 'differs'; readonly cells: readonly (number | null)[] };
 
+/** Turns the aligned entries of several contexts into rows. */
 export function sampleRows(rows: SideBySide['rows']): readonly SampleRow[] {
   const folded: SampleRow[] = [];
   for (const { cells, same } of rows) {
@@ -55,15 +91,17 @@ export function sampleRows(rows: SideBySide['rows']): readonly SampleRow[] {
   return folded;
 }
 
+/** The tokens of `count` entries from `start`; undefined while the outline is loading. */
 export const tokensIn = (rows: readonly OutlineRow[] | undefined, start: number, count: number): number | undefined =>
   rows?.slice(start, start + count).reduce((sum, row) => sum + row.tokens, 0);
 
-/** An entry as one text, to be compared with another. */
+/** The text of an entry that is compared word by word. */
 export function comparable(entry: Entry): string {
   if (entry.kind === 'tool_call') return textOf(entry.arguments ?? '');
   return entry.text ?? (entry.result === undefined ? '' : textOf(entry.result));
 }
 
+/** A part of a text that is in both sides, or that differs. */
 export interface Piece {
   readonly text: string;
   readonly differs: boolean;
@@ -76,7 +114,7 @@ interface Change {
   readonly toB: number;
 }
 
-/** Both sides of a change as pieces that are the same and pieces that are not. */
+/** Divides both sides of a change into equal and differing pieces. */
 export function piecesOf(a: string, b: string, changes: readonly Change[]): { a: readonly Piece[]; b: readonly Piece[] } {
   const side = (text: string, ranges: readonly (readonly [from: number, to: number])[]): Piece[] => {
     const pieces: Piece[] = [];

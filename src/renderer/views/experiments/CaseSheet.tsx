@@ -4,14 +4,14 @@ import { api } from '../../client';
 import { Answer, Button, ProblemLine, problemOf, Sheet } from '../../parts';
 import { asked, dismiss, experimentsChanged, go, notify, type RunInput, useQuery } from '../../state';
 
-const fresh = 'new';
+const newExperiment = 'new';
 
-/** Keeps a turn as it would be run now as a case of an experiment. */
+/** Adds a run (a turn with its changes, provider and model) to an experiment as a case. */
 export function CaseSheet({ input }: { input: RunInput }) {
   const query = useQuery('experiments to choose', (signal) => api.experiment.list({}, { signal }));
   return (
-    <Sheet title="Keep as a case" onClose={dismiss}>
-      <Answer query={query} what="The experiments cannot be listed" loading="Reading the experiments" lines={3}>
+    <Sheet title="Add to experiment" onClose={dismiss}>
+      <Answer query={query} what="Cannot list the experiments" loading="Loading the experiments" lines={3}>
         {(experiments) => <Form input={input} experiments={experiments} />}
       </Answer>
     </Sheet>
@@ -19,26 +19,26 @@ export function CaseSheet({ input }: { input: RunInput }) {
 }
 
 function Form({ input, experiments }: { input: RunInput; experiments: readonly { experimentId: string; title: string }[] }) {
-  const [chosen, setChosen] = useState(experiments[0]?.experimentId ?? fresh);
+  const [chosen, setChosen] = useState(experiments[0]?.experimentId ?? newExperiment);
   const [title, setTitle] = useState('');
   const [name, setName] = useState('');
   const [problem, setProblem] = useState<string>();
   const [isSaving, setIsSaving] = useState(false);
-  const usual = input.provider === 'recorded' ? 'As it was recorded' : (input.model ?? input.provider);
-  const keep = async () => {
+  const defaultName = input.provider === 'recorded' ? 'Recorded reply' : (input.model ?? input.provider);
+  const save = async () => {
     setIsSaving(true);
     try {
-      // An experiment is saved whole: what it has, and the new case.
-      const before = chosen === fresh ? undefined : await api.experiment.get({ experimentId: chosen });
+      // An experiment is saved as a whole, so the existing cases go with the new one.
+      const before = chosen === newExperiment ? undefined : await api.experiment.get({ experimentId: chosen });
       const { unanswered: _, ...run } = asked(input);
       const { experimentId } = await api.experiment.save({
         ...(before && { experimentId: before.experimentId, note: before.note, checks: before.checks }),
         title: before?.title ?? (title.trim() || 'Experiment'),
-        cases: [...(before?.cases ?? []), { ...run, title: name.trim() || usual }],
+        cases: [...(before?.cases ?? []), { ...run, title: name.trim() || defaultName }],
       });
       experimentsChanged();
       dismiss();
-      notify('Kept as a case');
+      notify('Case added');
       go({ view: 'experiments', experiment: experimentId });
     } catch (error) {
       setIsSaving(false);
@@ -50,7 +50,7 @@ function Form({ input, experiments }: { input: RunInput; experiments: readonly {
       className="case-form"
       onSubmit={(event) => {
         event.preventDefault();
-        void keep();
+        void save();
       }}
     >
       {experiments.length > 0 && (
@@ -62,29 +62,35 @@ function Form({ input, experiments }: { input: RunInput; experiments: readonly {
                 {each.title}
               </option>
             ))}
-            <option value={fresh}>A new one</option>
+            <option value={newExperiment}>New experiment</option>
           </select>
         </label>
       )}
-      {chosen === fresh && (
+      {chosen === newExperiment && (
         <label>
-          <span className="muted">Its name</span>
+          <span className="muted">Name</span>
           <input
             className="field"
             aria-label="Name of the experiment"
-            placeholder="What is to be found out"
+            placeholder="What you want to find out"
             value={title}
             onChange={(event) => setTitle(event.target.value)}
           />
         </label>
       )}
       <label>
-        <span className="muted">The case</span>
-        <input className="field" aria-label="Name of the case" placeholder={usual} value={name} onChange={(event) => setName(event.target.value)} />
+        <span className="muted">Case</span>
+        <input
+          className="field"
+          aria-label="Name of the case"
+          placeholder={defaultName}
+          value={name}
+          onChange={(event) => setName(event.target.value)}
+        />
       </label>
       {problem && <ProblemLine>{problem}</ProblemLine>}
       <Button type="submit" look="primary" icon={FlaskConical} disabled={isSaving}>
-        Keep it
+        Add case
       </Button>
     </form>
   );

@@ -2,43 +2,38 @@ import { Plus, X } from 'lucide-react';
 import { useState } from 'react';
 import type { ReplyCheck } from '../../../core/contract/index.js';
 import { Button, IconButton } from '../../parts';
-import { checkFrom, checkInWords, checkKinds } from './words';
+import { checkFrom, checkKinds, checkText } from './checks';
 
-/** What every reply must be. Checks look at a reply; none of them runs anything. */
+/** The checks that each reply must pass. A check reads the reply and never runs anything. */
 export function Checks({ checks, onChange }: { checks: readonly ReplyCheck[]; onChange: (checks: readonly ReplyCheck[]) => void }) {
   const [kind, setKind] = useState<ReplyCheck['kind']>('contains');
   const [text, setText] = useState('');
   const [isAbsent, setIsAbsent] = useState(false);
-  const made = checkFrom(kind, text, isAbsent);
-  const problem = text.trim() !== '' && 'problem' in made ? made.problem : undefined;
-  const canTurn = kind !== 'json' && kind !== 'short';
+  const check = checkFrom(kind, text, isAbsent);
+  const problem = text.trim() !== '' && 'problem' in check ? check.problem : undefined;
+  const canNegate = kind !== 'json' && kind !== 'short';
   return (
     <section className="experiment-part" aria-label="Checks">
-      <h3>A good reply…</h3>
+      <h3>Checks</h3>
       <ul className="experiment-checks">
-        {checks.map((check, n) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: checks have no name but their place
+        {checks.map((each, n) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: checks have no identity but their place
           <li key={n} className="badge">
-            <span className="ellipsis" title={checkInWords(check)}>
-              {checkInWords(check)}
+            <span className="ellipsis" title={checkText(each)}>
+              {checkText(each)}
             </span>
-            <IconButton
-              small
-              icon={X}
-              label={`Remove the check: ${checkInWords(check)}`}
-              onClick={() => onChange(checks.filter((_, at) => at !== n))}
-            />
+            <IconButton small icon={X} label={`Remove check: ${checkText(each)}`} onClick={() => onChange(checks.filter((_, at) => at !== n))} />
           </li>
         ))}
-        {checks.length === 0 && <li className="muted">No checks: you say which replies are good.</li>}
+        {checks.length === 0 && <li className="muted">No checks yet. Replies are judged by checks or by you. Add a check below.</li>}
       </ul>
       <form
         className="experiment-check"
         aria-label="Add a check"
         onSubmit={(event) => {
           event.preventDefault();
-          if (text.trim() === '' || 'problem' in made) return;
-          onChange([...checks, made]);
+          if (text.trim() === '' || 'problem' in check) return;
+          onChange([...checks, check]);
           setText('');
         }}
       >
@@ -49,14 +44,14 @@ export function Checks({ checks, onChange }: { checks: readonly ReplyCheck[]; on
             </option>
           ))}
         </select>
-        <input className="field mono grow" aria-label="What is checked" value={text} onChange={(event) => setText(event.target.value)} />
-        {canTurn && (
+        <input className="field mono grow" aria-label="Value of the check" value={text} onChange={(event) => setText(event.target.value)} />
+        {canNegate && (
           <label>
-            <input type="checkbox" checked={isAbsent} onChange={() => setIsAbsent(!isAbsent)} /> must not
+            <input type="checkbox" checked={isAbsent} onChange={() => setIsAbsent(!isAbsent)} /> Negate
           </label>
         )}
-        <Button small type="submit" icon={Plus} disabled={text.trim() === '' || 'problem' in made}>
-          Add the check
+        <Button small type="submit" icon={Plus} disabled={text.trim() === '' || 'problem' in check}>
+          Add check
         </Button>
       </form>
       {problem && <p className="muted">{problem}</p>}

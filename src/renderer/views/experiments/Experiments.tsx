@@ -4,9 +4,9 @@ import type { ExperimentRow } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Answer, Button, Empty, say } from '../../parts';
 import { go, useExperiments, useKept, useNavigation, useQuery } from '../../state';
-import { ExperimentPage } from './Page';
+import { ExperimentPage } from './ExperimentPage';
 
-/** The experiments of the project, or the one that is open. */
+/** The experiments of the project, or the selected one. */
 export function ExperimentsView({ project }: { project: string }) {
   const experiment = useNavigation(({ route }) => route.experiment);
   return experiment ? <ExperimentPage key={`${project} ${experiment}`} project={project} experimentId={experiment} /> : <List project={project} />;
@@ -16,13 +16,13 @@ function List({ project }: { project: string }) {
   const revision = useExperiments((state) => state.revision);
   const query = useKept(useQuery(`${project} experiments ${revision}`, (signal) => api.experiment.list({}, { signal })));
   return (
-    <Answer query={query} what="The experiments cannot be listed" loading="Reading the experiments" lines={6}>
-      {(rows) => (rows.length === 0 ? <None /> : <Rows rows={rows} />)}
+    <Answer query={query} what="Cannot list the experiments" loading="Loading the experiments" lines={6}>
+      {(rows) => (rows.length === 0 ? <NoExperiments /> : <Rows rows={rows} />)}
     </Answer>
   );
 }
 
-const None = () => (
+const NoExperiments = () => (
   <Empty
     title="No experiments yet"
     picture={<FlaskConical size={48} strokeWidth={1} />}
@@ -32,14 +32,13 @@ const None = () => (
       </Button>
     }
   >
-    Run a turn again with another model, setting or prompt, and keep each way as a case: what came of all of them stands here side by side, and can be
-    run once more.
+    Experiments appear here. Run a turn again with another model, setting or prompt, add each variant as a case, and compare the replies in a table.
   </Empty>
 );
 
 function Rows({ rows }: { rows: readonly ExperimentRow[] }) {
-  const [words, setWords] = useState('');
-  const shown = rows.filter((row) => `${row.title} ${row.note}`.toLowerCase().includes(words.trim().toLowerCase()));
+  const [filter, setFilter] = useState('');
+  const shown = rows.filter((row) => `${row.title} ${row.note}`.toLowerCase().includes(filter.trim().toLowerCase()));
   return (
     <section className="experiments" aria-label="Experiments">
       <div className="experiments-tools">
@@ -49,8 +48,8 @@ function Rows({ rows }: { rows: readonly ExperimentRow[] }) {
           data-filter
           placeholder="Filter experiments  /"
           aria-label="Filter experiments"
-          value={words}
-          onChange={(event) => setWords(event.target.value)}
+          value={filter}
+          onChange={(event) => setFilter(event.target.value)}
         />
         <span className="muted">{say.plural(rows.length, 'experiment')}</span>
       </div>

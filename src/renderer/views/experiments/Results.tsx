@@ -4,7 +4,7 @@ import type { ContextId, ExperimentResult } from '../../../core/contract/index.j
 import { api } from '../../client';
 import { Button, IconButton, notifyProblem, placeByKey, say } from '../../parts';
 import { experimentsChanged, go } from '../../state';
-import { outcomeNames } from './words';
+import { outcomeNames } from './checks';
 
 type Verdict = 'pass' | 'fail' | null;
 
@@ -12,7 +12,7 @@ const judge = (resultId: string, verdict: Verdict): void => void api.experiment.
 
 const icons = { pass: Check, fail: X, unjudged: Minus, problem: CircleAlert } as const;
 
-/** What came of the cases, the newest round first. */
+/** The replies of the cases as a table, newest round first. */
 export function Results({ results }: { results: readonly ExperimentResult[] }) {
   const [chosen, setChosen] = useState(0);
   const at = Math.min(chosen, results.length - 1);
@@ -38,19 +38,21 @@ export function Results({ results }: { results: readonly ExperimentResult[] }) {
   return (
     <section className="experiment-part" aria-label="Results">
       <header className="experiment-results-head">
-        <h3>What came of it</h3>
+        <h3>Results</h3>
         <span className="muted">
-          {results.length === 0 ? 'nothing yet' : `${say.plural(results.length, 'reply', 'replies')} · p passes, f fails, u takes it back`}
+          {results.length === 0
+            ? 'Replies appear here after a run'
+            : `${say.plural(results.length, 'reply', 'replies')} · keys: p pass, f fail, u undo`}
         </span>
         <span className="grow" />
         {latest.length > 1 && turns.size === 1 && (
           <Button small icon={Columns3} onClick={() => compareAll(latest)}>
-            Compare the last round
+            Compare last round
           </Button>
         )}
       </header>
       {results.length > 0 && (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: a table that is gone through by keyboard
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: the table has keyboard navigation
         <section className="experiment-scroll" aria-label="Replies" data-list tabIndex={0} onKeyDown={onKeyDown}>
           <table>
             <thead>
@@ -83,12 +85,12 @@ export function Results({ results }: { results: readonly ExperimentResult[] }) {
 
 const open = (commit: ContextId): void => go({ view: 'context', commit, entry: undefined, stop: undefined });
 const compare = (result: ExperimentResult): void =>
-  go({ view: 'diff', commit: result.commit ?? undefined, against: result.turnId, entry: undefined });
+  go({ view: 'compare', commit: result.commit ?? undefined, against: result.turnId, entry: undefined });
 
-const mostBeside = 15;
+const mostCompared = 15;
 function compareAll(results: readonly ExperimentResult[]): void {
-  const [first, ...others] = results.flatMap((result) => result.commit ?? []).slice(0, mostBeside);
-  go({ view: 'diff', commit: first, against: results[0]?.turnId, others: others.join(','), entry: undefined });
+  const [first, ...others] = results.flatMap((result) => result.commit ?? []).slice(0, mostCompared);
+  go({ view: 'compare', commit: first, against: results[0]?.turnId, others: others.join(','), entry: undefined });
 }
 
 const unknown = <span className="muted">not recorded</span>;
@@ -110,12 +112,12 @@ function ResultRow(props: { result: ExperimentResult; n: number; isChosen: boole
           <Glyph size={12} aria-hidden /> {outcomeNames[outcome]}
         </span>
         <span className="muted experiment-judge">
-          {judgedBy === 'person' ? 'you say' : judgedBy === 'checks' ? 'by checks' : 'your word'}
+          {judgedBy === 'person' ? 'by you' : judgedBy === 'checks' ? 'by checks' : ''}
           <span className="experiment-verdict">
             <IconButton
               small
               icon={Check}
-              label="It passes"
+              label="Pass"
               keys="p"
               aria-pressed={judgedBy === 'person' && outcome === 'pass'}
               onClick={() => judge(result.resultId, 'pass')}
@@ -123,12 +125,12 @@ function ResultRow(props: { result: ExperimentResult; n: number; isChosen: boole
             <IconButton
               small
               icon={X}
-              label="It fails"
+              label="Fail"
               keys="f"
               aria-pressed={judgedBy === 'person' && outcome === 'fail'}
               onClick={() => judge(result.resultId, 'fail')}
             />
-            {judgedBy === 'person' && <IconButton small icon={Minus} label="Take it back" keys="u" onClick={() => judge(result.resultId, null)} />}
+            {judgedBy === 'person' && <IconButton small icon={Minus} label="Undo" keys="u" onClick={() => judge(result.resultId, null)} />}
           </span>
         </span>
       </td>
@@ -139,7 +141,7 @@ function ResultRow(props: { result: ExperimentResult; n: number; isChosen: boole
           {result.sample > 0 && `, sample ${result.sample + 1}`}
         </span>
       </td>
-      <td className="mono">{result.model ?? (result.provider === 'recorded' ? 'the recording' : result.provider)}</td>
+      <td className="mono">{result.model ?? (result.provider === 'recorded' ? 'recording' : result.provider)}</td>
       <td>{result.settings || <span className="muted">as recorded</span>}</td>
       <td>{result.edits || <span className="muted">none</span>}</td>
       <td className="number">
@@ -153,8 +155,8 @@ function ResultRow(props: { result: ExperimentResult; n: number; isChosen: boole
       <td>
         {commit && (
           <span className="experiment-verdict">
-            <IconButton small icon={BookOpen} label="Open the branch" keys="Enter" onClick={() => open(commit)} />
-            <IconButton small icon={GitCompare} label="Compare with the record" keys="d" onClick={() => compare(result)} />
+            <IconButton small icon={BookOpen} label="Open branch" keys="Enter" onClick={() => open(commit)} />
+            <IconButton small icon={GitCompare} label="Compare with recorded reply" keys="d" onClick={() => compare(result)} />
           </span>
         )}
       </td>

@@ -1,7 +1,7 @@
-// views/experiments: turns that are run again in several ways, as a table of what came of each.
-// Cases come from "Run again"; replies are held against checks, and a person has the last word. `words.ts` is pure.
-// Nothing of a reply is run: a check looks at it.
+// views/experiments: runs turns in several variants and compares the replies in a table.
+// Cases come from Run again. Checks judge replies, and a person can overrule them. `checks.ts` is pure.
+// Checks only read replies; nothing in a reply is executed.
 import './experiments.css';
 
 export { CaseSheet } from './CaseSheet';
-export { ExperimentsView } from './Experiments';
+export { ExperimentsView as View } from './Experiments';

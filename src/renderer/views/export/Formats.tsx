@@ -2,10 +2,11 @@ import type { ExportFormat, ExportUse } from '../../../core/contract/index.js';
 
 const uses: Record<ExportUse, string> = { people: 'For people', agents: 'For agents', programs: 'For programs' };
 
-export const lossesInWords = (counts: ExportFormat['lossCounts']): string =>
+/** Losses as text, for example `thinking (12), signature (3)`. */
+export const lossText = (counts: ExportFormat['lossCounts']): string =>
   counts.map(({ what, count }) => `${what} (${count.toLocaleString('en-US')})`).join(', ');
 
-/** What a context can leave as, and what each form has no place for: known before anything is written. */
+/** The formats that a context can be exported to, each with what it leaves out. */
 export function Formats(props: { formats: readonly ExportFormat[]; chosen: string | undefined; onChoose: (format: string) => void }) {
   const { formats, chosen, onChoose } = props;
   return (Object.keys(uses) as ExportUse[]).map((use) => {
@@ -19,13 +20,11 @@ export function Formats(props: { formats: readonly ExportFormat[]; chosen: strin
               <input type="radio" name="format" value={one.format} checked={one.format === chosen} onChange={() => onChoose(one.format)} />
               <span className="export-format-text">
                 <b>{one.name}</b> <span className="mono muted">{one.format}</span>
-                {one.format !== chosen && <span className="export-lost">{lossesInShort(one)}</span>}
+                {one.format !== chosen && <span className="export-lost">{shortLossText(one)}</span>}
                 {one.format === chosen && (
                   <>
                     <span className="muted whole-line">{one.what}</span>
-                    <span className={one.lossCounts.length > 0 ? 'export-lost whole-line told' : 'export-lost whole-line'}>
-                      {lossesAtLength(one)}
-                    </span>
+                    <span className={one.lossCounts.length > 0 ? 'export-lost whole-line told' : 'export-lost whole-line'}>{longLossText(one)}</span>
                   </>
                 )}
               </span>
@@ -37,12 +36,12 @@ export function Formats(props: { formats: readonly ExportFormat[]; chosen: strin
   });
 }
 
-const lossesInShort = ({ lossCounts }: ExportFormat): string =>
-  lossCounts.length === 0 ? 'holds all of it' : `leaves out ${lossCounts.length === 1 ? 'one thing' : `${lossCounts.length} things`}`;
+const shortLossText = ({ lossCounts }: ExportFormat): string =>
+  lossCounts.length === 0 ? 'complete' : `leaves out ${lossCounts.length === 1 ? '1 kind of content' : `${lossCounts.length} kinds of content`}`;
 
-const lossesAtLength = ({ tier, lossCounts }: ExportFormat): string =>
+const longLossText = ({ tier, lossCounts }: ExportFormat): string =>
   lossCounts.length > 0
-    ? `Leaves out: ${lossesInWords(lossCounts)}.`
+    ? `Leaves out: ${lossText(lossCounts)}.`
     : tier === 'native'
-      ? 'As it was recorded: nothing is lost.'
-      : 'Nothing is lost.';
+      ? 'Exactly as recorded, nothing is left out.'
+      : 'Nothing is left out.';

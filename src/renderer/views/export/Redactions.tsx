@@ -1,22 +1,45 @@
-import type { redactionKinds } from '../../../core/contract/index.js';
+import type { RedactionKind } from '../../../core/contract/index.js';
 import { Button, ProblemLine, problemOf } from '../../parts';
 import type { Query } from '../../state';
+import type { useExport } from './useExport';
 
-const kindNames = { secret: 'secret', path: 'home folder', email: 'e-mail address' } as const;
+const kindNames: Record<RedactionKind, string> = { secret: 'secret', path: 'home folder', email: 'e-mail address', ip: 'IP address' };
 
 interface Redaction {
   readonly placeholder: string;
-  readonly kind: (typeof redactionKinds)[number];
+  readonly kind: RedactionKind;
   readonly count: number;
 }
 
-/** What would be taken out, before anything is written. What it is called by is all that is shown: a secret stays one here too. */
-export function Redactions({ found }: { found: Query<readonly Redaction[]> }) {
+/** The choice of what to redact, and the list of replacements. */
+export function RedactionChoice({ exporting }: { exporting: ReturnType<typeof useExport> }) {
+  const { choice, choose, format, redact, found } = exporting;
+  const cannot = format !== undefined && !format.redacts;
+  return (
+    <>
+      <label className="export-check">
+        <input type="checkbox" checked={redact} disabled={cannot} onChange={(event) => choose({ redact: event.target.checked })} />
+        Replace known patterns of secrets, home folders and e-mail addresses
+      </label>
+      {redact && (
+        <label className="export-check export-more">
+          <input type="checkbox" checked={choice.redactIps} onChange={(event) => choose({ redactIps: event.target.checked })} />
+          Replace IP addresses too
+        </label>
+      )}
+      {cannot && <p className="muted">{format.name} cannot be redacted: it is not text, JSON or CBOR.</p>}
+      {redact && <Redactions found={found} />}
+    </>
+  );
+}
+
+/** The replacements, shown before anything is written. Only placeholders are shown, never the secrets. */
+function Redactions({ found }: { found: Query<readonly Redaction[]> }) {
   if (found.status === 'idle') return null;
   if (found.status === 'loading')
     return (
       <p role="status" className="export-looking">
-        Looking for secrets…{' '}
+        Searching for secrets…{' '}
         <Button small onClick={found.cancel}>
           Cancel
         </Button>
@@ -34,16 +57,16 @@ export function Redactions({ found }: { found: Query<readonly Redaction[]> }) {
   if (found.status === 'failed')
     return (
       <ProblemLine>
-        <span className="grow">Secrets could not be looked for: {problemOf(found.error).message}</span>
+        <span className="grow">The search for secrets failed: {problemOf(found.error).message}</span>
         <Button small onClick={found.retry}>
           Try again
         </Button>
       </ProblemLine>
     );
-  if (found.data.length === 0) return <p className="muted">Nothing was found that would be taken out. Pictures are not searched.</p>;
+  if (found.data.length === 0) return <p className="muted">No known pattern was found. Read the export before you share it. {limits}</p>;
   return (
     <>
-      <ul className="export-redactions" aria-label="What is taken out">
+      <ul className="export-redactions" aria-label="Replacements">
         {found.data.map(({ placeholder, kind, count }) => (
           <li key={placeholder}>
             <span className="mono">{placeholder}</span>{' '}
@@ -53,7 +76,9 @@ export function Redactions({ found }: { found: Query<readonly Redaction[]> }) {
           </li>
         ))}
       </ul>
-      <p className="muted">Thinking that changes loses its signature. Pictures are not searched.</p>
+      <p className="muted">Only known patterns are found: read the export before you share it. Thinking that changes loses its signature. {limits}</p>
     </>
   );
 }
+
+const limits = 'Images and other encoded data are not searched.';

@@ -1,12 +1,12 @@
 import { ClipboardCopy, FileOutput } from 'lucide-react';
-import { useState } from 'react';
+import { type ReactNode, useState } from 'react';
 // Types only: the contract's schemas stay out of the window's bundle.
 import type { ContextId, Runtime } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { agentIds, agents, Button, Copyable, ProblemLine, problemOf, Sheet, say } from '../../parts';
 import { copy, dismiss } from '../../state';
 
-/** Puts the context where an agent looks for its sessions, and says how to go on there. */
+/** Writes the context where an agent looks for its sessions, and shows the command that resumes it. */
 export function ResumeSheet({ commit, agent: given }: { commit: ContextId; agent: Runtime }) {
   const [agent, setAgent] = useState(given);
   const [cwd, setCwd] = useState('');
@@ -15,7 +15,7 @@ export function ResumeSheet({ commit, agent: given }: { commit: ContextId; agent
   >({
     phase: 'asking',
   });
-  const make = async () => {
+  const write = async () => {
     setState({ phase: 'writing' });
     try {
       setState({ phase: 'done', made: await api.export.resume({ id: commit, agent, ...(cwd.trim() && { cwd: cwd.trim() }) }) });
@@ -33,14 +33,14 @@ export function ResumeSheet({ commit, agent: given }: { commit: ContextId; agent
           <>
             <Button onClick={dismiss}>Close</Button>
             <Button look="primary" icon={ClipboardCopy} autoFocus onClick={() => void copy(done.command, 'Copied the command')}>
-              Copy the command
+              Copy command
             </Button>
           </>
         ) : (
           <>
             <Button onClick={dismiss}>Cancel</Button>
-            <Button look="primary" icon={FileOutput} disabled={state.phase === 'writing'} onClick={() => void make()}>
-              {state.phase === 'writing' ? 'Writing the session…' : 'Write the session'}
+            <Button look="primary" icon={FileOutput} disabled={state.phase === 'writing'} onClick={() => void write()}>
+              {state.phase === 'writing' ? 'Writing the session…' : 'Write session'}
             </Button>
           </>
         )
@@ -48,40 +48,54 @@ export function ResumeSheet({ commit, agent: given }: { commit: ContextId; agent
     >
       {done ? (
         <div className="export">
-          <p>The session is where {agents[agent].name} looks for it. Run this in a terminal:</p>
+          <p>The session is in the folder of {agents[agent].name}. To resume it, run this command in a terminal:</p>
           <Copyable text={done.command} label="Command" />
           <Copyable text={done.path} label="File" />
         </div>
       ) : (
-        <div className="export">
-          <p>
-            Writes <b className="mono">{say.shortId(commit)}</b> as a new session into {agents[agent].name}’s own folder. The agent then goes on from
-            {agent === given ? ' exactly here' : ' here, as far as its own format can hold what was said'}. No file is overwritten.
-          </p>
-          {agentIds.length > 1 && (
-            <label className="export-cwd">
-              <span className="muted">Agent</span>
-              <select className="field" value={agent} onChange={(event) => setAgent(event.target.value as Runtime)}>
-                {agentIds.map((id) => (
-                  <option key={id} value={id}>
-                    {agents[id].name}
-                  </option>
-                ))}
-              </select>
-            </label>
-          )}
-          <label className="export-cwd">
-            <span className="muted">Working directory</span>
-            <input
-              className="field mono"
-              placeholder="the one of the original session"
-              value={cwd}
-              onChange={(event) => setCwd(event.target.value)}
-            />
-          </label>
-          {state.phase === 'failed' && <ProblemLine>Nothing was written: {problemOf(state.error).message}</ProblemLine>}
-        </div>
+        <ResumeForm commit={commit} given={given} agent={agent} onAgent={setAgent} cwd={cwd} onCwd={setCwd}>
+          {state.phase === 'failed' && <ProblemLine>Cannot write the session: {problemOf(state.error).message}</ProblemLine>}
+        </ResumeForm>
       )}
     </Sheet>
+  );
+}
+
+interface ResumeFormProps {
+  readonly commit: ContextId;
+  /** The agent whose format the context has. */
+  readonly given: Runtime;
+  readonly agent: Runtime;
+  readonly onAgent: (agent: Runtime) => void;
+  readonly cwd: string;
+  readonly onCwd: (cwd: string) => void;
+  readonly children: ReactNode;
+}
+
+function ResumeForm({ commit, given, agent, onAgent, cwd, onCwd, children }: ResumeFormProps) {
+  return (
+    <div className="export">
+      <p>
+        Writes <b className="mono">{say.shortId(commit)}</b> as a new session into the folder of {agents[agent].name}. The agent can then continue
+        from this point{agent === given ? '' : ', with the content that its format can represent'}. Existing files are never overwritten.
+      </p>
+      {agentIds.length > 1 && (
+        <label className="export-cwd">
+          <span className="muted">Agent</span>
+          <select className="field" value={agent} onChange={(event) => onAgent(event.target.value as Runtime)}>
+            {agentIds.map((id) => (
+              <option key={id} value={id}>
+                {agents[id].name}
+              </option>
+            ))}
+          </select>
+        </label>
+      )}
+      <label className="export-cwd">
+        <span className="muted">Working directory</span>
+        <input className="field mono" placeholder="Same as the original session" value={cwd} onChange={(event) => onCwd(event.target.value)} />
+      </label>
+      {children}
+    </div>
   );
 }

@@ -1,6 +1,6 @@
-// views/export: contexts on their way out of Stemma.
-// A file in one of the formats that others read, or a session put where Claude Code finds and resumes it.
-// The engine writes and never overwrites; the window shows where, how much, and what to do next.
+// views/export: exports a context as a file, or as a session that an agent can resume.
+// `useExport.ts` holds the choices and the state of one export.
+// The engine writes the files and never overwrites one.
 import './export.css';
 
 export { ExportSheet } from './Export';

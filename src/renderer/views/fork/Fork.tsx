@@ -3,40 +3,72 @@ import { useMemo, useState } from 'react';
 import type { Commit, ContextId, EntryKey, Stop } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Answer, agentOf, agents, Button, Code, Id, problemOf, Sheet, say } from '../../parts';
-import { dismiss, go, move, type Outline, outlineOf, refreshProject, route, show, useOpenDir, useQuery } from '../../state';
+import {
+  dismiss,
+  go,
+  keepDraft,
+  loadDrafts,
+  move,
+  type Outline,
+  outlineOf,
+  refreshProject,
+  route,
+  show,
+  useDrafts,
+  useOpenDir,
+  useQuery,
+} from '../../state';
 import { EntryEditor } from './EntryEditor';
-import { type Changes, noChanges, type Plan, planOf } from './plan';
+import { type Changes, noChanges, type Plan, packChanges, planOf, unpackChanges } from './plan';
 
-/** Branches off at any entry, with whatever should be different in what the model will have seen. */
+/** Creates a branch from any entry, with changed, dropped, inserted or appended entries. */
 export function ForkSheet({ commit, at, stop }: { commit: ContextId; at?: EntryKey | undefined; stop: Stop }) {
   const dir = useOpenDir();
-  const query = useQuery(dir ? `${dir} ${commit} ${stop}` : null, () => outlineOf(dir ?? '', commit, stop));
+  const query = useQuery(dir ? `${dir} ${commit} ${stop}` : null, async () => {
+    await loadDrafts();
+    return outlineOf(dir ?? '', commit, stop);
+  });
   if (query.status !== 'done') {
     return (
       <Sheet title="Fork" kind="side" onClose={dismiss}>
-        <Answer query={query} what="This context cannot be forked now" loading="Reading the context" stillWorks="Nothing was changed.">
+        <Answer query={query} what="Cannot fork this context" loading="Loading the context" stillWorks="Nothing was changed.">
           {() => null}
         </Answer>
       </Sheet>
     );
   }
-  return <Editor commit={commit} at={at} stop={stop} outline={query.data} />;
+  return <Editor dir={dir ?? ''} commit={commit} at={at} stop={stop} outline={query.data} />;
 }
 
-function Editor({ commit, at, stop, outline }: { commit: ContextId; at: EntryKey | undefined; stop: Stop; outline: Outline }) {
+interface EditorProps {
+  readonly dir: string;
+  readonly commit: ContextId;
+  readonly at: EntryKey | undefined;
+  readonly stop: Stop;
+  readonly outline: Outline;
+}
+
+function Editor({ dir, commit, at, stop, outline }: EditorProps) {
   const { rows } = outline;
   const start = at ? rows.findIndex((row) => row.key === at) : rows.length - 1;
-  const [changes, setChanges] = useState<Changes>(() => noChanges(start >= 0 ? start : rows.length - 1));
+  const draftKey = `fork\n${dir}\n${commit}\n${stop}`;
+  const [changes, change] = useState<Changes>(
+    () => keptEdits(useDrafts.getState().drafts.get(draftKey), rows.length) ?? noChanges(start >= 0 ? start : rows.length - 1),
+  );
+  /** Edits are kept until they become a fork, however the sheet is closed. */
+  const setChanges = (next: Changes) => {
+    change(next);
+    keepDraft(draftKey, packChanges(next));
+  };
   const [isWriting, setIsWriting] = useState(false);
   const [name, setName] = useState('');
-  const [state, setState] = useState<{ phase: 'editing' | 'making' } | { phase: 'made'; fork: Commit } | { phase: 'failed'; error: unknown }>({
+  const [state, setState] = useState<{ phase: 'editing' | 'creating' } | { phase: 'created'; fork: Commit } | { phase: 'failed'; error: unknown }>({
     phase: 'editing',
   });
   const plan = useMemo(() => planOf(rows, changes), [rows, changes]);
 
-  const cutAt = (cut: number) => setChanges({ ...changes, cut });
-  const make = async () => {
-    setState({ phase: 'making' });
+  const create = async () => {
+    setState({ phase: 'creating' });
     try {
       const last = rows[changes.cut]?.key;
       const fork = await api.context.fork({
@@ -45,17 +77,18 @@ function Editor({ commit, at, stop, outline }: { commit: ContextId; at: EntryKey
         ...(plan.edits.length > 0 && { edits: [...plan.edits] }),
         ...(name.trim() && { summary: name.trim() }),
       });
-      setState({ phase: 'made', fork });
-      // The chain shows the new branch at once; who reads a context goes on reading it.
+      setState({ phase: 'created', fork });
+      keepDraft(draftKey, null);
+      // The chain shows the new branch at once. Other views keep what they show.
       if (route().view === 'chain') move({ commit: fork.id, against: undefined });
       await refreshProject();
     } catch (error) {
       setState({ phase: 'failed', error });
     }
   };
-  if (state.phase === 'made') return <Made fork={state.fork} unchanged={state.fork.id === commit} />;
+  if (state.phase === 'created') return <Created fork={state.fork} unchanged={state.fork.id === commit} />;
 
-  const nothing = plan.edits.length === 0 && plan.goes.entries === 0;
+  const nothing = plan.edits.length === 0 && plan.removed.entries === 0;
   return (
     <Sheet
       title="Fork"
@@ -67,43 +100,23 @@ function Editor({ commit, at, stop, outline }: { commit: ContextId; at: EntryKey
             <b>{say.tokens(outline.tokens)}</b> before, <b>{say.tokens(plan.tokensAfter)}</b> after
           </span>
           <Button onClick={dismiss}>Cancel</Button>
-          <Button look="primary" icon={GitFork} disabled={state.phase === 'making' || nothing || isWriting} onClick={() => void make()}>
-            {state.phase === 'making' ? 'Making the fork…' : 'Make the fork'}
+          <Button look="primary" icon={GitFork} disabled={state.phase === 'creating' || nothing || isWriting} onClick={() => void create()}>
+            {state.phase === 'creating' ? 'Creating the fork…' : 'Create fork'}
           </Button>
         </>
       }
     >
       <div className="fork">
-        <p className="muted">The original stays as it is. The fork goes on from the entries that stay, as if the rest had never been said.</p>
+        <p className="muted">The fork starts with the kept entries. The original does not change.</p>
         <Cut plan={plan} />
         <label className="fork-name">
           <span className="muted">Name</span>
-          <input
-            className="field grow"
-            placeholder="What this branch is for (optional)"
-            value={name}
-            onChange={(event) => setName(event.target.value)}
-          />
+          <input className="field grow" placeholder="Optional" value={name} onChange={(event) => setName(event.target.value)} />
         </label>
-        {nothing && (
-          <p className="notice-line">Nothing goes and nothing changes yet: choose an earlier entry to cut after, or change, drop or append one.</p>
-        )}
-        {plan.openCalls.length > 0 && (
-          <div className="notice-line" role="status">
-            <span className="grow">
-              {plan.openCalls.length === 1 ? 'One tool call stays' : `${plan.openCalls.length} tool calls stay`} without a result. On export it is
-              closed as the agent itself does it.
-            </span>
-            {plan.closeAt !== undefined && (
-              <Button small onClick={() => cutAt(plan.closeAt ?? changes.cut)}>
-                Keep the results too
-              </Button>
-            )}
-          </div>
-        )}
+        <Notices plan={plan} nothing={nothing} onCut={(cut) => setChanges({ ...changes, cut })} />
         {state.phase === 'failed' && (
           <div className="notice-line error" role="alert">
-            <span className="grow">The fork was not made: {problemOf(state.error).message} Nothing was changed.</span>
+            <span className="grow">Cannot create the fork: {problemOf(state.error).message} Nothing was changed.</span>
           </div>
         )}
         <EntryEditor rows={rows} commit={commit} stop={stop} changes={changes} onChange={setChanges} onWriting={setIsWriting} />
@@ -112,27 +125,56 @@ function Editor({ commit, at, stop, outline }: { commit: ContextId; at: EntryKey
   );
 }
 
+/** A kept draft counts only if it has edits: a cut alone is chosen again at once. */
+function keptEdits(text: string | undefined, entries: number): Changes | undefined {
+  const kept = unpackChanges(text, entries);
+  return kept && (kept.dropped.size || kept.replaced.size || kept.inserted.size || kept.appended.length) ? kept : undefined;
+}
+
+function Notices({ plan, nothing, onCut }: { plan: Plan; nothing: boolean; onCut: (cut: number) => void }) {
+  const { openCalls, closeAt } = plan;
+  return (
+    <>
+      {nothing && <p className="notice-line">No changes yet. Cut after an earlier entry, or edit, drop or append an entry.</p>}
+      {openCalls.length > 0 && (
+        <div className="notice-line" role="status">
+          <span className="grow">
+            {openCalls.length === 1 ? 'One tool call has' : `${openCalls.length} tool calls have`} no result after the cut. An export closes open
+            calls as the agent does.
+          </span>
+          {closeAt !== undefined && (
+            <Button small onClick={() => onCut(closeAt)}>
+              Keep the results
+            </Button>
+          )}
+        </div>
+      )}
+    </>
+  );
+}
+
 function Cut({ plan }: { plan: Plan }) {
-  const all = plan.stays.tokens + plan.goes.tokens || 1;
+  const all = plan.kept.tokens + plan.removed.tokens || 1;
   return (
     <div className="fork-cut">
       <div className="fork-bar" aria-hidden>
-        <i className="stays" style={{ flexGrow: plan.stays.tokens / all }} />
-        {plan.goes.entries > 0 && <i className="goes" style={{ flexGrow: plan.goes.tokens / all }} />}
+        <i className="stays" style={{ flexGrow: plan.kept.tokens / all }} />
+        {plan.removed.entries > 0 && <i className="goes" style={{ flexGrow: plan.removed.tokens / all }} />}
       </div>
       <div className="fork-sides">
         <span>
-          <b>Stays</b> {say.plural(plan.stays.entries, 'entry', 'entries')}, {say.tokens(plan.stays.tokens)}
+          <b>Kept</b> {say.plural(plan.kept.entries, 'entry', 'entries')}, {say.tokens(plan.kept.tokens)}
         </span>
         <span>
-          <b>Goes</b> {plan.goes.entries === 0 ? 'nothing' : `${say.plural(plan.goes.entries, 'entry', 'entries')}, ${say.tokens(plan.goes.tokens)}`}
+          <b>Removed</b>{' '}
+          {plan.removed.entries === 0 ? 'none' : `${say.plural(plan.removed.entries, 'entry', 'entries')}, ${say.tokens(plan.removed.tokens)}`}
         </span>
       </div>
     </div>
   );
 }
 
-function Made({ fork, unchanged }: { fork: Commit; unchanged: boolean }) {
+function Created({ fork, unchanged }: { fork: Commit; unchanged: boolean }) {
   const agent = agentOf(fork.format);
   const open = () => {
     dismiss();
@@ -140,7 +182,7 @@ function Made({ fork, unchanged }: { fork: Commit; unchanged: boolean }) {
   };
   return (
     <Sheet
-      title="The fork is made"
+      title="Fork created"
       onClose={dismiss}
       footer={
         <>
@@ -151,7 +193,7 @@ function Made({ fork, unchanged }: { fork: Commit; unchanged: boolean }) {
             Resume in {agents[agent].name}
           </Button>
           <Button look="primary" autoFocus onClick={open}>
-            Open the fork
+            Open fork
           </Button>
         </>
       }
@@ -160,12 +202,10 @@ function Made({ fork, unchanged }: { fork: Commit; unchanged: boolean }) {
         <Id id={fork.id} what="commit id" />
       </p>
       <p>
-        {unchanged
-          ? 'Nothing was cut or changed, so the commit itself is where the branch begins.'
-          : fork.summary && <Code text={say.firstLine(fork.summary)} />}
+        {unchanged ? 'Nothing was changed, so the branch starts at the commit itself.' : fork.summary && <Code text={say.firstLine(fork.summary)} />}
       </p>
       <p className="muted">
-        {say.plural(fork.messageCount, 'message')} and {say.tokens(fork.tokenCount)} of its own. The original chain was not touched.
+        The fork contains {say.plural(fork.messageCount, 'message')} of its own, {say.tokens(fork.tokenCount)}. The original did not change.
       </p>
     </Sheet>
   );

@@ -1,6 +1,6 @@
-// views/fork: the sheet that branches off at any entry.
-// `plan.ts` (pure) turns what a person changes into the engine's edits, and knows which tool pairs a cut or a drop would part.
-// The engine does the fork and refuses what no model would take; the sheet asks before it comes to that.
+// views/fork: the sheet that creates a branch from any entry, and the editor of entries that Run again uses too.
+// `plan.ts` (pure) turns changes into edits for the engine and finds tool pairs that a cut or drop would separate.
+// The engine creates the fork and refuses invalid conversations; the sheet asks before that happens.
 import './fork.css';
 
 export { EntryEditor } from './EntryEditor';

@@ -1,45 +1,48 @@
 import type { Edit, EntryDraft, EntryKey, OutlineRow } from '../../../core/contract/index.js';
 
-/** What a person wants to change, before it is done. */
+/** The changes of a fork that is not created yet. */
 export interface Changes {
-  /** The number of the last entry that stays. */
+  /** The place of the last entry that is kept. */
   readonly cut: number;
   readonly dropped: ReadonlySet<EntryKey>;
   readonly replaced: ReadonlyMap<EntryKey, EntryDraft>;
-  /** By the entry that they go before. */
+  /** New entries by the key of the entry that they precede. */
   readonly inserted: ReadonlyMap<EntryKey, readonly EntryDraft[]>;
   readonly appended: readonly EntryDraft[];
 }
 
+/** What a fork keeps and removes, and its edits for the engine. */
 export interface Plan {
-  readonly stays: { readonly entries: number; readonly tokens: number };
-  readonly goes: { readonly entries: number; readonly tokens: number };
+  readonly kept: { readonly entries: number; readonly tokens: number };
+  readonly removed: { readonly entries: number; readonly tokens: number };
   readonly tokensAfter: number;
-  /** Calls that stay while their result goes with the cut, and where the last of those results stands. */
+  /** Places of kept calls whose result is after the cut. `closeAt` is the place of the last of those results. */
   readonly openCalls: readonly number[];
   readonly closeAt: number | undefined;
   readonly edits: readonly Edit[];
 }
 
+/** No changes, cut after an entry. */
 export const noChanges = (cut: number): Changes => ({ cut, dropped: new Set(), replaced: new Map(), inserted: new Map(), appended: [] });
 
-/** A guess at a draft's tokens, by its length. */
+/** Estimates the tokens of a draft from its length. */
 const draftTokens = (draft: EntryDraft): number =>
   Math.ceil(((draft.text ?? '').length + (draft.arguments === undefined ? 0 : JSON.stringify(draft.arguments).length)) / 3.8);
 
 const sum = (drafts: readonly EntryDraft[]): number => drafts.reduce((total, draft) => total + draftTokens(draft), 0);
 
+/** Computes what a fork with these changes keeps, removes and edits. */
 export function planOf(rows: readonly OutlineRow[], changes: Changes): Plan {
   const { cut, dropped, replaced, inserted, appended } = changes;
-  let stays = 0;
-  let goes = 0;
-  let stayEntries = 0;
+  let keptTokens = 0;
+  let removedTokens = 0;
+  let keptEntries = 0;
   let after = sum(appended);
   const edits: Edit[] = [];
   const open = new Map<string, number>();
   rows.forEach((row, index) => {
     if (index > cut) {
-      goes += row.tokens;
+      removedTokens += row.tokens;
       return;
     }
     const before = inserted.get(row.key) ?? [];
@@ -49,9 +52,9 @@ export function planOf(rows: readonly OutlineRow[], changes: Changes): Plan {
     const draft = replaced.get(row.key);
     if (isDropped) edits.push({ op: 'drop', key: row.key });
     else if (draft) edits.push({ op: 'replace', key: row.key, entry: draft });
-    stays += row.tokens;
+    keptTokens += row.tokens;
     if (!isDropped) {
-      stayEntries++;
+      keptEntries++;
       after += draft ? draftTokens(draft) : row.tokens;
     }
     if (!row.toolCallId) return;
@@ -63,8 +66,8 @@ export function planOf(rows: readonly OutlineRow[], changes: Changes): Plan {
     index > cut && row.kind === 'tool_result' && row.toolCallId && open.has(row.toolCallId) ? [index] : [],
   );
   return {
-    stays: { entries: stayEntries, tokens: stays },
-    goes: { entries: Math.max(0, rows.length - 1 - cut), tokens: goes },
+    kept: { entries: keptEntries, tokens: keptTokens },
+    removed: { entries: Math.max(0, rows.length - 1 - cut), tokens: removedTokens },
     tokensAfter: after,
     openCalls: [...open.values()],
     closeAt: results.at(-1),
@@ -72,11 +75,55 @@ export function planOf(rows: readonly OutlineRow[], changes: Changes): Plan {
   };
 }
 
-/** The other half of a tool pair: a call's result, or a result's call. */
+/** The place of the other half of a tool pair: the result of a call, or the call of a result. */
 export function partnerOf(rows: readonly OutlineRow[], index: number): number | undefined {
   const row = rows[index];
   if (!row?.toolCallId) return undefined;
   const wanted = row.kind === 'tool_call' ? 'tool_result' : row.kind === 'tool_result' ? 'tool_call' : undefined;
   const found = rows.findIndex((other) => other.kind === wanted && other.toolCallId === row.toolCallId);
   return found >= 0 ? found : undefined;
+}
+
+/** The entry that is being written: a changed one, a new one before an entry, or a new one at the end. */
+export type Writing = { readonly kind: 'replace' | 'insert'; readonly index: number } | { readonly kind: 'append' };
+
+/** The changes after the written entry is applied. */
+export function withDraft(rows: readonly OutlineRow[], changes: Changes, writing: Writing, draft: EntryDraft): Changes {
+  if (writing.kind === 'append') return { ...changes, appended: [...changes.appended, draft] };
+  const key = rows[writing.index]?.key;
+  if (!key) return changes;
+  if (writing.kind === 'replace') return { ...changes, replaced: new Map(changes.replaced).set(key, draft) };
+  return { ...changes, inserted: new Map(changes.inserted).set(key, [...(changes.inserted.get(key) ?? []), draft]) };
+}
+
+/** The changes with further entries dropped. */
+export function withDropped(rows: readonly OutlineRow[], changes: Changes, indexes: readonly number[]): Changes {
+  const keys = indexes.flatMap((index) => rows[index]?.key ?? []);
+  return { ...changes, dropped: new Set([...changes.dropped, ...keys]) };
+}
+
+/** The changes without those of one entry. */
+export function withoutChanges(changes: Changes, key: EntryKey): Changes {
+  const others = <T>(map: ReadonlyMap<EntryKey, T>): ReadonlyMap<EntryKey, T> => new Map([...map].filter(([each]) => each !== key));
+  return {
+    ...changes,
+    replaced: others(changes.replaced),
+    inserted: others(changes.inserted),
+    dropped: new Set([...changes.dropped].filter((each) => each !== key)),
+  };
+}
+
+/** The changes as text, to keep them as a draft. */
+export const packChanges = ({ cut, dropped, replaced, inserted, appended }: Changes): string =>
+  JSON.stringify({ cut, dropped: [...dropped], replaced: [...replaced], inserted: [...inserted], appended });
+
+/** The changes of a kept draft; undefined if the text is none, or if the context has fewer entries than its cut. */
+export function unpackChanges(text: string | undefined, entries: number): Changes | undefined {
+  if (text === undefined) return undefined;
+  try {
+    const { cut, dropped, replaced, inserted, appended } = JSON.parse(text);
+    return cut < entries ? { cut, dropped: new Set(dropped), replaced: new Map(replaced), inserted: new Map(inserted), appended } : undefined;
+  } catch {
+    return undefined;
+  }
 }

@@ -2,11 +2,11 @@ import { ArrowRightLeft } from 'lucide-react';
 import { api } from '../../client';
 import { Answer, Button, Empty, Switch, say } from '../../parts';
 import { go, useKept, useNavigation, useProject, useQuery } from '../../state';
+import { HandoverMap } from './HandoverMap';
 import { Pack } from './Pack';
-import { Picture } from './Picture';
-import { TurnPane } from './Turn';
+import { TurnPane } from './TurnPane';
 
-/** Who handed what to whom, and packing by hand. */
+/** A map of handovers between agents, and a form to pack a box by hand. */
 export function HandoverView({ project }: { project: string }) {
   const revision = useProject((state) => state.revision);
   const chosen = useNavigation(({ route }) => route.turn);
@@ -20,12 +20,12 @@ export function HandoverView({ project }: { project: string }) {
     <section className="handover" aria-label="Handover">
       <div className="handover-tools">
         <Switch
-          label="What to show"
+          label="Map or form"
           value={shown}
           onChange={setShown}
           options={[
-            { value: 'map', name: 'Handovers', hint: 'Who handed what to whom' },
-            { value: 'pack', name: 'Pack', hint: 'Pack a context by hand' },
+            { value: 'map', name: 'Handovers', hint: 'Handovers between agents' },
+            { value: 'pack', name: 'Pack', hint: 'Pack a box by hand' },
           ]}
         />
         {shown === 'map' && query.status === 'done' && (
@@ -37,26 +37,26 @@ export function HandoverView({ project }: { project: string }) {
       {shown === 'pack' ? (
         <Pack key={project} project={project} agents={query.status === 'done' ? query.data.agents : []} />
       ) : (
-        <Answer query={query} what="The handovers cannot be shown" loading="Reading the handovers" lines={10}>
+        <Answer query={query} what="Cannot load the handovers" loading="Loading the handovers" lines={10}>
           {(map) => {
             const turn = map.turns.find((one) => one.agentTurnId === chosen);
             if (map.turns.length === 0)
               return (
                 <Empty
-                  title="Nothing was handed over yet"
+                  title="No handovers yet"
                   picture={<ArrowRightLeft size={48} strokeWidth={1} />}
                   actions={
                     <Button look="primary" onClick={() => setShown('pack')}>
-                      Pack a context by hand
+                      Pack a box
                     </Button>
                   }
                 >
-                  When an agent delegates, forks or asks, this shows from whom to whom, with the cards that went along.
+                  Handovers between agents appear here, with the cards that each passed on.
                 </Empty>
               );
             return (
               <div className="handover-body" data-chosen={turn !== undefined}>
-                <Picture map={map} chosen={chosen} />
+                <HandoverMap map={map} chosen={chosen} />
                 {turn && <TurnPane key={turn.agentTurnId} project={project} turn={turn} agents={map.agents} />}
               </div>
             );

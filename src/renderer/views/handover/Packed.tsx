@@ -2,6 +2,7 @@ import type { PlannedCard } from '../../../core/contract/index.js';
 import { type Family, Fold, say, textOfContent } from '../../parts';
 import { go } from '../../state';
 
+/** A card of a packed box with the reason why it is in it. */
 export type PackedRow = Omit<PlannedCard, 'authorId'>;
 
 const familyOf = ({ type, role }: PackedRow): Family =>
@@ -9,13 +10,13 @@ const familyOf = ({ type, role }: PackedRow): Family =>
 
 const shown = 400;
 
-/** Cards of a packed box in order, each with the reason for it, and what was left out as a repetition. */
+/** The cards of a packed box in order, each with its reason, and the dropped duplicates. */
 export function Packed({ rows, dropped }: { rows: readonly PackedRow[]; dropped: readonly { cardId: string; argument: string; boxId: string }[] }) {
   return (
     <>
       <ol className="packed" aria-label="Cards of the box">
         {rows.slice(0, shown).map((row, place) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: a box may hold a card twice
+          // biome-ignore lint/suspicious/noArrayIndexKey: a box may contain a card twice
           <li key={place} className={`kind-${familyOf(row)}`} data-state={row.state}>
             <p className="packed-why muted">
               <Reason row={row} />
@@ -36,11 +37,11 @@ export function Packed({ rows, dropped }: { rows: readonly PackedRow[]; dropped:
           </li>
         ))}
       </ol>
-      {rows.length > shown && <p className="muted">… and {say.plural(rows.length - shown, 'more card')}.</p>}
+      {rows.length > shown && <p className="muted">And {say.plural(rows.length - shown, 'more card')}.</p>}
       {rows.length === 0 && <p className="muted">The box is empty.</p>}
       {dropped.length > 0 && (
         <details className="packed-dropped">
-          <summary>{say.plural(dropped.length, 'repetition')} left out</summary>
+          <summary>{say.plural(dropped.length, 'duplicate')} dropped</summary>
           <ul>
             {dropped.slice(0, shown).map((one, place) => (
               // biome-ignore lint/suspicious/noArrayIndexKey: a card may be dropped twice
@@ -58,11 +59,11 @@ export function Packed({ rows, dropped }: { rows: readonly PackedRow[]; dropped:
 function Reason({ row }: { row: PackedRow }) {
   switch (row.reason) {
     case 'argument':
-      return <span>packed from argument “{row.argument}”</span>;
+      return <span>From argument “{row.argument}”</span>;
     case 'inherited':
       return (
         <span>
-          inherited{' '}
+          Inherited{' '}
           {row.boxId && (
             <>
               from box{' '}
@@ -74,6 +75,6 @@ function Reason({ row }: { row: PackedRow }) {
         </span>
       );
     case 'parent':
-      return <span>pointer to the parent</span>;
+      return <span>Pointer to the parent</span>;
   }
 }

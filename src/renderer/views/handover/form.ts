@@ -1,6 +1,6 @@
 import type { Ticket } from '../../../core/contract/index.js';
 
-/** A pack as it is filled in by hand: each argument is a text, JSON where it reads as such and is asked to. */
+/** An argument of the form: text, or JSON if the person chose that. */
 export interface ArgumentRow {
   readonly id: number;
   readonly name: string;
@@ -16,16 +16,18 @@ export interface RuleRow {
   readonly role: string;
 }
 
+/** The form for packing a box by hand. */
 export interface PackForm {
   readonly source: string;
   readonly profile: string;
   readonly args: readonly ArgumentRow[];
   readonly rules: readonly RuleRow[];
-  /** Boxes to inherit, passed as the argument below. */
+  /** Ids of the boxes to inherit. */
   readonly boxes: readonly string[];
   readonly parent: boolean;
 }
 
+/** The argument that carries the inherited boxes. */
 export const boxesArgument = 'input_box_ids';
 
 const freshForm: PackForm = {
@@ -37,13 +39,14 @@ const freshForm: PackForm = {
   parent: true,
 };
 
-/** What is filled in beforehand: a ticket's words are the instruction, a box that was chosen is inherited. */
+/** The form to start with: a ticket's text is the instruction, and a selected box is inherited. */
 export const formFor = (ticket: Pick<Ticket, 'title' | 'body'> | undefined, box: string | undefined): PackForm => ({
   ...freshForm,
   args: freshForm.args.map((row) => (ticket ? { ...row, value: [ticket.title, ticket.body.trim()].filter(Boolean).join('\n\n') } : row)),
   boxes: box ? [box] : [],
 });
 
+/** The input of `handover.pack` and `handover.preview`. */
 export interface PackInput {
   readonly toolSuffix: string;
   readonly sourceAgentId: string;
@@ -51,9 +54,9 @@ export interface PackInput {
   readonly handover: Record<string, unknown>;
 }
 
-/** What the engine is asked, or what is wrong with the form. */
+/** Turns the form into the engine's input, or names the problem in it. */
 export function inputOf(form: PackForm): PackInput | { readonly problem: string } {
-  if (form.profile === '') return { problem: 'Choose the profile that it is packed for.' };
+  if (form.profile === '') return { problem: 'Choose a profile first.' };
   const given: Record<string, unknown> = {};
   for (const { name, value, as } of form.args) {
     if (name.trim() === '') continue;
@@ -62,7 +65,7 @@ export function inputOf(form: PackForm): PackInput | { readonly problem: string 
       try {
         given[name.trim()] = JSON.parse(value);
       } catch {
-        return { problem: `The value of “${name.trim()}” is no JSON.` };
+        return { problem: `The value of “${name.trim()}” is not valid JSON.` };
       }
   }
   if (form.boxes.length > 0) given[boxesArgument] = [...form.boxes];
@@ -84,4 +87,13 @@ export function inputOf(form: PackForm): PackInput | { readonly problem: string 
   };
 }
 
+/** An id that no row has yet. */
 export const nextId = (rows: readonly { readonly id: number }[]): number => Math.max(0, ...rows.map((row) => row.id)) + 1;
+
+type Row = { readonly id: number };
+
+/** The rows with one of them replaced by its changed version. */
+export const replaced = <T extends Row>(rows: readonly T[], changed: T): readonly T[] => rows.map((row) => (row.id === changed.id ? changed : row));
+
+/** The rows without one of them. */
+export const without = <T extends Row>(rows: readonly T[], id: number): readonly T[] => rows.filter((row) => row.id !== id);

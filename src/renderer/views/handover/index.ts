@@ -1,6 +1,6 @@
-// views/handover: who handed what to whom, agents as columns and handovers as arrows, from which one steps into either
-// agent's context; and packing by hand, with the reason for each card before anything is written.
-// `picture.ts` and `form.ts` are pure: columns and rows of the picture, and what a filled-in form asks for.
+// views/handover: a map of handovers between agents, with links to the contexts of both sides.
+// It also packs a box by hand and shows the reason for each card before anything is written.
+// `map.ts` (columns and arrows) and `form.ts` (the pack form) are pure.
 import './handover.css';
 
-export { HandoverView } from './Handover';
+export { HandoverView as View } from './Handover';

@@ -1,6 +1,6 @@
-// views/inspector: everything about what is selected, in the right pane of every view.
-// A commit's facts and actions; in the context view also the outline of turns and the chosen entry.
-// It selects and asks like any view, and holds no state of its own.
+// views/inspector: details of the selection, in the right pane of every view.
+// It shows the facts and actions of a commit; in the Context view also the list of turns and the selected entry.
+// It keeps no state of its own.
 import './inspector.css';
 
 export { Inspector } from './Inspector';

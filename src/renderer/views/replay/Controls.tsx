@@ -15,7 +15,7 @@ interface ControlsProps {
   readonly actions: { readonly commit: ContextId; readonly turn: ContextId } | undefined;
 }
 
-/** Where one is, and the buttons of a player. */
+/** The player's buttons, the current step and the actions on it. */
 export function Controls({ steps, turns, turnIndex, player, axis, onTurn, actions }: ControlsProps) {
   const { place, playing, speed, go: goTo, toggle, setSpeed } = player;
   const step = steps[place];
@@ -32,7 +32,7 @@ export function Controls({ steps, turns, turnIndex, player, axis, onTurn, action
         <IconButton icon={ChevronRight} label="Next step" keys="→" onClick={() => goTo(place + 1)} disabled={place >= steps.length - 1} />
         <IconButton icon={SkipForward} label="Next turn" keys="Shift →" onClick={() => onTurn(1)} disabled={place >= steps.length - 1} />
       </span>
-      <label className="replay-speed" title="Slower, faster (< >)">
+      <label className="replay-speed" title="Speed (< >)">
         <span className="unseen">Speed</span>
         <select className="field" value={speed} onChange={(event) => setSpeed(Number(event.target.value))}>
           {speeds.map((each) => (
@@ -47,11 +47,11 @@ export function Controls({ steps, turns, turnIndex, player, axis, onTurn, action
           Step {say.exact(place + 1)} of {say.exact(steps.length)} · turn {turnIndex + 1} of {turns.length}
         </span>
         <span className="ellipsis" title={turn?.trigger.text ?? undefined}>
-          {turn?.trigger.kind === 'compaction' ? 'Compaction' : say.firstLine(turn?.trigger.text ?? 'The turn before goes on')}
+          {turn?.trigger.kind === 'compaction' ? 'Compaction' : say.firstLine(turn?.trigger.text ?? 'Previous turn, continued')}
         </span>
       </span>
       <span className="replay-end">
-        {waited && <span className="badge">after {say.duration(waited.ms)} of quiet</span>}
+        {waited && <span className="badge">after a pause of {say.duration(waited.ms)}</span>}
         {step?.at && (
           <time className="muted replay-time" dateTime={step.at} title={say.instant(step.at)}>
             {say.when(step.at)}

@@ -1,8 +1,9 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useMemo, useRef } from 'react';
-import type { ContextId, ReplayStep } from '../../../core/contract/index.js';
+import type { ContextId, Entry, ReplayStep } from '../../../core/contract/index.js';
 import { type Block, blockOfEntry, blocksOf, EntryView, guessHeight, SomeUnread, say, ToolView } from '../../parts';
 import { stepEntriesOf, useRanges } from '../../state';
+import { blocksUpTo } from './turns';
 
 interface ConversationProps {
   readonly project: string;
@@ -12,22 +13,13 @@ interface ConversationProps {
   readonly playing: boolean;
 }
 
-/** The conversation up to now: what is not there yet is not there, what a compaction took out of the window is faint. */
+/** The conversation up to the current step. Entries that a compaction removed from the window are faint. */
 export function Conversation({ project, commit, steps, place, playing }: ConversationProps) {
   const entries = useRanges(stepEntriesOf(project, commit));
   const blocks = useMemo(() => blocksOf(steps), [steps]);
   const scroller = useRef<HTMLDivElement>(null);
   const latest = blockOfEntry(blocks, place);
-  // A result that comes after other calls belongs to an earlier block: those below it are there already.
-  const shown = useMemo(() => {
-    let [low, high] = [0, blocks.length];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if ((blocks[middle]?.first ?? 0) <= place) low = middle + 1;
-      else high = middle;
-    }
-    return low;
-  }, [blocks, place]);
+  const shown = useMemo(() => blocksUpTo(blocks, place), [blocks, place]);
   const reset = useMemo(() => steps.findLastIndex((step, at) => at <= place && step.dropped), [steps, place]);
 
   const list = useVirtualizer({
@@ -46,8 +38,8 @@ export function Conversation({ project, commit, steps, place, playing }: Convers
     if (places.length) entries.need(Math.min(...places), Math.max(...places) + 1);
   }, [first, last, blocks, entries]);
 
-  // What came last is in view, wherever one jumped from; its end, as in every conversation.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a step moves the list, content that arrives does not
+  // After each step, the end of the latest entry scrolls into view.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only a step scrolls the list, not content that loads
   useEffect(() => {
     if (latest >= 0) list.scrollToIndex(latest, { align: 'end' });
   }, [latest, shown]);
@@ -57,10 +49,10 @@ export function Conversation({ project, commit, steps, place, playing }: Convers
     <section
       ref={scroller}
       className="replay-conversation"
-      aria-label="Conversation up to now"
+      aria-label="Conversation up to this step"
       aria-live={playing ? 'off' : undefined}
       aria-busy={items.some((item) => !entries.at(blocks[item.index]?.first ?? 0))}
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: a list that scrolls is reached by keyboard
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling list must be reachable by keyboard
       tabIndex={0}
     >
       {problem !== undefined && <SomeUnread what="entries" error={problem} onRetry={entries.retry} />}
@@ -68,43 +60,55 @@ export function Conversation({ project, commit, steps, place, playing }: Convers
         <div style={{ transform: `translateY(${items[0]?.start ?? 0}px)` }}>
           {items.map((item) => {
             const block = blocks[item.index] as Block;
-            const step = steps[block.first];
-            const entry = entries.at(block.first);
-            const isAnswered = typeof block.result === 'number' && block.result <= place;
+            const isLatest = item.index === latest;
             return (
               <div
                 key={item.key}
                 data-index={item.index}
-                data-entry={step?.key}
+                data-entry={steps[block.first]?.key}
                 ref={list.measureElement}
-                aria-current={item.index === latest ? 'step' : undefined}
-                className={`block replay-block${item.index === latest ? ' chosen' : ''}${block.first < reset ? ' gone' : ''}`}
+                aria-current={isLatest ? 'step' : undefined}
+                className={`block replay-block${isLatest ? ' chosen' : ''}${block.first < reset ? ' gone' : ''}`}
               >
-                {block.opens && block.first > 0 && !step?.dropped && <div className="turn-line" />}
-                {step?.dropped && (
-                  <div className="seam">
-                    <span>
-                      Compaction: {say.plural(step.dropped.entries, 'entry', 'entries')} and {say.tokens(step.dropped.tokens)} left the window, this
-                      summary took their place
-                    </span>
-                  </div>
-                )}
-                {!entry ? (
-                  <div className="block-frame" style={{ height: Math.min(item.size, 320) }} />
-                ) : block.result === undefined ? (
-                  <EntryView entry={entry} />
-                ) : (
-                  <ToolView
-                    call={entry}
-                    result={isAnswered ? entries.at(block.result as number) : null}
-                    noResult={block.result === null ? 'This call was never answered.' : 'Running: the answer has not come yet.'}
-                  />
-                )}
+                <BlockHead block={block} step={steps[block.first]} />
+                <BlockBody block={block} place={place} entryAt={(n) => entries.at(n)} height={Math.min(item.size, 320)} />
               </div>
             );
           })}
         </div>
       </div>
     </section>
+  );
+}
+
+function BlockHead({ block, step }: { block: Block; step: ReplayStep | undefined }) {
+  if (!step?.dropped) return block.opens && block.first > 0 ? <div className="turn-line" /> : null;
+  return (
+    <div className="seam">
+      <span>
+        Compaction: this summary replaced {say.plural(step.dropped.entries, 'entry', 'entries')} ({say.tokens(step.dropped.tokens)})
+      </span>
+    </div>
+  );
+}
+
+interface BlockBodyProps {
+  readonly block: Block;
+  readonly place: number;
+  readonly entryAt: (place: number) => Entry | undefined;
+  /** The height of the frame that is drawn until the entry is loaded. */
+  readonly height: number;
+}
+
+function BlockBody({ block: { first, result }, place, entryAt, height }: BlockBodyProps) {
+  const entry = entryAt(first);
+  if (!entry) return <div className="block-frame" style={{ height }} />;
+  if (result === undefined) return <EntryView entry={entry} />;
+  return (
+    <ToolView
+      call={entry}
+      result={result !== null && result <= place ? entryAt(result) : null}
+      noResult={result === null ? 'No result recorded.' : 'Running: no result yet.'}
+    />
   );
 }

@@ -3,18 +3,17 @@ import { api } from '../../client';
 import { Answer, Code, Fold, languageOfPath, say } from '../../parts';
 import { useQuery } from '../../state';
 
-const knownWords = {
-  whole: 'Whole, as it was read or written',
-  part: 'A part: the rest was never read',
-  unknown: 'Its content was never seen, or a change did not fit what was',
+const knownNames = {
+  whole: 'Full content',
+  part: 'Partial content: the agent never read the rest',
+  unknown: 'Content unknown: the agent never read it, or an edit did not match it',
 } as const;
 
-/** A file as the conversation knew it at a step: never read from the disk. */
+/** A file as the conversation knew it at a step. It is never read from disk. */
 export function File(props: {
   commit: ContextId;
   path: string;
-  place: number;
-  /** The step that touched it last: content is the same from there on. */
+  /** The last step that read or changed the file. */
   changed: number;
   onGo: (place: number) => void;
 }) {
@@ -22,14 +21,14 @@ export function File(props: {
   const query = useQuery(`${commit} ${path} ${changed}`, (signal) => api.turn.file({ id: commit, path, step: changed }, { signal }));
   return (
     <div className="moment-content">
-      <Answer query={query} what="The file cannot be shown" loading="Reading the file" lines={4}>
+      <Answer query={query} what="Cannot load the file" loading="Loading the file" lines={4}>
         {(file) => (
           <>
-            <p className="muted">{knownWords[file.known]}.</p>
+            <p className="muted">{knownNames[file.known]}.</p>
             <Touches file={file} onGo={onGo} />
             {file.content !== null &&
               (file.content === '' ? (
-                <p className="muted">It is empty.</p>
+                <p className="muted">The file is empty.</p>
               ) : (
                 <Fold text={file.content} lines={40}>
                   {(shown) => <Code text={shown} language={languageOfPath(path)} />}
@@ -50,8 +49,8 @@ function Touches({ file, onGo }: { file: KnownFile; onGo: (place: number) => voi
     <p className="moment-touches">
       {earlier > 0 && <span className="muted">{say.exact(earlier)} earlier, </span>}
       {file.touches.slice(earlier).map((touch) => (
-        <button key={touch.step} type="button" className="link-button" title="To the step" onClick={() => onGo(touch.step - 1)}>
-          {touch.how} at {say.exact(touch.step)}
+        <button key={touch.step} type="button" className="link-button" title="Go to this step" onClick={() => onGo(touch.step - 1)}>
+          {touch.how} in step {say.exact(touch.step)}
         </button>
       ))}
     </p>

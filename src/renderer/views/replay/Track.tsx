@@ -12,7 +12,7 @@ interface TrackProps {
   readonly onGo: (place: number) => void;
 }
 
-/** The time of the chain as one line: how full the window was, where turns begin, where it was compacted, where nobody worked. */
+/** The timeline of the replay: tokens in the window, starts of turns, compactions, errors and pauses. */
 export function Track({ steps, turns, axis, place, onGo }: TrackProps) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const theme = useShownTheme();
@@ -20,7 +20,7 @@ export function Track({ steps, turns, axis, place, onGo }: TrackProps) {
   const [pointed, setPointed] = useState<{ place: number; x: number }>();
   const most = useMemo(() => steps.reduce((max, step) => Math.max(max, step.window), 1), [steps]);
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the theme changes the colors that are read from the page
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new theme needs new colors
   useEffect(() => {
     const element = canvas.current;
     if (element && width > 0) draw(element, width, { steps, turns, axis, most });
@@ -63,8 +63,8 @@ export function Track({ steps, turns, axis, place, onGo }: TrackProps) {
         <div className="token-tip track-tip" style={{ left: Math.min(Math.max(0, (pointed?.x ?? 0) - 120), Math.max(0, width - 260)) }}>
           <strong>{speaker(step)}</strong> step {say.exact((pointed?.place ?? 0) + 1)} · {say.tokens(step.window)} in the window
           {step.at && <span>{say.instant(step.at)}</span>}
-          {gap && <span>nothing happened for {say.duration(gap.ms)}</span>}
-          {step.dropped && <span>compaction: {say.tokens(step.dropped.tokens)} went</span>}
+          {gap && <span>pause of {say.duration(gap.ms)}</span>}
+          {step.dropped && <span>compaction: {say.tokens(step.dropped.tokens)} removed</span>}
           {step.head && <span className="ellipsis">{step.head}</span>}
         </div>
       )}
@@ -96,7 +96,7 @@ function draw(element: HTMLCanvasElement, width: number, { steps, turns, axis, m
   const ground = height - foot;
   const yOf = (tokens: number): number => ground - (tokens / most) * (ground - 4);
 
-  // Where nobody worked, the line is hatched: time was left out there.
+  // Shortened pauses are hatched.
   context.strokeStyle = color('line-strong');
   context.lineWidth = 1;
   for (const gap of axis.gaps) {
@@ -109,7 +109,7 @@ function draw(element: HTMLCanvasElement, width: number, { steps, turns, axis, m
     }
   }
 
-  // How full the window was: one point a column of pixels is enough.
+  // Tokens in the window. One point per column of pixels is enough.
   context.beginPath();
   context.moveTo(0, ground);
   let drawn = -1;

@@ -1,20 +1,21 @@
 import type { ReplayStep } from '../../../core/contract/index.js';
 
-/** When each step comes, in milliseconds of playing: real time with long pauses shortened. */
+/** The time of each step in milliseconds of playback: real time with long pauses shortened. */
 export interface Axis {
   readonly times: readonly number[];
   readonly length: number;
-  /** Steps before which somebody waited so long that the pause was shortened, and how long it really was. */
+  /** Steps after a long pause, with the real length of the pause in milliseconds. */
   readonly gaps: readonly { readonly step: number; readonly ms: number }[];
 }
 
-/** Nobody watches longer than this for the next step. */
+/** Longer pauses are shortened to this, in milliseconds. */
 export const longestPause = 10_000;
-/** Steps without a time, or with the same, are still told apart. */
+/** The pause between steps without a time, or with the same time, in milliseconds. */
 const shortestPause = 400;
-/** Pauses from here on are marked. */
+/** Pauses of at least this length are marked, in milliseconds. */
 const markedGap = 60_000;
 
+/** Computes the playback times of steps. */
 export function axisOf(steps: readonly Pick<ReplayStep, 'at'>[]): Axis {
   const gaps: { step: number; ms: number }[] = [];
   const times: number[] = [];
@@ -26,13 +27,13 @@ export function axisOf(steps: readonly Pick<ReplayStep, 'at'>[]): Axis {
     if (number > 0) at += Math.min(longestPause, Math.max(shortestPause, passed));
     if (passed >= markedGap) gaps.push({ step: number, ms: passed });
     times.push(at);
-    // A clock that was set back says nothing about how long somebody waited.
+    // If the clock was set back, the time between the steps is unknown.
     before = time === undefined ? before : Math.max(before ?? time, time);
   });
   return { times, length: at, gaps };
 }
 
-/** The place of the last step that has come at a time of playing; 0 before all. */
+/** The place of the last step at or before a playback time; 0 before the first. */
 export function placeAt({ times }: Axis, time: number): number {
   let [low, high] = [0, times.length - 1];
   while (low < high) {
@@ -43,9 +44,10 @@ export function placeAt({ times }: Axis, time: number): number {
   return Math.max(0, low);
 }
 
-/** How fast one may watch. */
+/** Playback speeds. */
 export const speeds = [0.5, 1, 2, 5, 10, 25, 100] as const;
 
+/** The next faster (1) or slower (-1) speed, within the bounds. */
 export const nextSpeed = (speed: number, by: 1 | -1): number => {
   const place = speeds.findIndex((each) => each >= speed);
   return speeds[Math.max(0, Math.min(speeds.length - 1, place + by))] ?? speed;

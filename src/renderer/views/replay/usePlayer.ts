@@ -1,8 +1,9 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { type Axis, placeAt } from './axis';
 
+/** The state of playback and its controls. */
 export interface Player {
-  /** The place of the step that came last. */
+  /** The place of the current step. */
   readonly place: number;
   readonly playing: boolean;
   readonly speed: number;
@@ -11,7 +12,7 @@ export interface Player {
   readonly setSpeed: (speed: number) => void;
 }
 
-/** Plays along an axis, from where it stands to its end. */
+/** Plays the steps of an axis from the place `from`. */
 export function usePlayer(axis: Axis, from: number): Player {
   const [place, setPlace] = useState(from);
   const [playing, setPlaying] = useState(false);
@@ -29,7 +30,7 @@ export function usePlayer(axis: Axis, from: number): Player {
   );
   const toggle = useCallback(() => {
     setPlaying((was) => {
-      // At the end, play begins again.
+      // At the end, play restarts from the beginning.
       if (!was && now.current.place >= last) setPlace(0);
       return !was;
     });

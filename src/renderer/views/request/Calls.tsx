@@ -1,22 +1,41 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
+import { CornerDownRight, User, Wrench, X } from 'lucide-react';
 import { useEffect, useRef } from 'react';
-import type { RequestRow } from '../../../core/contract/index.js';
-import { Proof, placeByKey, rowsOnPage, say } from '../../parts';
-import { windowOf } from './body';
+import type { UsageCall } from '../../../core/contract/index.js';
+import { placeByKey, rowsOnPage, say } from '../../parts';
+import { priceText, readShare } from './calls';
 
-const rowHeight = 44;
+const rowHeight = 28;
 
-/** The calls of a session in the order sent: a bar each of what it read, from which one steps into the call. */
-export function Calls({ rows, place, onChoose }: { rows: readonly RequestRow[]; place: number; onChoose: (requestId: string) => void }) {
+interface Props {
+  readonly calls: readonly UsageCall[];
+  /** The places of the calls to show. */
+  readonly places: readonly number[];
+  /** The place of the selected call among all calls. */
+  readonly place: number;
+  readonly onChoose: (requestId: string) => void;
+}
+
+/** The calls of a history in the order sent, one row each. */
+export function Calls({ calls, places, place, onChoose }: Props) {
   const scroller = useRef<HTMLDivElement>(null);
-  const virtual = useVirtualizer({ count: rows.length, getScrollElement: () => scroller.current, estimateSize: () => rowHeight, overscan: 12 });
-  useEffect(() => virtual.scrollToIndex(place, { align: 'auto' }), [place, virtual]);
-  const most = Math.max(1, ...rows.map((row) => sizeOf(row)));
+  const virtual = useVirtualizer({ count: places.length, getScrollElement: () => scroller.current, estimateSize: () => rowHeight, overscan: 16 });
+  const at = places.indexOf(place);
+  useEffect(() => {
+    if (at >= 0) virtual.scrollToIndex(at, { align: 'auto' });
+  }, [at, virtual]);
   return (
     <div className="calls">
-      <p className="calls-sum muted">
-        {say.plural(rows.length, 'call')} · {say.exact(rows.filter((row) => row.proof === 'digest').length)} proved
-      </p>
+      <div className="call-row call-heads" aria-hidden>
+        <span className="n">#</span>
+        <span>Trigger or tool</span>
+        <span className="n">+ Tokens</span>
+        <span className="n">Context</span>
+        <span>Cache</span>
+        <span className="n c-lo">Wait</span>
+        <span className="n">Cost</span>
+        <span className="n c-lo">Time</span>
+      </div>
       <div
         ref={scroller}
         className="calls-scroll"
@@ -24,28 +43,20 @@ export function Calls({ rows, place, onChoose }: { rows: readonly RequestRow[]; 
         aria-label="Calls in the order sent"
         tabIndex={0}
         onKeyDown={(event) => {
-          const next = rows[placeByKey(event, place, rows.length, rowsOnPage(scroller.current, rowHeight)) ?? -1];
-          if (!next) return;
+          const next = places[placeByKey(event, at, places.length, rowsOnPage(scroller.current, rowHeight)) ?? -1];
+          const call = next === undefined ? undefined : calls[next];
+          if (!call) return;
           event.preventDefault();
           event.stopPropagation();
-          onChoose(next.requestId);
+          onChoose(call.requestId);
         }}
       >
         <div style={{ height: virtual.getTotalSize(), position: 'relative' }}>
           {virtual.getVirtualItems().map((item) => {
-            const row = rows[item.index];
+            const index = places[item.index] ?? -1;
+            const call = calls[index];
             return (
-              row && (
-                <Call
-                  key={row.requestId}
-                  row={row}
-                  number={item.index + 1}
-                  most={most}
-                  chosen={item.index === place}
-                  top={item.start}
-                  onChoose={onChoose}
-                />
-              )
+              call && <CallRow key={call.requestId} call={call} number={index + 1} chosen={index === place} top={item.start} onChoose={onChoose} />
             );
           })}
         </div>
@@ -54,46 +65,72 @@ export function Calls({ rows, place, onChoose }: { rows: readonly RequestRow[]; 
   );
 }
 
-const sizeOf = (row: RequestRow): number => {
-  const size = windowOf(row);
-  return size ? size.fresh + size.read + size.written : 0;
-};
+const icons = { prompt: User, tool: Wrench, other: CornerDownRight } as const;
 
-function Call(props: { row: RequestRow; number: number; most: number; chosen: boolean; top: number; onChoose: (requestId: string) => void }) {
-  const { row, number, most, chosen, top, onChoose } = props;
-  const size = windowOf(row);
+function CallRow({
+  call,
+  number,
+  chosen,
+  top,
+  onChoose,
+}: {
+  call: UsageCall;
+  number: number;
+  chosen: boolean;
+  top: number;
+  onChoose: (requestId: string) => void;
+}) {
+  const { trigger, triggerKind, added, window, waitMs, cost, at, subagent } = call;
+  const TriggerIcon = icons[triggerKind];
   return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: the list has the keys
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the list handles the keys
     <div
-      className="call"
+      className={`call-row call trigger-${triggerKind}`}
       role="option"
       aria-selected={chosen}
       tabIndex={-1}
       style={{ top, height: rowHeight }}
-      onClick={() => onChoose(row.requestId)}
+      onClick={() => onChoose(call.requestId)}
     >
-      <div className="call-line">
-        <span className="muted call-number">{number}</span>
-        <Proof proof={row.proof} wordless />
-        <span className="ellipsis grow">{row.agentId ? `subagent ${row.agentId}` : (row.model ?? 'model not recorded')}</span>
-        <span className="muted">{say.when(row.at)}</span>
-      </div>
-      <div
-        className="call-bar"
-        title={
-          size
-            ? `${say.exact(size.read)} read from the cache, ${say.exact(size.written)} written to it, ${say.exact(size.fresh)} fresh`
-            : 'usage not recorded'
-        }
-      >
-        {size && (
-          <>
-            <i className="read" style={{ width: `${(size.read / most) * 100}%` }} />
-            <i className="written" style={{ width: `${(size.written / most) * 100}%` }} />
-            <i className="fresh" style={{ width: `${(size.fresh / most) * 100}%` }} />
-          </>
-        )}
-      </div>
+      <span className="n faint">{number}</span>
+      <span className="call-trigger">
+        <TriggerIcon size={13} aria-hidden />
+        <span className="ellipsis">{trigger ?? (subagent ? `subagent ${subagent}` : 'not recorded')}</span>
+      </span>
+      <span className="n" title="Growth of the counted input since the call before">
+        {added === null ? '–' : `${added < 0 ? '−' : '+'}${say.exact(Math.abs(added))}`}
+      </span>
+      <span className="n muted" title="Input tokens, as the provider counted them">
+        {window === null ? 'not counted' : say.exact(window)}
+      </span>
+      <Cache call={call} />
+      <span className="n c-lo muted">{waitMs === null ? '–' : say.duration(waitMs)}</span>
+      <span className="n" title={cost ? `At API prices of ${cost.priceDate}` : 'The model has no price in the list'}>
+        {priceText(cost)}
+      </span>
+      <span className="n c-lo muted">{say.instant(at).slice(-8)}</span>
     </div>
+  );
+}
+
+/** The share of the input that came from the cache, or that the call missed it. */
+function Cache({ call }: { call: UsageCall }) {
+  const share = readShare(call);
+  if (!call.cache.hit && call.cache.cause !== 'first')
+    return (
+      <span>
+        <span className="call-miss">
+          <X size={11} aria-hidden /> miss
+        </span>
+      </span>
+    );
+  if (share === null) return <span className="faint">not recorded</span>;
+  return (
+    <span className="call-cache" title={`${say.exact(call.tokens.cacheRead ?? 0)} tokens read from the cache`}>
+      <i>
+        <b style={{ width: `${share * 100}%` }} />
+      </i>
+      <span className="muted">{(share * 100).toFixed(1)} %</span>
+    </span>
   );
 }

@@ -5,7 +5,7 @@ import { Answer, say } from '../../parts';
 import { useQuery } from '../../state';
 import { isMissing } from './body';
 
-/** What changed from another call to this one: the call before, unless a person chooses another. */
+/** What changed from another call to this one. The other call is the previous one unless the person chooses another. */
 export function Changes({
   project,
   row,
@@ -17,7 +17,7 @@ export function Changes({
   row: RequestRow;
   rows: readonly RequestRow[];
   before: RequestRow | undefined;
-  /** What was not written down of this call: where that is the same in both, nobody knows whether it was. */
+  /** The parts of this call that were not recorded. If such a part is missing in both calls, it is unknown whether it changed. */
   missing: readonly string[];
 }) {
   const [other, setOther] = useState(before?.requestId);
@@ -25,33 +25,33 @@ export function Changes({
     api.request.diff({ a: other ?? '', b: row.requestId }, { signal }),
   );
   if (!rows.some((each) => each.requestId !== row.requestId))
-    return <p className="muted request-facts">The only call: there is none to compare it with.</p>;
+    return <p className="muted request-facts">This is the only call, so there is nothing to compare it with.</p>;
   return (
-    <section className="request-changes" aria-label="What changed">
+    <section className="request-changes" aria-label="Changes">
       <header>
         <label>
-          Against{' '}
+          Compare with{' '}
           <select className="field" value={other ?? ''} onChange={(event) => setOther(event.target.value || undefined)}>
-            <option value="">nothing</option>
+            <option value="">no other call</option>
             {rows.map(
               (each, at) =>
                 each.requestId !== row.requestId && (
                   <option key={each.requestId} value={each.requestId}>
-                    {each.requestId === before?.requestId ? `call ${at + 1}, the one before` : `call ${at + 1}`}
+                    {each.requestId === before?.requestId ? `call ${at + 1} (previous)` : `call ${at + 1}`}
                   </option>
                 ),
             )}
           </select>
         </label>
       </header>
-      <Answer query={query} what="The two calls cannot be compared" loading="Comparing" lines={2}>
-        {(diff) => <Said diff={diff} missing={missing} />}
+      <Answer query={query} what="Cannot compare the two calls" loading="Comparing" lines={2}>
+        {(diff) => <DiffSummary diff={diff} missing={missing} />}
       </Answer>
     </section>
   );
 }
 
-function Said({ diff, missing }: { diff: RequestDiff; missing: readonly string[] }) {
+function DiffSummary({ diff, missing }: { diff: RequestDiff; missing: readonly string[] }) {
   const { prefix, brokenAt } = diff.cache;
   const counted = (op: 'added' | 'removed' | 'changed', side: 'aCount' | 'bCount') =>
     diff.messages.hunks.reduce((sum, hunk) => sum + (hunk.op === op ? hunk[side] : 0), 0);
@@ -65,25 +65,25 @@ function Said({ diff, missing }: { diff: RequestDiff; missing: readonly string[]
           same={diff.tools.same}
           unknown={isMissing('tools', missing)}
           list={diff.tools.changes}
-          more={diff.tools.reordered ? 'in another order' : ''}
+          more={diff.tools.reordered ? 'different order' : ''}
         />
         <Change name="Parameters" same={diff.params.same} unknown={isMissing('params', missing)} list={diff.params.changes} />
         <li>
           <b>Messages</b>{' '}
           {diff.messages.same
-            ? 'the same'
-            : [added && `+${added} new`, removed && `−${removed} gone`, changed && `${changed} changed`].filter(Boolean).join(', ')}
+            ? 'unchanged'
+            : [added && `${added} added`, removed && `${removed} removed`, changed && `${changed} changed`].filter(Boolean).join(', ')}
         </li>
       </ul>
       <p className={brokenAt === null ? 'muted' : 'notice-line'}>
         {brokenAt === null ? (
           <>
-            The cached beginning holds: {say.plural(prefix.messages, 'message')}, {say.tokens(prefix.tokens)} can be read again.
+            Cache prefix intact: {say.plural(prefix.messages, 'message')} ({say.tokens(prefix.tokens)}) reusable.
           </>
         ) : (
           <>
-            The cached beginning broke at <span className="mono">{brokenAt}</span>: only {say.plural(prefix.messages, 'message')} before it,{' '}
-            {say.tokens(prefix.tokens)}, could be read again.
+            Cache prefix broken at <span className="mono">{brokenAt}</span>: only {say.plural(prefix.messages, 'message')} (
+            {say.tokens(prefix.tokens)}) before it reusable.
           </>
         )}
       </p>
@@ -103,7 +103,7 @@ function Change({ name, same, unknown, list, more = '' }: ChangeProps) {
   if (same)
     return (
       <li className="muted">
-        <b>{name}</b> {unknown ? 'not recorded' : 'the same'}
+        <b>{name}</b> {unknown ? 'not recorded' : 'unchanged'}
         {more && `, ${more}`}
       </li>
     );

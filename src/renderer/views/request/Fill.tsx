@@ -1,58 +1,65 @@
 import 'uplot/dist/uPlot.min.css';
 import { useEffect, useMemo, useRef, useState } from 'react';
 import UPlot from 'uplot';
-import type { RequestPoint, RequestRow } from '../../../core/contract/index.js';
+import type { UsageSeries } from '../../../core/contract/index.js';
 import { say } from '../../parts';
 import { useShownTheme } from '../../state';
-import { layers, type Stack, stackOf, totalOf } from './fill';
+import { layers, type Stack, stackOf, unrecorded } from './fill';
 
-const height = 148;
-/** Columns that are wider than this say no more than narrower ones. */
+const height = 168;
+/** The greatest width of a column in pixels. */
 const widestColumn = 48;
 
-/** What filled the window, call by call, by cause: point to read it, click to step into the call. */
-export function Fill({ series, chosen, onChoose }: { series: readonly RequestPoint[]; chosen: RequestRow; onChoose: (requestId: string) => void }) {
-  const stack = useMemo(() => stackOf(series, chosen.agentId), [series, chosen.agentId]);
-  // What no call of the conversation holds is not known to be nothing: older records have no system prompt and no tools.
-  const filled = useMemo(() => layers.filter(({ cause }) => stack.points.some((point) => point.causes[cause] > 0)), [stack]);
+/** The context window by call, stacked by kind of content up to the counted total. Pointing shows the figures of a call; a click opens it. */
+export function Fill({ series, chosen, onChoose }: { series: UsageSeries; chosen: string; onChoose: (requestId: string) => void }) {
+  const stack = useMemo(() => stackOf(series), [series]);
+  // A kind that no call contains is left out.
+  const filled = useMemo(
+    () => layers.flatMap((layer, at) => (stack.tokens.some((tokens) => (tokens[at] ?? 0) > 0) ? [{ ...layer, at }] : [])),
+    [stack],
+  );
   const [pointed, setPointed] = useState<number>();
-  const at = stack.points.findIndex((point) => point.requestId === chosen.requestId);
-  const shown = stack.points[pointed ?? at];
-  const number = stack.numbers[pointed ?? at];
+  const at = pointed ?? stack.ids.indexOf(chosen);
+  const tokens = stack.tokens[at];
+  const counted = stack.counted[at] ?? null;
   return (
-    <section className="fill-what" aria-label="What filled the window">
-      <header>
-        <h3>What filled the window</h3>
-        <span className="muted">
-          {chosen.agentId ? `subagent ${chosen.agentId}, ` : ''}
-          {say.plural(stack.points.length, 'call')}
-          {stack.cuts.length > 0 && `, shortened ${stack.cuts.length === 1 ? 'once' : `${say.exact(stack.cuts.length)} times`}`}
-        </span>
-      </header>
-      <Chart stack={stack} chosen={at} onPoint={setPointed} onChoose={onChoose} />
-      {shown && (
+    <section className="fill-what" aria-label="Context window by call">
+      <Chart stack={stack} chosen={stack.ids.indexOf(chosen)} onPoint={setPointed} onChoose={onChoose} />
+      {tokens && (
         <p className="shares-words fill-words" aria-live="off">
-          <b>Call {number}</b>
-          {filled.map(({ cause, name, color }) => (
-            <span key={cause} className={shown.causes[cause] ? '' : 'faint'}>
-              <i className="dot" style={{ background: `var(${color})` }} /> {name} {say.compact(shown.causes[cause])}
+          <b>Call {at + 1}</b>
+          {filled.map(({ at: layer, name, color }) => (
+            <span
+              key={name}
+              className={tokens[layer] ? '' : 'faint'}
+              title={layer === unrecorded ? 'System prompt, tools and memory that no record contains' : basisWords[stack.basis]}
+            >
+              <i
+                className={layer === unrecorded ? 'dot hatched' : 'dot'}
+                style={{ background: layer === unrecorded ? undefined : `var(${color})` }}
+              />{' '}
+              {name} {say.compact(tokens[layer] ?? 0)}
             </span>
           ))}
-          <span title="Estimated from the bytes of each part">{say.tokens(totalOf(shown))}</span>
-          {shown.counted !== null && (
-            <span title="What the provider counted as read, cached or not">
-              <i className="fill-line" /> {say.compact(shown.counted)} counted
-            </span>
-          )}
+          <span title="The input of the call as the provider counted it">
+            <i className="fill-line" /> {counted === null ? 'not counted' : `${say.exact(counted)} counted`}
+            {counted !== null && stack.limit !== null && `, ${say.percent(counted / stack.limit)}`}
+          </span>
         </p>
       )}
     </section>
   );
 }
 
+const basisWords = {
+  counted: 'Counted by the provider',
+  calibrated: 'Estimated, calibrated on counted calls of this model',
+  estimated: 'Estimated from the length of the text',
+} as const;
+
 interface ChartProps {
   readonly stack: Stack;
-  /** The place of the call that is looked at. */
+  /** The place of the selected call. */
   readonly chosen: number;
   readonly onPoint: (at: number | undefined) => void;
   readonly onChoose: (requestId: string) => void;
@@ -65,7 +72,7 @@ function Chart({ stack, chosen, onPoint, onChoose }: ChartProps) {
   now.current = { stack, chosen, onPoint, onChoose };
   const theme = useShownTheme();
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: colors are read anew when the theme changes
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new theme needs new colors
   useEffect(() => {
     const element = frame.current;
     if (!element) return;
@@ -75,8 +82,8 @@ function Chart({ stack, chosen, onPoint, onChoose }: ChartProps) {
     observer.observe(element);
     const choose = () => {
       const at = made.cursor.idx;
-      const point = typeof at === 'number' ? now.current.stack.points[at] : undefined;
-      if (point) now.current.onChoose(point.requestId);
+      const id = typeof at === 'number' ? now.current.stack.ids[at] : undefined;
+      if (id !== undefined) now.current.onChoose(id);
     };
     made.over.addEventListener('click', choose);
     return () => {
@@ -84,23 +91,42 @@ function Chart({ stack, chosen, onPoint, onChoose }: ChartProps) {
       made.destroy();
     };
   }, [stack, theme]);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the mark of the chosen call moves
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the mark of the selected call moves
   useEffect(() => plot.current?.redraw(false), [chosen]);
 
-  const last = stack.points.at(-1);
+  const last = stack.counted.at(-1);
   return (
     <div
       ref={frame}
       className="fill-chart"
       role="img"
-      aria-label={`Tokens of ${say.plural(stack.points.length, 'call')} by cause${last ? `, ${say.tokens(totalOf(last))} at the last` : ''}`}
+      aria-label={`Tokens of ${say.plural(stack.ids.length, 'call')} by kind${last == null ? '' : `, ${say.exact(last)} counted at the last`}`}
     />
   );
 }
 
-/** Highest layer first, so that each lower one is drawn over it. */
-const dataOf = ({ numbers, heights, counted }: Stack): UPlot.AlignedData =>
-  [[...numbers], ...heights.toReversed().map((layer) => [...layer]), [...counted]] as UPlot.AlignedData;
+/** Highest layer first, so that each lower one is drawn over it. Calls are numbered from 1. */
+const dataOf = ({ ids, heights, counted }: Stack): UPlot.AlignedData =>
+  [ids.map((_, at) => at + 1), ...heights.toReversed().map((layer) => [...layer]), [...counted]] as UPlot.AlignedData;
+
+/** Stripes for what is not recorded. */
+function hatch(ground: string, stripe: string): CanvasPattern | string {
+  const tile = document.createElement('canvas');
+  tile.width = 6;
+  tile.height = 6;
+  const context = tile.getContext('2d');
+  if (!context) return ground;
+  context.fillStyle = ground;
+  context.fillRect(0, 0, 6, 6);
+  context.strokeStyle = stripe;
+  context.beginPath();
+  for (const shift of [-3, 3]) {
+    context.moveTo(shift - 3, 9);
+    context.lineTo(shift + 9, -3);
+  }
+  context.stroke();
+  return context.createPattern(tile, 'repeat') ?? ground;
+}
 
 function optionsFor(element: HTMLElement, now: { readonly current: ChartProps }): UPlot.Options {
   const styles = getComputedStyle(element);
@@ -111,10 +137,10 @@ function optionsFor(element: HTMLElement, now: { readonly current: ChartProps })
     grid: { stroke: color('--line'), width: 1 },
     ticks: { show: false },
   };
-  /** The axis goes on a little beyond the calls that there are. */
+  /** The axis extends a little beyond the calls; ticks there stay empty. */
   const callNumber = (tick: number): string => {
-    const { numbers } = now.current.stack;
-    return tick >= (numbers[0] ?? 0) && tick <= (numbers.at(-1) ?? 0) ? String(tick) : '';
+    const { ids } = now.current.stack;
+    return tick >= 1 && tick <= ids.length ? String(tick) : '';
   };
   const bars = UPlot.paths.bars?.({ size: [0.92, widestColumn], gap: 0 });
   return {
@@ -125,7 +151,7 @@ function optionsFor(element: HTMLElement, now: { readonly current: ChartProps })
     cursor: { y: false, drag: { x: false, y: false }, points: { show: false } },
     scales: {
       x: { time: false, range: (_, least, most) => [least - 0.6, most + 0.6] },
-      y: { range: (_, __, most) => [0, Math.max(1, most) * 1.05] },
+      y: { range: (_, __, most) => [0, Math.max(1, most, now.current.stack.limit ?? 0) * 1.05] },
     },
     axes: [
       {
@@ -139,10 +165,15 @@ function optionsFor(element: HTMLElement, now: { readonly current: ChartProps })
     ],
     series: [
       {},
-      ...layers
-        .toReversed()
-        .map(({ color: name }): UPlot.Series => ({ fill: color(name), width: 0, points: { show: false }, ...(bars && { paths: bars }) })),
-      { stroke: color('--text'), width: 1.5, points: { show: now.current.stack.points.length < 40, size: 4, fill: color('--text') } },
+      ...layers.toReversed().map(
+        ({ color: name }, at): UPlot.Series => ({
+          fill: at === 0 ? () => hatch(color(name), color('--hatch')) : color(name),
+          width: 0,
+          points: { show: false },
+          ...(bars && { paths: bars }),
+        }),
+      ),
+      { stroke: color('--text'), width: 1.5, points: { show: now.current.stack.ids.length < 40, size: 4, fill: color('--text') } },
     ],
     hooks: {
       setCursor: [
@@ -154,9 +185,9 @@ function optionsFor(element: HTMLElement, now: { readonly current: ChartProps })
       draw: [
         (plot) => {
           const { stack, chosen } = now.current;
-          for (const cut of stack.cuts) line(plot, (stack.numbers[cut] ?? 0) - 0.5, color('--danger'), [2, 3]);
-          const number = stack.numbers[chosen];
-          if (number !== undefined) line(plot, number, color('--text'), [4, 3]);
+          for (const cut of stack.cuts) line(plot, cut + 0.5, color('--summary'), [2, 3]);
+          if (stack.limit !== null) limitLine(plot, stack.limit, color('--danger'), color('--font'));
+          if (chosen >= 0) line(plot, chosen + 1, color('--accent'), []);
         },
       ],
     },
@@ -174,5 +205,23 @@ function line(plot: UPlot, number: number, color: string, dash: number[]): void 
   ctx.moveTo(x, bbox.top);
   ctx.lineTo(x, bbox.top + bbox.height);
   ctx.stroke();
+  ctx.restore();
+}
+
+function limitLine(plot: UPlot, limit: number, color: string, font: string): void {
+  const { ctx, bbox } = plot;
+  const y = Math.round(plot.valToPos(limit, 'y', true)) + 0.5;
+  ctx.save();
+  ctx.strokeStyle = color;
+  ctx.fillStyle = color;
+  ctx.lineWidth = devicePixelRatio;
+  ctx.setLineDash([3 * devicePixelRatio, 3 * devicePixelRatio]);
+  ctx.beginPath();
+  ctx.moveTo(bbox.left, y);
+  ctx.lineTo(bbox.left + bbox.width, y);
+  ctx.stroke();
+  ctx.textAlign = 'left';
+  ctx.font = `${11 * devicePixelRatio}px ${font}`;
+  ctx.fillText(`Window: ${say.exact(limit)}`, bbox.left + 6 * devicePixelRatio, y + 14 * devicePixelRatio);
   ctx.restore();
 }

@@ -6,7 +6,7 @@ import { Answer, Button, Empty, placeByKey, say } from '../../parts';
 import { copy, go, move, useKept, useNavigation, useProject, useQuery } from '../../state';
 import { type Stretch, stretchesOf } from './lines';
 
-/** The distinct system prompts and tool sets of the project, and what changed between any two. */
+/** The distinct system prompts and tool sets of the project, and what changed between any two of them. */
 export function Parts({ project }: { project: string }) {
   const revision = useProject((state) => state.revision);
   const chosen = useNavigation(({ route }) => route.part);
@@ -15,31 +15,25 @@ export function Parts({ project }: { project: string }) {
     project,
   );
   return (
-    <Answer
-      query={query}
-      what="The system prompts cannot be listed"
-      loading="Looking through the calls"
-      stillWorks="Single calls can be looked at."
-      lines={10}
-    >
+    <Answer query={query} what="Cannot list the system prompts" loading="Loading the system prompts" stillWorks="Single calls still work." lines={10}>
       {(rows) => {
         const row = rows.find(({ partId }) => partId === chosen) ?? rows.find(({ kind }) => kind === 'system') ?? rows[0];
         return row ? (
           <section className="request request-parts" aria-label="System prompts and tool sets">
-            <List rows={rows} chosen={row} />
-            <One key={row.partId} row={row} rows={rows} />
+            <PartList rows={rows} chosen={row} />
+            <PartPage key={row.partId} row={row} rows={rows} />
           </section>
         ) : (
           <Empty
-            title="No system prompt is written down yet"
+            title="No recorded system prompts"
             picture={<ScrollText size={48} strokeWidth={1} />}
             actions={
-              <Button look="primary" onClick={() => go({ view: 'library' })}>
+              <Button look="primary" onClick={() => go({ view: 'sessions' })}>
                 Import sessions
               </Button>
             }
           >
-            Sessions of Claude Code 2.1.282 or later bring theirs.
+            System prompts and tool sets appear here after you import sessions that record them, such as those of Claude Code 2.1.282 or later.
           </Empty>
         );
       }}
@@ -52,9 +46,9 @@ const groups = [
   ['tools', 'Tool sets'],
 ] as const;
 
-function List({ rows, chosen }: { rows: readonly RequestPartRow[]; chosen: RequestPartRow }) {
-  const [words, setWords] = useState('');
-  const wanted = words.trim().toLowerCase();
+function PartList({ rows, chosen }: { rows: readonly RequestPartRow[]; chosen: RequestPartRow }) {
+  const [filter, setFilter] = useState('');
+  const wanted = filter.trim().toLowerCase();
   const ordered = groups.flatMap(([kind]) =>
     rows.filter((row) => row.kind === kind && `${row.head} ${row.agents.join(' ')} ${row.versions.join(' ')}`.toLowerCase().includes(wanted)),
   );
@@ -67,14 +61,14 @@ function List({ rows, chosen }: { rows: readonly RequestPartRow[]; chosen: Reque
           type="search"
           aria-label="Filter system prompts and tool sets"
           placeholder="Filter"
-          value={words}
-          onChange={(event) => setWords(event.target.value)}
+          value={filter}
+          onChange={(event) => setFilter(event.target.value)}
         />
       </div>
       <div
         className="calls-scroll"
         role="listbox"
-        aria-label="System prompts and tool sets, the latest first"
+        aria-label="System prompts and tool sets, latest first"
         tabIndex={0}
         onKeyDown={(event) => {
           const next = ordered[placeByKey(event, at, ordered.length) ?? -1];
@@ -94,7 +88,7 @@ function List({ rows, chosen }: { rows: readonly RequestPartRow[]; chosen: Reque
                   {name} ({say.exact(own.length)})
                 </p>
                 {own.map((row) => (
-                  // biome-ignore lint/a11y/useKeyWithClickEvents: the list has the keys
+                  // biome-ignore lint/a11y/useKeyWithClickEvents: the list handles the keys
                   <div
                     key={row.partId}
                     className="part-row"
@@ -119,13 +113,13 @@ function List({ rows, chosen }: { rows: readonly RequestPartRow[]; chosen: Reque
             )
           );
         })}
-        {ordered.length === 0 && <p className="part-group muted">Nothing holds these words.</p>}
+        {ordered.length === 0 && <p className="part-group muted">No match.</p>}
       </div>
     </div>
   );
 }
 
-function One({ row, rows }: { row: RequestPartRow; rows: readonly RequestPartRow[] }) {
+function PartPage({ row, rows }: { row: RequestPartRow; rows: readonly RequestPartRow[] }) {
   const others = rows.filter((each) => each.kind === row.kind && each.partId !== row.partId);
   const before = others.find((each) => each.first < row.first && each.agents.some((agent) => row.agents.includes(agent)));
   const [against, setAgainst] = useState(before?.partId);
@@ -158,10 +152,10 @@ function One({ row, rows }: { row: RequestPartRow; rows: readonly RequestPartRow
         <label className="part-against">
           Show{' '}
           <select className="field" value={against ?? ''} onChange={(event) => setAgainst(event.target.value || undefined)}>
-            <option value="">its whole text</option>
+            <option value="">the full text</option>
             {others.map((each) => (
               <option key={each.partId} value={each.partId}>
-                what changed since {each === before ? 'the one before' : (each.agents[0] ?? 'another')} (
+                changes since {each === before ? 'the previous one' : (each.agents[0] ?? 'another')} (
                 {[each.versions.at(-1), say.when(each.last), say.tokens(each.tokens)].filter(Boolean).join(', ')})
               </option>
             ))}
@@ -169,11 +163,11 @@ function One({ row, rows }: { row: RequestPartRow; rows: readonly RequestPartRow
         </label>
       </div>
       {against === undefined ? (
-        <Answer query={part} what="This part cannot be read" loading="Reading" lines={12}>
+        <Answer query={part} what="Cannot load this part" loading="Loading" lines={12}>
           {(whole) => <Sections part={whole} />}
         </Answer>
       ) : (
-        <Answer query={diff} what="The two cannot be compared" loading="Comparing" lines={12}>
+        <Answer query={diff} what="Cannot compare the two" loading="Comparing" lines={12}>
           {(changes) => <Difference diff={changes} />}
         </Answer>
       )}
@@ -184,7 +178,7 @@ function One({ row, rows }: { row: RequestPartRow; rows: readonly RequestPartRow
 const Sections = ({ part }: { part: RequestPart }) => (
   <>
     {part.sections.map(({ name, text, tokens }, at) => (
-      // biome-ignore lint/suspicious/noArrayIndexKey: sections of a part that does not change
+      // biome-ignore lint/suspicious/noArrayIndexKey: the part does not change
       <details key={at} className={`request-part kind-${part.kind === 'system' ? 'system' : 'tool'}`} open={part.kind === 'system'}>
         <summary>
           <span className="ellipsis grow">{name}</span>
@@ -205,12 +199,12 @@ function Difference({ diff }: { diff: PartDiff }) {
       <p className="request-facts">
         {diff.same
           ? diff.reordered
-            ? 'The same, in another order: a cache does not forgive that.'
-            : 'The two are the same.'
-          : `${say.plural(changed.length, 'part')} differ${changed.length === 1 ? 's' : ''}, ${say.exact(same)} the same; ${grown >= 0 ? '+' : '−'}${say.compact(Math.abs(grown))} tokens.${diff.reordered ? ' What both have stands in another order.' : ''}`}
+            ? 'Same content in a different order. A provider’s cache does not match it.'
+            : 'No differences.'
+          : `${say.plural(changed.length, 'section')} changed, ${say.exact(same)} unchanged; ${grown >= 0 ? '+' : '−'}${say.compact(Math.abs(grown))} tokens.${diff.reordered ? ' The common sections are in a different order.' : ''}`}
       </p>
       {changed.map(({ name, op, lines }, at) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: sections of two parts that do not change
+        // biome-ignore lint/suspicious/noArrayIndexKey: the parts do not change
         <details key={at} className="request-part" open>
           <summary>
             <span className={`change-op ${op}`}>{op}</span>
@@ -226,7 +220,7 @@ function Difference({ diff }: { diff: PartDiff }) {
 const Lines = ({ lines }: { lines: readonly DiffLine[] }) => (
   <div className="part-lines">
     {stretchesOf(lines).map((stretch, at) => (
-      // biome-ignore lint/suspicious/noArrayIndexKey: lines that do not change
+      // biome-ignore lint/suspicious/noArrayIndexKey: the lines do not change
       <StretchView key={at} stretch={stretch} />
     ))}
   </div>
@@ -239,11 +233,11 @@ function StretchView({ stretch }: { stretch: Stretch }) {
   if (stretch.folded && !open)
     return (
       <button type="button" className="part-fold muted" onClick={() => setOpen(true)}>
-        {say.plural(stretch.lines.length, 'line')} the same
+        Show {say.plural(stretch.lines.length, 'unchanged line')}
       </button>
     );
   return stretch.lines.map(({ op, text }, at) => (
-    // biome-ignore lint/suspicious/noArrayIndexKey: lines that do not change
+    // biome-ignore lint/suspicious/noArrayIndexKey: the lines do not change
     <pre key={at} className={`part-line ${op}`}>
       <span aria-hidden>{signs[op]} </span>
       {op !== 'same' && <span className="unseen">{op}: </span>}

@@ -1,30 +1,32 @@
 import type { Request, RequestRow } from '../../../core/contract/index.js';
 
-/** A block of a message, a system prompt or a tool's definition, ready to be shown. */
+/** A block of a message, a system prompt or a tool definition, ready to display. */
 export interface Part {
   readonly kind: 'text' | 'thinking' | 'call' | 'result' | 'image' | 'reminder' | 'other';
   readonly title: string;
   readonly text: string;
-  /** The provider was asked to keep everything up to here. */
+  /** The request asks the provider to cache everything up to here. */
   readonly cached: boolean;
-  /** Approximate. */
+  /** Estimated. */
   readonly tokens: number;
 }
 
+/** A message of a request with its parts. */
 export interface ShownMessage {
   readonly role: string;
   readonly parts: readonly Part[];
   readonly tokens: number;
 }
 
+/** A request body of any provider in one shape. */
 export interface ShownBody {
   readonly system: readonly Part[];
   readonly tools: readonly Part[];
   readonly messages: readonly ShownMessage[];
   readonly parameters: readonly (readonly [name: string, value: string])[];
-  /** How many messages, the first ones, are the system prompt: where a provider has no other place for it. */
+  /** The number of messages at the start that are the system prompt, for providers without a separate field for it. */
   readonly leading: number;
-  /** Each token once: leading messages count as system prompt. */
+  /** Each token counts once: leading messages count as system prompt. */
   readonly tokens: { readonly system: number; readonly tools: number; readonly messages: number };
 }
 
@@ -33,17 +35,17 @@ const isObject = (value: unknown): value is Value => typeof value === 'object' &
 const textAt = (value: unknown, key: string): string | undefined => (isObject(value) && typeof value[key] === 'string' ? value[key] : undefined);
 const json = (value: unknown): string => JSON.stringify(value, null, 2) ?? '';
 
-/** A quarter of a token a byte, as the engine estimates; letters outside ASCII count as three. */
+/** A quarter of a token per byte, like the engine's estimate. A character outside ASCII counts as 2.5 bytes. */
 const tokensOf = (text: string): number => {
   let bytes = 0;
   for (let at = 0; at < text.length; at++) bytes += text.charCodeAt(at) < 0x80 ? 1 : 2.5;
   return Math.ceil(bytes / 4);
 };
 
-/** What is not read as a text costs what it is as JSON, without spaces and cache marks. */
+/** Tokens of a value as compact JSON, without cache breakpoints. */
 const tokensOfJson = (value: unknown): number =>
   tokensOf(JSON.stringify(value, (key, each: unknown) => (key === 'cache_control' ? undefined : each)) ?? '');
-/** As the engine counts an image, whatever its size. */
+/** The engine's estimate for an image of any size. */
 const imageTokens = 1_500;
 
 const part = (kind: Part['kind'], title: string, text: string, from?: unknown, tokens = tokensOf(text)): Part => ({
@@ -58,7 +60,7 @@ const jsonPart = (kind: Part['kind'], title: string, value: unknown): Part => pa
 
 const parameterless = new Set(['system', 'tools', 'messages', 'input', 'contents', 'systemInstruction', 'system_instruction', 'instructions']);
 
-/** The parts of a body, of whichever provider it is. */
+/** Reads the parts of a request body of any provider. */
 export function shownBody({ body }: Pick<Request, 'body'>): ShownBody {
   const system = systemOf(body);
   const tools = (Array.isArray(body.tools) ? body.tools : []).map(toolOf);
@@ -99,7 +101,7 @@ function toolOf(tool: unknown, at: number): Part {
 }
 
 function messageOf(message: unknown): ShownMessage {
-  if (!isObject(message)) return { role: 'missing', parts: [part('other', 'This message cannot be had', '')], tokens: 0 };
+  if (!isObject(message)) return { role: 'missing', parts: [part('other', 'This message is missing', '')], tokens: 0 };
   const role = textAt(message, 'role') ?? textAt(message, 'type') ?? 'item';
   const parts = partsOf(message);
   return { role, parts, tokens: parts.reduce((sum, each) => sum + each.tokens, 0) };
@@ -117,22 +119,22 @@ function partsOf(message: Value): Part[] {
   return calls.length > 0 ? calls : [itemPart(message)];
 }
 
-/** An item of the Responses API that is no message. */
+/** An item of the Responses API that is not a message. */
 function itemPart(item: Value): Part {
   const type = textAt(item, 'type') ?? 'Item';
   const tokens = tokensOfJson(item);
   const summary = (Array.isArray(item.summary) ? item.summary : []).flatMap((each) => textAt(each, 'text') ?? []).join('\n\n');
-  if (type === 'reasoning') return part('thinking', 'Thinking', summary || 'Sealed: only the provider can read it', item, tokens);
+  if (type === 'reasoning') return part('thinking', 'Thinking', summary || 'Encrypted: only the provider can read it', item, tokens);
   if (type.endsWith('_output')) return part('result', 'Result', resultText(item.output), item, tokens);
   if (type.endsWith('_call'))
     return part('call', textAt(item, 'name') ?? type, textAt(item, 'arguments') ?? textAt(item, 'input') ?? json(item), item, tokens);
   return part('other', type, json(item), item, tokens);
 }
 
-/** What the runtime puts around a person's words has a hue of its own. */
+/** Text that the agent adds around the person's prompt. It has a color of its own. */
 const isReminder = (text: string): boolean => /^\s*<(system-reminder|env|context|ide_)/.test(text);
 const textPart = (text: string, from?: unknown): Part =>
-  isReminder(text) ? part('reminder', 'Put in by the agent', text, from) : part('text', 'Text', text, from);
+  isReminder(text) ? part('reminder', 'Added by the agent', text, from) : part('text', 'Text', text, from);
 
 function blockOf(block: unknown): Part {
   const type = textAt(block, 'type') ?? '';
@@ -156,7 +158,7 @@ function blockOf(block: unknown): Part {
         tokensOf(textAt(block, 'name') ?? '') + tokensOfJson(block.input ?? {}),
       );
     case 'tool_result':
-      return part('result', block.is_error === true ? 'Result: failed' : 'Result', resultText(block.content), block, tokensOfContent(block.content));
+      return part('result', block.is_error === true ? 'Result (error)' : 'Result', resultText(block.content), block, tokensOfContent(block.content));
     case 'image':
     case 'input_image':
     case 'image_url':
@@ -176,31 +178,31 @@ function resultText(content: unknown): string {
   return Array.isArray(content) ? content.map((block) => textAt(block, 'text') ?? `[${textAt(block, 'type') ?? 'block'}]`).join('\n') : json(content);
 }
 
-/** The parts of a request that a runtime may not have written down, by the names that providers give them. */
+/** The provider's field names for the parts that an agent may not have recorded. */
 const partNames = {
   system: ['system', 'instructions', 'systemInstruction', 'system_instruction'],
   tools: ['tools'],
   params: ['parameters', 'generationConfig'],
 } as const;
 
-/** Whether a call says that this part of it was not recorded. */
+/** Whether the list of missing fields contains this part. */
 export const isMissing = (part: keyof typeof partNames, missing: readonly string[]): boolean =>
   partNames[part].some((name) => missing.includes(name));
 
-/** What a call read and wrote, with what is not recorded left out: null where nothing is. */
+/** The input tokens of a call by cache use. A count that was not recorded is 0; null if none was recorded. */
 export function windowOf({ tokens }: Pick<RequestRow, 'tokens'>): { fresh: number; read: number; written: number } | null {
   if (tokens.input === null && tokens.cacheRead === null && tokens.cacheWrite === null) return null;
   return { fresh: tokens.input ?? 0, read: tokens.cacheRead ?? 0, written: tokens.cacheWrite ?? 0 };
 }
 
-/** Where the providers' own clients find the address and the key, by what their environment calls them. */
+/** The environment variables from which the providers' own clients read address and key. */
 const endpoints = {
   anthropic: { base: 'ANTHROPIC_BASE_URL', key: 'ANTHROPIC_API_KEY', header: 'x-api-key: ' },
   openai: { base: 'OPENAI_BASE_URL', key: 'OPENAI_API_KEY', header: 'authorization: Bearer ' },
   gemini: { base: 'GOOGLE_GEMINI_BASE_URL', key: 'GEMINI_API_KEY', header: 'x-goog-api-key: ' },
 } as const;
 
-/** OpenAI's base address holds the version already; Gemini's model stands in the path, and not in the body. */
+/** OpenAI's base address already contains the version. Gemini names the model in the path instead of the body. */
 function pathOf({ provider, body, model }: Asked): string {
   if (provider === 'anthropic') return '/v1/messages';
   if (provider === 'openai') return Array.isArray(body.messages) ? '/chat/completions' : '/responses';
@@ -209,7 +211,7 @@ function pathOf({ provider, body, model }: Asked): string {
 
 type Asked = Pick<Request, 'provider' | 'body' | 'headers'> & { readonly model: string | null };
 
-/** A command that asks the same again, with the key in the environment of whoever runs it. */
+/** A curl command that repeats the request. It reads the key from an environment variable. */
 export function curlOf(request: Asked): string {
   const { base, key, header } = endpoints[request.provider];
   const headers = Object.entries({ 'content-type': 'application/json', ...request.headers }).map(

@@ -1,43 +1,51 @@
-import type { Cause, RequestPoint } from '../../../core/contract/index.js';
+import type { PartKind, UsageSeries } from '../../../core/contract/index.js';
 
-/** The causes from the bottom of the chart to its top: what never changes lies lowest, what grows stands on it. */
-export const layers: readonly { readonly cause: Cause; readonly name: string; readonly color: string }[] = [
-  { cause: 'system', name: 'System prompt', color: '--system' },
-  { cause: 'tools', name: 'Tools', color: '--tool' },
-  { cause: 'summary', name: 'Summaries', color: '--lane-5' },
-  { cause: 'reminders', name: 'Put in by the agent', color: '--thinking' },
-  { cause: 'files', name: 'Files', color: '--user' },
-  { cause: 'results', name: 'Tool results', color: '--lane-0' },
-  { cause: 'talk', name: 'Talk', color: '--assistant' },
+/** The layers of the chart from its bottom to its top, in the colors of entry kinds. The last one fills the gap to the counted total. */
+export const layers: readonly { readonly kinds: readonly PartKind[]; readonly name: string; readonly color: string }[] = [
+  { kinds: ['system', 'tools', 'event'], name: 'System', color: '--f-system' },
+  { kinds: ['summary'], name: 'Summary', color: '--f-summary' },
+  { kinds: ['user', 'image'], name: 'User', color: '--f-user' },
+  { kinds: ['assistant'], name: 'Assistant', color: '--f-assistant' },
+  { kinds: ['thinking'], name: 'Thinking', color: '--f-thinking' },
+  { kinds: ['tool_call'], name: 'Tool calls', color: '--f-call' },
+  { kinds: ['tool_result'], name: 'Tool results', color: '--f-result' },
+  { kinds: [], name: 'Not recorded', color: '--f-none' },
 ];
+export const unrecorded = layers.length - 1;
 
+/** The chart's data: the calls of a history with the tokens of each layer. */
 export interface Stack {
-  /** The number of each call among all of them, from 1. */
-  readonly numbers: readonly number[];
-  readonly points: readonly RequestPoint[];
-  /** Of each layer, how high it reaches at each call: its own tokens and those of all layers below it. */
+  readonly ids: readonly string[];
+  /** For each call, the tokens of each layer. */
+  readonly tokens: readonly (readonly number[])[];
+  /** For each layer, its top at each call: its own tokens plus those of all layers below it. */
   readonly heights: readonly (readonly number[])[];
   readonly counted: readonly (number | null)[];
-  /** Places at which the conversation was shortened: a compaction, a rewind. */
+  readonly limit: number | null;
+  /** Places of the first calls after a compaction. */
   readonly cuts: readonly number[];
+  readonly basis: UsageSeries['basis'];
 }
 
-/** One conversation's calls out of a series: the main one's, or those of the subagent that is named. */
-export function stackOf(series: readonly RequestPoint[], agentId: string | undefined): Stack {
-  const own = series.flatMap((point, at) => (point.agentId === agentId ? [{ point, number: at + 1 }] : []));
-  const points = own.map(({ point }) => point);
-  let below = points.map(() => 0);
-  const heights = layers.map(({ cause }) => {
-    below = below.map((height, at) => height + (points[at]?.causes[cause] ?? 0));
+/** Adds up the parts of each call by layer. */
+export function stackOf({ kinds, calls, basis }: UsageSeries): Stack {
+  const tokens = calls.map(({ parts, counted }) => {
+    const own = layers.map(({ kinds: of }) => of.reduce((sum, kind) => sum + (parts[kinds.indexOf(kind)] ?? 0), 0));
+    const known = own.reduce((sum, size) => sum + size, 0);
+    return own.map((size, layer) => (layer === unrecorded ? Math.max(0, (counted ?? 0) - known) : size));
+  });
+  let below = calls.map(() => 0);
+  const heights = layers.map((_, layer) => {
+    below = below.map((height, at) => height + (tokens[at]?.[layer] ?? 0));
     return below;
   });
   return {
-    numbers: own.map(({ number }) => number),
-    points,
+    ids: calls.map(({ requestId }) => requestId),
+    tokens,
     heights,
-    counted: points.map((point) => point.counted),
-    cuts: points.flatMap((point, at) => (at > 0 && point.messageCount < (points[at - 1]?.messageCount ?? 0) ? [at] : [])),
+    counted: calls.map(({ counted }) => counted),
+    limit: calls.at(-1)?.limit ?? calls.findLast(({ limit }) => limit !== null)?.limit ?? null,
+    cuts: calls.flatMap(({ cut }, at) => (cut ? [at] : [])),
+    basis,
   };
 }
-
-export const totalOf = ({ causes }: RequestPoint): number => layers.reduce((sum, { cause }) => sum + causes[cause], 0);

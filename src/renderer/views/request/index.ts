@@ -1,6 +1,6 @@
-// views/request: a call to a model as it went over the wire: its parts and what each costs, what changed since another call,
-// and where the provider's cache broke. The list of a session's calls, with what filled the window from call to call.
-// `body.ts` (pure) reads a body; what it shows is hostile text and set as such.
+// views/request: a model call as it was sent: its parts with their tokens, changes since another call, and the cache prefix.
+// It also lists the calls of a session, charts the context window by call, and compares system prompts and tool sets.
+// `body.ts` (pure) reads a request body. Its text is hostile and shown as plain text only.
 import './request.css';
 
-export { RequestView } from './Request';
+export { RequestView as View } from './Request';

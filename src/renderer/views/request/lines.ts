@@ -1,15 +1,15 @@
 import type { DiffLine } from '../../../core/contract/index.js';
 
-/** Lines that are shown together; folded where nothing of them or near them changed. */
+/** Lines that are shown together. A stretch is folded if it contains no change and is not next to one. */
 export interface Stretch {
   readonly folded: boolean;
   readonly lines: readonly DiffLine[];
 }
 
-/** Lines of the same that stay in sight before and after a change. */
+/** Unchanged lines shown before and after a change. */
 const around = 3;
 
-/** The lines in stretches: changes with some lines around them, and what lies between, folded where that is worth a click. */
+/** Divides lines into stretches: changes with their surroundings, and the unchanged lines between them, folded if longer than two. */
 export function stretchesOf(lines: readonly DiffLine[]): Stretch[] {
   const near = new Set<number>();
   lines.forEach(({ op }, at) => {

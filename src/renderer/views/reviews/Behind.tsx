@@ -5,7 +5,7 @@ import { api } from '../../client';
 import { Answer, agentOf, Button, Id, say, TokenBar } from '../../parts';
 import { go, move, outlineOf, show, useQuery } from '../../state';
 
-/** What was understood when the ticket was written: the commit, how full its context was, and the ways into it. */
+/** The author's context when the ticket was written: the commit, its size, and the ways to open it. */
 export function Behind({
   project,
   contextId,
@@ -18,16 +18,16 @@ export function Behind({
   found: Ticket['contextFound'];
 }) {
   const query = useQuery(`${project} ${contextId} ${tip}`, () => behind(project, contextId, tip));
-  // The inspector beside the view says the rest of it.
+  // The inspector beside the view shows the details of this commit.
   useEffect(() => move({ commit: contextId, entry: undefined }), [contextId]);
   return (
-    <section className="behind" aria-label="Understood then">
+    <section className="behind" aria-label="Context of the author">
       <Answer
         query={query}
-        what="This context cannot be read"
-        loading="Reading the context"
+        what="Cannot read this context"
+        loading="Loading the context"
         lines={3}
-        stillWorks="The ticket and its discussion are whole."
+        stillWorks="The ticket and its discussion are not affected."
       >
         {({ commit, outline, now }) => (
           <>
@@ -48,10 +48,10 @@ export function Behind({
                 small
                 icon={GitCompareArrows}
                 disabled={now === null}
-                title={now === null ? 'Nothing came after it' : `What came since, up to ${now}`}
-                onClick={() => now && go({ view: 'diff', commit: commit.id, against: now, entry: undefined })}
+                title={now === null ? 'No later commit' : `Changes since then, up to ${now}`}
+                onClick={() => now && go({ view: 'compare', commit: commit.id, against: now, entry: undefined })}
               >
-                Diff against now
+                Compare with now
               </Button>
               <Button small icon={GitFork} onClick={() => show({ kind: 'fork', commit: commit.id, stop: 'compaction' })}>
                 Fork
@@ -87,7 +87,7 @@ function Bar({ commit, rows }: { commit: ContextId; rows: Awaited<ReturnType<typ
   );
 }
 
-/** The commit, its outline, and what stands for now: the end of the discussion, else the newest of the same agent. */
+/** The commit, its outline, and the latest state: the end of the discussion, else the newest commit of the same principal. */
 async function behind(project: string, id: ContextId, tip: ContextId | null) {
   const [commit, outline] = await Promise.all([api.context.show({ id }), outlineOf(project, id, 'compaction')]);
   const newest = tip ?? (commit.principal ? (await api.context.resolve({ principal: commit.principal, at: new Date().toISOString() })).id : null);

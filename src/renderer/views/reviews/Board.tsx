@@ -3,16 +3,16 @@ import { type TicketRow, type TicketStatus, ticketMoves, ticketStatuses } from '
 import { api } from '../../client';
 import { Answer, Button, type MenuEntry, say, statusNames, WithContextMenu } from '../../parts';
 import { copy, useKept, useQuery, useTickets } from '../../state';
+import { filterInput, type TicketFilter } from './filter';
 import { MoveSheet } from './MoveSheet';
 import { Findings, openTicket, Reviewers, shownLabels, statusIcons, TypeMark } from './marks';
-import { filterOf, type Narrowed } from './Reviews';
 import { moveName } from './words';
 import { Problem, useWriting } from './writing';
 
-/** More than a person looks through in a column; the list has the rest. */
+/** Cards shown in a column. The list shows the rest. */
 const shownInColumn = 100;
 
-/** The card that was opened last: who comes back from it goes on from there. */
+/** The card opened last: it gets the focus when the board is shown again. */
 let opened: string | undefined;
 
 interface Moving {
@@ -20,12 +20,12 @@ interface Moving {
   readonly to: TicketStatus | undefined;
 }
 
-/** Tickets in columns by their status. A card is dragged, or moved with m, to where it may go. */
-export function Board({ revision, narrowed, onMore }: { revision: string; narrowed: Narrowed; onMore: (status: TicketStatus) => void }) {
-  const filter = filterOf({ ...narrowed, status: '' });
+/** Tickets in columns by status. Cards are moved by dragging, or with the key m. */
+export function Board({ revision, filter, onMore }: { revision: string; filter: TicketFilter; onMore: (status: TicketStatus) => void }) {
+  const input = filterInput({ ...filter, status: '' });
   const query = useKept(
-    useQuery(`${revision} ${JSON.stringify(filter)}`, (signal) =>
-      Promise.all(ticketStatuses.map((status) => api.ticket.overview({ ...filter, status, limit: shownInColumn }, { signal }))),
+    useQuery(`${revision} ${JSON.stringify(input)}`, (signal) =>
+      Promise.all(ticketStatuses.map((status) => api.ticket.overview({ ...input, status, limit: shownInColumn }, { signal }))),
     ),
   );
   const [dragged, setDragged] = useState<TicketRow>();
@@ -39,9 +39,9 @@ export function Board({ revision, narrowed, onMore }: { revision: string; narrow
   const drop = (ticket: TicketRow, to: TicketStatus): void => {
     setDragged(undefined);
     if (to === ticket.status) return;
-    // What needs nothing is done at once; what the move asks for, or is refused, is said where it happened.
-    const asksNothing = to === 'blocked' || to === 'deferred' || to === 'open' || (to === 'in_progress' && ticket.assignee !== null);
-    if (asksNothing) void write(() => api.ticket.transition({ ticketId: ticket.ticketId, to, by: actor }));
+    // A move that needs no further input happens at once. Others open the sheet.
+    const needsNoInput = to === 'blocked' || to === 'deferred' || to === 'open' || (to === 'in_progress' && ticket.assignee !== null);
+    if (needsNoInput) void write(() => api.ticket.transition({ ticketId: ticket.ticketId, to, by: actor }));
     else setMoving({ ticket, to });
   };
 
@@ -55,7 +55,7 @@ export function Board({ revision, narrowed, onMore }: { revision: string; narrow
   return (
     <>
       <Problem>{problem}</Problem>
-      <Answer query={query} what="The board cannot be shown" loading="Reading the tickets" stillWorks="The list may still be shown.">
+      <Answer query={query} what="Cannot show the board" loading="Loading tickets" stillWorks="The list may still work.">
         {(columns) => (
           <WithContextMenu label="Ticket" items={pointed ? menuOf(pointed, (to) => drop(pointed, to)) : []}>
             <div ref={board} className="board">
@@ -83,7 +83,7 @@ export function Board({ revision, narrowed, onMore }: { revision: string; narrow
   );
 }
 
-/** What can be done with a card: the same moves as by dragging it. */
+/** The menu of a card: the same moves as by dragging it. */
 const menuOf = (ticket: TicketRow, onMove: (to: TicketStatus) => void): MenuEntry[] => [
   { name: 'Open', keys: 'Enter', act: () => openTicket(ticket.ticketId) },
   'line',
@@ -108,7 +108,7 @@ const steps: Readonly<Record<string, Step>> = {
   l: 'right',
 };
 
-/** The focus goes to the neighboring card: within a column, or at about the same height in the next that has any. */
+/** Moves the focus to the neighboring card: within the column, or at the same place in the next column that has cards. */
 function stepTo(board: HTMLElement | null, from: HTMLElement, step: Step): void {
   const columns = [...(board?.querySelectorAll<HTMLElement>('.column') ?? [])].map((column) => [
     ...column.querySelectorAll<HTMLElement>('.ticket-card'),
@@ -139,10 +139,10 @@ interface ColumnProps {
 
 function Column({ status, rows, total, dragged, onDrop, onMore, ...ofCards }: ColumnProps) {
   const [over, setOver] = useState(false);
-  const takes = dragged && (dragged.status === status || ticketMoves[dragged.status][status] !== undefined);
+  const accepts = dragged && (dragged.status === status || ticketMoves[dragged.status][status] !== undefined);
   const Glyph = statusIcons[status];
   const allow = (event: DragEvent): void => {
-    if (!takes) return;
+    if (!accepts) return;
     event.preventDefault();
     event.dataTransfer.dropEffect = 'move';
     setOver(true);
@@ -151,8 +151,8 @@ function Column({ status, rows, total, dragged, onDrop, onMore, ...ofCards }: Co
     <section
       className={`column ${status}`}
       aria-label={`${statusNames[status]}, ${say.plural(total, 'ticket')}`}
-      data-takes={takes === undefined ? undefined : takes ? 'yes' : 'no'}
-      data-over={over && takes ? 'yes' : undefined}
+      data-takes={accepts === undefined ? undefined : accepts ? 'yes' : 'no'}
+      data-over={over && accepts ? 'yes' : undefined}
       onDragOver={allow}
       onDragLeave={() => setOver(false)}
       onDrop={(event) => {
@@ -166,9 +166,9 @@ function Column({ status, rows, total, dragged, onDrop, onMore, ...ofCards }: Co
         {statusNames[status]}
         <span className="muted">{say.exact(total)}</span>
       </h2>
-      {dragged && !takes && (
+      {dragged && !accepts && (
         <p className="column-refuses">
-          {statusNames[dragged.status]} does not go to {statusNames[status].toLowerCase()}
+          Cannot move from {statusNames[dragged.status]} to {statusNames[status]}
         </p>
       )}
       <ul>
@@ -181,7 +181,7 @@ function Column({ status, rows, total, dragged, onDrop, onMore, ...ofCards }: Co
           {say.exact(total - rows.length)} more in the list
         </Button>
       )}
-      {total === 0 && <p className="column-empty muted">none</p>}
+      {total === 0 && <p className="column-empty muted">No tickets</p>}
     </section>
   );
 }
@@ -204,7 +204,7 @@ function Card({ ticket, onDrag, onMove, onMenu, onStep }: { ticket: TicketRow } 
         draggable
         data-ticket={ticket.ticketId}
         aria-keyshortcuts="m"
-        title={`${ticket.ticketId}  ${ticket.title}\nEnter opens, m moves`}
+        title={`${ticket.ticketId}  ${ticket.title}\nEnter opens it, m moves it`}
         onClick={() => {
           opened = ticket.ticketId;
           openTicket(ticket.ticketId);

@@ -7,14 +7,14 @@ import { Problem, useWriting } from './writing';
 
 type Kind = 'any' | 'github' | 'markdown';
 
-/** Brings in tickets from GitHub's JSON or a Markdown task list, pasted or out of a file. */
+/** Imports tickets from GitHub's JSON or a Markdown task list, pasted or from a file. */
 export function ImportSheet({ onClose }: { onClose: () => void }) {
   const [text, setText] = useState('');
   const [kind, setKind] = useState<Kind>('any');
   const [file, setFile] = useState<File>();
   const { busy, problem, write } = useWriting();
   const ids = useId();
-  const bring = async (): Promise<void> => {
+  const importTickets = async (): Promise<void> => {
     let made = { created: 0, known: 0 };
     const done = await write(async () => {
       const { created, known } = await api.ticket.import({
@@ -25,7 +25,7 @@ export function ImportSheet({ onClose }: { onClose: () => void }) {
       made = { created: created.length, known };
     });
     if (!done) return;
-    notify(`Brought in ${say.plural(made.created, 'ticket')}${made.known > 0 ? `; ${say.exact(made.known)} were here already` : ''}.`);
+    notify(`Imported ${say.plural(made.created, 'ticket')}${made.known > 0 ? `; ${say.exact(made.known)} existed already` : ''}.`);
     onClose();
   };
   const read = async (chosen: File | undefined): Promise<void> => {
@@ -44,7 +44,7 @@ export function ImportSheet({ onClose }: { onClose: () => void }) {
       footer={
         <>
           <Button onClick={onClose}>Cancel</Button>
-          <Button look="primary" disabled={busy || text.trim() === ''} onClick={() => void bring()}>
+          <Button look="primary" disabled={busy || text.trim() === ''} onClick={() => void importTickets()}>
             Import
           </Button>
         </>
@@ -53,33 +53,11 @@ export function ImportSheet({ onClose }: { onClose: () => void }) {
       <div className="ticket-form">
         <p className="muted">
           Issues and pull requests with their reviews and comments, as <code className="inline">gh issue list --json …</code>,{' '}
-          <code className="inline">gh pr view --json …</code> or GitHub’s interface gives them; or a list with <code className="inline">- [ ]</code>{' '}
-          and <code className="inline">- [x]</code>. Each is linked to the commit that was current when it was made. What is here already stays as it
-          is.
+          <code className="inline">gh pr view --json …</code> or GitHub’s interface writes them; or a list with <code className="inline">- [ ]</code>{' '}
+          and <code className="inline">- [x]</code>. Each ticket is linked to the commit that was current when it was written. Existing tickets do not
+          change.
         </p>
-        <div className="import-choice">
-          <Switch
-            label="What it is"
-            value={kind}
-            onChange={setKind}
-            options={[
-              { value: 'any', name: 'Detect' },
-              { value: 'github', name: 'GitHub JSON' },
-              { value: 'markdown', name: 'Task list' },
-            ]}
-          />
-          <label className="button small import-file">
-            <FileText size={14} aria-hidden />
-            Choose a file…
-            <input
-              type="file"
-              className="unseen"
-              accept=".json,.md,.markdown,.txt,application/json,text/markdown,text/plain"
-              onChange={(event) => void read(event.target.files?.[0])}
-            />
-          </label>
-          {file && <span className="muted ellipsis">{file.name}</span>}
-        </div>
+        <ImportChoice kind={kind} onKind={setKind} file={file} onFile={(chosen) => void read(chosen)} />
         <div className="ticket-field">
           <label htmlFor={ids}>Text to import</label>
           <textarea
@@ -97,5 +75,40 @@ export function ImportSheet({ onClose }: { onClose: () => void }) {
         <Problem>{problem}</Problem>
       </div>
     </Sheet>
+  );
+}
+
+interface ImportChoiceProps {
+  readonly kind: Kind;
+  readonly onKind: (kind: Kind) => void;
+  readonly file: File | undefined;
+  readonly onFile: (file: File | undefined) => void;
+}
+
+function ImportChoice({ kind, onKind, file, onFile }: ImportChoiceProps) {
+  return (
+    <div className="import-choice">
+      <Switch
+        label="Kind of text"
+        value={kind}
+        onChange={onKind}
+        options={[
+          { value: 'any', name: 'Detect' },
+          { value: 'github', name: 'GitHub JSON' },
+          { value: 'markdown', name: 'Task list' },
+        ]}
+      />
+      <label className="button small import-file">
+        <FileText size={14} aria-hidden />
+        Choose a file…
+        <input
+          type="file"
+          className="unseen"
+          accept=".json,.md,.markdown,.txt,application/json,text/markdown,text/plain"
+          onChange={(event) => onFile(event.target.files?.[0])}
+        />
+      </label>
+      {file && <span className="muted ellipsis">{file.name}</span>}
+    </div>
   );
 }

@@ -3,17 +3,18 @@ import { type Ticket, type TicketStatus, ticketMoves } from '../../../core/contr
 import { api } from '../../client';
 import { Answer, Button, Sheet, statusNames } from '../../parts';
 import { notify, useQuery } from '../../state';
+import { TextField } from './TextField';
 import { moveName, whyNotClosed } from './words';
 import { namesIn, Problem, useOccasion, useWriting } from './writing';
 
-/** Moves a ticket: where to, and what that move needs, asked for before it is refused. */
+/** Moves a ticket. The sheet requests what the move requires. */
 export function MoveSheet({ ticketId, to, onClose }: { ticketId: string; to: TicketStatus | undefined; onClose: () => void }) {
   const query = useQuery(`move ${ticketId}`, () => api.ticket.get({ ticketId }));
   return query.status === 'done' ? (
     <Moving ticket={query.data} to={to} onClose={onClose} />
   ) : (
     <Sheet title={`Move ${ticketId}`} onClose={onClose}>
-      <Answer query={query} what="The ticket cannot be read" loading="Reading the ticket" lines={4}>
+      <Answer query={query} what="Cannot read the ticket" loading="Loading the ticket" lines={4}>
         {() => null}
       </Answer>
     </Sheet>
@@ -88,36 +89,9 @@ function Moving({ ticket, to, onClose }: { ticket: Ticket; to: TicketStatus | un
             ))}
           </select>
         </div>
-        {needsAssignee && (
-          <Words
-            id={`${ids}-who`}
-            label="Who does it"
-            value={assignee}
-            onChange={setAssignee}
-            hint="They are asked to start, from their own work on it."
-          />
-        )}
-        {needsReviewers && (
-          <Words
-            id={`${ids}-reviewers`}
-            label="Reviewers"
-            value={reviewers}
-            onChange={setReviewers}
-            hint="With commas. Each is asked to start: from their earlier review of this ticket, else fresh. Verdicts begin anew."
-          />
-        )}
-        {needsResolution && (
-          <Words
-            id={`${ids}-resolution`}
-            label="How it was resolved"
-            value={resolution}
-            onChange={setResolution}
-            long
-            hint="Whoever found it is asked to verify this, from the end of the discussion."
-          />
-        )}
-        {obstacles.length > 0 && <p className="notice-line">{obstacles.join('; ')}. It can still be closed, with a reason that stays on record.</p>}
-        <Words id={`${ids}-reason`} label={obstacles.length > 0 ? 'Reason' : 'Reason, if there is one to keep'} value={reason} onChange={setReason} />
+        <NeededFields {...{ target, isFinding, ids, assignee, setAssignee, reviewers, setReviewers, resolution, setResolution }} />
+        {obstacles.length > 0 && <p className="notice-line">{obstacles.join('; ')}. You can still close it with a reason, which is recorded.</p>}
+        <TextField id={`${ids}-reason`} label={obstacles.length > 0 ? 'Reason' : 'Reason (optional)'} value={reason} onChange={setReason} />
         {field}
         <Problem>{problem}</Problem>
         <button type="submit" hidden />
@@ -126,38 +100,51 @@ function Moving({ ticket, to, onClose }: { ticket: Ticket; to: TicketStatus | un
   );
 }
 
-/** A text to fill in, with its name over it and what it is for under it. */
-export function Words(props: {
-  id: string;
-  label: string;
-  value: string;
-  onChange: (value: string) => void;
-  hint?: string;
-  long?: boolean;
-  lines?: number;
-}) {
-  const { id, label, value, onChange, hint, long, lines = 3 } = props;
-  const described = hint ? `${id}-hint` : undefined;
+interface NeededFieldsProps {
+  readonly target: TicketStatus;
+  readonly isFinding: boolean;
+  readonly ids: string;
+  readonly assignee: string;
+  readonly setAssignee: (value: string) => void;
+  readonly reviewers: string;
+  readonly setReviewers: (value: string) => void;
+  readonly resolution: string;
+  readonly setResolution: (value: string) => void;
+}
+
+/** The fields that a move to this status requires. */
+function NeededFields(props: NeededFieldsProps) {
+  const { target, isFinding, ids, assignee, setAssignee, reviewers, setReviewers, resolution, setResolution } = props;
   return (
-    <div className="ticket-field">
-      <label htmlFor={id}>{label}</label>
-      {long ? (
-        <textarea
-          id={id}
-          className="field"
-          rows={lines}
-          value={value}
-          aria-describedby={described}
-          onChange={(event) => onChange(event.target.value)}
+    <>
+      {target === 'in_progress' && (
+        <TextField
+          id={`${ids}-who`}
+          label="Assignee"
+          value={assignee}
+          onChange={setAssignee}
+          hint="Requests that they start, from their own work on the ticket."
         />
-      ) : (
-        <input id={id} className="field" value={value} aria-describedby={described} onChange={(event) => onChange(event.target.value)} />
       )}
-      {hint && (
-        <p id={described} className="muted">
-          {hint}
-        </p>
+      {target === 'review' && (
+        <TextField
+          id={`${ids}-reviewers`}
+          label="Reviewers"
+          value={reviewers}
+          onChange={setReviewers}
+          hint="Separated by commas. Requests that each starts, from their earlier review of this ticket or fresh. Verdicts start over."
+        />
       )}
-    </div>
+      {target === 'closed' && isFinding && (
+        <TextField
+          id={`${ids}-resolution`}
+          label="How it was resolved"
+          value={resolution}
+          onChange={setResolution}
+          long
+          hint="Requests that the author of the finding verifies this, from the end of the discussion."
+        />
+      )}
+    </>
   );
 }

@@ -1,10 +1,11 @@
-import { FileInput, Inbox, ListChecks, Plus } from 'lucide-react';
+import { FileInput, ListChecks, Plus } from 'lucide-react';
 import { useDeferredValue, useState } from 'react';
 import { type TicketStatus, ticketStatuses } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Answer, Button, Empty, Switch, say, statusNames } from '../../parts';
 import { go, type TicketsAs, useKept, useNavigation, useProject, useQuery, useTickets } from '../../state';
 import { Board } from './Board';
+import { keepFilter, lastFilter, type TicketFilter } from './filter';
 import { ImportSheet } from './ImportSheet';
 import { openTicket, shownLabels } from './marks';
 import { TicketList } from './TicketList';
@@ -14,31 +15,7 @@ import { Waiting } from './Waiting';
 import { typeName } from './words';
 import { Actor } from './writing';
 
-/** What narrows the tickets that are shown; an empty text narrows nothing. */
-export interface Narrowed {
-  readonly text: string;
-  readonly type: string;
-  readonly assignee: string;
-  readonly label: string;
-  readonly status: TicketStatus | '';
-  readonly ready: boolean;
-}
-
-/** How the tickets of a project were narrowed down last: opening one and coming back does not forget it. */
-const lastNarrowed = new Map<string, Narrowed>();
-const everything: Narrowed = { text: '', type: '', assignee: '', label: '', status: '', ready: false };
-
-/** As the engine takes it. */
-export const filterOf = ({ text, type, assignee, label, status, ready }: Narrowed) => ({
-  ...(text.trim() && { text: text.trim() }),
-  ...(type && { type }),
-  ...(assignee && { assignee }),
-  ...(label && { label }),
-  ...(status && { status }),
-  ...(ready && { ready }),
-});
-
-/** Tickets of a project, or the one that is open. */
+/** The tickets of a project, or the open ticket. */
 export function ReviewsView({ project }: { project: string }) {
   const ticket = useNavigation(({ route }) => route.ticket);
   return ticket ? <TicketPage key={`${project} ${ticket}`} project={project} ticketId={ticket} /> : <Tickets key={project} project={project} />;
@@ -46,14 +23,14 @@ export function ReviewsView({ project }: { project: string }) {
 
 function Tickets({ project }: { project: string }) {
   const shown: TicketsAs | 'board' = useNavigation(({ route }) => route.tickets) ?? 'board';
-  const [narrowed, setNarrowed] = useState(lastNarrowed.get(project) ?? everything);
-  const narrow = (part: Partial<Narrowed>): void => {
-    const next = { ...narrowed, ...part };
-    lastNarrowed.set(project, next);
-    setNarrowed(next);
+  const [filter, setFilter] = useState(lastFilter(project));
+  const changeFilter = (part: Partial<TicketFilter>): void => {
+    const next = { ...filter, ...part };
+    keepFilter(project, next);
+    setFilter(next);
   };
   const [sheet, setSheet] = useState<'new' | 'import'>();
-  const deferred = useDeferredValue(narrowed);
+  const deferred = useDeferredValue(filter);
   const commits = useProject((state) => state.revision);
   const revision = useTickets((state) => state.revision);
   const key = `${project} ${commits} ${revision}`;
@@ -70,40 +47,17 @@ function Tickets({ project }: { project: string }) {
   );
   return (
     <section className="reviews" aria-label="Reviews">
-      <Answer query={summary} what="The tickets cannot be shown" loading="Reading the tickets" stillWorks="Nothing in the project was changed.">
+      <Answer query={summary} what="Cannot show the tickets" loading="Loading tickets" stillWorks="Nothing in the project was changed.">
         {({ total, waiting, types, assignees, labels, people }) =>
           total === 0 ? (
             <NoTickets onNew={() => setSheet('new')} onImport={() => setSheet('import')} />
           ) : (
             <>
-              <div className="reviews-tools">
-                <Switch
-                  label="Tickets as"
-                  value={shown}
-                  onChange={(as) => go({ tickets: as === 'board' ? undefined : as })}
-                  options={[
-                    { value: 'board', name: 'Board' },
-                    { value: 'list', name: 'List' },
-                    {
-                      value: 'waiting',
-                      name: waiting > 0 ? `Waiting ${say.exact(waiting)}` : 'Waiting',
-                      hint: 'Who should start, with what, from which context',
-                    },
-                  ]}
-                />
-                <span className="grow" />
-                <Actor people={people} />
-                <Button small icon={FileInput} onClick={() => setSheet('import')}>
-                  Import…
-                </Button>
-                <Button small look="primary" icon={Plus} onClick={() => setSheet('new')}>
-                  New ticket
-                </Button>
-              </div>
+              <ToolBar shown={shown} waiting={waiting} people={people} onOpen={setSheet} />
               {shown !== 'waiting' && (
-                <Narrow
-                  narrowed={narrowed}
-                  onChange={narrow}
+                <FilterBar
+                  filter={filter}
+                  onChange={changeFilter}
                   types={types}
                   assignees={assignees}
                   labels={shownLabels(labels)}
@@ -113,14 +67,14 @@ function Tickets({ project }: { project: string }) {
               {shown === 'board' && (
                 <Board
                   revision={key}
-                  narrowed={deferred}
+                  filter={deferred}
                   onMore={(status) => {
-                    narrow({ status });
+                    changeFilter({ status });
                     go({ tickets: 'list' });
                   }}
                 />
               )}
-              {shown === 'list' && <TicketList project={project} revision={key} narrowed={deferred} />}
+              {shown === 'list' && <TicketList project={project} revision={key} filter={deferred} />}
               {shown === 'waiting' && <Waiting revision={key} />}
             </>
           )
@@ -131,16 +85,53 @@ function Tickets({ project }: { project: string }) {
   );
 }
 
-interface NarrowProps {
-  readonly narrowed: Narrowed;
-  readonly onChange: (part: Partial<Narrowed>) => void;
+interface ToolBarProps {
+  readonly shown: TicketsAs | 'board';
+  /** Number of starts that are waiting. */
+  readonly waiting: number;
+  readonly people: readonly string[];
+  readonly onOpen: (sheet: 'new' | 'import') => void;
+}
+
+function ToolBar({ shown, waiting, people, onOpen }: ToolBarProps) {
+  return (
+    <div className="reviews-tools">
+      <Switch
+        label="Tickets as"
+        value={shown}
+        onChange={(as) => go({ tickets: as === 'board' ? undefined : as })}
+        options={[
+          { value: 'board', name: 'Board' },
+          { value: 'list', name: 'List' },
+          {
+            value: 'waiting',
+            name: waiting > 0 ? `Waiting ${say.exact(waiting)}` : 'Waiting',
+            hint: 'Who should start what, from which context',
+          },
+        ]}
+      />
+      <span className="grow" />
+      <Actor people={people} />
+      <Button small icon={FileInput} onClick={() => onOpen('import')}>
+        Import…
+      </Button>
+      <Button small look="primary" icon={Plus} onClick={() => onOpen('new')}>
+        New ticket
+      </Button>
+    </div>
+  );
+}
+
+interface FilterBarProps {
+  readonly filter: TicketFilter;
+  readonly onChange: (part: Partial<TicketFilter>) => void;
   readonly types: readonly string[];
   readonly assignees: readonly string[];
   readonly labels: readonly string[];
   readonly withStatus: boolean;
 }
 
-function Narrow({ narrowed, onChange, types, assignees, labels, withStatus }: NarrowProps) {
+function FilterBar({ filter, onChange, types, assignees, labels, withStatus }: FilterBarProps) {
   return (
     <div className="reviews-tools reviews-narrow">
       <input
@@ -149,7 +140,7 @@ function Narrow({ narrowed, onChange, types, assignees, labels, withStatus }: Na
         data-filter
         placeholder="Filter tickets  /"
         aria-label="Filter tickets"
-        value={narrowed.text}
+        value={filter.text}
         onChange={(event) => onChange({ text: event.target.value })}
         onKeyDown={(event) => event.key === 'Escape' && onChange({ text: '' })}
       />
@@ -157,17 +148,17 @@ function Narrow({ narrowed, onChange, types, assignees, labels, withStatus }: Na
         <Choice
           label="Status"
           any="Any status"
-          value={narrowed.status}
+          value={filter.status}
           values={ticketStatuses}
           nameOf={(status) => statusNames[status as TicketStatus]}
           onChange={(status) => onChange({ status: status as TicketStatus | '' })}
         />
       )}
-      <Choice label="Type" any="Any type" value={narrowed.type} values={types} nameOf={typeName} onChange={(type) => onChange({ type })} />
-      <Choice label="Assignee" any="Anybody" value={narrowed.assignee} values={assignees} onChange={(assignee) => onChange({ assignee })} />
-      {labels.length > 0 && <Choice label="Label" any="Any label" value={narrowed.label} values={labels} onChange={(label) => onChange({ label })} />}
-      <label className="reviews-ready" title="Open, and nothing that it depends on is">
-        <input type="checkbox" checked={narrowed.ready} onChange={(event) => onChange({ ready: event.target.checked })} /> ready
+      <Choice label="Type" any="Any type" value={filter.type} values={types} nameOf={typeName} onChange={(type) => onChange({ type })} />
+      <Choice label="Assignee" any="Anybody" value={filter.assignee} values={assignees} onChange={(assignee) => onChange({ assignee })} />
+      {labels.length > 0 && <Choice label="Label" any="Any label" value={filter.label} values={labels} onChange={(label) => onChange({ label })} />}
+      <label className="reviews-ready" title="Ready: open, with no open dependencies">
+        <input type="checkbox" checked={filter.ready} onChange={(event) => onChange({ ready: event.target.checked })} /> ready
       </label>
     </div>
   );
@@ -209,13 +200,7 @@ const NoTickets = ({ onNew, onImport }: { onNew: () => void; onImport: () => voi
       </>
     }
   >
-    A ticket keeps, with every change, what its writer understood at that moment. A reviewer’s finding can be discussed with the reviewer as they
-    were, weeks later.
-  </Empty>
-);
-
-export const NothingWaits = () => (
-  <Empty title="Nobody is waited for" picture={<Inbox size={48} strokeWidth={1} />}>
-    When a ticket is moved, whoever should start next stands here, with the context to start from. Nothing runs by itself.
+    A ticket stores, with every change, the context of its author at that moment. You can discuss a finding with the reviewer as they were then, even
+    weeks later.
   </Empty>
 );

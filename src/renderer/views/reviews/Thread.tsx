@@ -5,18 +5,21 @@ import { api } from '../../client';
 import { Button, Fold, IconButton, Markdown, problemOf, say } from '../../parts';
 import { go, refreshProject, show, ticketsChanged, useQuery, useTickets } from '../../state';
 import { Behind } from './Behind';
+import { type Reply, useReply } from './useReply';
 import { Problem } from './writing';
+
+type Provider = Pick<Awaited<ReturnType<typeof api.turn.providers>>[number], 'id' | 'title' | 'models' | 'problem'>;
 
 const nobody = 'nobody';
 const providerKey = 'stemma.answers';
 
-/** What is being asked, which other parts of the page may begin. */
+/** The draft of the question. Other parts of the page may fill it in. */
 interface Question {
   readonly question: string;
   readonly onQuestion: (question: string) => void;
 }
 
-/** Whoever understood the ticket when it was written, as one can talk to: what they understood, and what was said since. */
+/** The discussion with the author of a ticket as they were then: their context and the messages since. */
 export function Thread({ project, ticket, thread, question, onQuestion }: { project: string; ticket: Ticket; thread: TicketThread } & Question) {
   const reply = useReply(ticket.ticketId);
   const end = useRef<HTMLDivElement>(null);
@@ -24,7 +27,7 @@ export function Thread({ project, ticket, thread, question, onQuestion }: { proj
   useEffect(() => {
     if (thread.messages.length + arrived > 0) end.current?.scrollIntoView({ block: 'nearest' });
   }, [thread.messages.length, arrived]);
-  const who = thread.answers ?? 'whoever wrote it';
+  const who = thread.answers ?? 'the author';
   const last = thread.messages.findLast((message) => message.current);
   return (
     <aside className="thread" aria-label="Discussion">
@@ -32,7 +35,7 @@ export function Thread({ project, ticket, thread, question, onQuestion }: { proj
         <h2>Discussion</h2>
         <span className="muted ellipsis grow">with {who}, as they were then</span>
       </header>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a list that scrolls is reached by keyboard */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling list must be reachable by keyboard */}
       <section className="thread-scroll" tabIndex={0} aria-label="Messages of the discussion">
         {thread.from ? (
           <Behind
@@ -44,14 +47,15 @@ export function Thread({ project, ticket, thread, question, onQuestion }: { proj
         ) : (
           <p className="notice-line">
             {ticket.contextId === null
-              ? 'Nothing was recorded of what its writer understood, so a discussion begins with an empty context.'
-              : `It was written with ${ticket.contextId}, which is not in this project: import the history that holds it to resume from there.`}
+              ? 'The context of the author was not recorded, so the discussion starts with an empty one.'
+              : `The ticket was written at ${ticket.contextId}, which is not in this project. Import the history that contains it to continue from there.`}
           </p>
         )}
         {thread.messages.length === 0 && !reply.running && (
           <p className="muted thread-empty">
-            Nothing was asked yet. A question goes to {who} with all that they understood {thread.from ? 'at that commit' : 'and that is recorded'}.
-            Each message becomes a commit on a branch of its own, so that discussions of other findings know nothing of it.
+            No messages yet. A question goes to {who}
+            {thread.from ? ' with their whole context at that commit' : ''}. Each message becomes a commit on a branch of its own, so discussions of
+            other findings do not contain it.
           </p>
         )}
         <ol className="thread-messages">
@@ -81,11 +85,11 @@ function Message({ message }: { message: TicketThread['messages'][number] }) {
   return (
     <li className={`thread-message ${isAnswer ? 'kind-assistant' : 'kind-user'}${message.current ? '' : ' aside'}`}>
       <header>
-        <b>{message.by ?? 'somebody'}</b>
+        <b>{message.by ?? 'unknown'}</b>
         <time className="muted" dateTime={message.at} title={say.instant(message.at)}>
           {say.when(message.at)}
         </time>
-        {!message.current && <span className="badge">not gone on with</span>}
+        {!message.current && <span className="badge">not continued</span>}
         <span className="grow" />
         <button
           type="button"
@@ -105,7 +109,7 @@ function Message({ message }: { message: TicketThread['messages'][number] }) {
   );
 }
 
-/** A reply as it comes in; what was said about it stays until the next question. */
+/** A reply as it arrives. Notices about it stay until the next question. */
 function Arriving({ who, parts, running }: { who: string; parts: readonly ReplyPart[]; running: boolean }) {
   const text = parts.map((part) => (part.kind === 'text' ? part.delta : '')).join('');
   const tools = parts.flatMap((part) => (part.kind === 'tool_call' ? [part.toolName ?? 'a tool'] : []));
@@ -115,7 +119,7 @@ function Arriving({ who, parts, running }: { who: string; parts: readonly ReplyP
       {running && (
         <header>
           <b>{who}</b>
-          <span className="muted">{text === '' ? 'is asked…' : 'answers…'}</span>
+          <span className="muted">{text === '' ? 'is thinking…' : 'is answering…'}</span>
         </header>
       )}
       {tools.length > 0 && <p className="muted thread-tools">uses {tools.join(', ')}</p>}
@@ -129,89 +133,32 @@ function Arriving({ who, parts, running }: { who: string; parts: readonly ReplyP
   );
 }
 
-interface Reply {
-  readonly parts: readonly ReplyPart[];
-  readonly running: boolean;
-  readonly problem: string | undefined;
-  readonly answer: (provider: string, model: string | undefined) => Promise<void>;
-  readonly stop: () => void;
-  readonly clear: () => void;
-}
-
-/** Has the thread's last message answered, and holds what came of it until the thread itself says it. */
-function useReply(ticketId: string): Reply {
-  const [parts, setParts] = useState<readonly ReplyPart[]>([]);
-  const [running, setRunning] = useState<AbortController>();
-  const [problem, setProblem] = useState<string>();
-  useEffect(() => () => running?.abort(), [running]);
-  return {
-    parts,
-    running: running !== undefined,
-    problem,
-    stop: () => running?.abort(),
-    clear: () => {
-      setParts([]);
-      setProblem(undefined);
-    },
-    answer: async (provider, model) => {
-      const controller = new AbortController();
-      setParts([]);
-      setProblem(undefined);
-      setRunning(controller);
-      try {
-        const stream = await api.ticket.answer({ ticketId, provider, ...(model && { model }) }, { signal: controller.signal });
-        const came: ReplyPart[] = [];
-        for (;;) {
-          const step = await stream.next();
-          if (step.done || controller.signal.aborted) break;
-          came.push(step.value);
-          setParts([...came]);
-        }
-        // The reply is in the thread now; what was said about it is not.
-        setParts(came.filter((part) => part.kind === 'notice'));
-      } catch (error) {
-        if (!controller.signal.aborted) setProblem(problemOf(error).message);
-        setParts([]);
-      }
-      setRunning(undefined);
-      await refreshProject();
-      ticketsChanged();
-    },
-  };
-}
-
 interface AskingProps extends Question {
   readonly who: string;
   readonly answers: string | null;
-  /** What they understood then is here. */
+  /** Their context is in this project. */
   readonly remembers: boolean;
   readonly ticketId: string;
-  /** The last word waits for an answer. */
+  /** The last message is a question without an answer. */
   readonly isAsked: boolean;
   readonly reply: Reply;
 }
 
 function Asking({ who, answers, remembers, ticketId, isAsked, reply, question, onQuestion }: AskingProps) {
   const actor = useTickets((state) => state.actor);
-  const field = useRef<HTMLTextAreaElement>(null);
   const [by, setBy] = useState(() => localStorage.getItem(providerKey) ?? 'recorded');
   const [model, setModel] = useState('');
   const [problem, setProblem] = useState<string>();
   const [busy, setBusy] = useState(false);
   const providers = useQuery('providers', () => api.turn.providers({}));
-  const known = providers.status === 'done' ? providers.data : [{ id: 'recorded', title: 'As it was recorded', models: [] }];
+  const known = providers.status === 'done' ? providers.data : [{ id: 'recorded', title: 'As recorded', models: [] }];
   const provider = known.find(({ id }) => id === by);
   const isSelf = answers !== null && answers === actor;
-  const ids = useId();
   const choose = (id: string): void => {
     localStorage.setItem(providerKey, id);
     setBy(id);
     setModel('');
   };
-  // A question that was begun elsewhere on the page is gone on with here.
-  useEffect(() => {
-    if (question !== '' && document.activeElement !== field.current) field.current?.focus();
-  }, [question]);
   const answerNow = (): Promise<void> => reply.answer(by, model || provider?.models[0]);
   const speak = async (): Promise<void> => {
     setBusy(true);
@@ -238,46 +185,18 @@ function Asking({ who, answers, remembers, ticketId, isAsked, reply, question, o
       }}
     >
       <Problem>{problem ?? reply.problem}</Problem>
-      <textarea
-        ref={field}
-        className="field"
-        aria-label={isSelf ? 'Your answer' : `Ask ${who}`}
-        placeholder={isSelf ? `Answer as ${actor}…` : `Ask ${who}${remembers ? ', who remembers all of it' : ''}…`}
-        rows={3}
-        value={question}
-        onChange={(event) => onQuestion(event.target.value)}
-        onKeyDown={(event) => {
-          if (event.key !== 'Enter' || event.shiftKey) return;
-          event.preventDefault();
-          event.currentTarget.form?.requestSubmit();
-        }}
+      <QuestionField
+        label={isSelf ? 'Your answer' : `Ask ${who}`}
+        placeholder={isSelf ? `Answer as ${actor}…` : `Ask ${who}${remembers ? ' with their full context' : ''}…`}
+        question={question}
+        onQuestion={onQuestion}
       />
       <div className="asking-line">
         {isSelf ? (
-          <span className="muted grow">You write as {actor}: this is the answer.</span>
+          <span className="muted grow">You write as {actor}, so this is the answer.</span>
         ) : (
           <>
-            <label htmlFor={`${ids}-by`} className="muted">
-              Answered by
-            </label>
-            <select id={`${ids}-by`} className="field" value={by} onChange={(event) => choose(event.target.value)}>
-              {known.map(({ id, title, problem: reason }) => (
-                <option key={id} value={id} disabled={reason !== undefined}>
-                  {title}
-                  {reason && ' (not there)'}
-                </option>
-              ))}
-              <option value={nobody}>Nobody yet: {who} is asked to start</option>
-            </select>
-            {provider && provider.models.length > 1 && (
-              <select className="field" aria-label="Model" value={model} onChange={(event) => setModel(event.target.value)}>
-                {provider.models.map((each) => (
-                  <option key={each} value={each}>
-                    {each}
-                  </option>
-                ))}
-              </select>
-            )}
+            <Answerer who={who} by={by} model={model} providers={known} onProvider={choose} onModel={setModel} />
             <span className="grow" />
           </>
         )}
@@ -299,5 +218,75 @@ function Asking({ who, answers, remembers, ticketId, isAsked, reply, question, o
         )}
       </div>
     </form>
+  );
+}
+
+interface AnswererProps {
+  readonly who: string;
+  readonly by: string;
+  readonly model: string;
+  readonly providers: readonly Provider[];
+  readonly onProvider: (id: string) => void;
+  readonly onModel: (model: string) => void;
+}
+
+/** Chooses the provider and model that answer. */
+function Answerer({ who, by, model, providers, onProvider, onModel }: AnswererProps) {
+  const ids = useId();
+  const provider = providers.find(({ id }) => id === by);
+  return (
+    <>
+      <label htmlFor={`${ids}-by`} className="muted">
+        Answered by
+      </label>
+      <select id={`${ids}-by`} className="field" value={by} onChange={(event) => onProvider(event.target.value)}>
+        {providers.map(({ id, title, problem: reason }) => (
+          <option key={id} value={id} disabled={reason !== undefined}>
+            {title}
+            {reason && ' (not available)'}
+          </option>
+        ))}
+        <option value={nobody}>Later: request that {who} starts</option>
+      </select>
+      {provider && provider.models.length > 1 && (
+        <select className="field" aria-label="Model" value={model} onChange={(event) => onModel(event.target.value)}>
+          {provider.models.map((each) => (
+            <option key={each} value={each}>
+              {each}
+            </option>
+          ))}
+        </select>
+      )}
+    </>
+  );
+}
+
+interface QuestionFieldProps extends Question {
+  readonly label: string;
+  readonly placeholder: string;
+}
+
+/** The text field of the discussion. Enter sends, Shift Enter starts a new line. */
+function QuestionField({ label, placeholder, question, onQuestion }: QuestionFieldProps) {
+  const field = useRef<HTMLTextAreaElement>(null);
+  // Another part of the page may have filled in the question; continue in the field.
+  useEffect(() => {
+    if (question !== '' && document.activeElement !== field.current) field.current?.focus();
+  }, [question]);
+  return (
+    <textarea
+      ref={field}
+      className="field"
+      aria-label={label}
+      placeholder={placeholder}
+      rows={3}
+      value={question}
+      onChange={(event) => onQuestion(event.target.value)}
+      onKeyDown={(event) => {
+        if (event.key !== 'Enter' || event.shiftKey) return;
+        event.preventDefault();
+        event.currentTarget.form?.requestSubmit();
+      }}
+    />
   );
 }

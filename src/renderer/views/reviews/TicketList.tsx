@@ -4,14 +4,14 @@ import type { TicketRow } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Empty, Failure, Loading, placeByKey, rowsOnPage, say } from '../../parts';
 import { createRanges, type Ranges, useRanges } from '../../state';
+import { filterInput, type TicketFilter } from './filter';
 import { MoveSheet } from './MoveSheet';
 import { Findings, openTicket, Reviewers, StatusMark, shownLabels, TypeMark } from './marks';
-import { filterOf, type Narrowed } from './Reviews';
 
 const pageSize = 200;
 const rowHeight = 30;
 
-/** A list as it was left: who opens a ticket and comes back finds the same rows, and their place in them. */
+/** The list as it was left: opening a ticket and coming back keeps rows, selection and scroll position. */
 interface Left {
   readonly id: string;
   readonly pages: Ranges<TicketRow>;
@@ -20,21 +20,21 @@ interface Left {
 }
 let left: Left | undefined;
 
-/** Tickets as rows, those changed last first; read in pages as they come into view, and again, in place, when one changed. */
-export function TicketList({ project, revision, narrowed }: { project: string; revision: string; narrowed: Narrowed }) {
-  const filter = JSON.stringify(filterOf(narrowed));
-  const id = `${project} ${filter}`;
+/** Tickets as rows, most recently changed first. Pages load as they come into view and reload in place when a ticket changes. */
+export function TicketList({ project, revision, filter }: { project: string; revision: string; filter: TicketFilter }) {
+  const input = JSON.stringify(filterInput(filter));
+  const id = `${project} ${input}`;
   const list = useMemo(() => {
     if (left?.id !== id) {
       const pages = createRanges<TicketRow>(pageSize, async (offset, limit) => {
-        const { total, rows } = await api.ticket.overview({ ...JSON.parse(filter), offset, limit });
+        const { total, rows } = await api.ticket.overview({ ...JSON.parse(input), offset, limit });
         return { total, items: rows };
       });
       left = { id, pages, at: 0, offset: 0 };
     }
     return left;
-  }, [id, filter]);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a new revision reads the list again
+  }, [id, input]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new revision reloads the list
   useEffect(() => list.pages.renew(), [list, revision]);
   return <Rows key={id} list={list} />;
 }
@@ -67,9 +67,9 @@ function Rows({ list }: { list: Left }) {
 
   const problem = rows.problem();
   if (problem !== undefined && total === undefined)
-    return <Failure what="The list cannot be shown" error={problem} onRetry={rows.retry} stillWorks="Nothing in the project was changed." />;
-  if (total === undefined) return <Loading what="Reading the tickets" lines={14} />;
-  if (total === 0) return <Empty title="No ticket fits">Loosen the filter to see others.</Empty>;
+    return <Failure what="Cannot show the list" error={problem} onRetry={rows.retry} stillWorks="Nothing in the project was changed." />;
+  if (total === undefined) return <Loading what="Loading tickets" lines={14} />;
+  if (total === 0) return <Empty title="No matching tickets">Change the filter to see others.</Empty>;
 
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
@@ -89,7 +89,7 @@ function Rows({ list }: { list: Left }) {
         ref={scroller}
         className="ticket-list"
         role="listbox"
-        aria-label="Tickets, those changed last first"
+        aria-label="Tickets, most recently changed first"
         aria-activedescendant={`ticket-row-${at}`}
         tabIndex={0}
         data-list
@@ -127,7 +127,7 @@ interface RowProps {
 function Row({ place, top, ticket, chosen, onOpen }: RowProps) {
   if (!ticket) return <div className="ticket-row" style={{ top }} aria-hidden />;
   return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: the listbox answers the keys for its options
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the listbox handles the keys of its options
     // biome-ignore lint/a11y/useFocusableInteractive: the listbox has the focus and names its active option
     <div
       id={`ticket-row-${place}`}

@@ -1,25 +1,18 @@
 import { ArrowRightLeft, ChevronLeft, Flag, MessageCircleQuestion, Pencil, UserPlus } from 'lucide-react';
 import { useState } from 'react';
-import {
-  type Ticket,
-  type TicketEvent,
-  type TicketRow,
-  type TicketStatus,
-  type TicketThread,
-  type TicketVersion,
-  ticketMoves,
-  type Verdict,
-} from '../../../core/contract/index.js';
+import { type Ticket, type TicketEvent, type TicketRow, type TicketStatus, type TicketThread, ticketMoves } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, Button, IconButton, Id, Markdown, Sheet, say } from '../../parts';
+import { Answer, Button, IconButton, Id, Markdown, say } from '../../parts';
 import { go, notify, useKept, useProject, useQuery, useTickets } from '../../state';
-import { MoveSheet, Words } from './MoveSheet';
-import { ContextLink, Findings, openTicket, StatusMark, shownLabels, TicketLink, TypeMark } from './marks';
+import { MoveSheet } from './MoveSheet';
+import { Findings, openTicket, StatusMark, shownLabels, TicketLink, TypeMark } from './marks';
+import { ReviewersSheet, VerdictSheet } from './ReviewSheets';
 import { Thread } from './Thread';
 import { TicketSheet } from './TicketSheet';
+import { Versions } from './Versions';
 import { Start } from './Waiting';
-import { changeWords, moveName, verdictNames, whyNotClosed } from './words';
-import { Actor, namesIn, Problem, useWriting } from './writing';
+import { moveName, verdictNames, whyNotClosed } from './words';
+import { Actor } from './writing';
 
 type Asked =
   | { readonly kind: 'move'; readonly to: TicketStatus }
@@ -41,28 +34,22 @@ async function read(ticketId: string, most: number) {
 }
 type Read = Awaited<ReturnType<typeof read>>;
 
-/** A ticket with everything around it; beside it the discussion, and what was understood when it was written. */
+/** One ticket with its findings and versions, and beside it the discussion and the author's context. */
 export function TicketPage({ project, ticketId }: { project: string; ticketId: string }) {
   const commits = useProject((state) => state.revision);
   const revision = useTickets((state) => state.revision);
   const [most, setMost] = useState(childrenShown);
-  /** What is about to be asked in the discussion. */
+  /** The draft of the next question in the discussion. */
   const [question, setQuestion] = useState('');
   const query = useKept(useQuery(`${project} ${ticketId} ${commits} ${revision} ${most}`, () => read(ticketId, most)));
   return (
     <section className="ticket-page" aria-label="Ticket">
       {query.status === 'failed' && (
-        <nav className="ticket-back" aria-label="Where this ticket stands">
+        <nav className="ticket-back" aria-label="Place of this ticket">
           <AllTickets />
         </nav>
       )}
-      <Answer
-        query={query}
-        what={`${ticketId} cannot be shown`}
-        loading="Reading the ticket"
-        lines={12}
-        stillWorks="Other tickets can still be opened."
-      >
+      <Answer query={query} what={`Cannot show ${ticketId}`} loading="Loading the ticket" lines={12} stillWorks="Other tickets can still be opened.">
         {(data) => (
           <>
             <Main data={data} onMore={() => setMost(most + childrenShown)} onAsk={setQuestion} />
@@ -82,9 +69,9 @@ const AllTickets = () => (
 
 interface MainProps {
   readonly data: Read;
-  /** More of what stands below the ticket is wanted. */
+  /** Loads more child tickets. */
   readonly onMore: () => void;
-  /** Something is to be asked in the discussion. */
+  /** Puts a question into the draft of the discussion. */
   readonly onAsk: (question: string) => void;
 }
 
@@ -98,38 +85,15 @@ function Main({ data, onMore, onAsk }: MainProps) {
   const waiting = events.filter((event) => isAsked(event) && event !== verification);
   const close = (): void => setAsked(undefined);
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a text that scrolls is reached by keyboard
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling text must be reachable by keyboard
     <section className="ticket-main" tabIndex={0} aria-label={`${ticket.ticketId}: ${ticket.title}`}>
-      <nav className="ticket-way" aria-label="Where this ticket stands">
+      <nav className="ticket-way" aria-label="Place of this ticket">
         <AllTickets />
         {parent && <TicketLink id={parent.ticketId} title={parent.title} />}
         <span className="grow" />
         <Actor people={people} />
       </nav>
-      <header className="ticket-head">
-        <h2>{ticket.title}</h2>
-        <IconButton
-          icon={ArrowRightLeft}
-          label="Hand over to an agent"
-          onClick={() => go({ view: 'handover', handovers: 'pack', turn: undefined, box: undefined })}
-        />
-        <IconButton icon={Pencil} label="Change the ticket" onClick={() => setAsked({ kind: 'edit' })} />
-      </header>
-      <p className="ticket-facts">
-        <StatusMark status={ticket.status} />
-        {ticket.ready && ticket.type !== 'review_finding' && <span className="badge ticket-ready">ready</span>}
-        <TypeMark type={ticket.type} />
-        <Id id={ticket.ticketId} what="ticket id" />
-        {ticket.assignee ? <span>{ticket.assignee}</span> : <span className="muted">nobody has it</span>}
-        {shownLabels(ticket.labels).map((label) => (
-          <span key={label} className="badge">
-            {label}
-          </span>
-        ))}
-        <time className="muted" dateTime={ticket.createdAt} title={say.instant(ticket.createdAt)}>
-          made {say.when(ticket.createdAt)}
-        </time>
-      </p>
+      <Head ticket={ticket} onEdit={() => setAsked({ kind: 'edit' })} />
       <Moves ticket={ticket} onMove={(to) => setAsked({ kind: 'move', to })} />
       {ticket.body.trim() ? <Markdown text={ticket.body} /> : <p className="muted">No text.</p>}
       {ticket.resolution !== null && (
@@ -142,29 +106,16 @@ function Main({ data, onMore, onAsk }: MainProps) {
           onChange={() => setAsked({ kind: 'reviewers' })}
         />
       )}
-      {ticket.type !== 'review_finding' && (
-        <section aria-label="Findings">
-          <h3>
-            Findings <Findings findings={ticket.findings} />
-            <span className="grow" />
-            {ticket.status !== 'closed' && (
-              <Button small icon={Flag} onClick={() => setAsked({ kind: 'finding' })}>
-                New finding
-              </Button>
-            )}
-          </h3>
-          {findings.length === 0 ? <p className="muted">Nothing was found yet.</p> : <Children of={findings} />}
-        </section>
-      )}
+      {ticket.type !== 'review_finding' && <FindingList ticket={ticket} findings={findings} onNew={() => setAsked({ kind: 'finding' })} />}
       {others.length > 0 && (
-        <section aria-label="Below this ticket">
-          <h3>Below it</h3>
+        <section aria-label="Child tickets">
+          <h3>Child tickets</h3>
           <Children of={others} />
         </section>
       )}
       {children.total > children.rows.length && (
         <Button small look="plain" onClick={onMore}>
-          {say.exact(children.total - children.rows.length)} more below it: show {Math.min(childrenShown, children.total - children.rows.length)}
+          {say.exact(children.total - children.rows.length)} more child tickets: show {Math.min(childrenShown, children.total - children.rows.length)}
         </Button>
       )}
       {ticket.dependsOn.length > 0 && (
@@ -186,14 +137,62 @@ function Main({ data, onMore, onAsk }: MainProps) {
       <Versions versions={ticket.versions} />
       {asked?.kind === 'move' && <MoveSheet ticketId={ticket.ticketId} to={asked.to} onClose={close} />}
       {asked?.kind === 'edit' && <TicketSheet ticket={ticket} people={people} onClose={close} onSaved={() => notify('Saved')} />}
-      {asked?.kind === 'finding' && <TicketSheet parent={ticket} people={people} onClose={close} onSaved={(id) => notify(`Made ${id}`)} />}
+      {asked?.kind === 'finding' && <TicketSheet parent={ticket} people={people} onClose={close} onSaved={(id) => notify(`Created ${id}`)} />}
       {asked?.kind === 'reviewers' && <ReviewersSheet ticket={ticket} onClose={close} />}
       {asked?.kind === 'verdict' && <VerdictSheet ticket={ticket} reviewer={asked.reviewer} onClose={close} />}
     </section>
   );
 }
 
-/** What may be done with the ticket next, the usual next step first. */
+function Head({ ticket, onEdit }: { ticket: Ticket; onEdit: () => void }) {
+  return (
+    <>
+      <header className="ticket-head">
+        <h2>{ticket.title}</h2>
+        <IconButton
+          icon={ArrowRightLeft}
+          label="Hand over to an agent"
+          onClick={() => go({ view: 'handover', handovers: 'pack', turn: undefined, box: undefined })}
+        />
+        <IconButton icon={Pencil} label="Change the ticket" onClick={onEdit} />
+      </header>
+      <p className="ticket-facts">
+        <StatusMark status={ticket.status} />
+        {ticket.ready && ticket.type !== 'review_finding' && <span className="badge ticket-ready">ready</span>}
+        <TypeMark type={ticket.type} />
+        <Id id={ticket.ticketId} what="ticket id" />
+        {ticket.assignee ? <span>{ticket.assignee}</span> : <span className="muted">unassigned</span>}
+        {shownLabels(ticket.labels).map((label) => (
+          <span key={label} className="badge">
+            {label}
+          </span>
+        ))}
+        <time className="muted" dateTime={ticket.createdAt} title={say.instant(ticket.createdAt)}>
+          created {say.when(ticket.createdAt)}
+        </time>
+      </p>
+    </>
+  );
+}
+
+function FindingList({ ticket, findings, onNew }: { ticket: Ticket; findings: readonly TicketRow[]; onNew: () => void }) {
+  return (
+    <section aria-label="Findings">
+      <h3>
+        Findings <Findings findings={ticket.findings} />
+        <span className="grow" />
+        {ticket.status !== 'closed' && (
+          <Button small icon={Flag} onClick={onNew}>
+            New finding
+          </Button>
+        )}
+      </h3>
+      {findings.length === 0 ? <p className="muted">No findings yet.</p> : <Children of={findings} />}
+    </section>
+  );
+}
+
+/** The allowed moves, the usual next step first. */
 function Moves({ ticket, onMove }: { ticket: Ticket; onMove: (to: TicketStatus) => void }) {
   const allowed = Object.keys(ticketMoves[ticket.status]) as TicketStatus[];
   const obstacles = allowed.includes('closed') ? whyNotClosed(ticket) : [];
@@ -219,7 +218,7 @@ function Moves({ ticket, onMove }: { ticket: Ticket; onMove: (to: TicketStatus) 
             {isFinding && to === 'closed' ? 'Resolve' : moveName(ticket.status, to)}
           </Button>
         ))}
-      {obstacles.length > 0 && <span className="muted">Not to be closed yet: {obstacles.join('; ')}.</span>}
+      {obstacles.length > 0 && <span className="muted">Cannot be closed yet: {obstacles.join('; ')}.</span>}
     </fieldset>
   );
 }
@@ -259,12 +258,12 @@ interface ResolutionProps {
   readonly ticket: Ticket;
   readonly resolution: string;
   readonly thread: TicketThread;
-  /** That whoever found it was asked to verify this. */
+  /** The start that asks the author of the finding to verify this. */
   readonly verification: TicketEvent | undefined;
   readonly onAsk: (question: string) => void;
 }
 
-/** How it was resolved, and whether who found it has verified that: they do so from the end of the discussion. */
+/** The resolution, and whether the author of the finding has verified it. They verify from the end of the discussion. */
 function Resolution({ ticket, resolution, thread, verification, onAsk }: ResolutionProps) {
   const who = verification?.who ?? thread.answers;
   return (
@@ -278,7 +277,7 @@ function Resolution({ ticket, resolution, thread, verification, onAsk }: Resolut
               small
               look="primary"
               icon={MessageCircleQuestion}
-              title={`${who} remembers the finding${ticket.threadId ? ' and all of the discussion' : ''}`}
+              title={`${who} has the context of the finding${ticket.threadId ? ' and the whole discussion' : ''}`}
               onClick={() => onAsk(verifyQuestion(resolution))}
             >
               Ask {who}…
@@ -298,7 +297,7 @@ function Resolution({ ticket, resolution, thread, verification, onAsk }: Resolut
 
 const isAsked = ({ state }: TicketEvent): boolean => state === 'waiting' || state === 'taken';
 
-const verifyQuestion = (resolution: string): string => `It was resolved so: ${resolution}\n\nDoes that settle what you found?`;
+const verifyQuestion = (resolution: string): string => `It was resolved like this: ${resolution}\n\nDoes this settle your finding?`;
 
 const Children = ({ of }: { of: readonly TicketRow[] }) => (
   <ul className="ticket-children">
@@ -315,119 +314,3 @@ const Children = ({ of }: { of: readonly TicketRow[] }) => (
     ))}
   </ul>
 );
-
-const shownVersions = 8;
-
-/** Everything that was done to the ticket: who, when, and what they understood then. */
-function Versions({ versions }: { versions: readonly TicketVersion[] }) {
-  const [all, setAll] = useState(false);
-  const newest = versions.map((version, n) => ({ version, n })).reverse();
-  return (
-    <section aria-label="Versions">
-      <h3>
-        Versions <span className="muted">{versions.length}</span>
-      </h3>
-      <ol className="ticket-versions">
-        {newest.slice(0, all ? newest.length : shownVersions).map(({ version, n }) => (
-          <li key={n}>
-            <time className="muted" dateTime={version.at} title={say.instant(version.at)}>
-              {say.when(version.at)}
-            </time>
-            <div>
-              <b>{version.by ?? 'somebody'}</b> {changeWords(version, n === 0).join('; ') || 'wrote nothing new'}
-              {version.reason && <span className="muted"> · {version.reason}</span>}
-            </div>
-            {version.contextId === null ? (
-              <span className="muted" title="No context was given, and none was found by name and time">
-                not recorded
-              </span>
-            ) : (
-              <span>
-                <ContextLink id={version.contextId} known={version.known} />{' '}
-                <span className="muted">{version.contextFound === 'resolved' ? 'found' : 'given'}</span>
-              </span>
-            )}
-          </li>
-        ))}
-      </ol>
-      {newest.length > shownVersions && (
-        <Button small look="plain" onClick={() => setAll(!all)}>
-          {all ? 'Show the latest only' : `Show all ${newest.length}`}
-        </Button>
-      )}
-    </section>
-  );
-}
-
-const verdicts = ['approved', 'changes_requested', 'commented'] as const satisfies readonly Verdict[];
-
-function VerdictSheet({ ticket, reviewer, onClose }: { ticket: Ticket; reviewer: string; onClose: () => void }) {
-  const [verdict, setVerdict] = useState<(typeof verdicts)[number]>('approved');
-  const [reason, setReason] = useState('');
-  const { busy, problem, write } = useWriting();
-  const give = async (): Promise<void> => {
-    if (await write(() => api.ticket.verdict({ ticketId: ticket.ticketId, reviewer, verdict, ...(reason.trim() && { reason: reason.trim() }) })))
-      onClose();
-  };
-  return (
-    <Sheet
-      title={`Verdict of ${reviewer}`}
-      onClose={onClose}
-      footer={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button look="primary" disabled={busy} onClick={() => void give()}>
-            Give the verdict
-          </Button>
-        </>
-      }
-    >
-      <div className="ticket-form">
-        <p className="muted">
-          It moves nothing by itself: whoever holds the ticket decides. It is signed as {reviewer}, with what they understood last.
-        </p>
-        {verdicts.map((each) => (
-          <label key={each} className="verdict-choice">
-            <input type="radio" name="verdict" checked={verdict === each} onChange={() => setVerdict(each)} /> {reviewer} {verdictNames[each]}
-          </label>
-        ))}
-        <Words id="verdict-words" label="Words to go with it" value={reason} onChange={setReason} long />
-        <Problem>{problem}</Problem>
-      </div>
-    </Sheet>
-  );
-}
-
-function ReviewersSheet({ ticket, onClose }: { ticket: Ticket; onClose: () => void }) {
-  const [names, setNames] = useState(ticket.reviewers.map(({ name }) => name).join(', '));
-  const actor = useTickets((state) => state.actor);
-  const { busy, problem, write } = useWriting();
-  const save = async (): Promise<void> => {
-    if (await write(() => api.ticket.update({ ticketId: ticket.ticketId, reviewers: namesIn(names), by: actor }))) onClose();
-  };
-  return (
-    <Sheet
-      title={`Reviewers of ${ticket.ticketId}`}
-      onClose={onClose}
-      footer={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button look="primary" disabled={busy || namesIn(names).length === 0} onClick={() => void save()}>
-            Save
-          </Button>
-        </>
-      }
-    >
-      <div className="ticket-form">
-        <Words
-          id="reviewer-names"
-          label="Reviewers, with commas"
-          value={names}
-          onChange={setNames}
-          hint="Verdicts of those who stay are kept; whoever is new is asked to start."
-        />
-        <Problem>{problem}</Problem>
-      </div>
-    </Sheet>
-  );
-}

@@ -2,23 +2,23 @@ import { useId, useState } from 'react';
 import type { Ticket } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Button, Sheet } from '../../parts';
-import { Words } from './MoveSheet';
+import { TextField } from './TextField';
 import { typeName } from './words';
 import { namesIn, Problem, useOccasion, useWriting } from './writing';
 
 const types = ['task', 'bug', 'feature', 'question', 'review'] as const;
 
 interface TicketSheetProps {
-  /** The ticket that is changed; without one a new one is made. */
+  /** The ticket to change; without it the sheet creates a new one. */
   readonly ticket?: Ticket;
-  /** The ticket that the new one stands under. */
+  /** The parent of the new ticket. */
   readonly parent?: Ticket;
   readonly people: readonly string[];
   readonly onClose: () => void;
   readonly onSaved: (ticketId: string) => void;
 }
 
-/** Makes a ticket or a finding, or changes what one says. */
+/** Creates a ticket or a finding, or changes one. */
 export function TicketSheet({ ticket, parent, people, onClose, onSaved }: TicketSheetProps) {
   const [title, setTitle] = useState(ticket?.title ?? '');
   const [body, setBody] = useState(ticket?.body ?? '');
@@ -47,7 +47,7 @@ export function TicketSheet({ ticket, parent, people, onClose, onSaved }: Ticket
     onClose();
     onSaved(saved);
   };
-  const name = ticket ? `Change ${ticket.ticketId}` : parent ? `New under ${parent.ticketId}` : 'New ticket';
+  const name = ticket ? `Change ${ticket.ticketId}` : parent ? `New finding of ${parent.ticketId}` : 'New ticket';
   return (
     <Sheet
       title={name}
@@ -56,7 +56,7 @@ export function TicketSheet({ ticket, parent, people, onClose, onSaved }: Ticket
         <>
           <Button onClick={onClose}>Cancel</Button>
           <Button look="primary" disabled={busy || title.trim() === ''} onClick={() => void save()}>
-            {ticket ? 'Save' : type === 'review_finding' ? 'Make the finding' : 'Make the ticket'}
+            {ticket ? 'Save' : type === 'review_finding' ? 'Create finding' : 'Create ticket'}
           </Button>
         </>
       }
@@ -68,41 +68,53 @@ export function TicketSheet({ ticket, parent, people, onClose, onSaved }: Ticket
           if (!busy && title.trim() !== '') void save();
         }}
       >
-        <Words id={`${ids}-title`} label="Title" value={title} onChange={setTitle} />
-        <Words id={`${ids}-body`} label="Text" value={body} onChange={setBody} long lines={8} hint="Markdown" />
+        <TextField id={`${ids}-title`} label="Title" value={title} onChange={setTitle} />
+        <TextField id={`${ids}-body`} label="Text" value={body} onChange={setBody} long lines={8} hint="Markdown" />
         <div className="ticket-fields">
-          <div className="ticket-field">
-            <label htmlFor={`${ids}-type`}>Type</label>
-            <select id={`${ids}-type`} className="field" value={type} onChange={(event) => setType(event.target.value)}>
-              {offered.map((each) => (
-                <option key={each} value={each}>
-                  {typeName(each)}
-                </option>
-              ))}
-            </select>
-          </div>
-          <div className="ticket-field">
-            <label htmlFor={`${ids}-assignee`}>Assignee</label>
-            <input
-              id={`${ids}-assignee`}
-              className="field"
-              list={`${ids}-people`}
-              value={assignee}
-              onChange={(event) => setAssignee(event.target.value)}
-            />
-            <datalist id={`${ids}-people`}>
-              {people.map((each) => (
-                <option key={each} value={each} />
-              ))}
-            </datalist>
-          </div>
-          <Words id={`${ids}-labels`} label="Labels, with commas" value={labels} onChange={setLabels} />
-          <Words id={`${ids}-depends`} label="Depends on (tkt-…, with commas)" value={dependsOn} onChange={setDependsOn} />
+          <TypeField ids={ids} value={type} offered={offered} onChange={setType} />
+          <AssigneeField ids={ids} value={assignee} people={people} onChange={setAssignee} />
+          <TextField id={`${ids}-labels`} label="Labels, separated by commas" value={labels} onChange={setLabels} />
+          <TextField id={`${ids}-depends`} label="Depends on (tkt-…, separated by commas)" value={dependsOn} onChange={setDependsOn} />
         </div>
         {field}
         <Problem>{problem}</Problem>
         <button type="submit" hidden />
       </form>
     </Sheet>
+  );
+}
+
+interface FieldProps {
+  readonly ids: string;
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+}
+
+function TypeField({ ids, value, offered, onChange }: FieldProps & { readonly offered: readonly string[] }) {
+  return (
+    <div className="ticket-field">
+      <label htmlFor={`${ids}-type`}>Type</label>
+      <select id={`${ids}-type`} className="field" value={value} onChange={(event) => onChange(event.target.value)}>
+        {offered.map((each) => (
+          <option key={each} value={each}>
+            {typeName(each)}
+          </option>
+        ))}
+      </select>
+    </div>
+  );
+}
+
+function AssigneeField({ ids, value, people, onChange }: FieldProps & { readonly people: readonly string[] }) {
+  return (
+    <div className="ticket-field">
+      <label htmlFor={`${ids}-assignee`}>Assignee</label>
+      <input id={`${ids}-assignee`} className="field" list={`${ids}-people`} value={value} onChange={(event) => onChange(event.target.value)} />
+      <datalist id={`${ids}-people`}>
+        {people.map((each) => (
+          <option key={each} value={each} />
+        ))}
+      </datalist>
+    </div>
   );
 }

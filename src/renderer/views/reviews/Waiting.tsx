@@ -1,37 +1,36 @@
-import { BookOpen, Check, Hand, Play, X } from 'lucide-react';
+import { BookOpen, Check, Hand, Inbox, Play, X } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import type { ContextId, TicketEvent } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, agentOf, Button, notifyProblem, Switch, say, statusNames } from '../../parts';
+import { Answer, agentOf, Button, Empty, notifyProblem, Switch, say, statusNames } from '../../parts';
 import { go, show, useKept, useQuery, useTickets } from '../../state';
 import { ContextLink, TicketLink } from './marks';
-import { NothingWaits } from './Reviews';
 import { taskNames } from './words';
 import { Problem, useWriting } from './writing';
 
 const pageSize = 100;
 
-/** Who should start, with what, from which context: an inbox that a person or a runner acts on. */
+/** The inbox of starts: who should start what, from which context. */
 export function Waiting({ revision }: { revision: string }) {
   const [all, setAll] = useState(false);
   const [most, setMost] = useState(pageSize);
   const query = useKept(
     useQuery(`${revision} ${all} ${most}`, () =>
-      // One more than is shown tells whether there are more.
+      // One row more than shown tells whether there are more.
       api.ticket.events({ newestFirst: true, limit: most + 1, ...(!all && { state: ['waiting', 'taken'] }) }),
     ),
     String(all),
   );
   return (
-    <Answer query={query} what="What waits cannot be shown" loading="Reading what waits">
+    <Answer query={query} what="Cannot show the waiting starts" loading="Loading the waiting starts">
       {(events) => {
         const shown = events.slice(0, most);
         return (
           <div className="starts">
             <header className="starts-head">
               <p className="muted grow">
-                Moves and questions ask somebody to start. Nothing runs by itself: resume the context in an agent, answer here, or let a runner take
-                it.
+                Moves and questions leave a record of who should start. Nothing runs by itself: resume the context in an agent, answer here, or let a
+                runner take it.
               </p>
               <Switch
                 label="Which"
@@ -39,7 +38,7 @@ export function Waiting({ revision }: { revision: string }) {
                 onChange={(which) => setAll(which === 'all')}
                 options={[
                   { value: 'open', name: 'Waiting' },
-                  { value: 'all', name: 'All', hint: 'Also what was done, dismissed or overtaken' },
+                  { value: 'all', name: 'All', hint: 'Includes starts that are done, dismissed or no longer needed' },
                 ]}
               />
             </header>
@@ -47,7 +46,7 @@ export function Waiting({ revision }: { revision: string }) {
               <NothingWaits />
             ) : (
               <div className="starts-scroll">
-                <ul className="starts-list" aria-label="Starts that were asked for">
+                <ul className="starts-list" aria-label="Requested starts">
                   {shown.map((event) => (
                     <Start key={event.event} event={event} />
                   ))}
@@ -66,23 +65,29 @@ export function Waiting({ revision }: { revision: string }) {
   );
 }
 
+const NothingWaits = () => (
+  <Empty title="Nothing is waiting" picture={<Inbox size={48} strokeWidth={1} />}>
+    When a ticket is moved, this list shows who should start next and from which context. Nothing runs by itself.
+  </Empty>
+);
+
 const stateNames: Readonly<Record<TicketEvent['state'], string>> = {
   waiting: 'waiting',
   taken: 'taken',
   done: 'done',
   dismissed: 'dismissed',
-  overtaken: 'overtaken',
+  overtaken: 'no longer needed',
 };
 
 interface StartProps {
   readonly event: TicketEvent;
-  /** It stands on the ticket's own page, which needs no link to itself. */
+  /** Shown on the ticket's own page, which needs no link to itself. */
   readonly here?: boolean;
-  /** What else can be done about it, before the rest. */
+  /** Further buttons, shown first. */
   readonly children?: ReactNode;
 }
 
-/** That somebody should start, and what can be done about it. */
+/** One start: who should start what, and the actions for it. */
 export function Start({ event, here = false, children }: StartProps) {
   const actor = useTickets((state) => state.actor);
   const { busy, problem, write } = useWriting();
@@ -102,7 +107,7 @@ export function Start({ event, here = false, children }: StartProps) {
               from <ContextLink id={event.contextId} known={event.known} />
             </>
           )}
-          {event.move && `, since it went from ${statusNames[event.move.from].toLowerCase()} to ${statusNames[event.move.to].toLowerCase()}`}
+          {event.move && `, because it moved from ${statusNames[event.move.from].toLowerCase()} to ${statusNames[event.move.to].toLowerCase()}`}
           {event.by && ` by ${event.by}`}
           {' · '}
           <time dateTime={event.at} title={say.instant(event.at)}>
@@ -130,14 +135,14 @@ export function Start({ event, here = false, children }: StartProps) {
             </>
           )}
           {event.state === 'waiting' && (
-            <Button small icon={Hand} disabled={busy} title={`Says that ${actor} does this`} onClick={() => void acknowledge('taken')}>
+            <Button small icon={Hand} disabled={busy} title={`Record that ${actor} is doing this`} onClick={() => void acknowledge('taken')}>
               Take
             </Button>
           )}
           <Button small icon={Check} disabled={busy} onClick={() => void acknowledge('done')}>
             {event.task === 'verify_resolution' ? 'Verified' : 'Done'}
           </Button>
-          <Button small icon={X} disabled={busy} title="Nobody needs to do this" onClick={() => void acknowledge('dismissed')}>
+          <Button small icon={X} disabled={busy} title="This does not need to be done" onClick={() => void acknowledge('dismissed')}>
             Dismiss
           </Button>
         </div>

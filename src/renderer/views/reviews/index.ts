@@ -1,6 +1,6 @@
-// views/reviews: tickets as a board, a list and what waits for somebody to start; a ticket with its findings, its
-// discussion, and beside it what was understood when it was written. What is asked in a thread is answered by the providers.
-// words.ts (pure) says moves, verdicts and changes; rules are the engine's, and its refusals are shown where they were met.
+// views/reviews: tickets as a board, as a list, and the starts that are waiting; one ticket with findings and discussion.
+// Beside a ticket is the context of its author. Providers answer questions in a thread.
+// words.ts and filter.ts are pure. The engine holds the rules; its refusals are shown where they happen.
 import './reviews.css';
 
-export { ReviewsView } from './Reviews';
+export { ReviewsView as View } from './Reviews';

@@ -21,6 +21,7 @@ import { type Icon, say, statusNames } from '../../parts';
 import { go } from '../../state';
 import { typeName, verdictNames } from './words';
 
+/** The icon of each status. */
 export const statusIcons: Readonly<Record<TicketStatus, Icon>> = {
   open: CircleDashed,
   in_progress: CircleDot,
@@ -30,6 +31,7 @@ export const statusIcons: Readonly<Record<TicketStatus, Icon>> = {
   closed: CircleCheck,
 };
 
+/** The status of a ticket with its icon. */
 export function StatusMark({ status }: { status: TicketStatus }) {
   const Glyph = statusIcons[status];
   return (
@@ -49,6 +51,7 @@ const typeIcons: Readonly<Record<string, Icon>> = {
   review_finding: Flag,
 };
 
+/** The type of a ticket with its icon. */
 export function TypeMark({ type }: { type: string }) {
   const Glyph = typeIcons[type];
   return (
@@ -59,7 +62,7 @@ export function TypeMark({ type }: { type: string }) {
   );
 }
 
-/** A ticket by its id, wherever one is named. */
+/** A link to a ticket. */
 export const TicketLink = ({ id, title }: { id: string; title?: string | undefined }) => (
   <button type="button" className="link-button ticket-link" title={title ? `${id}\n${title}` : id} onClick={() => openTicket(id)}>
     {title ? (
@@ -72,13 +75,14 @@ export const TicketLink = ({ id, title }: { id: string; title?: string | undefin
   </button>
 );
 
+/** Opens a ticket. */
 export const openTicket = (ticket: string): void => go({ view: 'reviews', ticket });
 
-/** A context by its id: a way to it where the project has it, else the text that it is. */
+/** A context id: a link if the project has the commit, else plain text. */
 export function ContextLink({ id, known }: { id: string; known: boolean }) {
   if (!known)
     return (
-      <span className="mono muted" title="No such commit is in this project: it is kept as it was given">
+      <span className="mono muted" title="This project does not have the commit. The id is kept as it was given">
         {say.shortId(id)}
       </span>
     );
@@ -86,7 +90,7 @@ export function ContextLink({ id, known }: { id: string; known: boolean }) {
     <button
       type="button"
       className="link-button mono"
-      title={`${id}\nOpen what was understood then`}
+      title={`${id}\nOpen the context of that moment`}
       onClick={() => go({ view: 'context', commit: id as ContextId, entry: undefined, stop: undefined })}
     >
       {say.shortId(id)}
@@ -96,7 +100,7 @@ export function ContextLink({ id, known }: { id: string; known: boolean }) {
 
 const verdictIcons: Readonly<Record<Verdict, Icon>> = { pending: Hourglass, approved: Check, changes_requested: X, commented: MessageSquare };
 
-/** Reviewers in a word each: who, and what they said so far. */
+/** The reviewers, each with their verdict so far. */
 export function Reviewers({ reviewers }: { reviewers: Ticket['reviewers'] }) {
   return reviewers.map(({ name, verdict }) => {
     const Glyph = verdictIcons[verdict];
@@ -110,9 +114,10 @@ export function Reviewers({ reviewers }: { reviewers: Ticket['reviewers'] }) {
   });
 }
 
-/** Labels that say where a ticket came from are for the machine. */
+/** The labels for people: `from:` labels record where a ticket was imported from. */
 export const shownLabels = (labels: readonly string[]): readonly string[] => labels.filter((label) => !label.startsWith('from:'));
 
+/** How many findings of a ticket are open; nothing if it has none. */
 export function Findings({ findings }: { findings: TicketRow['findings'] }) {
   if (findings.total === 0) return null;
   const words =

@@ -1,23 +1,25 @@
 import type { Ticket, TicketStatus, TicketTask, TicketVersion, Verdict } from '../../../core/contract/index.js';
 import { say, statusNames } from '../../parts';
 
+/** Verdicts as the window names them. */
 export const verdictNames: Readonly<Record<Verdict, string>> = {
-  pending: 'not yet',
+  pending: 'pending',
   approved: 'approved',
   changes_requested: 'asks for changes',
   commented: 'commented',
 };
 
+/** What somebody should start, as the start of a sentence that ends with the ticket. */
 export const taskNames: Readonly<Record<TicketTask, string>> = {
   work: 'work on',
   review: 'review',
   address_findings: 'address the findings of',
-  decide: 'decide, now that every verdict is in, on',
+  decide: 'decide, with every verdict given, on',
   answer: 'answer a question on',
   verify_resolution: 'verify the resolution of',
 };
 
-/** What a move is called on its button. */
+/** The name of a move on its button. */
 export function moveName(from: TicketStatus, to: TicketStatus): string {
   switch (to) {
     case 'open':
@@ -35,27 +37,28 @@ export function moveName(from: TicketStatus, to: TicketStatus): string {
   }
 }
 
+/** The type of a ticket as the window names it. */
 export const typeName = (type: string): string => (type === 'review_finding' ? 'finding' : type);
 
-/** What a version of a ticket changed, a sentence a field. */
+/** The changes of a version, one sentence per field. */
 export function changeWords({ changes, by }: TicketVersion, isFirst: boolean): string[] {
-  if (isFirst) return ['Made the ticket'];
+  if (isFirst) return ['Created the ticket'];
   return Object.entries(changes).flatMap(([field, { from, to }]) => {
     switch (field) {
       case 'status':
         return `${statusNames[from as TicketStatus]} → ${statusNames[to as TicketStatus]}`;
       case 'assignee':
-        return to === null ? `Taken off ${String(from)}` : `Assigned to ${String(to)}`;
+        return to === null ? `Unassigned ${String(from)}` : `Assigned to ${String(to)}`;
       case 'reviewers':
         return reviewerWords(from as Ticket['reviewers'], to as Ticket['reviewers'], by);
       case 'resolution':
-        return to === null ? 'No longer resolved' : `Resolved: ${say.firstLine(String(to), 160)}`;
+        return to === null ? 'Removed the resolution' : `Resolved: ${say.firstLine(String(to), 160)}`;
       case 'title':
         return `Title: ${say.firstLine(String(to), 120)}`;
       case 'body':
         return 'Changed the text';
       case 'threadId':
-        return 'Began the discussion';
+        return 'Started the discussion';
       case 'contextId':
         return [];
       default:
@@ -73,11 +76,11 @@ function reviewerWords(from: Ticket['reviewers'], to: Ticket['reviewers'], by: s
   return [`Reviewers: ${to.map(({ name }) => name).join(', ')}`];
 }
 
-/** What stands between a ticket and its closing, a sentence each; nothing where it can be closed. */
+/** The reasons why a ticket cannot be closed yet; empty if it can. */
 export function whyNotClosed({ reviewers, findings }: Pick<Ticket, 'reviewers' | 'findings'>): string[] {
   const waiting = reviewers.filter(({ verdict }) => verdict !== 'approved');
   return [
     ...(findings.open > 0 ? [`${say.plural(findings.open, 'finding')} ${findings.open === 1 ? 'is' : 'are'} open`] : []),
-    ...(waiting.length > 0 ? [`${waiting.map(({ name }) => name).join(', ')} did not approve`] : []),
+    ...(waiting.length > 0 ? [`${waiting.map(({ name }) => name).join(', ')} has not approved`] : []),
   ];
 }

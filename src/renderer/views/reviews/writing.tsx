@@ -3,13 +3,13 @@ import type { ContextId } from '../../../core/contract/index.js';
 import { ProblemLine, problemOf, say } from '../../parts';
 import { setActor, ticketsChanged, useNavigation, useTickets } from '../../state';
 
-/** Who writes, and from which understanding: what every write of a ticket carries. */
+/** The author of a write and, if given, the commit with the author's context. */
 export interface Occasion {
   readonly by: string;
   readonly contextId?: ContextId | undefined;
 }
 
-/** Asked in every sheet that writes: as whom, and what they understood. */
+/** The author and context for a sheet that writes, with the field in which the person chooses the context. */
 export function useOccasion(): { occasion: Occasion; field: React.ReactNode } {
   const actor = useTickets((state) => state.actor);
   const commit = useNavigation(({ route }) => route.commit);
@@ -19,9 +19,9 @@ export function useOccasion(): { occasion: Occasion; field: React.ReactNode } {
     occasion: { by: actor, ...(given && commit && { contextId: commit }) },
     field: (
       <div className="ticket-field">
-        <label htmlFor={id}>Understood then</label>
+        <label htmlFor={id}>Context</label>
         <select id={id} className="field" value={given && commit ? 'given' : 'found'} onChange={(event) => setGiven(event.target.value === 'given')}>
-          <option value="found">found by name and time: the last of {actor}</option>
+          <option value="found">found by name and time: the latest commit of {actor}</option>
           {commit && <option value="given">the selected commit, {say.shortId(commit)}</option>}
         </select>
       </div>
@@ -29,12 +29,12 @@ export function useOccasion(): { occasion: Occasion; field: React.ReactNode } {
   };
 }
 
-/** As whom the person writes: a name of their own, or that of an agent they write for. */
+/** The name under which the person writes: their own, or that of an agent they write for. */
 export function Actor({ people }: { people: readonly string[] }) {
   const actor = useTickets((state) => state.actor);
   const list = useId();
   return (
-    <label className="ticket-actor" title="What you write in tickets is signed with this name; what an agent of that name understood is found by it">
+    <label className="ticket-actor" title="Tickets record this name as the author. Stemma finds the author's context by it">
       <span className="muted">as</span>
       <input
         className="field"
@@ -53,7 +53,7 @@ export function Actor({ people }: { people: readonly string[] }) {
   );
 }
 
-/** A write that is under way, and what it was refused with: said where it was asked for. */
+/** Runs a write; tells whether it is running and the error of the last one. `write` resolves to whether it succeeded. */
 export function useWriting(): { busy: boolean; problem: string | undefined; write: (work: () => Promise<unknown>) => Promise<boolean> } {
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<string>();
@@ -77,9 +77,10 @@ export function useWriting(): { busy: boolean; problem: string | undefined; writ
   };
 }
 
+/** The error of the last write, if any. */
 export const Problem = ({ children }: { children: string | undefined }) => (children === undefined ? null : <ProblemLine>{children}</ProblemLine>);
 
-/** Names as people type them: with commas, in any number. */
+/** Names typed with commas between them. */
 export const namesIn = (text: string): string[] =>
   text
     .split(',')

@@ -4,11 +4,11 @@ import type { ContextId } from '../../../core/contract/index.js';
 import { Button, Code, Fold, Markdown, notifyProblem, ProblemLine, say } from '../../parts';
 import { answerQuestion, go, type Sample, type SamplePart } from '../../state';
 
-const words: Record<Sample['state'], string> = {
-  waiting: 'not begun',
-  streaming: 'answering',
-  limited: 'told to wait',
-  asking: 'waits for you',
+const stateNames: Record<Sample['state'], string> = {
+  waiting: 'waiting',
+  streaming: 'replying',
+  limited: 'rate limited',
+  asking: 'waiting for you',
   done: 'done',
   failed: 'failed',
   stopped: 'stopped',
@@ -24,7 +24,7 @@ export function Reply({ sample, number, isAlone, turnId }: { sample: Sample; num
       <header className="reply-head">
         <b>{isAlone ? 'Reply' : `Sample ${number}`}</b>
         <span className="reply-state">
-          {Glyph ? <Glyph size={12} aria-hidden /> : <i className="reply-dot" aria-hidden />} {words[state]}
+          {Glyph ? <Glyph size={12} aria-hidden /> : <i className="reply-dot" aria-hidden />} {stateNames[state]}
         </span>
         <span className="grow" />
         <span className="muted">
@@ -40,20 +40,20 @@ export function Reply({ sample, number, isAlone, turnId }: { sample: Sample; num
       </header>
       <div className="reply-body">
         {parts.map((part, n) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: parts only ever grow at the end
+          // biome-ignore lint/suspicious/noArrayIndexKey: parts are only added at the end
           <Part key={n} part={part} />
         ))}
         {sample.limit && <Limit reason={sample.limit.reason} until={sample.limit.until} />}
         {sample.question && <Question key={sample.question.id} {...sample.question} />}
-        {sample.problem && <ProblemLine>{sample.problem}. This sample left no branch; nothing else was changed.</ProblemLine>}
-        {state === 'stopped' && <p className="muted">Stopped before it was whole: it left no branch.</p>}
+        {sample.problem && <ProblemLine>{sample.problem}. No branch was created.</ProblemLine>}
+        {state === 'stopped' && <p className="muted">Stopped before the reply was complete. No branch was created.</p>}
       </div>
       {commit && (
         <footer className="reply-foot">
           <Button small icon={BookOpen} onClick={() => go({ view: 'context', commit, entry: undefined, stop: undefined })}>
-            Open the branch
+            Open branch
           </Button>
-          <Button small icon={GitCompare} onClick={() => go({ view: 'diff', commit, against: turnId, entry: undefined })}>
+          <Button small icon={GitCompare} onClick={() => go({ view: 'compare', commit, against: turnId, entry: undefined })}>
             Compare
           </Button>
         </footer>
@@ -77,14 +77,14 @@ function Part({ part }: { part: SamplePart }) {
       return (
         <div className="reply-call kind-tool">
           <b>{part.toolName ?? 'Tool'}</b>
-          <Code text={inLines(part.text)} language="json" />
+          <Code text={indented(part.text)} language="json" />
         </div>
       );
     case 'tool_result':
       return (
         <div className="reply-result kind-tool">
-          <span className="muted">{part.from === 'person' ? 'Answered by you' : 'Answered from the recording'}</span>
-          <Fold text={part.text || '(nothing)'} lines={8}>
+          <span className="muted">{part.from === 'person' ? 'Your answer' : 'Recorded result'}</span>
+          <Fold text={part.text || '(empty)'} lines={8}>
             {(shown) => <pre className="output">{shown}</pre>}
           </Fold>
         </div>
@@ -94,7 +94,7 @@ function Part({ part }: { part: SamplePart }) {
   }
 }
 
-const inLines = (json: string): string => {
+const indented = (json: string): string => {
   try {
     return JSON.stringify(JSON.parse(json), null, 2);
   } catch {
@@ -102,7 +102,7 @@ const inLines = (json: string): string => {
   }
 };
 
-/** The provider's own word on when it may be asked again, counted down. */
+/** Counts down to the time at which the provider accepts the next call. */
 function Limit({ reason, until }: { reason: string; until: number }) {
   const [now, setNow] = useState(Date.now());
   useEffect(() => {
@@ -111,12 +111,12 @@ function Limit({ reason, until }: { reason: string; until: number }) {
   }, []);
   return (
     <p className="notice-line" role="status">
-      <Hourglass size={13} aria-hidden /> {reason}. It is asked again in {Math.max(0, Math.ceil((until - now) / 1_000))} s.
+      <Hourglass size={13} aria-hidden /> {reason}. Retrying in {Math.max(0, Math.ceil((until - now) / 1_000))} s.
     </p>
   );
 }
 
-/** A call that nobody answered before. The person says what the tool would have; nothing is run. */
+/** A tool call without a recorded result. The person enters the result or stops the run; the tool itself never runs. */
 function Question({ id, toolName, input }: { id: string; toolName: string; input: string }) {
   const [text, setText] = useState('');
   const [isError, setIsError] = useState(false);
@@ -131,27 +131,27 @@ function Question({ id, toolName, input }: { id: string; toolName: string; input
   return (
     <form
       className="reply-question"
-      aria-label={`What would ${toolName} have answered?`}
+      aria-label={`Result of ${toolName}`}
       onSubmit={(event) => {
         event.preventDefault();
         send(text);
       }}
     >
       <p>
-        <MessageCircleQuestionMark size={13} aria-hidden /> <b>The recording has no answer to this call of {toolName}.</b> Nothing is run: say what it
-        would have answered, or end the run here.
+        <MessageCircleQuestionMark size={13} aria-hidden /> <b>The recording has no result for this call of {toolName}.</b> Stemma does not run the
+        tool. Enter its result, or stop the run here.
       </p>
       <details>
-        <summary>The call</summary>
-        <Code text={inLines(input)} language="json" />
+        <summary>Arguments</summary>
+        <Code text={indented(input)} language="json" />
       </details>
       <textarea
         className="field mono"
         rows={4}
-        // biome-ignore lint/a11y/noAutofocus: the run waits for it
+        // biome-ignore lint/a11y/noAutofocus: the run waits for this answer
         autoFocus
-        aria-label={`Answer of ${toolName}`}
-        placeholder={`What ${toolName} would have printed`}
+        aria-label="Text of the result"
+        placeholder={`Output of ${toolName}`}
         value={text}
         onChange={(event) => setText(event.target.value)}
         onKeyDown={(event) => {
@@ -161,14 +161,14 @@ function Question({ id, toolName, input }: { id: string; toolName: string; input
       />
       <div className="reply-buttons">
         <label>
-          <input type="checkbox" checked={isError} onChange={() => setIsError(!isError)} /> the tool failed
+          <input type="checkbox" checked={isError} onChange={() => setIsError(!isError)} /> The tool failed
         </label>
         <span className="grow" />
         <Button small disabled={isSent} onClick={() => send(undefined)}>
-          Stop here
+          Stop the run
         </Button>
         <Button small type="submit" look="primary" disabled={isSent}>
-          Answer
+          Send result
         </Button>
       </div>
     </form>

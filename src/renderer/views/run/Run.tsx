@@ -5,26 +5,26 @@ import { api } from '../../client';
 import { Answer, Button, Switch, say } from '../../parts';
 import { move, outlineOf, startRun, useNavigation, useQuery, useRuns } from '../../state';
 import { NoCommit, ToCommit } from '../NoCommit';
-import { Ask } from './Ask';
-import { Recorded } from './Recorded';
+import { useProviders } from './providers';
+import { RecordedReply } from './RecordedReply';
 import { Replies } from './Replies';
+import { RequestForm } from './RequestForm';
 import { WhatIf } from './WhatIf';
-import { useProviders } from './Who';
 
-/** The chosen turn, to be run again. */
+/** The selected turn, with its request as a form and the replies of its runs. */
 export function RunView({ project }: { project: string }) {
   const commit = useNavigation(({ route }) => route.commit);
   if (!commit) {
     return (
-      <NoCommit title="Choose a turn to run it again" icon={Repeat}>
-        What the model was asked becomes a form: change it, ask again, and see what else could have happened.
+      <NoCommit title="No turn selected" icon={Repeat}>
+        The request of a turn appears here as a form. Change it, run it again, and compare the replies.
       </NoCommit>
     );
   }
-  return <OfTurn key={`${project} ${commit}`} project={project} turnId={commit} />;
+  return <TurnRun key={`${project} ${commit}`} project={project} turnId={commit} />;
 }
 
-function OfTurn({ project, turnId }: { project: string; turnId: ContextId }) {
+function TurnRun({ project, turnId }: { project: string; turnId: ContextId }) {
   const query = useQuery(`${project} ${turnId} run`, async (signal) => {
     const [turn, request, outline] = await Promise.all([
       api.turn.get({ turnId }, { signal }),
@@ -33,54 +33,53 @@ function OfTurn({ project, turnId }: { project: string; turnId: ContextId }) {
     ]);
     return { turn, request, outline };
   });
-  const asked = useProviders();
-  // A provider's list of models may take its time: until it is there, the recording can be asked.
-  const providers = asked.status === 'done' ? asked.data : undefined;
+  const providerQuery = useProviders();
+  const providers = providerQuery.status === 'done' ? providerQuery.data : undefined;
   const jobs = useRuns(({ jobs: all }) => all);
   const own = jobs.filter((job) => job.project === project && job.input.turnId === turnId);
-  const [isAsking, setIsAsking] = useState(true);
+  const [showsRequest, setShowsRequest] = useState(true);
   const what = useNavigation(({ route }) => route.runs) ?? 'turn';
   return (
     <Answer
       query={query}
-      what="This turn cannot be run again"
-      loading="Reading what was asked"
+      what="Cannot run this turn again"
+      loading="Loading the request"
       stillWorks="The chain and other commits still work."
-      actions={<ToCommit>Choose another turn</ToCommit>}
+      actions={<ToCommit>Select another turn</ToCommit>}
       lines={14}
     >
       {({ turn, request, outline }) => (
         <section className="run" aria-label="Run again">
           <header className="run-head">
             <h2 className="ellipsis">
-              <span className="muted">Turn {turn.number}</span> {say.firstLine(turn.trigger.text ?? 'goes on')}
+              <span className="muted">Turn {turn.number}</span> {say.firstLine(turn.trigger.text ?? 'continued')}
             </h2>
             <Switch
-              label="What is run"
+              label="Turns to run"
               value={what}
               onChange={(value) => move({ runs: value === 'after' ? 'after' : undefined })}
               options={[
                 { value: 'turn', name: 'This turn' },
-                { value: 'after', name: 'The turns after it', hint: 'What if: what was said next, on top of this branch' },
+                { value: 'after', name: 'Later turns', hint: 'What if: send the prompts of the original’s later turns on this branch' },
               ]}
             />
             {what === 'turn' && (
-              <Button small aria-pressed={isAsking} onClick={() => setIsAsking(!isAsking)}>
-                {isAsking ? 'Hide the request' : 'Show the request'}
+              <Button small aria-pressed={showsRequest} onClick={() => setShowsRequest(!showsRequest)}>
+                {showsRequest ? 'Hide the request' : 'Show the request'}
               </Button>
             )}
           </header>
           {what === 'after' ? (
             <WhatIf project={project} id={turnId} model={request.model} providers={providers ?? []} />
           ) : (
-            <div className={`run-body${isAsking ? '' : ' wide'}`}>
-              {isAsking && !providers && (
-                <Answer query={asked} what="Nobody can be asked" loading="Looking who can be asked" lines={6}>
+            <div className={`run-body${showsRequest ? '' : ' wide'}`}>
+              {showsRequest && !providers && (
+                <Answer query={providerQuery} what="Cannot list the providers" loading="Loading the providers" lines={6}>
                   {() => null}
                 </Answer>
               )}
-              {isAsking && providers && (
-                <Ask
+              {showsRequest && providers && (
+                <RequestForm
                   turn={turn}
                   request={request}
                   providers={providers}
@@ -92,7 +91,7 @@ function OfTurn({ project, turnId }: { project: string; turnId: ContextId }) {
                 {own.map((job) => (
                   <Replies key={job.id} job={job} turn={turn} />
                 ))}
-                <Recorded turn={turn} isAlone={own.length === 0} />
+                <RecordedReply turn={turn} isAlone={own.length === 0} />
               </div>
             </div>
           )}

@@ -1,7 +1,6 @@
-// run: a turn as a request that can be changed, asked again of a model or of the recording, and the replies side by side as they arrive.
-// What is changed is kept here until it is sent; the run itself lives in the state of the window and goes on whatever view is shown.
-// Nothing of a transcript is executed: what the recording cannot answer is asked of the person.
+// views/run: runs a turn again, changed or unchanged, with a model or with the recording, and shows the replies as they arrive.
+// Changes live in the view until they are sent. Runs live in the state of the window and continue while other views are shown.
+// It never executes anything from a transcript: a tool call without a recorded result waits for the person.
 import './run.css';
 
-export { ProvidersSheet } from './Providers';
-export { RunView } from './Run';
+export { RunView as View } from './Run';

@@ -1,28 +1,30 @@
 import type { RequestEdits, TurnRequest } from '../../../core/contract/index.js';
 
-/** What a person has changed of a request, as they typed it. */
+/** A request as a person edits it. */
 export interface Draft {
   readonly system: readonly string[];
   /** Each tool's definition as JSON. */
   readonly tools: readonly { readonly json: string; readonly isUsed: boolean }[];
-  /** As JSON; null where they are as recorded, in the words of whoever is asked. */
+  /** As JSON; null while they are unchanged, so that they follow the wire format of the chosen provider. */
   readonly settings: string | null;
 }
 
 const json = (value: unknown): string => JSON.stringify(value, null, 2);
 
+/** The draft of an unchanged request. */
 export const draftOf = (request: TurnRequest): Draft => ({
   system: request.system,
   tools: request.tools.map((tool) => ({ json: json(tool), isUsed: true })),
   settings: null,
 });
 
-/** Settings as a person reads and changes them. */
+/** The settings of a request as formatted JSON. */
 export const settingsOf = (request: TurnRequest): string => json(request.settings);
 
+/** The changes of a draft, or the reason why it cannot be sent. */
 export type Edited = { readonly edits: RequestEdits | undefined } | { readonly problem: string };
 
-/** The changes of a draft as the engine takes them; undefined where nothing is other than it was. What is no JSON is said. */
+/** Compares a draft with its request. `edits` is undefined if nothing changed; `problem` names the part that is not valid JSON. */
 export function editsOf(draft: Draft, request: TurnRequest): Edited {
   const original = draftOf(request);
   const used = draft.tools.filter((tool) => tool.isUsed);
@@ -32,7 +34,7 @@ export function editsOf(draft: Draft, request: TurnRequest): Edited {
     settings: draft.settings === null || draft.settings === settingsOf(request),
   };
   const tools = used.map((tool, n) => objectIn(tool.json, `Tool ${n + 1}`));
-  const settings = objectIn(draft.settings ?? settingsOf(request), 'The settings');
+  const settings = objectIn(draft.settings ?? settingsOf(request), 'Settings');
   const problem = [...(isSame.tools ? [] : tools), ...(isSame.settings ? [] : [settings])].find((parsed) => 'problem' in parsed);
   if (problem && 'problem' in problem) return problem;
   const edits: RequestEdits = {
@@ -47,14 +49,20 @@ function objectIn(text: string, what: string): { readonly value: Record<string, 
   try {
     const value: unknown = JSON.parse(text);
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { value: value as Record<string, unknown> };
-    return { problem: `${what} must be an object: { … }` };
+    return { problem: `${what} must be a JSON object: { … }` };
   } catch (error) {
-    return { problem: `${what} is not JSON: ${error instanceof Error ? error.message : ''}` };
+    return { problem: `${what} is not valid JSON: ${error instanceof Error ? error.message : ''}` };
   }
 }
 
-/** What a tool is called, as far as its definition can be read. */
+/** The name in a tool's definition, found even while the JSON is incomplete. */
 export function toolName(text: string): string {
   const found = /"name"\s*:\s*"([^"]*)"/.exec(text);
-  return found?.[1] || 'Tool without a name';
+  return found?.[1] || 'Unnamed tool';
 }
+
+/** The definition that a new tool starts with. */
+export const newTool: Draft['tools'][number] = {
+  json: json({ name: 'new_tool', description: '', input_schema: { type: 'object', properties: {} } }),
+  isUsed: true,
+};

@@ -10,22 +10,22 @@ const hues: Readonly<Record<EntityType, string>> = { human: 'kind-user', agent: 
 
 interface ChatProps {
   readonly messages: readonly TimelineMessage[];
-  /** Whose eyes it is seen through: their messages stand on the other side. */
+  /** The entity whose messages are shown on the right. */
   readonly selfId: string | undefined;
-  /** What comes after this message is new to the person; null: everything is; undefined: nobody asks. */
+  /** Messages after this one are new; null: all are new; undefined: no divider. */
   readonly dividerAfter: string | null | undefined;
   readonly pointed: string | undefined;
   readonly onPoint: (messageId: string | undefined) => void;
   readonly onOpen?: (messageId: string) => void;
 }
 
-/** Messages as people know them: who, when, what; silences and what is new stand between. */
+/** Messages as a chat, with long silences and new messages marked. */
 export function Chat({ messages, selfId, dividerAfter, pointed, onPoint, onOpen }: ChatProps) {
   const scroller = useRef<HTMLDivElement>(null);
   const gaps = useMemo(() => gapsIn(messages), [messages]);
   const virtual = useVirtualizer({ count: messages.length, getScrollElement: () => scroller.current, estimateSize: () => 72, overscan: 8 });
   const count = messages.length;
-  // The newest is what one comes for.
+  // The newest message scrolls into view.
   useEffect(() => {
     if (count > 0) virtual.scrollToIndex(count - 1, { align: 'end' });
   }, [count, virtual]);
@@ -39,11 +39,11 @@ export function Chat({ messages, selfId, dividerAfter, pointed, onPoint, onOpen 
     fromOutside.current = false;
     onPoint(id);
   };
-  if (count === 0) return <Empty title="Nothing was said yet">Write the first message below.</Empty>;
+  if (count === 0) return <Empty title="No messages yet">Messages of this space appear here. Write the first one below.</Empty>;
   const items = virtual.getVirtualItems();
   const unreadFrom = dividerAfter === undefined ? -1 : dividerAfter === null ? 0 : messages.findIndex((message) => message.id === dividerAfter) + 1;
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a list that scrolls is reached by keyboard
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling list must be reachable by keyboard
     <section ref={scroller} className="chat-scroll" aria-label="Messages" tabIndex={0}>
       <div style={{ height: virtual.getTotalSize(), position: 'relative' }}>
         <ol className="chat" style={{ transform: `translateY(${items[0]?.start ?? 0}px)` }}>
@@ -94,11 +94,11 @@ function ChatMessage(props: {
           </time>
           {onOpen && (
             <button type="button" className="link-button chat-open" onClick={() => onOpen(message.id)}>
-              in the context
+              Show in Context
             </button>
           )}
         </header>
-        {message.origin && <p className="muted chat-origin">{originWords(message.origin)}</p>}
+        {message.origin && <p className="muted chat-origin">{originText(message.origin)}</p>}
         <Fold text={message.text ?? ''} lines={8}>
           {(shown) => <p className="chat-text">{shown}</p>}
         </Fold>
@@ -107,14 +107,14 @@ function ChatMessage(props: {
   );
 }
 
-function originWords(origin: NonNullable<TimelineMessage['origin']>): string {
+function originText(origin: NonNullable<TimelineMessage['origin']>): string {
   switch (origin.type) {
     case 'space_message':
-      return `Sent because ${origin.senderName ?? 'somebody'} asked in ${origin.spaceName}: ${say.firstLine(origin.message, 80)}`;
+      return `Sent because of a message by ${origin.senderName ?? 'an unknown sender'} in ${origin.spaceName}: ${say.firstLine(origin.message, 80)}`;
     case 'plan':
-      return `Sent by the plan ${origin.planName}`;
+      return `Sent by plan ${origin.planName}`;
     case 'service':
-      return `Sent because of ${origin.service}`;
+      return `Sent by service ${origin.service}`;
   }
 }
 

@@ -10,8 +10,15 @@ interface Draft {
   readonly type: EntityType;
 }
 
-/** Who was in the last spaces is offered; whoever is new gets a name and a kind. */
-export function NewSpace({ known, onClose, onMade }: { known: readonly Entity[]; onClose: () => void; onMade: (space: Space) => void }) {
+interface NewSpaceProps {
+  /** The entities of the project. They are the members to start with. */
+  readonly known: readonly Entity[];
+  readonly onClose: () => void;
+  readonly onCreated: (space: Space) => void;
+}
+
+/** Creates a space. Members without an entity get one. */
+export function NewSpace({ known, onClose, onCreated }: NewSpaceProps) {
   const [name, setName] = useState('');
   const [members, setMembers] = useState<readonly Draft[]>(
     known.length > 0
@@ -22,15 +29,13 @@ export function NewSpace({ known, onClose, onMade }: { known: readonly Entity[];
         ],
   );
   const [busy, setBusy] = useState(false);
-  const change = (place: number, draft: Partial<Draft>): void =>
-    setMembers(members.map((member, n) => (n === place ? { ...member, ...draft } : member)));
-  const make = async (): Promise<void> => {
+  const create = async (): Promise<void> => {
     setBusy(true);
     try {
       const ids: string[] = [];
       for (const member of members.filter((one) => one.name.trim() !== ''))
         ids.push(member.entityId ?? (await api.space.addEntity({ name: member.name.trim(), type: member.type })).entityId);
-      onMade(await api.space.create({ name: name.trim() || null, members: ids }));
+      onCreated(await api.space.create({ name: name.trim() || null, members: ids }));
     } catch (error) {
       setBusy(false);
       notifyProblem(error);
@@ -38,13 +43,13 @@ export function NewSpace({ known, onClose, onMade }: { known: readonly Entity[];
   };
   return (
     <Sheet
-      title="Make a space"
+      title="New space"
       onClose={onClose}
       footer={
         <>
           <Button onClick={onClose}>Cancel</Button>
-          <Button look="primary" disabled={busy || members.every((member) => member.name.trim() === '')} onClick={() => void make()}>
-            Make it
+          <Button look="primary" disabled={busy || members.every((member) => member.name.trim() === '')} onClick={() => void create()}>
+            Create
           </Button>
         </>
       }
@@ -57,38 +62,54 @@ export function NewSpace({ known, onClose, onMade }: { known: readonly Entity[];
         <span className="muted">Members</span>
         <ul>
           {members.map((member, place) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: rows are known by their place
-            <li key={place}>
-              <input
-                className="field grow"
-                aria-label={`Name of member ${place + 1}`}
-                value={member.name}
-                disabled={member.entityId !== undefined}
-                onChange={(event) => change(place, { name: event.target.value })}
-              />
-              <select
-                className="field"
-                aria-label={`Kind of member ${place + 1}`}
-                value={member.type}
-                disabled={member.entityId !== undefined}
-                onChange={(event) => change(place, { type: event.target.value as EntityType })}
-              >
-                <option value="human">human</option>
-                <option value="agent">agent</option>
-                <option value="service">service</option>
-              </select>
-              <IconButton
-                icon={X}
-                label={`Leave out ${member.name || 'this member'}`}
-                onClick={() => setMembers(members.filter((_, n) => n !== place))}
-              />
-            </li>
+            <MemberRow
+              // biome-ignore lint/suspicious/noArrayIndexKey: rows have no identity but their place
+              key={place}
+              number={place + 1}
+              member={member}
+              onChange={(changed) => setMembers(members.with(place, changed))}
+              onRemove={() => setMembers(members.filter((_, at) => at !== place))}
+            />
           ))}
         </ul>
         <Button icon={Plus} onClick={() => setMembers([...members, { entityId: undefined, name: '', type: 'agent' }])}>
-          Another member
+          Add member
         </Button>
       </div>
     </Sheet>
+  );
+}
+
+interface MemberRowProps {
+  readonly number: number;
+  readonly member: Draft;
+  readonly onChange: (member: Draft) => void;
+  readonly onRemove: () => void;
+}
+
+function MemberRow({ number, member, onChange, onRemove }: MemberRowProps) {
+  const isKnown = member.entityId !== undefined;
+  return (
+    <li>
+      <input
+        className="field grow"
+        aria-label={`Name of member ${number}`}
+        value={member.name}
+        disabled={isKnown}
+        onChange={(event) => onChange({ ...member, name: event.target.value })}
+      />
+      <select
+        className="field"
+        aria-label={`Kind of member ${number}`}
+        value={member.type}
+        disabled={isKnown}
+        onChange={(event) => onChange({ ...member, type: event.target.value as EntityType })}
+      >
+        <option value="human">human</option>
+        <option value="agent">agent</option>
+        <option value="service">service</option>
+      </select>
+      <IconButton icon={X} label={`Remove ${member.name || 'this member'}`} onClick={onRemove} />
+    </li>
   );
 }

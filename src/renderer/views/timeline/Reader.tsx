@@ -20,7 +20,7 @@ interface Row {
   readonly block: TimelineBlockName;
   readonly text: string;
   readonly messageId: string | undefined;
-  /** The first row of a block says its name and cost. */
+  /** Set in the first row of a block, which shows the block's name and tokens. */
   readonly tokens: number | undefined;
 }
 
@@ -31,7 +31,7 @@ interface ReaderProps {
   readonly onPoint: (messageId: string | undefined) => void;
 }
 
-/** The very text that an agent reads, block by block. */
+/** The exact text that an agent reads, block by block. */
 export function Reader({ rendered, input, pointed, onPoint }: ReaderProps) {
   const [form, setForm] = useState<'text' | 'messages'>('text');
   const tokens = rendered.blocks.reduce((sum, block) => sum + block.tokens, 0);
@@ -43,8 +43,8 @@ export function Reader({ rendered, input, pointed, onPoint }: ReaderProps) {
           value={form}
           onChange={setForm}
           options={[
-            { value: 'text', name: 'As one text', hint: 'The system prompt with the history in it' },
-            { value: 'messages', name: 'As messages', hint: 'With roles, as models want them' },
+            { value: 'text', name: 'Text', hint: 'The system prompt, including the history' },
+            { value: 'messages', name: 'Messages', hint: 'The same as messages with roles' },
           ]}
         />
         <span className="muted ellipsis grow">{say.tokens(tokens)}</span>
@@ -84,8 +84,8 @@ function AsText({ rendered, pointed, onPoint }: Omit<ReaderProps, 'input'>) {
   };
   const items = virtual.getVirtualItems();
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a text that scrolls is reached by keyboard
-    <section ref={scroller} className="reader-scroll" aria-label="What the agent reads" tabIndex={0}>
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling text must be reachable by keyboard
+    <section ref={scroller} className="reader-scroll" aria-label="Timeline text" tabIndex={0}>
       <div style={{ height: virtual.getTotalSize(), position: 'relative' }}>
         <div style={{ transform: `translateY(${items[0]?.start ?? 0}px)` }}>
           {items.map((item) => {
@@ -119,7 +119,7 @@ function AsText({ rendered, pointed, onPoint }: Omit<ReaderProps, 'input'>) {
   );
 }
 
-/** A message's line: what is before its text is quieter, and what the agent has not seen yet stands out. */
+/** The line of a message. Its mark stands out if the agent has not seen the message. */
 function Line({ text }: { text: string }) {
   const mark = /(\[(?:SEEN|NEW)\](?: ← TRIGGER)?)$/.exec(text)?.[1] ?? '';
   const isNew = mark.startsWith('[NEW]');
@@ -139,13 +139,13 @@ function AsMessages({ input }: { input: TimelineInput }) {
   const key = useMemo(() => JSON.stringify(input), [input]);
   const query = useQuery(key, () => api.timeline.messages(input));
   return (
-    <Answer query={query} what="The messages cannot be shown" loading="Converting">
+    <Answer query={query} what="Cannot convert the timeline to messages" loading="Converting">
       {({ messages }) => (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: a list that scrolls is reached by keyboard
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling list must be reachable by keyboard
         <section className="reader-scroll" aria-label="Messages with roles" tabIndex={0}>
           <ol className="reader-roles">
             {messages.map((message, n) => (
-              // biome-ignore lint/suspicious/noArrayIndexKey: a list that does not change
+              // biome-ignore lint/suspicious/noArrayIndexKey: the list does not change
               <li key={n}>
                 <h3 className="reader-block">{message.role}</h3>
                 <Fold text={message.content} lines={12}>

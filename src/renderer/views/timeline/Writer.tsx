@@ -1,11 +1,11 @@
 import { Send } from 'lucide-react';
 import { useState } from 'react';
-import type { Run, Space } from '../../../core/contract/index.js';
+import type { Run, Space, Triggered } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Button, notifyProblem } from '../../parts';
 import { notify, useQuery } from '../../state';
 
-/** Where one writes into a space as one of its members, and sees before which runs that would start. */
+/** Writes a message to a space as one of its members. It shows in advance which runs the message starts. */
 export function Writer({ space, runs, onPosted }: { space: Space; runs: readonly Run[]; onPosted: () => void }) {
   const [senderId, setSender] = useState(space.members.find((member) => member.type === 'human')?.entityId ?? space.members[0]?.entityId);
   const [text, setText] = useState('');
@@ -14,12 +14,13 @@ export function Writer({ space, runs, onPosted }: { space: Space; runs: readonly
   const sender = space.members.find((member) => member.entityId === senderId);
   const run = runs.find((one) => one.entityId === senderId && one.status === 'running');
   const waiting = runs.filter((one) => one.status === 'waiting_reply');
-  const would = useQuery(senderId === undefined ? null : `${space.spaceId} ${senderId} ${run?.runId ?? ''} ${space.messages} ${waiting.length}`, () =>
-    api.space.wouldTrigger({ spaceId: space.spaceId, senderId: senderId ?? '', ...(run && { runId: run.runId }) }),
+  const triggered = useQuery(
+    senderId === undefined ? null : `${space.spaceId} ${senderId} ${run?.runId ?? ''} ${space.messages} ${waiting.length}`,
+    () => api.space.wouldTrigger({ spaceId: space.spaceId, senderId: senderId ?? '', ...(run && { runId: run.runId }) }),
   );
   if (!sender) return null;
 
-  const act = async (work: () => Promise<string>): Promise<void> => {
+  const perform = async (work: () => Promise<string>): Promise<void> => {
     setBusy(true);
     try {
       notify(await work());
@@ -31,7 +32,7 @@ export function Writer({ space, runs, onPosted }: { space: Space; runs: readonly
     }
   };
   const send = (): Promise<void> =>
-    act(async () => {
+    perform(async () => {
       const { started, resumed } = run
         ? await api.run.send({ runId: run.runId, spaceId: space.spaceId, text, wait })
         : await api.space.post({ spaceId: space.spaceId, senderId: sender.entityId, text });
@@ -40,9 +41,9 @@ export function Writer({ space, runs, onPosted }: { space: Space; runs: readonly
       return `Posted. Runs started: ${started.length}${resumed.length > 0 ? `, resumed: ${resumed.length}` : ''}.`;
     });
   const finish = (ended: Run): Promise<void> =>
-    act(async () => {
+    perform(async () => {
       const { contextId } = await api.run.finish({ runId: ended.runId, status: 'completed' });
-      return `The run ended; what it read is ${contextId ?? 'kept'}.`;
+      return contextId ? `Run ended. Its context is ${contextId}.` : 'Run ended.';
     });
 
   return (
@@ -53,20 +54,7 @@ export function Writer({ space, runs, onPosted }: { space: Space; runs: readonly
         if (text.trim() !== '' && !busy) void send();
       }}
     >
-      {runs.length > 0 && (
-        <ul className="writer-runs" aria-label="Runs that are not over">
-          {runs.slice(0, 6).map((one) => (
-            <li key={one.runId} className="badge">
-              {space.members.find((member) => member.entityId === one.entityId)?.name}{' '}
-              {one.status === 'running' ? 'runs' : `waits${one.waiting?.for ? ` for ${one.waiting.for}` : ''}`}
-              <button type="button" className="link-button" disabled={busy} onClick={() => void finish(one)}>
-                end
-              </button>
-            </li>
-          ))}
-          {runs.length > 6 && <li className="muted">and {runs.length - 6} more</li>}
-        </ul>
-      )}
+      <OpenRuns space={space} runs={runs} disabled={busy} onEnd={(ended) => void finish(ended)} />
       <textarea
         className="field"
         aria-label="Message"
@@ -80,18 +68,12 @@ export function Writer({ space, runs, onPosted }: { space: Space; runs: readonly
           event.currentTarget.form?.requestSubmit();
         }}
       />
-      <p className="muted writer-would">{would.status === 'done' ? wouldWords(would.data) : ' '}</p>
+      <p className="muted writer-would">{triggered.status === 'done' ? triggerText(triggered.data) : ' '}</p>
       <div className="writer-line">
-        <select className="field" aria-label="Write as" value={sender.entityId} onChange={(event) => setSender(event.target.value)}>
-          {space.members.map((member) => (
-            <option key={member.entityId} value={member.entityId}>
-              {member.name} ({member.type})
-            </option>
-          ))}
-        </select>
+        <SenderChoice space={space} senderId={sender.entityId} onChange={setSender} />
         {run && (
           <label className="writer-wait">
-            <input type="checkbox" checked={wait} onChange={(event) => setWait(event.target.checked)} /> wait for a reply
+            <input type="checkbox" checked={wait} onChange={(event) => setWait(event.target.checked)} /> Wait for a reply
           </label>
         )}
         <span className="grow" />
@@ -103,12 +85,55 @@ export function Writer({ space, runs, onPosted }: { space: Space; runs: readonly
   );
 }
 
-function wouldWords(members: readonly { readonly name: string; readonly runs: boolean; readonly reason: string }[]): string {
-  const starts = members.filter((member) => member.runs).map((member) => member.name);
-  const goesOn = members.filter((member) => member.reason.startsWith('has a run waiting')).map((member) => member.name);
-  const parts = [starts.length > 0 && `starts ${starts.join(', ')}`, goesOn.length > 0 && `lets ${goesOn.join(', ')} go on`].filter(
-    (part) => part !== false,
+function SenderChoice({ space, senderId, onChange }: { space: Space; senderId: string; onChange: (senderId: string) => void }) {
+  return (
+    <select className="field" aria-label="Write as" value={senderId} onChange={(event) => onChange(event.target.value)}>
+      {space.members.map((member) => (
+        <option key={member.entityId} value={member.entityId}>
+          {member.name} ({member.type})
+        </option>
+      ))}
+    </select>
   );
-  const limited = members.find((member) => member.reason.startsWith('the chain is'));
-  return parts.length > 0 ? `This ${parts.join(' and ')}.` : limited ? `This starts nobody: ${limited.reason}.` : 'This starts nobody.';
+}
+
+interface OpenRunsProps {
+  readonly space: Space;
+  readonly runs: readonly Run[];
+  readonly disabled: boolean;
+  readonly onEnd: (run: Run) => void;
+}
+
+const shownRuns = 6;
+
+function OpenRuns({ space, runs, disabled, onEnd }: OpenRunsProps) {
+  if (runs.length === 0) return null;
+  return (
+    <ul className="writer-runs" aria-label="Open runs">
+      {runs.slice(0, shownRuns).map((run) => (
+        <li key={run.runId} className="badge">
+          {space.members.find((member) => member.entityId === run.entityId)?.name}{' '}
+          {run.status === 'running' ? 'is running' : `is waiting${run.waiting?.for ? ` for ${run.waiting.for}` : ''}`}
+          <button type="button" className="link-button" disabled={disabled} onClick={() => onEnd(run)}>
+            End run
+          </button>
+        </li>
+      ))}
+      {runs.length > shownRuns && <li className="muted">and {runs.length - shownRuns} more</li>}
+    </ul>
+  );
+}
+
+/** Which runs a message would start or resume, as a sentence. */
+function triggerText(members: readonly Triggered[]): string {
+  const named = (code: Triggered['code']): string =>
+    members
+      .filter((member) => member.code === code)
+      .map((member) => member.name)
+      .join(', ');
+  const [starts, resumes] = [named('starts'), named('resumes')];
+  const parts = [starts && `starts ${starts}`, resumes && `resumes ${resumes}`].filter((part) => part !== '');
+  if (parts.length > 0) return `This message ${parts.join(' and ')}.`;
+  if (named('limit')) return 'This message starts no agent: agents have answered each other as often as allowed.';
+  return 'This message starts no agent.';
 }

@@ -1,13 +1,13 @@
 import type { TimelineBlock } from '../../../core/contract/index.js';
 
-/** A piece of a block's text: a message's line, or what stands around it. */
+/** A piece of a block's text: the line of a message, or the text between messages. */
 export interface TextLine {
   readonly text: string;
   readonly messageId: string | undefined;
   readonly seen: boolean | undefined;
 }
 
-/** A block's text in the pieces that can be pointed at. Together they are the text. */
+/** Divides a block's text into messages and the text between them. */
 export function linesOf({ text, lines = [] }: Pick<TimelineBlock, 'text' | 'lines'>): readonly TextLine[] {
   const pieces: TextLine[] = [];
   let at = 0;
@@ -24,10 +24,10 @@ export function linesOf({ text, lines = [] }: Pick<TimelineBlock, 'text' | 'line
   return pieces;
 }
 
-/** A silence longer than this is worth a line. */
+/** Longer silences between messages are shown, in milliseconds. */
 const longSilence = 30 * 60_000;
 
-/** Milliseconds of silence before each message, 0 where there was none to speak of. */
+/** The milliseconds of silence before each message; 0 for short silences. */
 export const gapsIn = (messages: readonly { readonly at: string }[]): readonly number[] =>
   messages.map(({ at }, n) => {
     const before = messages[n - 1];

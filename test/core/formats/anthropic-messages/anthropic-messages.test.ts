@@ -10,7 +10,7 @@ const written = (...lines: readonly Line[]): unknown => wireMessages(claudeCode.
 const note = (text: string): string => `<system-reminder>\n${text}\n</system-reminder>`;
 
 describe('[F18] messages as Claude Code sends them', () => {
-  test('parallel calls of one answer are one message, their results the next, with what else was said behind them', () => {
+  test('parallel calls are one message, and their results and later texts the next', () => {
     expect(
       written(
         user('u1', null, 'do'),
@@ -34,7 +34,7 @@ describe('[F18] messages as Claude Code sends them', () => {
     ]);
   });
 
-  test('reminders go before the words of the same turn; texts that meet get a newline between them', () => {
+  test('reminders go before the texts of their turn, and adjacent texts are joined by a newline', () => {
     expect(written(user('u1', null, 'one'), user('u2', 'u1', 'two'), reminder('t1', 'u2', note('now')), assistant('a1', 't1', 'yes'))).toEqual([
       {
         role: 'user',
@@ -75,7 +75,7 @@ describe('[F18] messages as Claude Code sends them', () => {
     ]);
   });
 
-  test('what was never sent is not sent, and nothing of it divides what was', () => {
+  test('hidden entries are not sent and do not split messages', () => {
     const failed = {
       ...assistant('e1', 'u1', 'API Error', { isApiErrorMessage: true }),
       message: { model: '<synthetic>', content: [{ type: 'text', text: 'API Error' }] },
@@ -91,7 +91,7 @@ describe('[F18] messages as Claude Code sends them', () => {
     ]);
   });
 
-  test('a call without a result is left out, and closed where the conversation ends with it', () => {
+  test('a call without a result is dropped, or closed at the end of the conversation', () => {
     expect(written(user('u1', null, 'do'), assistant('a1', 'u1', [use('X')]), user('u2', 'a1', 'stop'))).toEqual([
       {
         role: 'user',
@@ -108,7 +108,7 @@ describe('[F18] messages as Claude Code sends them', () => {
     ]);
   });
 
-  test('thinking keeps its signature; without one it cannot be sent back', () => {
+  test('thinking keeps its signature, and unsigned thinking is not sent', () => {
     const signed = { type: 'thinking', thinking: 'hm', signature: 's' };
     const sealed = { type: 'redacted_thinking', data: 'x' };
     expect(
@@ -124,7 +124,7 @@ describe('[F18] messages as Claude Code sends them', () => {
 });
 
 describe('the document', () => {
-  test('what is written is read again', () => {
+  test('written entries are read back', () => {
     fc.assert(
       fc.property(conversations({ thinking: true, images: true, errors: true }), (entries) => {
         const { entries: read, problems } = anthropicMessages.parse(anthropicMessages.write(entries, options));
@@ -135,7 +135,7 @@ describe('the document', () => {
     );
   });
 
-  test('a system prompt stands apart; documents follow one another', () => {
+  test('the system prompt is a separate field, and documents are joined', () => {
     const first = anthropicMessages.write(
       [
         { role: 'system', kind: 'text', text: 'Be brief' },
@@ -152,7 +152,7 @@ describe('the document', () => {
     ]);
   });
 
-  test('[F13] it is cut after any entry', () => {
+  test('[F13] a document can be cut after any entry', () => {
     const whole = anthropicMessages.write(
       [
         { role: 'user', kind: 'text', text: 'hi' },
@@ -167,7 +167,7 @@ describe('the document', () => {
     expect(() => anthropicMessages.cut(whole, 'none.0' as (typeof entries)[number]['key'])).toThrow('none.0');
   });
 
-  test('[F10] what is no such document has no entries and says why', () => {
+  test('[F10] other content has no entries and names a reason', () => {
     for (const text of ['', 'nonsense', '{}', '[1]', '{"messages":[{"role":"robot"}]}']) {
       const { entries, problems } = anthropicMessages.parse(Buffer.from(text));
       expect(entries).toEqual([]);

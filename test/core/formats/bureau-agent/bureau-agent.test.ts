@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { bytesOf, type EntryKey } from '../../../../src/core/base/index.js';
-import { type Cbor, decodeCbor, encodeCbor } from '../../../../src/core/formats/cbor.js';
 import { bureauAgent, type WritableEntry } from '../../../../src/core/formats/index.js';
+import { type Cbor, decodeCbor, encodeCbor } from '../../../../src/core/formats/shared/cbor.js';
 
 const options = { newId: () => '', now: '2026-01-01T00:00:00.000Z' as never };
 const conversation: readonly WritableEntry[] = [
@@ -52,15 +52,15 @@ test('field names are read without regard to case and underscores', () => {
   });
 });
 
-test('[F10] an item that is no message is named, and those around it are read', () => {
+test('[F10] an item that is not a message is named, and the others are read', () => {
   const { entries, problems } = bureauAgent.parse(
     encodeCbor([{ Role: 'user', Content: [{ Type: 'text', Text: 'a' }] }, 7, { Role: 'user', Content: 'b' }]),
   );
   expect(entries.map(({ text }) => text)).toEqual(['a', 'b']);
-  expect(problems).toEqual([{ line: 2, reason: 'no message: it has no Role and Content' }]);
+  expect(problems).toEqual([{ line: 2, reason: 'not a message: Role or Content is missing' }]);
 });
 
-test('[F13] a cut keeps what is up to the entry, in the middle of a message too', () => {
+test('[F13] a cut keeps everything up to the entry, also inside of a message', () => {
   const delta = bureauAgent.write(conversation, options);
   const { entries } = bureauAgent.parse(delta);
   const kept = bureauAgent.parse(bureauAgent.cut(delta, entries[3]?.key as EntryKey)).entries;

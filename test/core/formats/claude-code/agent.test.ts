@@ -9,7 +9,7 @@ import { scratch } from '../../../support/project.js';
 import { corpus } from './corpus.js';
 import { deltaOf, lastTip, lineage, plan } from './records.js';
 
-/** What a message says, in the words in which the two sides are compared: thinking goes only to the model that thought it. */
+/** A message in the form in which both sides are compared. Thinking is sent only to the model that wrote it. */
 type Said = { readonly role: string; readonly blocks: readonly string[] };
 interface Block {
   readonly type: string;
@@ -43,10 +43,10 @@ function blockInWords(block: Block): string[] {
   }
 }
 
-/** The oracle joins what it hears in pieces, and spoils a letter that lies across two of them. */
+/** The oracle joins text that it receives in pieces, and damages a character that spans two of them. */
 const legible = (said: readonly Said[]): string => JSON.stringify(said).replace(/[^\x20-\x7e]+/g, '~');
 
-/** What the real agent sends when it resumes the file and is told PING: without that turn, and the agent's own closing word. */
+/** What the real agent sends when it resumes the file and gets the prompt PING, without that turn and the agent's closing text. */
 function sentFor(path: string): Said[] {
   const sent = inWords(sentOnResume('claude', path) as never);
   return withoutClosing(sent.slice(0, -1));
@@ -71,14 +71,14 @@ const historyOf = (path: string): History => {
 
 const delta = ({ file, planned }: History, at: number): Uint8Array => deltaOf(file, planned.commits[at] as ImportPlan['commits'][number]);
 
-/** What Stemma says that the model saw at a commit. */
+/** What the model saw at a commit, according to Stemma. */
 function seen({ planned }: History, way: readonly number[], last?: readonly ParsedEntry[]): Said[] {
   const from = way.findLastIndex((at) => planned.commits[at]?.type === 'compaction');
   const entries = way.slice(Math.max(from, 0)).flatMap((at) => planned.commits[at]?.entries ?? []);
   return inWords(wireMessages([...entries, ...(last ?? [])]) as never);
 }
 
-/** A last turn without an answer is closed by the agent, or grows by the next prompt: then it went with PING. */
+/** The agent closes a last turn without an answer, or extends it by the next prompt, which then contains PING. */
 function agree(seenHere: readonly Said[], sent: readonly Said[], about: string): void {
   const isOpen = seenHere.at(-1)?.role === 'user' && seenHere.length !== sent.length;
   expect(legible(withoutClosing(isOpen ? seenHere.slice(0, -1) : seenHere)), about).toBe(legible(sent));
@@ -93,7 +93,7 @@ function sessionOf(history: History, way: readonly number[], last: readonly Uint
   });
 }
 
-/** As edits do it: each delta from its entries. */
+/** Each delta written again from its entries, as edits do it. */
 function writtenAgain({ planned }: History, way: readonly number[]): Uint8Array {
   const options = { newId: () => randomUUID(), now: '2026-03-01T00:00:00.000Z' as Timestamp };
   const deltas = way.map((at) => claudeCode.write(planned.commits[at]?.entries ?? [], options));
@@ -111,7 +111,7 @@ function checkTip(path: string): void {
   if (wantsAll && from > 0) expect(legible(sentForBytes(sessionOf(history, way.slice(from)))), 'from the last compaction on').toBe(legible(original));
 }
 
-/** Forks in the midst of commits, spread over the history. */
+/** Forks inside of commits, spread over the history. */
 function checkForks(path: string, forks: number): void {
   const history = historyOf(path);
   for (let fork = 0; fork < forks; fork++) {
@@ -127,7 +127,7 @@ function checkForks(path: string, forks: number): void {
   }
 }
 
-/** For each answer in the files, what Stemma says that came before it is a request that the agent made. */
+/** For each answer in the files, the history that Stemma gives for it is a request that the agent made. */
 function checkCalls(projects: string, sessions: readonly string[], requests: string): void {
   const made = new Set(
     readdirSync(requests).flatMap((name) => {
@@ -142,7 +142,7 @@ function checkCalls(projects: string, sessions: readonly string[], requests: str
       if (type === 'compaction') continue;
       const before = lineage(history.planned, at).slice(0, -1);
       for (const [place, { role, messageId = '' }] of entries.entries()) {
-        // A fork's file repeats answers behind a compaction that they came before: the origin's file has them first.
+        // A fork's file repeats answers after a compaction that they preceded. The origin's file has them first.
         if (role !== 'assistant' || !messageId.startsWith('msg_standin') || answered.has(messageId)) continue;
         answered.add(messageId);
         expect(made, `${session}: before ${messageId}`).toContain(legible(seen(history, before, entries.slice(0, place))));
@@ -152,9 +152,9 @@ function checkCalls(projects: string, sessions: readonly string[], requests: str
   expect(answered.size).toBeGreaterThan(5);
 }
 
-/** A sanitized sample of one line of each kind: its calls have no ids, so that nothing can be compared. */
+/** A sanitized sample with one line of each kind. Its calls have no ids, so nothing can be compared. */
 const comparable = (path: string): boolean => !path.includes('subagents') && !path.includes('sanitized');
-/** Each question to the agent takes a second or more: by itself the test asks four. */
+/** Each question to the agent takes a second or more, so the default run asks only four. */
 const few = ['entire-f0c3dbdad0d8'];
 const files = corpus().filter((path) => comparable(path) && (wantsAll || few.some((name) => basename(path).startsWith(name))));
 
@@ -170,7 +170,7 @@ describe.skipIf(!hasAgent('claude') || files.length === 0)(`[F14] the real agent
       const sessions = readdirSync(projects, { recursive: true })
         .map(String)
         .filter((file) => file.endsWith('.jsonl') && !file.includes('subagents'))
-        // Older first: origins before their forks.
+        // Older files first: origins before their forks.
         .sort((a, b) => statSync(join(projects, a)).birthtimeMs - statSync(join(projects, b)).birthtimeMs);
       expect(sessions.length).toBeGreaterThan(0);
       for (const session of sessions) checkTip(join(projects, session));

@@ -2,12 +2,13 @@ import { appendFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type Chain, entries, history, tips } from '../../../../src/core/chain/index.js';
-import { takeIn } from '../../../../src/core/intake/index.js';
+import { namedFile } from '../../../../src/core/files/index.js';
+import { takeIn } from '../../../../src/core/follow/index.js';
 import { answer, prompt } from '../../../support/claude-lines.js';
 import { importInto } from '../../../support/imports.js';
 import { emptyChain, scratch } from '../../../support/project.js';
 
-/** History that an older version copied under new ids: the answer keeps the id of its message, and its end is another each time. */
+/** A history that an older version copied under new ids: the answer keeps its message id, and its end differs each time. */
 const copy = (n: number): string =>
   [
     prompt(`u${n}`, 'do it'),
@@ -28,7 +29,7 @@ const shown = (chain: Chain) =>
     )
     .sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
 
-test('[L2] answers that were copied are the same chain, taken in as they are written and all at once', () => {
+test('[L2] copied answers make the same chain, imported line by line or at once', () => {
   const name = '11111111-1111-4111-8111-111111111111.jsonl';
   const copies = [1, 2, 3].map(copy);
   const live = emptyChain();
@@ -36,14 +37,14 @@ test('[L2] answers that were copied are the same chain, taken in as they are wri
   writeFileSync(path, '');
   for (const lines of copies) {
     appendFileSync(path, lines);
-    expect(takeIn(live, path, { what: 'settled', granularity: 'turn_boundary' }).commits).toBeGreaterThan(0);
+    expect(takeIn(live, namedFile(path), { what: 'settled', granularity: 'turn_boundary' }).commits).toBeGreaterThan(0);
   }
   const whole = emptyChain();
   const at = join(scratch(), name);
   writeFileSync(at, copies.join(''));
   importInto(whole, at);
   expect(shown(live)).toEqual(shown(whole));
-  // The agent gathers the records of an answer from the whole file: the last copy is sent with those before it.
+  // The agent gathers the records of an answer from the whole file, so the last copy is sent with those before it.
   const said = tips(live, {}).map(({ id }) => entries(live, { id }).entries.flatMap(({ text }) => (text?.startsWith('done') ? [text] : [])));
   expect(said.map((texts) => texts.toSorted())).toContainEqual(['done, as told 1', 'done, as told 2', 'done, as told 3']);
 });

@@ -17,11 +17,11 @@ describe.skipIf(files.length === 0)(`genuine transcripts${files.length === 0 ? '
       expect(planned.commits.length).toBeGreaterThan(0);
       for (const commit of planned.commits)
         expect(claudeCode.parse(deltaOf(file, commit))).toMatchObject({ entries: { length: commit.entries.length }, problems: [] });
-      expect(planned.skipped.filter(({ reason }) => !/another record with the id|not JSON|names itself/.test(reason))).toEqual([]);
+      expect(planned.skipped.filter(({ reason }) => !/Another record with the id|not JSON|names itself/.test(reason))).toEqual([]);
       expect(plan(file, { path, resumeAt: planned.end, known: { has: () => true } })).toMatchObject({ commits: [], side: [] });
     });
 
-  test('[F12] what an edit writes again is the same to a reader and to the agent, key by key', () => {
+  test('[F12] records that an edit writes again keep their content and keys', () => {
     const bare = ({ raw: _, ...entry }: ParsedEntry): unknown => ({ ...entry, marks: entry.marks?.filter((mark) => mark !== 'command') });
     for (const path of files.filter((file) => !file.includes('sanitized'))) {
       const planned = plan(readFileSync(path), { path });
@@ -41,7 +41,7 @@ describe.skipIf(files.length === 0)(`genuine transcripts${files.length === 0 ? '
     });
   });
 
-  test('[F1] those that are one chain without a compaction are their deltas, byte for byte', () => {
+  test('[F1] files that are one chain without a compaction equal their deltas', () => {
     const linear = files.filter((path) => {
       const file = readFileSync(path);
       const planned = plan(file, { path });

@@ -4,5 +4,5 @@ import { filesOf, transcripts } from '../../../support/agents.js';
 
 const folder = join(transcripts, 'claude-code');
 
-/** Every genuine transcript of Claude Code; none where the corpus is not on this machine. */
+/** Every real transcript of Claude Code; empty where the corpus is not on this machine. */
 export const corpus = (): readonly string[] => (existsSync(folder) ? filesOf(folder, /\.jsonl$/) : []);

@@ -6,13 +6,13 @@ const entriesOf = (...lines: readonly Line[]): readonly ParsedEntry[] => claudeC
 const png = 'iVBORw0KGgo=';
 const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: png } };
 
-describe('what a record shows', () => {
-  test('[F12] entries are named by their record and their block', () => {
+describe('the entries of a record', () => {
+  test('[F12] entry keys name the record and the block', () => {
     const entries = entriesOf(user('u1', null, 'ask'), assistant('a1', 'u1', [{ type: 'text', text: 'one' }, use('X')]));
     expect(entries.map(({ key }) => key)).toEqual(['u1.0', 'a1.0', 'a1.1']);
   });
 
-  test('[F17] records of one message share its id; tokens are counted of each part', () => {
+  test('[F17] records of one message share its id, and each part has its own tokens', () => {
     const entries = entriesOf(
       assistant('a1', null, [{ type: 'thinking', thinking: 'hm', signature: 's' }], { id: 'm' }),
       assistant('a2', 'a1', 'text', { id: 'm' }),
@@ -21,7 +21,7 @@ describe('what a record shows', () => {
     expect(entries.map(({ tokens }) => tokens)).toEqual([1, 1]);
   });
 
-  test('thinking says whether it is signed or sealed, and keeps its seal', () => {
+  test('thinking is marked as signed or sealed, and keeps its seal', () => {
     const entries = entriesOf(
       assistant('a1', null, [
         { type: 'thinking', thinking: 'hm', signature: 'sig' },
@@ -37,7 +37,7 @@ describe('what a record shows', () => {
     expect(entries[1]).not.toHaveProperty('marks');
   });
 
-  test('a tool call has its input, its result the text that the model got, the structure beside it, and whether it failed', () => {
+  test('a call has its input; a result has its text, its data and its error flag', () => {
     const call = assistant('a1', null, [use('X', 'Read', { file_path: '/a' })]);
     const failed = user('r1', 'a1', [{ type: 'tool_result', tool_use_id: 'X', content: 'no', is_error: true }], { toolUseResult: { stderr: 'no' } });
     expect(entriesOf(call, failed)).toMatchObject([
@@ -46,7 +46,7 @@ describe('what a record shows', () => {
     ]);
   });
 
-  test('images are bytes, in prompts and in results', () => {
+  test('images in prompts and results are bytes', () => {
     const entries = entriesOf(
       user('u1', null, [image, { type: 'text', text: 'what is it?' }]),
       assistant('a1', 'u1', [use('X')]),
@@ -62,7 +62,7 @@ describe('what a record shows', () => {
     expect(entries[4]?.toolCallId).toBe('X');
   });
 
-  test('what was never sent is marked: system lines, API errors, snapshots of the prompt; and costs nothing', () => {
+  test('system lines, API errors and prompt snapshots are hidden and cost no tokens', () => {
     const failure = assistant('e1', 'u1', 'API Error: 529', { isApiErrorMessage: true });
     const synthetic = { ...failure, message: { ...(failure.message as object), model: '<synthetic>' } };
     const entries = entriesOf(
@@ -80,7 +80,7 @@ describe('what a record shows', () => {
     ]);
   });
 
-  test('what the runtime put in is marked; commands, summaries and prompts typed meanwhile are told apart', () => {
+  test('texts of the runtime, commands, summaries and queued prompts have their marks', () => {
     const entries = entriesOf(
       user('u1', null, [{ type: 'text', text: 'expanded' }], { isMeta: true }),
       user('u2', 'u1', '<command-name>/cost</command-name>'),
@@ -105,7 +105,7 @@ describe('what a record shows', () => {
     expect(elisions).toEqual([{ toolCallIds: ['X', 'Y'], text: '[Old tool result content cleared]' }]);
   });
 
-  test('a block of unknown kind is kept as it is', () => {
+  test('a block of unknown kind is kept unchanged', () => {
     expect(entriesOf(user('u1', null, [{ type: 'hologram', data: 1 }]))).toMatchObject([
       { kind: 'event', toolName: 'hologram', result: { type: 'hologram', data: 1 } },
     ]);

@@ -24,11 +24,11 @@ import {
 
 const sound = [user('u1', null, 'ask'), assistant('a1', 'u1', 'answer')];
 const bytes = (...values: readonly number[]): string => Buffer.from(values).toString('latin1');
-/** A file whose text stands for its bytes, so that a test can write any. */
+/** A file whose text gives its bytes, so that a test can write any. */
 const rawFile = (...parts: readonly (Line | string)[]): Uint8Array =>
   Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part, 'latin1') : Buffer.from(fileOf(part)))));
 
-describe('what cannot be read is named and kept aside, and everything around it is read', () => {
+describe('unreadable content is named and skipped, and everything around it is read', () => {
   const cases: readonly (readonly [string, string, RegExp])[] = [
     ['no JSON', '// a comment\n', /not JSON/],
     ['half a record in the midst', '{"type":"user","uuid":"x1","message":{"content":"cut of', /./],
@@ -38,8 +38,8 @@ describe('what cannot be read is named and kept aside, and everything around it 
       `{"type":"user","uuid":"x1","parentUuid":null,"message":{"role":"user","content":"${bytes(0xff, 0xfe)}"}}\n`,
       /not UTF-8/,
     ],
-    ['JSON that is no record', '[1,2,3]\n', /no record/],
-    ['a number', '12\n', /no record/],
+    ['JSON that is no record', '[1,2,3]\n', /not a record/],
+    ['a number', '12\n', /not a record/],
   ];
   for (const [name, torn, reason] of cases)
     test(`[F10] ${name}`, () => {
@@ -61,7 +61,7 @@ describe('what cannot be read is named and kept aside, and everything around it 
     expect(seenAt(planned, lastTip(planned))).toEqual(['ask', 'answer', 'on']);
   });
 
-  test('[F10] half a record with a whole one behind it: the half is named, the whole is read', () => {
+  test('[F10] half a record before a whole one: the half is named, the whole one is read', () => {
     const half = '{"parentUuid":"a1","type":"user","uuid":"x1","message":{"role":"user","content":"lost';
     const file = rawFile(...sound, `${half}${Buffer.from(fileOf(user('u2', 'a1', 'on'))).toString()}`);
     const planned = plan(file);
@@ -69,7 +69,7 @@ describe('what cannot be read is named and kept aside, and everything around it 
     expect(seenAt(planned, lastTip(planned))).toEqual(['ask', 'answer', 'on']);
   });
 
-  test('what hangs on a torn record hangs on what that record hung on', () => {
+  test("a child of a torn record becomes a child of that record's parent", () => {
     const torn = '{"parentUuid":"a1","type":"assistant","uuid":"x1","message":{"content":"lo\n';
     const planned = plan(rawFile(...sound, user('v1', 'u1', 'other'), torn, user('u2', 'x1', 'on')));
     expect(seenAt(planned, lastTip(planned))).toEqual(['ask', 'answer', 'on']);
@@ -92,7 +92,7 @@ describe('what cannot be read is named and kept aside, and everything around it 
     expect(({} as Record<string, unknown>).isMeta).toBeUndefined();
   });
 
-  test('members of the wrong kind are survived', () => {
+  test('fields of the wrong type do no harm', () => {
     const odd: Line[] = [
       { ...user('u1', null, 'ask'), message: null },
       { ...user('u2', 'u1', 7), timestamp: 12, parentUuid: 'u1' },
@@ -113,7 +113,7 @@ describe('what cannot be read is named and kept aside, and everything around it 
     for (const commit of planned.commits) expect(claudeCode.parse(deltaOf(file, commit)).entries).toEqual(commit.entries);
   });
 
-  test('a line of many megabytes and a line of endless beginnings cost their length, not its square', () => {
+  test('a huge line and a line of many beginnings cost their length, not its square', () => {
     const long = user('u2', 'a1', 'x'.repeat(8_000_000));
     const endless = `${'{"type":'.repeat(200_000)}\n`;
     const quotes = `{"a":"${'\\'.repeat(500_001)}"\n`;
@@ -123,7 +123,7 @@ describe('what cannot be read is named and kept aside, and everything around it 
     expect(planned.commits).toHaveLength(2);
   });
 
-  test('many records on one parent, and torn lines upon torn lines, cost their number, not its square', () => {
+  test('many children of one parent, and many torn lines, cost linear time', () => {
     const many = 20_000;
     const on = (make: (at: number) => Line | string): Uint8Array =>
       Buffer.concat([fileOf(user('u1', null, 'ask'), assistant('a1', 'u1', 'answer')), fileOf(...Array.from({ length: many }, (_, at) => make(at)))]);
@@ -145,7 +145,7 @@ describe('what cannot be read is named and kept aside, and everything around it 
     }
   });
 
-  test('lone surrogates are text like any other', () => {
+  test('lone surrogates are read as text', () => {
     const file = rawFile('{"type":"user","uuid":"u1","parentUuid":null,"message":{"role":"user","content":"a\\ud800b"}}\n');
     const planned = plan(file);
     expect(planned.skipped).toEqual([]);
@@ -162,7 +162,7 @@ describe('what cannot be read is named and kept aside, and everything around it 
   });
 });
 
-/** Trees as a bad day writes them: any record on any other, on none, or on one that never was. */
+/** Trees of any shape: any record can be the child of any other, of none, or of a missing one. */
 const anyLines = fc
   .array(fc.record({ kind: fc.nat(13), parent: fc.nat(40), id: fc.nat(30), side: fc.nat(20) }), { minLength: 1, maxLength: 40 })
   .map((steps) =>
@@ -226,7 +226,7 @@ function damaged(file: Uint8Array, acts: readonly { at: number; what: string; si
   }, file);
 }
 
-/** An entry but for the exact ends of its record: on a torn line they lie where the fragments around it begin. */
+/** An entry without the exact range of its record, which on a torn line depends on the fragments around it. */
 const bare = ({ raw: _, ...entry }: ParsedEntry): unknown => entry;
 
 function checkPlan(file: Uint8Array, planned: ReturnType<typeof plan>, from = 0): void {
@@ -242,8 +242,8 @@ function checkPlan(file: Uint8Array, planned: ReturnType<typeof plan>, from = 0)
   for (const tip of planned.tips) if ('plan' in tip) expect(tip.plan).toBeLessThan(planned.commits.length);
 }
 
-describe('whatever a file holds', () => {
-  test('[F2] [F10] each byte is in one delta or aside, parents come first, and deltas read as planned', () => {
+describe('any file', () => {
+  test('[F2] [F10] each byte has one place, parents come first, and deltas read as planned', () => {
     fc.assert(
       fc.property(anyLines, damage, fc.constantFrom('turn_boundary' as const, 'tool_call' as const), (lines, acts, granularity) => {
         const file = damaged(fileOf(...lines), acts);
@@ -253,7 +253,7 @@ describe('whatever a file holds', () => {
     );
   });
 
-  test('[F2] [F8] a file that is imported in two parts adds to what is stored, and what is stored stays away', () => {
+  test('[F2] [F8] a file imported in two parts adds only what is new', () => {
     fc.assert(
       fc.property(anyLines, damage, fc.nat(10_000), (lines, acts, place) => {
         const file = damaged(fileOf(...lines), acts);
@@ -270,7 +270,7 @@ describe('whatever a file holds', () => {
     );
   });
 
-  test('[F1] a file of one chain is its deltas, one after the other, in however many parts it came', () => {
+  test('[F1] a file of one chain equals its deltas, in any number of imports', () => {
     const chain = fc.array(fc.constantFrom('prompt', 'answer', 'note', 'snapshot'), { minLength: 1, maxLength: 25 }).map((kinds) => {
       let parent: string | null = null;
       return kinds.map((kind, at): Line => {
@@ -294,7 +294,7 @@ describe('whatever a file holds', () => {
           deltas.push(...planned.commits.map((commit) => deltaOf(part, commit)));
           resumeAt = planned.end;
         }
-        // Lines before the first record of all are nobody's until it comes, and a newline that comes alone is not waited for.
+        // Lines before the first record belong to no commit until it arrives, and a newline alone is not waited for.
         if (plan(file.subarray(0, ends[0])).commits.length === 0) return;
         const whole = Buffer.from(claudeCode.concat(deltas)).toString();
         expect(whole.endsWith('\n') ? whole : `${whole}\n`).toBe(Buffer.from(file).toString());

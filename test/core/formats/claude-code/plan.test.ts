@@ -33,7 +33,7 @@ const twoTurns = [
 ];
 
 describe('commits', () => {
-  test('[F1] [F2] a file of one chain is cut at its prompts, and its deltas are the file', () => {
+  test('[F1] [F2] a file of one chain is cut at its prompts, and its deltas equal the file', () => {
     const file = fileOf(...twoTurns);
     const planned = plan(file);
     expect(planned.commits.map(({ summary: text, parent, checkpoint }) => [text, parent, checkpoint])).toEqual([
@@ -48,7 +48,7 @@ describe('commits', () => {
     expect(planned.commits[1]?.createdAt).toBe('2026-01-01T00:00:05.000Z');
   });
 
-  test('each round of tool calls is a commit where that is asked for', () => {
+  test('each round of tool calls is a commit with granularity tool_call', () => {
     const file = fileOf(
       user('u1', null, 'do'),
       assistant('a1', 'u1', [use('X')]),
@@ -67,7 +67,7 @@ describe('commits', () => {
     expect(Buffer.concat(rounds.commits.map((commit) => deltaOf(file, commit)))).toEqual(file);
   });
 
-  test('a command that the agent runs by itself opens the turn of the next prompt; one that expands to a prompt is a turn', () => {
+  test("a local command opens the next prompt's turn, and an expanded one is a turn", () => {
     const command = '<command-name>/model</command-name>\n<command-args>opus</command-args>';
     const local = [
       user('c0', 'a1', '<local-command-caveat>Caveat</local-command-caveat>', { isMeta: true }),
@@ -93,7 +93,7 @@ describe('commits', () => {
     ]);
   });
 
-  test("titles: a person's own before the agent's, a later one before an earlier", () => {
+  test("a person's title outranks the agent's, and a later title an earlier one", () => {
     expect(
       plan(
         fileOf(
@@ -110,7 +110,7 @@ describe('commits', () => {
     expect(plan(fileOf(...twoTurns)).title).toBeUndefined();
   });
 
-  test('[F23] a commit without a time of its own has that of the line before', () => {
+  test('[F23] a commit without a time takes it from the line before', () => {
     const planned = plan(
       fileOf(
         user('u1', null, 'first', { timestamp: '2026-02-01T10:00:00+01:00' }),
@@ -137,7 +137,7 @@ describe('the tree', () => {
     assistant('b2', 'v2', 'right'),
   ];
 
-  test('[F3] a rewound prompt is a branch: the shared part is one commit, both leaves are tips, the last in the file is resumed', () => {
+  test('[F3] a rewound prompt is a branch with a shared part, and the last leaf is resumed', () => {
     const planned = plan(fileOf(...rewound));
     expect(planned.commits.map(({ summary: text, parent }) => [text, parent])).toEqual([
       ['ask', null],
@@ -166,7 +166,7 @@ describe('the tree', () => {
     expect(planned.tips).toEqual([{ plan: 0 }]);
   });
 
-  test('a rewind into the midst of a round of calls has seen all of the round', () => {
+  test('a rewind into a round of calls includes the whole round', () => {
     const planned = plan(
       fileOf(
         user('u1', null, 'do'),
@@ -180,7 +180,7 @@ describe('the tree', () => {
     expect(seenAt(planned, lastTip(planned))).toEqual(['do', 'X', 'it was 7', 'other', 'fine']);
   });
 
-  test('a session that was left by a command and taken up again: the command is a branch, and no turn of its own in the other', () => {
+  test('a command before a resumed session is a branch, and no turn in the other', () => {
     const closing = { ...assistant('b1', 'c0', 'x'), message: { model: '<synthetic>', content: [{ type: 'text', text: 'No response requested.' }] } };
     const caveat = user('c0', 'a1', '<local-command-caveat>Caveat</local-command-caveat>', { isMeta: true });
     const planned = plan(
@@ -209,7 +209,7 @@ describe('the tree', () => {
     ]);
   });
 
-  test('an end of nothing but bookkeeping is no branch', () => {
+  test('a leaf of bookkeeping is no branch', () => {
     const planned = plan(
       fileOf(
         user('u1', null, 'ask'),
@@ -223,22 +223,22 @@ describe('the tree', () => {
     expect(planned.commits).toHaveLength(2);
   });
 
-  test('[F11] what the links leave open is settled as the agent does, and said', () => {
+  test('[F11] unclear links are resolved as the agent does, with a note', () => {
     const cases: readonly (readonly [string, readonly Line[], readonly string[], RegExp])[] = [
       [
         'a parent that is not there',
         [user('u1', null, 'a'), assistant('a1', 'u1', 'b'), user('u2', 'nowhere', 'c')],
         ['a', 'b', 'c'],
-        /nowhere is not there: read as following/,
+        /nowhere does not exist: read as a child/,
       ],
       ['its own parent', [user('u1', null, 'a'), assistant('a1', 'u1', 'b'), user('u2', 'u2', 'c')], ['a', 'b', 'c'], /names itself as its parent/],
       [
         'a cycle',
         [user('u1', null, 'a'), assistant('a1', 'u1', 'b'), user('u2', 'a2', 'c'), assistant('a2', 'u2', 'd')],
         ['a', 'b', 'c', 'd'],
-        /hangs, in the end, on the record itself/,
+        /is a descendant of the record/,
       ],
-      ['the first of a file', [user('u1', 'elsewhere', 'a'), assistant('a1', 'u1', 'b')], ['a', 'b'], /elsewhere is not there: read as a beginning/],
+      ['the first of a file', [user('u1', 'elsewhere', 'a'), assistant('a1', 'u1', 'b')], ['a', 'b'], /elsewhere does not exist: read as a root/],
     ];
     for (const [name, lines, seen, note] of cases) {
       const planned = plan(fileOf(...lines));
@@ -248,18 +248,18 @@ describe('the tree', () => {
     }
   });
 
-  test('a record that was written before its parent comes after it', () => {
+  test('a record written before its parent comes after it', () => {
     const file = fileOf(user('u1', null, 'a'), assistant('a1', 'u1', 'b'), assistant('a2', 'u2', 'd'), user('u2', 'a1', 'c'), user('u3', 'a2', 'e'));
     const planned = plan(file);
     expect(seenAt(planned, lastTip(planned))).toEqual(['a', 'b', 'c', 'd', 'e']);
     expect(coverage(file, planned).every((times) => times === 1)).toBe(true);
   });
 
-  test('[F11] of two records with one id the last is read; the other is named and kept aside', () => {
+  test('[F11] of two records with one id the last is read, and the other is named', () => {
     const file = fileOf(user('u1', null, 'a'), assistant('a1', 'u1', 'wrong'), assistant('a1', 'u1', 'right'), user('u2', 'a1', 'c'));
     const planned = plan(file);
     expect(seenAt(planned, lastTip(planned))).toEqual(['a', 'right', 'c']);
-    expect(planned.skipped).toEqual([{ line: 2, reason: expect.stringContaining('another record with the id a1 stands later') }]);
+    expect(planned.skipped).toEqual([{ line: 2, reason: expect.stringContaining('Another record with the id a1 comes later') }]);
     expect(planned.side).toHaveLength(1);
   });
 });
@@ -268,7 +268,7 @@ describe('compactions', () => {
   const before = [user('u1', null, 'ask'), assistant('a1', 'u1', 'answer')];
   const after = [user('u2', 's1', 'on'), assistant('a2', 'u2', 'further')];
 
-  test('[F5] boundary and summary are a commit on top of what came before', () => {
+  test('[F5] boundary and summary are one commit on top of the commit before', () => {
     const planned = plan(fileOf(...before, boundary('b1', 'a1'), summary('s1', 'b1'), ...after));
     expect(planned.commits.map(({ type, parent, records }) => [type, parent, records])).toEqual([
       ['delta', null, ['u1', 'a1']],
@@ -278,7 +278,7 @@ describe('compactions', () => {
     expect(seenAt(planned, 2)).toEqual(['What happened so far.', 'on', 'further']);
   });
 
-  test('[F4] one that names nothing, or what is not there, joins the record before it, and a note says so', () => {
+  test('[F4] a root with a missing parent joins the record before it, with a note', () => {
     for (const named of [undefined, 'nowhere']) {
       const planned = plan(fileOf(...before, boundary('b1', named), summary('s1', 'b1'), ...after));
       expect(planned.commits[1]?.parent).toEqual({ plan: 0 });
@@ -286,7 +286,7 @@ describe('compactions', () => {
     }
   });
 
-  test('[F5] messages that it keeps stand behind its summary, and stay where they were', () => {
+  test('[F5] kept messages follow the summary and also stay where they were', () => {
     const file = fileOf(...before, boundary('b1', 'a1', ['a1']), summary('s1', 'b1'), ...after);
     const planned = plan(file);
     expect(seenAt(planned, 2)).toEqual(['What happened so far.', 'answer', 'on', 'further']);
@@ -295,7 +295,7 @@ describe('compactions', () => {
     expect(compaction && claudeCode.parse(deltaOf(file, compaction)).entries).toEqual(compaction?.entries);
   });
 
-  test('[R2] a rewind to a kept message stands on the compaction, one to the last but one on what it keeps up to there', () => {
+  test('[R2] a rewind to a kept message continues the compaction, cut at that message', () => {
     const kept = [
       ...before,
       user('u2', 'a1', 'more'),
@@ -312,7 +312,7 @@ describe('compactions', () => {
     expect(coverage(file, earlier).every((times) => times === 1)).toBe(true);
   });
 
-  test('a rewind behind a compaction to what it did not keep has the old history', () => {
+  test('a rewind to a message that a compaction dropped has the old history', () => {
     const planned = plan(
       fileOf(
         ...before,
@@ -330,7 +330,7 @@ describe('compactions', () => {
 describe('subagents', () => {
   const side = { isSidechain: true };
 
-  test('[F6] records of a subagent in the main file are a chain of their own, started by the call with their prompt', () => {
+  test('[F6] subagent records in the main file are a chain started by their call', () => {
     const planned = plan(
       fileOf(
         user('u1', null, 'ask'),
@@ -347,7 +347,7 @@ describe('subagents', () => {
     expect(planned.commits[0]?.records).toContain('call:T');
   });
 
-  test('[F6] a file of its own is linked by what stands beside it', () => {
+  test("[F6] a subagent's file is linked by its metadata file", () => {
     const own = plan(fileOf(user('x1', null, 'look', side), assistant('x2', 'x1', 'found', side)), {
       path: '/p/11111111-1111-4111-8111-111111111111/subagents/agent-a1.jsonl',
       meta: { agentType: 'Explore', toolUseId: 'T' },
@@ -356,7 +356,7 @@ describe('subagents', () => {
     expect(own.sessionId).toBe('11111111-1111-4111-8111-111111111111');
   });
 
-  test('[F6] a session says which call started a subagent that has nothing beside its file', () => {
+  test('[F6] the session names the call of a subagent without a metadata file', () => {
     const session = fileOf(
       user('u1', null, 'ask'),
       assistant('a1', 'u1', [use('S', 'Task', { prompt: 'no' }), use('T', 'Task', { prompt: 'look', subagent_type: 'Explore' })]),
@@ -372,7 +372,7 @@ describe('forks and growth', () => {
   const shared = [user('u1', null, 'ask'), assistant('a1', 'u1', 'answer')];
   const known = (...uuids: readonly string[]) => ({ known: { has: (uuid: string) => uuids.includes(uuid) } });
 
-  test('[F7] repeated records are side data; what is new stands on the origin', () => {
+  test('[F7] repeated records are side data, and new ones continue the origin', () => {
     const file = fileOf({ type: 'mode', mode: 'normal' }, ...shared, user('v2', 'a1', 'in a fork'), assistant('b2', 'v2', 'yes'));
     const planned = plan(file, known('u1', 'a1'));
     expect(planned.commits.map(({ parent, records }) => [parent, records])).toEqual([[{ record: 'a1' }, ['v2', 'b2']]]);
@@ -381,7 +381,7 @@ describe('forks and growth', () => {
     expect(plan(file, known('u1', 'a1', 'v2', 'b2'))).toMatchObject({ commits: [], tips: [{ record: 'b2' }] });
   });
 
-  test('[F7] a fork under new ids is known by the ids that it names', () => {
+  test('[F7] a fork with new ids is recognized by the ids that it names', () => {
     const file = fileOf(
       ...shared.map((line) => ({
         ...line,
@@ -395,7 +395,7 @@ describe('forks and growth', () => {
     expect(plan(file).commits).toHaveLength(2);
   });
 
-  test('[F8] a file that has grown adds its new turns only, wherever it was cut', () => {
+  test('[F8] a grown file adds only its new turns, wherever it was cut', () => {
     const file = fileOf(...twoTurns, user('u3', 'a2', 'third'), assistant('a3', 'u3', 'three'));
     const lineEnds = [...file.entries()].filter(([, byte]) => byte === 0x0a).map(([at]) => at + 1);
     for (const end of lineEnds) {
@@ -411,12 +411,12 @@ describe('forks and growth', () => {
     expect(again.side).toEqual([]);
   });
 
-  test('[F8] half a last line is left for the next time', () => {
+  test('[F8] half a last line is left for the next import', () => {
     const whole = fileOf(...twoTurns, user('u3', 'a2', 'third'));
     const half = whole.subarray(0, whole.length - 40);
     const first = plan(half);
     expect(first.end).toBeLessThan(half.length);
-    expect(first.skipped).toEqual([{ line: 8, reason: expect.stringContaining('half a last line') }]);
+    expect(first.skipped).toEqual([{ line: 8, reason: expect.stringContaining('the last line is incomplete') }]);
     expect(coverage(half, first).every((times) => times === 1)).toBe(true);
     const held = new Set(first.commits.flatMap(({ records }) => records));
     const second = plan(whole, { resumeAt: first.end, known: { has: (uuid) => held.has(uuid) } });
@@ -426,7 +426,7 @@ describe('forks and growth', () => {
     ).toEqual(whole);
   });
 
-  test('[F8] a whole last line without its newline is taken in; the newline that follows is no line of its own', () => {
+  test('[F8] a last line without a newline is imported, and the later newline adds none', () => {
     const whole = fileOf(...shared, user('u2', 'a1', 'on'));
     const first = plan(whole.subarray(0, whole.length - 1));
     expect(first.end).toBe(whole.length - 1);
@@ -436,7 +436,7 @@ describe('forks and growth', () => {
     expect(Buffer.from(claudeCode.concat(deltas))).toEqual(grown);
   });
 
-  test('a rewind into what is stored names the record that it goes on from', () => {
+  test('a rewind into the stored part names the record that it continues', () => {
     const file = fileOf(...twoTurns, user('v2', 'a1', 'other way'));
     const start = fileOf(...twoTurns).length;
     const planned = plan(file, { resumeAt: start, known: { has: (uuid) => uuid !== 'v2' } });
@@ -445,7 +445,7 @@ describe('forks and growth', () => {
   });
 });
 
-test('an older copy of a history in one file: an answer that stands twice is gathered from both, as the agent does', () => {
+test('an answer that a file holds twice is gathered from both copies', () => {
   const planned = plan(
     fileOf(
       user('u1', null, 'ask'),
@@ -459,7 +459,7 @@ test('an older copy of a history in one file: an answer that stands twice is gat
   expect(lineage(planned, lastTip(planned))).toHaveLength(2);
 });
 
-test('reminders are entries where they stand', () => {
+test('reminders are entries in their places', () => {
   const planned = plan(
     fileOf(user('u1', null, 'ask'), reminder('t1', 'u1', '<system-reminder>now</system-reminder>'), assistant('a1', 't1', 'answer')),
   );

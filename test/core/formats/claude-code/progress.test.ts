@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { progress } from '../../../../src/core/formats/claude-code/progress.js';
+import { progress } from '../../../../src/core/formats/claude-code/plan-progress.js';
 import { answer, call, prompt, result } from '../../../support/claude-lines.js';
 import { root } from '../../../support/source.js';
 
@@ -12,8 +12,8 @@ const look = (text: string, granularity: 'turn_boundary' | 'tool_call' = 'turn_b
 const asked = prompt('u1', 'question');
 const done = over(answer('a1', 'answer', { parent: 'u1' }));
 
-describe('how far a session has come', () => {
-  test('[L1] a turn ends with the answer whose stop reason says so, and the bookkeeping behind it goes with it', () => {
+describe('the progress of a growing session', () => {
+  test('[L1] a turn ends with a final stop reason and the bookkeeping after it', () => {
     expect(look(asked)).toMatchObject({ settled: 0, open: true });
     expect(look(asked + done)).toMatchObject({ settled: (asked + done).length, open: false, ended: false });
     expect(look(asked + done + bookkeeping).settled).toBe((asked + done + bookkeeping).length);
@@ -25,12 +25,12 @@ describe('how far a session has come', () => {
     expect(look(turn, 'tool_call').settled).toBe(turn.length);
   });
 
-  test('[L1] the thinking of an answer is not its end, though it carries its stop reason', () => {
+  test('[L1] thinking does not end an answer, although it has the stop reason', () => {
     const thinking = done.replace('"type":"text","text":"answer"', '"type":"thinking","thinking":"hm","signature":"x"');
     expect(look(asked + thinking)).toMatchObject({ settled: 0, open: true });
   });
 
-  test('[L4] an older version says no reason: an answer without calls looks over, one with a call does not', () => {
+  test('[L4] without a stop reason, only an answer without calls may end the turn', () => {
     const quiet = asked + answer('a1', 'answer', { parent: 'u1' });
     expect(look(quiet)).toMatchObject({ settled: 0, resting: quiet.length, open: true });
     expect(look(quiet + call('a2', 't1', 'Bash', {}, { parent: 'a1' }))).toMatchObject({ settled: 0, resting: 0 });
@@ -50,7 +50,7 @@ describe('how far a session has come', () => {
     expect(look(asked + done + boundary + summary)).toMatchObject({ settled: (asked + done + boundary + summary).length, open: false });
   });
 
-  test('[L5] the agent has left where it wrote its costs, unless it came back', () => {
+  test('[L5] written costs mean that the agent has left, unless it returned', () => {
     const left = `${asked + done}{"type":"cost-state","sessionId":"s1"}\n`;
     expect(look(left)).toMatchObject({ settled: left.length, ended: true });
     expect(look(left + prompt('u2', 'back', { parent: 'a1' })).ended).toBe(false);
@@ -60,12 +60,27 @@ describe('how far a session has come', () => {
     expect(look(bookkeeping + bookkeeping)).toMatchObject({ settled: 0, resting: 0, open: false });
   });
 
-  test('[L1] half a line is never taken for anything, wherever it is cut', () => {
+  test('[L12] new bytes are read a part at a time, however many there are', () => {
+    const bytes = Buffer.from((asked + done).repeat(Math.ceil(12_000_000 / (asked + done).length)) + asked);
+    let most = 0;
+    const parts = {
+      length: bytes.length,
+      subarray: (start: number, end: number) => {
+        most = Math.max(most, end - start);
+        return bytes.subarray(start, end);
+      },
+    };
+    expect(progress(parts, 'turn_boundary')).toEqual(progress(bytes, 'turn_boundary'));
+    expect(progress(parts, 'turn_boundary')).toMatchObject({ settled: bytes.length - asked.length, open: true });
+    expect(most).toBeLessThan(6_000_000);
+  });
+
+  test('[L1] half a line never counts, wherever it is cut', () => {
     const text = asked + done;
     for (let length = 0; length < text.length - 1; length++) expect(look(text.slice(0, length)).settled).toBe(0);
   });
 
-  test('[L1] every session of the sample, which the agent itself wrote, is over where it ends', () => {
+  test('[L1] every session in the sample is complete at its end', () => {
     const folder = join(root, 'resources', 'sample', 'larder');
     for (const name of readdirSync(folder).filter((each) => each.endsWith('.jsonl'))) {
       const bytes = readFileSync(join(folder, name));

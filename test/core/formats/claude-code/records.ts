@@ -3,7 +3,7 @@ import { planImport } from '../../../../src/core/formats/claude-code/plan.js';
 import type { ImportPlan, PlanContext, PlannedCommit } from '../../../../src/core/formats/index.js';
 import { claudeCode, outlined } from '../../../../src/core/formats/index.js';
 
-/** Claude Code records by hand, of every kind that its reader tells apart. Times are those of the position in a file. */
+/** Claude Code records of every kind that the reader distinguishes, written by hand. Times follow the position in a file. */
 export type Line = Readonly<Record<string, unknown>>;
 
 const record = (type: string, uuid: string, parent: string | null, rest: Line): Line => ({
@@ -49,7 +49,7 @@ export const reminder = (uuid: string, parent: string | null, text: string): Lin
 export const snapshot: Line = { type: 'file-history-snapshot', messageId: 'm', snapshot: {}, isSnapshotUpdate: false };
 export const queued: Line = { type: 'queue-operation', operation: 'enqueue', content: 'later' };
 
-/** A session file of these records; a text stands as it is. */
+/** A session file of these records; a text is used unchanged. */
 export function fileOf(...lines: readonly (Line | string)[]): Uint8Array {
   const text = lines.map((line, at) => {
     if (typeof line === 'string') return line;
@@ -61,14 +61,18 @@ export function fileOf(...lines: readonly (Line | string)[]): Uint8Array {
 
 export const path = '/home/someone/.claude/projects/-work/11111111-1111-4111-8111-111111111111.jsonl';
 
-/** The plan of a file; each that a test asks for is also made of small parts of the file, of which nothing is held, and is the same. */
+/** The plan of a file. Each plan is also made from small parts of the file, of which nothing is kept, and is the same. */
 export function plan(file: Uint8Array, context: Partial<PlanContext> = {}): ImportPlan {
   const all: PlanContext = { path, known: { has: () => false }, resumeAt: 0, granularity: 'turn_boundary', ...context };
   const inParts = { length: file.length, subarray: (start: number, end: number) => file.slice(start, end) };
   const planned = claudeCode.plan(file, all);
   expect(planImport(inParts, all, 300)).toEqual(planned);
-  // What is told of a commit line by line, as it was read, is what its entries would tell.
-  for (const { outline, entries, elisions } of planned.commits) expect(outline).toEqual(outlined({ entries, elisions }));
+  // The outline and the calls that were read with the plan equal those read from the entries and from the delta alone.
+  for (const commit of planned.commits) {
+    const { calls, ...outline } = commit.outline ?? {};
+    expect(outline).toEqual(outlined(commit));
+    expect(calls).toEqual(claudeCode.calls?.(deltaOf(file, commit)));
+  }
   return planned;
 }
 
@@ -94,7 +98,7 @@ export function lastTip({ tips }: ImportPlan): number {
   return last.plan;
 }
 
-/** Texts of what a model saw at a commit. */
+/** The texts that a model saw at a commit. */
 export const seenAt = (of: ImportPlan, tip: number): readonly string[] => {
   const way = lineage(of, tip);
   const from = way.findLastIndex((at) => of.commits[at]?.type === 'compaction');
@@ -102,7 +106,7 @@ export const seenAt = (of: ImportPlan, tip: number): readonly string[] => {
   return entries.filter(({ marks }) => !marks?.includes('hidden')).map(({ text, toolCallId }) => text ?? toolCallId ?? '');
 };
 
-/** How often each byte of the file stands in a delta's own ranges or in the side data. */
+/** How often each byte of the file occurs in the ranges of deltas and in the side data. */
 export function coverage(file: Uint8Array, { commits, side }: ImportPlan): Uint8Array {
   const times = new Uint8Array(file.length);
   for (const { start, end } of [...commits.flatMap(({ ranges }) => ranges), ...side])

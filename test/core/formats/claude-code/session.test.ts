@@ -39,7 +39,7 @@ const sessionOf = (...lines: readonly (Line | string)[]): Uint8Array => claudeCo
 const unhidden = (bytes: Uint8Array) => claudeCode.parse(bytes).entries.filter(({ marks }) => !marks?.includes('hidden'));
 
 describe('a session that the agent resumes', () => {
-  test('[F14, R4] has a new id on each line, one line of descent, times, and no request records', () => {
+  test('[F14, R4] has a new id, one chain of parents, times, and no request records', () => {
     const bytes = sessionOf(
       snapshot,
       user('u1', 'elsewhere', 'ask', { timestamp: 'nonsense' }),
@@ -63,7 +63,7 @@ describe('a session that the agent resumes', () => {
     expect(Buffer.from(bytes).toString()).not.toContain('requestRef');
   });
 
-  test('[F12] its entries are those of the context, under the same keys', () => {
+  test('[F12] its entries are those of the context, with the same keys', () => {
     const file = fileOf(
       user('u1', null, 'ask'),
       assistant('a1', 'u1', [use('X')], { id: 'm' }),
@@ -79,7 +79,7 @@ describe('a session that the agent resumes', () => {
     );
   });
 
-  test('[F14] an open call at the end is closed in the words of the agent', () => {
+  test("[F14] an open call at the end is closed with the agent's own text", () => {
     const lines = linesOf(
       sessionOf(
         user('u1', null, 'ask'),
@@ -95,7 +95,7 @@ describe('a session that the agent resumes', () => {
     });
   });
 
-  test('a call that the conversation went on from without a result is left out, and so is a result without a call', () => {
+  test('a call without a result in the middle is dropped, and so is a result without a call', () => {
     const bytes = sessionOf(
       user('u1', null, 'ask'),
       assistant('a1', 'u1', [{ type: 'text', text: 'trying' }, use('X')]),
@@ -112,7 +112,7 @@ describe('a session that the agent resumes', () => {
     ]);
   });
 
-  test('a compaction keeps its place: its boundary begins anew and names what it followed', () => {
+  test('a compaction keeps its place, and its boundary names its parent', () => {
     const file = fileOf(
       user('u1', null, 'ask'),
       assistant('a1', 'u1', 'answer'),
@@ -139,7 +139,7 @@ describe('a session that the agent resumes', () => {
     ]);
   });
 
-  test('a compaction that kept more than this context has names no more than it has', () => {
+  test('a compaction lists only the kept messages that the context has', () => {
     const file = fileOf(
       user('u1', null, 'ask'),
       assistant('a1', 'u1', 'one'),
@@ -155,7 +155,7 @@ describe('a session that the agent resumes', () => {
     expect(lines.find(({ uuid }) => uuid === 'b1')?.compactMetadata).toMatchObject({ preservedMessages: { uuids: ['a1'], allUuids: ['a1'] } });
   });
 
-  test('a summary that was written here gets the boundary that the agent looks for, with what it keeps', () => {
+  test('a summary from Stemma gets a boundary that lists its kept messages', () => {
     const before = fileOf(user('u1', null, 'ask'), assistant('a1', 'u1', 'answer'), user('u2', 'a1', 'more'), assistant('a2', 'u2', 'again'));
     const kept = claudeCode.parse(before).entries.slice(2);
     const compaction = claudeCode.write([{ role: 'user', kind: 'summary', text: 'In short.' }, ...kept], { newId: ids(), now });
@@ -187,7 +187,7 @@ describe('a session that the agent resumes', () => {
     ]);
   });
 
-  test('__proto__ keys and members of no known meaning go along', () => {
+  test('__proto__ keys and unknown fields are kept', () => {
     const text = '{"type":"user","uuid":"u1","parentUuid":null,"__proto__":{"x":1},"strange":[1],"message":{"role":"user","content":"ask"}}\n';
     expect(Buffer.from(sessionOf(text)).toString()).toContain('"__proto__":{"x":1},"strange":[1]');
   });
@@ -204,7 +204,7 @@ describe('cutting', () => {
     system('s1', 'a1', 'turn_duration'),
   );
 
-  test('[F13] keeps bytes up to and including the record, and rewrites only one that is cut itself', () => {
+  test('[F13] keeps bytes up to the record, and rewrites only a record that is cut inside', () => {
     expect(claudeCode.cut(file, 'u1.0' as EntryKey)).toEqual(file.subarray(0, fileOf(snapshot, user('u1', null, 'ask')).length));
     const cut = claudeCode.cut(file, 'a1.0' as EntryKey);
     expect(claudeCode.parse(cut).entries.map(({ key, text }) => [key, text])).toEqual([
@@ -214,13 +214,13 @@ describe('cutting', () => {
     expect(Buffer.from(cut).subarray(0, 100)).toEqual(Buffer.from(file).subarray(0, 100));
   });
 
-  test('an entry that is not there is refused by name', () => {
+  test('a missing entry is refused by name', () => {
     for (const key of ['nobody.0', 'no key at all', 'u1']) expect(() => claudeCode.cut(file, key as EntryKey)).toThrow(key);
   });
 });
 
 describe('concatenation', () => {
-  test('ends each delta in a newline, and adds none where there is one', () => {
+  test('ends each delta with exactly one newline', () => {
     const text = (...deltas: readonly string[]): string => Buffer.from(claudeCode.concat(deltas.map((delta) => Buffer.from(delta)))).toString();
     expect(text('a\n', 'b', '', 'c\n')).toBe('a\nb\nc\n');
     expect(text()).toBe('');
@@ -231,7 +231,7 @@ describe('concatenation', () => {
 const conversation = conversations({ thinking: true, images: true, errors: true });
 
 describe('writing', () => {
-  test('entries that are written are the entries that are read', () => {
+  test('written entries are read back', () => {
     fc.assert(
       fc.property(conversation, (entries) => {
         const bytes = claudeCode.write(entries, { newId: ids(), now, sessionId });
@@ -243,7 +243,7 @@ describe('writing', () => {
     );
   });
 
-  test('what is written again keeps its keys, and the agent would send the same', () => {
+  test('rewritten entries keep their keys, and the agent would send the same', () => {
     fc.assert(
       fc.property(conversation, (entries) => {
         const once = claudeCode.parse(claudeCode.write(entries, { newId: ids(), now, sessionId })).entries;
@@ -258,7 +258,7 @@ describe('writing', () => {
   });
 });
 
-test('[F12] an entry keeps its key when the block before it in its record is taken out', () => {
+test('[F12] an entry keeps its key when the block before it is removed', () => {
   const picture = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AQID' } };
   const { entries } = claudeCode.parse(
     fileOf(
@@ -273,7 +273,7 @@ test('[F12] an entry keeps its key when the block before it in its record is tak
   expect(wireMessages(again)).toEqual(wireMessages(kept));
 });
 
-test('a system prompt of another format stays one', () => {
+test('a system prompt from another format stays a system prompt', () => {
   const [prompt] = claudeCode.parse(claudeCode.write([{ role: 'system', kind: 'text', text: 'Be brief' }], { newId: ids(), now })).entries;
   expect(prompt).toMatchObject({ role: 'system', kind: 'text', text: 'Be brief' });
   const document = anthropicMessages.write([prompt as ParsedEntry, { role: 'user', kind: 'text', text: 'hi' }], { newId: ids(), now });
@@ -283,7 +283,7 @@ test('a system prompt of another format stays one', () => {
   });
 });
 
-test('a look at both ends of a file names it', () => {
+test('both ends of a file give its name', () => {
   const file = fileOf(
     snapshot,
     user('u1', null, '<command-name>/clear</command-name>'),

@@ -3,7 +3,7 @@ import { basename, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { commitOf, contextEntries, fork } from '../../../../src/core/chain/index.js';
 import { exportContext, resumeIn } from '../../../../src/core/export/index.js';
-import { listSources } from '../../../../src/core/intake/index.js';
+import { listSources } from '../../../../src/core/import/index.js';
 import { filesOf, hasAgent, liveRun, sentOnResume, transcripts, unlessHere } from '../../../support/agents.js';
 import { bytesOfSource, importInto } from '../../../support/imports.js';
 import { emptyChain, scratch } from '../../../support/project.js';
@@ -18,7 +18,7 @@ interface Item {
 
 const sentFor = (path: string): readonly Item[] => sentOnResume('codex', path) as readonly Item[];
 
-/** Without what each process makes anew: the ids of what it says itself, and the folder that the oracle works in. */
+/** Without what each process creates anew: the ids of its own items, and the folder in which the oracle works. */
 function lasting(items: readonly Item[], kept: ReadonlySet<string>): readonly unknown[] {
   const text = JSON.stringify(items.map(({ id, ...item }) => (id !== undefined && kept.has(id) ? { ...item, id } : item)));
   return JSON.parse(text.replace(/resume-oracle-\w+/g, 'work')) as unknown[];
@@ -36,7 +36,7 @@ describe.skipIf(!hasAgent('codex'))(`the real Codex${unlessHere('codex')}`, () =
   const { transcripts: files, wire: requests } = hasAgent('codex') ? liveRun('codex') : { transcripts: [], wire: [] };
   const inCorpus = hasAgent('codex') ? filesOf(join(transcripts, 'codex'), /\.jsonl$/) : [];
 
-  test('[F1, F21] every session comes back from the store, and one that is no fork from its chain', () => {
+  test('[F1, F21] every session comes back from the store, and an original from its chain', () => {
     const chain = emptyChain();
     const result = importInto(chain, ...files, ...inCorpus);
     expect([...result.skipped, ...result.notes]).toEqual([]);
@@ -51,7 +51,7 @@ describe.skipIf(!hasAgent('codex'))(`the real Codex${unlessHere('codex')}`, () =
     }
   });
 
-  test('[F14] resumed under a new id, a session is sent as the original is', () => {
+  test('[F14] a session resumed under a new id sends what the original sends', () => {
     const chain = emptyChain();
     const originals = [
       ...files.filter((path) => !readFileSync(path).includes('"history_base"')),
@@ -68,7 +68,7 @@ describe.skipIf(!hasAgent('codex'))(`the real Codex${unlessHere('codex')}`, () =
     }
   });
 
-  test('[F14] a fork that refers to its origin is resumed with all of its history, whichever file is imported first', () => {
+  test('[F14] a fork by reference is resumed with its whole history, in any import order', () => {
     const child = files.find((path) => readFileSync(path).includes('"history_base"')) ?? '';
     const chain = emptyChain();
     const result = importInto(chain, child);
@@ -81,7 +81,7 @@ describe.skipIf(!hasAgent('codex'))(`the real Codex${unlessHere('codex')}`, () =
     expect(sent.slice(0, wire.length)).toEqual(lasting(wire, kept));
   });
 
-  test('[F14] a fork is resumed with what it holds, and nothing behind the cut', () => {
+  test('[F14] a fork is resumed with its own history and nothing after the cut', () => {
     const chain = emptyChain();
     importInto(chain, ...files);
     const main = listSources(chain).find(({ path }) => readFileSync(path, 'utf8').includes('"compacted"'));
@@ -99,7 +99,7 @@ describe.skipIf(!hasAgent('codex'))(`the real Codex${unlessHere('codex')}`, () =
     expect(sent).not.toContain('SUMMARY OF WORK');
   });
 
-  test('a Claude Code session is taken up by Codex, with what was said, called and answered', () => {
+  test('Codex resumes a Claude Code session with its texts, calls and results', () => {
     const chain = emptyChain();
     const file = join(transcripts, 'claude-code/entire-ada8171575ce-image-in-tool-result.jsonl');
     const { tips } = importInto(chain, file);
@@ -110,7 +110,7 @@ describe.skipIf(!hasAgent('codex'))(`the real Codex${unlessHere('codex')}`, () =
     expectRetold(sent, said, { without: ({ marks }) => marks?.includes('meta') ?? false });
   });
 
-  test.skipIf(!hasAgent('claude'))('a Codex session is taken up by Claude Code, with what was said, called and answered', () => {
+  test.skipIf(!hasAgent('claude'))('Claude Code resumes a Codex session with its texts, calls and results', () => {
     const chain = emptyChain();
     for (const file of [...files, ...inCorpus.filter((path) => path.includes('jt_codex'))]) {
       const { tips } = importInto(chain, file);

@@ -9,7 +9,7 @@ import { type Chain, entries, fork, materializedBytes, tips } from '../../../../
 import { exportContext } from '../../../../src/core/export/index.js';
 import { codex } from '../../../../src/core/formats/codex/index.js';
 import type { ImportPlan } from '../../../../src/core/formats/index.js';
-import { detect, foundSessions, listSources } from '../../../../src/core/intake/index.js';
+import { detect, foundSessions, listSources } from '../../../../src/core/import/index.js';
 import { codexLine, codexTurn } from '../../../support/codex-lines.js';
 import { bytesOfFile, importInto } from '../../../support/imports.js';
 import { emptyChain, scratch } from '../../../support/project.js';
@@ -39,7 +39,7 @@ const compacted = (message: string, history?: readonly string[]): string =>
   });
 
 describe('a session', () => {
-  test('[F1, F21] the root walk of one that is one chain is its file, and it comes back byte for byte', () => {
+  test('[F1, F21] the root walk of a single chain is its file, byte for byte', () => {
     const chain = emptyChain();
     const path = written(header + codexTurn(1) + codexTurn(2));
     const { tips: ends, skipped, notes } = importInto(chain, path);
@@ -49,7 +49,7 @@ describe('a session', () => {
     expect(exportContext(chain, { id: ends[0] as ContextId, format: 'codex-v1' }).text).toBe(readFileSync(path, 'utf8'));
   });
 
-  test('[F4] turns that are taken back are a branch that ends; the session goes on before them', () => {
+  test('[F4] turns that are taken back are a branch, and the session continues before them', () => {
     const chain = emptyChain();
     const { tips: ends } = importInto(chain, written(header + codexTurn(1) + codexTurn(2) + codexTurn(3) + rollback(2) + codexTurn(4)));
     expect(ends.map((id) => texts(chain, id).filter((text) => text.startsWith('question')))).toEqual([
@@ -61,7 +61,7 @@ describe('a session', () => {
     expect(text).not.toContain('question 2');
   });
 
-  test('more turns than there are, none, a part of one, or what is no number: as much as there is, and it is said', () => {
+  test('a rollback of too many turns, none, a fraction or no number does what it can', () => {
     const take = (turns: unknown) => {
       const chain = emptyChain();
       const { tips: ends, notes } = importInto(chain, written(header + codexTurn(1) + rollback(turns) + codexTurn(2)));
@@ -74,7 +74,7 @@ describe('a session', () => {
     expect(take('1')).toEqual({ last: ['question 1', 'question 2'], notes: 0 });
   });
 
-  test('[F5] a compaction stands for all before it, and what is taken back behind it goes no further', () => {
+  test('[F5] a compaction replaces all before it, and a rollback stops there', () => {
     const chain = emptyChain();
     const text = header + codexTurn(1) + codexTurn(2) + compacted('SUMMARY', ['question 2']) + codexTurn(3) + rollback(5) + codexTurn(4);
     const { tips: ends, notes } = importInto(chain, written(text));
@@ -85,14 +85,14 @@ describe('a session', () => {
         .entries.filter(({ kind }) => kind === 'summary')
         .map((entry) => entry.text),
     ).toEqual(['SUMMARY']);
-    expect(notes.map(({ reason }) => reason)).toEqual(['5 turns are taken back, more than stand behind the last compaction']);
+    expect(notes.map(({ reason }) => reason)).toEqual(['5 turns are taken back, more than there are since the last compaction']);
   });
 
-  test('[F8, F9] at every length that a growing file can have, nothing is lost and nothing is there twice', () => {
+  test('[F8, F9] a file that grows byte by byte loses nothing and repeats nothing', () => {
     const whole = Buffer.from(
       header + codexTurn(1) + codexTurn(2) + rollback(1) + codexTurn(3) + compacted('SUMMARY', ['question 3']) + codexTurn(4),
     );
-    /** Behind the line of that kind, before its newline. */
+    /** After the line of that kind, before its newline. */
     const endOf = (kind: string): number => whole.indexOf('\n', whole.indexOf(`"${kind}"`));
     const ends = (chain: Chain): Set<string> =>
       new Set(tips(chain, {}).map(({ id }) => JSON.stringify(entries(chain, { id, stop: 'root' }).entries.map(({ kind, text }) => [kind, text]))));
@@ -113,7 +113,7 @@ describe('a session', () => {
     );
   });
 
-  test('[F13] a fork cut after any entry holds exactly the entries up to there, and so does its file', () => {
+  test('[F13] a fork cut after any entry and its file hold exactly the entries so far', () => {
     const chain = emptyChain();
     const { tips: ends } = importInto(chain, main);
     const tip = ends.at(-1) as ContextId;
@@ -128,16 +128,16 @@ describe('a session', () => {
   });
 });
 
-describe('what can be wrong with a session', () => {
+describe('broken sessions', () => {
   const keysDiffer = (plan: ImportPlan): void => {
     for (const { entries: all } of plan.commits) expect(new Set(all.map(({ key }) => key)).size).toBe(all.length);
   };
 
-  test.each([main, child].map((path) => [basename(path), path]))('[F2, F10] any bytes at all are planned, each in one place: %s', (_, path) =>
+  test.each([main, child].map((path) => [basename(path), path]))('[F2, F10] any bytes are planned, each in one place: %s', (_, path) =>
     survivesAnyBytes(codex, readFileSync(path), keysDiffer),
   );
 
-  test('[F10] lines in any order, twice, or left out are planned, each in one place', () => {
+  test('[F10] reordered, repeated and missing lines are planned, each in one place', () => {
     const lines = readFileSync(main, 'utf8').split(/(?<=\n)/);
     fc.assert(
       fc.property(fc.shuffledSubarray([...lines.keys(), ...lines.keys()]), (order) =>
@@ -147,7 +147,7 @@ describe('what can be wrong with a session', () => {
     );
   });
 
-  test('[F11] names of the language, items of no form, outputs of no call: read as they are', () => {
+  test('[F11] names of the language, malformed items and stray outputs are read', () => {
     const odd = [
       codexLine('response_item', { type: 'message', role: '__proto__', id: '__proto__', content: 'a text' }),
       codexLine('response_item', { type: 'constructor', id: 'constructor' }),
@@ -168,7 +168,7 @@ describe('what can be wrong with a session', () => {
     expect(read.filter(({ kind }) => kind === 'image')).toHaveLength(1);
   });
 
-  test('[F10] a base that is far away, of no number, or the session itself is survived', () => {
+  test('[F10] a base that is distant, invalid or the session itself does no harm', () => {
     for (const base of [
       { thread_id: 'x'.repeat(300), end_ordinal_exclusive: Number.MAX_SAFE_INTEGER },
       { thread_id: '../../etc/passwd', end_ordinal_exclusive: 3 },
@@ -183,23 +183,23 @@ describe('what can be wrong with a session', () => {
   });
 });
 
-describe('a session that goes on from another', () => {
+describe('a session that continues another', () => {
   const inFolder = (path: string): string => {
     const copy = join(scratch(), basename(path));
     writeFileSync(copy, readFileSync(path));
     return copy;
   };
 
-  test('[F7] whose file comes later is taken in again behind it, and grows there', () => {
+  test('[F7] is imported again on top of the other session, once that arrives', () => {
     const chain = emptyChain();
     const [origin, fork] = [inFolder(main), inFolder(child)] as const;
     const whole = readFileSync(fork, 'utf8').split(/(?<=\n)/);
     writeFileSync(fork, whole.slice(0, 9).join(''));
     const alone = importInto(chain, fork);
-    expect(alone.notes.map(({ reason }) => reason)).toEqual([expect.stringContaining('which is not here')]);
+    expect(alone.notes.map(({ reason }) => reason)).toEqual([expect.stringContaining('which the project does not have')]);
     expect(texts(chain, alone.tips[0] as ContextId, 'root').join()).not.toContain('Fix the queue retry');
     const later = importInto(chain, origin);
-    expect(later.notes).toMatchObject([{ path: fork, reason: 'what it goes on from is here now: it was taken in again behind that' }]);
+    expect(later.notes).toMatchObject([{ path: fork, reason: 'the session that it continues is imported now, so it was imported again after it' }]);
     const [tip] = listSources(chain).find(({ path }) => path === fork)?.tips ?? [];
     writeFileSync(fork, whole.join(''));
     const { tips: ends } = importInto(chain, fork);
@@ -214,14 +214,14 @@ describe('a session that goes on from another', () => {
   });
 });
 
-describe('a session that the agent has compressed', () => {
+describe('a compressed session', () => {
   const compress = (path: string, folder: string): string => {
     const target = join(folder, `${basename(path)}.zst`);
     writeFileSync(target, zstdCompressSync(readFileSync(path)));
     return target;
   };
 
-  test('[F21] is found, named and imported with its origin, and comes back compressed as it was', () => {
+  test('[F21] is found, named and imported with its origin, and comes back unchanged', () => {
     const home = scratch();
     const folder = join(home, 'sessions/2026/11/21');
     mkdirSync(folder, { recursive: true });
@@ -243,11 +243,11 @@ describe('a session that the agent has compressed', () => {
     const direct = importInto(plain, child);
     expect(texts(chain, result.tips.at(-1) as ContextId, 'root')).toEqual(texts(plain, direct.tips.at(-1) as ContextId, 'root'));
     for (const path of [origin, fork]) expect(bytesOfFile(chain, path)).toEqual(readFileSync(path));
-    // The same session before it was compressed is known.
+    // The same session is known from before it was compressed.
     expect(importInto(chain, main, child).commits).toBe(0);
   });
 
-  test('[F10] broken off, or more than may be held: refused, with the reason', () => {
+  test('[F10] is refused with a reason where it is incomplete or too large', () => {
     const folder = scratch();
     const whole = zstdCompressSync(readFileSync(main));
     const broken = join(folder, 'rollout-a.jsonl.zst');
@@ -257,7 +257,7 @@ describe('a session that the agent has compressed', () => {
     const { skipped, commits } = importInto(emptyChain(), folder);
     expect(commits).toBe(0);
     expect(skipped.map(({ path, reason }) => [path, reason]).sort()).toEqual([
-      [broken, 'it is compressed, and cannot be expanded: unexpected end of file'],
+      [broken, 'it is compressed and cannot be expanded: unexpected end of file'],
       [other, 'it is in no format that Stemma imports'],
     ]);
   });

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { bytesOf, type EntryKey } from '../../../../src/core/base/index.js';
-import { decodeCbor, encodeCbor } from '../../../../src/core/formats/cbor.js';
 import { events, type WritableEntry } from '../../../../src/core/formats/index.js';
+import { decodeCbor, encodeCbor } from '../../../../src/core/formats/shared/cbor.js';
 
 const at = '2026-01-01T00:00:00.000Z';
 const options = { newId: () => '', now: at as never };
-/** As a driver reports: every type of event there is. */
+/** One event of every type, as a driver reports them. */
 const reported = encodeCbor([
   { timestamp: '2026-01-01T01:00:00+01:00', type: 'prompt', prompt: { content: 'fix it', source: 'ann' } },
   { timestamp: at, type: 'thinking', thinking: { content: 'hm', signature: 'sig' } },
@@ -18,7 +18,7 @@ const reported = encodeCbor([
   { timestamp: at, type: 'system', system: { subtype: 'init', message: 'ready', metadata: bytesOf('{"cwd":"/w"}') } },
 ]);
 
-test('[F28] each event is read by its type; what no model saw is hidden', () => {
+test('[F28] events are read by type, and events that no model saw are hidden', () => {
   const { entries, problems } = events.parse(reported);
   expect(problems).toEqual([]);
   expect(entries).toMatchObject([
@@ -35,7 +35,7 @@ test('[F28] each event is read by its type; what no model saw is hidden', () => 
   expect(new Set(entries.slice(1, 4).map(({ messageId }) => messageId)).size).toBe(1);
 });
 
-test('[F28] events are written with the members that they have, and no others', () => {
+test('[F28] events are written with their own fields only', () => {
   const entries: readonly WritableEntry[] = [
     { role: 'user', kind: 'text', text: 'go', at: at as never },
     { role: 'assistant', kind: 'tool_call', toolName: 'Bash', toolCallId: 'c', arguments: {} },
@@ -48,9 +48,9 @@ test('[F28] events are written with the members that they have, and no others', 
   ]);
 });
 
-test('[F10] [F13] [F22] an odd event is named, a cut keeps events as they are, and the first event tells the format', () => {
+test('[F10] [F13] [F22] odd events are named, cuts keep events, the first tells the format', () => {
   const { problems, entries } = events.parse(encodeCbor([{ type: 'dance' }, { type: 'prompt', prompt: { content: 'x' } }]));
-  expect(problems).toEqual([{ line: 1, reason: 'no event: it has no type that is known' }]);
+  expect(problems).toEqual([{ line: 1, reason: 'not an event: its type is missing or unknown' }]);
   expect(entries).toHaveLength(1);
   const all = events.parse(reported).entries;
   expect(events.parse(events.cut(reported, all[5]?.key as EntryKey)).entries).toEqual(all.slice(0, 6));

@@ -3,7 +3,7 @@ import { basename, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { contextEntries, entries, tips } from '../../../../src/core/chain/index.js';
 import { exportContext } from '../../../../src/core/export/index.js';
-import { listSources } from '../../../../src/core/intake/index.js';
+import { listSources } from '../../../../src/core/import/index.js';
 import { filesOf, hasAgent, liveRun, sentOnResume, transcripts, unlessHere } from '../../../support/agents.js';
 import { bytesOfSource, importInto } from '../../../support/imports.js';
 import { emptyChain, scratch } from '../../../support/project.js';
@@ -14,7 +14,7 @@ interface Content {
   readonly parts: readonly { readonly text?: string }[];
 }
 
-/** What the real agent sends when it resumes the file and is told PING; without what it tells of the place it was started in. */
+/** What the real agent sends when it resumes the file and gets the prompt PING, without its context message. */
 function sentFor(path: string, agent: 'gemini' | 'claude' = 'gemini'): readonly unknown[] {
   const sent = sentOnResume(agent, path) as readonly Content[];
   return sent.map((content) =>
@@ -43,7 +43,7 @@ describe.skipIf(!hasAgent('gemini'))(`the real Gemini CLI${unlessHere('gemini')}
     }
   });
 
-  test('[F14] resumes our export of each session as it does the original', () => {
+  test('[F14] resumes our export of each session like the original', () => {
     const chain = emptyChain();
     importInto(chain, ...files, ...inCorpus);
     const sources = listSources(chain).filter((source) => source.tips.length > 0);
@@ -54,7 +54,7 @@ describe.skipIf(!hasAgent('gemini'))(`the real Gemini CLI${unlessHere('gemini')}
     }
   });
 
-  test('[F14] a branch that was taken back is resumed with just that', () => {
+  test('[F14] a branch that was taken back is resumed with its own history', () => {
     const chain = emptyChain();
     importInto(chain, ...files);
     const left = tips(chain, {}).find(({ id }) => entries(chain, { id }).entries.some(({ text }) => text === 'And more, after the compression'));
@@ -65,7 +65,7 @@ describe.skipIf(!hasAgent('gemini'))(`the real Gemini CLI${unlessHere('gemini')}
     expect(sent).not.toContain('Fix the queue retry');
   });
 
-  test('a Claude Code session is taken up by Gemini CLI, with what was said, called and answered', () => {
+  test('Gemini CLI resumes a Claude Code session with its texts, calls and results', () => {
     const chain = emptyChain();
     const { tips: ends } = importInto(chain, join(transcripts, 'claude-code/entire-ada8171575ce-image-in-tool-result.jsonl'));
     const id = ends.at(-1) as never;

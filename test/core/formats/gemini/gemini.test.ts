@@ -7,7 +7,7 @@ import type { ContextId, EntryKey } from '../../../../src/core/base/index.js';
 import { type Chain, entries, fork, graph, tips } from '../../../../src/core/chain/index.js';
 import { exportContext, resumeIn } from '../../../../src/core/export/index.js';
 import { gemini } from '../../../../src/core/formats/gemini/index.js';
-import { detect, foundSessions, foundSources, listSources } from '../../../../src/core/intake/index.js';
+import { detect, foundSessions, foundSources, listSources } from '../../../../src/core/import/index.js';
 import { bytesOfFile, importInto, said } from '../../../support/imports.js';
 import { emptyChain, scratch } from '../../../support/project.js';
 import { root } from '../../../support/source.js';
@@ -19,7 +19,7 @@ const tourFork = fixture('tour-fork.jsonl');
 const older = fixture('older.json');
 
 describe('the tour', () => {
-  test('[F4] what was taken back is a branch, and the file comes back byte for byte', () => {
+  test('[F4] a rewind makes a branch, and the file comes back byte for byte', () => {
     const chain = emptyChain();
     const result = importInto(chain, tour);
     expect({ skipped: result.skipped, notes: result.notes }).toEqual({ skipped: [], notes: [] });
@@ -32,7 +32,7 @@ describe('the tour', () => {
     ]);
   });
 
-  test('[F5, C9] a compression is its summary and what it keeps; each start of the agent adds nothing', () => {
+  test('[F5, C9] a compression is its summary and kept messages; starts add nothing', () => {
     const chain = emptyChain();
     const { tips: ends } = importInto(chain, tour);
     const tip = ends.at(-1) as ContextId;
@@ -63,7 +63,7 @@ describe('the tour', () => {
     ]);
   });
 
-  test('[F7] a session that was started from its file adds only what is new', () => {
+  test("[F7] a session started from another's file adds only what is new", () => {
     const chain = emptyChain();
     importInto(chain, tour);
     const result = importInto(chain, tourFork);
@@ -81,7 +81,7 @@ describe('the tour', () => {
     expect(bytesOfFile(alone, tourFork)).toEqual(readFileSync(tourFork));
   });
 
-  test('a file in which nothing was said yet is kept and makes no commit, until something is said', () => {
+  test('a file without messages is kept, and makes commits once it has some', () => {
     const chain = emptyChain();
     const path = join(scratch(), 'session.jsonl');
     copyFileSync(fixture('only-context.jsonl'), path);
@@ -96,7 +96,7 @@ describe('the tour', () => {
     expect(bytesOfFile(chain, path)).toEqual(readFileSync(path));
   });
 
-  test('[F8, F9] at every length that a growing file can have, nothing is lost and nothing is there twice', () => {
+  test('[F8, F9] a file that grows byte by byte loses nothing and repeats nothing', () => {
     const whole = readFileSync(tour);
     const direct = emptyChain();
     importInto(direct, tour);
@@ -121,7 +121,7 @@ describe('the tour', () => {
     );
   });
 
-  test('[F8] line by line as the agent writes it, nothing is lost and nothing is there twice', () => {
+  test('[F8] a file imported line by line loses nothing and repeats nothing', () => {
     const lines = readFileSync(tour, 'utf8').split(/(?<=\n)/);
     const direct = emptyChain();
     importInto(direct, tour);
@@ -159,7 +159,7 @@ describe('a document of an older version', () => {
     expect(bytesOfFile(chain, older)).toEqual(readFileSync(older));
   });
 
-  test('on one line, or broken off, what is whole of it is read', () => {
+  test('a one-line or incomplete document is read as far as it is whole', () => {
     const doc = JSON.parse(readFileSync(older, 'utf8')) as { messages: object[] };
     const chain = emptyChain();
     const path = join(scratch(), 'one-line.json');
@@ -177,7 +177,7 @@ describe('a document of an older version', () => {
     expect(bytesOfFile(other, broken)).toEqual(readFileSync(broken));
   });
 
-  test('[F7] gone on with today, it is a session of lines that repeats its messages: one chain', () => {
+  test("[F7] continued by today's version, it is one chain with the repeated messages", () => {
     const doc = JSON.parse(readFileSync(older, 'utf8')) as { sessionId: string; projectHash: string; messages: object[] };
     const chain = emptyChain();
     importInto(chain, older);
@@ -193,7 +193,7 @@ describe('a document of an older version', () => {
   });
 });
 
-test("Gemini CLI's sessions are found in its own folder, named, and go back to the folder of their project", () => {
+test("sessions are found in the agent's folder, named, and written to their project's folder", () => {
   const home = scratch();
   const folder = join(home, 'tmp/demo-project/chats');
   mkdirSync(folder, { recursive: true });
@@ -223,7 +223,7 @@ test("Gemini CLI's sessions are found in its own folder, named, and go back to t
 });
 
 describe('exports', () => {
-  test.each([tour, tourFork, older])('[F12, F14] what is exported imports again with the same keys: %s', (file) => {
+  test.each([tour, tourFork, older])('[F12, F14] exports are imported again with the same keys: %s', (file) => {
     const chain = emptyChain();
     importInto(chain, file);
     for (const { id } of tips(chain, {})) {
@@ -238,7 +238,7 @@ describe('exports', () => {
     }
   });
 
-  test.each([tour, older])('[F13] a fork cut after any entry holds exactly the entries up to there, and so does its file: %s', (file) => {
+  test.each([tour, older])('[F13] a fork cut after any entry and its file hold exactly the entries so far: %s', (file) => {
     const chain = emptyChain();
     const { tips: all } = importInto(chain, file);
     for (const stop of ['root', undefined] as const) {
@@ -259,7 +259,7 @@ describe('exports', () => {
     }
   });
 
-  test('what another agent said becomes a session of Gemini CLI', () => {
+  test("another agent's conversation becomes a session of Gemini CLI", () => {
     const chain = emptyChain();
     importInto(chain, join(root, 'resources/sample/larder'));
     for (const { id } of tips(chain, {})) {
@@ -277,8 +277,8 @@ describe('exports', () => {
   });
 });
 
-describe('what can be wrong with a session', () => {
-  test.each([tour, tourFork, older])('[F2, F10] any bytes at all are planned, each in one place, and peeked at: %s', (name) =>
+describe('broken sessions', () => {
+  test.each([tour, tourFork, older])('[F2, F10] any bytes are planned, each in one place, and peeked at: %s', (name) =>
     survivesAnyBytes(gemini, readFileSync(name), ({ commits }) => {
       for (const { entries: all } of commits) expect(all.every(({ key }) => key !== '')).toBe(true);
     }),
@@ -293,7 +293,7 @@ describe('what can be wrong with a session', () => {
   const told = (text: string): string[] =>
     planned(text).commits.map(({ parent, entries: all }) => `${JSON.stringify(parent)} ${all.map((entry) => entry.text ?? entry.kind).join('|')}`);
 
-  test('[F11] a way back to nowhere, names of the language, a message changed late: named and survived', () => {
+  test('[F11] a rewind to nowhere, odd names and a late change are named and do no harm', () => {
     const text =
       header +
       user('__proto__') +
@@ -304,12 +304,12 @@ describe('what can be wrong with a session', () => {
       user('c');
     expect(told(text)).toEqual(['null __proto__|constructor', '{"plan":0} b', 'null c']);
     expect(planned(text).notes.map(({ reason }) => reason)).toEqual([
-      'the message constructor was written again after others had followed it: this is kept aside',
-      'what it goes back to, none, is not in the history: it begins anew, as the agent has it',
+      'the message constructor was written again after later messages: the second version is ignored',
+      'the rewind to none names no message of the history: the history starts again, as in the agent',
     ]);
   });
 
-  test('a history that is shorter goes back; one that says something else stands for all before it', () => {
+  test('a shorter history is a rewind, and a different one is a compaction', () => {
     const set = (...ids: string[]): string =>
       line({ $set: { messages: ids.map((id) => ({ id, type: id.startsWith('m') ? 'gemini' : 'user', content: [{ text: id }] })) } });
     expect(told(header + user('a') + model('m') + user('b') + set('a', 'm') + user('d'))).toEqual(['null a|m', '{"plan":0} b', '{"plan":0} d']);
@@ -317,7 +317,7 @@ describe('what can be wrong with a session', () => {
     expect(other.commits.map(({ type }) => type)).toEqual(['delta', 'compaction', 'delta']);
   });
 
-  test('an answer that got its calls after it was taken in adds only those', () => {
+  test('an answer that gets its calls after the import adds only those', () => {
     const bare = header + user('a') + model('m', { model: 'g' });
     const chain = emptyChain();
     const path = join(scratch(), 'session.jsonl');
@@ -340,7 +340,7 @@ describe('what can be wrong with a session', () => {
     expect(out.entries.map(({ kind, text }) => `${kind} ${text ?? ''}`)).toEqual(['text a', 'text m', 'tool_call ', 'tool_result there', 'text m2']);
   });
 
-  test('[F10] many ways back and brackets that never close cost no more than their length', () => {
+  test('[F10] many rewinds and unclosed brackets cost linear time', () => {
     const many =
       header +
       Array.from({ length: 4_000 }, (_, n) => user(`u${n}`)).join('') +
@@ -350,7 +350,7 @@ describe('what can be wrong with a session', () => {
     expect(gemini.parse(Buffer.from('{\n'.repeat(100_000))).entries).toEqual([]);
   });
 
-  test('how far a file has come whose agent is at work', () => {
+  test('the progress of a growing file', () => {
     const at = (text: string) => gemini.progress?.(Buffer.from(text), 'turn_boundary');
     const first = header + user('a') + model('m');
     expect(at(header + user('a'))).toEqual({ settled: 0, resting: 0, open: true, ended: false });

@@ -9,8 +9,8 @@ import type { ContextId, EntryKey } from '../../../../src/core/base/index.js';
 import { type Chain, contextEntries, entries, fork, history, tips } from '../../../../src/core/chain/index.js';
 import { exportContext } from '../../../../src/core/export/index.js';
 import { formatOf } from '../../../../src/core/formats/index.js';
-import { columnValue } from '../../../../src/core/formats/langgraph/values.js';
-import { detect, listSources } from '../../../../src/core/intake/index.js';
+import { columnValue } from '../../../../src/core/formats/langgraph/parse-values.js';
+import { detect, listSources } from '../../../../src/core/import/index.js';
 import { getRequest, listRequests } from '../../../../src/core/requests/index.js';
 import { bytesOfSource, importInto } from '../../../support/imports.js';
 import { agentOn, Command, nestedOn, saverAt, thread, told } from '../../../support/langgraph.js';
@@ -30,7 +30,7 @@ const toolTurn = (prompt: string): string[] => [
 ];
 const turn = (prompt: string): string[] => [`user text  ${prompt}`, `assistant text  About ${prompt}`];
 
-/** A database that LangGraph itself wrote: two threads, one of them with a fork by checkpoint, an edit, and a question to a person. */
+/** A database that LangGraph wrote: two threads, one of them with a fork by checkpoint, an edit, and a question to a person. */
 async function written(): Promise<string> {
   const path = join(scratch(), 'checkpoints.db');
   const saver = saverAt(path);
@@ -48,7 +48,7 @@ async function written(): Promise<string> {
 }
 
 describe('threads of a checkpointer', () => {
-  test('[F4] each is a source; checkpoints that add messages are commits, and forks are branches', async () => {
+  test('[F4] threads are sources, checkpoints with messages commits, forks branches', async () => {
     const path = await written();
     expect(detect([path])).toMatchObject([{ path, format: 'langgraph-v1', sessions: 2 }]);
     const chain = emptyChain();
@@ -64,7 +64,7 @@ describe('threads of a checkpointer', () => {
         ['user text  ask me', 'assistant text  You said yes'],
         [...toolTurn('use a tool'), ...turn('go on')],
         [...toolTurn('use a tool'), ...turn('another way')],
-        // An edit of what was said: the answer that stood behind it is still there.
+        // After an edit of a message, the old answer still exists.
         [...toolTurn('use a tool'), 'user text  a third way', 'assistant text  About another way'],
       ].sort((a, b) => a.join().localeCompare(b.join())),
     );
@@ -82,7 +82,7 @@ describe('threads of a checkpointer', () => {
     expect(importInto(chain, path)).toMatchObject({ commits: 0, entries: 0 });
   });
 
-  test('[F1, F33] what was asked of a person is kept, and each thread comes back byte for byte though the database is gone', async () => {
+  test('[F1, F33] questions to a person are kept, and threads come back without the database', async () => {
     const chain = emptyChain();
     importInto(chain, await written());
     const sources = listSources(chain);
@@ -98,7 +98,7 @@ describe('threads of a checkpointer', () => {
     expect(all.filter(({ toolName }) => toolName === 'resume').map(({ text }) => text)).toContain('yes');
   });
 
-  test('[F3] a thread that grew adds what is new', async () => {
+  test('[F3] a grown thread adds what is new', async () => {
     const path = join(scratch(), 'checkpoints.db');
     const saver = saverAt(path);
     const agent = agentOn(saver);
@@ -112,7 +112,7 @@ describe('threads of a checkpointer', () => {
     expect(listSources(chain)).toHaveLength(1);
   });
 
-  test('a graph inside a graph is a thread of its own, by its node', async () => {
+  test('a graph inside a graph is a thread named after its node', async () => {
     const path = join(scratch(), 'checkpoints.db');
     const saver = saverAt(path);
     await nestedOn(saver).invoke(told('look around'), thread('t'));
@@ -129,7 +129,7 @@ describe('threads of a checkpointer', () => {
     expect(session).toMatch(/^t\/helper:/);
   });
 
-  test('[C9] a graph that drops what it began with goes on from a compaction', async () => {
+  test('[C9] a graph that drops its first messages continues from a compaction', async () => {
     const path = join(scratch(), 'checkpoints.db');
     const agent = agentOn(saverAt(path));
     await agent.invoke(told('one'), thread('t'));
@@ -141,7 +141,7 @@ describe('threads of a checkpointer', () => {
     expect(history(chain, id).map(({ type }) => type)).toEqual(['delta', 'compaction', 'delta', 'delta']);
   });
 
-  test('[R3] each answer was a call, rebuilt from the messages before it', async () => {
+  test('[R3] each answer is a call, rebuilt from the messages before it', async () => {
     const chain = emptyChain();
     importInto(chain, await written());
     const rows = listRequests(chain, { sessionId: 'one' });
@@ -152,8 +152,8 @@ describe('threads of a checkpointer', () => {
   });
 });
 
-describe('what LangGraph goes on with', () => {
-  test('[F14] an export is a database that its own saver opens: the graph sees the messages and answers the next', async () => {
+describe('exports for LangGraph', () => {
+  test("[F14] LangGraph's own saver opens an export, and the graph continues it", async () => {
     const chain = emptyChain();
     importInto(chain, await written());
     const tip = tips(chain, {}).find(({ id }) => said(chain, id).includes('user text  another way')) as { id: ContextId };
@@ -171,17 +171,17 @@ describe('what LangGraph goes on with', () => {
       ['human', 'another way'],
       ['ai', 'About another way'],
     ]);
-    // The graph's own channel goes with it.
+    // The graph's own channel is exported too.
     expect(state.values.answers).toBe(2);
     const after = await agent.invoke(told('and now'), thread(id));
     expect(after.messages.slice(-2).map(({ content }: { content: unknown }) => content)).toEqual(['and now', 'About and now']);
     expect(after.answers).toBe(3);
-    // And what LangGraph wrote behind it is read again.
+    // What LangGraph appended is imported again.
     const back = importInto(emptyChain(), path);
     expect(back).toMatchObject({ sessions: 1, skipped: [] });
   });
 
-  test('[F14] a conversation of another agent is taken up, with calls, results, images and thinking', async () => {
+  test("[F14] another agent's calls, results, images and thinking can be continued", async () => {
     const chain = emptyChain();
     const fixture = join(import.meta.dirname, '../../../fixtures/pi/tour.jsonl');
     const { tips: all } = importInto(chain, fixture);
@@ -196,7 +196,7 @@ describe('what LangGraph goes on with', () => {
     expect(calls.length).toBeGreaterThan(0);
   });
 
-  test('[C15] a fork in the middle of a message keeps its first parts under their keys', async () => {
+  test('[C15] a fork inside of a message keeps its first parts with their keys', async () => {
     const chain = emptyChain();
     importInto(chain, await written());
     const tip = tips(chain, {}).find(({ id }) => said(chain, id).includes('user text  go on')) as { id: ContextId };
@@ -209,7 +209,7 @@ describe('what LangGraph goes on with', () => {
   });
 });
 
-/** As the Python LangGraph packs a message: an extension with its module, its class, its fields, and how it is made again. */
+/** An object as Python's LangGraph packs it: an extension with module, class, fields and the way to create it again. */
 const packed = (name: string, fields: object): ExtData =>
   new ExtData(5, encode([`langchain_core.messages.${name.toLowerCase().replace('message', '')}`, name, fields, 'model_validate_json']));
 
@@ -229,7 +229,7 @@ function pythonDatabase(states: readonly { id: string; parent: string | null; me
 }
 
 describe('what Python wrote', () => {
-  test('[F10] messages in msgpack are read by their fields, and nothing of them is made or run', () => {
+  test('[F10] messages in msgpack are read by fields, and no object is created or run', () => {
     const human = packed('HumanMessage', { content: 'hello', additional_kwargs: {}, type: 'human', id: 'h1' });
     const ai = packed('AIMessage', {
       content: [{ type: 'text', text: 'hi' }],
@@ -261,7 +261,7 @@ describe('what newer Python writes', () => {
   const ext = (code: number, ...parts: readonly unknown[]): ExtData => new ExtData(code, encode(parts));
   const ids = [1, 2, 3, 4, 5].map((n) => `1f000000-0000-6000-8000-00000000000${n}`);
 
-  /** Checkpoints of a channel that is written down as what changed: the values, and what was written to `messages` at each. */
+  /** Checkpoints of a channel that is stored as changes: the values, and the writes to `messages` at each. */
   function deltaDatabase(steps: readonly { readonly values: object; readonly writes: readonly unknown[] }[]): string {
     const path = pythonDatabase([]);
     const db = new Database(path);
@@ -283,7 +283,7 @@ describe('what newer Python writes', () => {
     return path;
   }
 
-  test('[F10] a channel of which checkpoints have only what was written: messages come, change, go, and stand whole now and then', () => {
+  test('[F10] a channel known only by its writes gains, changes and loses messages', () => {
     const remove = packed('RemoveMessage', { content: '', type: 'remove', id: 'h1' });
     const path = deltaDatabase([
       { values: { __start__: 1 }, writes: [[said('Human', 'h1', 'hello')]] },
@@ -305,7 +305,7 @@ describe('what newer Python writes', () => {
     for (const state of ['hello', 'hello | hi', 'hello | hi again | and now?']) expect([...seen]).toContain(state);
   });
 
-  test('[F10] objects of every extension are values with their class and their fields', () => {
+  test('[F10] objects of every extension are read as class and fields', () => {
     const objects = {
       uuid: ext(0, 'uuid', 'UUID', 'ab'),
       path: ext(1, 'pathlib', 'PosixPath', ['/', 'tmp']),
@@ -337,7 +337,7 @@ describe('what newer Python writes', () => {
 });
 
 describe('bad input', () => {
-  test('[F2] checkpoints that cannot be read are kept and named, and the others go on', () => {
+  test('[F2] unreadable checkpoints are kept and named, and the others are read', () => {
     const good = packed('HumanMessage', { content: 'hello', type: 'human' });
     const path = pythonDatabase([{ id: 'a', parent: null, messages: [good] }]);
     const db = new Database(path);
@@ -359,16 +359,16 @@ describe('bad input', () => {
     const result = importInto(chain, path);
     expect(result.sessions).toBe(1);
     expect(result.skipped.map(({ reason }) => reason)).toEqual([
-      'a checkpoint that cannot be read (msgpack): it is kept as it is',
-      'a checkpoint that cannot be read (json): it is kept as it is',
-      'a checkpoint that cannot be read (pickle): it is kept as it is',
-      'a checkpoint that cannot be read (json): it is kept as it is',
+      'a checkpoint that cannot be read (msgpack): kept unchanged',
+      'a checkpoint that cannot be read (json): kept unchanged',
+      'a checkpoint that cannot be read (pickle): kept unchanged',
+      'a checkpoint that cannot be read (json): kept unchanged',
     ]);
     expect(tips(chain, {}).flatMap(({ id }) => said(chain, id))).toContain('user text  hello');
     for (const { sourceId } of listSources(chain)) bytesOfSource(chain, sourceId);
   });
 
-  test('[F2] a damaged database ends in words or in what was left of it', async () => {
+  test('[F2] a damaged database gives an error or what is left of it', async () => {
     const path = await written();
     const log = `${path}-wal`;
     const sound = readFileSync(path);
@@ -382,7 +382,7 @@ describe('bad input', () => {
         writeFileSync(`${damaged}-wal`, bytes);
         if (isCut) truncateSync(`${damaged}-wal`, flips[0]?.[0] ?? 0);
         const result = importInto(emptyChain(), damaged);
-        // What the log held is gone with it, at worst: then there is a database without threads.
+        // At worst the content of the log is lost, which leaves a database without threads.
         expect(result.sessions + result.skipped.length + result.notes.length).toBeGreaterThan(0);
       }),
       { numRuns: 6 },

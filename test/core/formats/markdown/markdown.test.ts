@@ -4,7 +4,7 @@ import { formatOf, importableFormats, markdown } from '../../../../src/core/form
 
 const options = { newId: () => 'id', now: '2026-01-01T00:00:00.000Z' as Timestamp };
 
-test('a conversation reads from top to bottom, and nothing in it closes the fence that it is in', () => {
+test('a conversation reads from top to bottom, and nothing closes its fences', () => {
   const text = Buffer.from(
     markdown.write(
       [
@@ -22,14 +22,14 @@ test('a conversation reads from top to bottom, and nothing in it closes the fenc
   expect(text).not.toContain('never sent');
 });
 
-test('[F20] it says that it is rendered; the registry knows each format by name and refuses others', () => {
+test('[F20] it is marked as rendered, and unknown formats are refused', () => {
   expect(formatOf('markdown').tier).toBe('rendered');
   expect(formatOf('claude-code-v1').tier).toBe('translated');
   expect(() => formatOf('no-such-format')).toThrow('claude-code-v1');
   expect(importableFormats.map(({ id }) => id)).toContain('claude-code-v1');
 });
 
-test('[F22] formats know their own beginnings', () => {
+test('[F22] formats recognize their own files', () => {
   const best = (text: string, path: string): string | undefined =>
     ['claude-code-v1', 'anthropic-messages-v1', 'openai-chat-v1', 'markdown']
       .map((id) => ({ id, sure: formatOf(id).recognize(Buffer.from(text), path) }))

@@ -14,7 +14,7 @@ const long = 'a line of output that says little\n'.repeat(60);
 const five = [1, 2, 3, 4, 5].flatMap((number) => turn(number, `${number}: ${long}`));
 
 describe('a narrative', () => {
-  test('[F24] says who said what, which tools ran with what effect, and whose knowledge it is', () => {
+  test('[F24] tells who said what, which tools ran, and whose knowledge it is', () => {
     const text = tell([
       { role: 'user', kind: 'summary', text: 'We were looking for the leak.' },
       { role: 'user', kind: 'text', text: 'Fix it\n# not a heading', at: '2026-01-02T03:04:05.000Z' as never },
@@ -60,7 +60,7 @@ It ran \`Bash\` with {"command":"make"}
     expect(text).toContain('Thought 1');
   });
 
-  test('[F24] in a small budget old turns go and are counted, and what was asked last stays', () => {
+  test('[F24] a small budget drops and counts old turns, and keeps the last prompt', () => {
     const text = tell([{ role: 'user', kind: 'summary', text: 'The plan is to ship.' }, ...five], { maxTokens: 120 });
     expect(text).toMatch(/\(\d earlier turns are left out\.\)/);
     expect(text).toContain('The plan is to ship.');
@@ -68,7 +68,7 @@ It ran \`Bash\` with {"command":"make"}
     expect(text).toContain('Answer 5');
   });
 
-  test('[F24] never takes more than its budget, and all of it where there is room', () => {
+  test('[F24] never exceeds its budget, and tells everything where there is room', () => {
     fc.assert(
       fc.property(conversations({ thinking: true, images: true, errors: true }), fc.nat(3_000), (entries, maxTokens) => {
         const text = tell(entries, { maxTokens });
@@ -79,7 +79,7 @@ It ran \`Bash\` with {"command":"make"}
     );
   });
 
-  test('is nothing for nothing, and reads back as a text', () => {
+  test('is empty for no entries, and reads back as one text', () => {
     expect(tell([])).toBe('');
     const bytes = narrative.write(five, { newId: () => '', now: '' as never });
     expect(narrative.recognize(bytes, 'x')).toBeGreaterThan(0.5);

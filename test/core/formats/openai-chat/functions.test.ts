@@ -4,7 +4,7 @@ import { checkpoint, entries, materialize, materializedBytes } from '../../../..
 import { findFormat, openaiChat } from '../../../../src/core/formats/index.js';
 import { emptyChain } from '../../../support/project.js';
 
-/** As the API had it from June to November 2023. */
+/** The form of the API from June to November 2023. */
 const asked = [
   { role: 'user', content: 'weather?' },
   { role: 'assistant', content: null, function_call: { name: 'weather', arguments: '{"city":"Bern"}' } },
@@ -35,13 +35,13 @@ test('[F29] functions of 2023 become tool calls, field by field, and the chain k
   expect(entries(chain, { id: commit.id }).entries.map(({ kind }) => kind)).toEqual(['text', 'tool_call', 'tool_result', 'text']);
 });
 
-test('[F29] a call and its answer in two deltas find each other', () => {
+test('[F29] a call and its answer in two deltas are paired', () => {
   const upgrade = (text: string): Uint8Array => openaiChat.older?.[0]?.upgrade(bytesOf(text)) ?? new Uint8Array();
   const { entries: read } = openaiChat.parse(openaiChat.concat([upgrade(document(...asked)), upgrade(document(answered, last))]));
   expect(read[2]).toMatchObject({ kind: 'tool_result', toolCallId: read[1]?.toolCallId });
 });
 
-test('[F29] what is in the newer form already stays as it is', () => {
+test('[F29] content in the newer form stays unchanged', () => {
   const newer = openaiChat.write(
     [
       { role: 'assistant', kind: 'tool_call', toolName: 'a', toolCallId: 'x', arguments: {} },

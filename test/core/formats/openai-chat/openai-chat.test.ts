@@ -42,7 +42,7 @@ test('[F19] each call is answered once, directly after the message that made it'
   ]);
 });
 
-test('what is written is read again', () => {
+test('written entries are read back', () => {
   fc.assert(
     fc.property(conversations({ thinking: false, images: false, errors: false }), (entries) => {
       const { entries: read, problems } = openaiChat.parse(openaiChat.write(entries, options));
@@ -53,7 +53,7 @@ test('what is written is read again', () => {
   );
 });
 
-test('images of a prompt are parts of its message; hidden entries and thinking stay behind', () => {
+test('images are parts of their message, and hidden entries and thinking are dropped', () => {
   const asked = { role: 'user' as const, messageId: 'u' };
   const bytes = openaiChat.write(
     [

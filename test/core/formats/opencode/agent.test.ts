@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import type { ContextId } from '../../../../src/core/base/index.js';
 import { type Chain, contextEntries, fork, tips } from '../../../../src/core/chain/index.js';
 import { exportContext } from '../../../../src/core/export/index.js';
-import { listSources } from '../../../../src/core/intake/index.js';
+import { listSources } from '../../../../src/core/import/index.js';
 import { hasAgent, liveRun, tools, transcripts, unlessHere } from '../../../support/agents.js';
 import { importInto } from '../../../support/imports.js';
 import { emptyChain, scratch } from '../../../support/project.js';
@@ -19,7 +19,7 @@ interface Message {
 const judge = join(import.meta.dirname, 'resume.cjs');
 const lib = join(tools, 'lib/agents.cjs');
 
-/** What the real agent sends when it goes on with the session and is told PING; where a file is given, it imports that first. */
+/** What the real agent sends when it continues the session and gets the prompt PING. It imports `file` first, where one is given. */
 function sentFor(home: string, session: string, file?: string): readonly Message[] {
   const ran = spawnSync(process.execPath, [judge, lib, home, session, ...(file === undefined ? [] : [file])], { encoding: 'utf8' });
   const { messages, said } = JSON.parse(ran.stdout) as { messages: readonly Message[] | null; said?: string };
@@ -61,7 +61,7 @@ describe.skipIf(!hasAgent('opencode'))(`the real OpenCode${unlessHere('opencode'
     expect(sent).not.toContain('A dead end');
   });
 
-  test('a Claude Code session is taken up, with what was said, called and answered', () => {
+  test('OpenCode resumes a Claude Code session with its texts, calls and results', () => {
     const chain = emptyChain();
     const { tips: all } = importInto(chain, join(transcripts, 'claude-code/entire-ada8171575ce-image-in-tool-result.jsonl'));
     const id = all.at(-1) as ContextId;

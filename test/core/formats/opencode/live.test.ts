@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { type Chain, entries, graph, tips } from '../../../../src/core/chain/index.js';
-import { follow, importPaths, type Live, type LiveOptions, type LiveTimes, listSources } from '../../../../src/core/intake/index.js';
+import { follow, type Live, type LiveOptions, type LiveTimes } from '../../../../src/core/follow/index.js';
+import { importPaths, listSources } from '../../../../src/core/import/index.js';
 import { atOnce } from '../../../../src/core/project/index.js';
 import { type Recorded, type Row, recorded, writeDatabase } from '../../../support/opencode.js';
 import { emptyChain, scratch } from '../../../support/project.js';
@@ -22,7 +23,7 @@ const texts = (chain: Chain): unknown[] =>
 
 const none: Omit<Recorded, 'wire'> = { session: [], message: [], part: [], event: [] };
 
-/** An agent that writes a session as it was recorded, a message at a time, into a database that it never lets go of. */
+/** An agent that writes a recorded session, one message at a time, into a database that it keeps open. */
 function agentAt(path: string, { session, message, part }: Omit<Recorded, 'wire'>) {
   writeDatabase(path, { ...none, session: session.slice(0, 0) }, { isOpen: false });
   const db = new Database(path, { timeout: 0 });
@@ -53,7 +54,7 @@ function agentAt(path: string, { session, message, part }: Omit<Recorded, 'wire'
     put,
     tables,
     begin: (id: string) => put('session', tables.session.find((row) => row.id === id) as Row),
-    /** Writes a message as the agent does: first what it is, then its parts, then that it is done. */
+    /** Writes a message as the agent does: first its row, then its parts, then its completion. */
     write: (row: Row, isDone = true): void => {
       put('message', JSON.parse(String(row.data)).role === 'assistant' ? open(row) : row);
       for (const each of part.filter((one) => one.message_id === row.id)) put('part', each);
@@ -74,7 +75,7 @@ const [first] = tour.session as [Row];
 const messages = tour.message.filter((row) => row.session_id === first.id).sort((a, b) => (String(a.id) < String(b.id) ? -1 : 1));
 const dataOf = (row: Row | undefined) => JSON.parse(String(row?.data)) as { role: string; finish?: string };
 
-test('[L1, L2] a session in OpenCode\u2019s database is taken in turn by turn while its agent writes, and is what an import brings', async () => {
+test('[L1, L2] a followed session is recorded turn by turn and equals an import', async () => {
   const path = join(scratch(), 'opencode.db');
   const agent = agentAt(path, tour);
   const { chain, live } = await following(path);
@@ -85,7 +86,7 @@ test('[L1, L2] a session in OpenCode\u2019s database is taken in turn by turn wh
     agent.write(message, false);
     if (dataOf(message).role === 'assistant' && dataOf(message).finish === 'stop') {
       const before = summaries(chain).length;
-      // A turn that goes on is left.
+      // An unfinished turn is left for later.
       if (over === 0) {
         await soon(() => expect(live.status().files).toMatchObject([{ open: true }]));
         expect(summaries(chain)).toHaveLength(before);
@@ -96,7 +97,7 @@ test('[L1, L2] a session in OpenCode\u2019s database is taken in turn by turn wh
     } else agent.write(message);
   }
   expect(over).toBeGreaterThan(4);
-  // Not a byte of it was written by who read it, and its agent was never held up: it waits for no lock (timeout 0).
+  // The reader wrote nothing to the database and never delayed the agent, which waits for no lock (timeout 0).
   expect(readFileSync(path).equals(base)).toBe(true);
   expect(live.status().problems).toEqual([]);
   const whole = emptyChain(realTime);
@@ -105,7 +106,7 @@ test('[L1, L2] a session in OpenCode\u2019s database is taken in turn by turn wh
   expect(summaries(chain)).toEqual(summaries(whole));
 });
 
-test('[L1] its log alone changes, is written into the database, and begins anew: nothing is missed', async () => {
+test('[L1] nothing is missed when only the log changes or starts again', async () => {
   const path = join(scratch(), 'opencode.db');
   const agent = agentAt(path, tour);
   const { chain } = await following(path);
@@ -120,7 +121,7 @@ test('[L1] its log alone changes, is written into the database, and begins anew:
   await soon(() => expect(summaries(chain)).toHaveLength(3));
 });
 
-test('[L5] where the agent is gone in the middle of a turn, what it left is the end of its session', async () => {
+test('[L5] a turn that the agent abandoned ends its session', async () => {
   const path = join(scratch(), 'opencode.db');
   const agent = agentAt(path, tour);
   const asked: string[] = [];
@@ -135,7 +136,7 @@ test('[L5] where the agent is gone in the middle of a turn, what it left is the 
   expect(asked[0]).toBe(`opencode-v1 ${first.directory}`);
 });
 
-test('from now on: what lies there is left, what goes on is taken in, and only of the directory that is asked for', async () => {
+test('following from now on records only new turns of the chosen directory', async () => {
   const path = join(scratch(), 'opencode.db');
   const agent = agentAt(path, tour);
   const other = tour.session[1] as Row;
@@ -152,14 +153,14 @@ test('from now on: what lies there is left, what goes on is taken in, and only o
   expect(listSources(elsewhere.chain)).toEqual([]);
 });
 
-test('[L6] an agent that comes to the machine later is followed: its folder, its database, and its log that goes and comes', async () => {
+test('[L6] an agent that is installed later is followed', async () => {
   const home = scratch();
   const path = join(home, '.local', 'share', 'opencode', 'opencode.db');
   const { chain, live } = await following(path);
   expect(live.status().places).toMatchObject([{ there: false }]);
   mkdirSync(join(home, '.local', 'share', 'opencode'), { recursive: true });
   const agent = agentAt(path, tour);
-  // What else comes there is none of ours.
+  // Other folders are ignored.
   mkdirSync(join(home, '.local', 'share', 'other'));
   for (const other of ['other/x.jsonl', 'x.json', 'opencode/log.json']) writeFileSync(join(home, '.local', 'share', other), '{"type":"user"}\n');
   agent.begin(String(first.id));
@@ -173,7 +174,7 @@ test('[L6] an agent that comes to the machine later is followed: its folder, its
   expect(live.status()).toMatchObject({ problems: [], places: [{ there: true }] });
 });
 
-test('[L2] a fork is copied message by message: what is there of one that is not whole yet makes no branch', async () => {
+test('[L2] a fork that is still being copied makes no branch', async () => {
   const path = join(scratch(), 'opencode.db');
   const agent = agentAt(path, tour);
   const { chain, live } = await following(path);
@@ -185,7 +186,7 @@ test('[L2] a fork is copied message by message: what is there of one that is not
   agent.begin('ses_fork');
   const copied = messages.slice(0, 6).map((row) => ({ ...row, id: `${row.id}f`, session_id: 'ses_fork' }));
   for (const [n, row] of copied.entries()) {
-    // The message as it was, done, and its parts behind it.
+    // The completed message comes before its parts.
     agent.put('message', row);
     if (n % 2) await soon(() => expect(live.status().files).toMatchObject([{ open: true }]));
     for (const part of tour.part.filter((one) => one.message_id === messages[n]?.id))

@@ -7,8 +7,10 @@ import { blake3Of } from '../../../../src/core/artifacts/index.js';
 import type { ContextId, EntryKey } from '../../../../src/core/base/index.js';
 import { type Chain, commitOf, contextEntries, fork, graph, history, materializedBytes, tips } from '../../../../src/core/chain/index.js';
 import { exportContext, resumeIn } from '../../../../src/core/export/index.js';
+import { namedFile } from '../../../../src/core/files/index.js';
+import { takeIn } from '../../../../src/core/follow/index.js';
 import { formatOf, type ImportableFormat } from '../../../../src/core/formats/index.js';
-import { detect, foundSessions, foundSources, listSources, takeIn } from '../../../../src/core/intake/index.js';
+import { detect, foundSessions, foundSources, listSources } from '../../../../src/core/import/index.js';
 import { bytesOfSource, importInto, said } from '../../../support/imports.js';
 import { type Recorded, type Row, recorded, writeDatabase } from '../../../support/opencode.js';
 import { emptyChain, scratch } from '../../../support/project.js';
@@ -20,7 +22,7 @@ function database(rows: Omit<Recorded, 'wire'>, how?: { isOpen: boolean }): stri
 }
 
 const opencode = formatOf('opencode-v1') as ImportableFormat;
-/** Where each line stands. */
+/** The range of each line. */
 function opencodeLines(bytes: Uint8Array): { start: number; end: number }[] {
   const ranges: { start: number; end: number }[] = [];
   for (let start = 0; start < bytes.length; start = ranges.at(-1)?.end ?? bytes.length) ranges.push({ start, end: bytes.indexOf(10, start) + 1 });
@@ -28,13 +30,13 @@ function opencodeLines(bytes: Uint8Array): { start: number; end: number }[] {
 }
 
 describe('sessions of a database', () => {
-  test('[F1, F4] each is a source; what was taken back is a lane, what a fork shares is shared, compactions stand where they were', () => {
+  test('[F1, F4] sessions are sources with branches, shared prefixes and compactions', () => {
     const chain = emptyChain();
     const path = database(recorded('tour'), { isOpen: true });
     expect(detect([path])).toMatchObject([{ path, format: 'opencode-v1', sessions: 3, confidence: 1 }]);
     const result = importInto(chain, path);
     expect(result).toMatchObject({ sessions: 3, skipped: [] });
-    expect(result.notes).toMatchObject([{ path, reason: expect.stringContaining('the database is not') }]);
+    expect(result.notes).toMatchObject([{ path, reason: expect.stringContaining('Stemma keeps each session instead') }]);
     const sources = listSources(chain);
     expect(sources.map(({ title }) => title).sort()).toEqual(['Queue retry', 'Queue retry', 'Queue retry (fork #1)']);
     expect(new Set(sources.map(({ cwd }) => cwd))).toEqual(new Set(['/home/ada/demo']));
@@ -43,7 +45,7 @@ describe('sessions of a database', () => {
     const forked = tips(chain, {}).find(({ summary }) => summary === 'In a fork') as { id: ContextId };
     const line = history(chain, forked.id);
     expect(line.map(({ type }) => type)).toEqual(['delta', 'delta', 'delta', 'compaction', 'delta', 'compaction', 'delta', 'delta', 'delta']);
-    // The fork added one commit: all before is its origin's.
+    // The fork added one commit. Everything before it belongs to its origin.
     expect(new Set(line.map(({ sessionId }) => sessionId)).size).toBe(2);
     expect(line.filter(({ sessionId }) => sessionId === line[0]?.sessionId)).toHaveLength(1);
     expect(said(chain, forked.id)).toEqual([
@@ -58,7 +60,7 @@ describe('sessions of a database', () => {
     expect(importInto(chain, path)).toMatchObject({ commits: 0, entries: 0 });
   });
 
-  test('[F1, F33] no secret of the database is stored, and each session comes back byte for byte though the database is gone', () => {
+  test('[F1, F33] no secret is stored, and sessions come back without the database', () => {
     const chain = emptyChain();
     importInto(chain, database(recorded('tour')));
     for (const { sourceId, hash } of listSources(chain)) {
@@ -125,7 +127,7 @@ describe('sessions of a database', () => {
 });
 
 describe('what the agent exports and imports', () => {
-  test('[F14] an export is a document under a new id with the same messages, and imported it adds nothing', () => {
+  test('[F14] an export has a new id and the same messages, and its import adds nothing', () => {
     const chain = emptyChain();
     importInto(chain, database(recorded('tour')));
     const tip = tips(chain, {}).find(({ summary }) => summary === 'After both compactions' || summary === 'In a fork') as { id: ContextId };
@@ -207,11 +209,11 @@ describe('what the agent exports and imports', () => {
     expect(materializedBytes(chain, { id }).tier).toBe('native');
     const other = exportContext(chain, { id, format: 'claude-code-v1' });
     expect(other.tier).toBe('translated');
-    expect(new Set(other.losses.map(({ what }) => what))).toEqual(new Set(['what the runtime recorded and the model never saw']));
+    expect(new Set(other.losses.map(({ what }) => what))).toEqual(new Set(['entry that the model never saw']));
     const path = join(scratch(), 'session.jsonl');
     writeFileSync(path, other.text ?? '');
     const back = importInto(chain, path);
-    // Claude Code drops a call that has no result, and says nothing in its place.
+    // Claude Code drops a call without a result and sends nothing in its place.
     const calls = (list: readonly string[]): readonly string[] =>
       list.filter((line) => line !== 'assistant text  ' && !line.startsWith('assistant tool_call bash'));
     expect(calls(said(chain, back.tips.at(-1) as ContextId))).toEqual(calls(said(chain, id)));
@@ -293,7 +295,7 @@ describe('bad input', () => {
     expect(result.skipped).toMatchObject([{ reason: expect.stringContaining('a row of the table') }]);
     const line = join(scratch(), 'deep.jsonl');
     writeFileSync(line, `{"info":{"role":"user"},"parts":[{"type":"text","text":"on"}]}\n{"info":{"role":"user"},"parts":[${deep}]}\n`);
-    expect(importInto(chain, line).skipped).toMatchObject([{ line: 2, reason: 'a record that nests more than 500 deep' }]);
+    expect(importInto(chain, line).skipped).toMatchObject([{ line: 2, reason: 'the record nests more than 500 levels deep' }]);
   });
 
   test('[F2] flipped bytes in the file end in words or in what was left of it, never in a crash', () => {
@@ -332,7 +334,7 @@ describe('bad input', () => {
   });
 });
 
-test("[F33] OpenCode's sessions are found in its own folder, named, taken in when a run is over, and go back as documents", () => {
+test('[F33] sessions are found, named, imported after a run, and exported as documents', () => {
   const home = scratch();
   const path = join(home, 'opencode.db');
   writeDatabase(path, recorded('tour'));
@@ -349,7 +351,7 @@ test("[F33] OpenCode's sessions are found in its own folder, named, taken in whe
   ]);
   importInto(chain, before[0]?.path ?? '');
   expect(listSources(chain)).toMatchObject([{ path: before[0]?.path, bytes: before[0]?.bytes }]);
-  const taken = takeIn(chain, path, { what: 'end', granularity: 'turn_boundary' });
+  const taken = takeIn(chain, namedFile(path), { what: 'end', granularity: 'turn_boundary' });
   expect(taken).toMatchObject({ skipped: [], pending: 0 });
   expect(listSources(chain)).toHaveLength(3);
   const bytes = readFileSync(path);

@@ -7,7 +7,7 @@ import type { ContextId, EntryKey } from '../../../../src/core/base/index.js';
 import { type Chain, entries, fork, graph, materializedBytes, tips } from '../../../../src/core/chain/index.js';
 import { exportContext, resumeIn } from '../../../../src/core/export/index.js';
 import { pi } from '../../../../src/core/formats/pi/index.js';
-import { detect, foundSessions, foundSources, listSources } from '../../../../src/core/intake/index.js';
+import { detect, foundSessions, foundSources, listSources } from '../../../../src/core/import/index.js';
 import { hasAgent, sentOnResume, transcripts, unlessHere } from '../../../support/agents.js';
 import { bytesOfSource, importInto, said } from '../../../support/imports.js';
 import { emptyChain, scratch } from '../../../support/project.js';
@@ -19,7 +19,7 @@ const tour = fixture('tour.jsonl');
 const tourFork = fixture('tour-fork.jsonl');
 
 describe('the tour', () => {
-  test('[F4] branches become lanes that share what they share, and the file comes back byte for byte', () => {
+  test('[F4] branches share their prefixes, and the file comes back byte for byte', () => {
     const chain = emptyChain();
     const result = importInto(chain, tour);
     expect({ skipped: result.skipped, notes: result.notes }).toEqual({ skipped: [], notes: [] });
@@ -75,7 +75,7 @@ describe('the tour', () => {
     expect(graph(chain, { offset: 0, limit: 10 }).total).toBe(2);
   });
 
-  test('[F9] at every length that a growing file can have, nothing is lost and nothing is there twice', () => {
+  test('[F9] a file that grows byte by byte loses nothing and repeats nothing', () => {
     const whole = readFileSync(tour);
     const direct = emptyChain();
     importInto(direct, tour);
@@ -119,7 +119,7 @@ test("pi's sessions are found in its own folder, named, and go back there", () =
 describe('exports', () => {
   const everyTip = (chain: Chain): ContextId[] => tips(chain, {}).map(({ id }) => id);
 
-  test('[F14] what is exported imports again with the same keys, and each record goes on from the one before it', () => {
+  test('[F14] exports are imported again with the same keys and one chain of parents', () => {
     const chain = emptyChain();
     importInto(chain, tour);
     for (const id of everyTip(chain)) {
@@ -137,7 +137,7 @@ describe('exports', () => {
     }
   });
 
-  test('[F5] a fork cut after any entry holds exactly the entries up to there, and so does its file', () => {
+  test('[F5] a fork cut after any entry and its file hold exactly the entries so far', () => {
     const chain = emptyChain();
     const { tips: all } = importInto(chain, tour);
     const tip = all[0] as ContextId;
@@ -176,7 +176,7 @@ describe('exports', () => {
   });
 });
 
-describe('what can be wrong with a session', () => {
+describe('broken sessions', () => {
   const line = (value: object): string => `${JSON.stringify(value)}\n`;
   const header = line({ type: 'session', version: 3, id: 's', timestamp: '2026-01-01T00:00:00.000Z', cwd: '/w' });
   const user = (id: string, parentId: string | null, text = id): string =>
@@ -184,7 +184,7 @@ describe('what can be wrong with a session', () => {
   const planned = (text: string) =>
     pi.plan(Buffer.from(text), { path: '/s.jsonl', known: { has: () => false }, resumeAt: 0, granularity: 'turn_boundary' });
 
-  test('a torn line, a repeated id, a cycle and a parent that is not there are named, and every byte has a place', () => {
+  test('torn lines, repeated ids, cycles and missing parents are named', () => {
     const text = `${header}${user('a', null)}{"type":"message","id":"b","par${user('c', 'd')}${user('d', 'c')}${user('a', null, 'again')}${user('e', 'nowhere')}`;
     const plan = planned(text);
     expect(plan.skipped.map(({ reason }) => reason)).toEqual(expect.arrayContaining([expect.stringMatching(/torn/), expect.stringMatching(/id a/)]));

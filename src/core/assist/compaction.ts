@@ -1,0 +1,65 @@
+import type { ContextId } from '../base/index.js';
+import { type Chain, compact, contextEntries, entries } from '../chain/index.js';
+import { type CompactionPolicy, planCompaction, recordedLayers, requestBody, shortenMemory, summaryCall } from '../composer/index.js';
+import type { Commit, Compaction } from '../contract/index.js';
+import type { ModelProvider } from '../turns/index.js';
+import { askFor } from './ask.js';
+
+export interface CompactionRequest {
+  readonly id: ContextId;
+  readonly keepLast?: number | undefined;
+  readonly budgetTokens?: number | undefined;
+  /** A given summary. Without it and without a provider, an extractive summary is made. */
+  readonly summary?: string | undefined;
+  /** The provider that writes the summary. */
+  readonly provider?: string | undefined;
+  readonly model?: string | undefined;
+  /** Who compacts; by default the person at this machine. */
+  readonly principal?: string | undefined;
+}
+
+export interface ContextCompaction {
+  /** The compaction, or null if the policy changes nothing. */
+  readonly commit: Commit | null;
+  readonly compaction: Compaction;
+}
+
+/**
+ * Applies the compactor's policy to a context and adds a compaction commit with the summary and the kept entries. Earlier
+ * commits stay reachable. If the model does not reply, nothing is written.
+ * @throws BAD_REQUEST for an unknown provider; UNAVAILABLE if the model gave no summary.
+ */
+export async function compactContext(
+  chain: Chain,
+  request: CompactionRequest,
+  providers: readonly ModelProvider[],
+  signal?: AbortSignal,
+): Promise<ContextCompaction> {
+  const { id } = request;
+  const recorded = recordedLayers(entries(chain, { id }).entries);
+  const messages = recorded.memory.map(({ message }) => message);
+  const previousSummary = recorded.summaries.map((entry) => entry.text ?? '').join('\n\n') || undefined;
+  const policy: CompactionPolicy = {
+    ...(request.keepLast !== undefined && { keepLast: request.keepLast }),
+    ...(request.budgetTokens !== undefined && { budgetTokens: request.budgetTokens }),
+  };
+  const { removed } = planCompaction(messages, policy);
+  const { provider, model: named } = request;
+  const summary =
+    provider !== undefined && removed.length > 0
+      ? await askFor(
+          { provider, model: named },
+          (wire, model) => requestBody(summaryCall(removed, previousSummary), wire, model) as Record<string, unknown>,
+          providers,
+          signal,
+        )
+      : request.summary;
+
+  const shortened = shortenMemory({ messages, ...policy, ...(previousSummary && { previousSummary }), ...(summary && { summary }) });
+  const { historyText: _, patch: __, ...compaction } = shortened;
+  if (compaction.removed === 0) return { commit: null, compaction };
+  const stays = new Set(compaction.messages.map((message) => message.id));
+  const keys = new Set(recorded.memory.filter(({ message }) => stays.has(message.id)).flatMap(({ from }) => from.map((entry) => entry.key)));
+  const kept = contextEntries(chain, { id }).flatMap(({ key, entry }) => (keys.has(key) ? [entry] : []));
+  return { commit: compact(chain, id, compaction.summary, kept, request.principal), compaction };
+}

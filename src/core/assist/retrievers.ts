@@ -1,0 +1,80 @@
+import { join } from 'node:path';
+import type { ContextId } from '../base/index.js';
+import { type Chain, type ContextRow, commitOf } from '../chain/index.js';
+import { chunksOfNote, type RuntimeServices, rankByWords } from '../composer/index.js';
+import type { ExperienceRecord } from '../contract/index.js';
+import { fileErrorCode, listInside, readInside } from '../files/index.js';
+import { query as search } from '../search/index.js';
+
+/** The folder with notes for agents: Markdown and text files. */
+const notesFolder = 'notes';
+const largestNote = 1_000_000;
+const mostNotes = 1_000;
+
+/**
+ * Retrievers for the context of a commit: knowledge from the notes in the project folder, and experience from other sessions by full-text
+ * search. @throws NOT_FOUND for an unknown commit.
+ */
+export function projectServices(
+  project: { readonly dir: string; readonly chain: Chain },
+  id: ContextId,
+): Pick<RuntimeServices, 'knowledge' | 'experience'> {
+  const commit = commitOf(project.chain, id);
+  return {
+    knowledge: {
+      retrieve: (query) => {
+        const chunks = notesOf(project.dir).flatMap(({ name, text }) => chunksOfNote(notesFolder, name, text));
+        return rankByWords(query, chunks, (chunk) => chunk.content);
+      },
+    },
+    experience: { retrieve: (question) => earlierWork(project.chain, commit, question) },
+  };
+}
+
+/** Number of words of a question to search for: the longest ones, which are usually the rarest. */
+const wordsAsked = 8;
+const hitsPerWord = 30;
+
+/** Entries of other sessions that match a question and are older than the commit, best first. */
+function earlierWork(chain: Chain, commit: ContextRow, question: string): ExperienceRecord[] {
+  const words = [...new Set(question.toLowerCase().match(/[\p{L}\p{N}_]{4,}/gu) ?? [])]
+    .sort((a, b) => b.length - a.length || a.localeCompare(b))
+    .slice(0, wordsAsked);
+  const found = new Map<ContextId, { score: number; text: string }>();
+  for (const word of words) {
+    const best = new Map<ContextId, { score: number; text: string }>();
+    for (const hit of search(chain, { text: `"${word}"`, limit: hitsPerWord }).hits) {
+      if (hit.sessionId === (commit.sessionId ?? undefined) || Date.parse(hit.at) >= commit.createdAt) continue;
+      const text = [hit.summary, hit.snippet].filter((part) => part).join(' — ');
+      if ((best.get(hit.commit)?.score ?? -1) < hit.score) best.set(hit.commit, { score: hit.score, text });
+    }
+    for (const [id, { score, text }] of best) found.set(id, { score: (found.get(id)?.score ?? 0) + score, text: found.get(id)?.text ?? text });
+  }
+  return [...found]
+    .sort(([, a], [, b]) => b.score - a.score)
+    .slice(0, 10)
+    .map(([id, { text }]) => ({ id, contextId: id, summary: text, outcome: 'unknown' }));
+}
+
+/** Reads the notes. Links, special files and large files are skipped. */
+function notesOf(dir: string): { name: string; text: string }[] {
+  const folder = join(dir, notesFolder);
+  return (unlessRefused(() => listInside(dir, folder)) ?? [])
+    .filter((entry) => entry.isFile() && /\.(md|txt)$/i.test(entry.name))
+    .map(({ name }) => name)
+    .sort()
+    .slice(0, mostNotes)
+    .flatMap((name) => {
+      const bytes = unlessRefused(() => readInside(dir, join(folder, name), { limit: largestNote }));
+      return bytes ? [{ name, text: bytes.toString('utf8') }] : [];
+    });
+}
+
+function unlessRefused<T>(work: () => T): T | undefined {
+  try {
+    return work();
+  } catch (error) {
+    if (fileErrorCode(error) === undefined) throw error;
+    return undefined;
+  }
+}

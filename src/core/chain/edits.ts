@@ -1,0 +1,27 @@
+import { badRequest, inWords } from '../base/index.js';
+import type { Edit } from '../contract/index.js';
+import type { ParsedEntry, WritableEntry } from '../formats/index.js';
+import { writable } from './assemble.js';
+
+/** Refuses an edit whose fields do not fit its operation. @throws BAD_REQUEST */
+export function checkShape(edit: Edit): void {
+  if (edit.op === 'append' ? edit.key !== undefined : edit.key === undefined)
+    throw badRequest(
+      'edits',
+      edit.op === 'append' ? 'An append adds an entry at the end. Leave out its key.' : `The edit ${inWords(edit.op)} needs the key of an entry.`,
+    );
+  if (edit.op === 'drop' ? edit.entry !== undefined : edit.entry === undefined)
+    throw badRequest(
+      'edits',
+      edit.op === 'drop' ? 'A drop removes an entry. Leave out the new entry.' : `The edit ${inWords(edit.op)} needs a new entry.`,
+    );
+}
+
+/** Applies the edits that name an entry. */
+export function applied(entry: ParsedEntry, edits: readonly Edit[]): WritableEntry[] {
+  const inserted = edits.flatMap((edit) => (edit.op === 'insert' && edit.entry ? [edit.entry] : []));
+  const replaced = edits.findLast((edit) => edit.op === 'replace');
+  const isDropped = edits.some((edit) => edit.op === 'drop');
+  const own: WritableEntry[] = isDropped ? [] : replaced?.entry ? [{ ...replaced.entry, ...(entry.at && { at: entry.at }) }] : [writable(entry)];
+  return [...inserted, ...own];
+}

@@ -1,0 +1,69 @@
+import type { CommitSeq } from '../base/index.js';
+import type { Chain } from './chain.js';
+
+interface SessionMarkRow {
+  readonly sessionId: string;
+  readonly deletedAt: number | null;
+  readonly archivedAt: number | null;
+}
+type BranchMarkRow = Omit<SessionMarkRow, 'sessionId'> & { readonly context: CommitSeq };
+
+const marked = (table: string): string =>
+  `(SELECT IFNULL(group_concat(no || ':' || (deletedAt IS NULL) || (archivedAt IS NULL)), '') FROM ${table} WHERE deletedAt IS NOT NULL OR archivedAt IS NOT NULL)`;
+
+/** An SQL expression whose value changes with every deletion, archive and return. */
+export const hidingState = `${marked('sessionMark')} || '/' || ${marked('branchMark')}`;
+
+/** What is left out: what was deleted, and unless `archived` is given also what was archived. `session` is asked for by its id. */
+export interface Hiding {
+  readonly archived?: boolean | undefined;
+  readonly session?: string | undefined;
+}
+
+/**
+ * The commits of deleted and archived sessions and branches. A branch takes those that start from it with it. A commit stays if a
+ * commit that stays descends from it.
+ */
+export function hiddenCommits(chain: Chain, { archived = false, session }: Hiding = {}): ReadonlySet<CommitSeq> {
+  const isHidden = (mark: Omit<SessionMarkRow, 'sessionId'>): boolean => mark.deletedAt !== null || (mark.archivedAt !== null && !archived);
+  const sessions = new Set(
+    chain.db
+      .all<SessionMarkRow>(
+        'SELECT sessionId, deletedAt, archivedAt FROM sessionMark WHERE project = ? AND (deletedAt IS NOT NULL OR archivedAt IS NOT NULL)',
+        chain.project,
+      )
+      .filter((mark) => isHidden(mark) && (mark.deletedAt !== null || mark.sessionId !== session))
+      .map((mark) => mark.sessionId),
+  );
+  const branches = new Set(
+    chain.db
+      .all<BranchMarkRow>(
+        'SELECT context, deletedAt, archivedAt FROM branchMark WHERE project = ? AND (deletedAt IS NOT NULL OR archivedAt IS NOT NULL)',
+        chain.project,
+      )
+      .filter(isHidden)
+      .map((mark) => mark.context),
+  );
+  const hidden = new Set<CommitSeq>();
+  if (sessions.size === 0 && branches.size === 0) return hidden;
+  const nodes = chain.db.all<{ seq: CommitSeq; id: string; parent: CommitSeq | null; sessionId: string | null }>(
+    'SELECT seq, id, parent, sessionId FROM context WHERE project = ? ORDER BY seq',
+    chain.project,
+  );
+  const starters = new Map(
+    chain.db
+      .all<{ context: CommitSeq; starter: CommitSeq }>(
+        "SELECT s.context, r.context AS starter FROM started s JOIN record r ON r.project = s.project AND r.record = 'call:' || s.toolCallId WHERE s.project = ?",
+        chain.project,
+      )
+      .map(({ context, starter }) => [context, starter] as const),
+  );
+  const below = new Set<CommitSeq>();
+  for (const { seq, id, parent, sessionId } of nodes) {
+    // A subagent without a session of its own is named by its first commit.
+    if (branches.has(seq) || (parent === null && sessions.has(id)) || below.has(parent ?? starters.get(seq) ?? (-1 as CommitSeq))) below.add(seq);
+    if (below.has(seq) || (sessionId !== null && sessions.has(sessionId))) hidden.add(seq);
+  }
+  for (const { seq, parent } of nodes.toReversed()) if (parent !== null && !hidden.has(seq)) hidden.delete(parent);
+  return hidden;
+}

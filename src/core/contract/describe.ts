@@ -1,0 +1,52 @@
+import { type AnyContractProcedure, getEventIteratorSchemaDetails, isContractProcedure } from '@orpc/contract';
+import { z } from 'zod';
+
+/** A JSON Schema, as far as a description needs it. */
+export interface JsonSchema {
+  readonly type?: string;
+  readonly description?: string;
+  readonly enum?: readonly unknown[];
+  readonly const?: unknown;
+  readonly properties?: Readonly<Record<string, JsonSchema>>;
+  readonly required?: readonly string[];
+  readonly items?: JsonSchema;
+  readonly additionalProperties?: JsonSchema | boolean;
+  readonly anyOf?: readonly JsonSchema[];
+  readonly oneOf?: readonly JsonSchema[];
+  readonly allOf?: readonly JsonSchema[];
+}
+
+/** A procedure as people and programs read it. */
+export interface ProcedureDescription {
+  readonly description: string;
+  readonly input: JsonSchema;
+  readonly output: JsonSchema;
+  /** What each event of a stream is, for a procedure that streams. `output` is then the result at its end. */
+  readonly event?: JsonSchema;
+}
+
+/** The names of all procedures of a contract: `context.show`. */
+export function procedureNames(node: object, path: readonly string[] = []): string[] {
+  if (isContractProcedure(node)) return [path.join('.')];
+  return Object.entries(node).flatMap(([name, below]) => procedureNames(below, [...path, name]));
+}
+
+/** Describes a procedure by its name, or returns undefined if the contract has none of this name. */
+export function describeProcedure(contract: object, name: string): ProcedureDescription | undefined {
+  const node = name.split('.').reduce<unknown>((at, part) => (isObject(at) && Object.hasOwn(at, part) ? at[part] : undefined), contract);
+  if (!isContractProcedure(node)) return undefined;
+  const { inputSchema, outputSchema, route } = (node as AnyContractProcedure)['~orpc'];
+  const stream = getEventIteratorSchemaDetails(outputSchema);
+  return {
+    description: route.description ?? '',
+    input: jsonSchema(inputSchema, 'input'),
+    output: jsonSchema(stream ? stream.returns : outputSchema, 'output'),
+    ...(stream && { event: jsonSchema(stream.yields, 'output') }),
+  };
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
+
+/** The JSON Schema of a Zod schema. Values that JSON Schema cannot express, such as the results of transforms, become `{}`. */
+const jsonSchema = (schema: unknown, io: 'input' | 'output'): JsonSchema =>
+  schema instanceof z.ZodType ? (z.toJSONSchema(schema, { io, unrepresentable: 'any' }) as JsonSchema) : {};

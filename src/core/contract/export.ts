@@ -1,0 +1,111 @@
+import { z } from 'zod';
+import { lost, stop } from './context.js';
+import { tiers } from './kinds.js';
+import { base64, contextPrefix, count, formatName, procedure, runtimes } from './scalars.js';
+
+export const redactionKinds = ['secret', 'path', 'email', 'ip'] as const;
+export type RedactionKind = (typeof redactionKinds)[number];
+
+/** Who an export is for: a person, an agent that resumes it, or a program. */
+export const exportUses = ['people', 'agents', 'programs'] as const;
+export type ExportUse = (typeof exportUses)[number];
+
+export const exportFormat = z.object({
+  format: formatName,
+  name: z.string(),
+  what: z.string(),
+  use: z.enum(exportUses),
+  extension: z.string(),
+  contentType: z.string(),
+  tier: z.enum(tiers),
+  /** Whether secrets can be redacted. */
+  redacts: z.boolean(),
+  lossCounts: lost.lossCounts,
+});
+export type ExportFormat = z.output<typeof exportFormat>;
+
+/** What an export removes. `docs/redaction.md` says which patterns are known. */
+const redaction = {
+  redact: z
+    .boolean()
+    .optional()
+    .describe(
+      'Replace secrets of known patterns, home folders and e-mail addresses with placeholders: `[secret-1]` is the same secret everywhere in one export. No list of patterns is complete: read an export before you share it.',
+    ),
+  redactIps: z.boolean().optional().describe('Replace IP addresses too; implies `redact`. Loopback addresses and masks stay.'),
+};
+/** With `redact`: each placeholder, and how often it appears. */
+const redactions = z.array(z.object({ placeholder: z.string(), kind: z.enum(redactionKinds), count }));
+
+const resumeFields = {
+  id: contextPrefix,
+  agent: z.enum(runtimes).optional().describe('The agent. The default is the one that wrote the context, or Claude Code.'),
+  cwd: z.string().min(1).optional().describe('The working directory of the new session. The default is that of the original.'),
+};
+const resumed = z.object({
+  agent: z.enum(runtimes),
+  path: z.string(),
+  cwd: z.string(),
+  /** Whether the folder exists on this machine. */
+  cwdExists: z.boolean(),
+  sessionId: z.string(),
+  /** The prompt on which the fork ends; the command passes it. */
+  prompt: z.string().optional(),
+  command: z.string(),
+});
+
+export const exportContract = {
+  formats: procedure('Lists the formats that a context can be exported to, each with what it would lose.')
+    .input(z.strictObject({ id: contextPrefix, stop: stop.optional() }))
+    .output(z.array(exportFormat)),
+  context: procedure('Exports a context. With `path`, writes a new file and never overwrites one; otherwise returns the content.')
+    .input(
+      z.strictObject({
+        id: contextPrefix,
+        stop: stop.optional(),
+        format: formatName,
+        path: z.string().min(1).optional().describe('The new file to write. It must not exist.'),
+        ...redaction,
+        dryRun: z.boolean().optional().describe('Only report what the export would be: write nothing and return no content.'),
+      }),
+    )
+    .output(
+      z.object({
+        path: z.string().optional(),
+        text: z.string().optional(),
+        data: base64.optional(),
+        bytes: count,
+        format: formatName,
+        tier: z.enum(tiers),
+        redactions: redactions.optional(),
+        ...lost,
+      }),
+    ),
+  comparison: procedure(
+    'Exports a comparison of contexts as Markdown: two with each entry that differs, or up to 16 side by side. With `path`, writes a new file and never overwrites one; otherwise returns the text.',
+  )
+    .input(
+      z.strictObject({
+        ids: z.array(contextPrefix).min(2).max(16).describe('The commits to compare.'),
+        stop: stop.optional(),
+        path: z.string().min(1).optional().describe('The new file to write. It must not exist.'),
+        ...redaction,
+      }),
+    )
+    .output(z.object({ path: z.string().optional(), text: z.string().optional(), bytes: count, redactions: redactions.optional() })),
+  resume: procedure(
+    'Writes a context as a new session where an agent looks for its sessions, and returns the command that resumes it. A fork that ends on a prompt is written without it: the command passes the prompt to the agent, which runs it at once. Never overwrites a file.',
+  )
+    .input(
+      z.strictObject({
+        ...resumeFields,
+        dryRun: z.boolean().optional().describe('Only report where the session would be and whether its folder exists: write nothing.'),
+      }),
+    )
+    .output(resumed),
+  continue: procedure(
+    'Writes the session as `export.resume` does and opens a terminal on this machine that runs the command. The folder must exist. `terminal` is null if no terminal program was found: run the command by hand.',
+  )
+    .input(z.strictObject(resumeFields))
+    .output(resumed.extend({ terminal: z.string().nullable() })),
+};

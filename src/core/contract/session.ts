@@ -1,0 +1,128 @@
+import { z } from 'zod';
+import { contextId, contextPrefix, count, name, procedure, timestamp } from './scalars.js';
+
+const tags = z.array(name).max(100);
+
+/** What an agent calls a session, however many files or checkpoints of it were imported. */
+export const session = z.object({
+  /** The agent's own id. A subagent that has none is named by its first commit. */
+  sessionId: z.string(),
+  agent: z.string(),
+  /** A name given here; else the agent's own title; else the first prompt that a person typed. */
+  title: z.string(),
+  /** The working directory. */
+  repository: z.string().nullable(),
+  lastAt: timestamp,
+  /** Turns of the main branch. */
+  turns: count,
+  branches: count,
+  /** The largest input that a provider counted; null is "not recorded". */
+  peakTokens: count.nullable(),
+  /** The window of the model; null for an unknown model. */
+  limit: count.nullable(),
+  /** The price of the calls, subagents included; null is "no price". */
+  cost: z.object({ amount: z.number().min(0), currency: z.string(), priceDate: z.string() }).nullable(),
+  errors: count,
+  /** True while live capture sees the agent work on it. */
+  live: z.boolean(),
+  parentSessionId: z.string().optional(),
+  /** The kind of a subagent, such as `Explore`. */
+  subagent: z.string().optional(),
+  /** Imported files. */
+  sources: count,
+  /** The ends of its branches, newest first. */
+  tips: z.array(contextId),
+  models: z.array(z.string()),
+  pinned: z.boolean(),
+  archived: z.boolean(),
+  tags,
+});
+export type SessionRow = z.output<typeof session>;
+
+export const sessionSorts = ['lastAt', 'title', 'agent', 'repository', 'turns', 'branches', 'peakTokens', 'cost', 'errors'] as const;
+export type SessionSort = (typeof sessionSorts)[number];
+
+const filter = z
+  .strictObject({
+    text: z.string().optional().describe('Only sessions whose title, repository, tags or id contain this text.'),
+    agent: z.string().optional().describe('Only sessions of this agent, such as `claude-code`.'),
+    repository: z.string().optional().describe('Only sessions in this working directory.'),
+    model: z.string().optional().describe('Only sessions with calls of this model.'),
+    from: timestamp.optional().describe('Only sessions that were active at or after this time.'),
+    to: timestamp.optional().describe('Only sessions that were active before this time.'),
+    tag: z.string().optional().describe('Only sessions with this tag.'),
+    pinned: z.boolean().optional().describe('Only pinned sessions, or only others.'),
+    archived: z.boolean().optional().describe('Only archived sessions. The default is only others.'),
+  })
+  .describe('Which sessions to list. Subagents are listed with the session that started them.');
+
+const sessionId = name.describe('The session, as `session.list` names it.');
+const branch = { commit: contextPrefix.describe('A commit of the branch, such as its end.') };
+
+/** Where a commit is: its session, its branch and its turn, with their siblings. */
+const place = z.object({
+  sessionId: z.string().nullable(),
+  title: z.string().nullable(),
+  agent: z.string().nullable(),
+  repository: z.string().nullable(),
+  parentSessionId: z.string().optional(),
+  branch: z.object({ tip: contextId, title: z.string(), main: z.boolean(), named: z.boolean() }),
+  branches: z.array(z.object({ tip: contextId, title: z.string(), main: z.boolean(), archived: z.boolean() })),
+  turn: z.object({ number: count, of: count }).nullable(),
+  /** The turns of the branch, first to last. */
+  turns: z.array(z.object({ commit: contextId, number: count, title: z.string() })),
+});
+export type CommitPlace = z.output<typeof place>;
+
+const branchState = z.object({ commit: contextId, title: z.string(), archived: z.boolean(), deleted: z.boolean(), commits: count });
+
+export const sessionContract = {
+  list: procedure('Lists the sessions of the project, one row for each, the latest first. Subagents follow the session that started them.')
+    .input(
+      z.strictObject({
+        filter: filter.optional(),
+        sort: z.enum(sessionSorts).optional().describe('What to sort by. The default is the last activity. Pinned sessions come first.'),
+        ascending: z
+          .boolean()
+          .optional()
+          .describe('The smallest or the earliest first. The default is the opposite, except for titles, agents and repositories.'),
+        offset: count.optional().describe('The number of rows to skip.'),
+        limit: z.number().int().min(1).max(100_000).optional().describe('The most rows. The default is all.'),
+      }),
+    )
+    .output(z.object({ total: count, sessions: z.array(session) })),
+  place: procedure('Returns where a commit is: its session, branch and turn, each with its siblings.')
+    .input(z.strictObject({ id: contextPrefix }))
+    .output(place),
+  rename: procedure('Gives a session a title, or takes it away again.')
+    .input(z.strictObject({ sessionId, title: z.string().trim().min(1).max(300).nullable().describe("The title, or null for the agent's own.") }))
+    .output(session),
+  archive: procedure('Archives a session: lists and the chain leave it out unless they are asked for it.')
+    .input(z.strictObject({ sessionId, archived: z.boolean().default(true).describe('False brings it back.') }))
+    .output(session),
+  pin: procedure('Pins a session to the top of the list.')
+    .input(z.strictObject({ sessionId, pinned: z.boolean().default(true).describe('False unpins it.') }))
+    .output(session),
+  tag: procedure('Sets the tags of a session.')
+    .input(z.strictObject({ sessionId, tags: tags.describe('The tags, in place of the present ones.') }))
+    .output(session),
+  delete: procedure(
+    "Deletes a session from the project with its subagents and branches. The agent's own file is never touched. Until the next collection (`artifact.gc`), `deleted: false` brings it back.",
+  )
+    .input(z.strictObject({ sessionId, deleted: z.boolean().default(true).describe('False brings it back.') }))
+    .output(z.object({ sessionId: z.string(), title: z.string(), deleted: z.boolean(), commits: count })),
+};
+
+export const branchContract = {
+  rename: procedure('Gives a branch a name, or takes it away again.')
+    .input(z.strictObject({ ...branch, title: z.string().trim().min(1).max(300).nullable().describe('The name, or null for none.') }))
+    .output(branchState),
+  archive: procedure('Archives a branch: the chain leaves it out unless it is asked for it.')
+    .input(z.strictObject({ ...branch, archived: z.boolean().default(true).describe('False brings it back.') }))
+    .output(branchState),
+  delete: procedure(
+    'Deletes a branch and the branches that start from it. The main branch of a session is deleted with its session. Until the next collection (`artifact.gc`), `deleted: false` brings it back.',
+  )
+    .input(z.strictObject({ ...branch, deleted: z.boolean().default(true).describe('False brings it back.') }))
+    .output(branchState),
+};

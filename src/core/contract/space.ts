@@ -1,0 +1,278 @@
+import { oc } from '@orpc/contract';
+import { z } from 'zod';
+import { budget, entityTypes, goal, goals, id, memory, messageOrigin, person, plan, resume, trigger, words } from './event.js';
+import { contextId, count, procedure, timestamp } from './scalars.js';
+import { rendered, timelineInput } from './timeline.js';
+
+const entity = z.object({ entityId: id, name: words, type: z.enum(entityTypes), createdAt: timestamp });
+export type Entity = z.output<typeof entity>;
+
+const space = z.object({
+  spaceId: id,
+  name: words.nullable(),
+  createdAt: timestamp,
+  members: z.array(entity),
+  messages: count,
+  lastMessageAt: timestamp.nullable(),
+});
+export type Space = z.output<typeof space>;
+
+const membership = z.object({
+  spaceId: id,
+  entityId: id,
+  joinedAt: timestamp,
+  /** The agent's mark. It moves only when a run of the agent completes. */
+  lastProcessedMessageId: id.nullable(),
+  /** The human's mark. It moves only by a read receipt. */
+  lastSeenMessageId: id.nullable(),
+});
+export type Membership = z.output<typeof membership>;
+
+const spaceMessage = z.object({
+  messageId: id,
+  spaceId: id,
+  seq: count,
+  at: timestamp,
+  sender: person,
+  text: words,
+  replyTo: id.nullable(),
+  expectsReply: z.boolean(),
+  chainDepth: count,
+  origin: messageOrigin.nullable(),
+  runId: id.nullable(),
+});
+export type SpaceMessage = z.output<typeof spaceMessage>;
+
+/** The wait that a message set. It ends with its answer, or when its time is over. */
+const messageWait = z.object({
+  messageId: id,
+  /** The only sender whose message ends it; null if a reply or any person does. */
+  for: words.nullable(),
+  until: timestamp,
+  endedAt: timestamp.nullable(),
+  /** The message that ended it. */
+  answer: id.nullable(),
+});
+export type MessageWait = z.output<typeof messageWait>;
+
+const waitFor = z
+  .strictObject({
+    for: words
+      .optional()
+      .describe('The member whose next message ends the wait, by id or name. Without it, a reply or any message of a person does.'),
+    timeoutMs: count.optional().describe('The longest wait in milliseconds. The default is 5 minutes.'),
+  })
+  .describe('Wait for an answer.');
+
+export const runStatuses = ['running', 'waiting_reply', 'completed', 'failed', 'canceled'] as const;
+export type RunStatus = (typeof runStatuses)[number];
+
+const run = z.object({
+  runId: id,
+  entityId: id,
+  status: z.enum(runStatuses),
+  trigger,
+  chainDepth: count,
+  activeSpaceId: id.nullable(),
+  createdAt: timestamp,
+  /** When the agent was last called: at the start, or when a wait ended. Its timeline is of this moment. */
+  invokedAt: timestamp,
+  endedAt: timestamp.nullable(),
+  /** The message whose answer it waits for, and until when. */
+  waiting: z.object({ messageId: id, spaceId: id, for: words.nullable(), until: timestamp }).nullable(),
+  /** How its last wait ended. */
+  resumed: resume.nullable(),
+  /** The run's context, stored as a commit when it ended. */
+  contextId: contextId.nullable(),
+});
+export type Run = z.output<typeof run>;
+
+/** A run that a message would start, or why it starts none for a member. */
+const triggered = z.object({
+  entityId: id,
+  name: words,
+  runs: z.boolean(),
+  code: z
+    .enum(['starts', 'sender', 'no-agent', 'resumes', 'limit'])
+    .describe(
+      'starts: a run begins. resumes: a run that waits here continues instead. sender: it wrote the message. no-agent: it is no agent. limit: agents have answered each other as often as allowed.',
+    ),
+  reason: z.string().describe('The same in words.'),
+});
+export type Triggered = z.output<typeof triggered>;
+
+const spaceId = id.describe('The id of the space.');
+const entityId = id.describe('The id of the entity.');
+const senderId = id.describe('Who sends the message.');
+const runId = id.describe('The id of the run.');
+const text = words.min(1).describe('The text of the message.');
+const replyTo = id.optional().describe('The message that it replies to: its id, with or without its prefix, or a unique beginning of the id.');
+const messageLimit = z.number().int().min(1).max(10_000).optional().describe('The most messages to return.');
+
+const posting = {
+  spaceId,
+  senderId,
+  text,
+  replyTo,
+};
+
+export const spaceContract = {
+  addEntity: procedure('Adds a human, an agent or a service that can join spaces.')
+    .input(
+      z.strictObject({
+        entityId: entityId.optional().describe('The id of the entity. Without it, Stemma makes one.'),
+        name: words.min(1).describe('The display name.'),
+        type: z.enum(entityTypes).describe('Who it is.'),
+      }),
+    )
+    .output(entity),
+  entities: procedure('Lists the entities.').input(z.strictObject({})).output(z.array(entity)),
+  create: procedure('Creates a space with its members.')
+    .input(
+      z.strictObject({
+        spaceId: spaceId.optional().describe('The id of the space. Without it, Stemma makes one.'),
+        name: words.nullable().optional().describe('The display name.'),
+        members: z.array(id).max(1_000).describe('The ids of the members.'),
+      }),
+    )
+    .output(space),
+  join: procedure('Adds an entity to a space.').input(z.strictObject({ spaceId, entityId })).output(membership),
+  leave: procedure('Removes an entity from a space.').input(z.strictObject({ spaceId, entityId })).output(space),
+  list: procedure('Lists the spaces, or those of an entity with the number of its unread messages.')
+    .input(z.strictObject({ entityId: entityId.optional() }))
+    .output(z.array(space.extend({ unread: count }))),
+  get: procedure('Returns a space with its members.')
+    .input(z.strictObject({ spaceId }))
+    .output(space.extend({ memberships: z.array(membership) })),
+  messages: procedure('Lists messages of a space, oldest first: the newest, or the newest before a position.')
+    .input(z.strictObject({ spaceId, before: count.optional().describe('Only messages before this position.'), limit: messageLimit }))
+    .output(z.object({ total: count, messages: z.array(spaceMessage) })),
+  wouldTrigger: procedure('Lists the runs that a message would start, and why other members get none. Posts nothing.')
+    .input(z.strictObject({ spaceId, senderId, runId: runId.optional().describe('The run that would send it.'), replyTo }))
+    .output(z.array(triggered)),
+  post: procedure('Posts a message of a human, of a service, or of an agent outside of a run. Starts a run for every other agent in the space.')
+    .input(
+      z.strictObject({
+        ...posting,
+        expectsReply: z.boolean().optional().describe('Whether the sender expects a reply. The default is true with `wait`.'),
+        wait: z.union([waitFor, z.boolean()]).optional().describe('Wait for an answer. `space.wait` tells whether it came.'),
+      }),
+    )
+    .output(z.object({ message: spaceMessage, started: z.array(run), resumed: z.array(run), waiting: messageWait.optional() })),
+  wait: procedure('Returns the wait that a message set, and the message that ended it.')
+    .input(z.strictObject({ messageId: id.describe('The message that set the wait.') }))
+    .output(messageWait),
+  read: oc
+    .route({
+      method: 'POST',
+      path: '/spaces/{spaceId}/read',
+      description: 'Records what a human has read in a space. The mark never moves backward.',
+    })
+    .input(
+      z.strictObject({
+        spaceId,
+        entityId: entityId.optional().describe('The human. The default is the first one in the space.'),
+        lastMessageId: id.describe('The newest message that was read.'),
+      }),
+    )
+    .output(z.object({ membership, unread: count, dividerBefore: id.nullable() })),
+};
+
+const goalRow = goal.extend({ goalId: id });
+const memoryRow = memory.extend({ memoryId: id });
+const planRow = plan.extend({ planId: id, instruction: words });
+
+const agentId = id.describe('The agent.');
+const currentSpace = spaceId.optional().describe("The space. The default is the one that the run's agent is in.");
+
+export const runContract = {
+  list: procedure('Lists runs of agents, newest first.')
+    .input(
+      z.strictObject({
+        entityId: entityId.optional().describe('Only runs of this agent.'),
+        status: z.enum(runStatuses).optional().describe('Only runs with this status.'),
+      }),
+    )
+    .output(z.array(run)),
+  get: procedure('Returns a run.').input(z.strictObject({ runId })).output(run),
+  timeline: procedure("Returns the event context that the run's agent reads now.")
+    .input(z.strictObject({ runId, budget: budget.optional() }))
+    .output(z.object({ input: timelineInput, rendered })),
+  preview: procedure('Returns the event context that an agent would read if a message started it now. Starts nothing.')
+    .input(
+      z.strictObject({
+        spaceId,
+        entityId: id.describe('The agent.'),
+        messageId: id.optional().describe('The message. The default is the newest.'),
+        budget: budget.optional(),
+      }),
+    )
+    .output(z.object({ input: timelineInput, rendered })),
+  start: procedure('Starts a run for a plan or a service.')
+    .input(z.strictObject({ entityId: id.describe('The agent.'), trigger: trigger.describe('What starts the run.') }))
+    .output(run),
+  enterSpace: procedure("Changes the space that a run's agent is in.").input(z.strictObject({ runId, spaceId })).output(run),
+  send: procedure("Sends a message of the run's agent. With `wait`, the run pauses until somebody answers.")
+    .input(
+      z.strictObject({
+        runId,
+        spaceId: currentSpace,
+        text,
+        replyTo,
+        wait: z.union([waitFor, z.boolean()]).optional().describe('Pause the run until its answer comes.'),
+      }),
+    )
+    .output(z.object({ message: spaceMessage, run, started: z.array(run), resumed: z.array(run), waiting: messageWait.optional() })),
+  read: procedure('Returns messages of a space, newest last. The run counts them as seen.')
+    .input(z.strictObject({ runId, spaceId: currentSpace, limit: messageLimit }))
+    .output(z.object({ messages: z.array(spaceMessage) })),
+  tick: procedure('Ends waits that timed out and starts plans that are due. The program that runs the agents calls it regularly.')
+    .input(z.strictObject({}))
+    .output(z.object({ started: z.array(run), resumed: z.array(run) })),
+  finish: procedure("Ends a run. Completing it moves the agent's marks to what the run has seen, and stores its context as a commit.")
+    .input(
+      z.strictObject({
+        runId,
+        status: z.enum(['completed', 'failed', 'canceled']).describe('How the run ended.'),
+        output: words.optional().describe('What the agent said at the end.'),
+      }),
+    )
+    .output(run),
+  goals: procedure("Lists an agent's goals.")
+    .input(z.strictObject({ entityId: agentId }))
+    .output(z.array(goalRow)),
+  setGoals: procedure("Replaces an agent's goals.")
+    .input(z.strictObject({ entityId: agentId, goals }))
+    .output(z.array(goalRow)),
+  memories: procedure("Lists an agent's memories.")
+    .input(z.strictObject({ entityId: agentId }))
+    .output(z.array(memoryRow)),
+  setMemory: procedure('Stores a memory, or deletes it if its content is null.')
+    .input(
+      z.strictObject({
+        entityId: agentId,
+        topic: words.nullable().describe('What it is about. A memory with the same topic is replaced; null adds a new memory.'),
+        content: words.nullable().describe('The memory, or null to delete it.'),
+      }),
+    )
+    .output(z.array(memoryRow)),
+  plans: procedure("Lists an agent's plans.")
+    .input(z.strictObject({ entityId: agentId }))
+    .output(z.array(planRow)),
+  setPlan: procedure('Stores a plan. A plan of the same name is replaced. Give exactly one of `cron`, `scheduledAt` and `runAfter`.')
+    .input(
+      z.strictObject({
+        entityId: agentId,
+        name: words.min(1).describe('The name of the plan.'),
+        instruction: words.describe('What the agent must do.'),
+        cron: words
+          .optional()
+          .describe(
+            'Run repeatedly, by a cron expression of five fields in UTC. With both day fields, either is enough; only a bare * means any day.',
+          ),
+        scheduledAt: timestamp.optional().describe('Run once, at this time.'),
+        runAfter: words.optional().describe('Run once, after a delay such as `2 hours`.'),
+      }),
+    )
+    .output(z.array(planRow)),
+};

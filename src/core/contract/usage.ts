@@ -1,0 +1,224 @@
+import { z } from 'zod';
+import { contextId, contextPrefix, count, entryKey, name, procedure, timestamp } from './scalars.js';
+
+/** How a part of a context was measured: counted by the provider, calibrated on counts of the same model, or estimated from its length. */
+export const bases = ['counted', 'calibrated', 'estimated'] as const;
+/** The kinds of content that fill a window, in the order in which bars and charts draw them. */
+export const partKinds = ['system', 'tools', 'summary', 'user', 'assistant', 'thinking', 'tool_call', 'tool_result', 'image', 'event'] as const;
+export type PartKind = (typeof partKinds)[number];
+
+export const usagePart = z.object({ kind: z.enum(partKinds), tokens: count, basis: z.enum(bases) });
+export type UsagePart = z.output<typeof usagePart>;
+
+/** What a context costs its model's window. */
+export const usageContext = z.object({
+  /** The input of the last call of the context as its provider counted it; null where no call has seen the context. */
+  counted: count.nullable(),
+  /** That call. */
+  requestId: name.optional(),
+  /** The sum of the parts' estimates. */
+  estimated: count,
+  /** The window of the model; null for an unknown model. */
+  limit: count.nullable(),
+  model: z.string().nullable(),
+  /** With `notRecorded` they add up to `counted`. */
+  parts: z.array(usagePart),
+  /** The part of the counted input that no record explains: usually system prompt, tools and memory. Null where nothing was counted. */
+  notRecorded: count.nullable(),
+  /** Why a recorded count is not shown. */
+  flaw: z.string().optional(),
+});
+export type UsageContext = z.output<typeof usageContext>;
+
+/** What filled the window, call by call. */
+export const usageSeries = z.object({
+  /** The kinds of the numbers in `parts`. */
+  kinds: z.array(z.enum(partKinds)),
+  basis: z.enum(bases),
+  calls: z.array(
+    z.object({
+      requestId: name,
+      counted: count.nullable(),
+      limit: count.nullable(),
+      /** Tokens by kind; with what is not recorded they add up to `counted`. */
+      parts: z.array(count),
+      /** The first call after a compaction. */
+      cut: z.literal(true).optional(),
+    }),
+  ),
+});
+export type UsageSeries = z.output<typeof usageSeries>;
+
+export const money = z.object({
+  amount: z.number().min(0),
+  currency: z.string(),
+  /** The date of the price list. */
+  priceDate: z.string(),
+  /** A lower bound: not every count that costs something was recorded. */
+  atLeast: z.literal(true).optional(),
+});
+export type Money = z.output<typeof money>;
+
+/** Why a call could not read what its predecessor had cached. */
+export const missCauses = ['first', 'expired', 'system', 'tools', 'message', 'model', 'parameters', 'unknown'] as const;
+export type MissCause = (typeof missCauses)[number];
+
+export const usageCache = z.object({
+  hit: z.boolean(),
+  cause: z.enum(missCauses).optional(),
+  /** The first place at which the call differs from its predecessor, where that is known. */
+  brokenAt: z.string().optional(),
+  /** Tokens that were in the cache and had to be paid again. */
+  lostTokens: count.optional(),
+  /** Their price beyond that of a cache read. */
+  lostCost: money.optional(),
+  /** For an expired cache: the time since the previous call, in milliseconds. */
+  idleMs: count.optional(),
+});
+export type UsageCache = z.output<typeof usageCache>;
+
+export const usageTokens = z.object({
+  input: count.nullable(),
+  cacheRead: count.nullable(),
+  cacheWrite: count.nullable(),
+  cacheWrite1h: count.optional(),
+  output: count.nullable(),
+  reasoning: count.optional(),
+});
+
+/** One call to a model. Counts are the provider's; null is "not recorded". */
+export const usageCall = z.object({
+  requestId: name,
+  at: timestamp,
+  commit: contextId,
+  replyKey: entryKey,
+  sessionId: z.string().optional(),
+  /** The kind of subagent that made the call. */
+  subagent: z.string().optional(),
+  model: z.string().nullable(),
+  /** What the call answers: the prompt, or the tool whose result came before it, on one line. */
+  trigger: z.string().nullable(),
+  triggerKind: z.enum(['prompt', 'tool', 'other']),
+  tokens: usageTokens,
+  /** The whole input: uncached, read from the cache and written to it. */
+  window: count.nullable(),
+  limit: count.nullable(),
+  /** The growth of the input since the previous call of the conversation; the whole input where there is none. */
+  added: z.number().int().nullable(),
+  cost: money.nullable(),
+  /** From the last entry before the reply to the reply's last entry. */
+  waitMs: count.nullable(),
+  cache: usageCache,
+  flaw: z.string().optional(),
+});
+export type UsageCall = z.output<typeof usageCall>;
+
+/** Something that fills the window: an entry, a tool's definition or a file. */
+export const usageFiller = z.object({
+  key: entryKey.optional(),
+  tool: z.string().optional(),
+  path: z.string().optional(),
+  kind: z.enum(partKinds),
+  head: z.string().optional(),
+  tokens: count,
+  /** The number of calls that were sent with it. */
+  calls: count,
+  /** `tokens` times `calls`. */
+  tokenCalls: count,
+  /** The first entry with the same content. */
+  duplicateOf: entryKey.optional(),
+});
+export type UsageFiller = z.output<typeof usageFiller>;
+
+const summed = z.object({ input: count, cacheRead: count, cacheWrite: count, output: count });
+/** A sum of prices. `unpriced`: calls whose model has no price. */
+const summedCost = money.extend({ unpriced: count });
+
+const sums = z.object({
+  sessions: count,
+  calls: count,
+  tokens: summed,
+  /** Calls whose output count was not recorded. Their output is not in the sum. */
+  unknownOutputs: count,
+  cost: summedCost.nullable(),
+});
+export type UsageSums = z.output<typeof sums>;
+
+export const groupings = ['session', 'day', 'model', 'repository', 'agent'] as const;
+
+export const usageSessions = z.object({
+  total: count,
+  rows: z.array(
+    sums.extend({
+      /** The session, day, model, repository or agent. Empty where that was not recorded. */
+      key: z.string(),
+      /** The part of a session's sums that its subagents used. */
+      subagents: sums.optional(),
+    }),
+  ),
+  totals: sums,
+  /** Days and sessions that cost more than the budgets of this machine. */
+  overBudget: z.array(z.object({ kind: z.enum(['day', 'session']), key: z.string(), spent: money, budget: z.number() })),
+});
+export type UsageSessions = z.output<typeof usageSessions>;
+
+const usageFilter = z.strictObject({
+  sessionId: name.optional().describe('Only calls of this session and its subagents.'),
+  model: name.optional().describe('Only calls of this model.'),
+  agent: name.optional().describe('Only calls of this agent, such as `claude-code`.'),
+  repository: name.optional().describe('Only calls of sessions in this folder.'),
+  from: timestamp.optional().describe('Only calls at or after this time.'),
+  to: timestamp.optional().describe('Only calls before this time.'),
+});
+export type UsageFilter = z.output<typeof usageFilter>;
+
+const callsFilter = z.strictObject({
+  model: name.optional().describe('Only calls of this model.'),
+  miss: z.boolean().optional().describe('True for calls that missed the cache, false for the others.'),
+  from: timestamp.optional().describe('Only calls at or after this time.'),
+  to: timestamp.optional().describe('Only calls before this time.'),
+});
+export type CallsFilter = z.output<typeof callsFilter>;
+
+const offset = count.optional().describe('The number of rows to skip.');
+const limit = count.optional().describe('The maximum number of rows.');
+
+export const usageContract = {
+  context: procedure(
+    'Returns how many tokens a context takes in its model’s window: as its provider counted them, by kind of content, and the part that no record explains.',
+  )
+    .input(z.strictObject({ id: contextPrefix }))
+    .output(usageContext),
+  calls: procedure(
+    'Lists calls to models with their counted tokens, cost, wait and cache, in the order in which they were sent: of a context’s whole history, of a session with its subagents, or of the project.',
+  )
+    .input(
+      z.strictObject({
+        id: contextPrefix.optional().describe('Only calls on the way from the root to this commit.'),
+        sessionId: name.optional().describe('Only calls of this session and its subagents.'),
+        filter: callsFilter.optional().describe('Only calls that match every given field.'),
+        offset,
+        limit,
+      }),
+    )
+    .output(z.object({ total: count, calls: z.array(usageCall) })),
+  series: procedure('Returns what filled the window at each call on the way from the root to a commit, for a chart.')
+    .input(z.strictObject({ id: contextPrefix }))
+    .output(usageSeries),
+  fillers: procedure('Lists what filled the window of a context, by tokens times the calls that were sent with it, the largest first.')
+    .input(z.strictObject({ id: contextPrefix }))
+    .output(z.array(usageFiller)),
+  sessions: procedure(
+    'Sums the counted tokens and the cost of calls by session, day, model, repository or agent. Each call counts once, however many files contain it.',
+  )
+    .input(
+      z.strictObject({
+        filter: usageFilter.optional().describe('Only calls that match every given field.'),
+        groupBy: z.enum(groupings).nullable().optional().describe('What a row is. The default is `session`; null returns only the totals.'),
+        timeZone: name.optional().describe('The time zone of days, such as `Europe/Berlin`. The default is UTC.'),
+        offset,
+        limit,
+      }),
+    )
+    .output(usageSessions),
+};

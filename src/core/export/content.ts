@@ -1,0 +1,99 @@
+import type { CommitSeq, ContextId } from '../base/index.js';
+import { type Chain, type ContextRow, childrenOf, commitAt, entriesInTurn, lineage, outlineOf, type Walk } from '../chain/index.js';
+import type { CommitType } from '../contract/index.js';
+import type { ParsedEntry } from '../formats/index.js';
+import { compactedAt } from '../usage/index.js';
+
+/** One commit of a document. */
+export interface DocumentStep {
+  readonly id: ContextId;
+  readonly type: CommitType;
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  /** The entries that it adds, with those that the runtime recorded but never sent. A compaction holds its replacement for what came before. */
+  readonly entries: readonly ParsedEntry[];
+  /** A compaction in a full history: its entries stand for steps that the document already contains. */
+  readonly repeats: boolean;
+  /** Of a compaction: tokens of the context before and after it, counted by the provider or estimated. */
+  readonly tokens?: { readonly before: number; readonly after: number; readonly isCounted?: boolean };
+  /** The first commits of other branches that start here. */
+  readonly branches: readonly { readonly id: ContextId; readonly head: string }[];
+}
+
+/** What a document is made of. */
+export interface DocumentContent {
+  readonly id: ContextId;
+  readonly title: string;
+  readonly template: string;
+  readonly principal: string | null;
+  readonly stop: Walk['stop'];
+  /** The commits from the first to the last. Each is read when the iteration reaches it. */
+  steps(): Iterable<DocumentStep>;
+}
+
+/** The content of a document. A full history (`stop: 'root'`) also has its compactions in their places, as steps with `repeats`. */
+export function contentOf(chain: Chain, way: Walk): DocumentContent {
+  const { tip, stop } = way;
+  const steps = stop === 'root' ? lineage(chain, tip).filter(({ type, parent }) => type !== 'snapshot' || parent === null) : way.contributing;
+  const contributing = new Set(way.contributing.map(({ seq }) => seq));
+  return {
+    id: tip.id,
+    title: titleOf(chain, tip),
+    template: tip.template,
+    principal: tip.principal,
+    stop,
+    *steps() {
+      const branching = branchingOf(
+        chain,
+        steps.map(({ seq }) => seq),
+      );
+      const path = new Set(steps.map(({ seq }) => seq));
+      for (const { step, entries } of entriesInTurn(chain, steps)) {
+        const row = commitAt(chain, step.seq);
+        const tokens = row.type === 'compaction' && row.parent !== null ? compactedTokens(chain, row, row.parent) : undefined;
+        yield {
+          id: row.id,
+          type: row.type,
+          at: row.createdAt,
+          entries,
+          repeats: !contributing.has(step.seq),
+          ...(tokens && { tokens }),
+          branches: branching.has(row.seq)
+            ? childrenOf(chain, row).flatMap((child) => (path.has(child.seq) ? [] : [{ id: child.id, head: headOf(chain, child) }]))
+            : [],
+        };
+      }
+    },
+  };
+}
+
+/** What a compaction replaced and left, as the provider counted it; where it did not, both are estimates. */
+function compactedTokens(chain: Chain, row: ContextRow, parent: CommitSeq): DocumentStep['tokens'] {
+  const { before, after } = compactedAt(chain, row.seq);
+  if (before !== undefined && after !== undefined) return { before, after, isCounted: true };
+  return { before: commitAt(chain, parent).contextTokens, after: row.contextTokens };
+}
+
+/** Those of the commits that have more than one child. */
+const branchingOf = (chain: Chain, seqs: readonly CommitSeq[]): ReadonlySet<CommitSeq> =>
+  new Set(
+    chain.db
+      .all<{ origin: CommitSeq }>('SELECT DISTINCT origin FROM firstParentRun WHERE origin IN (SELECT value FROM json_each(?))', JSON.stringify(seqs))
+      .map(({ origin }) => origin),
+  );
+
+function titleOf(chain: Chain, tip: ContextRow): string {
+  const named = chain.db.one<{ title: string }>(
+    'SELECT title FROM source WHERE project = ? AND sessionId = ? AND title IS NOT NULL ORDER BY no DESC LIMIT 1',
+    chain.project,
+    tip.sessionId,
+  );
+  const first = lineage(chain, tip)[0];
+  return named?.title ?? (first && headOf(chain, commitAt(chain, first.seq))) ?? tip.id;
+}
+
+/** The summary of a commit, or else the beginning of its first prompt. */
+const headOf = (chain: Chain, row: ContextRow): string =>
+  row.summary ??
+  outlineOf(chain, row.artifact, row.format).entries.find(({ role, kind, hidden }) => role === 'user' && kind === 'text' && !hidden)?.head ??
+  row.id;

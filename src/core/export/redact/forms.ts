@@ -1,0 +1,79 @@
+import type { RedactionKind } from '../../contract/index.js';
+
+/** What a form stands for: `of` is the same for all spellings of one secret. */
+export interface Form {
+  readonly kind: RedactionKind;
+  readonly of: string;
+}
+
+/** A place where a form stands in a text. */
+export interface FormSpan extends Form {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Forms are at least so long: shorter ones stand in too many places that mean something else. */
+export const leastOfForm = 4;
+
+/**
+ * Finds many strings in texts at once: the longest at each place, no two overlapping. Time grows with the text and the logarithm of the
+ * number of strings; a regular expression of them would be too large to compile.
+ */
+export function formFinder(forms: ReadonlyMap<string, Form>): (text: string) => FormSpan[] {
+  const sorted = [...forms.keys()].filter((form) => form.length >= leastOfForm).sort();
+  const shorter = prefixesOf(sorted);
+  const heads = new Uint8Array(1 << 16);
+  for (const form of sorted) heads[headOf(form, 0)] = 1;
+  return (text) => {
+    const found: FormSpan[] = [];
+    for (let at = 0; at + leastOfForm <= text.length; ) {
+      const form = heads[headOf(text, at)] === 1 ? formAt(text, at, { sorted, shorter, forms }) : undefined;
+      if (form !== undefined) found.push({ from: at, to: at + form.length, ...(forms.get(form) as Form) });
+      at += form?.length ?? 1;
+    }
+    return found;
+  };
+}
+
+const headOf = (text: string, at: number): number =>
+  (text.charCodeAt(at) * 0x9e5 + text.charCodeAt(at + 1) * 0x1f3 + text.charCodeAt(at + 2) * 0x25 + text.charCodeAt(at + 3)) & 0xffff;
+
+/** For each of the sorted strings the place of the longest other that it begins with, or -1. */
+function prefixesOf(sorted: readonly string[]): Int32Array {
+  const shorter = new Int32Array(sorted.length).fill(-1);
+  const open: number[] = [];
+  for (const [at, form] of sorted.entries()) {
+    while (open.length > 0 && !form.startsWith(sorted[open.at(-1) as number] as string)) open.pop();
+    shorter[at] = open.at(-1) ?? -1;
+    open.push(at);
+  }
+  return shorter;
+}
+
+interface Index {
+  readonly sorted: readonly string[];
+  readonly shorter: Int32Array;
+  readonly forms: ReadonlyMap<string, Form>;
+}
+
+/** The longest form that stands at a place: the last one in order that is not after the text there, or one that it begins with. */
+function formAt(text: string, at: number, { sorted, shorter, forms }: Index): string | undefined {
+  let low = -1;
+  for (let high = sorted.length; high - low > 1; ) {
+    const middle = (low + high) >> 1;
+    const form = sorted[middle] as string;
+    if (text.slice(at, at + form.length) >= form) low = middle;
+    else high = middle;
+  }
+  for (let place = low; place >= 0; place = shorter[place] as number) {
+    const form = sorted[place] as string;
+    if (text.startsWith(form, at) && isWholeWord(text, at + form.length, form, forms.get(form)?.kind)) return form;
+  }
+  return undefined;
+}
+
+/** The name of a person ends where the word does; a secret may be followed by anything. */
+const isWholeWord = (text: string, end: number, form: string, kind: Form['kind'] | undefined): boolean =>
+  kind === 'secret' || !wordEnd.test(form) || !wordStart.test(text.slice(end, end + 2));
+const wordEnd = /[\p{L}\p{N}_]$/u;
+const wordStart = /^[\p{L}\p{N}_]/u;

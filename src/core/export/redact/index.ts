@@ -1,0 +1,35 @@
+// redact: removes secrets, home folders, addresses and, on request, IP addresses from exports, and puts placeholders in their place.
+// `rules/` finds them in a text, redactor.ts replaces them everywhere in an export, json.ts and values.ts walk its structure.
+// This file applies them to JSON, plain text and CBOR. `docs/redaction.md` says what is found and what is not.
+import { encodeCbor, readArray, type Seals } from '../../formats/index.js';
+import { namedStrings, replaceStrings } from './json.js';
+import type { Redactor } from './redactor.js';
+import { replaceIn, textsIn } from './values.js';
+
+export { type NamedText, noteWritten, type Redaction, type Redactor, redactor } from './redactor.js';
+export type { SearchOptions } from './rules/index.js';
+export type { Findings } from './secretlint.js';
+export { replaceIn, textsIn } from './values.js';
+
+/** Whether an export is to be redacted: removing IP addresses implies the rest. */
+export const isRedacted = ({ redact, redactIps }: { redact?: boolean | undefined; redactIps?: boolean | undefined }): boolean =>
+  redact === true || redactIps === true;
+
+/** JSON or JSON lines without what was found: only strings change, and the result still parses. */
+export async function redactJson(json: string, redact: Redactor, seals?: Seals): Promise<string> {
+  await redact.look(namedStrings(json));
+  return replaceStrings(json, redact, seals);
+}
+
+/** A plain text without what was found. */
+export async function redactText(text: string, redact: Redactor): Promise<string> {
+  await redact.look([{ text }]);
+  return redact.replace(text);
+}
+
+/** A CBOR array without what was found, item by item. An item that cannot be read is left out. */
+export async function redactArray(bytes: Uint8Array, redact: Redactor): Promise<Uint8Array> {
+  const values = readArray(bytes).items.map(({ value }) => value);
+  await redact.look(textsIn(values));
+  return encodeCbor(replaceIn(values, redact));
+}

@@ -1,0 +1,139 @@
+import { isEnvironmentName, isWeakName, kindOfName, type NameKind } from './names.js';
+import { namedSpan, runEnd, type Span } from './span.js';
+import { isSecretValue, type Setting } from './values.js';
+
+/** Every name of a secret contains one of these. */
+const keyword = /pass|pwd|\bpw\b|_pw\b|secret|token|key|credential|auth|cookie|bearer|jwt|mnemonic|phrase|signature|\bsig\b|\bpat\b|psk/gi;
+const nameRun = /[\w.-]+/y;
+const longestName = 80;
+
+/**
+ * Between a name and its value: the quotes that end the name, then a sign (`=`, `:`, `:=`, `?=`, `=>`) which may have a type before it
+ * (`token: string = '…'`), or a member `value` (`name: TOKEN, value: …`).
+ */
+const sign =
+  /(?:\\*["'`])?\]?[ \t]{0,8}(?::[ \t]*[&\w][^\n=:"'`;,(){}]{0,30}=[ \t]{0,8}(?=\\*["'`])|(?:=>|[:?]?={1,3}|:)(?!:)|(?:\s{0,4},?\s{0,24}(?:\\*["'`])?value(?:\\*["'`])?\s{0,4}[=:]))[ \t]{0,8}(?:(?:\\+n|\r?\n)[ \t]{0,16}(?=\\*["'`]))?/iy;
+const space = /[ \t]{1,4}/y;
+const quote = /\\*["'`]/y;
+/** `<password>…</password>` */
+const element = />(?=[^<>\s]{1,512}<\/)/y;
+/** `setItem('token', '…')` */
+const nextArgument = /\\*["'`],[ \t]{0,4}(?=\\*["'`])/y;
+/** `the password is …` */
+const sentence = /[ \t]{1,4}(?:is|was)[ \t]{1,4}(?=\S{0,64}\d)/iy;
+/** `Bearer` and its like before the value of an authorization. */
+const scheme = /[A-Za-z][\w-]{2,20}[ \t]{1,4}(?=\S)/y;
+
+/** A name of a secret, and where it stands in the text. */
+interface Name {
+  readonly name: string;
+  readonly kind: NameKind;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Values of names that stand for a secret, in any notation: shell, env files, JSON, YAML, TOML, XML, queries, code, flags. Linear. */
+export function* assignedSecrets(text: string): Generator<Span> {
+  keyword.lastIndex = 0;
+  for (let match = keyword.exec(text); match; match = keyword.exec(text)) {
+    const from = nameStart(text, match.index);
+    const to = runEnd(text, match.index, nameRun);
+    let next = Math.max(to, keyword.lastIndex);
+    const kind = to - from <= longestName ? kindOfName(text.slice(from, to)) : undefined;
+    const value = kind && valueAfter(text, { name: text.slice(from, to), kind, from, to });
+    if (value) {
+      yield value;
+      next = Math.max(next, value.to);
+    }
+    keyword.lastIndex = next;
+  }
+}
+
+/** Where the name begins that contains a keyword at `at`. The letter of an escape before it (`\nTOKEN=`) is not a part of it. */
+function nameStart(text: string, at: number): number {
+  let from = at;
+  while (from > 0 && at - from <= longestName && /[\w.-]/.test(text[from - 1] ?? '')) from--;
+  return text[from - 1] === '\\' && /[nrt]/.test(text[from] ?? '') ? from + 1 : from;
+}
+
+function valueAfter(text: string, name: Name): Span | undefined {
+  const start = valueStart(text, name);
+  if (start === undefined) return undefined;
+  const open = text.slice(start, runEnd(text, start, quote));
+  if (open !== '' && !(isWeakName(name.name) && open.endsWith('`'))) return quotedValue(text, start + open.length, open, name);
+  if (/[?&]/.test(text[name.from - 1] ?? '')) return valueInRun(text, start, queryRun, name, 'plain');
+  if (isWeakName(name.name)) return undefined;
+  if (text[name.to] === '>') return valueInRun(text, start, elementRun, name, 'plain');
+  if (name.kind === 'cookie') return valueInRun(text, start, cookieRun, name, 'plain');
+  return valueInRun(text, name.kind === 'header' ? runEnd(text, start, scheme) : start, unquotedRun, name, settingOf(text, name, start));
+}
+
+/** Where the value begins, or undefined where none follows the name. */
+function valueStart(text: string, { name, kind, from, to }: Name): number | undefined {
+  const before = text[from - 1] ?? '';
+  const signed = runEnd(text, to, sign);
+  if (signed > to) return signed;
+  if (text[to] === '>') return before === '<' && runEnd(text, to, element) > to ? to + 1 : undefined;
+  const argument = runEnd(text, to, nextArgument);
+  if (argument > to && /\(\s?\\*["'`]$/.test(text.slice(Math.max(0, from - 8), from))) return argument;
+  if (kind === 'password' && runEnd(text, to, sentence) > to) return runEnd(text, to, sentence);
+  const spaced = runEnd(text, to, space);
+  if (spaced === to) return undefined;
+  const isFlag = name.startsWith('--') && text[spaced] !== '-';
+  const isBeforeQuote = kind === 'password' && !isWeakName(name) && /^\\*["']/.test(text.slice(spaced, spaced + 8));
+  return isFlag || isBeforeQuote || isSetBySpace(text.slice(Math.max(0, from - 80), from), name, kind) ? spaced : undefined;
+}
+
+/** Commands and files in which nothing but a space stands between a name and its value: `setenv`, Dockerfiles, `.netrc`. */
+const isSetBySpace = (before: string, name: string, kind: NameKind): boolean =>
+  (isEnvironmentName(name) && /(?:setenv|setx|set -[a-zA-Z]{1,4}|ENV)[ \t]+$/.test(before)) ||
+  (kind === 'password' && /\blogin\s{1,4}\S{1,64}\s{1,4}$/.test(before));
+
+/** The value in quotes: to the same quotes, with as many backslashes before them. */
+function quotedValue(text: string, start: number, open: string, name: Name): Span | undefined {
+  const limit = text.slice(start, start + 4_096);
+  let length = limit.indexOf(open);
+  // A quote with more backslashes before it is a part of the value.
+  while (length > 0 && limit[length - 1] === '\\') length = limit.indexOf(open, length + open.length);
+  if (length <= 0) return undefined;
+  const from = name.kind === 'header' ? Math.min(runEnd(text, start, scheme), start + length) : start;
+  return isSecretOf(name, text.slice(from, start + length), 'quoted') ? namedSpan(text, from, start + length) : undefined;
+}
+
+/** To a space, a quote, or an escaped break. Punctuation within a value is a part of it, unless it ends a statement. */
+const unquotedRun = /(?:[^\s"'`\\<>,;&|]|[,;&|](?=[^\s"'`\\=]{1,64}(?:[\s"'`\\]|$))|\\(?![nrtu"'`\\]))+/y;
+const queryRun = /[\w.~%+/=-]+/y;
+const elementRun = /[^<]{1,512}/y;
+const cookieRun = /(?:[^\r\n"'`\\]|\\(?![nrt"'`]))+/y;
+const ends: Readonly<Record<Setting, RegExp>> = {
+  quoted: /$/,
+  shell: /[,;]+$|&&.*$/,
+  plain: /[,;]+$|&&.*$|;[A-Za-z ]+=.*$/,
+  code: /[,;&|)\]}].*$|[,;.)\]}]+$/,
+};
+/** So much of a value tells whether it is a secret. */
+const enough = 256;
+
+function valueInRun(text: string, start: number, run: RegExp, name: Name, setting: Setting): Span | undefined {
+  const head = text.slice(start, start + enough);
+  const value = head.slice(0, runEnd(head, 0, run)).replace(ends[setting], '');
+  if (value === '' || !isSecretOf(name, value, setting)) return undefined;
+  return namedSpan(text, start, value.length === enough ? runEnd(text, start, run) : start + value.length);
+}
+
+/** Not the name itself, as in `exports.token = token`, and not a word under a name that means other things too, as in `pass: 'fail'`. */
+const isSecretOf = ({ name, kind }: Name, value: string, setting: Setting): boolean =>
+  !name.endsWith(value) && !(isWeakName(name) && value.length < 16 && !/\d/.test(value)) && isSecretValue(value, kind, setting);
+
+const lineStart = /(?:^|[\r\n]|\\n)[ \t+>#-]*(?:(?:export|set|setx|ENV|env|-e|local|declare(?: -x)?)[ \t]+)?$/;
+const lineEnd = /[ \t]*(?:#[^\n]{0,120})?(?:\r?\n|\\+n|\\*["'`]|$)/y;
+
+/** Whether code may stand where the value is. */
+function settingOf(text: string, { name, from, to }: Name, start: number): Setting {
+  const before = text.slice(Math.max(0, from - 24), from);
+  if (isEnvironmentName(name) || name.startsWith('--')) return 'shell';
+  if (before.endsWith(';') || /^\s+$/.test(text.slice(to, start))) return 'plain';
+  const end = start + runEnd(text.slice(start, start + enough), 0, unquotedRun);
+  const isWholeLine = lineStart.test(before) && (runEnd(text, end, lineEnd) > end || end === text.length);
+  return isWholeLine && !/[ \t]=/.test(text.slice(to, start)) && !/[;,(){}]/.test(text.slice(end - 1, end)) ? 'plain' : 'code';
+}

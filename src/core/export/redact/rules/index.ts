@@ -1,0 +1,54 @@
+// rules: what redaction looks for in a text, each rule a generator of spans that is linear in the length of the text.
+// A token is recognized by its prefix or its shape, any other secret by the name or the notation that it stands in, never by its
+// randomness alone. `docs/redaction.md` lists the rules; test/core/export/redaction measures them.
+import { assignedSecrets } from './assignments.js';
+import { headerSecrets } from './headers.js';
+import { privateKeys } from './keys.js';
+import { kindOfName } from './names.js';
+import { emailAddresses, homeFolders, ipAddresses } from './personal.js';
+import { shapedSecrets } from './shapes.js';
+import { namedSpan, type Span } from './span.js';
+import { prefixedTokens } from './tokens.js';
+import { urlPasswords } from './urls.js';
+import { isSecretValue } from './values.js';
+
+export { commandNames } from './headers.js';
+export { shapeNames } from './shapes.js';
+export type { Span } from './span.js';
+export { issuers } from './tokens.js';
+
+/** What a search looks for beside secrets, home folders and e-mail addresses. */
+export interface SearchOptions {
+  readonly ipAddresses: boolean;
+}
+
+/**
+ * Everything that the rules find in a text, in no order; spans may overlap. `name` is the name of the member or header whose value the
+ * text is: `hunter2` is a password only under `password`.
+ */
+export function findSpans(text: string, name: string | undefined, options: SearchOptions): Span[] {
+  if (text.length < 4 || isEncodedBytes(text)) return [];
+  const named = name === undefined ? undefined : valueUnderName(text, name);
+  return [
+    ...(named ? [named] : []),
+    ...prefixedTokens(text),
+    ...shapedSecrets(text),
+    ...privateKeys(text),
+    ...urlPasswords(text),
+    ...headerSecrets(text),
+    ...assignedSecrets(text),
+    ...homeFolders(text),
+    ...emailAddresses(text),
+    ...(options.ipAddresses ? ipAddresses(text) : []),
+  ];
+}
+
+function valueUnderName(text: string, name: string): Span | undefined {
+  const kind = kindOfName(name);
+  if (!kind) return undefined;
+  const from = kind === 'header' ? (/^[A-Za-z][\w-]{2,20} +(?=\S)/.exec(text)?.[0].length ?? 0) : 0;
+  return isSecretValue(text.slice(from), kind, 'quoted') ? namedSpan(text, from, text.length) : undefined;
+}
+
+/** Longer runs of base64 than any secret: the bytes of an image. Nothing is searched in them. */
+const isEncodedBytes = (text: string): boolean => text.length > 4_096 && /^[A-Za-z0-9+/]+={0,2}$/.test(text);

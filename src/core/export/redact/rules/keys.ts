@@ -1,0 +1,87 @@
+import { matchesOf, runEnd, type Span, secretSpan } from './span.js';
+
+/** What ends a line of a key: a line break, or the escaped one of a string inside a string (`\n`, `\\n`). */
+const lineBreak = /\r?\n|\\+r\\+n|\\+n/y;
+/** What stands before each line of a key in a diff, a quotation or the numbered output of a tool. */
+const lead = /[ \t]*(?:[+>|#*-]{1,2}[ \t]|[+-]|\d{1,6}(?:→|\t|:|\|)[ \t]*)?[ \t"']*/y;
+const body = /[A-Za-z0-9+/=]{1,128}/y;
+const header = /[A-Za-z][\w-]{1,40}:[^\r\n\\"']{0,200}/y;
+const begin = /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/g;
+const end = /-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/y;
+const endAnywhere = /-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/g;
+const putty = /PuTTY-User-Key-File-\d: /g;
+const puttyEnd = /Private-MAC: [0-9a-f]{40,64}/;
+/** Shorter runs on a line of their own may be words. */
+const leastOfLine = 16;
+/** Lines of a key that are at least as long are replaced wherever else they appear. */
+const fullLine = 40;
+/** A key is at most so long, for searches that go back from its end. */
+const mostOfKey = 16_384;
+
+/**
+ * Private keys in PEM and OpenPGP armor and of PuTTY: with real line breaks or escaped ones, with the marks of a diff or the line
+ * numbers of a tool before each line, and cut off at the beginning or the end. Linear in the length of the text.
+ */
+export function* privateKeys(text: string): Generator<Span> {
+  let done = 0;
+  for (const match of matchesOf(text, begin, 'PRIVATE KEY')) {
+    if (match.index < done) continue;
+    const lines: Span[] = [];
+    done = keyEnd(text, match.index + match[0].length, lines);
+    yield secretSpan(match.index, done);
+    yield* lines;
+  }
+  yield* keysWithoutBeginning(text);
+  for (const { index } of matchesOf(text, putty, 'PuTTY-User-Key')) {
+    const last = puttyEnd.exec(text.slice(index, index + mostOfKey));
+    if (last) yield secretSpan(index, index + last.index + last[0].length);
+  }
+}
+
+const isLineEnd = (text: string, at: number): boolean => at >= text.length || runEnd(text, at, lineBreak) > at;
+
+/** Where a key ends whose first line ends at `at`: after its last line, or where its lines stop because it was cut off. */
+function keyEnd(text: string, at: number, lines: Span[]): number {
+  let reached = at;
+  for (let place = at; ; ) {
+    const line = runEnd(text, runEnd(text, place, lineBreak), lead);
+    const closed = runEnd(text, line, end);
+    if (closed > line) return closed;
+    const after = runEnd(text, line, body);
+    if (after - line >= leastOfLine || (after > line && isLastLine(text, after))) {
+      if (after - line >= fullLine) lines.push(secretSpan(line, after));
+      reached = after;
+      place = after;
+      continue;
+    }
+    // Headers (`Proc-Type: …`) and blank lines come before the first line of the key, never after.
+    const next = runEnd(text, line, header);
+    if (reached > at || next === place || !isLineEnd(text, next)) return reached;
+    place = next;
+  }
+}
+
+/** Whether a short run at the end of a key is a part of it: the end of the key follows, or it has base64's padding. */
+function isLastLine(text: string, at: number): boolean {
+  const next = runEnd(text, runEnd(text, at, lineBreak), lead);
+  return text[at - 1] === '=' || runEnd(text, next, end) > next;
+}
+
+/** What is left of keys whose beginning was cut off: the lines before an end. */
+function* keysWithoutBeginning(text: string): Generator<Span> {
+  let last = 0;
+  for (const { index, 0: mark } of matchesOf(text, endAnywhere, 'PRIVATE KEY')) {
+    const before = text.slice(Math.max(last, index - mostOfKey), index);
+    last = index + mark.length;
+    if (before.includes('-----BEGIN ')) continue;
+    let from = index;
+    const pieces = before.split(/(\r?\n|\\+n)/);
+    // Pieces are lines and the breaks between them; the last line is empty or the mark's own lead.
+    for (let at = pieces.length - 3; at >= 0; at -= 2) {
+      const line = pieces[at] ?? '';
+      if (runEnd(line, runEnd(line, 0, lead), body) !== line.length || line.length < (from === index ? 1 : leastOfLine)) break;
+      from -= line.length + (pieces[at + 1]?.length ?? 0) + (from === index ? (pieces[at + 2]?.length ?? 0) : 0);
+    }
+    if (from < index) yield secretSpan(from, last);
+  }
+}

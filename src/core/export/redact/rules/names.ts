@@ -1,0 +1,46 @@
+/** What a name says of its value: how much a value must look like a secret to be taken for one. */
+export type NameKind = 'password' | 'key' | 'header' | 'cookie' | 'phrase';
+
+/** Ends of names, in lower case without separators. */
+const ends: Readonly<Record<NameKind, readonly string[]>> = {
+  password: ['password', 'passwd', 'passphrase', 'passwort', 'passcode', 'pwd', 'secret'],
+  key: [
+    ...['apikey', 'appkey', 'accesskey', 'secretkey', 'privatekey', 'signingkey', 'encryptionkey', 'masterkey', 'authkey', 'accountkey'],
+    ...['servicekey', 'servicerolekey', 'licensekey', 'subscriptionkey', 'functionkey', 'storagekey', 'sessionkey', 'sharedkey', 'hostkey'],
+    ...['clientkeydata', 'secretkeybase', 'webhookkey', 'deploykey', 'hmackey', 'aeskey', 'jwtkey', 'adminkey', 'serverkey', 'keysecret'],
+    ...['token', 'credential', 'credentials', 'xamzsignature', 'xgoogsignature', 'xamzcredential', 'sastoken', 'bearer', 'jwt', 'instrumentationkey'],
+  ],
+  header: ['authorization'],
+  cookie: ['cookie', 'setcookie', 'cookies'],
+  phrase: ['mnemonic', 'seedphrase', 'recoveryphrase'],
+};
+
+/** Last words of names that are too short to be recognized as an end: `db_pass` and `DB_PW`, but not `bypass`. */
+const lastWords: Readonly<Record<string, NameKind>> = { pass: 'password', pw: 'password', auth: 'key', sig: 'key', pat: 'key', psk: 'password' };
+
+/** Whole words after which a name still names a secret: `SECRET_KEY_BASE64`, `API_KEY_PROD`, `password2`. */
+const suffixes = /[_\-.]?(?:base64|b64|prod|production|dev|development|test|testing|staging|live|sandbox|old|new|local|default|value|raw|\d{1,4})$/i;
+
+/** Tokens that a parser, a model or a list has, none of which opens anything. */
+const otherTokens =
+  /(?:page|next|prev|previous|continuation|continue|cancel|cancellation|cursor|start|end|first|last|current|eos|bos|eot|pad|unk|sep|cls|mask|stop|special|syntax|css|design|non|sub|image|audio|video|text|prompt|max|min|perm?|per)tokens?$/;
+/** Names of switches, of forms and of keys that are not secret. */
+const notSecret =
+  /(?:^|[_.-])(?:(?:is|has|no|use|require|requires|invalid|missing|expired)[_.-]?(?:password|passwd|secret|api[_.-]?key|token)|(?:show|hide|forgot|reset|change|update)[_.-]?(?:password|passwd))$/;
+
+/** Names that stand for a secret, or undefined. `DB_PASSWORD`, `apiKey`, `x-auth-token`, `spring.datasource.password`. */
+export function kindOfName(name: string): NameKind | undefined {
+  const whole = name.replace(suffixes, '').replace(/^[-.]+|[-_.]+$/g, '');
+  const flat = whole.replaceAll(/[^A-Za-z0-9]/g, '').toLowerCase();
+  if (flat === '' || notSecret.test(whole.replaceAll(/(?<=[a-z0-9])(?=[A-Z])/g, '_').toLowerCase()) || otherTokens.test(flat)) return undefined;
+  for (const kind of kinds) if (ends[kind].some((end) => flat.endsWith(end))) return kind;
+  const last = /(?:^|[^A-Za-z0-9]|(?<=[a-z0-9])(?=[A-Z]))([A-Za-z][a-z]{1,5}|[A-Z]{2,6})$/.exec(whole)?.[1]?.toLowerCase();
+  return last !== undefined && Object.hasOwn(lastWords, last) ? lastWords[last] : undefined;
+}
+const kinds = Object.keys(ends) as NameKind[];
+
+/** Whether a name is so short that only a value in quotes after a sign tells that it names a secret. */
+export const isWeakName = (name: string): boolean => /^-{0,2}(?:pass|auth|sig|pat|key)$/i.test(name);
+
+/** Whether a name is written as environment variables are: `DB_PASSWORD`. */
+export const isEnvironmentName = (name: string): boolean => /^[A-Z][A-Z0-9_]*$/.test(name);

@@ -1,0 +1,55 @@
+import { isMachineMade, isTokenStart, matchesOf, runEnd, type Span, secretSpan } from './span.js';
+
+/**
+ * Secrets without a prefix of their own, but with a shape that nothing else has. Each pattern has bounded repetitions only, so that a
+ * failed attempt costs a constant.
+ */
+const shapes: readonly { readonly name: string; readonly needle: string; readonly pattern: RegExp }[] = [
+  { name: 'Telegram bot', needle: ':AA', pattern: /\d{6,12}:AA[\w-]{30,64}/g },
+  { name: 'Discord bot', needle: '.', pattern: /[MNO][\w-]{22,28}\.[\w-]{6,7}\.[\w-]{27,64}/g },
+  { name: 'Airtable', needle: 'pat', pattern: /pat[A-Za-z0-9]{14}\.[0-9a-f]{32,64}/g },
+  { name: 'Terraform', needle: '.atlasv1.', pattern: /[A-Za-z0-9]{10,20}\.atlasv1\.[\w=-]{40,128}/g },
+  { name: 'Azure client secret', needle: 'Q~', pattern: /[\w~.]{3}\dQ~[\w~.-]{31,40}/g },
+  { name: 'Mailchimp', needle: '-us', pattern: /[0-9a-f]{32}-us\d{1,2}/g },
+  { name: 'sk- tokens of other issuers', needle: 'sk-', pattern: /sk-(?:[a-z0-9]{1,12}-)?(?=[A-Za-z]{0,40}\d)[A-Za-z0-9]{20,256}/g },
+  {
+    name: 'sk- tokens of other issuers',
+    needle: 'sk-',
+    pattern: /sk-(?=[\w-]{0,40}\d)(?=[\w-]{0,40}[A-Z])(?=[\w-]{0,40}[a-z])[\w-]{20,256}/g,
+  },
+  {
+    name: 'password hash',
+    needle: '$',
+    pattern: /\$(?:2[abxy]|5|6|7|y|argon2(?:id|i|d)|scrypt|pbkdf2-sha\d{1,3})\$[\w./$=,+-]{20,256}/g,
+  },
+  { name: 'webhook of Slack', needle: 'hooks.slack.com', pattern: /hooks\.slack\.com\/(?:services|workflows|triggers)\/[\w/-]{20,128}/g },
+  { name: 'webhook of Discord', needle: '/api/webhooks/', pattern: /discord(?:app)?\.com\/api\/webhooks\/\d{5,24}\/[\w-]{20,128}/g },
+  { name: 'webhook of Teams', needle: 'webhook.office.com', pattern: /webhook\.office\.com\/webhookb2\/[\w@/-]{40,256}/g },
+  { name: 'webhook of WeChat', needle: 'qyapi.weixin', pattern: /qyapi\.weixin\.qq\.com\/cgi-bin\/webhook\/send\?key=[\w-]{20,128}/g },
+];
+
+/** What `shapedSecrets` knows, for the documentation. */
+export const shapeNames: readonly string[] = [...new Set(shapes.map(({ name }) => name)), 'JSON Web Token'];
+
+/** Secrets that their shape gives away, JSON Web Tokens among them. Linear in the length of the text. */
+export function* shapedSecrets(text: string): Generator<Span> {
+  for (const { pattern, needle } of shapes)
+    for (const match of matchesOf(text, pattern, needle))
+      if (isTokenStart(text, match.index)) yield secretSpan(match.index, match.index + match[0].length);
+  yield* webTokens(text);
+}
+
+const part = /[\w-]+/y;
+
+/** JSON Web Tokens, signed, unsigned and encrypted: `eyJ…` and two to four more parts. */
+function* webTokens(text: string): Generator<Span> {
+  for (let from = text.indexOf('eyJ'); from !== -1; ) {
+    let to = runEnd(text, from, part);
+    if (to - from >= 12 && text[to] === '.' && isTokenStart(text, from)) {
+      const first = to;
+      for (let parts = 1; parts < 5 && text[to] === '.'; parts++) to = runEnd(text, to + 1, part);
+      if (to - first >= 12 && isMachineMade(text.slice(from, from + 64))) yield secretSpan(from, to);
+    }
+    from = text.indexOf('eyJ', to);
+  }
+}

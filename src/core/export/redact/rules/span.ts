@@ -1,0 +1,60 @@
+import type { RedactionKind } from '../../../contract/index.js';
+
+/** A part of a text that redaction replaces: UTF-16 offsets, `to` exclusive. */
+export interface Span {
+  readonly from: number;
+  readonly to: number;
+  readonly kind: RedactionKind;
+  /** The same characters are replaced wherever else they appear in the export. */
+  readonly spreads: boolean;
+}
+
+/** A secret that is distinctive enough to be replaced wherever else it appears. */
+export const secretSpan = (from: number, to: number): Span => ({ from, to, kind: 'secret', spreads: true });
+
+/**
+ * A secret that only its surroundings give away, such as the value of `password=`. It is replaced elsewhere too if it cannot be
+ * mistaken for an ordinary word or number.
+ */
+export const namedSpan = (text: string, from: number, to: number): Span => ({
+  from,
+  to,
+  kind: 'secret',
+  spreads: isDistinctive(text.slice(from, to)),
+});
+
+const isDistinctive = (value: string): boolean =>
+  /[A-Za-z]/.test(value) && (/\d/.test(value) ? value.length >= 8 : value.length >= 16 && /[A-Z]/.test(value) && /[a-z]/.test(value));
+
+/** Where a run of characters of a class ends. `sticky` has the flag `y` and matches a whole run. */
+export function runEnd(text: string, at: number, sticky: RegExp): number {
+  sticky.lastIndex = at;
+  return sticky.test(text) ? sticky.lastIndex : at;
+}
+
+/** The matches of a global pattern. `needle` is a part of every match: a text without it costs no more than the search for it. */
+export function matchesOf(text: string, pattern: RegExp, needle: string): readonly RegExpExecArray[] {
+  if (!text.includes(needle)) return nothing;
+  const found: RegExpExecArray[] = [];
+  pattern.lastIndex = 0;
+  for (let match = pattern.exec(text); match; match = pattern.exec(text)) found.push(match);
+  return found;
+}
+const nothing: readonly RegExpExecArray[] = [];
+
+/**
+ * Whether a token can begin at `at`: after anything but a letter or a digit, or after an escape that ends in one, such as the `\n` of
+ * JSON in a string, `%3D` of a URL, or a color code of a terminal.
+ */
+export function isTokenStart(text: string, at: number): boolean {
+  return !/[A-Za-z0-9]/.test(text[at - 1] ?? ' ') || escapeBefore.test(text.slice(Math.max(0, at - 16), at));
+}
+
+/** Whether a value can begin at `at`: a token can, and no word or path goes on. */
+export const isValueStart = (text: string, at: number): boolean =>
+  !/[\w./+-]/.test(text[at - 1] ?? ' ') || escapeBefore.test(text.slice(Math.max(0, at - 16), at));
+
+const escapeBefore = /(?:\\[nrtbfv0]|\\u[\da-fA-F]{4}|\\x[\da-fA-F]{2}|%[\da-fA-F]{2}|\[[\d;]{0,12}m)$/;
+
+/** Whether a run of characters may be a token: not if it is words joined by hyphens, as in `your-api-key-goes-here`. */
+export const isMachineMade = (run: string): boolean => /\d|[A-Za-z]{20,}/.test(run) || (/[A-Z]/.test(run) && /[a-z]/.test(run));

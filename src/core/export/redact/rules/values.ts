@@ -1,0 +1,58 @@
+import type { NameKind } from './names.js';
+import { isPlaceholder } from './placeholders.js';
+
+/** How a value follows its name. */
+export type Setting =
+  /** In quotes, or a member of JSON. */
+  | 'quoted'
+  /** Without quotes after the name of an environment variable or a flag. */
+  | 'shell'
+  /** Without quotes where nothing but a value can stand: a line of a YAML file, a query, a header. */
+  | 'plain'
+  /** Without quotes where code may stand. */
+  | 'code';
+
+/** Whether the value of a name that stands for a secret is one, and not a type, a label, a variable or a sentence. */
+export function isSecretValue(value: string, kind: NameKind, setting: Setting): boolean {
+  if (value.length > longest || isPlaceholder(value)) return false;
+  if (kind === 'phrase') return /^(?:[a-z]{3,10}[ ,]+){11,23}[a-z]{3,10}$/.test(value);
+  if (kind === 'cookie') return /^[\w.-]{1,64}=/.test(value) && /=[^;\s]{8,}/.test(value);
+  if (setting !== 'quoted' && isCode(value)) return false;
+  if (setting === 'code' && isExpression(value)) return false;
+  if (kind === 'header') return value.length >= 8 && !/\s/.test(value);
+  if (/\s/.test(value) || isPath(value) || /^[a-z][a-z0-9+.-]*:\/\//i.test(value)) return false;
+  return !isLabel(value, kind, setting) && (kind === 'password' ? isPassword(value, setting) : isKey(value, setting));
+}
+
+/** No secret of a name is longer; a key in PEM has a rule of its own. */
+const longest = 8_192;
+
+const isPath = (value: string): boolean => /^(?:~|\.{0,2}|[A-Za-z]:)[\\/][a-z0-9_.\\/-]+$/.test(value);
+/** A call, an item of a list, or a regular expression, whatever stands around it. */
+const isCode = (value: string): boolean => /^[\w$.]+[([]|^\/\^/.test(value);
+/** A name, a member or a call: the right side of `=` in code. A word with a digit in it may be a password. */
+const isExpression = (value: string): boolean =>
+  /[([{]|^[&*!]/.test(value) || /^[A-Za-z_$][A-Za-z_$]*$|^[A-Za-z_$][\w$]*(?:\??\.[A-Za-z_$][\w$]*)+$/.test(value);
+
+/** Labels and identifiers say what they name: `confirmPassword`, `TOKEN_EXPIRED`; in code, `token2` too. */
+function isLabel(value: string, kind: NameKind, setting: Setting): boolean {
+  if (setting === 'shell') return false;
+  if (setting === 'quoted' && kind === 'password') return label.test(value);
+  const letters = setting === 'code' ? value.replace(/\d{1,2}$/, '') : value;
+  return /pass(?:word|wd|phrase|wort)|secret|token|api[-_]?key|credential/i.test(letters) && !/\d/.test(letters);
+}
+const label =
+  /^(?:(?:current|new|old|confirm|repeat|your|user|reset|forgot|enter|invalid|wrong|missing|verify|show|hide|change|db)[-_]?)?(?:password|passwd|secret|token|passphrase|credentials?)s?(?:[-_]?(?:field|input|label|hash|required|confirm|confirmation|again|name|type|error|expired|invalid|ref))?$/i;
+
+/** A word without quotes may be a variable: a password that is a word is taken for one from six letters. */
+function isPassword(value: string, setting: Setting): boolean {
+  if (setting === 'plain' && /^[A-Za-z_]+(?:\.[A-Za-z_]+)+$/.test(value)) return false;
+  return value.length >= (setting === 'plain' && /^[a-z]+$/.test(value) ? 6 : 4);
+}
+
+function isKey(value: string, setting: Setting): boolean {
+  if (value.length < 8) return false;
+  if (/^\d+$/.test(value)) return value.length >= 16;
+  if (/\d/.test(value)) return !/^(?:[a-z]+[-_.])+v?\d{1,3}$/.test(value);
+  return value.length >= 20 && (setting !== 'code' || (/[A-Z]/.test(value) && /[a-z]/.test(value)));
+}

@@ -1,0 +1,229 @@
+import {
+  closeSync,
+  constants,
+  type Dirent,
+  fstatSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readSync,
+  type Stats,
+  statSync,
+  unlinkSync,
+} from 'node:fs';
+import { isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { fileErrorCode } from './reasons.js';
+
+/** Why a path below a root was refused. The codes look like those of the file system, so that one handler serves both. */
+export type RefusalCode = 'ELOOP' | 'EFTYPE' | 'EFBIG' | 'EOUTSIDE';
+
+/** A refusal of this folder's functions. `path` is the file or folder that was refused. */
+export class FileRefused extends Error {
+  constructor(
+    readonly code: RefusalCode,
+    readonly path: string,
+    /** What is wrong with it, as the end of a sentence that begins with its name: "is a link; …". */
+    readonly reason: string,
+  ) {
+    super(`${path} ${reason}`);
+  }
+}
+
+/** A file that was opened, and what `fstat` said of it then. Close `fd` with `closeSync`. */
+export interface OpenedFile {
+  readonly fd: number;
+  readonly stat: Stats;
+}
+
+/** Windows has neither flag; it also has no FIFOs, and its links are found by `lstat` alone. */
+const noFollow = constants.O_NOFOLLOW ?? 0;
+const nonBlocking = constants.O_NONBLOCK ?? 0;
+
+/** What each mode asks of the file system. None of them creates a file. */
+const modes = { read: constants.O_RDONLY, readWrite: constants.O_RDWR } as const;
+
+export interface OpenInside {
+  readonly mode?: keyof typeof modes;
+  /** A file of more bytes is refused with EFBIG. */
+  readonly limit?: number;
+}
+
+/**
+ * Opens a regular file that lies below `root`. The root itself may be a link or lie behind one. Nothing below it may be
+ * a link, and the file may be no FIFO, device or socket, so that opening it neither leads out nor blocks.
+ * @param path absolute, or relative to the root.
+ * @throws FileRefused, and what the file system throws (ENOENT, EACCES ...).
+ */
+export function openInside(root: string, path: string, { mode = 'read', limit }: OpenInside = {}): OpenedFile {
+  const file = pathInside(root, path);
+  return openRegular(file, entryInside(root, file), modes[mode] | noFollow, limit);
+}
+
+/**
+ * Opens a regular file that a person named: the path may be a link, or lie behind one.
+ * @throws as {@link openInside}.
+ */
+export const openNamed = (path: string, { limit }: { readonly limit?: number } = {}): OpenedFile =>
+  openRegular(path, statSync(path), modes.read, limit);
+
+function openRegular(file: string, before: Stats, flags: number, limit: number | undefined): OpenedFile {
+  requireRegular(file, before);
+  const fd = openSync(file, flags | nonBlocking);
+  try {
+    const stat = fstatSync(fd);
+    requireRegular(file, stat);
+    if (stat.ino !== before.ino || stat.dev !== before.dev) throw new FileRefused('ELOOP', file, 'was replaced while it was opened');
+    requireSize(file, stat, limit);
+    return { fd, stat };
+  } catch (error) {
+    closeSync(fd);
+    throw error;
+  }
+}
+
+/**
+ * The bytes of a regular file below `root`: as many as the file had when it was opened.
+ * @throws FileRefused, and what the file system throws.
+ */
+export function readInside(root: string, path: string, { limit }: { readonly limit: number }): Buffer {
+  return readOpened(openInside(root, path, { limit }));
+}
+
+/** Reads an opened file to the end that it had then, and closes it. */
+export function readOpened({ fd, stat }: OpenedFile): Buffer {
+  try {
+    const bytes = Buffer.allocUnsafe(stat.size);
+    let filled = 0;
+    while (filled < bytes.length) {
+      const read = readSync(fd, bytes, filled, bytes.length - filled, filled);
+      if (read === 0) break;
+      filled += read;
+    }
+    return bytes.subarray(0, filled);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/**
+ * Facts about a regular file below `root`, or undefined if nothing exists at the path.
+ * @throws FileRefused for a link, a folder or a special file, and for a link in place of a folder on the way.
+ */
+export function statInside(root: string, path: string): Stats | undefined {
+  const file = pathInside(root, path);
+  const stat = unlessMissing(() => entryInside(root, file));
+  if (stat) requireRegular(file, stat);
+  return stat;
+}
+
+/** As {@link statInside}, of a path that a person named: it may be a link, or lie behind one. */
+export function statNamed(path: string): Stats | undefined {
+  const stat = unlessMissing(() => statSync(path));
+  if (stat) requireRegular(path, stat);
+  return stat;
+}
+
+/**
+ * The entries of a real folder: of the root, or of a folder below it. Links among the entries are listed as links.
+ * @throws FileRefused if a link is on the way, and what the file system throws.
+ */
+export function listInside(root: string, folder = root): Dirent[] {
+  return readdirSync(folderInside(root, folder), { withFileTypes: true });
+}
+
+/**
+ * The absolute path of a folder that is the root or a real folder below it.
+ * @throws FileRefused if it or a folder above it is a link, or if it is no folder; ENOENT if it does not exist.
+ */
+export function folderInside(root: string, folder = root): string {
+  const path = resolve(root, folder);
+  if (path === resolve(root)) return path;
+  const stat = entryInside(root, pathInside(root, path));
+  requireNoLink(path, stat);
+  if (!stat.isDirectory()) throw new FileRefused('EFTYPE', path, 'is not a folder');
+  return path;
+}
+
+/** Creates a folder below `root`, and the folders above it up to the root, where they are missing. Follows no link. */
+export function makeFolderInside(root: string, folder: string, mode = 0o700): string {
+  const path = pathInside(root, folder);
+  let at = resolve(root);
+  for (const name of relative(at, path).split(sep)) {
+    at = join(at, name);
+    try {
+      mkdirSync(at, mode);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    }
+    const stat = lstatSync(at);
+    requireNoLink(at, stat);
+    if (!stat.isDirectory()) throw new FileRefused('EFTYPE', at, 'is not a folder');
+  }
+  return path;
+}
+
+/**
+ * Deletes one regular file below `root`. Returns false if nothing exists at the path.
+ * @throws FileRefused for anything but a regular file, and for a link in place of a folder on the way.
+ */
+export function removeInside(root: string, path: string): boolean {
+  const file = pathInside(root, path);
+  return (
+    unlessMissing(() => {
+      requireRegular(file, entryInside(root, file));
+      unlinkSync(file);
+      return true;
+    }) ?? false
+  );
+}
+
+/** The absolute form of a path, which must name something below `root`. @throws FileRefused with EOUTSIDE. */
+function pathInside(root: string, path: string): string {
+  const file = resolve(root, path);
+  const below = relative(resolve(root), file);
+  if (below === '' || below === '..' || below.startsWith(`..${sep}`) || isAbsolute(below) || path.includes('\0'))
+    throw new FileRefused('EOUTSIDE', file, `is not inside ${resolve(root)}`);
+  return file;
+}
+
+/** What `lstat` says of a path below `root`, after every folder between them proved to be no link. */
+function entryInside(root: string, file: string): Stats {
+  let at = resolve(root);
+  const names = relative(at, file).split(sep);
+  const last = names.pop() as string;
+  for (const name of names) {
+    at = join(at, name);
+    requireNoLink(at, lstatSync(at));
+  }
+  return lstatSync(join(at, last));
+}
+
+function requireNoLink(path: string, stat: Stats): void {
+  if (stat.isSymbolicLink()) throw new FileRefused('ELOOP', path, 'is a link; Stemma follows no links there');
+}
+
+function requireRegular(file: string, stat: Stats): void {
+  requireNoLink(file, stat);
+  if (!stat.isFile()) throw new FileRefused('EFTYPE', file, `is ${kindOf(stat)}, not a regular file`);
+}
+
+function requireSize(file: string, { size }: Stats, limit: number | undefined): void {
+  if (limit !== undefined && size > limit) throw new FileRefused('EFBIG', file, `has ${size} bytes; the limit is ${limit}`);
+}
+
+function kindOf(stat: Stats): string {
+  if (stat.isDirectory()) return 'a folder';
+  if (stat.isFIFO()) return 'a named pipe';
+  if (stat.isSocket()) return 'a socket';
+  return 'a device';
+}
+
+function unlessMissing<T>(work: () => T): T | undefined {
+  try {
+    return work();
+  } catch (error) {
+    if (['ENOENT', 'ENOTDIR'].includes(fileErrorCode(error) ?? '')) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,72 @@
+import { mkdtempSync, readdirSync, readlinkSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileErrorCode } from './reasons.js';
+
+/** What a temporary folder is for; a part of its name. */
+export type TemporaryKind = 'read' | 'follow' | 'repair';
+
+const temporaryName = /^stemma-(?:read|follow|repair)-(\d+-\d+)-\w+$/;
+
+/** Names this process among all that share a disk: its number, and the space in which that number counts (a container has its own). */
+export const processName = `${process.pid}-${numberSpace()}`;
+
+function numberSpace(): string {
+  try {
+    return /\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0] ?? '0';
+  } catch {
+    return '0';
+  }
+}
+
+/** Whether the process has ended whose `processName` this name begins with. One of another container cannot be asked, and counts as running. */
+export function hasEnded(name: string): boolean {
+  const [, pid, space] = /^(\d+)-(\d+)/.exec(name) ?? [];
+  if (space !== numberSpace()) return false;
+  try {
+    process.kill(Number(pid), 0);
+    return false;
+  } catch (error) {
+    return fileErrorCode(error) === 'ESRCH';
+  }
+}
+
+let isSwept = false;
+
+/** Makes a new folder for temporary files of this process, for this user alone. @throws what the file system throws. */
+export function makeTemporary(kind: TemporaryKind, place = tmpdir()): string {
+  if (!isSwept) removeLeftovers(temporaryPlaces());
+  isSwept = true;
+  return mkdtempSync(join(place, `stemma-${kind}-${processName}-`));
+}
+
+/** Where temporary copies may go. The temporary folder is often on the same disk as a project; /dev/shm is memory, on Linux. */
+export const temporaryPlaces = (): string[] => [tmpdir(), '/dev/shm'];
+
+/** Removes temporary folders whose process was killed. */
+export function removeLeftovers(places: readonly string[]): void {
+  for (const place of places)
+    for (const name of namesIn(place)) {
+      const owner = temporaryName.exec(name)?.[1];
+      if (owner !== undefined && hasEnded(owner)) removeQuietly(join(place, name));
+    }
+}
+
+/** The names in a folder; none if it cannot be read. */
+export function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch (error) {
+    if (fileErrorCode(error) === undefined) throw error;
+    return [];
+  }
+}
+
+/** Deletes a folder or a file, unless the file system refuses it: a folder of that name may belong to another user. */
+export function removeQuietly(path: string): void {
+  try {
+    rmSync(path, { recursive: true, force: true });
+  } catch (error) {
+    if (fileErrorCode(error) === undefined) throw error;
+  }
+}

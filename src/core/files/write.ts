@@ -1,0 +1,184 @@
+import { randomUUID } from 'node:crypto';
+import {
+  chmodSync,
+  closeSync,
+  fchmodSync,
+  fsyncSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  promises,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { badRequest, StemmaError } from '../base/index.js';
+import { fileErrorCode } from './reasons.js';
+
+/** Modes of everything that Stemma writes: for its owner alone. */
+export const privateFile = 0o600;
+export const privateFolder = 0o700;
+
+/**
+ * Makes a folder and the missing folders above it, for their owner alone, and syncs the folders that received an entry.
+ * Node's own `recursive` never returns on file systems such as /proc, which report an existing folder as missing.
+ * @throws what the file system throws (ENOTDIR, EACCES, EROFS ...).
+ */
+export function makeFolders(dir: string): void {
+  const missing: string[] = [];
+  for (let at = resolve(dir); !isFolder(at); at = dirname(at)) {
+    missing.push(at);
+    if (dirname(at) === at) break;
+  }
+  for (const each of missing.reverse()) {
+    try {
+      mkdirSync(each, privateFolder);
+    } catch (error) {
+      // Another process may have made it meanwhile.
+      if (!isFolder(each)) throw error;
+    }
+    syncFolder(dirname(each));
+  }
+}
+
+const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+
+/**
+ * Writes a new file durably: its bytes and its name survive a power cut. Never overwrites.
+ * @throws CONFLICT if the path is taken; BAD_REQUEST if the folder does not exist or may not be written to.
+ */
+export function writeNew(path: string, bytes: Uint8Array | string): void {
+  writeNewParts(path, [bytes]);
+}
+
+/** As {@link writeNew}, one part at a time. If a part fails, no file remains. */
+export function writeNewParts(path: string, parts: Iterable<Uint8Array | string>): void {
+  const file = openNew(path);
+  try {
+    for (const part of parts) writeFileSync(file, part);
+    fsyncSync(file);
+  } catch (error) {
+    rmSync(path, { force: true });
+    throw error;
+  } finally {
+    closeSync(file);
+  }
+  syncFolder(dirname(path));
+}
+
+/**
+ * Replaces a file, or creates it. After a power cut or a full disk the path holds the old bytes or the new ones, never a mix.
+ * @param mode the new file's mode; by default it is for its owner alone.
+ * @throws what the file system throws (ENOSPC, EACCES, EROFS ...); then the old file is unchanged.
+ */
+export function replaceFile(path: string, bytes: Uint8Array | string, mode = privateFile): void {
+  const beside = `${path}.${randomUUID().slice(0, 8)}.part`;
+  try {
+    const file = openSync(beside, 'wx', privateFile);
+    try {
+      if (mode !== privateFile) fchmodSync(file, mode);
+      writeFileSync(file, bytes);
+      fsyncSync(file);
+    } finally {
+      closeSync(file);
+    }
+    renameDurably(beside, path);
+  } catch (error) {
+    rmSync(beside, { force: true });
+    throw error;
+  }
+}
+
+/** Renames a file or folder whose content is already synced, and syncs the folders on both sides. @throws what the file system throws. */
+export function renameDurably(from: string, to: string): void {
+  renameSync(from, to);
+  syncFolder(dirname(to));
+  if (dirname(from) !== dirname(to)) syncFolder(dirname(from));
+}
+
+/** Brings a file's bytes to the disk. @throws what the file system throws. */
+export function syncFile(path: string): void {
+  const file = openSync(path, 'r+');
+  try {
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** As {@link syncFolder}, without holding up the thread: for folders on other machines. @throws what the disk throws (EIO ...). */
+export async function syncFolderLater(dir: string): Promise<void> {
+  let folder: promises.FileHandle | undefined;
+  try {
+    folder = await promises.open(dir, 'r');
+    await folder.sync();
+  } catch (error) {
+    if (!cannotSync.includes(fileErrorCode(error) ?? '')) throw error;
+  } finally {
+    await folder?.close();
+  }
+}
+
+/** File systems that cannot open or sync a folder: Windows, and some network and user-space file systems. */
+const cannotSync = ['EISDIR', 'EPERM', 'EACCES', 'EINVAL', 'ENOTSUP'];
+
+/** Brings the names in a folder to the disk, where the file system can do that. @throws what the disk throws (EIO ...). */
+export function syncFolder(dir: string): void {
+  let folder: number | undefined;
+  try {
+    folder = openSync(dir, 'r');
+    fsyncSync(folder);
+  } catch (error) {
+    if (!cannotSync.includes(fileErrorCode(error) ?? '')) throw error;
+  } finally {
+    if (folder !== undefined) closeSync(folder);
+  }
+}
+
+/**
+ * Removes the access of other users to a file or folder that belongs to this user. Ignores links and missing paths. Windows has no such
+ * modes: nothing happens there.
+ */
+export function makePrivate(path: string): void {
+  try {
+    // By name: opening and closing a database file would end SQLite's locks on it in this process.
+    const stat = lstatSync(path);
+    if (!(stat.isFile() || stat.isDirectory()) || (stat.mode & 0o077) === 0 || stat.uid !== userId()) return;
+    chmodSync(path, stat.mode & 0o700);
+  } catch (error) {
+    if (fileErrorCode(error) === undefined) throw error;
+  }
+}
+
+/**
+ * Removes the access of other users to a folder and to what lies directly in it. If only the owner can enter the folder already, what lies
+ * in it is left as it is, unless `always` is set.
+ */
+export function makePrivateFolder(dir: string, { always = false } = {}): void {
+  try {
+    const isOpen = (lstatSync(dir).mode & 0o077) !== 0;
+    makePrivate(dir);
+    if (isOpen || always) for (const name of readdirSync(dir)) makePrivate(join(dir, name));
+  } catch (error) {
+    if (fileErrorCode(error) === undefined) throw error;
+  }
+}
+
+/** The user that this process acts as; undefined on Windows. */
+const userId = (): number | undefined => process.geteuid?.();
+
+function openNew(path: string): number {
+  try {
+    return openSync(path, 'wx', privateFile);
+  } catch (error) {
+    const code = fileErrorCode(error);
+    if (code === 'EEXIST') throw new StemmaError('CONFLICT', `Cannot write ${path}: it already exists, and Stemma overwrites no file.`, { path });
+    if (code === 'ENOENT' || code === 'ENOTDIR') throw badRequest('path', `Cannot write ${path}: its folder does not exist.`);
+    if (code === 'EACCES' || code === 'EPERM') throw badRequest('path', `Cannot write ${path}: you may not write in that folder.`);
+    if (code === 'EROFS') throw badRequest('path', `Cannot write ${path}: the disk is read-only.`);
+    throw error;
+  }
+}

@@ -1,0 +1,116 @@
+import { basename, sep } from 'node:path';
+import { type ContextId, StemmaError } from '../base/index.js';
+import type { Chain } from '../chain/index.js';
+import type { Skip } from '../contract/index.js';
+import { type Located, statLocated } from '../files/index.js';
+import { type ImportableFormat, importableFormats, type Member } from '../formats/index.js';
+import { documentOf, type FoundFile, importMember, logOf, sizeOf } from '../import/index.js';
+import { type Mirror, mirrorOf } from '../store/index.js';
+import type { Taken, Taking } from './taken.js';
+
+/**
+ * A database whose conversations are followed while their agent writes to it. It does not grow at its end. Each conversation has a
+ * stamp that tells whether it changed, and the finished turns of changed conversations are imported.
+ */
+export interface Held {
+  readonly file: Located;
+  readonly mirror: Mirror;
+  /** The last known stamp of each conversation. */
+  readonly stamps: Map<string, string>;
+  /** The last record of the imported turns of each conversation. */
+  readonly taken: Map<string, string>;
+  /** Conversations with an unfinished turn, and the working directory of their agent. */
+  readonly open: Map<string, string | undefined>;
+}
+
+/** Begins to follow a database. Nothing is read yet. */
+export const holdOn = (file: Located): Held => ({ file, mirror: mirrorOf(file), stamps: new Map(), taken: new Map(), open: new Map() });
+
+/** Whether a file of this name may be a database that can be followed. */
+export const mayBeHeld = (path: string): boolean => importableFormats.some(({ database }) => database?.isFollowed?.(basename(path)));
+
+/** The database that a file belongs to: its log grows before it does. */
+export const databaseOf = (path: string): string => path.replace(/-wal$/, '');
+
+/**
+ * Marks the present content as known, except for conversations that continued since their import.
+ * @param importedAt in milliseconds since 1970; undefined for a conversation that was never imported.
+ */
+export function leaveWhatIs(held: Held, importedAt: (id: string) => number | undefined): void {
+  reading(held, (_, members) => {
+    for (const { id, stamp, modifiedAt = 0 } of members)
+      if (stamp !== undefined && modifiedAt <= (importedAt(id) ?? Number.POSITIVE_INFINITY)) held.stamps.set(id, stamp);
+  });
+  held.mirror.close();
+}
+
+/** As {@link takeIn}, of every conversation that changed. @param cwd only those of this directory, and below it. */
+export function takeHeld(chain: Chain, held: Held, { what, granularity, signed }: Omit<Taking, 'seam'>, cwd?: string): Taken {
+  const skipped: Skip[] = [];
+  let [commits, entries] = [0, 0];
+  let tip: ContextId | undefined;
+  const isEnd = what === 'all' || what === 'end';
+  const file: FoundFile = { ...held.file, ...sizeOf(held.file) };
+  const { bytes: size } = file;
+  const take = (format: ImportableFormat, member: Member): void => {
+    const over = isEnd ? undefined : member.over?.(granularity);
+    if (over?.open) held.open.set(member.id, member.cwd);
+    else held.open.delete(member.id);
+    if (over && (over.last === undefined || held.taken.get(member.id) === over.last)) return;
+    const document = documentOf(file, over ? { ...member, lines: over.lines } : member);
+    const result = importMember(chain, document, {
+      format,
+      granularity,
+      behind: [],
+      ...(what === 'end' && { last: 'session_end' }),
+      signed: { ...signed, machine: signed?.machine ?? chain.machine },
+    });
+    if (over?.last !== undefined) held.taken.set(member.id, over.last);
+    skipped.push(...result.skipped);
+    commits += result.commits;
+    entries += result.entries;
+    tip = result.commits > 0 ? (result.tips.at(-1) ?? tip) : tip;
+  };
+  const format = reading(held, (reader, members) => {
+    for (const member of members) {
+      if (cwd !== undefined && !(member.cwd !== undefined && isWithin(member.cwd, cwd))) continue;
+      const isNew = member.stamp === undefined || held.stamps.get(member.id) !== member.stamp;
+      if (!isNew && !(isEnd && held.open.has(member.id))) continue;
+      take(reader, member);
+      if (member.stamp !== undefined) held.stamps.set(member.id, member.stamp);
+    }
+    return reader.id;
+  });
+  const open = held.open.size > 0;
+  if (!open) held.mirror.close();
+  return {
+    ...(format !== undefined && { format }),
+    ...(tip && { tip }),
+    commits,
+    entries,
+    skipped,
+    bytes: size,
+    pending: open ? 1 : 0,
+    open,
+    rests: false,
+    ended: false,
+  };
+}
+
+/** Undefined if the database does not exist yet or holds no conversations that Stemma knows. */
+function reading<T>({ file, mirror }: Held, work: (format: ImportableFormat, members: Iterable<Member>) => T): T | undefined {
+  if (!statLocated(file)?.size) return undefined;
+  try {
+    return mirror.read(({ rows }) => {
+      const format = importableFormats.find(({ database }) => database?.recognize(rows.tables));
+      return format?.database && work(format, format.database.members(rows));
+    });
+  } catch (error) {
+    // Its program is creating it at this moment. The next change brings it here again.
+    if (error instanceof StemmaError && error.code === 'CORRUPT' && statLocated(logOf(file))) return undefined;
+    throw error;
+  }
+}
+
+/** Whether a path is the folder or lies below it. */
+export const isWithin = (path: string, folder: string): boolean => path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);

@@ -1,0 +1,78 @@
+import { existsSync, realpathSync } from 'node:fs';
+import { isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { isObject, parseJson, stringAt } from '../base/index.js';
+import { FileRefused, type Located, statLocated } from '../files/index.js';
+import { type AgentRoot, historyFolders, readEnds, recognized } from '../import/index.js';
+import type { Taking } from './taken.js';
+
+/** An event of an agent about one of its transcripts: `root` is the history folder in which that lies. */
+export interface HookEvent extends Located {
+  readonly event: string;
+  readonly what: Taking['what'];
+  /** The last line of an answer that the agent has given, and that its file may not contain yet. */
+  readonly awaited?: string;
+}
+
+interface Rule {
+  readonly what: Taking['what'];
+  readonly path: 'transcript_path' | 'agent_transcript_path';
+}
+
+/** The events of Claude Code. At any other event, finished turns are imported. */
+const rules: Readonly<Record<string, Rule>> = {
+  Stop: { what: 'resting', path: 'transcript_path' },
+  SubagentStop: { what: 'end', path: 'agent_transcript_path' },
+  PreCompact: { what: 'compaction', path: 'transcript_path' },
+  SessionEnd: { what: 'end', path: 'transcript_path' },
+};
+const anyOther: Rule = { what: 'settled', path: 'transcript_path' };
+
+/**
+ * Reads the event that an agent passed to a hook. Undefined if the transcript does not exist, which is normal: helpers of a compaction
+ * never write one. A string is the reason why the event is ignored: the path comes from outside, and only a transcript in a history
+ * folder of an agent is read. No link may lie between that folder and the transcript.
+ */
+export function readHookEvent(json: string, roots: readonly AgentRoot[]): HookEvent | string | undefined {
+  const said = parseJson(json);
+  const event = stringAt(said, 'hook_event_name');
+  if (!isObject(said) || event === undefined) return 'it is no event of a hook: an object with hook_event_name is expected';
+  const rule = Object.hasOwn(rules, event) ? (rules[event] as Rule) : anyOther;
+  const path = stringAt(said, rule.path);
+  if (path === undefined || path === '') return `the event ${event} names no transcript in ${rule.path}`;
+  if (!isAbsolute(path) || path.includes('\0') || !path.endsWith('.jsonl')) return `the transcript of ${event} is no path of a .jsonl file`;
+  if (!existsSync(path)) return undefined;
+  const folders = roots.flatMap(historyFolders).filter((folder) => existsSync(folder));
+  const file = folders.map((folder) => locatedIn(folder, path)).find((located) => located !== undefined);
+  if (!file) return `the transcript of ${event} is not among the histories of an agent: ${folders.join(', ') || 'none is here'}`;
+  try {
+    if (!statLocated(file)) return undefined;
+  } catch (error) {
+    if (error instanceof FileRefused) return `the transcript of ${event} is refused: ${error.message}`;
+    throw error;
+  }
+  const awaited = lastLineOf(stringAt(said, 'last_assistant_message') ?? '');
+  return { event, ...file, what: rule.what, ...(awaited !== '' && { awaited }) };
+}
+
+/** A path in a folder, by the name of the folder or by its real place; undefined if it lies elsewhere. */
+function locatedIn(folder: string, path: string): Located | undefined {
+  for (const root of [resolve(folder), realpathSync(folder)]) {
+    const inside = relative(root, path);
+    if (inside !== '' && inside !== '..' && !inside.startsWith(`..${sep}`) && !isAbsolute(inside)) return { root, path: join(root, inside) };
+  }
+  return undefined;
+}
+
+const awaitedLength = 200;
+const lastLineOf = (message: string): string => message.trimEnd().split('\n').at(-1)?.trim().slice(-awaitedLength) ?? '';
+
+const tailLength = 256 * 1024;
+
+/** Whether the transcript ends with the answer. An agent writes its file after it sends the event. */
+export function hasArrived(file: Located, awaited: string): boolean {
+  const { head, tail } = readEnds(file, tailLength);
+  const end = Buffer.from(tail.length > 0 ? tail : head);
+  if (!end.includes(JSON.stringify(awaited).slice(1, -1))) return false;
+  const wholeLines = tail.length > 0 ? end.subarray(end.indexOf(0x0a) + 1) : end;
+  return recognized(head, file.path)?.format.progress?.(wholeLines, 'turn_boundary').open !== true;
+}

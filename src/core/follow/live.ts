@@ -1,0 +1,377 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { watch } from 'chokidar';
+import { type ContextId, type Timestamp, timestampOf } from '../base/index.js';
+import type { Chain } from '../chain/index.js';
+import type { CapturedFile, CaptureStatus, Skip } from '../contract/index.js';
+import { FileRefused, type Located, statLocated } from '../files/index.js';
+import { importableFormats, type PlanContext } from '../formats/index.js';
+import { filesUnder, ioReason, latestSource, mayBeTranscript, memberPath, readEnds } from '../import/index.js';
+import { takeIn } from './grown.js';
+import { databaseOf, type Held, holdOn, isWithin, leaveWhatIs, mayBeHeld, takeHeld } from './held.js';
+import type { Seam, Taken, Taking } from './taken.js';
+
+/** A folder or file that is followed. */
+export interface WatchedPlace {
+  readonly path: string;
+  /** Whose folder it is, where it is an agent's own. */
+  readonly agent?: string | undefined;
+}
+
+export interface LiveOptions {
+  readonly places: readonly WatchedPlace[];
+  /** `beginning`: the present content is imported first. `now`: only later changes are imported, and what was added to imported files. */
+  readonly from: 'beginning' | 'now';
+  /** Only sessions of this working directory, and of those below it. */
+  readonly cwd?: string | undefined;
+  readonly granularity: PlanContext['granularity'];
+  readonly signed?: Taking['signed'];
+  /** Whether an agent of the format is at work in the directory; undefined where that cannot be known. */
+  readonly isRunning?: ((format: string, cwd: string) => boolean | undefined) | undefined;
+  readonly times?: LiveTimes;
+}
+
+/** All in milliseconds. */
+export interface LiveTimes {
+  /** The delay between a change and the import, and the longest delay while changes continue. */
+  readonly settle: number;
+  readonly most: number;
+  /** Idle time after which a turn that looks finished counts as finished. */
+  readonly rest: number;
+  /** Idle time after which it checks whether the agent still runs, and how long it assumes so where that cannot be known. */
+  readonly quiet: number;
+  readonly patience: number;
+}
+
+const usual: LiveTimes = { settle: 150, most: 700, rest: 1_200, quiet: 20_000, patience: 5 * 60_000 };
+const longestPause = 2 * 60_000;
+
+/** Transcripts that are imported while their agents write them. */
+export interface Live {
+  status(): LiveStatus;
+  /** Imports at once everything that is due. With `end`, every changed file is imported to its end, as the end of its session. */
+  flush(end: boolean): void;
+  close(): Promise<void>;
+}
+
+interface Followed extends Located {
+  /** Times of the first change that is not imported yet, and of the last one, in milliseconds since 1970. */
+  since: number;
+  changedAt: number;
+  timer: NodeJS.Timeout | undefined;
+  seam: Seam | undefined;
+  /** Of a database of conversations. */
+  held: Held | undefined;
+  bytes: number;
+  pending: number;
+  open: boolean;
+  /** The delay before the next check whether its agent runs. */
+  pause: number;
+  format: string | undefined;
+  cwd: string | undefined;
+  tip: ContextId | undefined;
+  capturedAt: Timestamp | undefined;
+}
+
+export type LiveStatus = Omit<CaptureStatus, 'wanted'>;
+
+/** File systems tell time more coarsely than clocks do. */
+const fileTimeMs = 20;
+const listed = 50;
+const problemsKept = 100;
+
+/**
+ * Follows transcripts. Resolves once everything is watched. Finished turns are imported within a second of a change, one file at a
+ * time, so that the engine answers other calls in between. A problem with a place or a file is listed in the status and does not stop
+ * the others. Nothing runs while nothing changes.
+ *
+ * Long because its functions share the table of followed files and its timers.
+ */
+export async function follow(chain: Chain, options: LiveOptions): Promise<Live> {
+  const { granularity, times = usual, signed } = options;
+  const startedAt = chain.clock();
+  const files = new Map<string, Followed>();
+  const due = new Set<Followed>();
+  const problems: Skip[] = [];
+  let checkpoints = 0;
+  let last: LiveStatus['last'] = null;
+  let pumping: NodeJS.Immediate | undefined;
+  let closed = false;
+
+  const note = (path: string, reason: string, line = 0): void => {
+    if (problems.some((known) => known.path === path && known.reason === reason && known.line === line)) return;
+    problems.push({ path, line, reason });
+    problems.splice(0, problems.length - problemsKept);
+  };
+  const at = (file: Followed, time: number): void => {
+    clearTimeout(file.timer);
+    file.timer = setTimeout(() => plan(file), Math.max(0, time - chain.clock()));
+    file.timer.unref();
+  };
+  const plan = (file: Followed): void => {
+    due.add(file);
+    pumping ??= setImmediate(pump);
+  };
+  const pump = (): void => {
+    pumping = undefined;
+    const [file] = due;
+    if (!file || closed) return;
+    due.delete(file);
+    look(file, 'settled');
+    if (due.size > 0) pumping ??= setImmediate(pump);
+  };
+
+  const changed = (written: string, writtenAt?: number): void => {
+    const path = databaseOf(written);
+    // A file may claim a time in the future. No timer may wait for it.
+    const when = Math.min(writtenAt ?? chain.clock(), chain.clock());
+    if (closed || !mayBeFollowed(path)) return;
+    const file = files.get(path) ?? newFile(path, when);
+    files.set(path, file);
+    file.changedAt = when;
+    file.pause = times.quiet;
+    if (file.since === 0) file.since = when;
+    at(file, Math.min(when + times.settle, file.since + times.most));
+  };
+
+  const look = (file: Followed, what: 'settled' | 'end'): void => {
+    file.since = 0;
+    try {
+      if (!isOurs(file)) return;
+      const quietFor = chain.clock() - file.changedAt;
+      const rested = quietFor >= times.rest;
+      const isOld = quietFor >= times.patience && file.tip === undefined && !file.held;
+      taken(file, take(file, what === 'end' ? 'end' : isOld ? 'all' : rested ? 'resting' : 'settled'));
+    } catch (error) {
+      // The project is busy or the disk is full. The file keeps its content for the next try.
+      note(file.path, error instanceof Error ? error.message : String(error));
+      at(file, chain.clock() + times.quiet);
+    }
+  };
+
+  const take = (file: Followed, what: Taking['what']): Taken =>
+    file.held
+      ? takeHeld(chain, file.held, { what, granularity, signed }, options.cwd)
+      : takeIn(chain, file, { what, granularity, signed, seam: file.seam });
+
+  const taken = (file: Followed, result: Taken): void => {
+    for (const { path, line, reason } of result.skipped) note(path, reason, line);
+    if (result.skipped.length > 0 && result.bytes === 0) {
+      forget(file);
+      return;
+    }
+    Object.assign(file, { bytes: result.bytes, pending: result.pending, open: result.open, format: result.format ?? file.format, seam: result.seam });
+    if (result.tip !== undefined) file.tip = result.tip;
+    if (result.commits > 0) {
+      file.capturedAt = timestampOf(chain.clock());
+      checkpoints += result.commits;
+      last = { at: file.capturedAt, path: file.path, commit: result.tip ?? null };
+    }
+    if (file.pending === 0 || result.format === undefined) return;
+    if (result.rests && chain.clock() - file.changedAt < times.rest) at(file, file.changedAt + times.rest);
+    else waitForAgent(file);
+  };
+
+  /** A file rests with an unfinished turn: its agent works or waits, or has ended without finishing the turn. */
+  const waitForAgent = (file: Followed): void => {
+    const now = chain.clock();
+    const quietFor = now - file.changedAt;
+    if (quietFor < times.quiet) {
+      at(file, file.changedAt + times.quiet);
+      return;
+    }
+    file.held?.mirror.close();
+    const running = isAtWork(file);
+    if (running === false || (running === undefined && file.open && quietFor >= times.patience)) {
+      const result = take(file, 'end');
+      // An import to the end leaves nothing pending: otherwise it would be repeated for ever.
+      taken(file, { ...result, pending: 0 });
+    } else if (running) {
+      at(file, now + file.pause);
+      file.pause = Math.min(file.pause * 2, longestPause);
+    } else if (file.open) at(file, file.changedAt + times.patience);
+  };
+
+  /** Whether an agent runs in the directory of one of the unfinished sessions; undefined if that cannot be known. */
+  const isAtWork = (file: Followed): boolean | undefined => {
+    const { format } = file;
+    const places = file.held ? [...file.held.open.values()] : [file.cwd];
+    if (format === undefined) return undefined;
+    const found = places.map((cwd) => (cwd === undefined ? undefined : options.isRunning?.(format, cwd)));
+    return found.includes(true) ? true : found.includes(undefined) ? undefined : false;
+  };
+
+  /** Whether the session is one that is followed. Its working directory is read once, as soon as its file contains it. */
+  const isOurs = (file: Followed): boolean => {
+    if (!existsSync(file.path)) {
+      forget(file);
+      return false;
+    }
+    if (file.held) return true;
+    file.cwd ??= cwdOf(file);
+    return options.cwd === undefined || (file.cwd !== undefined && isWithin(file.cwd, options.cwd));
+  };
+
+  /** Marks the present content of a database as known. */
+  const leave = ({ path, held }: Followed): void => {
+    try {
+      if (held) leaveWhatIs(held, (id) => latestSource(chain, memberPath(path, id))?.importedAt);
+    } catch (error) {
+      note(path, error instanceof Error ? error.message : String(error));
+    }
+  };
+
+  const forget = (file: Followed): void => {
+    clearTimeout(file.timer);
+    file.held?.mirror.close();
+    due.delete(file);
+    files.delete(file.path);
+  };
+
+  const places = options.places.map((place) => ({ ...place, path: resolve(place.path) }));
+  if (options.from === 'now')
+    for (const { path } of places)
+      if (mayBeHeld(path)) {
+        const file = newFile(path, startedAt);
+        files.set(path, file);
+        leave(file);
+      }
+  const watcher = watch(
+    // SQLite writes to the log beside a database first.
+    places.flatMap(({ path }) => (mayBeHeld(path) ? [path, `${path}-wal`] : [path])),
+    {
+      ignoreInitial: options.from === 'now',
+      followSymlinks: false,
+      atomic: false,
+      ignored: (path, stats) => {
+        const file = databaseOf(path);
+        // If a place does not exist yet, the folders above it are watched.
+        const isPlace = places.some((place) => isWithin(file, place.path));
+        if (!isPlace && !places.some((place) => isWithin(place.path, path))) return true;
+        return stats?.isFile() === true && !(isPlace && mayBeFollowed(file));
+      },
+    },
+  );
+  watcher
+    .on('add', (path, stats) => changed(path, stats && !ready ? Math.floor(stats.mtimeMs) : undefined))
+    .on('change', (path) => changed(path))
+    .on('unlink', (path) => {
+      const file = files.get(path);
+      if (file) forget(file);
+    })
+    .on('error', (error) => {
+      const { path, code } = error as NodeJS.ErrnoException;
+      note(
+        path ?? places[0]?.path ?? '',
+        code === 'ENOSPC' ? 'the system watches no more folders: its limit is reached (fs.inotify.max_user_watches)' : ioReason(error),
+      );
+    });
+  let ready = false;
+  await new Promise<void>((settle) => void watcher.once('ready', settle));
+  ready = true;
+  if (options.from === 'now') for (const path of [...grownFiles(chain, places), ...files.keys()]) changed(path);
+
+  return {
+    status: () => ({
+      watching: !closed,
+      since: timestampOf(startedAt),
+      places: places.map(({ path, agent }) => ({ path, ...(agent !== undefined && { agent }), there: existsSync(path) })),
+      files: [...files.values()]
+        .filter((file) => file.capturedAt !== undefined || file.pending > 0)
+        .sort((a, b) => b.changedAt - a.changedAt)
+        .slice(0, listed)
+        .map(toCaptured),
+      checkpoints,
+      last,
+      problems: [...problems],
+    }),
+    flush: (end) => {
+      // The watcher may not have reported the latest changes yet.
+      if (end)
+        for (const { path, modifiedAt } of filesUnder(places.map((place) => place.path)).files)
+          if (modifiedAt >= startedAt - fileTimeMs && !files.has(path)) files.set(path, newFile(path, modifiedAt));
+      for (const file of files.values()) if (end || file.since > 0) look(file, end ? 'end' : 'settled');
+    },
+    close: async () => {
+      closed = true;
+      clearImmediate(pumping);
+      for (const file of files.values()) {
+        clearTimeout(file.timer);
+        file.held?.mirror.close();
+      }
+      await watcher.close();
+    },
+  };
+
+  /** The place that a file belongs to: the root below which no link is followed. */
+  function placeOf(path: string): string {
+    return places.find((place) => isWithin(path, place.path))?.path ?? path;
+  }
+
+  function newFile(path: string, when: number): Followed {
+    const located = { root: placeOf(path), path };
+    return {
+      ...located,
+      since: 0,
+      changedAt: when,
+      timer: undefined,
+      seam: undefined,
+      held: mayBeHeld(path) ? holdOn(located) : undefined,
+      bytes: 0,
+      pending: 0,
+      open: false,
+      pause: times.quiet,
+      format: undefined,
+      cwd: undefined,
+      tip: undefined,
+      capturedAt: undefined,
+    };
+  }
+}
+
+const mayBeFollowed = (path: string): boolean => mayBeTranscript(path) || mayBeHeld(path);
+
+const toCaptured = (file: Followed): CapturedFile => ({
+  path: file.path,
+  bytes: file.bytes,
+  pending: file.pending,
+  open: file.open,
+  changedAt: timestampOf(file.changedAt),
+  ...(file.cwd !== undefined && { cwd: file.cwd }),
+  ...(file.tip !== undefined && { tip: file.tip }),
+  ...(file.capturedAt !== undefined && { capturedAt: file.capturedAt }),
+});
+
+/** Imported files below the places whose size has changed since: they grew while no capture ran. */
+function grownFiles(chain: Chain, places: readonly WatchedPlace[]): string[] {
+  const latest = new Map(
+    chain.db
+      .all<{ path: string; size: number }>('SELECT path, size FROM source WHERE project = ? ORDER BY no', chain.project)
+      .map(({ path, size }) => [path, size] as const),
+  );
+  return [...latest].flatMap(([path, size]) => {
+    const place = places.find((one) => isWithin(path, one.path));
+    const now = place && sizeNow({ root: place.path, path });
+    return now !== undefined && now !== size ? [path] : [];
+  });
+}
+
+/** Undefined if the file does not exist or may not be opened. */
+function sizeNow(file: Located): number | undefined {
+  try {
+    return statLocated(file)?.size;
+  } catch (error) {
+    if (error instanceof FileRefused) return undefined;
+    throw error;
+  }
+}
+
+function cwdOf(file: Located): string | undefined {
+  try {
+    const { head, tail } = readEnds(file, 64 * 1024);
+    return importableFormats.map((format) => format.peek(head, tail).cwd).find((cwd) => cwd !== undefined);
+  } catch (error) {
+    ioReason(error);
+    return undefined;
+  }
+}

@@ -1,0 +1,45 @@
+import type { ContextId } from '../base/index.js';
+import type { Skip } from '../contract/index.js';
+import type { PlanContext } from '../formats/index.js';
+import type { Signed } from '../import/index.js';
+
+export interface Taking {
+  /**
+   * `settled`: the finished turns. `resting`: also a turn that looks finished, if nothing followed for a moment. `all`: everything.
+   * `end`: the same, as the end of the session. `compaction`: the agent is about to compact, so that an unfinished turn is imported up
+   * to here.
+   */
+  readonly what: 'settled' | 'resting' | 'all' | 'end' | 'compaction';
+  readonly granularity: PlanContext['granularity'];
+  /** Who records, for which ticket and on which machine. The default machine is this one. */
+  readonly signed?: Signed | undefined;
+  /** Where the last import ended. Without it, all imported bytes are read again and compared. */
+  readonly seam?: Seam | undefined;
+}
+
+/** The last imported bytes, and where they end. While the file still has them there, it has only grown. */
+export interface Seam {
+  readonly at: number;
+  readonly bytes: Uint8Array;
+}
+
+/** What one import of a growing transcript added, and what it left. */
+export interface Taken {
+  readonly format?: string;
+  readonly commits: number;
+  readonly entries: number;
+  /** The newest commit of the imported part of the session. */
+  readonly tip?: ContextId;
+  readonly seam?: Seam;
+  readonly skipped: readonly Skip[];
+  /** The size of the file. */
+  readonly bytes: number;
+  /** Bytes that are not imported yet. */
+  readonly pending: number;
+  /** The rest contains an unfinished turn. */
+  readonly open: boolean;
+  /** The rest contains a turn that looks finished. */
+  readonly rests: boolean;
+  /** The agent has left the session. */
+  readonly ended: boolean;
+}

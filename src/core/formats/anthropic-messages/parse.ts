@@ -1,0 +1,165 @@
+import { createHash } from 'node:crypto';
+import { badRequest, bytesOf, canonicalJson, type EntryKey, isObject, type Json, type JsonObject, stringAt, textOf } from '../../base/index.js';
+import type { ParsedDelta, ParsedEntry, Problem, WritableEntry } from '../format.js';
+import { parseShallow } from '../shared/jsonl.js';
+import { joinParts, partsMark } from '../shared/result-parts.js';
+import { countTokens, imageTokens } from '../shared/tokens.js';
+import { isHidden, isSystemPrompt, wireMessages } from './write-messages.js';
+
+interface Document {
+  readonly system: readonly Json[];
+  readonly messages: readonly Json[];
+}
+
+/** Writes { system?, messages } for the entries. An empty delta has no messages. */
+export function writeDocument(entries: readonly WritableEntry[]): Uint8Array {
+  const system = entries.filter((entry) => isSystemPrompt(entry) && !isHidden(entry)).map((entry) => ({ type: 'text', text: entry.text ?? '' }));
+  return stored({ system, messages: wireMessages(entries) as unknown as Json[] });
+}
+
+const stored = ({ system, messages }: Document): Uint8Array =>
+  bytesOf(`${JSON.stringify({ ...(system.length > 0 ? { system } : {}), messages }, null, 1)}\n`);
+
+/** Reads a document. Never throws for its content. */
+export function parseDocument(delta: Uint8Array): ParsedDelta {
+  const { document, problems } = read(delta);
+  return { entries: entriesOf(document), elisions: [], problems };
+}
+
+/** Joins the lists of all deltas. */
+export function concatDocuments(deltas: readonly Uint8Array[]): Uint8Array {
+  const documents = deltas.map((delta) => read(delta).document);
+  return stored({ system: documents.flatMap(({ system }) => system), messages: documents.flatMap(({ messages }) => messages) });
+}
+
+/** The document up to and including the entry. @throws BAD_REQUEST where the delta has no such entry. */
+export function cutDocument(delta: Uint8Array, lastKept: EntryKey): Uint8Array {
+  const { document } = read(delta);
+  const at = entriesOf(document).findIndex((entry) => entry.key === lastKept);
+  if (at < 0) throw badRequest('at', `at is ${lastKept}, but this delta has no such entry`);
+  return writeDocument(entriesOf(document).slice(0, at + 1));
+}
+
+/** 1 where the bytes begin like such a document, else 0. */
+export function recognizeDocument(head: Uint8Array): number {
+  const text = textOf(head);
+  if (!/^\s*\{[\s\S]*"messages"\s*:/.test(text)) return 0;
+  return /"type"\s*:\s*"(tool_use|tool_result|thinking)"/.test(text) ? 0.9 : /"(tool_calls|tool_call_id)"/.test(text) ? 0.1 : 0.5;
+}
+
+function read(delta: Uint8Array): { document: Document; problems: readonly Problem[] } {
+  const value = delta.length === 0 ? { messages: [] } : parseShallow(textOf(delta));
+  const messages = Array.isArray(value) ? value : isObject(value) && Array.isArray(value.messages) ? value.messages : undefined;
+  if (!messages)
+    return {
+      document: { system: [], messages: [] },
+      problems: [{ line: 0, reason: value === undefined ? 'not JSON' : 'JSON without a list of messages' }],
+    };
+  const system = isObject(value)
+    ? typeof value.system === 'string'
+      ? [{ type: 'text', text: value.system }]
+      : Array.isArray(value.system)
+        ? value.system
+        : []
+    : [];
+  const odd = messages.flatMap((message: Json, at): Problem[] =>
+    isObject(message) && (message.role === 'user' || message.role === 'assistant' || message.role === 'system')
+      ? []
+      : [{ line: at + 1, reason: 'a message without a known role' }],
+  );
+  return { document: { system, messages }, problems: odd };
+}
+
+function entriesOf({ system, messages }: Document): readonly ParsedEntry[] {
+  const prompts = system.flatMap((block, at): ParsedEntry[] => {
+    const text = typeof block === 'string' ? block : stringAt(block, 'text');
+    return text === undefined ? [] : [{ key: keyOf('system', at, block, 0), role: 'system', kind: 'text', text, tokens: countTokens(text) }];
+  });
+  return [...prompts, ...messages.flatMap((message, at) => (isObject(message) ? messageEntries(message, at) : []))];
+}
+
+/** The key of an entry from its position and content, so that the same document has the same keys. */
+const keyOf = (sort: string, at: number, content: Json, block: number): EntryKey =>
+  `${sort}${at}-${createHash('sha256').update(canonicalJson(content)).digest('hex').slice(0, 12)}.${block}` as EntryKey;
+
+function messageEntries(message: JsonObject, at: number): readonly ParsedEntry[] {
+  const role = message.role === 'assistant' ? 'assistant' : message.role === 'system' ? 'system' : 'user';
+  const name = keyOf('m', at, message, 0).slice(0, -2);
+  const blocks: readonly Json[] =
+    typeof message.content === 'string' ? [{ type: 'text', text: message.content }] : Array.isArray(message.content) ? message.content : [];
+  let number = 0;
+  return blocks.flatMap((block) =>
+    isObject(block) ? blockEntries(block, role).map((entry) => ({ ...entry, key: `${name}.${number++}` as EntryKey, messageId: name })) : [],
+  );
+}
+
+type Keyless = Omit<ParsedEntry, 'key'>;
+function blockEntries(block: JsonObject, role: 'user' | 'assistant' | 'system'): readonly Keyless[] {
+  switch (block.type) {
+    case 'text': {
+      const text = stringAt(block, 'text') ?? '';
+      return [{ role, kind: 'text', text, tokens: countTokens(text) }];
+    }
+    case 'thinking': {
+      const text = stringAt(block, 'thinking') ?? '';
+      const signature = stringAt(block, 'signature');
+      return [{ role, kind: 'thinking', text, tokens: countTokens(text), ...(signature ? { marks: ['signed'], result: { signature } } : {}) }];
+    }
+    case 'redacted_thinking': {
+      const data = stringAt(block, 'data') ?? '';
+      return [{ role, kind: 'thinking', tokens: countTokens(data), marks: ['redacted'], result: { data } }];
+    }
+    case 'tool_use':
+    case 'server_tool_use': {
+      const toolName = stringAt(block, 'name') ?? '';
+      const input = block.input ?? {};
+      const tokens = countTokens(toolName) + countTokens(JSON.stringify(input));
+      return [
+        {
+          role,
+          kind: 'tool_call',
+          toolName,
+          toolCallId: stringAt(block, 'id') ?? '',
+          arguments: input,
+          tokens,
+          ...(block.type === 'server_tool_use' ? { marks: ['server'] } : {}),
+        },
+      ];
+    }
+    case 'tool_result': {
+      const toolCallId = stringAt(block, 'tool_use_id') ?? '';
+      const parts: readonly Json[] = Array.isArray(block.content) ? block.content : [];
+      const texts = parts.map((part) => (isObject(part) && part.type !== 'text' ? null : (stringAt(part, 'text') ?? '')));
+      const text = typeof block.content === 'string' ? block.content : joinParts(texts);
+      const marks = partsMark(texts);
+      const others = parts.filter((part): part is JsonObject => isObject(part) && part.type !== 'text');
+      return [
+        {
+          role: 'tool',
+          kind: 'tool_result',
+          toolCallId,
+          text,
+          tokens: countTokens(text),
+          ...(marks.length > 0 ? { marks } : {}),
+          ...(block.is_error === true ? { isError: true } : {}),
+        },
+        ...others.map((part): Keyless => ({ ...media(part, 'tool'), toolCallId })),
+      ];
+    }
+    default:
+      return [media(block, role)];
+  }
+}
+
+function media(block: JsonObject, role: Keyless['role']): Keyless {
+  const data = stringAt(block.source, 'data');
+  const mediaType = stringAt(block.source, 'media_type');
+  if (block.type !== 'image' && block.type !== 'document')
+    return { role, kind: 'event', toolName: String(block.type), result: block, tokens: countTokens(JSON.stringify(block)) };
+  return {
+    role,
+    kind: 'image',
+    tokens: imageTokens,
+    ...(data !== undefined && mediaType !== undefined ? { media: { mediaType, bytes: Buffer.from(data, 'base64') } } : { result: block }),
+  };
+}

@@ -1,0 +1,134 @@
+import { type EntryKey, isObject, type Json, type JsonObject, stringAt } from '../../base/index.js';
+import type { TokenUsage } from '../format.js';
+import {
+  answered,
+  called,
+  countIn,
+  type Draft,
+  memberOf,
+  type Numbered,
+  noted,
+  objectsIn,
+  pictured,
+  said,
+  summarized,
+  thought,
+  withUsage,
+} from '../shared/drafts.js';
+import { entryIn } from '../shared/entry-lines.js';
+import { isReplacing, managementOf, partsOf, residualsOf, rootOf, stepOf } from './schema.js';
+
+/** The entries of a line. */
+export function entriesOf(record: JsonObject): readonly Numbered[] {
+  const step = stepOf(record);
+  if (!step) return rootDrafts(rootOf(record));
+  const drafts = stepDrafts(step).map((draft, at): Numbered => [at, draft]);
+  // A continuation repeats steps of the trajectory before it, whose calls are counted there.
+  const counted = step.is_copied_context === true ? drafts : withUsage(drafts, usageOf(step));
+  return withResiduals(counted, residualsOf(step));
+}
+
+/** The agent's tools stand in the root. */
+function rootDrafts(root: JsonObject | undefined): readonly Numbered[] {
+  const tools = isObject(root?.agent) ? root.agent.tool_definitions : undefined;
+  return Array.isArray(tools) ? [[0, noted('tools', tools)]] : [];
+}
+
+/** Prompt tokens include what the cache held (since 1.2). Tokens that were written to the cache stand in `extra`. */
+function usageOf({ metrics, llm_call_count: calls }: JsonObject): TokenUsage | undefined {
+  if (!isObject(metrics) || calls === 0) return undefined;
+  const [prompt, output, cacheRead] = [countIn(metrics.prompt_tokens), countIn(metrics.completion_tokens), countIn(metrics.cached_tokens)];
+  const cacheWrite = countIn(memberOf(metrics.extra, 'cache_creation_input_tokens') ?? memberOf(metrics.extra, 'cache_write_tokens'));
+  if (prompt === null && output === null) return undefined;
+  return { input: prompt === null ? null : Math.max(0, prompt - (cacheRead ?? 0) - (cacheWrite ?? 0)), output, cacheRead, cacheWrite };
+}
+
+function stepDrafts(step: JsonObject): readonly Draft[] {
+  const results = objectsIn(memberOf(step.observation, 'results'));
+  switch (step.source) {
+    case 'user':
+      return [...messageDrafts(step, 'user'), ...results.flatMap(resultDrafts)];
+    case 'agent':
+      return [...agentDrafts(step), ...results.flatMap(resultDrafts)];
+    case 'system':
+      return systemDrafts(step, results);
+    default:
+      return [noted('step', step)];
+  }
+}
+
+function systemDrafts(step: JsonObject, results: readonly JsonObject[]): readonly Draft[] {
+  const managed = managementOf(step);
+  if (!managed) return [...messageDrafts(step, 'system'), ...results.flatMap(resultDrafts)];
+  const note = noted(`context ${managed.type}`.trim(), step);
+  if (!isReplacing(step) && managed.type !== 'compaction') return [note];
+  const contents = results.flatMap(({ content }) => textsIn(content));
+  const text = contents.length > 0 ? contents.join('\n') : textsIn(step.message).join('\n');
+  return [note, summarized(text)];
+}
+
+const textsIn = (content: Json | undefined): readonly string[] => partsOf(content).flatMap((part) => stringAt(part, 'text') ?? []);
+
+function messageDrafts({ message }: JsonObject, role: 'user' | 'system' | 'assistant'): readonly Draft[] {
+  return partsOf(message).flatMap((part): Draft[] => {
+    const text = stringAt(part, 'text');
+    if (part.type === 'text') return text === undefined || (text === '' && role !== 'user') ? [] : [said(role, text)];
+    if (part.type === 'image') return [pictured(role === 'system' ? 'user' : role, { link: part.source ?? part })];
+    return [noted(stringAt(part, 'type') ?? 'part', part)];
+  });
+}
+
+function agentDrafts(step: JsonObject): readonly Draft[] {
+  const model = stringAt(step, 'model_name');
+  const author = model ? { author: model } : {};
+  const thinking = stringAt(step, 'reasoning_content');
+  const own = (draft: Draft): Draft => (draft.kind === 'event' ? draft : { ...draft, ...author });
+  return [
+    ...(thinking ? [thought(thinking)] : []),
+    ...messageDrafts(step, 'assistant'),
+    ...objectsIn(step.tool_calls).map((call) => called(stringAt(call, 'function_name') ?? '', stringAt(call, 'tool_call_id'), call.arguments)),
+  ].map(own);
+}
+
+/** A result without a call is feedback of the environment. */
+function resultDrafts(result: JsonObject): readonly Draft[] {
+  const id = stringAt(result, 'source_call_id');
+  const { content, extra } = result;
+  const refs = result.subagent_trajectory_ref;
+  const images = partsOf(content).filter(({ type }) => type === 'image');
+  const text = textsIn(content).join('\n');
+  if (id === undefined)
+    return [
+      ...(text === '' ? [] : [said('user', text, { marks: ['meta', 'environment'] })]),
+      ...(refs === undefined ? [] : [noted('subagent', refs)]),
+    ];
+  const isError = memberOf(extra, 'is_error') === true || memberOf(extra, 'error') === true || stringAt(extra, 'status') === 'error';
+  return [
+    answered(id, text, { ...(isError && { isError }), ...(refs !== undefined && { result: { subagent_trajectory_ref: refs } }) }),
+    ...images.map((part) => pictured('tool', { link: part.source ?? part }, { toolCallId: id })),
+  ];
+}
+
+/**
+ * Puts the facts that Stemma wrote beside a step back into its entries: keys, times, signatures. They name the entries in their order. A
+ * step that was edited by hand keeps its own words.
+ */
+function withResiduals(drafts: readonly Numbered[], residuals: readonly JsonObject[]): readonly Numbered[] {
+  if (residuals.length === 0) return drafts;
+  const waiting = drafts.map(([, draft]) => draft);
+  const merged: Numbered[] = [];
+  for (const residual of residuals) {
+    const { tokens: _, key, text, role, kind, ...facts } = entryIn(residual);
+    if (residual.whole === true) {
+      merged.push([key, { ...entryIn(residual) }]);
+      continue;
+    }
+    const at = waiting.findIndex(
+      (draft) => draft.kind === kind && (draft.role === role || kind === 'summary') && draft.toolCallId === facts.toolCallId,
+    );
+    const [draft] = at < 0 ? [] : waiting.splice(at, 1);
+    if (draft) merged.push([key as EntryKey, { ...draft, ...facts, ...(text !== undefined && { text }) }]);
+  }
+  const rest = waiting.filter(({ kind }) => kind !== 'event' && kind !== 'thinking');
+  return [...merged, ...rest.map((draft, at): Numbered => [residuals.length + at, draft])];
+}

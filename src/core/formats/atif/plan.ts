@@ -1,0 +1,56 @@
+import { isObject, type JsonObject, stringAt } from '../../base/index.js';
+import type { Part } from '../shared/branches.js';
+import type { About, Place, RecordRules } from '../shared/records.js';
+import { entriesOf } from './parse.js';
+import { dialect, formatId, isReplacing, partsOf, rootOf, stepOf, stepTime } from './schema.js';
+
+/** How lines become commits: one chain in the order of the steps. ATIF has no branches. */
+export const rules: RecordRules = {
+  formatId,
+  template: 'atif',
+  dialect,
+  about,
+  place,
+  entries: entriesOf,
+  gather: () => undefined,
+  continues: true,
+  at: (record) => stepTime(stepOf(record)),
+  prompt: (record) => {
+    const step = stepOf(record);
+    return step?.source === 'user'
+      ? partsOf(step.message)
+          .map((part) => stringAt(part, 'text'))
+          .find((text) => text !== undefined && text !== '')
+      : undefined;
+  },
+};
+
+function about(records: readonly JsonObject[]): About {
+  const line = records.find((record) => rootOf(record) !== undefined);
+  const root = line && rootOf(line);
+  const isChild = stringAt(root, 'parent') !== undefined;
+  const call = stringAt(root, 'startedBy');
+  const kept = isObject(root?.extra) && isObject(root.extra.stemma) ? root.extra.stemma : undefined;
+  return {
+    // Subagents share the session's id, which says nothing about their identity.
+    sessionId: isChild ? stringAt(line, 'atif') : (stringAt(root, 'session_id') ?? stringAt(line, 'atif')),
+    cwd: stringAt(kept, 'cwd'),
+    title: stringAt(kept, 'title'),
+    ...(isChild && { agent: (isObject(root?.agent) ? stringAt(root.agent, 'name') : undefined) ?? 'agent' }),
+    ...(call !== undefined && { startedBy: { toolCallId: call } }),
+  };
+}
+
+function place(record: JsonObject): Place | undefined {
+  const id = stringAt(record, 'atif');
+  if (id === undefined) return undefined;
+  if (rootOf(record)) return { name: `${id}:root`, part: 'quiet' };
+  const step = stepOf(record);
+  return step ? { name: `${id}:${String(step.step_id ?? 'step')}`, part: partOf(step) } : undefined;
+}
+
+function partOf(step: JsonObject): Part {
+  if (step.source === 'user') return 'prompt';
+  if (step.source === 'agent') return 'round';
+  return isReplacing(step) ? 'compaction' : 'lead';
+}

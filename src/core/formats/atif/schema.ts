@@ -1,0 +1,63 @@
+import { createHash } from 'node:crypto';
+import { isObject, type Json, type JsonObject, parseInstant, stringAt, type Timestamp, timestampOf } from '../../base/index.js';
+import { objectsIn } from '../shared/drafts.js';
+import type { Dialect } from '../shared/jsonl.js';
+
+export const formatId = 'atif-v1';
+/** The version that is written, unless the document was of a newer one: most readers know it. */
+export const writtenVersion = 'ATIF-v1.7';
+
+/**
+ * A trajectory as lines: `{"atif": ID, "root": {…}}` with everything but the steps, then `{"atif": ID, "step": {…}}` for each step. The id
+ * is in each line, so that a delta can be read alone.
+ */
+export const dialect: Dialect = {
+  beginning: /\{"atif":/g,
+  isWhole: (record) => isObject(record.step) || isObject(record.root),
+};
+
+/** The step of a line. */
+export const stepOf = (record: JsonObject): JsonObject | undefined => (isObject(record.step) ? record.step : undefined);
+/** The root of a line: the trajectory without its steps. */
+export const rootOf = (record: JsonObject): JsonObject | undefined => (isObject(record.root) ? record.root : undefined);
+
+/** The version that a document names; undefined for a document of another kind. */
+export function versionIn(document: JsonObject): number | undefined {
+  const minor = /^ATIF-v1\.(\d+)/.exec(stringAt(document, 'schema_version') ?? '')?.[1];
+  return minor === undefined ? undefined : Number(minor);
+}
+
+/** The time of a step. */
+export function stepTime(step: JsonObject | undefined): Timestamp | undefined {
+  const ms = parseInstant(stringAt(step, 'timestamp') ?? '');
+  return ms === undefined ? undefined : timestampOf(ms);
+}
+
+/** The name of a trajectory. Without an id of its own it is named by its first step, which a longer state of it has too. */
+export function trajectoryId(document: JsonObject): string {
+  const named = stringAt(document, 'trajectory_id') ?? stringAt(document, 'session_id');
+  if (named !== undefined && named !== '') return named.slice(0, 200);
+  const [first] = objectsIn(document.steps);
+  return createHash('sha256')
+    .update(JSON.stringify([document.agent ?? null, first ?? null]))
+    .digest('hex')
+    .slice(0, 16);
+}
+
+/** A message or content as its parts. */
+export const partsOf = (content: Json | undefined): readonly JsonObject[] =>
+  typeof content === 'string' ? [{ type: 'text', text: content }] : objectsIn(content);
+
+/** What a step says about the management of the context. */
+export function managementOf(step: JsonObject): { readonly type: string; readonly boundary: string } | undefined {
+  const managed = isObject(step.extra) ? step.extra.context_management : undefined;
+  if (!isObject(managed)) return undefined;
+  return { type: stringAt(managed, 'type') ?? '', boundary: stringAt(managed, 'boundary') ?? '' };
+}
+
+/** Whether the step replaces the context before it. */
+export const isReplacing = (step: JsonObject): boolean => step.source === 'system' && managementOf(step)?.boundary === 'replace';
+
+/** Facts of entries for which a step has no place, under `extra.stemma.entries`, in the order of the entries. */
+export const residualsOf = (step: JsonObject): readonly JsonObject[] =>
+  isObject(step.extra) && isObject(step.extra.stemma) ? objectsIn(step.extra.stemma.entries) : [];

@@ -1,0 +1,233 @@
+import { bytesOf, type EntryKey, isObject, type Json, type JsonObject, stringAt } from '../../base/index.js';
+import type { SessionOptions, TokenUsage, WritableEntry, WriteOptions } from '../format.js';
+import { inRecords, lineOf } from '../shared/entry-lines.js';
+import { groupMessages, textsOf } from '../shared/groups.js';
+import { recordsOf } from '../shared/records.js';
+import { dialect, formatId, residualsOf, rootOf, stepOf, versionIn, writtenVersion } from './schema.js';
+
+type Keyed = WritableEntry & { readonly key: EntryKey };
+interface Draft {
+  readonly entries: Keyed[];
+  /** The results of the step's calls, wherever they come in the conversation. */
+  readonly results: Keyed[];
+}
+
+/** Writes entries as lines of steps. `extra.stemma` of a step holds facts that ATIF has no place for; images are left out. */
+export function writeEntries(entries: readonly WritableEntry[], options: WriteOptions): Uint8Array {
+  const id = options.sessionId ?? 'stemma';
+  const lines = stepsOf(entries, options).map((step) => `${JSON.stringify({ atif: id, step })}\n`);
+  return bytesOf(lines.join(''));
+}
+
+const isHeld = ({ kind, marks, result }: WritableEntry): boolean =>
+  kind !== 'event' && !marks?.includes('hidden') && (kind !== 'image' || sourceIn(result) !== undefined);
+
+/** The source of an image that ATIF can name: a type and a path. */
+function sourceIn(link: unknown): JsonObject | undefined {
+  return isObject(link) && typeof link.path === 'string' && typeof link.media_type === 'string' ? link : undefined;
+}
+
+function stepsOf(entries: readonly WritableEntry[], options: WriteOptions): readonly JsonObject[] {
+  const used = new Set<string>();
+  const keyed = entries.filter(isHeld).map((entry): Keyed => {
+    const key = entry.key !== undefined && !used.has(entry.key) ? entry.key : (`${options.newId()}.0` as EntryKey);
+    used.add(key);
+    return { ...entry, key };
+  });
+  const drafts: Draft[] = [];
+  const byCall = new Map<string, Draft>();
+  for (const { entries: group } of groupMessages(keyed, (entry) => entry.role !== 'tool' && entry.kind !== 'summary')) {
+    const [first] = group as unknown as [Keyed];
+    if (first.role === 'tool') {
+      const step = byCall.get(first.toolCallId ?? '');
+      if (step) step.results.push(...(group as unknown as Keyed[]));
+      else drafts.push({ entries: [], results: [...(group as unknown as Keyed[])] });
+      continue;
+    }
+    const draft: Draft = { entries: [...(group as unknown as Keyed[])], results: [] };
+    drafts.push(draft);
+    for (const { kind, toolCallId } of group) if (kind === 'tool_call' && toolCallId !== undefined) byCall.set(toolCallId, draft);
+  }
+  // A summary with nothing but the system prompt before it replaces nothing.
+  const spoken = drafts.findIndex(({ entries: [first] }) => first?.kind !== 'summary' && first?.role !== 'system');
+  return drafts.map((draft, at) => stepOfDraft(draft, at + 1, { ...options, boundary: at < spoken || spoken < 0 ? 'append' : 'replace' }));
+}
+
+function stepOfDraft({ entries, results }: Draft, number: number, options: WriteOptions & { readonly boundary: string }): JsonObject {
+  const [first] = entries as readonly (Keyed | undefined)[];
+  const all = [...entries, ...results];
+  const common = { step_id: number, timestamp: (first ?? results[0])?.at ?? options.now };
+  const extra = { stemma: { entries: all.map((entry) => residualOf(entry, entries)) } };
+  if (first?.kind === 'summary')
+    return json({
+      ...common,
+      source: 'system',
+      message: 'The conversation before this step was summarized.',
+      observation: { results: [{ content: first.text ?? '' }] },
+      extra: { ...extra, context_management: { type: 'compaction', boundary: options.boundary } },
+    });
+  if (first?.role === 'user' || first?.role === 'system') return json({ ...common, source: first.role, message: messageOf(entries), extra });
+  return json({ ...common, source: 'agent', ...agentFields(entries, results), extra });
+}
+
+const json = (value: object): JsonObject => value as JsonObject;
+
+function messageOf(entries: readonly WritableEntry[]): Json {
+  const shown = entries.filter(({ kind }) => kind === 'text' || kind === 'image');
+  if (shown.every(({ kind }) => kind === 'text') && shown.length <= 1) return shown[0]?.text ?? '';
+  return shown.map(
+    ({ kind, text, result }): JsonObject =>
+      kind === 'text' ? { type: 'text', text: text ?? '' } : { type: 'image', source: sourceIn(result) as JsonObject },
+  );
+}
+
+function agentFields(entries: readonly WritableEntry[], results: readonly WritableEntry[]): object {
+  const calls = entries.filter(({ kind }) => kind === 'tool_call');
+  const known = new Set(calls.map(({ toolCallId }) => toolCallId));
+  const thinking = textsOf(
+    entries.filter(({ text }) => text !== undefined && text !== ''),
+    'thinking',
+  );
+  const model = entries.find(({ author }) => author !== undefined)?.author;
+  const usage = entries.find((entry) => entry.usage)?.usage;
+  // A result whose call is elsewhere has a step without a call to a model.
+  const isOrphan = entries.length === 0;
+  return {
+    ...(model !== undefined && { model_name: model }),
+    message: messageOf(entries),
+    ...(thinking !== '' && { reasoning_content: thinking }),
+    ...(calls.length > 0 && {
+      tool_calls: calls.map(({ toolCallId, toolName, arguments: input }) => ({
+        tool_call_id: toolCallId ?? '',
+        function_name: toolName ?? '',
+        ...(isObject(input)
+          ? { arguments: input }
+          : { arguments: { input: typeof input === 'string' ? input : JSON.stringify(input ?? null) }, extra: { raw_arguments: true } }),
+      })),
+    }),
+    ...(results.length > 0 && {
+      observation: { results: results.filter(({ kind }) => kind === 'tool_result').map((entry) => resultOf(entry, results, known)) },
+    }),
+    ...(usage && { metrics: metricsOf(usage) }),
+    ...(isOrphan && { llm_call_count: 0 }),
+  };
+}
+
+function resultOf(entry: WritableEntry, results: readonly WritableEntry[], known: ReadonlySet<string | undefined>): object {
+  const images = results.filter(({ kind, toolCallId }) => kind === 'image' && toolCallId === entry.toolCallId);
+  return {
+    ...(entry.toolCallId !== undefined && known.has(entry.toolCallId) && { source_call_id: entry.toolCallId }),
+    content:
+      images.length === 0
+        ? (entry.text ?? '')
+        : [{ type: 'text', text: entry.text ?? '' }, ...images.map(({ result }) => ({ type: 'image', source: sourceIn(result) as JsonObject }))],
+    ...(entry.isError && { extra: { is_error: true } }),
+  };
+}
+
+const total = (...counts: readonly (number | null)[]): number => counts.reduce<number>((sum, count) => sum + (count ?? 0), 0);
+
+function metricsOf({ input, output, cacheRead, cacheWrite }: TokenUsage): object {
+  return {
+    ...((input ?? cacheRead ?? cacheWrite) !== null && { prompt_tokens: total(input, cacheRead, cacheWrite) }),
+    ...(output !== null && { completion_tokens: output }),
+    ...(cacheRead !== null && { cached_tokens: cacheRead }),
+    ...(cacheWrite !== null && { extra: { cache_creation_input_tokens: cacheWrite } }),
+  };
+}
+
+/**
+ * What a reader of the step cannot tell of an entry: its key, and facts without a place. An entry that the step does not show at all is
+ * written whole.
+ */
+function residualOf(entry: Keyed, entries: readonly Keyed[]): JsonObject {
+  const { text, arguments: input, media: _, usage: __, ...facts } = entry;
+  const isSealed = entry.kind === 'thinking' && (text === undefined || text === '');
+  // The step joins its thinking and cannot tell a result without its call, or arguments that are no object.
+  const isJoined = entry.kind === 'thinking' && entries.filter(({ kind }) => kind === 'thinking').length > 1;
+  const isHidden =
+    isSealed ||
+    isJoined ||
+    (entry.kind === 'text' && text === '') ||
+    (entry.kind === 'tool_call' && !isObject(input)) ||
+    (entry.role === 'tool' && entries.length === 0);
+  const { stemma: ___, ...line } = lineOf(formatId, isHidden ? entry : facts) as { stemma: string };
+  return json(isHidden ? { ...line, whole: true } : line);
+}
+
+/** A document of ATIF: the steps of one context, numbered through, with the agent of the conversation. */
+export function writeDocument(delta: Uint8Array, options: SessionOptions): Uint8Array {
+  const records = inRecords(recordsOf({ dialect }, delta), (entries) => recordsOf({ dialect }, writeEntries(entries, options)));
+  const root: JsonObject | undefined = records.map(rootOf).find((one) => one !== undefined);
+  const steps = records
+    .flatMap((record): JsonObject[] => {
+      const step = stepOf(record);
+      return step ? [step] : [];
+    })
+    .map((step, at): JsonObject => ({ ...withCall(step, options.calls), step_id: at + 1 }));
+  const { parent: _, startedBy: __, agent, final_metrics: ___, ...rest } = root ?? ({} as JsonObject);
+  const models = steps.flatMap((step) => stringAt(step, 'model_name') ?? []);
+  const document = {
+    ...rest,
+    schema_version: root && (versionIn(root) ?? 0) >= 7 ? (stringAt(root, 'schema_version') as string) : writtenVersion,
+    session_id: stringAt(root, 'session_id') ?? options.sessionId,
+    trajectory_id: options.sessionId,
+    agent: isObject(agent)
+      ? agent
+      : {
+          name: 'unknown',
+          version: 'unknown',
+          ...(models[0] !== undefined && { model_name: models[0] }),
+          ...(options.tools && { tool_definitions: options.tools }),
+        },
+    steps: options.system === undefined || steps.some(({ source }) => source === 'system') ? steps : withSystem(steps, options.system),
+    final_metrics: finalMetrics(steps),
+    notes: stringAt(root, 'notes') ?? 'Written by Stemma from one branch of a session. Keys and facts without a place in ATIF are in extra.stemma.',
+    extra: {
+      ...(isObject(rest.extra) ? rest.extra : {}),
+      stemma: {
+        session: options.sessionId,
+        ...(options.cwd !== undefined && { cwd: options.cwd }),
+        ...(options.title !== undefined && { title: options.title }),
+      },
+    },
+  };
+  return bytesOf(`${JSON.stringify(document, null, 1)}\n`);
+}
+
+/** The step with the counts of its call, where another agent's records hold them. */
+function withCall(step: JsonObject, calls: SessionOptions['calls']): JsonObject {
+  if (!calls || step.source !== 'agent' || step.metrics !== undefined) return step;
+  const usage = residualsOf(step)
+    .map((residual) => calls.get(stringAt(residual, 'key') ?? ''))
+    .find((one) => one !== undefined);
+  return usage ? { ...step, metrics: json(metricsOf(usage)) } : step;
+}
+
+/** The system prompt as the first step. */
+const withSystem = (steps: readonly JsonObject[], message: string): readonly JsonObject[] => [
+  { step_id: 1, source: 'system', message },
+  ...steps.map((step, at): JsonObject => ({ ...step, step_id: at + 2 })),
+];
+
+/** Sums of the steps. A count that no step has is left out. */
+function finalMetrics(steps: readonly JsonObject[]): JsonObject {
+  const sum = (name: string): number | undefined => {
+    const counts = steps.flatMap(({ metrics, is_copied_context: copied }) => {
+      const count = isObject(metrics) && copied !== true ? metrics[name] : undefined;
+      return typeof count === 'number' ? [count] : [];
+    });
+    return counts.length === 0 ? undefined : counts.reduce((a, b) => a + b, 0);
+  };
+  const named = {
+    prompt_tokens: 'total_prompt_tokens',
+    completion_tokens: 'total_completion_tokens',
+    cached_tokens: 'total_cached_tokens',
+    cost_usd: 'total_cost_usd',
+  };
+  const sums = Object.entries(named).flatMap(([name, total]) => {
+    const found = sum(name);
+    return found === undefined ? [] : [[total, found] as const];
+  });
+  return { ...Object.fromEntries(sums), total_steps: steps.length };
+}

@@ -1,0 +1,137 @@
+import { createHash } from 'node:crypto';
+import { bytesOf, type EntryKey, type Json, textOf } from '../../base/index.js';
+import type { ParsedEntry, WritableEntry } from '../format.js';
+import { type Cbor, jsonOf } from '../shared/cbor.js';
+import { parseShallow } from '../shared/jsonl.js';
+import { countTokens } from '../shared/tokens.js';
+
+type Fields = Readonly<Record<string, Cbor | undefined>>;
+
+/** The fields of a struct by their names without case and underscores: `ToolUseID` and `tool_use_id` are the same. */
+function fieldsOf(value: Cbor | undefined): Fields | undefined {
+  if (typeof value !== 'object' || value === null || Array.isArray(value) || value instanceof Uint8Array) return undefined;
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name.replaceAll('_', '').toLowerCase(), member]));
+}
+const textAt = (fields: Fields | undefined, name: string): string | undefined => {
+  const value = fields?.[name];
+  return typeof value === 'string' ? value : value instanceof Uint8Array ? textOf(value) : undefined;
+};
+
+/** Whether the value has the fields of a message. */
+export function isMessage(value: Cbor): boolean {
+  const message = fieldsOf(value);
+  return typeof message?.role === 'string' && (Array.isArray(message.content) || typeof message.content === 'string');
+}
+
+/** The entries of one message. Their keys come from `bytes` and the message's position. */
+export function messageEntries(value: Cbor, bytes: Uint8Array, place: number): readonly ParsedEntry[] {
+  const message = fieldsOf(value);
+  if (!message || !isMessage(value)) return [];
+  const name = `b${place}-${createHash('sha256').update(bytes).digest('hex').slice(0, 12)}`;
+  const role = textAt(message, 'role') === 'assistant' ? 'assistant' : 'user';
+  const blocks: readonly Cbor[] =
+    typeof message.content === 'string' ? [{ Type: 'text', Text: message.content }] : (message.content as readonly Cbor[]);
+  return blocks.map((block, number) => ({ ...blockEntry(block, role), key: `${name}.${number}` as EntryKey, messageId: name }));
+}
+
+type Keyless = Omit<ParsedEntry, 'key'>;
+function blockEntry(value: Cbor, role: 'user' | 'assistant'): Keyless {
+  const block = fieldsOf(value);
+  const type = textAt(block, 'type') ?? '';
+  switch (type) {
+    case 'text': {
+      const text = textAt(block, 'text') ?? '';
+      return { role, kind: 'text', text, tokens: countTokens(text) };
+    }
+    case 'thinking': {
+      const thinking = fieldsOf(block?.thinking);
+      const text = textAt(thinking, 'content') ?? '';
+      const signature = textAt(thinking, 'signature') ?? '';
+      return { role, kind: 'thinking', text, tokens: countTokens(text), ...(signature === '' ? {} : { marks: ['signed'], result: { signature } }) };
+    }
+    case 'tool_use':
+    case 'server_tool_use': {
+      const use = fieldsOf(type === 'tool_use' ? block?.tooluse : block?.servertooluse);
+      const toolName = textAt(use, 'name') ?? '';
+      const input = inputOf(use?.input);
+      return {
+        role: 'assistant',
+        kind: 'tool_call',
+        toolName,
+        toolCallId: textAt(use, 'id') ?? '',
+        arguments: input,
+        tokens: countTokens(toolName) + countTokens(JSON.stringify(input)),
+        ...(type === 'server_tool_use' ? { marks: ['server'] } : {}),
+      };
+    }
+    case 'tool_result':
+    case 'server_tool_result': {
+      const given = fieldsOf(type === 'tool_result' ? block?.toolresult : block?.servertoolresult);
+      const text = textAt(given, 'content') ?? (given?.content == null ? '' : JSON.stringify(jsonOf(given.content)));
+      return {
+        role: 'tool',
+        kind: 'tool_result',
+        toolCallId: textAt(given, 'tooluseid') ?? '',
+        text,
+        tokens: countTokens(text),
+        ...(given?.iserror === true ? { isError: true } : {}),
+        ...(type === 'server_tool_result' ? { marks: ['server'] } : {}),
+      };
+    }
+    default: {
+      const result = jsonOf(value);
+      return { role, kind: 'event', toolName: type || 'unknown', result, tokens: countTokens(JSON.stringify(result)) };
+    }
+  }
+}
+
+/** The JSON in a byte string, which is how Go's raw messages are encoded. Text that is not JSON stays text. */
+function inputOf(value: Cbor | undefined): Json {
+  if (value instanceof Uint8Array) {
+    const text = textOf(value);
+    return text === '' ? {} : (parseShallow(text) ?? text);
+  }
+  return value == null ? {} : jsonOf(value);
+}
+
+const empty = { Text: '', ToolUse: null, ToolResult: null, ServerToolUse: null, ServerToolResult: null, Thinking: null };
+
+/** Writes messages for the entries. Blocks of one answer are one message, and so are consecutive results. */
+export function messagesOf(entries: readonly WritableEntry[]): Cbor[] {
+  const messages: { Role: string; Content: Cbor[]; readonly from: WritableEntry }[] = [];
+  for (const entry of entries) {
+    const block = entry.marks?.includes('hidden') ? undefined : blockOf(entry);
+    if (block === undefined) continue;
+    const Role = entry.role === 'assistant' ? 'assistant' : 'user';
+    const last = messages.at(-1);
+    const joins =
+      last?.Role === Role && (last.from.messageId === entry.messageId || (last.from.kind === 'tool_result' && entry.kind === 'tool_result'));
+    if (joins) last.Content.push(block);
+    else messages.push({ Role, Content: [block], from: entry });
+  }
+  return messages.map(({ Role, Content }) => ({ Role, Content }));
+}
+
+function blockOf(entry: WritableEntry): Cbor | undefined {
+  const isServers = entry.marks?.includes('server') === true;
+  switch (entry.kind) {
+    case 'text':
+    case 'summary':
+      return { ...empty, Type: 'text', Text: entry.text ?? '' };
+    case 'thinking': {
+      const { signature = '', data } = (entry.result ?? {}) as { signature?: string; data?: string };
+      return data === undefined ? { ...empty, Type: 'thinking', Thinking: { Content: entry.text ?? '', Signature: signature } } : undefined;
+    }
+    case 'tool_call': {
+      const use = { ID: entry.toolCallId ?? '', Name: entry.toolName ?? '', Input: bytesOf(JSON.stringify(entry.arguments ?? {})) };
+      return isServers ? { ...empty, Type: 'server_tool_use', ServerToolUse: use } : { ...empty, Type: 'tool_use', ToolUse: use };
+    }
+    case 'tool_result': {
+      const given = { ToolUseID: entry.toolCallId ?? '', Content: entry.text ?? '', IsError: entry.isError === true };
+      return isServers ? { ...empty, Type: 'server_tool_result', ServerToolResult: given } : { ...empty, Type: 'tool_result', ToolResult: given };
+    }
+    case 'image':
+    case 'event':
+      return undefined;
+  }
+}

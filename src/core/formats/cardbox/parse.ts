@@ -1,0 +1,153 @@
+import { type EntryKey, isObject, type JsonObject, parseJson, stringAt, type Timestamp } from '../../base/index.js';
+import { type Kind, kinds, type Role, roles } from '../../contract/index.js';
+import type { ParsedEntry } from '../format.js';
+import { countTokens, imageTokens } from '../shared/tokens.js';
+import type { CardLine } from './schema.js';
+import { spacedJson, textOfContent } from './schema-texts.js';
+
+/** Types that make no message: tools and parameters are sent beside the messages. */
+const besideMessages = ['sys.tools', 'sys.parameters'];
+
+/** The entries of cards, in order. A `tool.call` card is skipped where a thought already carries its call. */
+export function entriesOfCards(cards: readonly CardLine[]): ParsedEntry[] {
+  const carried = new Set(cards.flatMap((card) => (card.toolCalls ?? []).flatMap((call) => stringAt(call, 'id') ?? [])));
+  return cards.flatMap((card) => {
+    const type = stringAt(card.metadata, 'type') ?? '';
+    const drafts = draftsOf(card, type, carried);
+    const kept = card.metadata.entry_result;
+    return drafts.map((draft, index): ParsedEntry => {
+      const marks = [...draft.marks, ...marksOf(card.metadata)];
+      return {
+        key: (card.entryKeys?.[index] ?? `${card.cardId}.${index}`) as EntryKey,
+        ...draft.fields,
+        ...(kept !== undefined && index === 0 && { result: kept }),
+        ...(card.createdAt !== undefined && { at: card.createdAt as Timestamp }),
+        author: card.authorId,
+        messageId: stringAt(card.metadata, 'message_id') ?? card.cardId,
+        ...(marks.length > 0 && { marks }),
+      };
+    });
+  });
+}
+
+interface Draft {
+  readonly fields: Omit<ParsedEntry, 'key'>;
+  readonly marks: readonly string[];
+}
+
+function draftsOf(card: CardLine, type: string, carried: ReadonlySet<string>): Draft[] {
+  const role = roleOf(card.metadata, type);
+  if (besideMessages.includes(type)) return [plain(role, 'event', textOfContent(card.content), ['hidden'])];
+  if (card.toolCalls?.length) {
+    const text = textOfContent(card.content);
+    return [...(text === '' ? [] : [plain(role, kindOf(card) ?? 'text', text)]), ...card.toolCalls.map(callOf)];
+  }
+  if (type === 'tool.call') {
+    const call = standaloneCall(card);
+    return [card.toolCallId !== undefined && carried.has(card.toolCallId) ? { ...call, marks: ['hidden'] } : call];
+  }
+  const image = imageOf(card, role);
+  if (image) return [image];
+  if (card.toolCallId !== undefined) return [resultOf(card)];
+  return [plain(role, kindOf(card) ?? 'text', textOfContent(card.content))];
+}
+
+const plain = (role: Role, kind: Kind, text: string, marks: readonly string[] = []): Draft => ({
+  fields: { role, kind, text, tokens: marks.includes('hidden') ? 0 : countTokens(text) },
+  marks,
+});
+
+const marksOf = (metadata: JsonObject): string[] =>
+  Array.isArray(metadata.marks) ? metadata.marks.filter((mark): mark is string => typeof mark === 'string') : [];
+
+const roleOf = (metadata: JsonObject, type: string): Role => {
+  const role = stringAt(metadata, 'role');
+  return roles.find((each) => each === role) ?? (type === 'tool.result' ? 'tool' : 'user');
+};
+
+const kindOf = (card: CardLine): Kind | undefined => {
+  const kind = stringAt(card.metadata, 'entry_kind');
+  return kinds.find((each) => each === kind);
+};
+
+/** A call in a provider's shape, `{id, function: {name, arguments}}`, or flat. */
+function callOf(call: JsonObject): Draft {
+  const inner = isObject(call.function) ? call.function : call;
+  const given = inner.arguments ?? inner.input ?? inner.args;
+  return callDraft(stringAt(inner, 'name') ?? 'unknown', stringAt(call, 'id'), typeof given === 'string' ? (parseJson(given) ?? given) : given);
+}
+
+function standaloneCall(card: CardLine): Draft {
+  const data = card.content.kind === 'json' ? card.content.data : {};
+  return callDraft(stringAt(data, 'tool_name') ?? 'unknown', card.toolCallId, isObject(data) ? data.arguments : undefined);
+}
+
+function callDraft(toolName: string, toolCallId: string | undefined, args: unknown): Draft {
+  return {
+    fields: {
+      role: 'assistant',
+      kind: 'tool_call',
+      toolName,
+      ...(toolCallId !== undefined && { toolCallId }),
+      ...(args !== undefined && { arguments: args }),
+      tokens: countTokens(toolName) + (args === undefined ? 0 : countTokens(JSON.stringify(args))),
+    },
+    marks: [],
+  };
+}
+
+/** Reads a result from its envelope `{status, result?, error?}`. Any other content is the result itself. */
+function resultOf(card: CardLine): Draft {
+  const data = card.content.kind === 'json' ? card.content.data : undefined;
+  const status = stringAt(data, 'status');
+  const isError = status !== undefined && status !== 'success';
+  const result: unknown = status === undefined || !isObject(data) ? undefined : isError ? { error: data.error ?? null } : data.result;
+  const text =
+    status === undefined
+      ? textOfContent(card.content)
+      : isError
+        ? errorText(data)
+        : typeof result === 'string'
+          ? result
+          : result == null
+            ? ''
+            : spacedJson(result);
+  const name = stringAt(card.metadata, 'function_name');
+  return {
+    fields: {
+      role: 'tool',
+      kind: 'tool_result',
+      text,
+      ...(card.toolCallId !== undefined && { toolCallId: card.toolCallId }),
+      ...(name !== undefined && { toolName: name }),
+      ...(typeof result === 'object' && result !== null && !isError && { result }),
+      ...(isError && { isError }),
+      tokens: countTokens(text),
+    },
+    marks: [],
+  };
+}
+
+/** An error that was a single text stays one. */
+function errorText(data: unknown): string {
+  const error = isObject(data) ? data.error : undefined;
+  const message = stringAt(error, 'message');
+  return stringAt(error, 'code') === 'tool_error' && message !== undefined ? (stringAt(data, 'result') ?? message) : spacedJson({ error });
+}
+
+function imageOf(card: CardLine, role: Role): Draft | undefined {
+  if (kindOf(card) !== 'image' || card.content.kind !== 'json') return undefined;
+  const mediaType = stringAt(card.content.data, 'media_type');
+  const data = stringAt(card.content.data, 'data');
+  if (mediaType === undefined || data === undefined) return undefined;
+  return {
+    fields: {
+      role,
+      kind: 'image',
+      media: { mediaType, bytes: Buffer.from(data, 'base64') },
+      ...(card.toolCallId !== undefined && { toolCallId: card.toolCallId }),
+      tokens: imageTokens,
+    },
+    marks: [],
+  };
+}

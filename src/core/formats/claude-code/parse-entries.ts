@@ -1,0 +1,245 @@
+import { type ByteRange, type EntryKey, isObject, type JsonObject, stringAt, type Timestamp } from '../../base/index.js';
+import type { Role } from '../../contract/index.js';
+import type { Elision, ParsedEntry } from '../format.js';
+import { joinParts, partsMark } from '../shared/result-parts.js';
+import { countTokens, imageTokens } from '../shared/tokens.js';
+import { contentOf, messageIdOf, timeOf, uuidOf } from './schema.js';
+import { renderedOf, saysSomething } from './schema-attachments.js';
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+type Draft = Mutable<ParsedEntry>;
+
+/** The entries of one record, in order. Bookkeeping records (progress, titles, snapshots) have none. */
+export function entriesOf(record: JsonObject, raw: ByteRange): readonly ParsedEntry[] {
+  const uuid = uuidOf(record);
+  if (uuid === undefined) return [];
+  const at = timeOf(record);
+  const common: Common = { uuid, at, raw };
+  switch (record.type) {
+    case 'user':
+      return userEntries(record, common);
+    case 'assistant':
+      return assistantEntries(record, common);
+    case 'system':
+      return systemEntries(record, common);
+    case 'attachment':
+      return attachmentEntries(record, common);
+    default:
+      return [];
+  }
+}
+
+interface Common {
+  readonly uuid: string;
+  readonly at: Timestamp | undefined;
+  readonly raw: ByteRange;
+}
+
+/** Parts of a block (an image in a tool result) are numbered after all blocks, because a key is always a record and one number. */
+const partsFrom = 100_000;
+/** The number of a part of a block, as entry keys hold it. */
+export const partNumber = (block: number, part: number): number => (part + 1) * partsFrom + block;
+/** The block to which the number of a block or a part belongs. */
+export const blockOfNumber = (number: number): number => number % partsFrom;
+
+const make = ({ uuid, at, raw }: Common, index: number, role: Role, rest: Omit<ParsedEntry, 'key' | 'role' | 'raw' | 'at'>): ParsedEntry => {
+  const entry: Draft = { key: `${uuid}.${index}` as EntryKey, role, ...rest, raw };
+  if (at !== undefined) entry.at = at;
+  return entry;
+};
+
+/** An empty text among other blocks. The agent drops it; write.ts puts one where a block was removed. */
+const isGap = (block: JsonObject, among: readonly unknown[]): boolean => block.type === 'text' && block.text === '' && among.length > 1;
+
+function userEntries(record: JsonObject, common: Common): readonly ParsedEntry[] {
+  const content = contentOf(record);
+  const marks: string[] = [];
+  if (record.isMeta === true) marks.push('meta');
+  const message = messageIdOf(record) ?? common.uuid;
+  if (typeof content === 'string') return [textEntry(record, common, 0, content, marks, message)];
+  if (!Array.isArray(content)) return [];
+  return content.flatMap((block: unknown, index): readonly ParsedEntry[] => {
+    if (!isObject(block) || isGap(block, content)) return [];
+    switch (block.type) {
+      case 'text':
+        return [textEntry(record, common, index, stringAt(block, 'text') ?? '', marks, message)];
+      case 'tool_result':
+        return resultEntries(record, block, common, index, marks, message);
+      default:
+        return [mediaEntry(block, common, index, 'user', marks, message)];
+    }
+  });
+}
+
+function textEntry(record: JsonObject, common: Common, index: number, text: string, given: readonly string[], messageId: string): ParsedEntry {
+  const command = /^\s*<(command-|local-command|bash-)/.test(text);
+  const marks = command && !given.includes('command') ? [...given, 'command'] : given;
+  return make(common, index, 'user', {
+    kind: record.isCompactSummary === true ? 'summary' : 'text',
+    text,
+    tokens: countTokens(text),
+    messageId,
+    ...(marks.length > 0 ? { marks } : {}),
+  });
+}
+
+function resultEntries(
+  record: JsonObject,
+  block: JsonObject,
+  common: Common,
+  index: number,
+  marks: readonly string[],
+  messageId: string,
+): readonly ParsedEntry[] {
+  const toolCallId = stringAt(block, 'tool_use_id');
+  const { content } = block;
+  const parts = Array.isArray(content)
+    ? content.map((part: unknown) => (isObject(part) && part.type !== 'text' ? null : (stringAt(part, 'text') ?? '')))
+    : [];
+  const text = typeof content === 'string' ? content : joinParts(parts);
+  const shared = { messageId, ...(toolCallId === undefined ? {} : { toolCallId }) };
+  const all = [...marks, ...partsMark(parts)];
+  const others = Array.isArray(content)
+    ? content.flatMap((part: unknown, place) => (isObject(part) && part.type !== 'text' ? [{ part, place }] : []))
+    : [];
+  return [
+    make(common, index, 'tool', {
+      ...shared,
+      kind: 'tool_result',
+      text,
+      ...(all.length > 0 ? { marks: all } : {}),
+      tokens: countTokens(text),
+      ...(isObject(record.toolUseResult) || Array.isArray(record.toolUseResult) ? { result: record.toolUseResult } : {}),
+      ...(block.is_error === true ? { isError: true } : {}),
+    }),
+    ...others.map(({ part, place }) => ({
+      ...mediaEntry(part, common, partNumber(index, place), 'tool', marks, messageId),
+      ...(toolCallId === undefined ? {} : { toolCallId }),
+    })),
+  ];
+}
+
+/** An image or another block that is not text. */
+function mediaEntry(block: JsonObject, common: Common, index: number, role: Role, marks: readonly string[], messageId: string): ParsedEntry {
+  const { source } = block;
+  const data = stringAt(source, 'data');
+  const mediaType = stringAt(source, 'media_type');
+  const shared = { messageId, ...(marks.length > 0 ? { marks } : {}) };
+  if (block.type === 'image' || block.type === 'document') {
+    const media =
+      isObject(source) && source.type === 'base64' && data !== undefined && mediaType !== undefined
+        ? { mediaType, bytes: Buffer.from(data, 'base64') }
+        : undefined;
+    return make(common, index, role, { ...shared, kind: 'image', tokens: imageTokens, ...(media ? { media } : { result: block }) });
+  }
+  return make(common, index, role, {
+    ...shared,
+    kind: 'event',
+    toolName: typeof block.type === 'string' ? block.type : 'unknown',
+    result: block,
+    tokens: countTokens(JSON.stringify(block)),
+  });
+}
+
+function assistantEntries(record: JsonObject, common: Common): readonly ParsedEntry[] {
+  const content = contentOf(record);
+  const messageId = messageIdOf(record) ?? common.uuid;
+  const model = stringAt(record.message, 'model');
+  const shared = { messageId, ...(model === undefined ? {} : { author: model }) };
+  const hidden = record.isApiErrorMessage === true && (model === undefined || model === '<synthetic>');
+  const error = hidden ? { isError: true, marks: ['hidden', 'api-error'] } : {};
+  if (typeof content === 'string')
+    return [make(common, 0, 'assistant', { ...shared, kind: 'text', text: content, tokens: hidden ? 0 : countTokens(content), ...error })];
+  if (!Array.isArray(content)) return [];
+  return content.flatMap((block: unknown, index): readonly ParsedEntry[] => {
+    if (!isObject(block) || isGap(block, content)) return [];
+    switch (block.type) {
+      case 'text': {
+        const text = stringAt(block, 'text') ?? '';
+        return [make(common, index, 'assistant', { ...shared, kind: 'text', text, tokens: hidden ? 0 : countTokens(text), ...error })];
+      }
+      case 'thinking': {
+        const text = stringAt(block, 'thinking') ?? '';
+        const signature = stringAt(block, 'signature') ?? '';
+        return [
+          make(common, index, 'assistant', {
+            ...shared,
+            kind: 'thinking',
+            text,
+            tokens: countTokens(text),
+            ...(signature === '' ? {} : { marks: ['signed'], result: { signature } }),
+          }),
+        ];
+      }
+      case 'redacted_thinking': {
+        const data = stringAt(block, 'data') ?? '';
+        return [make(common, index, 'assistant', { ...shared, kind: 'thinking', tokens: countTokens(data), marks: ['redacted'], result: { data } })];
+      }
+      case 'tool_use':
+      case 'server_tool_use': {
+        const toolCallId = stringAt(block, 'id');
+        const call = {
+          kind: 'tool_call' as const,
+          toolName: stringAt(block, 'name') ?? '',
+          ...(toolCallId === undefined ? {} : { toolCallId }),
+          arguments: block.input ?? {},
+        };
+        return [
+          make(common, index, 'assistant', {
+            ...shared,
+            ...call,
+            tokens: countTokens(call.toolName) + countTokens(JSON.stringify(call.arguments)),
+            ...(block.type === 'server_tool_use' ? { marks: ['server'] } : {}),
+          }),
+        ];
+      }
+      default:
+        return [{ ...mediaEntry(block, common, index, 'assistant', ['hidden'], messageId), tokens: 0 }];
+    }
+  });
+}
+
+function systemEntries(record: JsonObject, common: Common): readonly ParsedEntry[] {
+  const subtype = stringAt(record, 'subtype') ?? 'system';
+  // The model gets a command that the agent ran by itself with the next prompt, in both forms in which it is recorded.
+  if (subtype === 'local_command') return [textEntry(record, common, 0, stringAt(record, 'content') ?? '', ['command'], common.uuid)];
+  const error = subtype.includes('error') || subtype.includes('refusal');
+  const text = stringAt(record, 'content') ?? stringAt(record.error, 'formatted') ?? stringAt(record.error, 'message') ?? subtype;
+  return [
+    make(common, 0, 'system', { kind: 'event', toolName: subtype, text, tokens: 0, marks: ['hidden', subtype], ...(error ? { isError: true } : {}) }),
+  ];
+}
+
+function attachmentEntries(record: JsonObject, common: Common): readonly ParsedEntry[] {
+  const type = stringAt(record.attachment, 'type') ?? 'attachment';
+  const rendered = renderedOf(record);
+  if (rendered === undefined) {
+    const visible = isObject(record.attachment) && saysSomething.has(type);
+    const marks = visible ? ['meta', 'attachment', type] : ['hidden', 'attachment', type];
+    return [
+      make(common, 0, 'system', { kind: 'event', toolName: type, text: type.replaceAll('_', ' '), arguments: record.attachment, tokens: 0, marks }),
+    ];
+  }
+  const role: Role = type === 'queued_command' || record.renderedRole === 'user' ? 'user' : 'system';
+  const marks = ['meta', 'attachment', type, ...(type === 'queued_command' ? ['queued'] : [])];
+  return rendered.flatMap((text, index) =>
+    text === '' ? [] : [make(common, index, role, { kind: 'text', toolName: type, text, tokens: countTokens(text), marks, messageId: common.uuid })],
+  );
+}
+
+/** The earlier entries that the record blanks: old tool results, by a microcompaction or a replacement. */
+export function elisionsOf(record: JsonObject): readonly Elision[] {
+  if (record.type === 'system' && record.subtype === 'microcompact_boundary') {
+    const metadata = isObject(record.microcompactMetadata) ? record.microcompactMetadata : record;
+    const ids = Array.isArray(metadata.compactedToolIds) ? metadata.compactedToolIds.filter((id) => typeof id === 'string') : [];
+    return ids.length > 0 ? [{ toolCallIds: ids, text: '[Old tool result content cleared]' }] : [];
+  }
+  if (record.type === 'content-replacement' && Array.isArray(record.replacements)) {
+    return record.replacements.flatMap((one: unknown) => {
+      const id = stringAt(one, 'toolUseId');
+      const text = stringAt(one, 'replacement');
+      return id !== undefined && text !== undefined ? [{ toolCallIds: [id], text }] : [];
+    });
+  }
+  return [];
+}

@@ -1,0 +1,107 @@
+import { type Line, resultsOf } from './plan-lines.js';
+import type { Branch, Node } from './plan-nodes.js';
+
+/** The last positions in a branch of records of one sort; -1 where the branch has none. Kept so that no record scans its successors. */
+interface BranchEnd {
+  /** Neither a result nor bookkeeping. */
+  other: number;
+  /** A prompt, a summary or a boundary: not an answer and not an attachment. */
+  turn: number;
+  answer: number;
+  /** An answer that belongs to another message than the last answer. */
+  otherAnswer: number;
+  message: string | undefined;
+  /** The position of each call's last result, among the first `searched` records. */
+  readonly results: Map<string, number>;
+  searched: number;
+}
+
+/** The branches of a tree while it grows. */
+export interface GrowingBranches {
+  readonly list: Branch[];
+  readonly ends: Map<Branch, BranchEnd>;
+  /** How far the round of an answer or a result has been followed. */
+  readonly rounds: Map<Node, { last: Node; next: number }>;
+}
+
+/** No branches yet. */
+export const noBranches = (): GrowingBranches => ({ list: [], ends: new Map(), rounds: new Map() });
+
+/** Adds an empty branch. */
+export function startBranch({ list }: GrowingBranches, branch: Omit<Branch, 'nodes'>): Branch {
+  const started = { ...branch, nodes: [] };
+  list.push(started);
+  return started;
+}
+
+/** Appends the node to its branch. */
+export function append(branches: GrowingBranches, node: Node): void {
+  const { line, branch, index } = node;
+  branch.nodes.push(node);
+  if (line.part === 'quiet' || line.part === 'result') return;
+  const end = endOf(branches, branch);
+  end.other = index;
+  if (line.part === 'assistant') {
+    if (line.message === undefined || line.message !== end.message) end.otherAnswer = end.answer;
+    end.answer = index;
+    end.message = line.message;
+  } else if (line.part !== 'attachment') end.turn = index;
+}
+
+function endOf({ ends }: GrowingBranches, branch: Branch): BranchEnd {
+  const known = ends.get(branch);
+  if (known) return known;
+  const end: BranchEnd = { other: -1, turn: -1, answer: -1, otherAnswer: -1, message: undefined, results: new Map(), searched: 0 };
+  ends.set(branch, end);
+  return end;
+}
+
+/**
+ * The branch in which a child of `parent` stands: the parent's own, or a new one. A parent has several children for three reasons:
+ * parallel tool calls, bookkeeping, and a rewind. Only a rewind makes a branch.
+ */
+export function branchFor(branches: GrowingBranches, line: Line, parent: Node): Branch {
+  return continues(branches, line, parent) ? parent.branch : branchFrom(branches, lastOfRound(branches, parent));
+}
+
+function branchFrom(branches: GrowingBranches, parent: Node): Branch {
+  const { branch, index } = parent;
+  return index === branch.nodes.length - 1 ? branch : startBranch(branches, { from: parent, sidechain: branch.sidechain });
+}
+
+function continues(branches: GrowingBranches, line: Line, { branch, index }: Node): boolean {
+  const { part, message } = line;
+  if (index === branch.nodes.length - 1 || part === 'quiet' || part === 'attachment') return true;
+  const end = endOf(branches, branch);
+  if (part === 'assistant') {
+    const answer = message !== undefined && message === end.message ? end.otherAnswer : end.answer;
+    return end.turn <= index && answer <= index;
+  }
+  if (end.other <= index) return true;
+  return part === 'result' && !resultsOf(line).some((id) => lastResult(branches, branch, id) > index);
+}
+
+/** The position of the call's last result in the branch, or -1. Few records ask, so the branch is searched on demand. */
+function lastResult(branches: GrowingBranches, branch: Branch, id: string): number {
+  const end = endOf(branches, branch);
+  for (; end.searched < branch.nodes.length; end.searched++) {
+    const node = branch.nodes[end.searched] as Node;
+    if (node.line.part === 'result') for (const each of resultsOf(node.line)) end.results.set(each, node.index);
+  }
+  return end.results.get(id) ?? -1;
+}
+
+/** The last record of the answer and its tool results. A branch from any part of them follows all: the agent gathers them again. */
+function lastOfRound({ rounds }: GrowingBranches, parent: Node): Node {
+  const { part } = parent.line;
+  if (part !== 'assistant' && part !== 'result') return parent;
+  const message = part === 'assistant' ? parent.line.message : undefined;
+  const round = rounds.get(parent) ?? { last: parent, next: parent.index + 1 };
+  rounds.set(parent, round);
+  for (let node = parent.branch.nodes[round.next]; node; node = parent.branch.nodes[++round.next]) {
+    const isSameAnswer = node.line.part === 'assistant' && message !== undefined && node.line.message === message;
+    if (node.line.part === 'result' || isSameAnswer) round.last = node;
+    else if (node.line.part !== 'quiet') break;
+  }
+  return round.last;
+}

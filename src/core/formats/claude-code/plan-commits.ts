@@ -1,0 +1,249 @@
+import { type ByteRange, isObject, stringAt, type Timestamp } from '../../base/index.js';
+import type { PlannedCommit } from '../format.js';
+import { clip } from '../shared/headline.js';
+import { addRange } from '../shared/jsonl.js';
+import type { Line } from './plan-lines.js';
+import { type Branch, isNode, type Node, nodeBefore, type Tree } from './plan-nodes.js';
+import type { Reader } from './plan-reader.js';
+import { isStored, type Segment, type Segments } from './plan-segments.js';
+import { blocksOf, headlineOf, timeOf } from './schema.js';
+
+/** Facts that all commits of the file share. */
+export interface CommitFacts {
+  readonly template: string;
+  readonly principal?: string;
+  readonly sessionId?: string;
+  readonly startedBy?: string | undefined;
+}
+
+export const mainTemplate = 'claude-code';
+export const longestName = 400;
+/** The template of commits of a subagent of that type. */
+export const subagentTemplate = (type: string | undefined): string =>
+  `${mainTemplate}/${type === undefined || type === '' ? 'agent' : type}`.slice(0, longestName);
+
+interface Commits {
+  readonly commits: readonly PlannedCommit[];
+  /** The number of the commit that a segment became. */
+  readonly numbers: ReadonlyMap<Segment, number>;
+}
+
+/** What the commits of one file are made of, and the commits made so far. */
+interface Committing {
+  readonly segments: Segments;
+  readonly tree: Tree;
+  readonly facts: CommitFacts;
+  readonly reader: Reader;
+  readonly isKnown: (record: string) => boolean;
+  readonly agentTypes: ReadonlyMap<string, string>;
+  readonly copies: ReadonlyMap<Node, readonly Node[]>;
+  readonly commits: PlannedCommit[];
+  readonly numbers: Map<Segment, number>;
+}
+
+/** Makes a commit of each new segment, parents before children. */
+export function commitSegments(
+  segments: Segments,
+  tree: Tree,
+  facts: CommitFacts,
+  { reader, isKnown }: { readonly reader: Reader; readonly isKnown: (record: string) => boolean },
+): Commits {
+  const agentTypes = agentTypesIn(tree);
+  const made: Committing = { segments, tree, facts, reader, isKnown, agentTypes, copies: copiesIn(tree), commits: [], numbers: new Map() };
+  segments.list.forEach((segment, place) => {
+    if (isStored(segment) || (segment.lines.length === 0 && segment.nodes.length === 0)) return;
+    const before = segmentBefore(segments, place);
+    const parent = segment.after ? referTo(made, segment.after) : parentOf(made, segment, before);
+    made.numbers.set(segment, made.commits.length);
+    made.commits.push(commitOf(made, segment, parent, before === undefined));
+  });
+  return made;
+}
+
+function segmentBefore({ list }: Segments, place: number): Segment | undefined {
+  const before = list[place - 1];
+  return before?.branch === list[place]?.branch ? before : undefined;
+}
+
+function referTo(made: Committing, node: Node | undefined): PlannedCommit['parent'] {
+  if (!node) return null;
+  if (node.stored !== undefined) return storedParent(made, node);
+  const segment = made.segments.of.get(node);
+  const plan = segment && made.numbers.get(segment);
+  return plan === undefined ? null : { plan };
+}
+
+/** The nearest record that the project knows: bookkeeping that led nowhere was stored without a record of its own. */
+function storedParent({ isKnown }: Committing, node: Node): PlannedCommit['parent'] {
+  for (let at: Node | undefined = node; at; ) {
+    if (at.stored !== undefined && isKnown(at.stored)) return { record: at.stored };
+    const before = nodeBefore(at);
+    const { from }: Branch = at.branch;
+    if (!before && !isNode(from)) return from;
+    at = before ?? (from as Node);
+  }
+  return null;
+}
+
+function parentOf(made: Committing, { branch: { from, keeps } }: Segment, before: Segment | undefined): PlannedCommit['parent'] {
+  if (before) return referTo(made, before.nodes.at(-1));
+  if (from === null) return null;
+  if (!isNode(from)) return { record: from.record };
+  return keeps === undefined ? referTo(made, from) : { plan: addShorterCompaction(made, from, keeps) };
+}
+
+/** A rewind to a kept message other than the last repeats the compaction with the messages kept up to there. */
+function addShorterCompaction(made: Committing, summary: Node, keeps: number): number {
+  const { segments, tree, commits, reader } = made;
+  const segment = segments.of.get(summary) as Segment;
+  const boundary = boundaryOf(segment) as Node;
+  const before = segmentBefore(segments, segments.list.indexOf(segment));
+  const nodes = [...segment.nodes, ...(tree.kept.get(boundary) ?? []).slice(0, keeps)];
+  const lines = nodes.map(({ line }) => line);
+  const facts = factsOf(made, segment, before === undefined);
+  const parent = parentOf(made, segment, before);
+  commits.push(withContent({ ...facts, parent, ranges: [], kept: rangesOf(lines), records: [] }, lines, reader));
+  return commits.length - 1;
+}
+
+const boundaryOf = ({ nodes }: Segment): Node | undefined => nodes.find(({ line }) => line.part === 'boundary');
+
+function commitOf(made: Committing, segment: Segment, parent: PlannedCommit['parent'], isFirst: boolean): PlannedCommit {
+  const { tree, copies, reader } = made;
+  const boundary = segment.type === 'compaction' ? boundaryOf(segment) : undefined;
+  const kept = ((boundary && tree.kept.get(boundary)) ?? segment.nodes.flatMap((node) => copies.get(node) ?? [])).map(({ line }) => line);
+  const planned = {
+    ...factsOf(made, segment, isFirst),
+    parent,
+    ranges: rangesOf(segment.lines),
+    ...(kept.length > 0 ? { kept: rangesOf(kept) } : {}),
+    records: namesOf(segment.nodes),
+  };
+  return withContent(planned, kept.length > 0 ? [...segment.lines, ...kept] : segment.lines, reader);
+}
+
+function factsOf({ facts, agentTypes, reader }: Committing, segment: Segment, isFirst: boolean): Omit<Planned, 'parent' | 'ranges' | 'records'> {
+  const { branch, type, checkpoint } = segment;
+  const summary = summaryOf(segment, reader);
+  const createdAt = writtenAt(segment);
+  const startedBy = isFirst && branch.from === null ? (branch.startedBy ?? facts.startedBy) : undefined;
+  return {
+    type,
+    checkpoint,
+    template: branch.sidechain ? subagentTemplate(agentTypes.get(branch.startedBy ?? '')) : facts.template,
+    ...(facts.principal === undefined ? {} : { principal: facts.principal }),
+    ...(facts.sessionId === undefined ? {} : { sessionId: facts.sessionId }),
+    ...(summary === undefined ? {} : { summary }),
+    ...(createdAt === undefined ? {} : { createdAt }),
+    ...(startedBy === undefined ? {} : { startedBy: { toolCallId: startedBy } }),
+  };
+}
+
+/** The records of a commit, and the calls in them that may start subagents. */
+function namesOf(nodes: readonly Node[]): readonly string[] {
+  const names: string[] = [];
+  for (const { line } of nodes) {
+    names.push(line.uuid);
+    for (const { id } of line.more?.agents ?? []) names.push(`call:${id}`);
+  }
+  return names;
+}
+
+type Planned = Omit<PlannedCommit, 'entries' | 'elisions' | 'outline'>;
+
+/** A commit whose content is read from the file on demand. */
+function withContent(planned: Planned, lines: readonly Line[], { read, outline }: Reader): PlannedCommit {
+  return {
+    ...planned,
+    get entries() {
+      return read(lines).entries;
+    },
+    get elisions() {
+      return read(lines).elisions;
+    },
+    get outline() {
+      return outline(lines);
+    },
+  };
+}
+
+/**
+ * For the last record of an answer on each branch: earlier copies of that answer on other branches. Older versions copied a history under
+ * new ids. The agent gathers the records of an answer from the whole file, so it sends the copies too.
+ */
+function copiesIn(tree: Tree): ReadonlyMap<Node, readonly Node[]> {
+  if (tree.branches.length < 2) return new Map();
+  const answers = new Map<string, Node[]>();
+  for (const node of tree.nodes) {
+    const id = node.line.part === 'assistant' ? node.line.message : undefined;
+    if (id === undefined) continue;
+    const others = answers.get(id);
+    if (others) others.push(node);
+    else answers.set(id, [node]);
+  }
+  const copies = new Map<Node, readonly Node[]>();
+  for (const nodes of answers.values()) {
+    if (nodes.at(-1)?.branch === nodes[0]?.branch || nodes.length > mostCopies) continue;
+    // Only copies that existed when the record was written count, so that the time of the import makes no difference.
+    nodes.forEach((last, at) => {
+      if (nodes.slice(at + 1).some((node) => comesBefore(last, node))) return;
+      const elsewhere = nodes.slice(0, at).filter((node) => node.branch !== last.branch && !node.line.calls && !comesBefore(node, last));
+      if (elsewhere.length > 0) copies.set(last, elsewhere);
+    });
+  }
+  return copies;
+}
+
+/** The first node is on the path from the root to the second. */
+function comesBefore(first: Node, second: Node): boolean {
+  for (let at: Branch['from'] = second; isNode(at); at = at.branch.from) if (at.branch === first.branch) return first.index <= at.index;
+  return false;
+}
+const mostCopies = 64;
+
+function rangesOf(lines: readonly Line[]): readonly ByteRange[] {
+  const ranges: ByteRange[] = [];
+  for (const line of lines) addRange(ranges, line);
+  return ranges;
+}
+
+function summaryOf({ nodes, type }: Segment, { record }: Reader): string | undefined {
+  if (type === 'compaction') {
+    const trigger = stringAt(nodes.find(({ line }) => line.part === 'boundary')?.line.more?.metadata, 'trigger');
+    return trigger === undefined ? 'Compaction' : `Compaction (${trigger})`;
+  }
+  const prompts = nodes.filter(({ line }) => line.part === 'prompt');
+  const asked = prompts.length > 0 ? prompts : nodes.filter(({ line }) => line.part === 'command');
+  const headlines = asked.flatMap(({ line }) => line.headline ?? []);
+  if (headlines.length > 0) return headlines.find((headline) => headline !== '[image]') ?? headlines[0];
+  // A segment without a prompt is rare, so its answers are read again.
+  const tools = new Set<string>();
+  for (const { line } of nodes) {
+    if (line.part !== 'assistant') continue;
+    const answer = record(line);
+    const text = headlineOf(answer);
+    if (text !== undefined) return text;
+    for (const block of blocksOf(answer)) {
+      const name = isObject(block) && block.type === 'tool_use' ? stringAt(block, 'name') : undefined;
+      if (name !== undefined) tools.add(name);
+    }
+  }
+  return tools.size > 0 ? clip([...tools].join(', ')) : undefined;
+}
+
+/** The time of the last record that has one. */
+function writtenAt({ nodes, branch, after }: Segment): Timestamp | undefined {
+  const last = nodes.at(-1) ?? after;
+  for (let at = last?.index ?? -1; at >= 0; at--) {
+    const timestamp = branch.nodes[at]?.line.timestamp;
+    const time = timestamp === undefined ? undefined : timeOf({ timestamp });
+    if (time !== undefined) return time;
+  }
+  return undefined;
+}
+
+function agentTypesIn(tree: Tree): ReadonlyMap<string, string> {
+  const types = new Map<string, string>();
+  for (const { line } of tree.nodes) for (const { id, type } of line.more?.agents ?? []) if (type !== undefined) types.set(id, type);
+  return types;
+}

@@ -1,0 +1,202 @@
+import { type ByteRange, isObject, type JsonObject, stringAt } from '../../base/index.js';
+import type { FileBytes, ParsedDelta } from '../format.js';
+import { type OutlinePart, outlinePart } from '../shared/outline.js';
+import { callPartOf } from './calls.js';
+import { elisionsOf, entriesOf } from './parse-entries.js';
+import { eachRecord, type Piece, recordAt } from './parse-lines.js';
+import {
+  type AgentCall,
+  agentCallsOf,
+  blocksOf,
+  contentOf,
+  firstTextOf,
+  headlineOf,
+  isChained,
+  messageIdOf,
+  type Part,
+  partOf,
+  resultIdsOf,
+  syntheticModel,
+  uuidOf,
+} from './schema.js';
+import { type Title, titleOf } from './schema-title.js';
+
+/**
+ * What tree and plan need of one line of a session: its place, its parent and a few facts. The record itself is released once it is
+ * read, and every line has the same small shape, so that a file of any length is planned in little memory.
+ */
+export interface Line extends ByteRange {
+  readonly line: number;
+  readonly sort: Piece['sort'];
+  /** The record's id, where it has a place in the tree. */
+  readonly uuid: string | undefined;
+  /** The id of the record that it names as its parent. */
+  readonly parent: string | undefined;
+  readonly part: Part;
+  readonly sidechain: boolean;
+  /** A message of a person or the model, not bookkeeping. */
+  readonly isMessage: boolean;
+  /** As the record spells it. */
+  readonly timestamp: string | undefined;
+  /** The runtime's id of the message to which the record belongs. */
+  readonly message: string | undefined;
+  /** The ids of the calls whose results the record holds, usually one or none. */
+  readonly results: string | readonly string[];
+  /** An answer that stops to wait for a tool. */
+  readonly stops: boolean;
+  /** An answer that calls a tool. */
+  readonly calls: boolean;
+  /** A one-line summary of what a person wrote. */
+  readonly headline: string | undefined;
+  /** Facts that few lines have. */
+  readonly more: More | undefined;
+  /** The entries without their content; undefined where the line has no entries or they were not requested. */
+  readonly outline: OutlinePart | undefined;
+}
+
+const oneOrMore = (ids: readonly string[]): string | readonly string[] => (ids.length === 1 ? (ids[0] as string) : ids);
+/** The ids of the calls whose results the line holds. */
+export const resultsOf = ({ results }: Line): readonly string[] => (typeof results === 'string' ? [results] : results);
+
+export interface More {
+  readonly ghost?: NonNullable<Piece['ghost']>;
+  readonly title?: Title;
+  readonly sessionId?: string;
+  readonly cwd?: string;
+  readonly logicalParent?: string;
+  /** Of a compaction's boundary. */
+  readonly metadata?: JsonObject;
+  readonly forkedFrom?: string;
+  /** Calls that may start subagents. */
+  readonly agents?: readonly AgentCall[];
+  /** The placeholder that the agent writes where an answer was abandoned. */
+  readonly isClosingWord?: true;
+}
+
+export interface Lines {
+  readonly lines: readonly Line[];
+  readonly skipped: ParsedDelta['problems'];
+  readonly notes: ParsedDelta['problems'];
+  readonly end: number;
+}
+
+export interface Reading {
+  /** The number of bytes to read at a time. */
+  readonly part: number;
+  /** The byte at which to start reading. */
+  readonly begin: number;
+  /** Lines before this byte are stored already, so their entries are not needed. */
+  readonly from: number;
+}
+
+/** Outlines are kept for this many bytes; later lines are read again on demand, because all outlines would fill memory. */
+const outlinedAtOnce = 24 * 1024 * 1024;
+const isOutlined = ({ start, end }: ByteRange, from: number): boolean => start >= from && end <= from + outlinedAtOnce;
+
+/** Reads a file once, a part at a time. */
+export function readLines(file: FileBytes, { part, begin, from }: Reading): Lines {
+  const lines: Line[] = [];
+  const read = lineReader(from);
+  const seen = eachRecord(file, { mayGrow: true, part, begin }, (piece) => lines.push(read(piece)));
+  return { lines, ...seen };
+}
+
+/** The place of a line without its content. */
+export const placeOnly = ({ line, start, end }: Line, sort: Piece['sort']): Line => ({ ...bare, line, start, end, sort });
+
+/** The outline of a line, read from the file where it was not kept. */
+export const outlineOf = (line: Line, file: FileBytes, from: number): OutlinePart | undefined =>
+  line.sort !== 'record' || isOutlined(line, from) ? line.outline : outlineOfRecord(recordAt(file, line));
+
+const bare: Line = {
+  line: 0,
+  start: 0,
+  end: 0,
+  sort: 'record',
+  uuid: undefined,
+  parent: undefined,
+  part: 'quiet',
+  sidechain: false,
+  isMessage: false,
+  timestamp: undefined,
+  message: undefined,
+  results: [],
+  stops: false,
+  calls: false,
+  headline: undefined,
+  more: undefined,
+  outline: undefined,
+};
+
+function outlineOfRecord(record: JsonObject): OutlinePart | undefined {
+  const entries = entriesOf(record, { start: 0, end: 0 });
+  const elisions = elisionsOf(record);
+  const part = entries.length > 0 || elisions.length > 0 ? outlinePart({ entries, elisions }) : undefined;
+  return part && { ...part, call: callPartOf(record, entries) };
+}
+
+/** Reads the lines of one file in order. Ids shared with the line before are held once; facts of the whole file stand on one line. */
+function lineReader(from: number): (piece: Piece) => Line {
+  let last: Line = bare;
+  let isFirst = true;
+  let cwd: string | undefined;
+  const moreOf = (record: JsonObject, chained: boolean, part: Part, calls: boolean): More | undefined => {
+    const title = titleOf(record);
+    const session = chained && isFirst ? stringAt(record, 'sessionId') : undefined;
+    const folder = chained && !cwd ? stringAt(record, 'cwd') : undefined;
+    cwd ||= folder;
+    if (chained) isFirst = false;
+    const logicalParent = part === 'boundary' ? stringAt(record, 'logicalParentUuid') : undefined;
+    const metadata = part === 'boundary' && isObject(record.compactMetadata) ? record.compactMetadata : undefined;
+    const forkedFrom = record.forkedFrom === undefined ? undefined : stringAt(record.forkedFrom, 'messageUuid');
+    const agents = calls ? agentCallsOf(record) : [];
+    const isClosingWord = part === 'assistant' && saysNothing(record);
+    const isRare = title || session || folder || logicalParent || metadata || forkedFrom || agents.length > 0 || isClosingWord;
+    if (!isRare) return undefined;
+    return {
+      ...(title && { title }),
+      ...(session !== undefined && { sessionId: session }),
+      ...(folder !== undefined && { cwd: folder }),
+      ...(logicalParent !== undefined && { logicalParent }),
+      ...(metadata && { metadata }),
+      ...(forkedFrom !== undefined && { forkedFrom }),
+      ...(agents.length > 0 && { agents }),
+      ...(isClosingWord && { isClosingWord }),
+    };
+  };
+  return ({ line, range: { start, end }, sort, record, ghost }) => {
+    if (!record) return { ...bare, line, start, end, sort, more: ghost && { ghost } };
+    const chained = sort === 'record' && isChained(record);
+    const part = chained ? partOf(record) : 'quiet';
+    const parent = typeof record.parentUuid === 'string' ? record.parentUuid : undefined;
+    const message = chained ? messageIdOf(record) : undefined;
+    const isAnswer = part === 'assistant';
+    const calls = isAnswer && blocksOf(record).some((block) => !isObject(block) || block.type === 'tool_use');
+    const isPrompt = part === 'prompt' || (part === 'command' && record.isMeta !== true);
+    const read: Line = {
+      line,
+      start,
+      end,
+      sort,
+      uuid: chained ? uuidOf(record) : undefined,
+      parent: parent === last.uuid ? last.uuid : parent,
+      part,
+      sidechain: record.isSidechain === true,
+      isMessage: record.type === 'user' || record.type === 'assistant',
+      timestamp: typeof record.timestamp === 'string' ? record.timestamp : undefined,
+      message: message === last.message ? last.message : message,
+      results: part === 'result' ? oneOrMore(resultIdsOf(record)) : bare.results,
+      stops: isAnswer && stringAt(record.message, 'stop_reason') === 'tool_use',
+      calls,
+      headline: isPrompt ? headlineOf(record) : undefined,
+      more: moreOf(record, chained, part, calls),
+      outline: sort === 'record' && isOutlined({ start, end }, from) ? outlineOfRecord(record) : undefined,
+    };
+    if (ghost) return { ...read, more: { ...read.more, ghost } };
+    last = read;
+    return read;
+  };
+}
+
+const saysNothing = (record: JsonObject): boolean =>
+  stringAt(record.message, 'model') === syntheticModel && firstTextOf(contentOf(record)) === 'No response requested.';

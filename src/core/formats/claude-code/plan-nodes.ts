@@ -1,0 +1,60 @@
+import type { Problem } from '../format.js';
+import type { Line } from './plan-lines.js';
+
+/** A record with an id: it may get a place in the tree. */
+export interface Chained extends Line {
+  readonly uuid: string;
+}
+
+/** A record with its place in the tree. */
+export interface Node {
+  readonly line: Chained;
+  readonly branch: Branch;
+  /** The position in the branch. */
+  readonly index: number;
+  /** The record under which the project holds the commit; undefined where the project does not hold it. */
+  readonly stored: string | undefined;
+}
+
+/** Records in a row, each the child of the one before it, from a root or a branch point to a leaf. */
+export interface Branch {
+  /** The parent of the first record: a node of another branch, a record that only the store has, or null for a root. */
+  readonly from: Node | { readonly record: string } | null;
+  /** Where `from` is the summary of a compaction: the number of kept messages that come before this branch. */
+  readonly keeps?: number;
+  readonly nodes: Node[];
+  readonly sidechain: boolean;
+  readonly startedBy?: string;
+}
+
+export interface Tree {
+  readonly branches: readonly Branch[];
+  /** In the order in which they were placed. */
+  readonly nodes: readonly Node[];
+  /** The node of each line that has a place. */
+  readonly placements: ReadonlyMap<Line, Node>;
+  /** Records whose id occurs twice: these copies are not read. */
+  readonly repeated: ReadonlySet<Line>;
+  /** For each compaction boundary the records that it keeps beside its summary, in order. */
+  readonly kept: ReadonlyMap<Node, readonly Node[]>;
+  readonly skipped: readonly Problem[];
+  readonly notes: readonly Problem[];
+}
+
+/** Whether the line is a record with an id. */
+export const isChainedLine = (line: Line): line is Chained => line.uuid !== undefined;
+
+/** Whether the parent is in this file and not only in the store. */
+export const isNode = (from: Branch['from']): from is Node => from !== null && 'branch' in from;
+
+/** The node before this one in its branch. */
+export const nodeBefore = ({ branch, index }: Node): Node | undefined => branch.nodes[index - 1];
+
+/** The boundary of a summary's compaction; undefined where the summary has none. */
+export function boundaryBefore(summary: Node): Node | undefined {
+  for (let node = nodeBefore(summary); node; node = nodeBefore(node)) {
+    if (node.line.part === 'boundary') return node;
+    if (node.line.part !== 'quiet') return undefined;
+  }
+  return undefined;
+}

@@ -1,0 +1,56 @@
+import type { JsonObject } from '../../base/index.js';
+import type { Elision, FileBytes, ParsedEntry } from '../format.js';
+import { joinCalls } from '../shared/calls.js';
+import { type Outlined, outlineOfParts } from '../shared/outline.js';
+import { elisionsOf, entriesOf } from './parse-entries.js';
+import { type Piece, recordAt } from './parse-lines.js';
+import { type Line, outlineOf } from './plan-lines.js';
+
+interface Content {
+  readonly entries: readonly ParsedEntry[];
+  readonly elisions: readonly Elision[];
+}
+
+/** Reads the content behind lines of a file. */
+export interface Reader {
+  /** Reads entries and elisions from the file. The last result is remembered. */
+  readonly read: (lines: readonly Line[]) => Content;
+  readonly outline: (lines: readonly Line[]) => Outlined;
+  readonly record: (line: Line) => JsonObject;
+}
+
+/** A reader of the file; lines before `resumeAt` are stored already. */
+export function openReader(file: FileBytes, resumeAt: number): Reader {
+  let latest: { readonly lines: readonly Line[]; readonly content: Content } | undefined;
+  const record = (line: Line): JsonObject => recordAt(file, line);
+  return {
+    record,
+    read: (lines) => {
+      if (latest?.lines !== lines)
+        latest = {
+          lines,
+          content: readPieces(lines.map((line) => ({ sort: line.sort, range: line, ...(line.sort === 'record' && { record: record(line) }) }))),
+        };
+      return latest.content;
+    },
+    outline: (lines) => {
+      const parts = lines.flatMap((line) => outlineOf(line, file, resumeAt) ?? []);
+      return { ...outlineOfParts(parts), calls: joinCalls(parts.flatMap(({ call }) => call ?? [])) };
+    },
+  };
+}
+
+/** The entries and elisions of records that follow each other in a delta. */
+export function readPieces(pieces: Iterable<Pick<Piece, 'record' | 'range' | 'sort'>>): Content {
+  const entries: ParsedEntry[] = [];
+  const elisions: Elision[] = [];
+  let at = 0;
+  for (const { record, range, sort } of pieces) {
+    const raw = { start: at, end: at + range.end - range.start };
+    at = raw.end;
+    if (!record || sort !== 'record') continue;
+    for (const entry of entriesOf(record, raw)) entries.push(entry);
+    for (const elision of elisionsOf(record)) elisions.push(elision);
+  }
+  return { entries, elisions };
+}

@@ -1,0 +1,183 @@
+import type { ByteRange } from '../../base/index.js';
+import type { Checkpoint } from '../../contract/index.js';
+import type { PlanContext } from '../format.js';
+import { addRange } from '../shared/jsonl.js';
+import type { Line } from './plan-lines.js';
+import { type Branch, isNode, type Node, type Tree } from './plan-nodes.js';
+
+/** A part of a branch that becomes one commit. */
+export interface Segment {
+  readonly branch: Branch;
+  readonly nodes: Node[];
+  readonly type: 'delta' | 'compaction';
+  readonly checkpoint: Checkpoint;
+  readonly lines: Line[];
+  /** Where the segment has no records: the node that it follows. */
+  readonly after?: Node;
+}
+
+export interface Segments {
+  readonly list: Segment[];
+  /** The segment of each node. Nodes of stubs have none. */
+  readonly of: ReadonlyMap<Node, Segment>;
+}
+
+/** Cuts branches into segments: at turns, at branch points, around compactions, and where the stored part ends. */
+export function cutBranches(tree: Tree, granularity: PlanContext['granularity']): Segments {
+  const branchedAt = new Set<Node>();
+  for (const { from } of tree.branches) if (isNode(from)) branchedAt.add(from);
+  const list: Segment[] = [];
+  for (const branch of tree.branches) if (!isStub(branch, branchedAt, tree)) cutBranch(branch, branchedAt, granularity, list);
+  const of = new Map<Node, Segment>();
+  for (const segment of list) for (const node of segment.nodes) of.set(node, segment);
+  return { list, of };
+}
+
+function cutBranch(branch: Branch, branchedAt: ReadonlySet<Node>, granularity: PlanContext['granularity'], segments: Segment[]): void {
+  let begin = 0;
+  let inCompaction = false;
+  /** The turn has a prompt or an answer, so that the next prompt begins another turn. */
+  let filled = false;
+  let commanded = false;
+  const close = (end: number, checkpoint: Checkpoint): void => {
+    if (end <= begin) return;
+    const nodes = branch.nodes.slice(begin, end);
+    const before = segments.at(-1);
+    begin = end;
+    commanded = false;
+    if (end < branch.nodes.length && !filled && !inCompaction && before && canAbsorb(before, nodes, branchedAt)) {
+      before.nodes.push(...nodes);
+      return;
+    }
+    const type = inCompaction ? 'compaction' : 'delta';
+    segments.push({ branch, nodes, type, checkpoint: inCompaction ? 'compaction' : checkpoint, lines: [] });
+    inCompaction = false;
+    filled = false;
+  };
+  branch.nodes.forEach((node, index) => {
+    const before = branch.nodes[index - 1];
+    const { part } = node.line;
+    if (before && (before.stored === undefined) !== (node.stored === undefined)) close(index, 'turn_boundary');
+    if (before && branchedAt.has(before)) close(index, 'turn_boundary');
+    if (part === 'boundary') {
+      close(index, before && isOpen(before.line) ? 'compaction' : 'turn_boundary');
+      inCompaction = true;
+      return;
+    }
+    if (inCompaction) {
+      if (part === 'quiet') return;
+      close(part === 'summary' ? index + 1 : index, 'compaction');
+      if (part === 'summary') return;
+    }
+    if ((part === 'prompt' || part === 'command') && filled && !isSamePrompt(before, node)) close(index, 'turn_boundary');
+    else if (granularity === 'tool_call' && part === 'assistant' && before && answersCalls(branch, index)) close(index, 'tool_call');
+    if (part === 'command') commanded = true;
+    filled ||= fillsTurn(node.line, commanded);
+  });
+  close(branch.nodes.length, 'turn_boundary');
+}
+
+/** Text of the runtime fills a turn only after a slash command, where it is the expanded prompt. Otherwise it belongs to the next prompt. */
+const fillsTurn = ({ part, more }: Line, commanded: boolean): boolean =>
+  part === 'prompt' ||
+  (part === 'assistant' && more?.isClosingWord !== true) ||
+  part === 'result' ||
+  part === 'summary' ||
+  (part === 'meta' && commanded);
+
+/** A command directly before a branch point ends the turn before it and is no turn of its own, unless that turn is a branch point too. */
+const canAbsorb = (before: Segment, [first]: readonly Node[], branchedAt: ReadonlySet<Node>): boolean =>
+  before.branch === first?.branch &&
+  before.type === 'delta' &&
+  (before.nodes[0]?.stored === undefined) === (first.stored === undefined) &&
+  !branchedAt.has(before.nodes.at(-1) as Node);
+
+/** A prompt can be written as several records, one for each block. */
+const isSamePrompt = (before: Node | undefined, { line }: Node): boolean =>
+  before?.line.part === 'prompt' && line.part === 'prompt' && line.timestamp !== undefined && before.line.timestamp === line.timestamp;
+
+/** A leaf of bookkeeping only is not a branch. */
+const isStub = (branch: Branch, branchedAt: ReadonlySet<Node>, tree: Tree): boolean =>
+  tree.branches.length > 1 && branch.nodes.every((node) => node.line.part === 'quiet' && !branchedAt.has(node));
+
+/** The turn is not complete: a call waits for its result, or a result for an answer. */
+const isOpen = ({ part, stops }: Line): boolean => part === 'result' || part === 'attachment' || stops;
+
+/** Results stand between the answer at `index` and the answer before it: a round of tool calls is complete. */
+function answersCalls({ nodes }: Branch, index: number): boolean {
+  const message = nodes[index]?.line.message;
+  for (let at = index - 1; at >= 0; at--) {
+    const { part } = (nodes[at] as Node).line;
+    if (part === 'result')
+      return !nodes.slice(Math.max(0, at - 8), at).some(({ line }) => line.part === 'assistant' && message !== undefined && line.message === message);
+    if (part !== 'quiet' && part !== 'attachment' && part !== 'meta') return false;
+  }
+  return false;
+}
+
+/**
+ * Assigns each line of the file to one segment or to the side data, which it returns. Lines without a place in the tree join the turn
+ * around them, so that the segments of a file that is one chain are the file.
+ */
+export function placeLines(lines: readonly Line[], tree: Tree, segments: Segments, resumeAt: number): readonly ByteRange[] {
+  const side: ByteRange[] = [];
+  let current: Segment | undefined;
+  let lastStored: Node | undefined;
+  /** Lines before the first new turn open it, except among the repeated lines of a fork. */
+  let waiting: Line[] = [];
+  const settle = (segment: Segment | undefined): void => {
+    for (const line of waiting) {
+      if (segment) segment.lines.push(line);
+      else addRange(side, line);
+    }
+    waiting = [];
+  };
+  for (const line of lines) {
+    const node = tree.placements.get(line);
+    const segment = node && segments.of.get(node);
+    if (line.start < resumeAt) {
+      if (segment) lastStored = node;
+      // Usually the newline that the last import did not see. Joining the deltas adds it again.
+      if (line.end > resumeAt) addRange(side, { start: resumeAt, end: line.end });
+    } else if (segment && node?.stored !== undefined) {
+      if (resumeAt === 0) settle(undefined);
+      lastStored = node;
+      current = undefined;
+      addRange(side, line);
+    } else if (segment) {
+      if (waiting.length > 0) settle(resumeAt > 0 || lastStored === undefined ? segment : undefined);
+      current = segment;
+      segment.lines.push(line);
+    } else if (line.sort === 'request' || line.sort === 'torn' || line.sort === 'half' || tree.repeated.has(line)) {
+      addRange(side, line);
+    } else if (current) current.lines.push(line);
+    else waiting.push(line);
+  }
+  settle(waiting.length > 0 && resumeAt > 0 && lastStored ? addBookkeeping(segments.list, lastStored) : undefined);
+  for (const segment of segments.list) sortByTree(segment, tree);
+  return side.sort((a, b) => a.start - b.start);
+}
+
+/** Where a file has grown by bookkeeping only, the bookkeeping is a delta without entries. */
+function addBookkeeping(segments: Segment[], after: Node): Segment {
+  const { branch } = after;
+  const segment: Segment = { branch, nodes: [], type: 'delta', checkpoint: 'session_end', lines: [], after };
+  const last = segments.findLastIndex((other) => other.branch === branch);
+  segments.splice(last + 1, 0, segment);
+  return segment;
+}
+
+/** A record that was written before its parent comes after the parent in the delta, with the lines that follow it in the file. */
+function sortByTree({ lines, nodes }: Segment, { placements }: Tree): void {
+  if (nodes.every((node, at) => at === 0 || (nodes[at - 1] as Node).line.start < node.line.start)) return;
+  const groups: { index: number; lines: Line[] }[] = [{ index: -1, lines: [] }];
+  for (const line of lines) {
+    const node = placements.get(line);
+    if (node) groups.push({ index: node.index, lines: [line] });
+    else groups.at(-1)?.lines.push(line);
+  }
+  lines.splice(0, lines.length, ...groups.sort((a, b) => a.index - b.index).flatMap((group) => group.lines));
+}
+
+/** Whether the project holds the segment already. */
+export const isStored = (segment: Segment): boolean => segment.nodes[0]?.stored !== undefined;

@@ -1,0 +1,183 @@
+import { bytesOf, isObject, type JsonObject, stringAt } from '../../base/index.js';
+import { interrupted } from '../anthropic-messages/index.js';
+import type { SessionOptions } from '../format.js';
+import { scanLines } from './parse-lines.js';
+import { blocksOf, isChained, messageIdOf, partOf, resultIdsOf, timeOf, uuidOf } from './schema.js';
+
+/** Records outside of the tree that belong to the session itself. All others are bookkeeping of one process. */
+const sessionRecords = new Set(['custom-title', 'ai-title', 'agent-name', 'agent-color', 'agent-setting', 'tag', 'content-replacement']);
+/** Facts of the original only: which request was sent, and where a copy came from. */
+const originalOnly = ['requestRef', 'requestSessionId', 'forkedFrom', 'agentId'];
+
+/**
+ * A file that `claude --resume` accepts, from the records of one context in order. Records keep their ids, so entries keep their keys. Each
+ * record is the child of the one before it, and each call has its result. Request records, progress and torn lines are dropped.
+ */
+export function writeSession(delta: Uint8Array, options: SessionOptions): Uint8Array {
+  const records = scanLines(delta).pieces.flatMap(({ record, sort }) => (record && sort === 'record' ? [record] : []));
+  const chain = pairCalls(
+    compacted(
+      records.filter(isChained).filter((record) => record.type !== 'progress'),
+      options.newId,
+    ),
+    options,
+  );
+  const uuids = new Set(chain.map(uuidOf));
+  const loose = records.filter(
+    (record) =>
+      !isChained(record) && (sessionRecords.has(String(record.type)) || (record.type === 'summary' && uuids.has(stringAt(record, 'leafUuid')))),
+  );
+  const titled = loose.some((record) => record.type === 'custom-title') || options.title === undefined;
+  const title: JsonObject[] = titled ? [] : [{ type: 'custom-title', customTitle: options.title as string, sessionId: options.sessionId }];
+  const lines = [
+    ...linked(chain, options),
+    ...loose.map((record) => ({ ...record, ...('sessionId' in record ? { sessionId: options.sessionId } : {}) })),
+    ...title,
+  ];
+  return bytesOf(lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+}
+
+/**
+ * A compaction is a boundary, a summary and kept messages. Where the file holds the kept messages already, the boundary names them. Where
+ * it does not, they follow the summary, as in the agent's own forks. A summary without a boundary gets one, because the agent starts at the
+ * last boundary.
+ */
+function compacted(records: readonly JsonObject[], newId: () => string): JsonObject[] {
+  const seen = new Set<string>();
+  const chain: JsonObject[] = [];
+  let open: Compaction | undefined;
+  const settle = (): void => {
+    if (open) chain[open.at] = keeping(chain[open.at] as JsonObject, open);
+    open = undefined;
+  };
+  for (const record of records) {
+    const uuid = uuidOf(record) as string;
+    const part = partOf(record);
+    // A compaction that the file holds already is not repeated.
+    if ((part === 'boundary' || part === 'summary') && seen.has(uuid)) continue;
+    if (part === 'boundary' || (part === 'summary' && !open)) {
+      settle();
+      open = { at: chain.length, listed: new Set(listedBy(record)), kept: [], anchor: undefined };
+      if (part === 'summary') chain.push(boundaryFor(record, newId()));
+    }
+    if (part === 'summary' && open) open.anchor = uuid;
+    else if (open && (open.listed.has(uuid) || seen.has(uuid))) open.kept.push(uuid);
+    else if (part !== 'quiet' && part !== 'boundary') settle();
+    if (seen.has(uuid)) continue;
+    seen.add(uuid);
+    chain.push(record);
+  }
+  settle();
+  return chain;
+}
+
+interface Compaction {
+  readonly at: number;
+  /** The messages that the boundary lists as kept, and those that the file holds, in order. */
+  readonly listed: ReadonlySet<string>;
+  readonly kept: string[];
+  anchor: string | undefined;
+}
+
+const boundaryFor = (summary: JsonObject, uuid: string): JsonObject => ({
+  type: 'system',
+  subtype: 'compact_boundary',
+  content: 'Conversation compacted',
+  isMeta: false,
+  level: 'info',
+  compactMetadata: { trigger: 'manual', preTokens: 0 },
+  uuid,
+  ...('timestamp' in summary ? { timestamp: summary.timestamp } : {}),
+});
+
+const listedBy = (boundary: JsonObject): readonly string[] => {
+  const metadata = isObject(boundary.compactMetadata) ? boundary.compactMetadata.preservedMessages : undefined;
+  const uuids = isObject(metadata) ? metadata.uuids : undefined;
+  return Array.isArray(uuids) ? uuids.filter((uuid) => typeof uuid === 'string') : [];
+};
+
+/** The boundary with exactly the messages that the file holds in its list of kept messages. */
+function keeping(boundary: JsonObject, { listed, kept, anchor }: Compaction): JsonObject {
+  if (kept.length === listed.size && kept.every((uuid) => listed.has(uuid))) return boundary;
+  const { preservedMessages: _, preservedSegment: __, ...metadata } = isObject(boundary.compactMetadata) ? boundary.compactMetadata : {};
+  const [headUuid] = kept;
+  const tailUuid = kept.at(-1);
+  if (headUuid === undefined || tailUuid === undefined || anchor === undefined) return { ...boundary, compactMetadata: metadata };
+  const preservedMessages = { anchorUuid: anchor, uuids: kept, allUuids: kept };
+  return { ...boundary, compactMetadata: { ...metadata, preservedSegment: { headUuid, anchorUuid: anchor, tailUuid }, preservedMessages } };
+}
+
+/**
+ * Pairs calls and results as the agent does when it reads a session. Open calls at the end are closed. Other calls without a result are
+ * dropped, and so are second results. A result without a call becomes an empty message.
+ */
+function pairCalls(records: readonly JsonObject[], options: SessionOptions): JsonObject[] {
+  const answered = new Set(records.flatMap((record) => (record.type === 'user' ? resultIdsOf(record) : [])));
+  const lastWord = records.findLast((record) => record.type === 'assistant' || (record.type === 'user' && resultIdsOf(record).length === 0));
+  const last = lastWord?.type === 'assistant' ? answerOf(lastWord) : undefined;
+  const called = new Set<string>();
+  const given = new Set<string>();
+  const closing: JsonObject[] = [];
+  const sound = records.flatMap((record): JsonObject[] => {
+    if (record.type === 'assistant') {
+      const isOpenEnd = answerOf(record) === last;
+      const kept = blocksOf(record).filter((block) => {
+        const id = callIn(block);
+        if (id === undefined) return true;
+        if (called.has(id) || !(answered.has(id) || isOpenEnd)) return false;
+        called.add(id);
+        if (!answered.has(id)) closing.push(resultFor(id, record, options));
+        return true;
+      });
+      return withBlocks(record, kept);
+    }
+    if (record.type !== 'user' || resultIdsOf(record).length === 0) return [record];
+    const orphans = resultIdsOf(record).filter((id) => !called.has(id));
+    const kept = blocksOf(record).filter((block) => {
+      const id = resultIn(block);
+      if (id === undefined) return true;
+      if (!called.has(id) || given.has(id)) return false;
+      given.add(id);
+      return true;
+    });
+    return withBlocks(record, kept.length === 0 && orphans.length > 0 ? [{ type: 'text', text: '(no content)' }] : kept);
+  });
+  return [...sound, ...closing];
+}
+
+const answerOf = (record: JsonObject): string => messageIdOf(record) ?? (uuidOf(record) as string);
+const callIn = (block: unknown): string | undefined => (isObject(block) && block.type === 'tool_use' ? stringAt(block, 'id') : undefined);
+const resultIn = (block: unknown): string | undefined =>
+  isObject(block) && block.type === 'tool_result' ? stringAt(block, 'tool_use_id') : undefined;
+
+/** The record with these of its blocks, or nothing where it had blocks and all are gone. */
+function withBlocks(record: JsonObject, blocks: readonly unknown[]): JsonObject[] {
+  const before = blocksOf(record);
+  if (before.length === blocks.length && blocks.every((block, at) => block === before[at])) return [record];
+  return blocks.length === 0 ? [] : [{ ...record, message: { ...(record.message as JsonObject), content: blocks } } as unknown as JsonObject];
+}
+
+const resultFor = (id: string, call: JsonObject, { newId, now }: SessionOptions): JsonObject => ({
+  type: 'user',
+  message: { role: 'user', content: [{ type: 'tool_result', content: interrupted, is_error: true, tool_use_id: id }] },
+  toolUseResult: interrupted,
+  sourceToolAssistantUUID: uuidOf(call) as string,
+  uuid: newId(),
+  timestamp: timeOf(call) ?? now,
+});
+
+/** Links the records in their order, so that everything in the file is in the conversation. */
+function linked(records: readonly JsonObject[], { sessionId, now, cwd }: SessionOptions): JsonObject[] {
+  let parentUuid: string | null = null;
+  return records.map((record) => {
+    const own = Object.fromEntries(
+      Object.entries(record).filter(([key]) => key !== 'parentUuid' && key !== 'logicalParentUuid' && !originalOnly.includes(key)),
+    ) as JsonObject;
+    const boundary = partOf(record) === 'boundary';
+    const link: JsonObject = boundary ? { parentUuid: null, ...(parentUuid === null ? {} : { logicalParentUuid: parentUuid }) } : { parentUuid };
+    parentUuid = uuidOf(record) as string;
+    const folder: JsonObject = cwd === undefined ? {} : { cwd };
+    const time: JsonObject = timeOf(record) === undefined ? { timestamp: now } : {};
+    return { ...link, ...own, ...folder, isSidechain: false, sessionId, ...time };
+  });
+}

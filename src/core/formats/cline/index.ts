@@ -1,0 +1,17 @@
+// cline: the histories of Cline: the messages document of a session (Cline 3), its compaction, and the API history of a task folder.
+// Roo Code and older versions of Kilo have such task folders too.
+// parse.ts reads documents and messages.
+import type { ImportableFormat } from '../format.js';
+import { wrappedFormat } from '../shared/wrapped.js';
+import { document, entriesOf, formatId, partOf } from './parse.js';
+import { tools } from './schema-tools.js';
+
+export const cline: ImportableFormat = wrappedFormat({
+  id: formatId,
+  about: { name: 'Cline session', what: 'The entries of a session of Cline, Roo Code or Kilo, as lines.', extension: 'jsonl' },
+  template: 'cline',
+  part: partOf,
+  entries: entriesOf,
+  tools,
+  exports: document,
+});

@@ -1,0 +1,34 @@
+import { constants, zstdDecompressSync } from 'node:zlib';
+import { StemmaError } from '../../base/index.js';
+
+const magic = Buffer.from([0x28, 0xb5, 0x2f, 0xfd]);
+/** Codex compresses old rollouts. */
+export const isCompressed = (head: Uint8Array): boolean => Buffer.from(head.subarray(0, magic.length)).equals(magic);
+
+/** Limits of what a file expands to: no session has more bytes, and none is so repetitive. Small files may be. */
+const largest = 512 * 1024 ** 2;
+const mostExpansion = 200;
+const alwaysAllowed = 64 * 1024 ** 2;
+const largestBeginning = 16 * 1024 * 1024;
+
+/** Expands a compressed rollout. @throws CORRUPT where the file is incomplete, not zstd, or expands beyond the limits. */
+export function expand(file: Uint8Array): Uint8Array {
+  const most = Math.min(largest, Math.max(alwaysAllowed, file.length * mostExpansion));
+  try {
+    return zstdDecompressSync(file, { maxOutputLength: most });
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === 'ERR_BUFFER_TOO_LARGE')
+      throw new StemmaError('CORRUPT', `it expands from ${file.length} bytes to more than ${most}, and is not read`);
+    throw new StemmaError('CORRUPT', `it is compressed and cannot be expanded: ${message}`);
+  }
+}
+
+/** The expanded beginning of such a file; empty where it cannot be expanded. */
+export function beginningOf(head: Uint8Array): Uint8Array {
+  try {
+    return zstdDecompressSync(head, { maxOutputLength: largestBeginning, finishFlush: constants.ZSTD_e_flush });
+  } catch {
+    return new Uint8Array();
+  }
+}

@@ -1,0 +1,43 @@
+import { isObject } from '../../base/index.js';
+import type { Peek } from '../format.js';
+import { clip } from '../shared/headline.js';
+import { bufferOf } from '../shared/jsonl.js';
+import { beginningOf, isCompressed } from './parse-expand.js';
+import { sessionOf } from './plan-facts.js';
+import { folderOf, isPrompt, type Line, lineOf, promptText, scanLines } from './schema.js';
+
+const linesIn = (bytes: Uint8Array): Line[] => scanLines(bytes).pieces.flatMap(({ record }) => (record ? [lineOf(record)] : []));
+
+/** Reads the first and the last bytes of a rollout; they may overlap. Lines cut in two are skipped. */
+export function peek(head: Uint8Array, tail: Uint8Array): Peek {
+  if (isCompressed(head)) return peek(beginningOf(head), new Uint8Array());
+  const lines = linesIn(head);
+  const first = lines.find(({ sort }) => sort === 'meta');
+  const session = first ? sessionOf(first.payload, first.at) : {};
+  const named = [...lines, ...linesIn(tail)].findLast(({ sort, payload }) => sort === 'event' && payload.type === 'thread_name_updated');
+  const title = typeof named?.payload.thread_name === 'string' ? clip(named.payload.thread_name) : undefined;
+  const prompt = lines.find(({ sort, payload }) => sort === 'item' && isPrompt(payload));
+  const firstPrompt = prompt && clip(promptText(prompt.payload));
+  const cwd = lines.map(folderOf).find((folder) => folder !== undefined);
+  const startedAt = session.startedAt ?? lines.find(({ at }) => at !== undefined)?.at;
+  return {
+    ...(session.id !== undefined && { sessionId: session.id }),
+    ...(cwd !== undefined && { cwd }),
+    ...(title !== undefined && { title }),
+    ...(firstPrompt !== undefined && { firstPrompt }),
+    ...(startedAt !== undefined && { startedAt }),
+  };
+}
+
+const openings = /^\s*\{"timestamp":"[^"]*",("ordinal":\d+,)?"type":"(session_meta|response_item|event_msg|turn_context|compacted)","payload":\{/;
+
+/** Certain where a session line or other known lines open the file. The flat form of 2025 is recognized by its first line. */
+export function recognize(head: Uint8Array, _path: string): number {
+  if (openings.test(bufferOf(head).toString('latin1', 0, 1_024))) return 1;
+  const lines = linesIn(head);
+  if (lines.some(({ sort, flat }) => !flat && sort === 'meta')) return 1;
+  if (lines.filter(({ sort, flat }) => !flat && sort !== 'other').length > 1) return 0.9;
+  const [first, ...others] = lines;
+  const isFlat = first?.sort === 'meta' && first.flat && ('instructions' in first.payload || isObject(first.payload.git));
+  return isFlat && others.every(({ flat }) => flat) ? 0.9 : 0;
+}

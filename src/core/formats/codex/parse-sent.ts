@@ -1,0 +1,15 @@
+import type { ByteRange, JsonObject } from '../../base/index.js';
+import { type Line, lineOf, ownMembers, scanLines } from './schema.js';
+
+/** A line of a delta with its range. */
+export interface PlacedLine extends Line {
+  readonly raw: ByteRange;
+}
+
+/** The readable lines of a delta, in order. */
+export const readLines = (delta: Uint8Array): PlacedLine[] =>
+  scanLines(delta).pieces.flatMap(({ record, range }) => (record ? [{ ...lineOf(record), raw: range }] : []));
+
+/** An item as the model gets it: without the runtime's own notes. */
+export const sentItem = (item: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries(item).filter(([name]) => !ownMembers.has(name))) as JsonObject;

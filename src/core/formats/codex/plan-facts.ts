@@ -1,0 +1,180 @@
+import { type ByteRange, isObject, type JsonObject, stringAt, type Timestamp } from '../../base/index.js';
+import type { FileBytes, Mutable, Problem } from '../format.js';
+import { clip } from '../shared/headline.js';
+import { joinParts } from '../shared/result-parts.js';
+import { startedWith } from '../shared/subagents.js';
+import {
+  endsSummary,
+  folderOf,
+  isPrompt,
+  type Line,
+  lineOf,
+  type Names,
+  namesOf,
+  partsOf,
+  promptText,
+  type Sort,
+  saidIn,
+  scanLines,
+  startsTurn,
+  turnOf,
+} from './schema.js';
+
+/** The facts of a line that a plan needs. The line is read again where its entries are needed. */
+export interface Fact {
+  readonly line: number;
+  readonly range: ByteRange;
+  readonly sort: Sort | 'blank' | 'torn' | 'half';
+  readonly at?: Timestamp;
+  readonly ordinal?: number;
+  /** The turn that the line names. */
+  readonly turn?: string;
+  readonly startsTurn?: true;
+  readonly item?: ItemFact;
+  /** The number of the user's turns that are taken back. */
+  readonly rolledBack?: number;
+  readonly compaction?: { readonly isOwnAnswer: boolean };
+  readonly meta?: Session;
+  readonly cwd?: string;
+  readonly title?: string;
+  /** The subagents that started here, by the names under which they look for their call. */
+  readonly starts?: readonly string[];
+  /** The line itself, where the file is small. */
+  readonly held?: Line;
+}
+
+export interface ItemFact {
+  readonly name: Names;
+  /** A person's text on one line; empty where the message is only an image. */
+  readonly prompt?: string;
+  readonly isAnswer?: true;
+  /** The model's text on one line, for a turn without a prompt. */
+  readonly said?: string;
+  readonly isCompactionAnswer?: true;
+}
+
+/** Facts about the session of a file. */
+export interface Session {
+  readonly id?: string;
+  readonly startedAt?: Timestamp;
+  /** The rollout that this one continues, and the position in it. Earlier lines are not in this file. */
+  readonly base?: { readonly rollout: string; readonly end: number };
+  /** The role of a subagent; empty where it has none. */
+  readonly subagent?: string;
+}
+
+export interface Facts {
+  readonly facts: readonly Fact[];
+  readonly skipped: readonly Problem[];
+  readonly notes: readonly Problem[];
+  readonly end: number;
+  /** The facts contain the lines. */
+  readonly areHeld: boolean;
+}
+
+/** Lines of files up to this size stay in memory. Larger files are read again, one commit at a time. */
+const usuallyHeld = 12 * 1024 * 1024;
+
+/** Reads a file once, a part at a time. */
+export function factsOf(file: FileBytes): Facts {
+  const isHeld = file.length <= usuallyHeld;
+  const read = new Map<number, Mutable<Fact>>();
+  let turn = '';
+  let lastSaid = '';
+  const scan = scanLines(file, {
+    mayGrow: true,
+    keep: (record, end) => {
+      const line = lineOf(record);
+      const fact = factOf(line, turn, lastSaid);
+      turn = fact.turn ?? turn;
+      if (line.sort === 'item') lastSaid = saidIn(line.payload);
+      if (typeof record.ordinal === 'number') fact.ordinal = record.ordinal;
+      if (isHeld) fact.held = line;
+      read.set(end, fact);
+      return {};
+    },
+  });
+  const facts = scan.pieces.map(({ line, range, sort }): Fact => {
+    const fact = sort === 'record' ? read.get(range.end) : undefined;
+    if (!fact) return { line, range, sort: sort === 'request' || sort === 'record' ? 'other' : sort };
+    fact.line = line;
+    fact.range = range;
+    return fact;
+  });
+  return { facts, skipped: scan.skipped, notes: scan.notes, end: scan.end, areHeld: isHeld };
+}
+
+/** The facts of a line by itself. Its position in the file is added later. */
+function factOf(line: Line, running: string, lastSaid: string): Mutable<Fact> {
+  const { sort, payload, at } = line;
+  const fact: Mutable<Fact> = { line: 0, range: nowhere, sort };
+  if (at !== undefined) fact.at = at;
+  const cwd = folderOf(line);
+  if (cwd !== undefined) fact.cwd = cwd;
+  const turn = turnOf(line);
+  if (turn !== undefined) fact.turn = turn;
+  if (sort === 'item') fact.item = itemFact(payload, line.metadata, turn ?? running);
+  else if (sort === 'event') Object.assign(fact, eventFact(payload));
+  else if (sort === 'meta') fact.meta = sessionOf(payload, at);
+  else if (sort === 'compacted') fact.compaction = { isOwnAnswer: endsSummary(lastSaid, stringAt(payload, 'message') ?? '') };
+  return fact;
+}
+const nowhere: ByteRange = { start: 0, end: 0 };
+
+function eventFact(event: JsonObject): Partial<Fact> {
+  if (startsTurn(event)) return { startsTurn: true };
+  if (event.type === 'thread_rolled_back' && typeof event.num_turns === 'number') return { rolledBack: event.num_turns };
+  const starts = startsIn(event);
+  if (starts.length > 0) return { starts };
+  const name = event.type === 'thread_name_updated' ? clip(stringAt(event, 'thread_name') ?? '') : undefined;
+  return name === undefined ? {} : { title: name };
+}
+
+/** The subagents that a call started, as reported when the call is complete. Older versions use an event of its own. */
+function startsIn(event: JsonObject): readonly string[] {
+  const { item } = event;
+  if (event.type === 'item_completed' && isObject(item) && item.type === 'CollabAgentToolCall') {
+    const threads = item.tool === 'spawn_agent' && Array.isArray(item.receiver_thread_ids) ? item.receiver_thread_ids : [];
+    return threads.flatMap((thread) => (typeof thread === 'string' && typeof item.id === 'string' ? [startedWith(thread, item.id)] : []));
+  }
+  const [thread, call] = [stringAt(event, 'new_thread_id'), stringAt(event, 'call_id')];
+  return event.type === 'collab_agent_spawn_end' && thread !== undefined && call !== undefined ? [startedWith(thread, call)] : [];
+}
+
+function itemFact(item: JsonObject, metadata: JsonObject | undefined, turn: string): ItemFact {
+  const isAnswer =
+    item.type !== 'message'
+      ? typeof item.type === 'string' && !item.type.endsWith('_output') && item.type !== 'agent_message'
+      : item.role === 'assistant';
+  const fact: Mutable<ItemFact> = { name: namesOf(item, turn) };
+  if (isPrompt(item)) fact.prompt = clip(promptText(item)) ?? '';
+  if (isAnswer) fact.isAnswer = true;
+  const said = isAnswer && item.type === 'message' ? clip(joinParts(partsOf(item.content))) : undefined;
+  if (said !== undefined) fact.said = said;
+  if (metadata?.compaction_output === true) fact.isCompactionAnswer = true;
+  return fact;
+}
+
+/** The session that a session line describes. */
+export function sessionOf(meta: JsonObject, at: Timestamp | undefined): Session {
+  const id = stringAt(meta, 'id');
+  const { history_base: base } = meta;
+  const rollout = stringAt(base, 'thread_id');
+  const end = isObject(base) && typeof base.end_ordinal_exclusive === 'number' ? base.end_ordinal_exclusive : undefined;
+  const subagent = subagentOf(meta);
+  return {
+    ...(id !== undefined && id !== '' && { id: id.slice(0, longestName) }),
+    ...(at !== undefined && { startedAt: at }),
+    ...(rollout !== undefined && end !== undefined && { base: { rollout, end } }),
+    ...(subagent !== undefined && { subagent }),
+  };
+}
+const longestName = 200;
+
+/** The role of the subagent whose session it is; undefined where a person started the session. */
+function subagentOf(meta: JsonObject): string | undefined {
+  const source = isObject(meta.source) ? meta.source.subagent : undefined;
+  if (source === undefined && stringAt(meta, 'parent_thread_id') === undefined) return undefined;
+  const spawned = isObject(source) ? source.thread_spawn : undefined;
+  return stringAt(meta, 'agent_role') ?? stringAt(spawned, 'agent_role') ?? (typeof source === 'string' ? source : '');
+}

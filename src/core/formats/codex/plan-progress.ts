@@ -1,0 +1,45 @@
+import { type JsonObject, stringAt } from '../../base/index.js';
+import type { FileBytes, PlanContext, Progress } from '../format.js';
+import { type Mark, progressOf } from '../shared/progress.js';
+import { eachLine, isPrompt, lineOf, startsTurn } from './schema.js';
+
+/**
+ * How far a rollout has come that Codex is still writing. Codex records where turns start and end. Rollouts of 2025 in the flat form do
+ * not; there a message of the model without calls probably ends the turn.
+ */
+export function progress(fresh: FileBytes, granularity: PlanContext['granularity']): Progress {
+  const marks: Mark[] = [];
+  let saysTurns = false;
+  eachLine(fresh, { mayGrow: true }, ({ record, range, sort }) => {
+    if (sort === 'half') return;
+    const mark: Mark = { range, ...(record ? meaningOf(record) : { is: 'quiet' }) };
+    saysTurns ||= mark.is === 'starts';
+    marks.push(saysTurns ? { ...mark, mayEndTurn: false } : mark);
+  });
+  return { ...progressOf(marks, granularity), ended: false };
+}
+
+const ends: ReadonlySet<unknown> = new Set(['task_complete', 'turn_complete', 'turn_aborted']);
+
+function meaningOf(record: JsonObject): Omit<Mark, 'range'> {
+  const { sort, payload } = lineOf(record);
+  switch (sort) {
+    case 'event':
+      return { is: startsTurn(payload) ? 'starts' : ends.has(payload.type) ? 'ends' : 'quiet' };
+    case 'compacted':
+      return { is: 'last' };
+    case 'item':
+      return itemMeaning(payload);
+    default:
+      return { is: 'quiet' };
+  }
+}
+
+function itemMeaning(item: JsonObject): Omit<Mark, 'range'> {
+  const type = stringAt(item, 'type') ?? '';
+  if (type === 'message') return item.role === 'assistant' ? { is: 'answer', mayEndTurn: true } : { is: isPrompt(item) ? 'prompt' : 'part' };
+  const call = stringAt(item, 'call_id');
+  const calls = call === undefined ? [] : [call];
+  if (type.endsWith('_output')) return { is: 'result', calls };
+  return { is: 'answer', calls: type.endsWith('_call') ? calls : [] };
+}

@@ -1,0 +1,35 @@
+import type { ByteRange } from '../../base/index.js';
+import type { FileBytes, ParsedEntry } from '../format.js';
+import { entriesOf, type Placed, placedLines } from './parse.js';
+import type { Fact } from './plan-facts.js';
+import { scanLines } from './schema.js';
+
+/** The entries of a commit, as read from its delta: from the file where its lines are not in memory. */
+export function readEntries(file: FileBytes | undefined, facts: readonly Fact[], ranges: readonly ByteRange[]): readonly ParsedEntry[] {
+  return file ? readRanges(file, ranges) : entriesOf(heldLines(facts));
+}
+
+function heldLines(facts: readonly Fact[]): Placed[] {
+  const lines: Placed[] = [];
+  let at = 0;
+  for (const { held, range } of facts) {
+    const raw = { start: at, end: at + range.end - range.start };
+    at = raw.end;
+    if (held) lines.push({ line: held, raw });
+  }
+  return lines;
+}
+
+function readRanges(file: FileBytes, ranges: readonly ByteRange[]): readonly ParsedEntry[] {
+  let before = 0;
+  return entriesOf(
+    ranges.flatMap(({ start, end }) => {
+      const at = before;
+      before += end - start;
+      return placedLines(scanLines(file.subarray(start, end)).pieces).map(({ line, raw }) => ({
+        line,
+        raw: { start: at + raw.start, end: at + raw.end },
+      }));
+    }),
+  );
+}

@@ -1,0 +1,171 @@
+import { hash } from 'node:crypto';
+import { canonicalJson, isObject, type JsonObject, stringAt, type Timestamp } from '../../base/index.js';
+import type { FileBytes } from '../format.js';
+import { type Dialect, eachPiece, type Piece, type Scan, type ScanOptions, type Seen, scanJsonl, timeOf } from '../shared/jsonl.js';
+
+const dialect: Dialect = {
+  beginning: /\{"(?:timestamp|type|ordinal|record_type)":/g,
+  isWhole: (record) => typeof record.timestamp === 'string' && typeof record.type === 'string',
+};
+
+/** Splits a rollout into records. Never throws for the content of the bytes. */
+export const scanLines = (file: FileBytes, options?: ScanOptions): Scan => scanJsonl(file, dialect, options);
+
+/** Reads one record after the other, so that a large rollout need not be held in memory. */
+export const eachLine = (file: FileBytes, options: ScanOptions, tell: (piece: Piece) => void): Seen => eachPiece(file, dialect, options, tell);
+
+/**
+ * The sort of a line: `item` is what the model sees or writes, `event` is what the screen shows, `compacted` replaces the history before
+ * it, and `context` holds the settings of a turn. `other` lines are kept and not read.
+ */
+export type Sort = 'meta' | 'item' | 'event' | 'compacted' | 'context' | 'other';
+
+const sorts: Readonly<Record<string, Sort>> = {
+  session_meta: 'meta',
+  response_item: 'item',
+  event_msg: 'event',
+  compacted: 'compacted',
+  turn_context: 'context',
+};
+
+export interface Line {
+  readonly sort: Sort;
+  readonly payload: JsonObject;
+  readonly at: Timestamp | undefined;
+  /** The runtime's notes about an item: which call created it, and whether it belongs to a compaction. */
+  readonly metadata: JsonObject | undefined;
+  /** The form of 2025: items and the session line are bare, without time and kind. */
+  readonly flat?: true;
+}
+
+/** Reads a record of either form as a line. */
+export function lineOf(record: JsonObject): Line {
+  const { payload, metadata } = record;
+  if (isObject(payload) && typeof record.type === 'string')
+    return {
+      sort: Object.hasOwn(sorts, record.type) ? (sorts[record.type] as Sort) : 'other',
+      payload,
+      at: timeOf(record),
+      metadata: isObject(metadata) ? metadata : undefined,
+    };
+  if (record.record_type !== undefined) return flatLine('other', record);
+  if (typeof record.type === 'string') return flatLine(record.type === 'compacted' ? 'compacted' : 'item', record);
+  const at = timeOf(record);
+  return typeof record.id === 'string' && at !== undefined ? flatLine('meta', record, at) : flatLine('other', record);
+}
+
+const flatLine = (sort: Sort, payload: JsonObject, at?: Timestamp): Line => ({ sort, payload, at, metadata: undefined, flat: true });
+
+/** The turn that a line opens or belongs to, where it names one. */
+export const turnOf = ({ sort, payload }: Line): string | undefined =>
+  sort === 'context' || (sort === 'event' && startsTurn(payload)) ? stringAt(payload, 'turn_id') : undefined;
+
+/** Whether the event starts a turn. */
+export const startsTurn = (event: JsonObject): boolean => event.type === 'task_started' || event.type === 'turn_started';
+
+/** Fields of an item that are the runtime's own and never sent. */
+export const ownMembers: ReadonlySet<string> = new Set(['internal_chat_message_metadata_passthrough']);
+
+export interface Name {
+  readonly name: string;
+  /** Whether no item of another session can have this name. A name made from content alone can belong to many items. */
+  readonly isUnique: boolean;
+}
+
+/** The name of an item with the current turn, and without one, for a delta that begins inside of a turn. */
+export interface Names extends Name {
+  readonly loose: string;
+}
+
+/**
+ * The name of an item: its id, its call's id, else a digest of its content and turn. It is the same in every file that repeats the item.
+ */
+export function nameOf(item: JsonObject, turn: string): Name {
+  const said = saidName(item);
+  return said === undefined ? { name: digestOf(turn, heldIn(item)), isUnique: turn !== '' } : { name: said, isUnique: true };
+}
+
+/** The names of an item with and without the current turn. */
+export function namesOf(item: JsonObject, turn: string): Names {
+  const said = saidName(item);
+  if (said !== undefined) return { name: said, isUnique: true, loose: said };
+  const held = heldIn(item);
+  const loose = digestOf('', held);
+  return turn === '' ? { name: loose, isUnique: false, loose } : { name: digestOf(turn, held), isUnique: true, loose };
+}
+
+function saidName(item: JsonObject): string | undefined {
+  const id = stringAt(item, 'id');
+  if (id !== undefined && id !== '') return id.slice(0, longestName);
+  const call = stringAt(item, 'call_id');
+  if (call === undefined || call === '') return undefined;
+  const isAnswer = typeof item.type === 'string' && item.type.endsWith('_output');
+  return `${call.slice(0, longestName)}#${isAnswer ? 'output' : 'call'}`;
+}
+
+const heldIn = (item: JsonObject): string => canonicalJson(Object.fromEntries(Object.entries(item).filter(([key]) => !ownMembers.has(key))));
+const digestOf = (turn: string, held: string): string => `item-${hash('sha256', `${turn}\0${held}`).slice(0, 24)}`;
+const longestName = 200;
+
+/** The texts of an item's content or output, in order; null for a part that is not text. */
+export function partsOf(content: unknown): readonly (string | null)[] {
+  if (typeof content === 'string') return [content];
+  if (isObject(content)) return [textIn(content)];
+  return Array.isArray(content) ? content.map((part: unknown) => (typeof part === 'string' ? part : textIn(part))) : [];
+}
+
+const textIn = (part: unknown): string | null => {
+  const text = stringAt(part, 'text');
+  const type = stringAt(part, 'type');
+  return text !== undefined && (type === undefined || type.endsWith('text')) ? text : null;
+};
+
+/** Texts that the runtime adds to user messages: the environment, instructions, interruptions. */
+const injected =
+  /^\s*(<(environment_context|user_instructions|permissions|turn_aborted|skill|skills_instructions|subagent_notification|user_shell_command|collaboration_mode|app-context|model_switch|personality_spec|INSTRUCTIONS|apps_instructions|plugins_instructions)\b|# AGENTS\.md instructions)/;
+
+/** The folder in which the agent works, where a line names it. */
+export function folderOf({ sort, payload }: Line): string | undefined {
+  if (sort === 'meta' || sort === 'context') return stringAt(payload, 'cwd') || undefined;
+  if (sort !== 'item' || payload.type !== 'message' || payload.role !== 'user') return undefined;
+  const text = partsOf(payload.content).find((part) => part?.trimStart().startsWith('<environment_context>'));
+  return /<cwd>([^<]+)<\/cwd>/.exec(text ?? '')?.[1];
+}
+
+/** The source of each part of a user message, as today's runtime records it. `user.text` is what a person typed. */
+function kindsOf(item: JsonObject): readonly string[] {
+  const own = item.internal_chat_message_metadata_passthrough;
+  const kinds = isObject(own) ? own.content_item_kinds : undefined;
+  return Array.isArray(kinds) ? kinds.filter((kind) => typeof kind === 'string') : [];
+}
+
+/** Whether the runtime added the part of a user message. */
+export function isInjected(item: JsonObject, part: number, text: string | undefined): boolean {
+  const kind = kindsOf(item)[part];
+  if (kind !== undefined && kind !== 'unknown') return !kind.startsWith('user.');
+  return text !== undefined && injected.test(text);
+}
+
+/** Whether a person wrote the message. Such a message begins a turn, and rollbacks count it. */
+export function isPrompt(item: JsonObject): boolean {
+  if (item.type !== 'message' || item.role !== 'user') return false;
+  const parts = partsOf(item.content);
+  return parts.length > 0 && parts.some((text, part) => !isInjected(item, part, text ?? undefined));
+}
+
+/** The text of a model's message; empty for all other items. */
+export const saidIn = (item: JsonObject): string =>
+  item.type === 'message' && item.role === 'assistant'
+    ? partsOf(item.content)
+        .flatMap((text) => text ?? [])
+        .join('\n')
+    : '';
+
+/** Whether the text ends the summary. A summary is an introduction by the runtime followed by the model's text. */
+export const endsSummary = (said: string, summary: string): boolean => said !== '' && summary.length > said.length && summary.endsWith(said);
+
+/** The text of a prompt, without what the runtime added. */
+export const promptText = (item: JsonObject): string =>
+  partsOf(item.content)
+    .filter((text, part) => text !== null && !isInjected(item, part, text))
+    .join('\n');

@@ -1,0 +1,35 @@
+// copilot-cli: the histories of GitHub Copilot CLI, an `events.jsonl` in a folder for each session.
+// schema*.ts says what an event is, parse.ts reads events, plan.ts says which event belongs where, write.ts writes events and a session
+// that the agent resumes.
+import { isObject, stringAt } from '../../base/index.js';
+import type { ImportableFormat } from '../format.js';
+import { beginsAsEntry, fromRules, scanRecords } from '../shared/records.js';
+import { rules } from './plan.js';
+import { dataOf, formatId, typeOf } from './schema.js';
+import { tools } from './schema-tools.js';
+import { writeEntries, writeSession } from './write.js';
+
+export const copilotCli: ImportableFormat = {
+  ...fromRules(rules),
+  id: formatId,
+  about: { name: 'GitHub Copilot CLI session', what: 'An events.jsonl that Copilot CLI resumes.', extension: 'jsonl' },
+  seals: { signature: { of: ['thinking'], broken: '' } },
+  tier: 'translated',
+  holds: ['thinking', 'unsignedThinking', 'sealedThinking', 'signature', 'error', 'summary', 'system', 'injected', 'model', 'time'],
+  tools,
+  recognize,
+  write: writeEntries,
+  session: writeSession,
+};
+
+/** The first event is the start of a session, or any event with an id and a parent. */
+function recognize(head: Uint8Array): number {
+  if (beginsAsEntry(head, rules)) return 1;
+  const first = scanRecords(rules, head).pieces.find(({ record }) => record !== undefined)?.record;
+  if (!first || !isObject(first.data) || typeof first.id !== 'string' || !('parentId' in first)) return 0;
+  return typeOf(first) === 'session.start' && stringAt(dataOf(first), 'sessionId') !== undefined
+    ? 1
+    : /^[a-z]+\.[a-z_]+$/.test(typeOf(first))
+      ? 0.7
+      : 0;
+}

@@ -1,0 +1,113 @@
+import { isObject, type JsonObject, stringAt } from '../../base/index.js';
+import type { TokenUsage } from '../format.js';
+import {
+  answered,
+  called,
+  type Draft,
+  failed,
+  type Numbered,
+  noted,
+  objectsIn,
+  said,
+  summarized,
+  thought,
+  unsent,
+  usageIn,
+  withoutCached,
+  withUsage,
+} from '../shared/drafts.js';
+import { argumentsOf, bookkeeping, dataOf, sentText, summaryIn, typeOf } from './schema.js';
+
+/** The usage of calls by their id. Its record comes before the answer's. */
+export type Gathered = ReadonlyMap<string, TokenUsage>;
+
+/** The usage that the records name. */
+export function gather(records: readonly JsonObject[]): Gathered {
+  const usages = new Map<string, TokenUsage>();
+  for (const record of records) {
+    if (typeOf(record) !== 'session.usage_record') continue;
+    const { usage } = dataOf(record);
+    const id = stringAt(usage, 'apiCallId');
+    const counts = usageIn(usage, { input: 'inputTokens', output: 'outputTokens', cacheRead: 'cacheReadTokens', cacheWrite: 'cacheWriteTokens' });
+    // As in chat completions, the agent's input count includes what the cache held.
+    if (id !== undefined && counts) usages.set(id, withoutCached(counts));
+  }
+  return usages;
+}
+
+/** The entries of an event. */
+export function entriesOf(record: JsonObject, usages: Gathered): readonly Numbered[] {
+  const data = dataOf(record);
+  const type = typeOf(record);
+  switch (type) {
+    case 'system.message':
+      return [[0, said('system', stringAt(data, 'content') ?? '')]];
+    case 'user.message':
+      return promptDrafts(data);
+    case 'assistant.message':
+      return withUsage(answerDrafts(data), usages.get(stringAt(data, 'apiCallId') ?? ''));
+    case 'assistant.reasoning':
+      return [[0, unsent(thought(stringAt(data, 'content') ?? ''), 'repeated')]];
+    case 'tool.execution_complete':
+      return [[0, resultDraft(data)]];
+    case 'session.compaction_complete':
+      return data.success === true ? [[0, summarized(summaryIn(data))]] : [[0, noted(type, data)]];
+    case 'session.error':
+      return [[0, failed(stringAt(data, 'message') ?? 'the call failed')]];
+    default:
+      return bookkeeping.has(type) ? [] : [[0, noted(type, data)]];
+  }
+}
+
+function promptDrafts(data: JsonObject): readonly Numbered[] {
+  // Prompts that the agent makes name their source. A subagent's prompt is its parent's.
+  const source = stringAt(data, 'source');
+  const injected = source !== undefined && source !== 'user' && !source.startsWith('agent-');
+  const text = said('user', sentText(data), injected ? { marks: ['meta', source] } : {});
+  const files = objectsIn(data.attachments).map((file, at): Numbered => [at + 1, noted('attachment', file)]);
+  return [[0, text], ...files];
+}
+
+function answerDrafts(data: JsonObject): readonly Numbered[] {
+  const model = stringAt(data, 'model');
+  const author = model === undefined ? {} : { author: model };
+  const text = stringAt(data, 'content') ?? '';
+  const calls = objectsIn(data.toolRequests).map((call) =>
+    called(stringAt(call, 'name') ?? '', stringAt(call, 'toolCallId'), argumentsOf(call.arguments), author),
+  );
+  const thoughts = thinkingOf(data).map((draft): Draft => ({ ...draft, ...author }));
+  return [...thoughts, ...(text === '' ? [] : [said('assistant', text, author)]), ...calls].map((draft, at): Numbered => [at, draft]);
+}
+
+function thinkingOf(data: JsonObject): readonly Draft[] {
+  const { reasoningBlocks } = data;
+  const blocks = isObject(reasoningBlocks) ? objectsIn(reasoningBlocks.blocks) : [];
+  if (blocks.length > 0)
+    return blocks.map((block) =>
+      block.type === 'redacted_thinking'
+        ? thought('', { data: stringAt(block, 'data') ?? '' })
+        : thought(stringAt(block, 'thinking') ?? '', { signature: stringAt(block, 'signature') }),
+    );
+  const text = stringAt(data, 'reasoningText');
+  return text ? [thought(text)] : [];
+}
+
+/** What the model gets of a result. The rest is for the screen. */
+function resultDraft(data: JsonObject): Draft {
+  const { result, error, shellExecution, fileEdits } = data;
+  const isError = data.success === false;
+  const text = isError
+    ? (stringAt(error, 'message') ?? stringAt(result, 'content') ?? '')
+    : (stringAt(result, 'content') ?? stringAt(result, 'text_result_for_llm') ?? stringAt(result, 'textResultForLlm') ?? '');
+  const detailed = stringAt(result, 'detailedContent');
+  const shown = {
+    ...(detailed !== undefined && { detailedContent: detailed }),
+    ...(shellExecution !== undefined && { shellExecution }),
+    ...(fileEdits !== undefined && { fileEdits }),
+    ...(isError && stringAt(error, 'code') !== undefined && { code: stringAt(error, 'code') }),
+  };
+  return answered(stringAt(data, 'toolCallId'), text, {
+    ...(isError && { isError }),
+    ...(Object.keys(shown).length > 0 && { result: shown }),
+  });
+}

@@ -1,0 +1,85 @@
+import { isObject, type JsonObject, stringAt } from '../../base/index.js';
+import type { Part, TreeRecord } from '../shared/branches.js';
+import type { Mark } from '../shared/progress.js';
+import type { About, Place, RecordRules } from '../shared/records.js';
+import { entriesOf, type Gathered, gather } from './parse.js';
+import { dataOf, dialect, formatId, laneOf, typeOf } from './schema.js';
+
+/** How events become commits: a chain in file order, with each subagent's events in a chain of their own. */
+export const rules: RecordRules<Gathered> = {
+  formatId,
+  template: 'copilot-cli',
+  dialect,
+  about,
+  place,
+  entries: entriesOf,
+  gather,
+  keeps: keptSystem,
+  mark,
+  prompt: (record) => (typeOf(record) === 'user.message' && laneOf(record) === undefined ? stringAt(dataOf(record), 'content') : undefined),
+};
+
+function about(records: readonly JsonObject[]): About {
+  const start = records.find((record) => typeOf(record) === 'session.start');
+  const resumed = records.find((record) => typeOf(record) === 'session.resume');
+  const folder = (record: JsonObject | undefined): string | undefined => {
+    const context = record && dataOf(record).context;
+    return isObject(context) ? stringAt(context, 'cwd') : undefined;
+  };
+  const named = records.findLast((record) => typeOf(record) === 'session.title_changed' || typeOf(record) === 'session.renamed');
+  return {
+    sessionId: start && stringAt(dataOf(start), 'sessionId'),
+    cwd: folder(start) ?? folder(resumed),
+    title: named && (stringAt(dataOf(named), 'title') ?? stringAt(dataOf(named), 'name')),
+  };
+}
+
+function place(record: JsonObject): Place | undefined {
+  const name = stringAt(record, 'id');
+  if (name === undefined || name === '' || typeof record.type !== 'string') return undefined;
+  const lane = laneOf(record);
+  const call = lane === undefined ? undefined : (stringAt(dataOf(record), 'parentToolCallId') ?? startedIn(record));
+  return { name, part: partOf(record), ...(lane !== undefined && { lane }), ...(call !== undefined && { startedBy: { toolCallId: call } }) };
+}
+
+/** The call that an event of a subagent's start names. */
+const startedIn = (record: JsonObject): string | undefined =>
+  typeOf(record).startsWith('subagent.') ? stringAt(dataOf(record), 'toolCallId') : undefined;
+
+function partOf(record: JsonObject): Part {
+  switch (typeOf(record)) {
+    case 'user.message':
+      return 'prompt';
+    case 'assistant.message':
+      return 'answer';
+    case 'tool.execution_complete':
+      return 'result';
+    case 'session.resume':
+    case 'session.info':
+      return 'lead';
+    case 'session.compaction_complete':
+      return dataOf(record).success === true ? 'compaction' : 'quiet';
+    default:
+      return 'quiet';
+  }
+}
+
+/** After a compaction the agent sends its system prompt again: the last one that it recorded. */
+function keptSystem(_: JsonObject, before: readonly TreeRecord[]): readonly TreeRecord[] {
+  const last = before.findLast(({ piece }) => piece.record && typeOf(piece.record) === 'system.message');
+  return last ? [last] : [];
+}
+
+/** Each call ends with an event of its own. A turn ends with the call that makes no further calls, or with an error. */
+function mark(record: JsonObject): Omit<Mark, 'range'> | undefined {
+  switch (typeOf(record)) {
+    case 'session.error':
+    case 'session.shutdown':
+    case 'abort':
+      return { is: 'ends' };
+    case 'session.resume':
+      return { is: 'starts' };
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,109 @@
+import { bytesOf, type JsonObject, stringAt } from '../../base/index.js';
+import type { SessionOptions, WritableEntry, WriteOptions } from '../format.js';
+import { inRecords } from '../shared/entry-lines.js';
+import { type Group, groupMessages, namer, textsOf } from '../shared/groups.js';
+import { recordsOf } from '../shared/records.js';
+import { dataOf, dialect, laneOf, typeOf } from './schema.js';
+
+/** Writes entries as events, each after the one before it. What Copilot has no place for is left out. */
+export function writeEntries(entries: readonly WritableEntry[], options: WriteOptions): Uint8Array {
+  const nameOf = namer(options.newId);
+  let parentId: string | null = options.parentRecord ?? null;
+  const lines = groupMessages(entries.filter(isHeld), fits).map((group) => {
+    // The agent (1.0.102) refuses an id of another form.
+    const id = nameOf(group.name !== undefined && uuid.test(group.name) ? group.name : undefined);
+    const line = { ...eventOf(group, id, options), id, timestamp: group.entries[0].at ?? options.now, parentId };
+    parentId = id;
+    return `${JSON.stringify(line)}\n`;
+  });
+  return bytesOf(lines.join(''));
+}
+
+const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+const isHeld = ({ kind, marks }: WritableEntry): boolean => kind !== 'event' && kind !== 'image' && !marks?.includes('hidden');
+
+/** An answer holds its thinking, then one text, then its calls. Every other entry is an event of its own. */
+const ranks: Partial<Record<WritableEntry['kind'], number>> = { thinking: 0, text: 1, tool_call: 2 };
+function fits(entry: WritableEntry, group: readonly WritableEntry[]): boolean {
+  if (entry.role !== 'assistant') return false;
+  const last = group.at(-1) as WritableEntry;
+  const [before, after] = [ranks[last.kind] ?? 0, ranks[entry.kind] ?? 0];
+  return before < after || (before === after && entry.kind !== 'text');
+}
+
+function eventOf({ entries }: Group, id: string, options: WriteOptions): object {
+  const [first] = entries;
+  const { text = '' } = first;
+  if (first.kind === 'summary') return { type: 'session.compaction_complete', data: { success: true, summaryContent: text } };
+  switch (first.role) {
+    case 'system':
+      return { type: 'system.message', data: { role: 'system', content: text } };
+    case 'assistant':
+      return { type: 'assistant.message', data: answerData(entries, id, options) };
+    case 'tool':
+      return { type: 'tool.execution_complete', data: resultData(first) };
+    default: {
+      const source = first.marks?.includes('meta') ? { source: first.marks.find((mark) => mark !== 'meta') ?? 'system' } : {};
+      return { type: 'user.message', data: { content: text, transformedContent: text, attachments: [], ...source } };
+    }
+  }
+}
+
+function answerData(entries: Group['entries'], messageId: string, { model }: WriteOptions): object {
+  const thinking = entries.filter(({ kind }) => kind === 'thinking');
+  const sealed = thinking.map(({ result }) => result as { readonly signature?: string; readonly data?: string } | undefined);
+  const isSealed = sealed.some((seal) => seal?.signature !== undefined || seal?.data !== undefined);
+  const plain = thinking.map(({ text }) => text ?? '').join('\n');
+  const blocks = thinking.map(({ text }, at) =>
+    sealed[at]?.data === undefined
+      ? { type: 'thinking', thinking: text ?? '', ...(sealed[at]?.signature !== undefined && { signature: sealed[at]?.signature as string }) }
+      : { type: 'redacted_thinking', data: sealed[at]?.data as string },
+  );
+  const calls = entries.filter(({ kind }) => kind === 'tool_call');
+  return {
+    messageId,
+    model: entries[0].author ?? model ?? 'unknown',
+    content: textsOf(entries, 'text'),
+    toolRequests: calls.map(({ toolCallId, toolName, arguments: input }) => ({
+      toolCallId: toolCallId ?? '',
+      name: toolName ?? '',
+      arguments: (input ?? {}) as JsonObject,
+      type: 'function',
+    })),
+    ...(thinking.length > 0 && (isSealed ? { reasoningBlocks: { provider: 'anthropic-messages', blocks } } : { reasoningText: plain })),
+  };
+}
+
+const resultData = ({ toolCallId = '', text = '', isError }: WritableEntry): object =>
+  isError ? { toolCallId, success: false, error: { message: text, code: 'failure' } } : { toolCallId, success: true, result: { content: text } };
+
+/**
+ * A session that `copilot --resume` continues, in a folder of its own: the events of one context, with a start that names the new session.
+ * Subagents' events are left out, because the agent does not send them.
+ */
+export function writeSession(delta: Uint8Array, { sessionId, newId, now, cwd, isUnchanged }: SessionOptions): Uint8Array {
+  if (isUnchanged) return delta;
+  const records = recordsOf({ dialect }, delta);
+  const start = records.find((record) => typeOf(record) === 'session.start');
+  const before = start && (dataOf(start).context as JsonObject | undefined);
+  // The agent refuses a session without a working directory.
+  const context = { ...before, cwd: cwd ?? stringAt(before, 'cwd') ?? '/' };
+  const head = {
+    type: 'session.start',
+    data: { version: 1, producer: 'copilot-agent', copilotVersion: '1.0.102', startTime: now, ...(start && dataOf(start)), sessionId, context },
+    id: stringAt(start, 'id') ?? newId(),
+    timestamp: stringAt(start, 'timestamp') ?? now,
+    parentId: null,
+  };
+  let parentId: string = head.id;
+  const lines = inRecords(records, (entries) => recordsOf({ dialect }, writeEntries(entries, { newId, now }))).filter(
+    (record) => record !== start && laneOf(record) === undefined,
+  );
+  const chained = lines.map((record) => {
+    const line = { ...record, parentId };
+    parentId = stringAt(record, 'id') ?? parentId;
+    return line;
+  });
+  return bytesOf([head, ...chained].map((line) => `${JSON.stringify(line)}\n`).join(''));
+}

@@ -1,0 +1,34 @@
+// cursor: the histories of Cursor. The editor keeps them in its global database, the command line in a store of blobs for each chat.
+// Both write a reduced transcript beside it.
+// parse-database.ts reads the databases, parse-transcript.ts the transcripts, parse.ts a record.
+import type { ImportableFormat } from '../format.js';
+import { wrappedFormat } from '../shared/wrapped.js';
+import { entriesOf, partOf } from './parse.js';
+import { database, formatId } from './parse-database.js';
+import { transcript } from './parse-transcript.js';
+
+export const cursor: ImportableFormat = wrappedFormat({
+  id: formatId,
+  about: { name: 'Cursor conversation', what: 'The entries of a conversation of Cursor, as lines.', extension: 'jsonl' },
+  template: 'cursor',
+  part: partOf,
+  entries: entriesOf,
+  tools: {
+    read_file: 'read',
+    read_file_v2: 'read',
+    list_dir: 'search',
+    edit_file: 'edit',
+    edit_file_v2: 'edit',
+    search_replace: 'edit',
+    run_terminal_cmd: 'shell',
+    run_terminal_command_v2: 'shell',
+    codebase_search: 'search',
+    grep_search: 'search',
+    ripgrep_raw_search: 'search',
+    file_search: 'search',
+    web_search: 'search',
+    todo_write: 'plan',
+  },
+  database,
+  exports: transcript,
+});

@@ -1,0 +1,135 @@
+import { isObject, type Json, type JsonObject, parseJson, stringAt, textOf } from '../../base/index.js';
+import type { ColumnValue, DatabaseReader, DatabaseRows, Member } from '../format.js';
+import { objectsIn } from '../shared/drafts.js';
+import { parseShallow } from '../shared/jsonl.js';
+import { instant, type Wrapped, wrapLines } from '../shared/wrapped.js';
+
+export const formatId = 'cursor-v1';
+
+const table = 'cursorDiskKV';
+const ownName = /^(?:state\.vscdb|store\.db)$/;
+
+/**
+ * Cursor's databases, read while it runs. The editor's database holds its whole state, settings and sign-in included, so the file itself is
+ * not kept.
+ */
+export const database: DatabaseReader = {
+  mayBe: (name) => ownName.test(name) || name.endsWith('.vscdb') || name === 'cli-store.db',
+  keeps: { not: 'The database also holds the settings and the sign-in of the editor. Stemma keeps each conversation instead.' },
+  recognize: (tables) =>
+    holds(tables, table, ['key', 'value']) || (holds(tables, 'blobs', ['id', 'data']) && holds(tables, 'meta', ['key', 'value'])),
+  *members(rows) {
+    if (rows.tables.has(table)) yield* composers(rows);
+    else yield* chats(rows);
+  },
+};
+
+const holds = (tables: DatabaseRows['tables'], name: string, columns: readonly string[]): boolean =>
+  columns.every((column) => tables.get(name)?.includes(column));
+
+const textIn = (value: ColumnValue | undefined): string => (typeof value === 'string' ? value : value instanceof Uint8Array ? textOf(value) : '');
+
+/** The JSON at a key; undefined if the key does not exist. */
+function valueAt(rows: DatabaseRows, key: string): Json | undefined {
+  for (const { value } of [...rows.each(table, ['value'], { key })]) return parseShallow(textIn(value));
+  return undefined;
+}
+
+/** The conversations of the editor. Only keys are listed: the values can be gigabytes. */
+function* composers(rows: DatabaseRows): Generator<Member> {
+  const bubbles = new Map<string, string[]>();
+  const ids: string[] = [];
+  for (const row of rows.each(table, ['key'])) {
+    const key = String(row.key);
+    const [kind, composer = ''] = key.split(':', 2);
+    if (kind === 'composerData') ids.push(key.slice('composerData:'.length));
+    if (kind === 'bubbleId') bubbles.set(composer, [...(bubbles.get(composer) ?? []), key]);
+  }
+  for (const id of ids.sort()) {
+    const data = valueAt(rows, `composerData:${id}`);
+    if (!isObject(data)) continue;
+    const keys = bubbles.get(id) ?? [];
+    if (keys.length === 0 && objectsIn(data.conversation).length === 0) continue;
+    const title = stringAt(data, 'name');
+    const workspace = isObject(data.workspaceIdentifier) ? data.workspaceIdentifier.uri : undefined;
+    const cwd = stringAt(workspace, 'fsPath') ?? stringAt(workspace, 'path');
+    const changed = instant(data.lastUpdatedAt ?? data.createdAt);
+    const about = { sessionId: id, ...(title !== undefined && { title }), ...(cwd !== undefined && { cwd }) };
+    yield {
+      id,
+      lines: () => wrapLines(formatId, id, about, recordsOf(rows, id, data, keys)),
+      ...(title !== undefined && { title }),
+      ...(cwd !== undefined && { cwd }),
+      ...(changed !== undefined && { modifiedAt: Date.parse(changed) }),
+    };
+  }
+}
+
+/** The bubbles in the order of the headers. Bubbles that no header names were taken back: they are a branch beside the conversation. */
+function recordsOf(rows: DatabaseRows, composer: string, data: JsonObject, keys: readonly string[]): readonly Wrapped[] {
+  const prefix = `bubbleId:${composer}:`;
+  const found = new Map<string, { readonly id: string; readonly record: JsonObject }>();
+  const byKey = keys.map((key) => {
+    const id = key.slice(prefix.length);
+    const value = valueAt(rows, key);
+    const one = { id, record: isObject(value) ? value : { missing: id } };
+    found.set(id, one);
+    return one;
+  });
+  for (const one of byKey) {
+    const named = stringAt(one.record, 'bubbleId');
+    if (named !== undefined && !found.has(named)) found.set(named, one);
+  }
+  const headers = objectsIn(data.fullConversationHeadersOnly).map((header) => stringAt(header, 'bubbleId') ?? '');
+  const inline = objectsIn(data.conversation).map((record, at) => ({ id: stringAt(record, 'bubbleId') || `inline-${at}`, record }));
+  const listed = headers.length > 0 ? headers.map((id) => found.get(id) ?? { id, record: { missing: id } }) : inline;
+  const placed = new Set<string>();
+  const records: Wrapped[] = [];
+  let parent: string | null = null;
+  for (const { id, record } of listed) {
+    if (placed.has(id)) continue;
+    placed.add(id);
+    records.push({ id, record, parent, at: record.createdAt });
+    parent = id;
+  }
+  const left = byKey.filter(({ id, record }) => !placed.has(id) && record.missing === undefined);
+  left.sort((a, b) => (stringAt(a.record, 'createdAt') ?? '').localeCompare(stringAt(b.record, 'createdAt') ?? ''));
+  let before: string | null = null;
+  for (const { id, record } of left) {
+    records.push({ id, record, parent: before, at: record.createdAt });
+    before = id;
+  }
+  return records;
+}
+
+/** The chat of a store of blobs: its root names the blobs of the messages in order. */
+function* chats(rows: DatabaseRows): Generator<Member> {
+  const meta = [...rows.each('meta', ['key', 'value'])]
+    .map(({ value }) => parseJson(Buffer.from(textIn(value), 'hex').toString('utf8')))
+    .find(isObject);
+  const id = stringAt(meta, 'agentId');
+  if (!meta || id === undefined) return;
+  const title = stringAt(meta, 'name');
+  const about = { sessionId: id, ...(title !== undefined && { title }) };
+  const blobAt = (blob: string): Uint8Array | undefined => {
+    for (const { data } of [...rows.each('blobs', ['data'], { id: blob })]) return data instanceof Uint8Array ? data : Buffer.from(textIn(data));
+    return undefined;
+  };
+  const records = (): readonly Wrapped[] =>
+    namedIn(blobAt(stringAt(meta, 'latestRootBlobId') ?? '')).map((blob): Wrapped => {
+      const value = parseShallow(textOf(blobAt(blob) ?? new Uint8Array()));
+      return { id: blob, record: isObject(value) ? value : { missing: blob } };
+    });
+  yield { id, lines: () => wrapLines(formatId, id, about, records()), ...(title !== undefined && { title }) };
+}
+
+const idField = 0x0a;
+const idLength = 32;
+
+/** The ids in a root: field 1 of a protocol buffer, repeated, each of 32 bytes. Reading ends at the first other field. */
+function namedIn(root: Uint8Array | undefined): readonly string[] {
+  const ids: string[] = [];
+  for (let at = 0; root && root[at] === idField && root[at + 1] === idLength; at += idLength + 2)
+    ids.push(Buffer.from(root.subarray(at + 2, at + 2 + idLength)).toString('hex'));
+  return ids;
+}

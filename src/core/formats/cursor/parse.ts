@@ -1,0 +1,83 @@
+import { type JsonObject, parseJson, stringAt } from '../../base/index.js';
+import { blockDraft, blocksOf, jsonIn } from '../shared/anthropic-blocks.js';
+import type { Part } from '../shared/branches.js';
+import {
+  answered,
+  called,
+  countIn,
+  type Draft,
+  failed,
+  type Numbered,
+  noted,
+  objectsIn,
+  pictured,
+  said,
+  thought,
+  withUsage,
+} from '../shared/drafts.js';
+
+const isMessage = (record: JsonObject): boolean => typeof record.role === 'string';
+const toolIn = (record: JsonObject): JsonObject | undefined => objectsIn([record.toolFormerData ?? null])[0];
+
+/** What a record means for its turn: a bubble of the editor, or a message. */
+export function partOf(record: JsonObject): Part {
+  if (isMessage(record)) {
+    const blocks = blocksOf(messageContent(record));
+    if (record.role === 'assistant') return 'answer';
+    if (record.role === 'tool' || (blocks.length > 0 && blocks.every((block) => /^tool[-_]result$/.test(stringAt(block, 'type') ?? ''))))
+      return 'result';
+    return record.role === 'user' ? 'prompt' : 'lead';
+  }
+  if (record.type === 1) return 'prompt';
+  if (record.type !== 2) return 'quiet';
+  return toolIn(record) ? 'round' : 'answer';
+}
+
+const messageContent = (record: JsonObject): JsonObject[string] | undefined => record.content ?? objectsIn([record.message ?? null])[0]?.content;
+
+/** The entries of a record. */
+export function entriesOf(record: JsonObject): readonly Numbered[] {
+  const drafts = isMessage(record) ? messageDrafts(record) : bubbleDrafts(record);
+  const numbered = drafts.map((draft, at): Numbered => [at, draft]);
+  const counts = objectsIn([record.tokenCount ?? null])[0];
+  const [input, output] = [countIn(counts?.inputTokens), countIn(counts?.outputTokens)];
+  // The editor writes zeros where it knows no counts.
+  return input || output ? withUsage(numbered, { input: input || null, output: output || null, cacheRead: null, cacheWrite: null }) : numbered;
+}
+
+function messageDrafts(record: JsonObject): readonly Draft[] {
+  const role = record.role === 'assistant' || record.role === 'system' || record.role === 'tool' ? record.role : 'user';
+  return blocksOf(messageContent(record)).map((block) => blockDraft(block, role));
+}
+
+function bubbleDrafts(bubble: JsonObject): readonly Draft[] {
+  const text = stringAt(bubble, 'text') ?? '';
+  const fault = stringAt(bubble.errorDetails, 'message');
+  if (bubble.type === 1) return [said('user', text), ...objectsIn(bubble.images).map((image) => pictured('user', { link: image }))];
+  if (bubble.type !== 2) return [noted(bubble.missing === undefined ? 'bubble' : 'missing bubble', bubble)];
+  const model = stringAt(bubble.modelInfo, 'modelName');
+  const author = model === undefined ? {} : { author: model };
+  const thinking = stringAt(bubble.thinking, 'text') ?? stringAt(bubble, 'thinking');
+  return [
+    ...(thinking ? [thought(thinking, { signature: stringAt(bubble.thinking, 'signature'), ...author })] : []),
+    ...(text === '' ? [] : [said('assistant', text, author)]),
+    ...toolDrafts(bubble, author),
+    ...(fault === undefined ? [] : [failed(fault)]),
+  ];
+}
+
+function toolDrafts(bubble: JsonObject, author: { readonly author?: string }): readonly Draft[] {
+  const tool = toolIn(bubble);
+  const name = stringAt(tool, 'name');
+  if (!tool || name === undefined) return [];
+  const id = stringAt(tool, 'toolCallId') ?? stringAt(bubble, 'bubbleId') ?? name;
+  const call = called(name, id, jsonIn(tool.rawArgs ?? tool.params), author);
+  const result = tool.result;
+  const status = stringAt(tool, 'status');
+  if (result === undefined && status !== 'error' && status !== 'cancelled') return [call];
+  const read = typeof result === 'string' ? parseJson(result) : result;
+  const text =
+    stringAt(read, 'output') ?? stringAt(read, 'contents') ?? (typeof result === 'string' ? result : JSON.stringify(result ?? status ?? ''));
+  const isError = status === 'error' || status === 'cancelled';
+  return [call, answered(id, text, { toolName: name, ...(isError && { isError }) })];
+}

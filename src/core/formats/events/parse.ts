@@ -1,0 +1,173 @@
+import { createHash } from 'node:crypto';
+import { bytesOf, type EntryKey, type Json, parseInstant, textOf, timestampOf } from '../../base/index.js';
+import { kinds, roles } from '../../contract/index.js';
+import type { ParsedEntry, WritableEntry } from '../format.js';
+import { type Cbor, jsonOf } from '../shared/cbor.js';
+import { parseShallow } from '../shared/jsonl.js';
+import { countTokens, imageTokens } from '../shared/tokens.js';
+
+const types = ['prompt', 'tool_call', 'tool_result', 'response', 'metric', 'output', 'error', 'system', 'thinking'] as const;
+type EventType = (typeof types)[number];
+type Members = Readonly<Record<string, Cbor | undefined>>;
+
+const membersOf = (value: Cbor | undefined): Members =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Uint8Array) ? (value as Members) : {};
+const textAt = (members: Members, name: string): string | undefined => {
+  const value = members[name];
+  return typeof value === 'string' ? value : value instanceof Uint8Array ? textOf(value) : undefined;
+};
+/** JSON in a byte string, or as CBOR. */
+const jsonAt = (members: Members, name: string): Json | undefined => {
+  const value = members[name];
+  if (value === undefined || value === null) return undefined;
+  return value instanceof Uint8Array ? (parseShallow(textOf(value)) ?? textOf(value)) : jsonOf(value);
+};
+const rawJson = (value: unknown): Uint8Array => bytesOf(JSON.stringify(value ?? {}));
+
+/** Whether the value has a known event type. */
+export const isEvent = (value: Cbor): boolean => types.includes(membersOf(value).type as EventType);
+
+/** The entry of one event. Its key comes from `bytes` and the event's position. */
+export function entryOf(value: Cbor, bytes: Uint8Array, place: number): ParsedEntry {
+  const event = membersOf(value);
+  const type = event.type as EventType;
+  const instant = parseInstant(textAt(event, 'timestamp') ?? '');
+  return {
+    ...(type === 'system' ? systemEntry(membersOf(event.system)) : plainEntry(type, membersOf(event[type]))),
+    key: `e${place}-${createHash('sha256').update(bytes).digest('hex').slice(0, 12)}.0` as EntryKey,
+    ...(instant === undefined ? {} : { at: timestampOf(instant) }),
+  };
+}
+
+type Keyless = Omit<ParsedEntry, 'key'>;
+const runtime = 'runtime';
+
+function plainEntry(type: Exclude<EventType, 'system'>, member: Members): Keyless {
+  switch (type) {
+    case 'prompt': {
+      const text = textAt(member, 'content') ?? '';
+      const source = textAt(member, 'source');
+      return {
+        role: 'user',
+        kind: 'text',
+        text,
+        tokens: countTokens(text),
+        ...(source === runtime ? { marks: ['meta'] } : source ? { author: source } : {}),
+      };
+    }
+    case 'response': {
+      const text = textAt(member, 'content') ?? '';
+      return { role: 'assistant', kind: 'text', text, tokens: countTokens(text) };
+    }
+    case 'thinking': {
+      const text = textAt(member, 'content') ?? '';
+      const signature = textAt(member, 'signature') ?? '';
+      return {
+        role: 'assistant',
+        kind: 'thinking',
+        text,
+        tokens: countTokens(text),
+        ...(signature === '' ? {} : { marks: ['signed'], result: { signature } }),
+      };
+    }
+    case 'tool_call': {
+      const toolName = textAt(member, 'name') ?? '';
+      const input = jsonAt(member, 'input') ?? {};
+      return {
+        role: 'assistant',
+        kind: 'tool_call',
+        toolName,
+        toolCallId: textAt(member, 'id') ?? '',
+        arguments: input,
+        tokens: countTokens(toolName) + countTokens(JSON.stringify(input)),
+        ...(member.server_tool === true ? { marks: ['server'] } : {}),
+      };
+    }
+    case 'tool_result': {
+      const text = textAt(member, 'output') ?? '';
+      return {
+        role: 'tool',
+        kind: 'tool_result',
+        toolCallId: textAt(member, 'id') ?? '',
+        text,
+        tokens: countTokens(text),
+        ...(member.is_error === true ? { isError: true } : {}),
+      };
+    }
+    case 'error':
+      return hidden(type, textAt(member, 'message') ?? '', { isError: true });
+    case 'output':
+      return hidden(type, textAt(member, 'raw') ?? '');
+    case 'metric':
+      return hidden(type, JSON.stringify(jsonOf(member as Cbor)), { result: jsonOf(member as Cbor) });
+  }
+}
+
+const hidden = (type: string, text: string, rest: Partial<Keyless> = {}): Keyless => ({
+  role: 'system',
+  kind: 'event',
+  toolName: type,
+  text,
+  tokens: 0,
+  marks: ['hidden', type],
+  ...rest,
+});
+
+/** Entries that have no event of their own (an image, a summary, a system text) are stored in the metadata of a system event. */
+const kept = 'entry';
+
+function systemEntry(member: Members): Keyless {
+  const subtype = textAt(member, 'subtype') ?? 'system';
+  const text = textAt(member, 'message') ?? '';
+  const metadata = jsonAt(member, 'metadata');
+  const said = subtype === kept ? keptEntry(metadata) : undefined;
+  if (!said) return hidden(subtype, text, metadata === undefined ? {} : { result: metadata });
+  const { data, mediaType, ...rest } = said;
+  if (data !== undefined) return { ...rest, tokens: imageTokens, media: { mediaType: mediaType ?? '', bytes: Buffer.from(data, 'base64') } };
+  return { ...rest, ...(text === '' && rest.kind !== 'text' ? {} : { text }), tokens: countTokens(text) };
+}
+
+type Kept = Omit<Keyless, 'tokens' | 'media'> & { readonly data?: string; readonly mediaType?: string };
+
+function keptEntry(metadata: Json | undefined): Kept | undefined {
+  const given = metadata as unknown as Partial<Kept> | undefined;
+  return roles.some((role) => role === given?.role) && kinds.some((kind) => kind === given?.kind) ? (given as Kept) : undefined;
+}
+
+/** Writes the entry as one event. */
+export function eventOf(entry: WritableEntry): Cbor {
+  return { ...(entry.at === undefined ? {} : { timestamp: entry.at }), ...memberOf(entry) };
+}
+
+function memberOf(entry: WritableEntry): { readonly type: EventType; readonly [member: string]: Cbor | undefined } {
+  const { role, kind, text = '', toolCallId = '', toolName = '', marks, author } = entry;
+  const isInjected = marks?.includes('meta') === true;
+  if (kind === 'text' && role === 'user') {
+    const source = isInjected ? runtime : author;
+    return { type: 'prompt', prompt: { content: text, ...(source === undefined ? {} : { source }) } };
+  }
+  if (kind === 'text' && role === 'assistant' && !isInjected) return { type: 'response', response: { content: text } };
+  if (kind === 'thinking' && !marks?.includes('redacted')) {
+    const signature = (entry.result as { signature?: string } | undefined)?.signature;
+    return { type: 'thinking', thinking: { content: text, ...(signature ? { signature } : {}) } };
+  }
+  if (kind === 'tool_call')
+    return {
+      type: 'tool_call',
+      tool_call: { id: toolCallId, name: toolName, input: rawJson(entry.arguments), ...(marks?.includes('server') ? { server_tool: true } : {}) },
+    };
+  if (kind === 'tool_result')
+    return { type: 'tool_result', tool_result: { id: toolCallId, output: text, ...(entry.isError ? { is_error: true } : {}) } };
+  const metadata = {
+    role,
+    kind,
+    ...(entry.toolCallId === undefined ? {} : { toolCallId }),
+    ...(entry.toolName === undefined ? {} : { toolName }),
+    ...(entry.arguments === undefined ? {} : { arguments: entry.arguments }),
+    ...(entry.result === undefined ? {} : { result: entry.result }),
+    ...(author === undefined ? {} : { author }),
+    ...(marks?.length ? { marks } : {}),
+    ...(entry.media ? { mediaType: entry.media.mediaType, data: Buffer.from(entry.media.bytes).toString('base64') } : {}),
+  };
+  return { type: 'system', system: { subtype: kept, ...(text === '' ? {} : { message: text }), metadata: rawJson(metadata) } };
+}

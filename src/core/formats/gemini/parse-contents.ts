@@ -1,0 +1,182 @@
+import { type ByteRange, isObject, type Json, type JsonObject, parseJson, stringAt, textOf as text } from '../../base/index.js';
+import { scanValues } from './parse-values.js';
+import {
+  callsOf,
+  historyIn,
+  idOf,
+  isContext,
+  isHeader,
+  isMessage,
+  isThought,
+  nameOf,
+  partsOf,
+  responsesIn,
+  resultOf,
+  rewindIn,
+  textOf,
+} from './schema.js';
+
+/** The part of the conversation that a call sent. */
+export interface Sent {
+  readonly contents: readonly JsonObject[];
+  /** The session was opened again before the call. Its context was sent anew then, but the file has the first one. */
+  readonly isReopened: boolean;
+}
+
+/** A message as the agent holds it in memory. */
+interface Turn {
+  readonly id: string;
+  readonly isModel: boolean;
+  readonly parts: readonly JsonObject[];
+  readonly calls: readonly JsonObject[];
+  readonly isContext: boolean;
+}
+
+/**
+ * The contents that the agent (0.61.0) sends: deltas of one context in order, up to the message that answers. After a session was opened
+ * again, its history repeats the results of tools, because the agent finds them with the call and as messages of their own.
+ */
+export function contentsSent(deltas: Iterable<Uint8Array>, answer: string): Sent {
+  let turns: Turns = new Map();
+  let isReopened = false;
+  /** The file repeats its history from here, so the notes of earlier calls are lost. */
+  let isForgotten = false;
+  let isFirst = true;
+  const done = (): Sent => ({ contents: contentsOf(withResults([...turns.values()])), isReopened });
+  for (const delta of deltas) {
+    for (const { record } of scanValues(delta).pieces) {
+      if (!record) continue;
+      const history = historyIn(record);
+      const back = rewindIn(record);
+      if (history) {
+        const at = history.findIndex((message) => nameOf(message) === answer);
+        turns = inOrder((at < 0 ? history : history.slice(0, at)).flatMap(turnOf));
+        if (at >= 0) return done();
+      } else if (back !== undefined) turns = takeBack(turns, back);
+      else if (isMessage(record)) {
+        if (nameOf(record) === answer) return done();
+        put(turns, record);
+      } else if (isHeader(record)) isForgotten = !isFirst;
+      else if (isObject(record.$set) && typeof record.$set.sessionId === 'string') {
+        turns = withCopies(reopened(readAgain(turns), isForgotten));
+        isReopened = true;
+        isForgotten = false;
+      }
+      isFirst = false;
+    }
+  }
+  return done();
+}
+
+const turnOf = (message: JsonObject): readonly Turn[] => {
+  if (message.type !== 'user' && message.type !== 'gemini') return [];
+  return [{ id: idOf(message), isModel: message.type === 'gemini', parts: saidIn(message), calls: callsOf(message), isContext: isContext(message) }];
+};
+
+/** The parts of a message without thoughts. Calls follow the text unless the content contains them. */
+function saidIn(message: JsonObject): readonly JsonObject[] {
+  const parts = partsOf(message.content).filter((part) => !isThought(part) && part.text !== '');
+  if (message.type !== 'gemini' || parts.some(({ functionCall }) => functionCall !== undefined)) return parts;
+  return [
+    ...parts,
+    ...callsOf(message).map(({ id, name, args }): JsonObject => ({ functionCall: { id: id ?? '', name: name ?? '', args: args ?? {} } })),
+  ];
+}
+
+/** The turns in order, by id. */
+type Turns = Map<string, Turn>;
+const inOrder = (turns: readonly Turn[]): Turns => new Map(turns.map((turn) => [turn.id, turn]));
+/** The agent's list can hold two turns with one id; the file holds one of them. */
+const withCopies = (turns: readonly Turn[]): Turns => {
+  const all: Turns = new Map();
+  for (const turn of turns) all.set(all.has(turn.id) ? `${turn.id}\0${all.size}` : turn.id, turn);
+  return all;
+};
+const readAgain = (turns: Turns): readonly Turn[] => [...inOrder([...turns.values()]).values()];
+
+function put(turns: Turns, message: JsonObject): void {
+  const [turn] = turnOf(message);
+  const before = turn && turns.get(turn.id);
+  // A line that only adds calls has no other content.
+  if (turn) turns.set(turn.id, before && message.content === undefined ? { ...turn, parts: [...before.parts, ...turn.parts] } : turn);
+}
+
+function takeBack(turns: Turns, id: string): Turns {
+  const all = [...turns.values()];
+  return inOrder(
+    all.slice(
+      0,
+      Math.max(
+        0,
+        all.findIndex((turn) => turn.id === id),
+      ),
+    ),
+  );
+}
+
+/** The history as the agent reads it from its file and writes it again. */
+function reopened(turns: readonly Turn[], isForgotten: boolean): Turn[] {
+  const told = turns.filter((turn) => turn.isContext);
+  const read = turns
+    .filter((turn) => !turn.isContext && (turn.isModel || !isIgnored(turn)))
+    .flatMap((turn): Turn[] => {
+      const parts = turn.isModel ? turn.calls.flatMap(resultOf) : [];
+      const again: Turn = { id: `${turn.id}_response`, isModel: false, parts, calls: [], isContext: false };
+      const own = { ...turn, calls: isForgotten ? [] : turn.calls };
+      return parts.length > 0 ? [own, again] : [own];
+    });
+  const answers = new Map(
+    read.flatMap(({ isModel, parts }) => (isModel ? [] : responsesIn(parts).map((response) => [stringAt(response, 'id') ?? '', parts] as const))),
+  );
+  return [...told, ...read.map((turn) => ({ ...turn, calls: turn.calls.map((call) => withAnswer(call, answers.get(stringAt(call, 'id') ?? ''))) }))];
+}
+
+/** Where a message holds the results of several tools, each call records all of them. */
+const withAnswer = (call: JsonObject, parts: readonly JsonObject[] | undefined): JsonObject =>
+  parts === undefined ? call : { ...call, result: parts as readonly Json[] };
+
+/** Whether the text was typed for the agent and not for the model. */
+const isIgnored = ({ parts }: Turn): boolean => {
+  const typed = textOf({ content: parts as readonly Json[] }).trim();
+  return responsesIn(parts).length === 0 && (typed === '' ? parts.every((part) => part.text !== undefined) : /^[/?]/.test(typed));
+};
+
+/** Older versions recorded results only with the calls. They are sent after the calls. */
+function withResults(turns: readonly Turn[]): readonly Turn[] {
+  const answered = new Set(turns.flatMap(({ isModel, parts }) => (isModel ? [] : responsesIn(parts).map(({ id }) => id))));
+  return turns.flatMap((turn) => {
+    const parts = turn.calls.filter(({ id }) => !answered.has(id ?? '')).flatMap(resultOf);
+    return parts.length > 0 ? [turn, { ...turn, isModel: false, parts, calls: [] }] : [turn];
+  });
+}
+
+/** Consecutive turns of one role are one content. Calls and results use the ids that the model assigned. */
+function contentsOf(turns: readonly Turn[]): JsonObject[] {
+  const contents: { readonly role: string; readonly parts: JsonObject[] }[] = [];
+  for (const { isModel, parts } of turns) {
+    if (parts.length === 0) continue;
+    const role = isModel ? 'model' : 'user';
+    const last = contents.at(-1);
+    if (last?.role === role) last.parts.push(...parts.map(asSent));
+    else contents.push({ role, parts: parts.map(asSent) });
+  }
+  return contents;
+}
+
+function asSent(part: JsonObject): JsonObject {
+  const { functionCall, functionResponse } = part;
+  if (isObject(functionCall)) return { ...part, functionCall: { ...functionCall, ...idSent(functionCall) } };
+  return isObject(functionResponse) ? { ...part, functionResponse: { ...functionResponse, ...idSent(functionResponse) } } : part;
+}
+
+const idSent = (named: JsonObject): JsonObject => {
+  const [id, name] = [stringAt(named, 'id'), stringAt(named, 'name')];
+  return id !== undefined && name !== undefined && id.startsWith(`${name}__`) ? { id: id.slice(name.length + 2) } : {};
+};
+
+/** The tokens and model of an answer, as its message records them. */
+export function answerNoted(delta: Uint8Array, { start, end }: ByteRange, name: string): JsonObject | undefined {
+  const record = parseJson(text(delta.subarray(start, end)).replace(/^[\s,]+/, ''));
+  if (!isObject(record)) return undefined;
+  return historyIn(record)?.find((message) => nameOf(message) === name) ?? record;
+}

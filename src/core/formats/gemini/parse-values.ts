@@ -1,0 +1,154 @@
+import { type ByteRange, isObject, type JsonObject, parseJson } from '../../base/index.js';
+import type { Problem } from '../format.js';
+import { bufferOf, type Dialect, endOfString, endOfValue, isDeep, type Piece, type Scan, type ScanOptions, scanJsonl } from '../shared/jsonl.js';
+
+const dialect: Dialect = {
+  beginning: /\{"(?:id|sessionId|\$set|\$rewindTo)":/g,
+  isWhole: (record) =>
+    typeof record.sessionId === 'string' || typeof record.timestamp === 'string' || record.$set !== undefined || record.$rewindTo !== undefined,
+};
+
+/** Splits a session into records. Never throws for the content of the bytes. */
+export const scanLines = (file: Uint8Array, options?: ScanOptions): Scan => scanJsonl(file, dialect, options);
+
+/** The number of passes over a delta to search for values that do not end. */
+const mostPasses = 8;
+
+/**
+ * The records of a delta. Records from a document keep their original form: over many lines, or several on one, with or without commas. All
+ * others are lines.
+ */
+export function scanValues(delta: Uint8Array): Pick<Scan, 'pieces' | 'skipped'> {
+  const lines = scanLines(delta);
+  if (lines.skipped.length === 0 && lines.notes.length === 0) return lines;
+  const buffer = bufferOf(delta);
+  // One character for each byte: JSON structure is ASCII, so positions in the text are offsets in the buffer.
+  const text = buffer.toString('latin1');
+  const pieces: Piece[] = [];
+  const skipped: Problem[] = [];
+  let passed = 0;
+  for (let at = 0; at < text.length; ) {
+    const start = at;
+    const begin = afterSeparators(text, at);
+    const end = text[begin] === '{' && passed < mostPasses * text.length ? endOfValue(text, begin) : -1;
+    const record = end < 0 ? undefined : recordAt(buffer, { start: begin, end });
+    const line = pieces.length + 1;
+    if (record) {
+      at = end;
+      pieces.push({ line, range: { start, end }, record, sort: 'record' });
+    } else if (begin >= text.length) {
+      at = begin;
+      pieces.push({ line, range: { start, end: at }, sort: 'blank' });
+    } else {
+      passed += text.length - begin;
+      at = nextBeginning(text, begin + 1);
+      pieces.push({ line, range: { start, end: at }, sort: 'torn' });
+      skipped.push({ line, reason: 'a torn record: its end is missing or overwritten' });
+    }
+  }
+  return { pieces, skipped };
+}
+
+function afterSeparators(text: string, from: number): number {
+  separators.lastIndex = from;
+  return separators.exec(text) ? separators.lastIndex : from;
+}
+const separators = /[\s,]*/y;
+
+function nextBeginning(text: string, from: number): number {
+  const found = /\n[^\S\n]*\{/g;
+  found.lastIndex = from;
+  const at = found.exec(text)?.index;
+  return at === undefined ? text.length : at + 1;
+}
+
+function recordAt(buffer: Buffer, { start, end }: ByteRange): JsonObject | undefined {
+  const value = parseJson(buffer.toString('utf8', start, end));
+  return isObject(value) && !isDeep(value) ? value : undefined;
+}
+
+/** A session of an older version: one document with a list of messages. */
+export interface Document extends Pick<Scan, 'pieces' | 'skipped'> {
+  /** Everything but the messages. */
+  readonly header: JsonObject;
+}
+
+/**
+ * The messages of a document with their ranges; the bytes between them are blank. An incomplete document gives the messages before its end.
+ * Undefined for files of lines.
+ */
+export function scanDocument(file: Uint8Array): Document | undefined {
+  const buffer = bufferOf(file);
+  if (isLine(buffer)) return undefined;
+  const text = buffer.toString('latin1');
+  const opening = /^(?:ï»¿)?\s*\{/.exec(text);
+  if (!opening) return undefined;
+  const list = listAt(text, opening[0].length);
+  if (list === undefined) return undefined;
+  const pieces: Piece[] = [];
+  const skipped: Problem[] = [];
+  let done = 0;
+  const blank = (end: number): void => {
+    if (end > done) pieces.push({ line: pieces.length + 1, range: { start: done, end }, sort: 'blank' });
+    done = end;
+  };
+  let at = afterSeparators(text, list + 1);
+  for (let number = 1; at < text.length && text[at] !== ']'; number++) {
+    const end = endOfElement(text, at);
+    if (end < 0) {
+      skipped.push({ line: number, reason: 'a torn record: its end is missing or overwritten' });
+      break;
+    }
+    const record = recordAt(buffer, { start: at, end });
+    blank(at);
+    pieces.push({ line: number, range: { start: at, end }, ...(record ? { record, sort: 'record' } : { sort: 'torn' }) });
+    if (!record) skipped.push({ line: number, reason: 'expected a message, found no record' });
+    done = end;
+    at = afterSeparators(text, end);
+  }
+  const isWhole = text[at] === ']';
+  const header = parseJson(`${buffer.toString('utf8', opening[0].length - 1, list)}[]${isWhole ? buffer.toString('utf8', at + 1) : '}'}`);
+  if (at >= text.length) skipped.push({ line: pieces.length + 1, reason: 'the document has no end' });
+  blank(text.length);
+  return { header: isObject(header) ? header : {}, pieces, skipped };
+}
+
+/** Whether the first line is a record by itself, so that the file is not a document. */
+function isLine(buffer: Buffer): boolean {
+  const end = buffer.indexOf(0x0a);
+  if (end < 0) return false;
+  const first = parseJson(buffer.toString('latin1', 0, end).replace(/^ï»¿/, ''));
+  return isObject(first) && !Array.isArray(first.messages);
+}
+
+/** The start of the document's own `messages` list. */
+function listAt(text: string, from: number): number | undefined {
+  for (let at = afterSeparators(text, from); text[at] === '"'; ) {
+    const keyEnd = endOfElement(text, at);
+    const key = keyEnd < 0 ? '' : text.slice(at, keyEnd);
+    const value = keyEnd < 0 ? -1 : afterColon(text, keyEnd);
+    if (value < 0) return undefined;
+    if (key === '"messages"') return text[value] === '[' ? value : undefined;
+    const end = endOfElement(text, value);
+    if (end < 0) return undefined;
+    at = afterSeparators(text, end);
+  }
+  return undefined;
+}
+
+function afterColon(text: string, from: number): number {
+  const colon = /\s*:\s*/y;
+  colon.lastIndex = from;
+  return colon.exec(text) ? colon.lastIndex : -1;
+}
+
+function endOfElement(text: string, at: number): number {
+  if (text[at] === '{' || text[at] === '[') return endOfValue(text, at);
+  if (text[at] === '"') {
+    const quote = endOfString(text, at + 1);
+    return quote < 0 ? -1 : quote + 1;
+  }
+  const scalar = /[^\s,\]}]+/y;
+  scalar.lastIndex = at;
+  return scalar.exec(text) ? scalar.lastIndex : -1;
+}

@@ -1,0 +1,246 @@
+import { type ByteRange, type EntryKey, isObject, type JsonObject, stringAt, type Timestamp } from '../../base/index.js';
+import type { Mutable, ParsedDelta, ParsedEntry } from '../format.js';
+import { timeOf } from '../shared/jsonl.js';
+import { keptMark } from '../shared/kept.js';
+import { countTokens, imageTokens } from '../shared/tokens.js';
+import { scanValues } from './parse-values.js';
+import {
+  callsOf,
+  historyIn,
+  idOf,
+  isAddition,
+  isContext,
+  isSummary,
+  isThought,
+  nameOf,
+  partsOf,
+  responsesIn,
+  resultOf,
+  rewindIn,
+  summaryIn,
+  textOf,
+} from './schema.js';
+
+/** A message of a delta, from its last line. */
+interface Placed {
+  readonly message: JsonObject;
+  readonly raw: ByteRange;
+  /** A compression kept it beside its summary. */
+  readonly isKept?: boolean;
+}
+
+/** Reads a delta. Never throws for its content. */
+export function parse(delta: Uint8Array): ParsedDelta {
+  const { pieces, skipped } = scanValues(delta);
+  return { entries: entriesOf(pieces), elisions: [], problems: skipped };
+}
+
+/** Messages as the agent reads them. A repeated message replaces its earlier form, and a history replaces everything before it. */
+export function messagesOf(pieces: Iterable<{ readonly record?: JsonObject; readonly range: ByteRange }>): Placed[] {
+  const placed = new Map<string, Placed>();
+  for (const { record, range: raw } of pieces) {
+    if (!record) continue;
+    const history = historyIn(record);
+    const back = rewindIn(record);
+    if (history) {
+      const isCompaction = history.some(isSummary);
+      placed.clear();
+      for (const message of history)
+        placed.set(idOf(message), { message, raw, ...(isCompaction && !isSummary(message) && !isContext(message) && { isKept: true }) });
+    } else if (back !== undefined) takeBack(placed, back);
+    else if (idOf(record) !== '') {
+      const name = isAddition(record) && !placed.has(idOf(record)) ? nameOf(record) : idOf(record);
+      const before = placed.get(name);
+      placed.set(name, { message: before && isAddition(record) ? { ...before.message, ...record } : record, raw });
+    }
+  }
+  return [...placed.values()];
+}
+
+function takeBack(placed: Map<string, Placed>, id: string): void {
+  const names = [...placed.keys()];
+  for (const name of names.slice(Math.max(0, names.indexOf(id)))) placed.delete(name);
+}
+
+/** The entries of records with their ranges in a delta. */
+export function entriesOf(pieces: Parameters<typeof messagesOf>[0]): ParsedEntry[] {
+  const placed = messagesOf(pieces);
+  /** Where a message of its own holds a tool's result, the call's record need not repeat it. */
+  const answered = new Set(placed.flatMap(({ message }) => (message.type === 'user' ? responsesIn(partsOf(message.content)).map(callIdOf) : [])));
+  const calls = new Map(placed.flatMap(({ message }) => callsOf(message).map((call) => [callIdOf(call), call] as const)));
+  return placed.flatMap((one) => entriesIn(one, { answered, calls }));
+}
+
+const callIdOf = (named: JsonObject): string => stringAt(named, 'id') ?? '';
+
+interface Known {
+  readonly answered: ReadonlySet<string>;
+  readonly calls: ReadonlyMap<string, JsonObject>;
+}
+
+type Draft = Omit<ParsedEntry, 'key' | 'raw' | 'at' | 'messageId'> & { readonly at?: Timestamp | undefined };
+
+function entriesIn({ message, raw, isKept }: Placed, known: Known): readonly ParsedEntry[] {
+  const name = nameOf(message);
+  const said = timeOf(message);
+  const messageId = idOf(message);
+  const entries: ParsedEntry[] = [];
+  for (const [number, draft] of draftsOf(message, known).entries()) {
+    if (!draft) continue;
+    const entry: Mutable<ParsedEntry> = { ...draft, key: `${name}.${number}` as EntryKey, messageId, raw };
+    if (isKept) entry.marks = [...(draft.marks ?? []), keptMark];
+    if (draft.at === undefined && said !== undefined) entry.at = said;
+    entries.push(entry);
+  }
+  return entries;
+}
+
+/** Entries by their positions in the message; null for an empty text, which only holds a place (write.ts). */
+function draftsOf(message: JsonObject, known: Known): readonly (Draft | null)[] {
+  switch (message.type) {
+    case 'gemini':
+      return answerDrafts(message, known);
+    case 'user':
+      return userDrafts(message, known);
+    default:
+      return [note(message)];
+  }
+}
+
+/** News, warnings and errors that the person sees and the model never gets. */
+function note(message: JsonObject): Draft {
+  const toolName = stringAt(message, 'type') ?? 'unknown';
+  const isError = toolName === 'error';
+  return {
+    role: 'system',
+    kind: 'event',
+    toolName,
+    text: textOf(message) || toolName,
+    tokens: 0,
+    marks: ['hidden', toolName],
+    ...(isError && { isError }),
+  };
+}
+
+function userDrafts(message: JsonObject, known: Known): readonly (Draft | null)[] {
+  const marks = isContext(message) ? { marks: ['meta'] } : {};
+  const parts = partsOf(message.content);
+  let tool: string | undefined;
+  return parts.flatMap((part): readonly (Draft | null)[] => {
+    const text = stringAt(part, 'text');
+    if (text === '' && parts.length > 1) return [null];
+    if (text !== undefined) {
+      const summary = summaryIn(text);
+      if (summary !== undefined) return [{ role: 'user', kind: 'summary', text: summary, tokens: countTokens(text) }];
+      return [{ role: 'user', kind: 'text', text, tokens: countTokens(text), ...marks }];
+    }
+    if (isObject(part.functionResponse)) {
+      tool = callIdOf(part.functionResponse);
+      return answerOfTool(part.functionResponse, known);
+    }
+    // Parts after a tool's result belong to the tool.
+    return [tool === undefined ? otherPart(part, 'user') : { ...otherPart(part, 'tool'), toolCallId: tool }];
+  });
+}
+
+/** Thoughts come first, in either form of recording; calls and their results come last. */
+function answerDrafts(message: JsonObject, known: Known): readonly (Draft | null)[] {
+  const model = stringAt(message, 'model');
+  const parts = partsOf(message.content);
+  const called = new Set(parts.flatMap(({ functionCall }) => (isObject(functionCall) ? [callIdOf(functionCall)] : [])));
+  const calls = callsOf(message);
+  const thoughts = parts.some(isThought) ? [] : thoughtsOf(message);
+  const answers = [
+    ...thoughts,
+    ...parts.map(answerPart),
+    ...calls.filter((call) => !called.has(callIdOf(call))).map((call): Draft => callDraft(call)),
+  ].map((draft) => (model === undefined || !draft ? draft : { ...draft, author: model }));
+  return [...answers, ...calls.filter((call) => !known.answered.has(callIdOf(call))).flatMap((call) => resultDrafts(call, known))];
+}
+
+/** The thoughts of an answer. */
+export function thoughtsOf(message: JsonObject): readonly Draft[] {
+  const list = Array.isArray(message.thoughts) ? message.thoughts : [];
+  return list.flatMap((thought: unknown) => (isObject(thought) ? [thoughtDraft(thoughtText(thought), stringAt(thought, 'signature'))] : []));
+}
+
+/** A thought as the model wrote it: a title on its own line, then the text. */
+function thoughtText(thought: JsonObject): string {
+  const subject = stringAt(thought, 'subject') ?? '';
+  const description = stringAt(thought, 'description') ?? '';
+  return subject === '' ? description : description === '' ? `**${subject}**` : `**${subject}**\n${description}`;
+}
+
+/** No later call sends a thought again, so it costs no tokens. */
+const thoughtDraft = (text: string, signature?: string): Draft => ({
+  role: 'assistant',
+  kind: 'thinking',
+  text,
+  tokens: 0,
+  ...(signature !== undefined && { marks: ['signed'], result: { signature } }),
+});
+
+function answerPart(part: JsonObject): Draft | null {
+  const text = stringAt(part, 'text');
+  if (text !== undefined && isThought(part)) return thoughtDraft(text);
+  const signature = stringAt(part, 'thoughtSignature');
+  const signed = signature === undefined ? {} : { result: { thoughtSignature: signature } };
+  if (text !== undefined) return text === '' ? null : { role: 'assistant', kind: 'text', text, tokens: countTokens(text), ...signed };
+  if (isObject(part.functionCall)) return { ...callDraft(part.functionCall), ...signed };
+  return otherPart(part, 'assistant');
+}
+
+function callDraft(call: JsonObject): Draft {
+  const toolName = stringAt(call, 'name') ?? '';
+  const given = call.args ?? {};
+  return {
+    role: 'assistant',
+    kind: 'tool_call',
+    toolName,
+    toolCallId: callIdOf(call),
+    arguments: given,
+    tokens: countTokens(toolName) + countTokens(JSON.stringify(given)),
+  };
+}
+
+function resultDrafts(call: JsonObject, known: Known): readonly Draft[] {
+  const at = timeOf(call);
+  return resultOf(call)
+    .flatMap((part) =>
+      isObject(part.functionResponse) ? answerOfTool(part.functionResponse, known) : [{ ...otherPart(part, 'tool'), toolCallId: callIdOf(call) }],
+    )
+    .map((draft) => ({ ...draft, at }));
+}
+
+/** A tool's result can have any form. The agent's own tools put a text into `output` or `error`. */
+function answerOfTool(answer: JsonObject, { calls }: Known): readonly Draft[] {
+  const toolCallId = callIdOf(answer);
+  const toolName = stringAt(answer, 'name');
+  const { response } = answer;
+  const failure = stringAt(response, 'error');
+  const isPlain = isObject(response) && Object.keys(response).length === 1;
+  const text = (isPlain ? (failure ?? stringAt(response, 'output')) : undefined) ?? JSON.stringify(response ?? {});
+  const shown = calls.get(toolCallId)?.resultDisplay;
+  const whole: Draft = {
+    role: 'tool',
+    kind: 'tool_result',
+    toolCallId,
+    ...(toolName !== undefined && { toolName }),
+    text,
+    tokens: countTokens(text),
+    ...(isObject(shown) && { result: shown }),
+    ...((failure !== undefined || calls.get(toolCallId)?.status === 'error') && { isError: true }),
+  };
+  return [whole, ...partsOf(answer.parts).map((part) => ({ ...otherPart(part, 'tool'), toolCallId }))];
+}
+
+/** Media, and other parts that are not text. */
+function otherPart(part: JsonObject, role: Draft['role']): Draft {
+  const data = stringAt(part.inlineData, 'data');
+  const mediaType = stringAt(part.inlineData, 'mimeType');
+  if (data !== undefined && mediaType !== undefined)
+    return { role, kind: 'image', tokens: imageTokens, media: { mediaType, bytes: Buffer.from(data, 'base64') } };
+  if (isObject(part.fileData)) return { role, kind: 'image', result: part, tokens: imageTokens };
+  const [toolName = 'unknown'] = Object.keys(part);
+  return { role, kind: 'event', toolName, result: part, tokens: countTokens(JSON.stringify(part)) };
+}

@@ -1,0 +1,269 @@
+import { type JsonObject, stringAt } from '../../base/index.js';
+import type { PlanContext, Problem } from '../format.js';
+import type { RecordTree, TreeRecord } from '../shared/branches.js';
+import { type Piece, timeOf } from '../shared/jsonl.js';
+import { startedWith } from '../shared/subagents.js';
+import { splitAddition } from './plan-addition.js';
+import { commonLength, isMore, isSpoken, type Sent, sent, sentOf } from './plan-sent.js';
+import { additionName, callsOf, historyIn, idOf, isContext, isMessage, nameOf, partOf, partsOf, responsesIn, rewindIn } from './schema.js';
+
+/** The subagents that a message's calls started, by the names under which they look for their call. */
+const startsIn = (message: JsonObject): readonly string[] =>
+  callsOf(message).flatMap((call) => {
+    const [id, agent] = [stringAt(call, 'id'), stringAt(call, 'agentId')];
+    return id !== undefined && agent !== undefined ? [startedWith(agent, id)] : [];
+  });
+
+/** A message of the current history. */
+interface Link extends Sent {
+  readonly id: string;
+  /** The project's name of the record that holds the message. */
+  readonly name: string;
+  /** That record, where this file has it. */
+  readonly node?: Node;
+  /** The parent of that record. */
+  readonly before: TreeRecord['parent'];
+}
+type Node = TreeRecord & { readonly others: string[] };
+
+interface History extends RecordTree {
+  readonly notes: readonly Problem[];
+  /** Where the agent would continue, in this file or in a record that only the project has. */
+  readonly tip: TreeRecord['parent'];
+}
+
+/** The tree while it grows, with the history as the agent holds it at the current line. */
+interface Growth {
+  readonly file: Uint8Array;
+  readonly context: PlanContext;
+  readonly startedBy: TreeRecord['startedBy'];
+  readonly pieces: Piece[];
+  readonly records: Node[];
+  readonly aside: Set<Piece>;
+  readonly notes: Problem[];
+  readonly path: Link[];
+  /** The position of each message in `path`, by its id. */
+  readonly placeOf: Map<string, number>;
+  /** The calls whose results were imported together with them. */
+  readonly answered: Set<string>;
+  /** Lines that another file of the project has too. */
+  readonly copied: ReadonlySet<Piece>;
+  tip: TreeRecord['parent'];
+  /** A compaction of whose history a part was taken back: the next history replaces it. */
+  broken: Link | undefined;
+  /** A new process has sent its context, and none of the earlier messages yet. */
+  isFresh: boolean;
+}
+
+/**
+ * Places the lines of a session in a tree. The agent (0.61.0) writes no parents: it records what it does to its one history, and this
+ * function replays that. Messages that are taken back become a branch that ends. A history that equals the known one, as each start of
+ * the agent writes it, is ignored. A shorter one is a rewind, and any other is a compaction.
+ */
+export function growTree(file: Uint8Array, given: readonly Piece[], context: PlanContext, startedBy?: TreeRecord['startedBy']): History {
+  const growth: Growth = {
+    file,
+    context,
+    startedBy,
+    pieces: [],
+    records: [],
+    aside: new Set(),
+    notes: [],
+    path: [],
+    placeOf: new Map(),
+    answered: new Set(),
+    copied: context.resumeAt > 0 ? new Set() : sharedPrefix(given, context),
+    tip: null,
+    broken: undefined,
+    isFresh: false,
+  };
+  for (const piece of given) {
+    const { record } = piece;
+    const history = record && historyIn(record);
+    const back = record && rewindIn(record);
+    if (!record || piece.sort !== 'record') growth.pieces.push(piece);
+    else if (history) readHistory(growth, piece, history);
+    else if (back !== undefined) goBack(growth, piece, back);
+    else if (isMessage(record)) readMessage(growth, piece, record);
+    else growth.pieces.push(piece);
+  }
+  return growth;
+}
+
+function ignore({ pieces, aside }: Growth, piece: Piece): void {
+  pieces.push(piece);
+  aside.add(piece);
+}
+
+const isStored = ({ context }: Growth, { range }: Piece): boolean => range.start < context.resumeAt;
+
+function addLink({ path, placeOf }: Growth, link: Omit<Link, keyof Sent | 'id'>, message: JsonObject): void {
+  const id = idOf(message);
+  placeOf.set(id, path.length);
+  path.push({ ...link, id, ...sent(message) });
+}
+
+/** Adds a record to the tree. Undefined where the project has the record from another file. */
+function place(growth: Growth, piece: Piece, message: JsonObject, { name, ...more }: Pick<Node, 'name'> & Partial<Node>): Node | undefined {
+  const { startedBy, pieces, records } = growth;
+  if (growth.copied.has(piece)) {
+    ignore(growth, piece);
+    growth.tip = isContext(message) ? growth.tip : { record: name };
+    return undefined;
+  }
+  const at = timeOf(message);
+  const others = [...(hasCalls(message) && name === idOf(message) ? [additionName(name)] : []), ...startsIn(message)];
+  const node = {
+    ...{ name, others, piece, part: partOf(message), parent: growth.tip, stored: isStored(growth, piece) },
+    ...(at !== undefined && { at }),
+    ...(startedBy && { startedBy }),
+    ...more,
+  };
+  if (pieces.at(-1) !== piece) pieces.push(piece);
+  records.push(node);
+  growth.tip = node;
+  return node;
+}
+
+function readMessage(growth: Growth, piece: Piece, message: JsonObject): void {
+  const { path, placeOf, answered, context } = growth;
+  if (growth.isFresh && isSpoken(message)) {
+    cutPath(growth, 0);
+    growth.isFresh = false;
+  }
+  const stored = isStored(growth, piece);
+  if (stored) for (const call of callsOf(message)) if (call.result) answered.add(stringAt(call, 'id') ?? '');
+  const at = placeOf.get(idOf(message));
+  if (at !== undefined) readAgain(growth, piece, message, at);
+  else if (stored ? path.length > 0 && !context.known.has(nameOf(message)) : isAnswered(growth, message)) {
+    ignore(growth, piece);
+    const { name, before, node } = path.at(-1) as Link;
+    addLink(growth, { name, before, ...(node && { node }) }, message);
+  } else {
+    const name = nameOf(message);
+    const before = growth.tip;
+    const node = place(growth, piece, message, { name });
+    addLink(growth, { name, before, ...(node && { node }) }, message);
+  }
+}
+
+/** Reads a message that an earlier line or an earlier import has already. */
+function readAgain(growth: Growth, piece: Piece, message: JsonObject, at: number): void {
+  const { path, pieces, copied, context, notes } = growth;
+  const before = path[at] as Link;
+  const isLast = path.slice(at + 1).every((one) => !isSpoken(one.message));
+  path[at] = { ...before, ...sent(message) };
+  if (isStored(growth, piece)) {
+    if (isMore(before.message, message) && context.known.has(additionName(before.id))) addCalls(growth, piece, message, at);
+    else pieces.push(piece);
+  } else if (isLast && before.node && isLastNew(growth, before.node)) {
+    pieces.push(piece);
+    if (hasCalls(message)) before.node.others.push(additionName(before.name), ...startsIn(message));
+  } else if (copied.has(piece)) ignore(growth, piece);
+  else if (isLast && isMore(before.message, message)) addCalls(growth, piece, message, at);
+  else {
+    ignore(growth, piece);
+    if (JSON.stringify(before.message) !== JSON.stringify(message))
+      notes.push({ line: piece.line, reason: `the message ${before.id} was written again after later messages: the second version is ignored` });
+  }
+}
+
+/** Whether the node is the last message of the tree, is not stored yet and is not a history. */
+const isLastNew = ({ records }: Growth, node: Node): boolean =>
+  !node.stored && records.findLast(({ part }) => part !== 'quiet') === node && !historyIn(node.piece.record as JsonObject);
+
+/** Adds the calls of a message that was imported without them. */
+function addCalls(growth: Growth, piece: Piece, message: JsonObject, at: number): void {
+  const { file, path, pieces, notes } = growth;
+  const split = splitAddition(file, piece, message);
+  if (split) {
+    pieces.push(split.head);
+    ignore(growth, split.said);
+    const name = additionName(idOf(message));
+    const before = growth.tip;
+    const node = place(growth, split.calls, message, { name });
+    path[at] = { ...(path[at] as Link), name, before, ...(node && { node }) };
+    return;
+  }
+  notes.push({ line: piece.line, reason: `the message ${idOf(message)} was imported before without its calls, and is repeated with them` });
+  place(growth, piece, message, { name: nameOf(message) });
+}
+
+/** Whether the results in the message were imported with their calls. */
+function isAnswered({ path, answered }: Growth, message: JsonObject): boolean {
+  const responses = message.type === 'user' && answered.size > 0 ? responsesIn(partsOf(message.content)) : [];
+  return path.length > 0 && responses.length > 0 && responses.every((response) => answered.has(stringAt(response, 'id') ?? ''));
+}
+
+function goBack(growth: Growth, piece: Piece, id: string): void {
+  const { path, placeOf, notes } = growth;
+  ignore(growth, piece);
+  const at = placeOf.get(id);
+  if (at === undefined && path.length > 0)
+    notes.push({ line: piece.line, reason: `the rewind to ${id} names no message of the history: the history starts again, as in the agent` });
+  cutPath(growth, at ?? 0);
+}
+
+/** Takes back all messages but the first `length`. */
+function cutPath(growth: Growth, length: number): void {
+  const { path, placeOf } = growth;
+  const first = path[length];
+  if (!first) return;
+  const last = path[length - 1];
+  for (const { id } of path.splice(length)) placeOf.delete(id);
+  if (last?.node && last.node === first.node) growth.broken = first;
+  growth.tip = last ? (last.node ?? { record: last.name }) : first.before;
+}
+
+function readHistory(growth: Growth, piece: Piece, history: readonly JsonObject[]): void {
+  const { path, placeOf, answered } = growth;
+  if (path.length > 0 && history.every(isContext)) {
+    growth.isFresh = path.some(({ sentText }) => sentText() !== '');
+    ignore(growth, piece);
+    return;
+  }
+  growth.isFresh = false;
+  const now = path.filter(({ sentText }) => sentText() !== '');
+  const then = sentOf(history.filter((message) => !isCopy(growth, message)));
+  const common = commonLength(now, then);
+  if (history.length === 0 || (path.length > 0 && common === then.length && !growth.broken)) {
+    const first = now[common];
+    if (first) cutPath(growth, placeOf.get(first.id) ?? 0);
+    ignore(growth, piece);
+    return;
+  }
+  const named = history.find((message) => !isContext(message) && !placeOf.has(idOf(message))) ?? (history[0] as JsonObject);
+  const name = nameOf(named);
+  if (growth.broken) growth.tip = growth.broken.before;
+  growth.broken = undefined;
+  const before = growth.tip;
+  const part = before !== null ? 'compaction' : then.length === 0 ? 'lead' : 'prompt';
+  const node = place(growth, piece, named, { name, part, others: history.map(nameOf).filter((other) => other !== name) });
+  path.length = 0;
+  placeOf.clear();
+  answered.clear();
+  for (const message of history) addLink(growth, { name: node ? name : nameOf(message), before, ...(node && { node }) }, message);
+}
+
+/** After a start of the agent, the results of tools are repeated beside their calls. */
+function isCopy({ placeOf }: Growth, message: JsonObject): boolean {
+  const id = idOf(message);
+  return message.type === 'user' && id.endsWith(copyEnding) && placeOf.has(id.slice(0, -copyEnding.length));
+}
+
+const hasCalls = (message: JsonObject): boolean => callsOf(message).length > 0;
+
+const copyEnding = '_response';
+
+/** The first lines of a file that another session's file has too: a session that started from another session's file repeats its messages. */
+function sharedPrefix(pieces: readonly Piece[], { known }: PlanContext): ReadonlySet<Piece> {
+  let end = 0;
+  for (const [at, { record }] of pieces.entries()) {
+    if (!record || !isMessage(record)) continue;
+    if (isContext(record) || !isSpoken(record)) continue;
+    const hasAll = known.has(nameOf(record)) && (!hasCalls(record) || known.has(additionName(idOf(record))));
+    if (!hasAll) break;
+    end = at + 1;
+  }
+  return new Set(pieces.slice(0, end).filter(({ record, sort }) => sort === 'record' && record && (isMessage(record) || historyIn(record))));
+}

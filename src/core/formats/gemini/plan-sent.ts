@@ -1,0 +1,52 @@
+import { canonicalJson, isObject, type JsonObject, stringAt } from '../../base/index.js';
+import { callsOf, idOf, isContext, isThought, partsOf, textOf } from './schema.js';
+
+/** Whether a person or the model wrote the message. */
+export const isSpoken = ({ type }: JsonObject): boolean => type === 'user' || type === 'gemini';
+
+/** A message with the text by which histories are compared. */
+export interface Sent {
+  readonly message: JsonObject;
+  /** What the model gets, in a form that does not depend on how it was recorded; empty where it gets nothing. Computed on demand. */
+  readonly sentText: () => string;
+}
+
+/** The message with its text for comparisons. */
+export function sent(message: JsonObject): Sent {
+  let text: string | undefined;
+  return {
+    message,
+    sentText: () => {
+      text ??= sentTextOf(message);
+      return text;
+    },
+  };
+}
+
+/** The messages that the model gets. */
+export const sentOf = (messages: readonly JsonObject[]): readonly Sent[] => messages.map(sent).filter(({ sentText }) => sentText() !== '');
+
+function sentTextOf(message: JsonObject): string {
+  if (!isSpoken(message) || isContext(message)) return '';
+  const parts = partsOf(message.content).filter((part) => !isThought(part));
+  const calls = new Set(
+    [...parts.flatMap(({ functionCall }) => (isObject(functionCall) ? [functionCall] : [])), ...callsOf(message)].map(
+      (call) => stringAt(call, 'id') ?? '',
+    ),
+  );
+  const others = parts.filter((part) => part.text === undefined && part.functionCall === undefined);
+  const text = textOf(message);
+  if (text === '' && calls.size === 0 && others.length === 0) return '';
+  return canonicalJson([idOf(message), text, [...calls], others]);
+}
+
+/** The number of first messages that both histories share. */
+export function commonLength(a: readonly Pick<Sent, 'sentText'>[], b: readonly Pick<Sent, 'sentText'>[]): number {
+  let at = 0;
+  while (at < a.length && at < b.length && a[at]?.sentText() === b[at]?.sentText()) at++;
+  return at;
+}
+
+/** Whether the later line adds calls to the earlier one and is the same otherwise. */
+export const isMore = (before: JsonObject, after: JsonObject): boolean =>
+  after.type === 'gemini' && callsOf(before).length === 0 && callsOf(after).length > 0 && textOf(before) === textOf(after);

@@ -1,0 +1,22 @@
+// inspect-eval: logs of Inspect AI, an archive (`.eval`) or one JSON document. Each sample and epoch is a conversation.
+// parse-archive.ts reads both shapes of archives, parse-sample.ts makes the records of a sample, parse.ts reads a record.
+// write.ts writes an archive.
+import type { ImportableFormat } from '../format.js';
+import { wrappedFormat } from '../shared/wrapped.js';
+import { entriesOf, partOf } from './parse.js';
+import { document, formatId } from './parse-archive.js';
+import { packLog } from './write.js';
+
+const reader = wrappedFormat({
+  id: formatId,
+  about: { name: 'Inspect log', what: 'An .eval archive that Inspect AI opens (inspect view).', extension: 'eval' },
+  template: 'inspect-eval',
+  part: partOf,
+  entries: entriesOf,
+  exports: document,
+});
+
+export const inspectEval: ImportableFormat = {
+  ...reader,
+  pack: (lines, options) => packLog(formatId, reader.parse(lines).entries, options),
+};

@@ -1,0 +1,116 @@
+import { isObject, type JsonObject, stringAt } from '../../base/index.js';
+import { blockDraft, blocksOf, textIn } from '../shared/anthropic-blocks.js';
+import type { Part } from '../shared/branches.js';
+import {
+  answered,
+  called,
+  countIn,
+  type Draft,
+  dataUrl,
+  failed,
+  type Numbered,
+  noted,
+  objectsIn,
+  pictured,
+  said,
+  thought,
+  withUsage,
+} from '../shared/drafts.js';
+import { entryIn } from '../shared/entry-lines.js';
+
+const roleOf = (record: JsonObject): string | undefined => stringAt(record, 'role');
+
+/** What a record means for its turn: a message, or something that the log says of the sample. */
+export function partOf(record: JsonObject): Part {
+  switch (roleOf(record)) {
+    case 'user':
+      return 'prompt';
+    case 'assistant':
+      return 'answer';
+    case 'tool':
+      return 'result';
+    case 'system':
+      return 'lead';
+    default:
+      return 'quiet';
+  }
+}
+
+/** The entries of a record. */
+export function entriesOf(record: JsonObject): readonly Numbered[] {
+  const own = isObject(record.metadata) && isObject(record.metadata.stemma) ? objectsIn(record.metadata.stemma.entries) : [];
+  if (own.length > 0)
+    return own.map((line): Numbered => {
+      const { key, ...entry } = entryIn(line);
+      return [key, entry];
+    });
+  const drafts = draftsOf(record).map((draft, at): Numbered => [at, draft]);
+  const { usage } = record;
+  if (!isObject(usage)) return drafts;
+  // Input leaves out what the cache held, unlike in other exchange formats.
+  return withUsage(drafts, {
+    input: countIn(usage.input_tokens),
+    output: countIn(usage.output_tokens),
+    cacheRead: countIn(usage.input_tokens_cache_read),
+    cacheWrite: countIn(usage.input_tokens_cache_write),
+  });
+}
+
+function draftsOf(record: JsonObject): readonly Draft[] {
+  const model = stringAt(record, 'model');
+  const author = model === undefined ? {} : { author: model };
+  switch (roleOf(record)) {
+    case 'user':
+      return contentDrafts(record, 'user');
+    case 'system':
+      return contentDrafts(record, 'system');
+    case 'assistant':
+      return [
+        ...contentDrafts(record, 'assistant'),
+        ...objectsIn(record.tool_calls).map((call) => called(stringAt(call, 'function') ?? '', stringAt(call, 'id'), call.arguments)),
+      ].map((draft): Draft => (draft.kind === 'event' ? draft : { ...draft, ...author }));
+    case 'tool':
+      return resultDrafts(record);
+    default:
+      return record.error === undefined
+        ? [noted(stringAt(record, 'note') ?? 'note', record.value ?? record)]
+        : [failed(stringAt(record.error, 'message') ?? textIn(record.error))];
+  }
+}
+
+function contentDrafts({ content }: JsonObject, role: 'user' | 'system' | 'assistant'): readonly Draft[] {
+  return blocksOf(content).flatMap((block): Draft[] => {
+    if (!isObject(block)) return [blockDraft(block, role)];
+    if (block.type === 'reasoning') {
+      const text = stringAt(block, 'reasoning') ?? '';
+      const signature = stringAt(block, 'signature');
+      return [block.redacted === true ? thought('', { data: text }) : thought(text, { signature })];
+    }
+    if (block.type === 'image') {
+      const image = stringAt(block, 'image') ?? '';
+      return [pictured(role === 'system' ? 'user' : role, dataUrl(image) ?? { link: block })];
+    }
+    const text = stringAt(block, 'text');
+    if (block.type === 'text') return text === '' || text === undefined ? [] : [said(role, text)];
+    return [noted(stringAt(block, 'type') ?? 'content', block)];
+  });
+}
+
+function resultDrafts(record: JsonObject): readonly Draft[] {
+  const { content, error } = record;
+  const id = stringAt(record, 'tool_call_id');
+  const blocks = blocksOf(content);
+  const images = blocks.filter((block) => stringAt(block, 'type') === 'image');
+  const text = blocks.flatMap((block) => stringAt(block, 'text') ?? []).join('\n');
+  const name = stringAt(record, 'function');
+  const fault = isObject(error) ? error : undefined;
+  return [
+    answered(id, text === '' && fault ? (stringAt(fault, 'message') ?? '') : text, {
+      ...(name !== undefined && { toolName: name }),
+      ...(fault && { isError: true, result: { error: fault } }),
+    }),
+    ...images.map((block) =>
+      pictured('tool', dataUrl(stringAt(block, 'image') ?? '') ?? { link: block }, id === undefined ? {} : { toolCallId: id }),
+    ),
+  ];
+}

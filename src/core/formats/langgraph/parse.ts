@@ -1,0 +1,185 @@
+import { type ByteRange, type EntryKey, isObject, type Json, type JsonObject, stringAt } from '../../base/index.js';
+import type { Mutable, ParsedEntry } from '../format.js';
+import { joinParts, partsMark } from '../shared/result-parts.js';
+import { countTokens, imageTokens } from '../shared/tokens.js';
+import { type CheckpointLine, messageOf, timeOf } from './schema.js';
+
+type Draft = Omit<ParsedEntry, 'key' | 'raw' | 'at' | 'messageId'>;
+
+/** LangChain's summarizing middleware marks the message that replaces older ones with this. */
+export const summarized = 'summarization';
+
+/** The entries of the messages that a checkpoint added, in order. A line that Stemma wrote names their keys. */
+export function entriesOf(line: CheckpointLine, raw: ByteRange): readonly ParsedEntry[] {
+  const at = timeOf(line);
+  const keys = Array.isArray(line.keys) ? line.keys : [];
+  const drafts = line.messages.flatMap((message, place) => draftsOf(message).map((draft) => [place, draft] as const));
+  return drafts.map(([place, draft], number) => {
+    const key = keys[number];
+    const id = stringAt(messageOf(line.messages[place])?.fields, 'id');
+    const entry: Mutable<ParsedEntry> = {
+      ...draft,
+      key: (typeof key === 'string' && key !== '' ? key : `${line.checkpoint}.${number}`) as EntryKey,
+      messageId: id ?? `${line.checkpoint}-${place}`,
+      raw,
+    };
+    if (at !== undefined) entry.at = at;
+    return entry;
+  });
+}
+
+function draftsOf(message: Json): readonly Draft[] {
+  const read = messageOf(message);
+  if (!read) return [{ role: 'system', kind: 'event', toolName: 'message', result: message, tokens: 0, marks: ['hidden', 'unread'] }];
+  const { kind, fields } = read;
+  const name = stringAt(fields, 'name');
+  switch (kind) {
+    case 'human': {
+      const isSummary = isObject(fields.additional_kwargs) && fields.additional_kwargs.lc_source === summarized;
+      const author = name === undefined ? {} : { author: name };
+      return blocksOf(fields).map((block): Draft => {
+        const draft = said(block, 'user');
+        return isSummary && draft.kind === 'text' ? { ...draft, kind: 'summary' } : { ...draft, ...author };
+      });
+    }
+    case 'system':
+      return blocksOf(fields).map((block) => said(block, 'system'));
+    case 'tool':
+      return resultDrafts(fields);
+    case 'ai':
+      return answerDrafts(fields);
+  }
+}
+
+const blocksOf = ({ content }: JsonObject): readonly Json[] =>
+  typeof content === 'string' ? [{ type: 'text', text: content }] : Array.isArray(content) ? content.map(asBlock) : [];
+const asBlock = (block: Json): Json => (typeof block === 'string' ? { type: 'text', text: block } : block);
+
+const textDraft = (role: Draft['role'], text: string): Draft => ({ role, kind: 'text', text, tokens: countTokens(text) });
+
+function said(block: Json, role: 'user' | 'system' | 'tool'): Draft {
+  const text = stringAt(block, 'text');
+  if (text !== undefined && isObject(block) && (block.type === 'text' || block.type === undefined)) return textDraft(role, text);
+  const media = mediaIn(block);
+  if (media) return { role, kind: 'image', tokens: imageTokens, media };
+  if (isObject(block) && /image|file|audio|video|media/.test(stringAt(block, 'type') ?? ''))
+    return { role, kind: 'image', tokens: imageTokens, result: block };
+  return { role, kind: 'event', toolName: stringAt(block, 'type') ?? 'block', result: block, tokens: 0 };
+}
+
+/** The base64 content of a block, in LangChain's spellings and those of the providers. */
+function mediaIn(block: Json): Draft['media'] | undefined {
+  if (!isObject(block)) return undefined;
+  const link = stringAt(block.image_url, 'url') ?? (typeof block.image_url === 'string' ? block.image_url : (stringAt(block, 'url') ?? ''));
+  const inline = /^data:([^;,]+)[^,]*;base64,(.*)$/s.exec(link);
+  if (inline) return { mediaType: inline[1] as string, bytes: Buffer.from(inline[2] as string, 'base64') };
+  const held: Json = isObject(block.source) ? block.source : block;
+  const data = stringAt(held, 'data') ?? stringAt(held, 'base64');
+  const mediaType = stringAt(held, 'media_type') ?? stringAt(held, 'mime_type') ?? stringAt(held, 'mimeType');
+  return data !== undefined && mediaType !== undefined ? { mediaType, bytes: Buffer.from(data, 'base64') } : undefined;
+}
+
+function answerDrafts(fields: JsonObject): readonly Draft[] {
+  const model = modelOf(fields);
+  const calls = new Map<string, Draft>();
+  const unnamed: Draft[] = [];
+  for (const call of Array.isArray(fields.tool_calls) ? fields.tool_calls : []) {
+    const id = stringAt(call, 'id');
+    const draft = callDraft(stringAt(call, 'name') ?? '', id, isObject(call) ? call.args : undefined);
+    if (id === undefined || calls.has(id)) unnamed.push(draft);
+    else calls.set(id, draft);
+  }
+  const blocks = blocksOf(fields).flatMap((block): Draft[] => {
+    const type = stringAt(block, 'type');
+    if (type === 'tool_use' || type === 'tool_call') {
+      // The list of calls repeats it. It is read once, at its position in the content.
+      const id = stringAt(block, 'id');
+      const named = id === undefined ? undefined : calls.get(id);
+      if (id !== undefined) calls.delete(id);
+      return named ? [named] : [];
+    }
+    const only = stringAt(block, 'text') === '' && (calls.size > 0 || unnamed.length > 0);
+    return only ? [] : [answerBlock(block, type)];
+  });
+  const whole = [...blocks, ...calls.values(), ...unnamed];
+  return whole.map((draft) => (model === undefined ? draft : { ...draft, author: model }));
+}
+
+/** The name of the model that answered, where the message holds it. */
+export function modelOf({ response_metadata: about }: JsonObject): string | undefined {
+  return stringAt(about, 'model_name') ?? stringAt(about, 'model') ?? stringAt(about, 'model_id');
+}
+
+function callDraft(toolName: string, id: string | undefined, args: Json | undefined): Draft {
+  const input = args ?? {};
+  const tokens = countTokens(toolName) + countTokens(JSON.stringify(input));
+  return { role: 'assistant', kind: 'tool_call', toolName, ...(id === undefined ? {} : { toolCallId: id }), arguments: input, tokens };
+}
+
+function answerBlock(block: Json, type: string | undefined): Draft {
+  const role = 'assistant';
+  switch (type) {
+    case 'text':
+      return textDraft(role, stringAt(block, 'text') ?? '');
+    case 'thinking':
+    case 'reasoning': {
+      const text = stringAt(block, 'thinking') ?? stringAt(block, 'reasoning') ?? '';
+      const signature = stringAt(block, 'signature') ?? '';
+      const sealed = signature === '' ? {} : { marks: ['signed'], result: { signature } };
+      return { role, kind: 'thinking', text, tokens: countTokens(text), ...sealed };
+    }
+    case 'redacted_thinking': {
+      const data = stringAt(block, 'data') ?? '';
+      return { role, kind: 'thinking', tokens: countTokens(data), marks: ['redacted'], result: { data } };
+    }
+    default: {
+      const media = mediaIn(block);
+      return media
+        ? { role, kind: 'image', tokens: imageTokens, media }
+        : { role, kind: 'event', toolName: type ?? 'block', result: block, tokens: 0 };
+    }
+  }
+}
+
+function resultDrafts(fields: JsonObject): readonly Draft[] {
+  const toolCallId = stringAt(fields, 'tool_call_id');
+  const toolName = stringAt(fields, 'name');
+  const call = toolCallId === undefined ? {} : { toolCallId };
+  const blocks = blocksOf(fields);
+  const parts = blocks.map((block) => (isObject(block) && block.type === 'text' ? (stringAt(block, 'text') ?? '') : null));
+  const text = joinParts(parts);
+  const marks = Array.isArray(fields.content) ? partsMark(parts) : [];
+  const whole: Draft = {
+    role: 'tool',
+    kind: 'tool_result',
+    ...call,
+    ...(toolName === undefined ? {} : { toolName }),
+    text,
+    tokens: countTokens(text),
+    ...(fields.artifact === undefined || fields.artifact === null ? {} : { result: fields.artifact }),
+    ...(fields.status === 'error' ? { isError: true } : {}),
+    ...(marks.length > 0 ? { marks } : {}),
+  };
+  const others = blocks.flatMap((block, place): Draft[] => (parts[place] === null ? [{ ...said(block, 'tool'), ...call }] : []));
+  return [whole, ...others];
+}
+
+const stopNames: Readonly<Record<string, string>> = { __interrupt__: 'interrupt', __resume__: 'resume', __error__: 'error' };
+
+/** A question or error that a run left where it stopped. People see it, the model does not. */
+export function stopEntry(record: JsonObject, number: number, raw: ByteRange): ParsedEntry {
+  const name = stopNames[String(record.write)] ?? 'write';
+  const value = Array.isArray(record.value) && isObject(record.value[0]) && 'value' in record.value[0] ? record.value[0].value : record.value;
+  return {
+    key: `${String(record.of)}-${String(record.task)}-${name}.${number}` as EntryKey,
+    role: 'system',
+    kind: 'event',
+    toolName: name,
+    text: typeof value === 'string' ? value : JSON.stringify(value ?? null),
+    result: record.value ?? null,
+    tokens: 0,
+    marks: ['hidden', name],
+    raw,
+    ...(name === 'error' ? { isError: true } : {}),
+  };
+}

@@ -1,0 +1,71 @@
+import { isObject, type Json, type JsonObject, parseInstant, stringAt, type Timestamp, timestampOf } from '../../base/index.js';
+import { type Dialect, type Scan, type ScanOptions, scanJsonl } from '../shared/jsonl.js';
+
+/**
+ * LangGraph writes the whole state at every step. Here a thread is lines: the first names the thread, and each other line is a checkpoint
+ * with the messages that it added and the channels that it changed. `after` names the checkpoint whose messages come before these. Where
+ * that is not the previous checkpoint, messages were removed or changed. `replaces` means that all earlier messages are replaced.
+ */
+export interface CheckpointLine extends JsonObject {
+  readonly checkpoint: string;
+  readonly messages: readonly Json[];
+}
+
+const dialect: Dialect = { beginning: /\{"(?:thread|checkpoint|write|row)":/g, isWhole: (record) => isCheckpoint(record) || 'thread' in record };
+
+/** Splits a thread into records. Never throws for the content of the bytes. */
+export const scanLines = (bytes: Uint8Array, options?: ScanOptions): Scan => scanJsonl(bytes, dialect, options);
+
+/** Whether the record is a checkpoint. */
+export const isCheckpoint = (record: JsonObject): record is CheckpointLine => typeof record.checkpoint === 'string' && Array.isArray(record.messages);
+
+/** The time of a checkpoint; undefined where it has no valid one. */
+export function timeOf({ at }: JsonObject): Timestamp | undefined {
+  const ms = typeof at === 'string' ? parseInstant(at) : undefined;
+  return ms === undefined ? undefined : timestampOf(ms);
+}
+
+const kinds: Readonly<Record<string, Kind>> = {
+  HumanMessage: 'human',
+  HumanMessageChunk: 'human',
+  AIMessage: 'ai',
+  AIMessageChunk: 'ai',
+  ToolMessage: 'tool',
+  ToolMessageChunk: 'tool',
+  FunctionMessage: 'tool',
+  SystemMessage: 'system',
+  SystemMessageChunk: 'system',
+  ChatMessage: 'human',
+  human: 'human',
+  user: 'human',
+  ai: 'ai',
+  assistant: 'ai',
+  tool: 'tool',
+  function: 'tool',
+  system: 'system',
+  developer: 'system',
+};
+export type Kind = 'human' | 'ai' | 'tool' | 'system';
+
+export interface ReadMessage {
+  readonly kind: Kind;
+  readonly fields: JsonObject;
+}
+
+/**
+ * A message in any of LangChain's spellings: a class with its arguments (`lc`), a type with `data`, or fields beside a type or role.
+ * Undefined for other values.
+ */
+export function messageOf(value: Json | undefined): ReadMessage | undefined {
+  if (!isObject(value)) return undefined;
+  if (value.type === 'constructor' && Array.isArray(value.id) && isObject(value.kwargs)) {
+    const name = value.id.at(-1);
+    const kind = typeof name === 'string' && Object.hasOwn(kinds, name) ? kinds[name] : undefined;
+    return kind && { kind, fields: value.kwargs };
+  }
+  const given = stringAt(value, 'type') ?? stringAt(value, 'role');
+  const kind = given !== undefined && Object.hasOwn(kinds, given) ? kinds[given] : undefined;
+  if (!kind) return undefined;
+  const fields = isObject(value.data) && value.content === undefined ? value.data : value;
+  return fields.content === undefined ? undefined : { kind, fields };
+}

@@ -1,0 +1,185 @@
+import { fromMarkdown } from 'mdast-util-from-markdown';
+import { gfmFromMarkdown } from 'mdast-util-gfm';
+import { gfm } from 'micromark-extension-gfm';
+
+type Root = ReturnType<typeof fromMarkdown>;
+type Node = Root | Root['children'][number];
+interface Range {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Emphasis changes nothing here, and finding it takes quadratic time in hostile texts. */
+const withoutEmphasis = { disable: { null: ['attention', 'strikethrough'] } };
+const parseCommon = (text: string): Root => fromMarkdown(text, { extensions: [withoutEmphasis] });
+const parseGfm = (text: string): Root => fromMarkdown(text, { extensions: [gfm(), withoutEmphasis], mdastExtensions: [gfmFromMarkdown()] });
+
+/**
+ * Viewers differ: a pipe ends a code span where tables are known, and does not elsewhere. A text with tables or footnotes must be
+ * neutral for both kinds of viewer.
+ */
+const dialectsFor = (text: string): readonly ((text: string) => Root)[] => (/\||\[\^/.test(text) ? [parseGfm, parseCommon] : [parseCommon]);
+
+/** Longer texts become a code block: a parser would take seconds. The window treats them alike. */
+const parseLimit = 60_000;
+const passLimit = 6;
+const suspicious = /<[a-z/!?]|!\[|\]\(|\]:|```|~~~/i;
+
+/**
+ * A text of a conversation as Markdown that runs nothing and loads nothing in any viewer: HTML and images show as text, links lead to
+ * the web, to mail or to a relative path, and an open code block is closed. Code stays unchanged.
+ */
+export function neutralMarkdown(text: string): string {
+  const given = text.toWellFormed().replaceAll(/\r\n?/g, '\n').trim();
+  if (!isSuspicious(given)) return given;
+  return (given.length <= parseLimit ? neutralized(given) : undefined) ?? fence(given, '').trimEnd();
+}
+
+/** Undefined for a text that the parser cannot follow, or that does not become neutral in a few passes. */
+function neutralized(given: string): string | undefined {
+  let text = given;
+  try {
+    for (let pass = 0; pass < passLimit; pass++) {
+      let isChanged = false;
+      let root: Root | undefined;
+      for (const parse of dialectsFor(text)) {
+        root = parse(text);
+        const edits = editsOf(text, root);
+        text = edited(text, edits);
+        isChanged ||= edits.length > 0;
+      }
+      if (root && !isChanged) return closed(text, root);
+    }
+  } catch (error) {
+    // A text of thousands of nested quotes or footnotes needs more stack than there is.
+    if (!(error instanceof RangeError)) throw error;
+  }
+  return undefined;
+}
+
+/** Whether a text could be anything but harmless in a Markdown viewer. */
+export const isSuspicious = (text: string): boolean => suspicious.test(text);
+
+/** A text of a conversation inside a line of Markdown (a heading, a table cell): one line without any markup. */
+export const inlineText = (text: string): string =>
+  text
+    .toWellFormed()
+    .replaceAll(/\s+/g, ' ')
+    .replaceAll(/[\\`*_{}[\]>#|!~&]/g, '\\$&')
+    .replaceAll('<', '&lt;');
+
+/** A name as code inside a line. */
+export const inlineCode = (text: string): string => `\`${text.toWellFormed().trim().replaceAll(/\s+/g, ' ').replaceAll('`', "'")}\``;
+
+/** A code block whose fence is longer than any run of backticks in the text, so that the text cannot close it. */
+export function fence(text: string, language: string): string {
+  const longest = (text.match(/`+/g) ?? []).reduce((most, run) => Math.max(most, run.length), 2);
+  const bar = '`'.repeat(longest + 1);
+  return `${bar}${language}\n${text.toWellFormed()}${text.endsWith('\n') ? '' : '\n'}${bar}\n\n`;
+}
+
+/** Where to write what in place of which characters. */
+interface Edit {
+  readonly at: number;
+  readonly length: number;
+  readonly text: string;
+}
+
+function editsOf(text: string, root: Root): Edit[] {
+  const kept: Range[] = [];
+  const edits: Edit[] = [];
+  const addBackslash = (at: number): unknown => edits.push({ at, length: 0, text: '\\' });
+  const visit = (node: Node): void => {
+    const { start, end } = rangeOf(node);
+    if (node.type === 'code' || node.type === 'inlineCode') kept.push({ start, end });
+    else if (node.type === 'html') kept.push(...codeInHtml(text, { start, end }));
+    else if (node.type === 'image' || node.type === 'imageReference') addBackslash(labelEnd(text, start + 2));
+    else if (node.type === 'definition') isSafeTarget(node.url) ? kept.push({ start, end }) : addBackslash(start);
+    else if (node.type === 'link') {
+      const last = node.children.at(-1);
+      const tail = last ? rangeOf(last).end : start + 1;
+      if (text[start] === '[' && !isSafeTarget(node.url)) {
+        addBackslash(start);
+        addBackslash(tail);
+      } else if (isSafeTarget(node.url)) kept.push(text[start] === '<' ? { start, end } : { start: tail, end });
+    }
+    if ('children' in node) for (const child of node.children) visit(child);
+  };
+  visit(root);
+  const isKept = keptTest(kept);
+  for (const { index } of text.matchAll(/<(?=[a-z/!?])/gi)) if (!isKept(index)) edits.push({ at: index, length: 1, text: '&lt;' });
+  for (const { index } of text.matchAll(/!(?=\[)/g)) if (!isKept(index)) addBackslash(index + 1);
+  return edits;
+}
+
+const rangeOf = ({ position }: Node): Range => ({ start: position?.start.offset ?? 0, end: position?.end.offset ?? 0 });
+
+/**
+ * What may be code once the tags around it are text: code spans, and everything from the first fence. The next pass decides.
+ */
+function codeInHtml(text: string, { start, end }: Range): Range[] {
+  const html = text.slice(start, end);
+  const fenceAt = html.search(/\n[ >]*(?:```|~~~)/);
+  const tags = fenceAt < 0 ? html : html.slice(0, fenceAt);
+  const spans = [...tags.matchAll(/(`+)[^`\n]+\1/g)].map(({ index, 0: span }) => ({ start: start + index, end: start + index + span.length }));
+  return fenceAt < 0 ? spans : [...spans, { start: start + fenceAt, end }];
+}
+
+/** The bracket that ends the label of an image, which may hold brackets itself. */
+function labelEnd(text: string, from: number): number {
+  let depth = 0;
+  for (let at = from; at < text.length; at++) {
+    if (text[at] === '\\') at += 1;
+    else if (text[at] === '[') depth += 1;
+    else if (text[at] === ']' && depth-- === 0) return at;
+  }
+  return from;
+}
+
+/** Whether a position lies in one of the ranges. */
+function keptTest(ranges: Range[]): (at: number) => boolean {
+  const sorted = ranges.sort((a, b) => a.start - b.start);
+  let next = 0;
+  let last = -1;
+  let end = -1;
+  return (at) => {
+    if (at < last) {
+      next = 0;
+      end = -1;
+    }
+    last = at;
+    for (; next < sorted.length && (sorted[next] as Range).start <= at; next++) end = Math.max(end, (sorted[next] as Range).end);
+    return at < end;
+  };
+}
+
+function edited(text: string, edits: readonly Edit[]): string {
+  let made = '';
+  let done = 0;
+  for (const { at, length, text: put } of edits.toSorted((a, b) => a.at - b.at)) {
+    if (at < done) continue;
+    made += text.slice(done, at) + put;
+    done = at + length;
+  }
+  return made + text.slice(done);
+}
+
+const safeSchemes: readonly string[] = ['http', 'https', 'mailto'];
+
+/** Whether a link may lead there: to the web, to mail, or to a place relative to the document. */
+function isSafeTarget(url: string): boolean {
+  // Browsers ignore control characters and spaces in a scheme.
+  const scheme = /^([a-z][a-z0-9+.-]*):/i.exec(url.replaceAll(/[\p{C}\p{Z}]/gu, ''))?.[1];
+  return scheme === undefined || safeSchemes.includes(scheme.toLowerCase());
+}
+
+/** The text with its last code block closed, so that it cannot swallow or turn around what follows. */
+function closed(text: string, root: Root): string {
+  const last = root.children.at(-1);
+  if (last?.type !== 'code') return text;
+  const lines = text.slice(rangeOf(last).start).split('\n');
+  const bar = /^ {0,3}(`{3,}|~{3,})/.exec(lines[0] ?? '')?.[1];
+  const end = /^ {0,3}(`{3,}|~{3,})[ \t]*$/.exec(lines.at(-1) ?? '')?.[1];
+  const isClosed = bar === undefined || (lines.length > 1 && end !== undefined && end.startsWith(bar));
+  return isClosed ? text : `${text}\n${bar}`;
+}

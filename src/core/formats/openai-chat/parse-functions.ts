@@ -1,0 +1,33 @@
+import { createHash } from 'node:crypto';
+import { canonicalJson, isObject, type Json, type JsonObject, stringAt } from '../../base/index.js';
+
+/**
+ * Maps the API's first form (2023: one `function_call` in a message, answered by a message of role `function`) to calls with ids and
+ * results. A call that is answered in the next delta, and that answer, both use the function's name as id.
+ */
+export function withToolCalls(messages: readonly Json[]): readonly Json[] {
+  let open: string | undefined;
+  return messages.map((message, at) => {
+    if (!isObject(message)) return message;
+    if (isObject(message.function_call)) {
+      const { function_call: call, ...rest } = message;
+      const next = messages[at + 1];
+      const isAnswered = isObject(next) && next.role === 'function';
+      open = isAnswered
+        ? `call_${createHash('sha256')
+            .update(`${at}${canonicalJson(call)}`)
+            .digest('hex')
+            .slice(0, 12)}`
+        : openId(call);
+      const given = { name: stringAt(call, 'name') ?? '', arguments: stringAt(call, 'arguments') ?? '{}' };
+      return { ...rest, tool_calls: [{ id: open, type: 'function', function: given }] };
+    }
+    if (message.role !== 'function') return message;
+    const { name: _, ...rest } = message;
+    const answered: JsonObject = { ...rest, role: 'tool', tool_call_id: open ?? openId(message) };
+    open = undefined;
+    return answered;
+  });
+}
+
+const openId = (named: JsonObject): string => `call_${stringAt(named, 'name') ?? 'function'}`;

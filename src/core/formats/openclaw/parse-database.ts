@@ -1,0 +1,68 @@
+import { zstdDecompressSync } from 'node:zlib';
+import { isObject, type JsonObject, parseJson, stringAt, textOf } from '../../base/index.js';
+import type { ColumnValue, DatabaseReader, DatabaseRows, Member } from '../format.js';
+import { parseShallow, writeLines } from '../shared/jsonl.js';
+
+export const formatId = 'openclaw-v1';
+
+const ownName = /^openclaw[\w.-]*\.sqlite$/;
+const largestEvent = 64 * 1024 ** 2;
+
+/**
+ * OpenClaw's database of an agent. Each window of a conversation is a source: a rewind makes a new window that repeats its rows under the
+ * same ids. The file itself is not kept, because it holds memory and traces too.
+ */
+export const database: DatabaseReader = {
+  mayBe: (name) => ownName.test(name),
+  isFollowed: (name) => ownName.test(name),
+  keeps: { not: 'The database also holds the memory and the traces of the agent. Stemma keeps each session instead.' },
+  recognize: (tables) => ['session_id', 'seq', 'event_json'].every((column) => tables.get('transcript_events')?.includes(column)),
+  *members(rows) {
+    const last = new Map<string, number>();
+    for (const row of rows.each('transcript_events', ['session_id', 'seq'])) {
+      const id = String(row.session_id);
+      last.set(id, Math.max(last.get(id) ?? 0, Number(row.seq)));
+    }
+    const nodes = nodesOf(rows);
+    for (const [id, seq] of [...last].sort(([a], [b]) => (a < b ? -1 : 1))) yield memberOf(rows, id, seq, nodes.get(id));
+  },
+};
+
+/** What the conversations say of their windows. */
+function nodesOf(rows: DatabaseRows): ReadonlyMap<string, JsonObject> {
+  const columns = ['current_session_id', 'entry_json'];
+  if (!columns.every((column) => rows.tables.get('session_nodes')?.includes(column))) return new Map();
+  return new Map(
+    [...rows.each('session_nodes', columns)].flatMap((row) => {
+      const entry = typeof row.entry_json === 'string' ? parseJson(row.entry_json) : undefined;
+      return isObject(entry) ? [[String(row.current_session_id), entry] as const] : [];
+    }),
+  );
+}
+
+function memberOf(rows: DatabaseRows, id: string, seq: number, node: JsonObject | undefined): Member {
+  const title = stringAt(node, 'title') ?? stringAt(node, 'displayName');
+  return { id, stamp: String(seq), lines: () => writeLines(linesOf(rows, id)), ...(title !== undefined && { title }) };
+}
+
+function linesOf(rows: DatabaseRows, id: string): readonly JsonObject[] {
+  const columns = ['seq', 'event_json', 'event_zstd'].filter((column) => rows.tables.get('transcript_events')?.includes(column));
+  const found = [...rows.each('transcript_events', columns, { session_id: id })].sort((a, b) => Number(a.seq) - Number(b.seq));
+  return found.map((row): JsonObject => {
+    const value = parseShallow(textIn(row.event_json) ?? expanded(row.event_zstd) ?? '');
+    return isObject(value) ? value : { row: { seq: Number(row.seq) } };
+  });
+}
+
+const textIn = (value: ColumnValue | undefined): string | undefined =>
+  typeof value === 'string' && value !== '' ? value : value instanceof Uint8Array && value.length > 0 ? textOf(value) : undefined;
+
+/** An event that OpenClaw has compressed; undefined where it is damaged. */
+function expanded(value: ColumnValue | undefined): string | undefined {
+  if (!(value instanceof Uint8Array)) return undefined;
+  try {
+    return textOf(zstdDecompressSync(value, { maxOutputLength: largestEvent }));
+  } catch {
+    return undefined;
+  }
+}

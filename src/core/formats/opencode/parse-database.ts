@@ -1,0 +1,251 @@
+import { isObject, type Json, type JsonObject, parseJson, stringAt } from '../../base/index.js';
+import type { DatabaseReader, DatabaseRows, Lines, Member, PlanContext } from '../format.js';
+import { parseShallow, writeLines } from '../shared/jsonl.js';
+
+const needed: Readonly<Record<string, readonly string[]>> = {
+  session: ['id', 'directory', 'title'],
+  message: ['id', 'session_id', 'time_created', 'data'],
+  part: ['id', 'message_id', 'session_id', 'data'],
+};
+
+/** The columns of a session row. The columns about sharing (a link and its secret) are not read. */
+const sessionColumns = [
+  'id',
+  'project_id',
+  'parent_id',
+  'slug',
+  'directory',
+  'path',
+  'title',
+  'version',
+  'metadata',
+  'cost',
+  'tokens_input',
+  'tokens_output',
+  'tokens_reasoning',
+  'tokens_cache_read',
+  'tokens_cache_write',
+  'revert',
+  'permission',
+  'agent',
+  'model',
+  'time_created',
+  'time_updated',
+  'time_archived',
+];
+
+const ownName = /^opencode[\w.-]*\.db$/;
+
+/**
+ * OpenCode's own database. Each of its sessions is a source. The file itself is not kept, because it also holds the tokens with which the
+ * person is signed in.
+ */
+export const database: DatabaseReader = {
+  mayBe: (name) => ownName.test(name),
+  isFollowed: (name) => ownName.test(name),
+  keeps: { not: 'The database also holds the tokens with which its owner is signed in. Stemma keeps each session instead.' },
+  recognize: (tables) => Object.entries(needed).every(([table, columns]) => columns.every((column) => tables.get(table)?.includes(column))),
+  *members(rows) {
+    const columns = sessionColumns.filter((column) => rows.tables.get('session')?.includes(column));
+    const sessions = [...rows.each('session', columns)].map(asJson).filter(({ id }) => typeof id === 'string' && id !== '');
+    sessions.sort((a, b) => Number(a.time_created ?? 0) - Number(b.time_created ?? 0) || (String(a.id) < String(b.id) ? -1 : 1));
+    const counts = countsOf(rows);
+    const calls = new Map<string, ReturnType<typeof tasksOf>>();
+    for (const session of sessions) {
+      const startedBy = (): string | undefined => {
+        const parent = stringAt(session, 'parent_id');
+        if (parent === undefined) return undefined;
+        const tasks = calls.get(parent) ?? tasksOf(rows, parent);
+        calls.set(parent, tasks);
+        return tasks.get(session.id as string);
+      };
+      yield memberOf(rows, session, startedBy, counts.get(session.id as string));
+    }
+  },
+};
+
+function memberOf(rows: DatabaseRows, session: JsonObject, startedBy: () => string | undefined, count: number | undefined): Member {
+  const id = session.id as string;
+  const title = stringAt(session, 'title');
+  const cwd = stringAt(session, 'directory');
+  const modifiedAt = Number(session.time_updated ?? session.time_created);
+  const stamp = count ?? (Number.isFinite(modifiedAt) ? modifiedAt : undefined);
+  return {
+    id,
+    lines: () => linesOf(rows, session, startedBy()),
+    over: (granularity) => {
+      const messages = inOrder(messagesOf(rows, id).read);
+      const last = messages.findLast((message) => isOver(message.info, granularity) && (message !== messages.at(-1) || isWhole(rows, message)));
+      return {
+        last: last?.id,
+        open: last !== messages.at(-1),
+        lines: () => linesOf(rows, session, startedBy(), last),
+      };
+    },
+    ...(stamp === undefined ? {} : { stamp: String(stamp) }),
+    ...(title === undefined ? {} : { title }),
+    ...(cwd === undefined ? {} : { cwd }),
+    ...(Number.isFinite(modifiedAt) ? { modifiedAt } : {}),
+  };
+}
+
+/** Reasons to end an answer after which the agent continues by itself. */
+const continuesAlone: ReadonlySet<unknown> = new Set(['tool-calls', 'unknown']);
+
+/** Whether the message ends a turn or, where that is asked for, the tools of a call are complete. */
+function isOver({ role, time, finish, error }: JsonObject, granularity: PlanContext['granularity']): boolean {
+  if (role !== 'assistant' || !isObject(time) || typeof time.completed !== 'number') return error !== undefined && role === 'assistant';
+  return granularity === 'tool_call' || error !== undefined || (typeof finish === 'string' && !continuesAlone.has(finish));
+}
+
+/** A fork is copied message by message, and the parts of each come last. The end of its answer is among them. */
+function isWhole(rows: DatabaseRows, { id, info }: Message): boolean {
+  if (info.error !== undefined) return true;
+  return [...rows.each('part', ['data'], { message_id: id })].some(({ data }) => typeof data === 'string' && data.includes('"step-finish"'));
+}
+
+/** The number of events of each session, which grows with every write. */
+function countsOf(rows: DatabaseRows): ReadonlyMap<string, number> {
+  const columns = ['aggregate_id', 'seq'];
+  if (!columns.every((column) => rows.tables.get('event_sequence')?.includes(column))) return new Map();
+  return new Map([...rows.each('event_sequence', columns)].map((row) => [String(row.aggregate_id), Number(row.seq)] as const));
+}
+
+/** The call that started each session that the session's tools started. */
+function tasksOf(rows: DatabaseRows, sessionId: string): ReadonlyMap<string, string> {
+  const tasks = [...rows.each('part', ['data'], { session_id: sessionId })].flatMap(({ data }) => {
+    if (typeof data !== 'string' || !data.includes('"sessionId"')) return [];
+    const part = parseJson(data);
+    const call = stringAt(part, 'callID');
+    const metadata = isObject(part) && isObject(part.state) ? part.state.metadata : undefined;
+    const child = stringAt(metadata, 'sessionId');
+    return call !== undefined && child !== undefined ? [[child, call] as const] : [];
+  });
+  return new Map(tasks);
+}
+
+interface Message {
+  readonly id: string;
+  readonly created: number;
+  readonly info: JsonObject;
+  /** By id. */
+  readonly parts: Map<string, JsonObject>;
+}
+
+/** The messages of a session without their parts, and the rows that are not messages. */
+function messagesOf(rows: DatabaseRows, sessionId: string): { readonly read: Map<string, Message>; readonly unread: JsonObject[] } {
+  const read = new Map<string, Message>();
+  const unread: JsonObject[] = [];
+  for (const row of rows.each('message', ['id', 'time_created', 'data'], { session_id: sessionId })) {
+    const id = String(row.id);
+    const data = dataIn(row.data);
+    if (isObject(data)) read.set(id, { id, created: Number(row.time_created), info: { ...data, id, sessionID: sessionId }, parts: new Map() });
+    else unread.push({ row: { table: 'message', ...asJson(row) } });
+  }
+  return { read, unread };
+}
+
+/** In the order in which the agent reads them. */
+const inOrder = (messages: ReadonlyMap<string, Message>): Message[] =>
+  [...messages.values()].sort((a, b) => a.created - b.created || (a.id < b.id ? -1 : 1));
+
+/**
+ * The lines of a session: its messages in the order in which the agent reads them, with those that were taken back in their places, and a
+ * last line about the session. @param last The last message to include.
+ */
+function linesOf(rows: DatabaseRows, session: JsonObject, startedBy: string | undefined, last?: Message): Lines {
+  const sessionId = session.id as string;
+  const where = { session_id: sessionId };
+  const { read: messages, unread } = messagesOf(rows, sessionId);
+  for (const row of rows.each('part', ['id', 'message_id', 'data'], where)) {
+    const id = String(row.id);
+    const message = messages.get(String(row.message_id));
+    const data = dataIn(row.data);
+    if (message && isObject(data)) message.parts.set(id, { ...data, id, sessionID: sessionId, messageID: message.id });
+    else unread.push({ row: { table: 'part', ...asJson(row) } });
+  }
+  const journal = journalOf(rows, sessionId);
+  const removed = [...journal.removed.keys()].filter((id) => !messages.has(id));
+  for (const id of removed) {
+    const message = journal.messages.get(id);
+    if (message) messages.set(id, message);
+  }
+  const all = inOrder(messages);
+  const ordered = last ? all.slice(0, all.findIndex(({ id }) => id === last.id) + 1) : all;
+  const lines: JsonObject[] = ordered.map(({ info, parts }) => ({
+    info,
+    parts: [...parts].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, body]) => body),
+  }));
+  const here = new Set(ordered.map(({ id }) => id));
+  const gone = removed.filter((id) => here.has(id));
+  const about = {
+    session,
+    ...(gone.length > 0 ? { removed: gone, parents: Object.fromEntries(parentsOf(ordered, journal)) } : {}),
+    ...(startedBy === undefined ? {} : { startedBy }),
+  };
+  return writeLines([...lines, ...unread, about]);
+}
+
+interface Journal {
+  readonly messages: ReadonlyMap<string, Message>;
+  /** When each message was first written and when it was taken back, as numbers of journal events. */
+  readonly begun: ReadonlyMap<string, number>;
+  readonly removed: ReadonlyMap<string, number>;
+}
+
+/** A revert deletes rows. The journal of events still has their content. */
+function journalOf(rows: DatabaseRows, sessionId: string): Journal {
+  const begun = new Map<string, number>();
+  const removed = new Map<string, number>();
+  const columns = ['aggregate_id', 'seq', 'type', 'data'];
+  if (!columns.every((column) => rows.tables.get('event')?.includes(column))) return { messages: new Map(), begun, removed };
+  const where = { aggregate_id: sessionId };
+  const isOf = (type: unknown, kind: string): boolean => typeof type === 'string' && type.startsWith(`message.${kind}.`);
+  const events = [...rows.each('event', ['seq', 'type'], where)];
+  if (!events.some(({ type }) => isOf(type, 'removed'))) return { messages: new Map(), begun, removed };
+  const messages = new Map<string, Message>();
+  const bySeq = [...rows.each('event', ['seq', 'type', 'data'], where)].sort((a, b) => Number(a.seq) - Number(b.seq));
+  for (const { seq, type, data } of bySeq) {
+    const value = typeof type === 'string' && type.startsWith('message.') ? dataIn(data) : undefined;
+    if (!isObject(value)) continue;
+    if (isOf(type, 'updated') && isObject(value.info)) {
+      const id = String(value.info.id);
+      const created = isObject(value.info.time) ? Number(value.info.time.created) : 0;
+      messages.set(id, { id, created, info: value.info, parts: messages.get(id)?.parts ?? new Map() });
+      if (!begun.has(id)) begun.set(id, Number(seq));
+    } else if (isOf(type, 'removed')) removed.set(String(value.messageID), Number(seq));
+    else if (isObject(value.part)) messages.get(String(value.part.messageID))?.parts.set(String(value.part.id), value.part);
+    else if (isOf(type, 'part.removed')) messages.get(String(value.messageID))?.parts.delete(String(value.partID));
+  }
+  return { messages, begun, removed };
+}
+
+/** The parent of each message, where it is not the message before it: the last one that had not been taken back when it was written. */
+function parentsOf(ordered: readonly Message[], { begun, removed }: Journal): [string, string | null][] {
+  const parents: number[] = [];
+  ordered.forEach((message, place) => {
+    const since = begun.get(message.id) ?? Number.POSITIVE_INFINITY;
+    const wasGone = (at: number): boolean => (removed.get((ordered[at] as Message).id) ?? Number.POSITIVE_INFINITY) < since;
+    let at = place - 1;
+    // A message that was taken back earlier cannot be a parent of later ones.
+    while (at >= 0 && wasGone(at)) at = parents[at] as number;
+    parents.push(at);
+  });
+  return parents.flatMap((at, place): [string, string | null][] =>
+    at === place - 1 ? [] : [[(ordered[place] as Message).id, ordered[at]?.id ?? null]],
+  );
+}
+
+/** The JSON in a column; undefined where it is not JSON or nests too deep. */
+function dataIn(column: unknown): Json | undefined {
+  return typeof column === 'string' ? parseShallow(column) : undefined;
+}
+
+/** A row as JSON. Values without a JSON form (bytes) become their text. */
+const asJson = (row: object): JsonObject =>
+  Object.fromEntries(
+    Object.entries(row).map(([key, value]) => [
+      key,
+      value instanceof Uint8Array ? Buffer.from(value).toString('base64') : typeof value === 'bigint' ? Number(value) : value,
+    ]),
+  ) as JsonObject;

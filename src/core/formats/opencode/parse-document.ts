@@ -1,0 +1,24 @@
+import { isObject, type Json, type JsonObject, parseJson, stringAt, textOf } from '../../base/index.js';
+import type { DocumentReader } from '../format.js';
+import { isDeep, writeLines } from '../shared/jsonl.js';
+import { isMessage } from './schema.js';
+
+/** The output of `opencode export`: one whole session. */
+export const document: DocumentReader = {
+  keeps: true,
+  recognize: (head) => /^\s*\{\s*"info"\s*:/.test(textOf(head)),
+  members(bytes) {
+    const value = parseJson(textOf(bytes));
+    const id = isObject(value) ? stringAt(value.info, 'id') : undefined;
+    if (!isObject(value) || isDeep(value) || !id?.startsWith('ses') || !Array.isArray(value.messages)) return undefined;
+    const info = value.info as { readonly [key: string]: Json };
+    const title = stringAt(info, 'title');
+    const cwd = stringAt(info, 'directory');
+    const parent = stringAt(info, 'parentID');
+    const messages = value.messages.map((message): JsonObject => (isObject(message) && isMessage(message) ? message : { row: message }));
+    const session = { ...info, ...(parent === undefined ? {} : { parent_id: parent }) };
+    return [
+      { id, lines: () => writeLines([...messages, { session }]), ...(title === undefined ? {} : { title }), ...(cwd === undefined ? {} : { cwd }) },
+    ];
+  },
+};

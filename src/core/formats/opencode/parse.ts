@@ -1,0 +1,185 @@
+import { type ByteRange, type EntryKey, isObject, type Json, type JsonObject, stringAt, type Timestamp } from '../../base/index.js';
+import type { Mutable, ParsedEntry } from '../format.js';
+import { countTokens, imageTokens } from '../shared/tokens.js';
+import { hasResult, instantOf, isSummary, type MessageLine, partsOf, resultName, roleOf, timeOf, typeOf } from './schema.js';
+
+type Draft = Omit<ParsedEntry, 'key' | 'raw' | 'messageId'>;
+/** The end of an entry's key, after the name of the message. */
+type Named = readonly [suffix: string, draft: Draft];
+
+/** The text that the agent (1.18.34) sends in place of a result that it removed from a long context. */
+const pruned = '[Old tool result content cleared]';
+/** The text that it sends in place of its own note that a person ran a tool. */
+export const subtaskText = 'The following tool was executed by the user';
+
+/** The entries of a message: its parts in order, then the results of its tools. */
+export function entriesOf(line: MessageLine, name: string, raw: ByteRange): readonly ParsedEntry[] {
+  const at = timeOf(line);
+  return draftsOf(line).map(([suffix, draft]) => {
+    // One line is two messages on the wire.
+    const messageId = draft.role === 'tool' ? `${name}-results` : name;
+    const entry: Mutable<ParsedEntry> = { ...draft, key: `${name}${suffix}` as EntryKey, messageId, raw };
+    if (draft.at === undefined && at !== undefined) entry.at = at;
+    return entry;
+  });
+}
+
+function draftsOf(line: MessageLine): readonly Named[] {
+  const parts = partsOf(line);
+  const inOrder = (draft: (part: JsonObject) => Draft): readonly Named[] => parts.map((part, number) => [`.${number}`, draft(part)]);
+  if (roleOf(line) === 'user') return inOrder(saidBy);
+  // A result whose call is elsewhere is a line of its own and keeps its name.
+  if (roleOf(line) === 'tool') return parts.flatMap((part, number) => resultDrafts(part, number === 0 ? '' : resultName(number)));
+  if (roleOf(line) !== 'assistant') return [['.0', note('message', line.info)]];
+  if (isSummary(line)) return inOrder((part) => (typeOf(part) === 'text' ? summary(part) : note(typeOf(part), part)));
+  const model = stringAt(line.info, 'modelID');
+  const author = model === undefined ? {} : { author: model };
+  const via = [`via:${stringAt(line.info, 'providerID') ?? ''}`];
+  const all = [
+    ...inOrder((part) => ({ ...answerDraft(part, via), ...author })),
+    ...parts.flatMap((part, number) => resultDrafts(part, resultName(number))),
+  ];
+  if (!isUnsent(line)) return all;
+  const fault: Draft = { role: 'assistant', kind: 'text', text: faultOf(line), tokens: 0, isError: true, marks: ['hidden', 'api-error'], ...author };
+  return [...all.map(([suffix, draft]): Named => [suffix, hidden(draft, 'failed')]), [`.${parts.length}`, fault]];
+}
+
+/** Whether the answer is not sent again. It is not where it failed, unless it was interrupted after some text. */
+function isUnsent({ info, parts }: MessageLine): boolean {
+  if (info.error === undefined || info.error === null) return false;
+  const broken = stringAt(info.error, 'name') === 'MessageAbortedError';
+  return !(broken && parts.some((part) => isObject(part) && typeOf(part) !== 'step-start' && typeOf(part) !== 'reasoning'));
+}
+
+const faultOf = ({ info }: MessageLine): string =>
+  (isObject(info.error) ? stringAt(info.error.data, 'message') : undefined) ?? stringAt(info.error, 'name') ?? 'the call failed';
+
+const hidden = (draft: Draft, why: string): Draft => ({ ...draft, tokens: 0, marks: ['hidden', why, ...(draft.marks ?? [])] });
+
+/** A part for the agent alone. */
+const note = (type: string, part: JsonObject): Draft => ({
+  role: 'system',
+  kind: 'event',
+  toolName: type === '' ? 'part' : type,
+  text: type.replaceAll('-', ' '),
+  result: part,
+  tokens: 0,
+  marks: ['hidden', type],
+});
+
+const summary = (part: JsonObject): Draft => {
+  const text = stringAt(part, 'text') ?? '';
+  return { role: 'user', kind: 'summary', text, tokens: countTokens(text) };
+};
+
+function saidBy(part: JsonObject): Draft {
+  const role = 'user';
+  switch (typeOf(part)) {
+    case 'text': {
+      const text = stringAt(part, 'text') ?? '';
+      const draft: Draft = {
+        role,
+        kind: 'text',
+        text,
+        tokens: countTokens(text),
+        ...(part.synthetic === true ? { marks: ['meta', 'synthetic'] } : {}),
+      };
+      return part.ignored === true ? hidden(draft, 'ignored') : draft;
+    }
+    case 'file': {
+      const mime = stringAt(part, 'mime') ?? '';
+      // The content of a text file or a folder is in a text part of its own.
+      return mime === 'text/plain' || mime === 'application/x-directory' ? note('file', part) : media(part, role);
+    }
+    case 'subtask':
+      return {
+        role,
+        kind: 'text',
+        toolName: 'subtask',
+        text: subtaskText,
+        result: part,
+        tokens: countTokens(subtaskText),
+        marks: ['meta', 'subtask'],
+      };
+    default:
+      return note(typeOf(part), part);
+  }
+}
+
+/** A file of a message: an image or a document, in a data URL or behind a link. */
+function media(part: JsonObject, role: 'user' | 'tool'): Draft {
+  const inline = /^data:([^;,]+)[^,]*;base64,(.*)$/s.exec(stringAt(part, 'url') ?? '');
+  const shared = { role, kind: 'image', tokens: imageTokens } as const;
+  if (!inline) return { ...shared, result: part };
+  return { ...shared, media: { mediaType: inline[1] as string, bytes: Buffer.from(inline[2] as string, 'base64') } };
+}
+
+function answerDraft(part: JsonObject, via: readonly string[]): Draft {
+  const role = 'assistant';
+  const text = stringAt(part, 'text') ?? '';
+  switch (typeOf(part)) {
+    case 'text':
+      return { role, kind: 'text', text, tokens: countTokens(text), marks: via };
+    case 'reasoning': {
+      const own = isObject(part.metadata) ? part.metadata.anthropic : undefined;
+      const data = stringAt(own, 'redactedData');
+      const signature = stringAt(own, 'signature') ?? '';
+      if (data !== undefined) return { role, kind: 'thinking', tokens: countTokens(data), marks: ['redacted', ...via], result: { data } };
+      const sealed = signature === '' ? { marks: via } : { marks: ['signed', ...via], result: { signature } };
+      return { role, kind: 'thinking', text, tokens: countTokens(text), ...sealed };
+    }
+    case 'tool': {
+      const toolName = stringAt(part, 'tool') ?? '';
+      const input: Json = isObject(part.state) ? (part.state.input ?? {}) : {};
+      const toolCallId = stringAt(part, 'callID') ?? '';
+      return {
+        role,
+        kind: 'tool_call',
+        toolName,
+        toolCallId,
+        arguments: input,
+        tokens: countTokens(toolName) + countTokens(JSON.stringify(input)),
+        marks: via,
+      };
+    }
+    default:
+      return note(typeOf(part), part);
+  }
+}
+
+/**
+ * The data of a tool beside its text. The agent requires an object, so missing data are `{}` and other values are stored under this name.
+ */
+export const boxed = 'stemma:result';
+
+function resultIn(metadata: Json | undefined): { readonly result?: unknown } {
+  if (!isObject(metadata)) return {};
+  const names = Object.keys(metadata);
+  if (names.length === 0) return {};
+  return { result: names.length === 1 && names[0] === boxed ? metadata[boxed] : metadata };
+}
+
+/** The result of a tool. A call that is running or never ended has none. */
+function resultDrafts(part: JsonObject, name: string): readonly Named[] {
+  const state = typeOf(part) === 'tool' && isObject(part.state) ? part.state : {};
+  const status = stringAt(state, 'status');
+  if (!hasResult(part)) return [];
+  const at: Timestamp | undefined = isObject(state.time) ? instantOf(state.time.end) : undefined;
+  const call = { toolCallId: stringAt(part, 'callID') ?? '', toolName: stringAt(part, 'tool') ?? '', ...(at === undefined ? {} : { at }) };
+  const cut = status === 'error' && isObject(state.metadata) && state.metadata.interrupted === true ? stringAt(state.metadata, 'output') : undefined;
+  const isError = status === 'error' && cut === undefined;
+  const isPruned = status === 'completed' && isObject(state.time) && state.time.compacted !== undefined;
+  const text = isPruned ? pruned : status === 'error' ? (cut ?? stringAt(state, 'error') ?? '') : (stringAt(state, 'output') ?? '');
+  const result: Draft = {
+    role: 'tool',
+    kind: 'tool_result',
+    ...call,
+    text,
+    tokens: countTokens(text),
+    ...resultIn(state.metadata),
+    ...(isError ? { isError } : {}),
+    ...(isPruned ? { marks: ['elided'] } : {}),
+  };
+  const attachments = !isPruned && Array.isArray(state.attachments) ? state.attachments.filter(isObject) : [];
+  return [[`${name}.0`, result], ...attachments.map((file, place): Named => [`${name}.${place + 1}`, { ...media(file, 'tool'), ...call }])];
+}

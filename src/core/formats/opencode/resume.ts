@@ -1,0 +1,172 @@
+import { bytesOf, isObject, type Json, type JsonObject, stringAt } from '../../base/index.js';
+import type { SessionOptions } from '../format.js';
+import {
+  compactionOf,
+  createdAt,
+  isMessage,
+  isSummary,
+  type MessageLine,
+  nameOf,
+  partsOf,
+  roleOf,
+  scanLines,
+  typeOf,
+  unknownModel,
+} from './schema.js';
+
+/** The version whose export the document imitates. */
+const writtenAs = '1.18.34';
+
+/** The id that OpenCode uses for the session. */
+export const opencodeId = (sessionId: string): string => `ses_${sessionId.replaceAll('-', '').slice(0, 26)}`;
+
+/**
+ * A document that `opencode import` accepts: `{info, messages}`. Everything has a new id, as in the agent's own forks, so that it can exist
+ * beside the original. Ids and times are in order, because the agent sorts messages by them.
+ */
+export function writeSession(delta: Uint8Array, { sessionId, newId, now, cwd, title }: SessionOptions): Uint8Array {
+  const lines = withoutRepeats(
+    scanLines(delta).pieces.flatMap(({ record, sort }) => (record && sort === 'record' && isMessage(record) ? [record] : [])),
+    newId,
+  );
+  const id = opencodeId(sessionId);
+  const ids = idsIn(newId);
+  const newIds = new Map(lines.map((line) => [stringAt(line.info, 'id') ?? '', ids('msg', createdAt(line))]));
+  const models = modelsFor(lines);
+  let time = 0;
+  let prompt: string | undefined;
+  const messages = lines.map(({ info, parts }, place): Json => {
+    const messageID = newIds.get(stringAt(info, 'id') ?? '') as string;
+    const given = isObject(info.time) ? info.time : {};
+    time = Math.max(time, typeof given.created === 'number' ? given.created : Date.parse(now));
+    const parentID: JsonObject =
+      info.role === 'assistant' && prompt !== undefined ? { parentID: newIds.get(stringAt(info, 'parentID') ?? '') ?? prompt } : {};
+    if (info.role === 'user') prompt = messageID;
+    const model: JsonObject = info.role === 'user' && models[place] ? { model: models[place] as JsonObject } : {};
+    const own = { ...info, ...model, ...parentID, id: messageID, sessionID: id, time: { ...given, created: time } };
+    const home = { sessionID: id, messageID };
+    const partId = (): string => ids('prt', time);
+    return { info: own, parts: parts.filter(isObject).map((part) => partWith(part, home, partId, newIds)) };
+  });
+  const directory = cwd ?? lines.map(({ info }) => stringAt(info.path, 'cwd')).find((one) => one !== undefined) ?? '/';
+  const created = createdAt(lines[0] ?? ({ info: {}, parts: [] } as MessageLine)) ?? Date.parse(now);
+  const info = {
+    id,
+    slug: `stemma-${id.slice(4, 12)}`,
+    projectID: 'global',
+    directory,
+    title: title ?? titleOf(lines) ?? 'Imported from Stemma',
+    version: writtenAs,
+    time: { created, updated: Math.max(created, time) },
+  };
+  return bytesOf(`${JSON.stringify({ info, messages }, null, 2)}\n`);
+}
+
+/**
+ * The model of each question; the agent continues with the last one. A question without a model uses the model of the next answer, or of
+ * the previous one.
+ */
+function modelsFor(lines: readonly MessageLine[]): readonly (JsonObject | undefined)[] {
+  const answering = lines.map(({ info }): JsonObject | undefined =>
+    info.role === 'assistant' && info.modelID !== unknownModel && typeof info.modelID === 'string' && typeof info.providerID === 'string'
+      ? { providerID: info.providerID, modelID: info.modelID }
+      : undefined,
+  );
+  const models: (JsonObject | undefined)[] = [];
+  let next: JsonObject | undefined;
+  for (let at = lines.length - 1; at >= 0; at--) {
+    next = answering[at] ?? next;
+    models[at] = next ?? answering.findLast((model) => model !== undefined);
+  }
+  return models.map((model, at) => {
+    const said = lines[at]?.info.model;
+    return isObject(said) && typeof said.modelID === 'string' && said.modelID !== unknownModel
+      ? said
+      : (model ?? (isObject(said) ? said : undefined));
+  });
+}
+
+function partWith(
+  { tail_start_id: tail, ...part }: JsonObject,
+  home: { readonly sessionID: string; readonly messageID: string },
+  partId: () => string,
+  newIds: ReadonlyMap<string, string>,
+): Json {
+  const first = typeof tail === 'string' ? newIds.get(tail) : undefined;
+  const own = { ...part, ...(first === undefined ? {} : { tail_start_id: first }), ...home, id: partId() };
+  const { state } = part;
+  if (!isObject(state) || !Array.isArray(state.attachments)) return own;
+  return { ...own, state: { ...state, attachments: state.attachments.filter(isObject).map((file) => ({ ...file, ...home, id: partId() })) } };
+}
+
+/**
+ * The request of a compaction names the messages that it keeps, which come once, before it. Where other messages follow in the context,
+ * they become copies and the request keeps none. Results in lines of their own move to their calls.
+ */
+function withoutRepeats(lines: readonly MessageLine[], newId: () => string): MessageLine[] {
+  const placed: MessageLine[] = [];
+  const at = new Map<string, number>();
+  for (let next = 0; next < lines.length; next++) {
+    const line = lines[next] as MessageLine;
+    if (roleOf(line) === 'tool') {
+      for (const part of partsOf(line)) answer(placed, part);
+      continue;
+    }
+    const name = nameOf(line);
+    if (at.has(name)) continue;
+    at.set(name, placed.length);
+    placed.push(line);
+    if (!isSummary(line)) continue;
+    const kept: MessageLine[] = [];
+    for (let repeated = lines[next + 1]; repeated && at.has(nameOf(repeated)); repeated = lines[++next + 1]) kept.push(repeated);
+    const place = placed.length - 2;
+    const request = placed[place];
+    if (!request || !compactionOf(request)) continue;
+    const from = kept[0] ? (at.get(nameOf(kept[0])) as number) : place;
+    const before = placed.slice(from, place);
+    const isSame = before.length === kept.length && before.every((one, number) => nameOf(one) === nameOf(kept[number] as MessageLine));
+    placed[place] = keeping(request, isSame && kept[0] ? stringAt(kept[0].info, 'id') : undefined);
+    if (!isSame) for (const copy of kept) placed.push({ ...copy, info: { ...copy.info, id: newId() } });
+  }
+  return placed;
+}
+
+const keeping = (request: MessageLine, first: string | undefined): MessageLine => ({
+  ...request,
+  parts: partsOf(request).map(({ tail_start_id: _, ...part }) =>
+    typeOf(part) === 'compaction' && first !== undefined ? { ...part, tail_start_id: first } : part,
+  ),
+});
+
+/** Adds a result to the call before it. */
+function answer(placed: MessageLine[], result: JsonObject): void {
+  const home = placed.findLastIndex((line) => partsOf(line).some((part) => typeOf(part) === 'tool' && part.callID === result.callID));
+  const line = placed[home];
+  if (!line) return;
+  const state = result.state as Json;
+  const merged = (part: JsonObject): Json =>
+    part.callID === result.callID && isObject(part.state) && isObject(state) ? { ...part, state: { ...state, input: part.state.input ?? {} } } : part;
+  placed[home] = { ...line, parts: partsOf(line).map(merged) };
+}
+
+/** Ids in the agent's form: twelve digits that grow with time, then fourteen random ones. */
+function idsIn(newId: () => string): (kind: 'msg' | 'prt', ms: number | undefined) => string {
+  let last = 0n;
+  return (kind, ms = 0) => {
+    const next = BigInt(Math.max(0, Math.floor(ms))) * 0x1000n;
+    last = next > last ? next : last + 1n;
+    return `${kind}_${(last & 0xffff_ffff_ffffn).toString(16).padStart(12, '0')}${newId().replaceAll('-', '').slice(0, 14)}`;
+  };
+}
+
+function titleOf(lines: readonly MessageLine[]): string | undefined {
+  const asked = lines.find((line) => roleOf(line) === 'user');
+  return (
+    asked &&
+    partsOf(asked)
+      .map((part) => stringAt(part, 'text'))
+      .find((text) => text !== undefined)
+      ?.split('\n')[0]
+      ?.slice(0, 80)
+  );
+}

@@ -1,0 +1,125 @@
+import { hash } from 'node:crypto';
+import { canonicalJson, isObject, type Json, type JsonObject, stringAt, type Timestamp, timestampOf } from '../../base/index.js';
+import { type Dialect, type Scan, type ScanOptions, scanJsonl } from '../shared/jsonl.js';
+
+/**
+ * OpenCode stores messages as rows and exports them as `{info, parts}`. Here a conversation has one such object a line, and the last line
+ * describes the session. A line with a `key` was written or cut by Stemma and keeps that name.
+ */
+export interface MessageLine extends JsonObject {
+  readonly info: JsonObject;
+  readonly parts: readonly Json[];
+}
+
+/** The content of the last line. */
+export interface SessionLine {
+  readonly session: JsonObject;
+  /** Messages that a revert took back. The journal of events has their texts. */
+  readonly removed: ReadonlySet<string>;
+  /** The parent of a message, where it is not the message before it. */
+  readonly parents: ReadonlyMap<string, string | null>;
+  /** The tool call of another session that started this one. */
+  readonly startedBy?: string;
+}
+
+/** The model of messages that Stemma wrote without one. */
+export const unknownModel = 'unknown';
+
+const dialect: Dialect = { beginning: /\{"(?:info|session|row|key)":/g, isWhole: (record) => isMessage(record) || isObject(record.session) };
+
+/** Splits a session into records. Never throws for the content of the bytes. */
+export const scanLines = (bytes: Uint8Array, options?: ScanOptions): Scan => scanJsonl(bytes, dialect, options);
+
+/** Whether the record is a message. */
+export const isMessage = (record: JsonObject): record is MessageLine => isObject(record.info) && Array.isArray(record.parts);
+
+/** The parts of a message. */
+export const partsOf = ({ parts }: MessageLine): readonly JsonObject[] => parts.filter(isObject);
+/** The id of a message. */
+export const idOf = ({ info }: MessageLine): string => stringAt(info, 'id') ?? '';
+/** The author's role. */
+export const roleOf = ({ info }: MessageLine): string => stringAt(info, 'role') ?? '';
+/** The type of a part. */
+export const typeOf = (part: JsonObject): string => stringAt(part, 'type') ?? '';
+const at = (value: Json | undefined, key: string): Json | undefined => (isObject(value) ? value[key] : undefined);
+
+/** The creation time in milliseconds since 1970. */
+export const createdAt = ({ info }: MessageLine): number | undefined => msOf(at(info.time, 'created'));
+const msOf = (value: Json | undefined): number | undefined =>
+  typeof value === 'number' && value >= 0 && value <= latestTime ? Math.floor(value) : undefined;
+/** The last millisecond of the year 9999. Later times have no timestamp with a four-digit year. */
+const latestTime = 253_402_300_799_999;
+
+/** The time at which the message was created. */
+export const timeOf = (line: MessageLine): Timestamp | undefined => instantOf(at(line.info.time, 'created'));
+
+/** A number of milliseconds since 1970 as an instant; undefined for other values. */
+export function instantOf(value: Json | undefined): Timestamp | undefined {
+  const ms = msOf(value);
+  return ms === undefined ? undefined : timestampOf(ms);
+}
+
+/** Whether the answer is still being written: neither its end nor an error is recorded. */
+export const isOpen = (line: MessageLine): boolean =>
+  roleOf(line) === 'assistant' && typeof at(line.info.time, 'completed') !== 'number' && line.info.error === undefined;
+
+/** Whether the part is a call with a result. */
+export function hasResult({ type, state }: JsonObject): boolean {
+  const status = type === 'tool' ? stringAt(state, 'status') : undefined;
+  return status === 'completed' || status === 'error';
+}
+
+/**
+ * OpenCode stores call and result as one part, other formats as records of two messages. The result of part number n is named after its
+ * message with this suffix; attachments are further entries.
+ */
+export const resultName = (number: number): string => `-r${number}`;
+
+/** The message and the number of the part that the name of a result refers to. */
+export function resultOf(name: string): { readonly name: string; readonly number: number } | undefined {
+  const match = /^(.+)-r(\d+)$/.exec(name);
+  return match ? { name: match[1] as string, number: Number(match[2]) } : undefined;
+}
+
+/** The names of the results in a message of that name. */
+export const resultNames = (line: MessageLine, name: string): readonly string[] =>
+  roleOf(line) === 'assistant' ? partsOf(line).flatMap((part, number) => (hasResult(part) ? [`${name}${resultName(number)}`] : [])) : [];
+
+/** Whether the message is a summary that replaces what came before. A failed one replaces nothing. */
+export const isSummary = ({ info }: MessageLine): boolean =>
+  info.role === 'assistant' && info.summary === true && typeof info.finish === 'string' && info.error === undefined;
+/** The part of a message that requests a compaction. */
+export const compactionOf = (line: MessageLine): JsonObject | undefined =>
+  roleOf(line) === 'user' ? partsOf(line).find((part) => typeOf(part) === 'compaction') : undefined;
+
+/**
+ * The name of a message in the project, from author, time and text. A fork has new ids but the same name, so shared messages are found.
+ * Later notes of the agent (a diff, a pruned result) do not change the name.
+ */
+export function nameOf(line: MessageLine): string {
+  if (typeof line.key === 'string' && line.key !== '') return line.key;
+  const content = canonicalJson([roleOf(line), createdAt(line) ?? null, partsOf(line).map(contentOf)]);
+  return `oc-${hash('sha256', content).slice(0, 20)}`;
+}
+
+function contentOf({ id: _, messageID: __, sessionID: ___, tail_start_id: ____, ...part }: JsonObject): Json {
+  if (!isObject(part.state) || !isObject(part.state.time)) return part;
+  const { compacted: _____, ...time } = part.state.time;
+  return { ...part, state: { ...part.state, time } };
+}
+
+/** The session that the last line describes. */
+export function sessionIn(record: JsonObject | undefined): SessionLine | undefined {
+  if (!record || !isObject(record.session)) return undefined;
+  const startedBy = stringAt(record, 'startedBy');
+  return {
+    session: record.session,
+    removed: new Set(Array.isArray(record.removed) ? record.removed.filter((id) => typeof id === 'string') : []),
+    parents: new Map(
+      isObject(record.parents)
+        ? Object.entries(record.parents).filter((one): one is [string, string | null] => one[1] === null || typeof one[1] === 'string')
+        : [],
+    ),
+    ...(startedBy === undefined ? {} : { startedBy }),
+  };
+}

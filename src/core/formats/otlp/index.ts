@@ -1,0 +1,22 @@
+// otlp: spans of the GenAI conventions of OpenTelemetry, as OTLP JSON or as the file exporter of the JavaScript SDK writes them.
+// Each conversation id is a conversation. parse-spans.ts reads spans, parse-conversation.ts makes records of them, parse.ts reads a record.
+// write.ts writes spans.
+import type { ImportableFormat } from '../format.js';
+import { wrappedFormat } from '../shared/wrapped.js';
+import { entriesOf, partOf } from './parse.js';
+import { document, formatId } from './parse-conversation.js';
+import { packSpans } from './write.js';
+
+const reader = wrappedFormat({
+  id: formatId,
+  about: { name: 'OpenTelemetry spans', what: 'Spans of the GenAI conventions (OTLP JSON), for any collector.', extension: 'json' },
+  template: 'otlp',
+  part: partOf,
+  entries: entriesOf,
+  exports: document,
+});
+
+export const otlp: ImportableFormat = {
+  ...reader,
+  pack: (lines, options) => packSpans(formatId, reader.parse(lines).entries, options),
+};

@@ -1,0 +1,99 @@
+import { isObject, type Json, type JsonObject, parseJson, stringAt } from '../../base/index.js';
+import { objectsIn } from '../shared/drafts.js';
+import { endOfValue, isDeep } from '../shared/jsonl.js';
+
+/** A span, whatever wrote it. */
+export interface Span {
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly parentSpanId: string | undefined;
+  readonly name: string;
+  /** Milliseconds since 1970. */
+  readonly start: number;
+  readonly end: number;
+  readonly attributes: JsonObject;
+  readonly events: readonly { readonly name: string; readonly attributes: JsonObject }[];
+  readonly failed: string | undefined;
+}
+
+/** The JSON values of a file: one document, one a line, or pretty-printed one after the other. Values that do not end are left out. */
+export function valuesIn(text: string): readonly JsonObject[] {
+  const values: JsonObject[] = [];
+  let passed = 0;
+  for (let at = text.indexOf('{'); at >= 0 && passed < mostPasses * text.length; ) {
+    const end = endOfValue(text, at);
+    const value = end < 0 ? undefined : parseJson(text.slice(at, end));
+    if (isObject(value) && !isDeep(value)) values.push(value);
+    if (end < 0) passed += text.length - at;
+    at = text.indexOf('{', end < 0 ? at + 1 : end);
+  }
+  return values;
+}
+const mostPasses = 8;
+
+/** The spans of a value: an OTLP export, or one span of the JavaScript SDK. */
+export function spansIn(value: JsonObject): readonly Span[] {
+  const resources = objectsIn(value.resourceSpans);
+  if (resources.length > 0)
+    return resources.flatMap((resource) =>
+      objectsIn(resource.scopeSpans ?? resource.instrumentationLibrarySpans).flatMap((scope) =>
+        objectsIn(scope.spans).map((span) => otlpSpan(span, attributesIn(isObject(resource.resource) ? resource.resource.attributes : undefined))),
+      ),
+    );
+  return typeof value.spanId === 'string' && typeof value.traceId === 'string' && value.startTime !== undefined ? [sdkSpan(value)] : [];
+}
+
+function otlpSpan(span: JsonObject, resource: JsonObject): Span {
+  const status = isObject(span.status) ? span.status : {};
+  const attributes = attributesIn(span.attributes);
+  return {
+    traceId: stringAt(span, 'traceId') ?? '',
+    spanId: stringAt(span, 'spanId') ?? '',
+    parentSpanId: stringAt(span, 'parentSpanId') || undefined,
+    name: stringAt(span, 'name') ?? '',
+    start: nanos(span.startTimeUnixNano),
+    end: nanos(span.endTimeUnixNano),
+    attributes: { ...(resource['service.name'] !== undefined && { 'service.name': resource['service.name'] as Json }), ...attributes },
+    events: objectsIn(span.events).map((event) => ({ name: stringAt(event, 'name') ?? '', attributes: attributesIn(event.attributes) })),
+    failed: status.code === 2 ? (stringAt(status, 'message') ?? stringAt(attributes, 'error.type') ?? 'error') : undefined,
+  };
+}
+
+const nanos = (value: Json | undefined): number => Math.floor(Number(typeof value === 'string' || typeof value === 'number' ? value : 0) / 1e6) || 0;
+
+function sdkSpan(span: JsonObject): Span {
+  const status = isObject(span.status) ? span.status : {};
+  const attributes = isObject(span.attributes) ? span.attributes : {};
+  const time = (value: Json | undefined): number =>
+    Array.isArray(value) && typeof value[0] === 'number' && typeof value[1] === 'number' ? Math.floor(value[0] * 1e3 + value[1] / 1e6) : 0;
+  return {
+    traceId: stringAt(span, 'traceId') ?? '',
+    spanId: stringAt(span, 'spanId') ?? '',
+    parentSpanId: stringAt(span, 'parentSpanId') || undefined,
+    name: stringAt(span, 'name') ?? '',
+    start: time(span.startTime),
+    end: time(span.endTime),
+    attributes,
+    events: objectsIn(span.events).map((event) => ({
+      name: stringAt(event, 'name') ?? '',
+      attributes: isObject(event.attributes) ? event.attributes : {},
+    })),
+    failed: status.code === 2 ? (stringAt(status, 'message') ?? 'error') : undefined,
+  };
+}
+
+/** Attributes by name. */
+export function attributesIn(list: Json | undefined): JsonObject {
+  return Object.fromEntries(objectsIn(list).flatMap(({ key, value }) => (typeof key === 'string' ? [[key, valueIn(value)] as const] : [])));
+}
+
+function valueIn(value: Json | undefined): Json {
+  if (!isObject(value)) return null;
+  if ('stringValue' in value) return value.stringValue as Json;
+  if ('boolValue' in value) return value.boolValue as Json;
+  if ('intValue' in value) return Number(value.intValue);
+  if ('doubleValue' in value) return value.doubleValue as Json;
+  if ('bytesValue' in value) return value.bytesValue as Json;
+  if (isObject(value.arrayValue)) return objectsIn(value.arrayValue.values).map(valueIn);
+  return isObject(value.kvlistValue) ? attributesIn(value.kvlistValue.values) : null;
+}

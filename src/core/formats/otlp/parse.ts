@@ -1,0 +1,126 @@
+import { isObject, type Json, type JsonObject, stringAt } from '../../base/index.js';
+import type { TokenUsage } from '../format.js';
+import { jsonIn, textIn } from '../shared/anthropic-blocks.js';
+import type { Part } from '../shared/branches.js';
+import {
+  answered,
+  called,
+  countIn,
+  type Draft,
+  failed,
+  type Numbered,
+  noted,
+  objectsIn,
+  pictured,
+  said,
+  thought,
+  withUsage,
+} from '../shared/drafts.js';
+import { entryIn } from '../shared/entry-lines.js';
+import { partsIn } from './parse-conversation.js';
+
+/** What a record means for its turn: a call with a prompt begins one. */
+export function partOf(record: JsonObject): Part {
+  if (record.tool !== undefined) return record.isCalled === false ? 'round' : 'result';
+  const own = objectsIn(record.entries);
+  const asked =
+    own.length > 0
+      ? own.some(({ role, kind }) => role === 'user' && kind !== 'summary')
+      : objectsIn(record.input).some(({ role }) => role === 'user');
+  return own.some(({ kind }) => kind === 'summary') ? 'compaction' : asked ? 'prompt' : 'round';
+}
+
+type Told = Draft & { readonly messageId?: string };
+
+/** The entries of a record. */
+export function entriesOf(record: JsonObject): readonly Numbered[] {
+  const own = objectsIn(record.entries);
+  if (own.length > 0)
+    return own.map((line): Numbered => {
+      const { key, ...entry } = entryIn(line);
+      return [key, entry];
+    });
+  if (isObject(record.tool)) {
+    const result: Numbered = [1, toolResult(record.tool, stringAt(record, 'failed'))];
+    return record.isCalled === false ? [[0, toolCall(record.tool)], result] : [result];
+  }
+  const facts = isObject(record.call) ? record.call : {};
+  const model = stringAt(facts, 'gen_ai.response.model') ?? stringAt(facts, 'gen_ai.request.model');
+  const author = model === undefined ? {} : { author: model };
+  const fault = stringAt(record, 'failed');
+  const drafts: Told[] = [
+    ...partsIn(record.instructions).map((part) => said('system', stringAt(part, 'content') ?? stringAt(part, 'text') ?? '')),
+    ...objectsIn(record.input).flatMap((message) => messageDrafts(message, {})),
+    ...objectsIn(record.output).flatMap((message) => messageDrafts({ ...message, role: 'assistant' }, author)),
+    ...(fault === undefined ? [] : [failed(fault)]),
+    ...(Object.keys(facts).length > 0 ? [noted('span', facts)] : []),
+  ];
+  const numbered = drafts.map((draft, at): Numbered => [at, draft]);
+  const first = objectsIn(record.input).flatMap((message) => messageDrafts(message, {})).length + partsIn(record.instructions).length;
+  return [...numbered.slice(0, first), ...withUsage(numbered.slice(first), usageOf(facts))];
+}
+
+/** Input tokens include what the cache held. */
+function usageOf(facts: JsonObject): TokenUsage | undefined {
+  const count = (...names: readonly string[]): number | null =>
+    names.map((name) => countIn(facts[`gen_ai.usage.${name}`])).find((one) => one !== null) ?? null;
+  const [input, output] = [count('input_tokens', 'prompt_tokens'), count('output_tokens', 'completion_tokens')];
+  const [cacheRead, cacheWrite] = [count('cache_read.input_tokens'), count('cache_write.input_tokens', 'cache_creation.input_tokens')];
+  if (input === null && output === null) return undefined;
+  return { input: input === null ? null : Math.max(0, input - (cacheRead ?? 0) - (cacheWrite ?? 0)), output, cacheRead, cacheWrite };
+}
+
+function messageDrafts(message: JsonObject, author: { readonly author?: string }): readonly Told[] {
+  const role = message.role === 'assistant' || message.role === 'system' || message.role === 'tool' ? message.role : 'user';
+  const parts =
+    message.parts === undefined
+      ? partsIn(typeof message.content === 'string' ? message.content : (message.content as Json | undefined))
+      : partsIn(message.parts);
+  return parts.map((part): Told => {
+    const draft = partDraft(part, role);
+    return draft.role === 'assistant' && draft.kind !== 'event' ? { ...draft, ...author } : draft;
+  });
+}
+
+function partDraft(part: JsonObject, role: Draft['role']): Told {
+  const text = stringAt(part, 'content') ?? stringAt(part, 'text') ?? '';
+  switch (part.type) {
+    case 'text':
+      return said(role === 'tool' ? 'user' : role, text);
+    case 'reasoning':
+    case 'thinking':
+      return thought(text, { signature: stringAt(part, 'signature') });
+    case 'tool_call':
+    case 'server_tool_call':
+      return called(stringAt(part, 'name') ?? '', stringAt(part, 'id'), jsonIn(part.arguments));
+    case 'tool_call_response':
+    case 'server_tool_call_response':
+      return answered(stringAt(part, 'id'), textIn(part.response ?? part.result));
+    case 'blob':
+      return pictured(role === 'system' ? 'user' : role, {
+        mediaType: stringAt(part, 'mime_type') ?? 'application/octet-stream',
+        base64: stringAt(part, 'content') ?? '',
+      });
+    case 'uri':
+    case 'file':
+      return pictured(role === 'system' ? 'user' : role, { link: part });
+    default:
+      return noted(stringAt(part, 'type') ?? 'part', part);
+  }
+}
+
+const toolCall = (attributes: JsonObject): Draft =>
+  called(
+    stringAt(attributes, 'gen_ai.tool.name') ?? '',
+    stringAt(attributes, 'gen_ai.tool.call.id'),
+    jsonIn(attributes['gen_ai.tool.call.arguments']),
+  );
+
+function toolResult(attributes: JsonObject, fault: string | undefined): Draft {
+  const text = textIn(attributes['gen_ai.tool.call.result']);
+  const name = stringAt(attributes, 'gen_ai.tool.name');
+  return answered(stringAt(attributes, 'gen_ai.tool.call.id'), text === '' ? (fault ?? '') : text, {
+    ...(name !== undefined && { toolName: name }),
+    ...(fault !== undefined && { isError: true }),
+  });
+}

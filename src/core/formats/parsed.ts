@@ -1,0 +1,62 @@
+import type { ByteRange, EntryKey, Timestamp } from '../base/index.js';
+import type { Kind, Role } from '../contract/index.js';
+
+/** Tokens of a call as the provider counted them; null where the count was not recorded. `input` leaves out what the cache held. */
+export interface TokenUsage {
+  readonly input: number | null;
+  readonly output: number | null;
+  readonly cacheRead: number | null;
+  readonly cacheWrite: number | null;
+}
+
+/**
+ * An entry that a format read from a delta. It is neutral and has no place in a chain yet. `media` holds decoded bytes; the store turns
+ * them into artifacts.
+ */
+export interface ParsedEntry {
+  readonly key: EntryKey;
+  readonly role: Role;
+  readonly kind: Kind;
+  readonly text?: string;
+  readonly toolName?: string;
+  readonly toolCallId?: string;
+  readonly arguments?: unknown;
+  readonly result?: unknown;
+  readonly isError?: boolean;
+  readonly media?: { readonly mediaType: string; readonly bytes: Uint8Array };
+  readonly at?: Timestamp;
+  readonly author?: string;
+  readonly tokens: number;
+  /** The range of the entry's record in the delta. */
+  readonly raw?: ByteRange;
+  /**
+   * `meta`: added by the runtime, not typed. `hidden`: never sent to the model. `signed`: thinking with a signature. `redacted`: thinking
+   * that only the provider can read. `queued`, `command`, …
+   */
+  readonly marks?: readonly string[];
+  /** The runtime's message to which the entry belongs: entries with one id were one message on the wire. */
+  readonly messageId?: string;
+  /** The usage of the call whose answer begins here, in formats that record it with the answer. */
+  readonly usage?: TokenUsage;
+}
+
+/** An effect of a delta on earlier entries: a microcompaction blanks old tool results. */
+export interface Elision {
+  readonly toolCallIds: readonly string[];
+  readonly text: string;
+}
+
+export interface Problem {
+  /** The number of the line or record in the delta, from 1; 0 where the problem concerns no single record. */
+  readonly line: number;
+  readonly reason: string;
+}
+
+/** For building a value: rare fields are assigned where they exist, because conditional spreads dominate the cost of parsing. */
+export type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+
+export interface ParsedDelta {
+  readonly entries: readonly ParsedEntry[];
+  readonly elisions: readonly Elision[];
+  readonly problems: readonly Problem[];
+}

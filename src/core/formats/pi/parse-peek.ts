@@ -1,0 +1,23 @@
+import { stringAt, type Timestamp } from '../../base/index.js';
+import type { Peek } from '../format.js';
+import { timeOf } from '../shared/jsonl.js';
+import { titleIn } from './plan.js';
+import { headlineOf, isHeader, partOf, scanLines } from './schema.js';
+
+/** Reads the first and the last bytes of a session. Lines cut in two are skipped. */
+export function peek(head: Uint8Array, tail: Uint8Array): Peek {
+  const beginning = scanLines(head).pieces;
+  const records = beginning.flatMap(({ record }) => (record ? [record] : []));
+  const header = records.find(isHeader);
+  const seen: { readonly [K in keyof Peek]: Peek[K] | undefined } = {
+    sessionId: stringAt(header, 'id'),
+    cwd: stringAt(header, 'cwd'),
+    title: titleIn([...beginning, ...scanLines(tail).pieces]),
+    firstPrompt: records
+      .filter((record) => partOf(record) === 'prompt')
+      .map(headlineOf)
+      .find((text) => text !== undefined),
+    startedAt: header && (timeOf(header) as Timestamp | undefined),
+  };
+  return Object.fromEntries(Object.entries(seen).filter(([, value]) => value !== undefined)) as Peek;
+}

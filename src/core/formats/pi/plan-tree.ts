@@ -1,0 +1,127 @@
+import type { JsonObject } from '../../base/index.js';
+import type { Mutable, PlanContext, Problem } from '../format.js';
+import type { RecordTree, TreeRecord } from '../shared/branches.js';
+import { type Piece, timeOf } from '../shared/jsonl.js';
+import { bytesIn, idOf, isChained, isHeader, isSent, nameOf, partOf } from './schema.js';
+
+/** At most this many kept records for each record of the file: where every compaction keeps everything, they would cost its square. */
+const mostRepeats = 16;
+
+interface Growth {
+  readonly file: Uint8Array;
+  readonly context: PlanContext;
+  /** The record to read for each id. */
+  readonly chosen: ReadonlyMap<string, Piece>;
+  /** All records by number, as records of version 1 name each other. The header counts. */
+  readonly numbered: readonly Piece[];
+  readonly placed: Map<Piece, TreeRecord>;
+  readonly records: TreeRecord[];
+  readonly notes: Problem[];
+  /** The number of kept records that compactions can still repeat. */
+  repeats: number;
+}
+
+/**
+ * Places the records of a session in their tree, as the agent does (1.5.2): of records with one id the last is read, a record whose
+ * parent does not exist is a root, and without ids each record follows the one before it.
+ */
+export function growTree(
+  file: Uint8Array,
+  pieces: readonly Piece[],
+  context: PlanContext,
+): RecordTree & { readonly skipped: readonly Problem[]; readonly notes: readonly Problem[] } {
+  const { chosen, aside, skipped } = chooseRecords(pieces, context);
+  const growth: Growth = {
+    file,
+    context,
+    chosen,
+    numbered: pieces.filter(({ record, sort }) => sort === 'record' && record !== undefined),
+    placed: new Map(),
+    records: [],
+    notes: [],
+    repeats: pieces.length * mostRepeats,
+  };
+  for (const piece of pieces) {
+    if (!isPlaced(piece) || aside.has(piece) || growth.placed.has(piece)) continue;
+    for (const one of pathTo(growth, piece)) place(growth, one);
+  }
+  return { pieces, records: growth.records, aside, skipped, notes: growth.notes };
+}
+
+/** Of several records with one id, reads the last or the one that is stored. */
+function chooseRecords(pieces: readonly Piece[], { resumeAt }: PlanContext) {
+  const chosen = new Map<string, Piece>();
+  const aside = new Set<Piece>();
+  const skipped: Problem[] = [];
+  for (const piece of pieces) {
+    const id = piece.record && isPlaced(piece) ? idOf(piece.record) : undefined;
+    if (id === undefined) continue;
+    const other = chosen.get(id);
+    const unread = other && (other.range.start < resumeAt ? piece : other);
+    if (unread !== piece) chosen.set(id, piece);
+    if (!unread) continue;
+    aside.add(unread);
+    const where = unread === piece ? 'earlier' : 'later';
+    skipped.push({ line: unread.line, reason: `Another record with the id ${id} comes ${where} and is read instead.` });
+  }
+  return { chosen, aside, skipped };
+}
+
+/** The record and its ancestors that are not placed yet, the root first. */
+function pathTo({ chosen, placed }: Growth, piece: Piece): Piece[] {
+  const path: Piece[] = [];
+  const seen = new Set<Piece>();
+  for (let at: Piece | undefined = piece; at && !placed.has(at) && !seen.has(at); ) {
+    seen.add(at);
+    path.push(at);
+    at = typeof at.record?.parentId === 'string' ? chosen.get(at.record.parentId) : undefined;
+  }
+  return path.reverse();
+}
+
+function place(growth: Growth, piece: Piece): void {
+  const { file, context, placed, records } = growth;
+  const record = piece.record as JsonObject;
+  const parent = parentOf(growth, piece, record);
+  const name = nameOf(record, bytesIn(file, piece));
+  const stored = piece.range.start < context.resumeAt || ((parent === null || parent.stored) && context.known.has(name));
+  const at = timeOf(record);
+  const node: Mutable<TreeRecord> = { name, piece, part: partOf(record), parent, stored };
+  if (at !== undefined) node.at = at;
+  if (node.part === 'compaction') {
+    const kept = keptBy(growth, node, record);
+    if (kept.length > 0) node.kept = kept;
+  }
+  placed.set(piece, node);
+  records.push(node);
+}
+
+function parentOf({ chosen, placed, records, notes }: Growth, piece: Piece, record: JsonObject): TreeRecord | null {
+  if (idOf(record) === undefined) return records.at(-1) ?? null;
+  if (typeof record.parentId !== 'string') return null;
+  const found = placed.get(chosen.get(record.parentId) as Piece);
+  if (!found) notes.push({ line: piece.line, reason: `the parent ${record.parentId} does not exist: read as a root` });
+  return found ?? null;
+}
+
+/** The records before a compaction that the model still sees. */
+function keptBy(growth: Growth, node: TreeRecord, record: JsonObject): readonly TreeRecord[] {
+  const { numbered, notes } = growth;
+  const first = typeof record.firstKeptEntryIndex === 'number' ? numbered[record.firstKeptEntryIndex] : undefined;
+  const firstId = record.firstKeptEntryId;
+  const kept: TreeRecord[] = [];
+  for (let at = node.parent; at && 'piece' in at; at = at.parent) {
+    if (growth.repeats-- <= 0) {
+      notes.push({ line: node.piece.line, reason: 'the compactions of this file keep too many messages: those of this one are dropped' });
+      return [];
+    }
+    if (isSent(at.piece.record as JsonObject)) kept.push(at);
+    const isFirst = first ? at.piece === first : typeof firstId === 'string' && idOf(at.piece.record as JsonObject) === firstId;
+    if (isFirst) return kept.reverse();
+  }
+  if (typeof firstId === 'string' && firstId !== record.id)
+    notes.push({ line: node.piece.line, reason: `the first record that the compaction keeps, ${firstId}, does not come before it: it keeps none` });
+  return [];
+}
+
+const isPlaced = ({ record, sort }: Piece): boolean => sort === 'record' && record !== undefined && isChained(record) && !isHeader(record);

@@ -1,0 +1,12 @@
+import type { ToolClasses } from '../format.js';
+
+/** The tools of pi. */
+export const tools: ToolClasses = {
+  bash: 'shell',
+  read: 'read',
+  write: 'write',
+  edit: 'edit',
+  grep: 'search',
+  find: 'search',
+  ls: 'search',
+};

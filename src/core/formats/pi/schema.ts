@@ -1,0 +1,98 @@
+import { createHash } from 'node:crypto';
+import { isObject, type JsonObject, stringAt, textOf } from '../../base/index.js';
+import type { FileBytes } from '../format.js';
+import type { Part } from '../shared/branches.js';
+import { clip } from '../shared/headline.js';
+import { type Dialect, eachPiece, type Piece, type Scan, type ScanOptions, type Seen, scanJsonl, timeOf } from '../shared/jsonl.js';
+
+const dialect: Dialect = {
+  beginning: /\{"(?:type|id|parentId|timestamp|message)":/g,
+  isWhole: (record) => typeof record.type === 'string' && typeof record.timestamp === 'string',
+};
+
+/** Splits a session into records. Never throws for the content of the bytes. */
+export const scanLines = (bytes: Uint8Array, options?: ScanOptions): Scan => scanJsonl(bytes, dialect, options);
+
+/** Reads one record after the other, so that a large session need not be held in memory. */
+export const eachLine = (file: FileBytes, options: ScanOptions, tell: (piece: Piece) => void): Seen => eachPiece(file, dialect, options, tell);
+
+/** Whether the record is the header, which describes the session. Every other record has a place in the tree. */
+export const isHeader = (record: JsonObject): boolean => record.type === 'session';
+/** Whether the record has a place in the tree: every typed record but the header. */
+export const isChained = (record: JsonObject): boolean => typeof record.type === 'string' && !isHeader(record);
+
+/** The record's id. Files of version 1 have none; there each record follows the one before it. */
+export const idOf = (record: JsonObject): string | undefined => (typeof record.id === 'string' && record.id !== '' ? record.id : undefined);
+
+const shortId = /^[0-9a-f]{8}$/;
+const shortName = /^([0-9a-f]{8})-[0-9a-z]+$/;
+
+/**
+ * The name of a record in the project. The agent's own ids have 32 bits, enough for one file but not for all, so the time is added. The
+ * name is the same in a fork, which copies both. A record without an id is named by its bytes.
+ */
+export function nameOf(record: JsonObject, bytes: Uint8Array): string {
+  const id = idOf(record);
+  if (id === undefined) return `v1-${createHash('sha256').update(textOf(bytes).trim()).digest('hex').slice(0, 16)}`;
+  const at = timeOf(record);
+  return at === undefined || !shortId.test(id) ? id : `${id}-${Date.parse(at).toString(36)}`;
+}
+
+/** The id that a record of this name has in its file. */
+export const idIn = (name: string): string => shortName.exec(name)?.[1] ?? name;
+
+/** The bytes of the record in its file. */
+export const bytesIn = (delta: Uint8Array, { range }: Piece): Uint8Array => delta.subarray(range.start, range.end);
+
+/** The message of a record. */
+export const messageOf = (record: JsonObject): JsonObject => (isObject(record.message) ? record.message : {});
+/** The role of the record's message. */
+export const roleOf = (record: JsonObject): string | undefined => (record.type === 'message' ? stringAt(record.message, 'role') : undefined);
+
+/** The role of a record in its turn. */
+export function partOf(record: JsonObject): Part {
+  switch (record.type) {
+    case 'compaction':
+      return 'compaction';
+    case 'model_change':
+    case 'thinking_level_change':
+    case 'branch_summary':
+      return 'lead';
+    case 'message':
+      switch (roleOf(record)) {
+        case 'user':
+          return 'prompt';
+        case 'assistant':
+          return 'answer';
+        case 'toolResult':
+          return 'result';
+        case 'system':
+          return 'lead';
+        default:
+          return 'quiet';
+      }
+    default:
+      return 'quiet';
+  }
+}
+
+/** Whether a compaction can keep the record: records that the model gets, and edits of them. */
+export function isSent(record: JsonObject): boolean {
+  if (record.type === 'message') return roleOf(record) !== 'system';
+  return record.type === 'custom_message' || record.type === 'branch_summary' || record.type === 'context_edit';
+}
+
+/** The texts of a content, which is a text or a list of blocks. */
+export function textsIn(content: unknown): readonly string[] {
+  if (typeof content === 'string') return [content];
+  if (!Array.isArray(content)) return [];
+  return content.flatMap((block) => (isObject(block) && block.type === 'text' && typeof block.text === 'string' ? [block.text] : []));
+}
+
+/** One line that says what a person or the model wrote. */
+export function headlineOf(record: JsonObject): string | undefined {
+  const { content } = messageOf(record);
+  const [text] = textsIn(content).filter((one) => one.trim() !== '');
+  if (text !== undefined) return clip(text);
+  return Array.isArray(content) && content.some((block) => isObject(block) && block.type === 'image') ? '[image]' : undefined;
+}

@@ -1,0 +1,34 @@
+// qwen-code: the histories of Qwen Code, JSONL files that hold a tree: Claude Code's envelope around messages of Gemini's API.
+// schema*.ts says what a record is, parse.ts reads records, plan.ts says which record is whose child, write.ts writes records and a session
+// that the agent resumes.
+import type { ImportableFormat } from '../format.js';
+import { beginsAsEntry, fromRules, scanRecords } from '../shared/records.js';
+import { rules } from './plan.js';
+import { formatId, partsOf } from './schema.js';
+import { tools } from './schema-tools.js';
+import { writeEntries, writeSession } from './write.js';
+
+export const qwenCode: ImportableFormat = {
+  ...fromRules(rules),
+  id: formatId,
+  about: { name: 'Qwen Code session', what: 'A session file that Qwen Code resumes.', extension: 'jsonl' },
+  seals: { thoughtSignature: { of: ['text'], broken: '' } },
+  tier: 'translated',
+  holds: ['thinking', 'unsignedThinking', 'signature', 'image', 'blank', 'error', 'summary', 'injected', 'resultData', 'model', 'time'],
+  tools,
+  recognize,
+  write: writeEntries,
+  session: writeSession,
+};
+
+const types: ReadonlySet<unknown> = new Set(['user', 'assistant', 'tool_result', 'system']);
+
+/** Claude Code has the same envelope, but its messages have no parts. */
+function recognize(head: Uint8Array): number {
+  if (beginsAsEntry(head, rules)) return 1;
+  const records = scanRecords(rules, head).pieces.flatMap(({ record }) => (record ? [record] : []));
+  const [first] = records;
+  if (!first || typeof first.uuid !== 'string' || !types.has(first.type)) return 0;
+  if (first.type === 'tool_result' || records.some((record) => partsOf(record).length > 0)) return 1;
+  return first.systemPayload === undefined ? 0 : 0.8;
+}

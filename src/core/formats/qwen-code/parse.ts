@@ -1,0 +1,116 @@
+import { isObject, type Json, type JsonObject, stringAt } from '../../base/index.js';
+import type { TokenUsage } from '../format.js';
+import {
+  answered,
+  called,
+  countIn,
+  type Draft,
+  failed,
+  type Numbered,
+  noted,
+  pictured,
+  said,
+  summarized,
+  thought,
+  withUsage,
+} from '../shared/drafts.js';
+import { bookkeeping, compressedIn, isAdded, isCompression, partsOf, payloadOf, subtypeOf, typeOf } from './schema.js';
+
+/** The entries of a record. */
+export function entriesOf(record: JsonObject): readonly Numbered[] {
+  const parts = partsOf(record);
+  switch (typeOf(record)) {
+    case 'user': {
+      const isNotice = subtypeOf(record) === 'notification';
+      return parts.map((part, at): Numbered => [at, userPart(part, isNotice)]);
+    }
+    case 'assistant': {
+      const model = stringAt(record, 'model');
+      const author = model === undefined ? {} : { author: model };
+      return withUsage(
+        parts.map((part, at): Numbered => [at, { ...answerPart(part), ...author }]),
+        usageOf(record),
+      );
+    }
+    case 'tool_result':
+      return parts.map((part, at): Numbered => [at, resultPart(part, record)]);
+    default:
+      return systemDrafts(record);
+  }
+}
+
+/** Output includes the thoughts. The input that the agent records includes what the cache held. */
+function usageOf({ usageMetadata: usage }: JsonObject): TokenUsage | undefined {
+  if (!isObject(usage)) return undefined;
+  const [input, cacheRead] = [countIn(usage.promptTokenCount), countIn(usage.cachedContentTokenCount)];
+  const output = countIn(usage.candidatesTokenCount);
+  if (input === null && output === null) return undefined;
+  return { input: input === null ? null : Math.max(0, input - (cacheRead ?? 0)), output, cacheRead, cacheWrite: null };
+}
+
+function userPart(part: JsonObject, isNotice: boolean): Draft {
+  const text = stringAt(part, 'text');
+  if (text === undefined) return mediaOf(part, 'user');
+  return said('user', text, isNotice || isAdded(text) ? { marks: ['meta', isNotice ? 'notification' : 'context'] } : {});
+}
+
+function mediaOf(part: JsonObject, role: 'user' | 'assistant' | 'tool'): Draft {
+  const { inlineData } = part;
+  const [mediaType, base64] = [stringAt(inlineData, 'mimeType'), stringAt(inlineData, 'data')];
+  if (mediaType !== undefined && base64 !== undefined) return pictured(role, { mediaType, base64 });
+  return isObject(part.fileData) ? pictured(role, { link: part }) : noted(Object.keys(part)[0] ?? 'part', part);
+}
+
+function answerPart(part: JsonObject): Draft {
+  const text = stringAt(part, 'text');
+  const call = part.functionCall;
+  if (isObject(call)) return called(stringAt(call, 'name') ?? '', stringAt(call, 'id'), call.args);
+  if (text === undefined) return mediaOf(part, 'assistant');
+  return part.thought === true ? thought(text, { signature: stringAt(part, 'thoughtSignature') }) : said('assistant', text);
+}
+
+function resultPart(part: JsonObject, record: JsonObject): Draft {
+  const response = part.functionResponse;
+  if (!isObject(response))
+    return stringAt(part, 'text') === undefined ? mediaOf(part, 'tool') : said('user', stringAt(part, 'text') ?? '', { marks: ['meta'] });
+  const { toolCallResult } = record;
+  const content: Json = response.response ?? null;
+  const error = stringAt(content, 'error');
+  const status = stringAt(toolCallResult, 'status');
+  const text = stringAt(content, 'output') ?? error ?? (content === null ? '' : JSON.stringify(content));
+  const name = stringAt(response, 'name');
+  const display = isObject(toolCallResult) ? toolCallResult.resultDisplay : undefined;
+  return answered(stringAt(response, 'id') ?? stringAt(toolCallResult, 'callId'), text, {
+    ...(name !== undefined && { toolName: name }),
+    ...((error !== undefined || status === 'error' || status === 'cancelled') && { isError: true }),
+    ...(display !== undefined && display !== text && { result: display }),
+  });
+}
+
+function systemDrafts(record: JsonObject): readonly Numbered[] {
+  const subtype = subtypeOf(record) ?? '';
+  if (isCompression(record)) return compressedDrafts(record);
+  const event = payloadOf(record).uiEvent;
+  if (isObject(event) && stringAt(event, 'event.name') === 'qwen-code.api_error')
+    return [[0, failed(stringAt(event, 'error_message') ?? 'the call failed')]];
+  return bookkeeping.has(subtype) ? [] : [[0, noted(subtype === '' ? typeOf(record) : subtype, record.systemPayload ?? record.message ?? null)]];
+}
+
+/** Parts of contents are numbered through, with room for the parts of each. */
+const perContent = 1_000;
+
+function compressedDrafts(record: JsonObject): readonly Numbered[] {
+  let hasSummary = false;
+  return compressedIn(record).flatMap((content, at) =>
+    partsOf({ message: content }).map((part, number): Numbered => {
+      const place = at * perContent + number;
+      const isModel = content.role === 'model';
+      const text = stringAt(part, 'text');
+      if (isObject(part.functionResponse)) return [place, resultPart(part, {})];
+      if (isModel) return [place, answerPart(part)];
+      if (text === undefined || hasSummary) return [place, userPart(part, false)];
+      hasSummary = true;
+      return [place, summarized(text)];
+    }),
+  );
+}

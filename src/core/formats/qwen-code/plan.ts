@@ -1,0 +1,73 @@
+import { isObject, type JsonObject, stringAt } from '../../base/index.js';
+import type { PlanContext } from '../format.js';
+import type { Part } from '../shared/branches.js';
+import type { Mark } from '../shared/progress.js';
+import type { About, Place, RecordRules } from '../shared/records.js';
+import { entriesOf } from './parse.js';
+import { bookkeeping, dialect, formatId, isAdded, isCompression, partsOf, payloadOf, subtypeOf, typeOf } from './schema.js';
+
+/** How records become commits: a tree by `uuid` and `parentUuid`. */
+export const rules: RecordRules = {
+  formatId,
+  template: 'qwen-code',
+  dialect,
+  about,
+  place,
+  entries: entriesOf,
+  gather: () => undefined,
+  mark,
+  continues: true,
+  prompt: (record) => (partOf(record) === 'prompt' ? promptOf(record) : undefined),
+};
+
+const promptOf = (record: JsonObject): string | undefined =>
+  stringAt(payloadOf(record), 'displayText') ??
+  partsOf(record)
+    .flatMap((part) => stringAt(part, 'text') ?? [])
+    .find((text) => !isAdded(text));
+
+function about(records: readonly JsonObject[], { path, meta }: Pick<PlanContext, 'path' | 'meta'>): About {
+  const first = (key: string): string | undefined => records.map((record) => stringAt(record, key)).find((value) => value !== undefined);
+  const title = records.findLast((record) => subtypeOf(record) === 'custom_title');
+  const isSubagent = records[0]?.isSidechain === true || /[/\\]subagents[/\\]/.test(path);
+  const call = stringAt(meta, 'toolUseId');
+  return {
+    sessionId: isSubagent ? (stringAt(meta, 'parentSessionId') ?? first('sessionId')) : first('sessionId'),
+    cwd: first('cwd'),
+    title: title && stringAt(payloadOf(title), 'customTitle'),
+    ...(isSubagent && { agent: stringAt(meta, 'agentType') ?? first('agentName') ?? 'agent' }),
+    ...(isSubagent && call !== undefined && { startedBy: { toolCallId: call } }),
+  };
+}
+
+function place(record: JsonObject): Place | undefined {
+  const name = stringAt(record, 'uuid');
+  if (name === undefined || name === '' || typeof record.type !== 'string') return undefined;
+  const { parentUuid } = record;
+  return {
+    name,
+    part: partOf(record),
+    ...(typeof parentUuid === 'string' ? { parent: parentUuid } : parentUuid === null && { parent: null }),
+  };
+}
+
+function partOf(record: JsonObject): Part {
+  switch (typeOf(record)) {
+    case 'user':
+      return subtypeOf(record) === 'notification' ? 'lead' : 'prompt';
+    case 'assistant':
+      return 'answer';
+    case 'tool_result':
+      return 'result';
+    default:
+      return isCompression(record) ? 'compaction' : 'quiet';
+  }
+}
+
+/** A failed call ends its turn: only a line of telemetry tells of it. */
+function mark(record: JsonObject): Omit<Mark, 'range'> | undefined {
+  const event = payloadOf(record).uiEvent;
+  if (isObject(event) && stringAt(event, 'event.name') === 'qwen-code.api_error') return { is: 'ends' };
+  if (subtypeOf(record) === 'rewind') return { is: 'starts' };
+  return bookkeeping.has(subtypeOf(record) ?? '') ? { is: 'quiet' } : undefined;
+}

@@ -1,0 +1,36 @@
+import { isObject, type JsonObject, stringAt } from '../../base/index.js';
+import { objectsIn } from '../shared/drafts.js';
+import type { Dialect } from '../shared/jsonl.js';
+
+export const formatId = 'qwen-code-v1';
+
+export const dialect: Dialect = {
+  beginning: /\{"(?:uuid|parentUuid|sessionId|timestamp|type)":/g,
+  isWhole: (record) => typeof record.uuid === 'string' && typeof record.type === 'string',
+};
+
+/** The type of a record. */
+export const typeOf = (record: JsonObject): string => (typeof record.type === 'string' ? record.type : '');
+/** What kind of a system or user record it is. */
+export const subtypeOf = (record: JsonObject): string | undefined => stringAt(record, 'subtype');
+
+/** The parts of a record's message, as Gemini's API has them. */
+export const partsOf = ({ message }: JsonObject): readonly JsonObject[] => (isObject(message) ? objectsIn(message.parts) : []);
+/** What a system record says. */
+export const payloadOf = ({ systemPayload }: JsonObject): JsonObject => (isObject(systemPayload) ? systemPayload : {});
+
+/** A record that replaces everything before it with a compressed history. */
+export const isCompression = (record: JsonObject): boolean => typeOf(record) === 'system' && subtypeOf(record) === 'chat_compression';
+/** The history that a compression leaves. */
+export const compressedIn = (record: JsonObject): readonly JsonObject[] => objectsIn(payloadOf(record).compressedHistory);
+
+/** Context that the agent adds to a prompt, in a part of its own (0.21, 0.24). */
+export const isAdded = (text: string): boolean => /^\s*<(?:qwen:[\w-]+|system-reminder|task-notification)>/.test(text);
+
+/** System records that only tell how the agent works. */
+export const bookkeeping: ReadonlySet<string> = new Set([
+  'ui_telemetry',
+  'attribution_snapshot',
+  'file_history_snapshot',
+  'session_artifact_snapshot',
+]);

@@ -1,0 +1,246 @@
+// Turns a tree of records into commits, for runtimes whose records name their parents. Cuts at turns, at branch points, around compactions
+// and where the stored part ends. Every byte of the file is in one commit or in the side data.
+import type { ByteRange, Timestamp } from '../../base/index.js';
+import type { Elision, ImportPlan, ParsedEntry, PlanContext, PlannedCommit } from '../format.js';
+import { addRange, type Piece } from './jsonl.js';
+
+/**
+ * The role of a record in its turn. `prompt` begins a turn. `lead` comes before a prompt and belongs to its turn. `answer` and `result`
+ * fill the turn, and so does a `round`, an answer together with its tool results. `quiet` stays with the turn around it. `compaction` is a
+ * commit of its own, with the `boundary` before it where one exists. A `step` is a commit of its own too, for runtimes that record states.
+ */
+export type Part = 'prompt' | 'lead' | 'answer' | 'result' | 'round' | 'quiet' | 'boundary' | 'compaction' | 'step';
+
+export interface TreeRecord {
+  /** The project finds the record by this name, in this file and in others. */
+  readonly name: string;
+  /** Names of other records that the piece contains or stands for. The project finds the commit by these too. */
+  readonly others?: readonly string[];
+  /** The name of the record at its end, where that is not `name`. */
+  readonly end?: string;
+  readonly piece: Piece;
+  readonly part: Part;
+  /** A record of the file, a record that only the project has, or null for a root. */
+  readonly parent: TreeRecord | { readonly record: string } | null;
+  /** The project has the record already. */
+  readonly stored: boolean;
+  readonly at?: Timestamp;
+  /** The messages that a compaction keeps, in the order in which the model sees them. */
+  readonly kept?: readonly TreeRecord[];
+  /** The checkpoint at the end of a step. */
+  readonly ends?: PlannedCommit['checkpoint'];
+  /** What started the chain that begins here. */
+  readonly startedBy?: PlannedCommit['startedBy'];
+}
+
+export interface RecordTree {
+  readonly pieces: readonly Piece[];
+  /** Parents come before children. */
+  readonly records: readonly TreeRecord[];
+  /** Pieces that are not used: another record with the same id is in the tree. */
+  readonly aside: ReadonlySet<Piece>;
+}
+
+export interface CommitFacts {
+  readonly template: string;
+  readonly principal?: string;
+  readonly sessionId?: string;
+  /** The entries of pieces that follow each other in a delta. */
+  readonly read: (pieces: readonly Piece[]) => { readonly entries: readonly ParsedEntry[]; readonly elisions: readonly Elision[] };
+  /** One line that says what the commit is about. */
+  readonly summary: (records: readonly TreeRecord[]) => string | undefined;
+}
+
+/** Records in a row, each the child of the one before it, from a root or a branch point to a leaf. */
+interface Branch {
+  readonly from: TreeRecord['parent'];
+  readonly records: TreeRecord[];
+}
+
+interface Segment {
+  readonly branch: Branch;
+  readonly records: readonly TreeRecord[];
+  readonly type: 'delta' | 'compaction';
+  readonly checkpoint: PlannedCommit['checkpoint'];
+  readonly pieces: Piece[];
+}
+
+const isRecord = (parent: TreeRecord['parent']): parent is TreeRecord => parent !== null && 'piece' in parent;
+
+/** The commits, side data and tips of a file. The part before `context.resumeAt` is stored already. */
+export function planBranches(tree: RecordTree, context: PlanContext, facts: CommitFacts): Pick<ImportPlan, 'commits' | 'side' | 'tips'> {
+  const branches = branchesOf(tree.records);
+  const branchedAt = new Set(branches.flatMap(({ from }) => (isRecord(from) ? [from] : [])));
+  const segments = branches.flatMap((branch) => segmentsOf(branch, branchedAt, context.granularity));
+  const home = new Map(segments.flatMap((segment) => segment.records.map((record) => [record, segment] as const)));
+  const side = placePieces(tree, home, context.resumeAt);
+  const numbers = new Map<Segment, number>();
+  const commits = segments
+    .filter((segment) => !isStored(segment))
+    .map((segment, number) => {
+      numbers.set(segment, number);
+      return commitOf(segment);
+    });
+  return { commits, side, tips: tipsOf() };
+
+  function commitOf({ records, type, checkpoint, pieces }: Segment): PlannedCommit {
+    const [first] = records as [TreeRecord];
+    const kept = records.flatMap((record) => record.kept ?? []).map(({ piece }) => piece);
+    const summary = facts.summary(records);
+    const createdAt = records.findLast(({ at }) => at !== undefined)?.at;
+    return {
+      parent: referTo(first.parent),
+      type,
+      checkpoint,
+      ranges: rangesOf(pieces),
+      ...(kept.length > 0 ? { kept: rangesOf(kept) } : {}),
+      template: facts.template,
+      ...(facts.principal === undefined ? {} : { principal: facts.principal }),
+      ...(facts.sessionId === undefined ? {} : { sessionId: facts.sessionId }),
+      ...(summary === undefined ? {} : { summary }),
+      ...(createdAt === undefined ? {} : { createdAt }),
+      ...(first.startedBy === undefined || first.parent !== null ? {} : { startedBy: first.startedBy }),
+      records: records.flatMap(({ name, others = [] }) => [name, ...others]),
+      ...facts.read([...pieces, ...kept]),
+    };
+  }
+
+  function referTo(parent: TreeRecord['parent']): PlannedCommit['parent'] {
+    if (!isRecord(parent)) return parent;
+    if (parent.stored) return { record: parent.end ?? parent.name };
+    return { plan: numbers.get(home.get(parent) as Segment) as number };
+  }
+
+  /** The leaves by the position of their last record in the file. Agents resume the last one. */
+  function tipsOf(): ImportPlan['tips'] {
+    return branches
+      .map(({ records }) => records.at(-1) as TreeRecord)
+      .filter((last) => !branchedAt.has(last))
+      .sort((a, b) => a.piece.range.start - b.piece.range.start)
+      .map((last) => referTo(last) as ImportPlan['tips'][number]);
+  }
+}
+
+const isStored = ({ records }: Segment): boolean => records[0]?.stored === true;
+
+function branchesOf(records: readonly TreeRecord[]): Branch[] {
+  const branches: Branch[] = [];
+  const ends = new Map<TreeRecord, Branch>();
+  for (const record of records) {
+    const open = isRecord(record.parent) ? ends.get(record.parent) : undefined;
+    const branch = open ?? { from: record.parent, records: [] };
+    if (!open) branches.push(branch);
+    else ends.delete(record.parent as TreeRecord);
+    branch.records.push(record);
+    ends.set(record, branch);
+  }
+  return branches;
+}
+
+function segmentsOf(branch: Branch, branchedAt: ReadonlySet<TreeRecord>, granularity: PlanContext['granularity']): Segment[] {
+  const { records } = branch;
+  const segments: Segment[] = [];
+  let begin = 0;
+  /** The turn has a prompt or an answer, so that the next prompt begins another turn. */
+  let filled = false;
+  const close = (end: number, checkpoint: PlannedCommit['checkpoint'], type: Segment['type'] = 'delta'): void => {
+    if (end <= begin) return;
+    segments.push({ branch, records: records.slice(begin, end), type, checkpoint, pieces: [] });
+    begin = end;
+    filled = false;
+  };
+  records.forEach((record, at) => {
+    const before = records[at - 1];
+    if (before && (before.stored !== record.stored || branchedAt.has(before))) close(at, 'turn_boundary');
+    if (record.part === 'step') {
+      close(at, 'turn_boundary');
+      close(at + 1, record.ends ?? 'turn_boundary');
+      return;
+    }
+    if (record.part === 'boundary' || (record.part === 'compaction' && before?.part !== 'boundary'))
+      close(at, before?.part === 'result' ? 'compaction' : 'turn_boundary');
+    if (record.part === 'compaction') {
+      close(at + 1, 'compaction', 'compaction');
+      return;
+    }
+    if (record.part === 'prompt' && filled) close(startOfTurn(records, at, begin), 'turn_boundary');
+    else if (granularity === 'tool_call' && isAnswer(record) && (before?.part === 'result' || before?.part === 'round')) close(at, 'tool_call');
+    filled ||= record.part === 'prompt' || record.part === 'result' || isAnswer(record);
+  });
+  close(records.length, 'turn_boundary');
+  return segments;
+}
+
+const isAnswer = ({ part }: TreeRecord): boolean => part === 'answer' || part === 'round';
+
+/** The first of the records that lead to the prompt. */
+function startOfTurn(records: readonly TreeRecord[], prompt: number, begin: number): number {
+  let at = prompt;
+  while (at - 1 > begin && records[at - 1]?.part === 'lead') at--;
+  return at;
+}
+
+/**
+ * Assigns each piece of the file to one segment or to the side data, which it returns. Lines without a place in the tree join the turn
+ * around them, so that the root walk of a file that is one chain without compaction is that file.
+ */
+function placePieces({ pieces, records, aside }: RecordTree, home: ReadonlyMap<TreeRecord, Segment>, resumeAt: number): readonly ByteRange[] {
+  const side: ByteRange[] = [];
+  const recordAt = new Map(records.map((record) => [record.piece, record]));
+  let current: Segment | undefined;
+  /** Lines before the first new turn open it, except among the repeated lines of a fork. */
+  let waiting: Piece[] = [];
+  let isRepeating = false;
+  const settle = (segment: Segment | undefined): void => {
+    for (const piece of waiting) {
+      if (segment) segment.pieces.push(piece);
+      else addRange(side, piece.range);
+    }
+    waiting = [];
+  };
+  for (const piece of pieces) {
+    if (piece.range.start < resumeAt) {
+      // Usually the newline that the last import did not see. Joining the deltas adds it again.
+      if (piece.range.end > resumeAt) addRange(side, { start: resumeAt, end: piece.range.end });
+      continue;
+    }
+    const record = recordAt.get(piece);
+    const segment = record && home.get(record);
+    if (segment && isStored(segment)) {
+      settle(undefined);
+      isRepeating = true;
+      current = undefined;
+      addRange(side, piece.range);
+    } else if (segment) {
+      settle(isRepeating ? undefined : segment);
+      isRepeating = false;
+      current = segment;
+      segment.pieces.push(piece);
+    } else if (piece.sort !== 'record' && piece.sort !== 'blank') addRange(side, piece.range);
+    else if (aside.has(piece)) addRange(side, piece.range);
+    else if (current) current.pieces.push(piece);
+    else waiting.push(piece);
+  }
+  settle(undefined);
+  for (const segment of new Set(home.values())) inChainOrder(segment, recordAt);
+  return side.sort((a, b) => a.start - b.start);
+}
+
+/** A record that was written before its parent comes after the parent in the delta, with the lines that follow it in the file. */
+function inChainOrder({ pieces, records }: Segment, recordAt: ReadonlyMap<Piece, TreeRecord>): void {
+  if (records.every((record, at) => at === 0 || (records[at - 1] as TreeRecord).piece.range.start < record.piece.range.start)) return;
+  const order = new Map(records.map((record, at) => [record, at]));
+  const groups: { place: number; pieces: Piece[] }[] = [{ place: -1, pieces: [] }];
+  for (const piece of pieces) {
+    const record = recordAt.get(piece);
+    if (record) groups.push({ place: order.get(record) as number, pieces: [piece] });
+    else groups.at(-1)?.pieces.push(piece);
+  }
+  pieces.splice(0, pieces.length, ...groups.sort((a, b) => a.place - b.place).flatMap((group) => group.pieces));
+}
+
+function rangesOf(pieces: readonly Piece[]): readonly ByteRange[] {
+  const ranges: ByteRange[] = [];
+  for (const piece of pieces) addRange(ranges, piece.range);
+  return ranges;
+}

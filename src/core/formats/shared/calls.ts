@@ -1,0 +1,171 @@
+// What providers counted, as agents record it: one count per model call, joined from the records of its reply.
+import { type EntryKey, isObject, type Json, type JsonObject, parseJson, type Timestamp } from '../../base/index.js';
+import type { ParsedEntry } from '../parsed.js';
+import { clip } from './headline.js';
+
+/** Tokens of one call as the provider counted them; null where the agent did not record the count. */
+export interface Counts {
+  /** Input that was neither read from the cache nor written to it. */
+  readonly input: number | null;
+  readonly cacheRead: number | null;
+  /** All cache writes, one-hour writes included. */
+  readonly cacheWrite: number | null;
+  readonly cacheWrite1h: number | null;
+  /** The whole reply, thinking included. */
+  readonly output: number | null;
+  /** The part of `output` that is thinking. */
+  readonly reasoning: number | null;
+}
+
+export const noCounts: Counts = { input: null, cacheRead: null, cacheWrite: null, cacheWrite1h: null, output: null, reasoning: null };
+
+/** One model call, recognized by its reply. */
+export interface CallCount extends Counts {
+  /** The agent's or provider's id of the reply. Copies of a reply in other files and branches have the same id. */
+  readonly id: string;
+  /** The first entry of the reply. */
+  readonly key: EntryKey;
+  readonly model: string | null;
+  /** When the reply began and ended, and when the last entry before it was written. */
+  readonly at?: Timestamp | undefined;
+  readonly endedAt?: Timestamp | undefined;
+  readonly askedAt?: Timestamp | undefined;
+  /** The prompt since the previous reply, on one line. */
+  readonly prompt?: string | undefined;
+  /** The first tool that the reply calls, with its main argument. */
+  readonly does?: string | undefined;
+  /** Why a recorded count is not shown. */
+  readonly flaw?: string | undefined;
+}
+
+/** What one record of an agent says about a call. `isFinal`: the record was written after the reply had ended. */
+export interface ReplyPart extends Counts {
+  readonly id: string;
+  readonly key: EntryKey;
+  readonly model: string | null;
+  readonly isFinal: boolean;
+  readonly does?: string | undefined;
+  readonly flaw?: string | undefined;
+}
+
+/** One record of a delta: part of a reply, or something before or between replies. */
+export interface CallPart {
+  readonly at?: Timestamp | undefined;
+  readonly reply?: ReplyPart | undefined;
+  readonly prompt?: string | undefined;
+}
+
+/**
+ * Joins the records of a delta to calls. A reply can have several records. The last final one has the right output count. Without one, the
+ * count is only the beginning of a stream, unless it rose from one record to the next.
+ */
+export function joinCalls(parts: Iterable<CallPart>): CallCount[] {
+  const calls = new Map<string, { call: CallCount; first: number | null; isFinal: boolean }>();
+  let askedAt: Timestamp | undefined;
+  let prompt: string | undefined;
+  for (const { at, reply, prompt: text } of parts) {
+    if (!reply) {
+      askedAt = at ?? askedAt;
+      prompt = text ?? prompt;
+      continue;
+    }
+    const known = calls.get(reply.id);
+    const { isFinal, ...rest } = reply;
+    if (!known) {
+      calls.set(reply.id, { call: { ...rest, at, endedAt: at, askedAt, prompt }, first: reply.output, isFinal });
+      prompt = undefined;
+      continue;
+    }
+    const { call } = known;
+    const isLater = isFinal || !known.isFinal;
+    known.isFinal ||= isFinal || (reply.output ?? 0) > (known.first ?? 0);
+    known.call = {
+      ...call,
+      ...(isLater && pick(rest)),
+      model: call.model ?? reply.model,
+      endedAt: at ?? call.endedAt,
+      does: call.does ?? reply.does,
+      flaw: call.flaw ?? reply.flaw,
+    };
+  }
+  return [...calls.values()].map(({ call, isFinal }) => (isFinal ? call : { ...call, output: null, reasoning: null }));
+}
+
+const pick = ({ input, cacheRead, cacheWrite, cacheWrite1h, output, reasoning }: Counts): Counts => ({
+  input,
+  cacheRead,
+  cacheWrite,
+  cacheWrite1h,
+  output,
+  reasoning,
+});
+
+/** More tokens than any model accepts or writes. A larger count is an error of the record. */
+export const largestCount = 100_000_000;
+
+/** A count as a record gives it: null where it is missing; refused where it is negative, fractional or too large. */
+export function countIn(value: Json | undefined): number | null | 'refused' {
+  if (value === undefined || value === null) return null;
+  return Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= largestCount ? (value as number) : 'refused';
+}
+
+/** Reads counts by name. Counts that cannot be right become null, and `flaw` names them. */
+export function countsIn(values: Readonly<Record<keyof Counts, Json | undefined>>): Counts & { readonly flaw?: string } {
+  const refused: string[] = [];
+  const read = (name: keyof Counts): number | null => {
+    const count = countIn(values[name]);
+    if (count !== 'refused') return count;
+    refused.push(`${name} ${JSON.stringify(values[name])?.slice(0, 40)}`);
+    return null;
+  };
+  const counts = {
+    input: read('input'),
+    cacheRead: read('cacheRead'),
+    cacheWrite: read('cacheWrite'),
+    cacheWrite1h: read('cacheWrite1h'),
+    output: read('output'),
+    reasoning: read('reasoning'),
+  };
+  return refused.length > 0 ? { ...counts, flaw: `the record has an impossible count: ${refused.join(', ')}` } : counts;
+}
+
+/** The arguments that say what a tool call is about, the most telling first. */
+const mainArguments = ['command', 'file_path', 'path', 'notebook_path', 'pattern', 'query', 'url', 'description', 'prompt', 'skill', 'cmd', 'input'];
+
+/** A tool call on one line: the tool and its main argument. */
+export function toolLine(name: string, given: unknown): string {
+  const values = isObject(given) ? given : typeof given === 'string' ? (asObject(parseJson(given.slice(0, longest * 40))) ?? { input: given }) : {};
+  for (const argument of mainArguments) {
+    const value = values[argument];
+    const text = typeof value === 'string' ? value : Array.isArray(value) && value.every((part) => typeof part === 'string') ? value.join(' ') : '';
+    if (text !== '') return `${name} ${clip(text.slice(0, longest)) ?? ''}`.slice(0, longest).trim().toWellFormed();
+  }
+  return name.slice(0, longest).toWellFormed();
+}
+const longest = 120;
+const asObject = (value: Json | undefined): JsonObject | undefined => (isObject(value) ? value : undefined);
+
+const isHidden = ({ marks }: ParsedEntry): boolean => marks?.includes('hidden') ?? false;
+
+/** What the visible entries of one record say, without the counts. */
+export function partOfEntries(entries: readonly ParsedEntry[]): CallPart | undefined {
+  const first = entries.find((entry) => !isHidden(entry));
+  if (!first) return undefined;
+  if (first.role === 'assistant') return undefined;
+  const text = entries.find(({ role, kind, marks }) => role === 'user' && (kind === 'text' || kind === 'summary') && !marks?.includes('meta'))?.text;
+  return {
+    at: first.at,
+    prompt:
+      text === undefined
+        ? undefined
+        : clip(text.slice(0, longest * 4))
+            ?.slice(0, longest)
+            .toWellFormed(),
+  };
+}
+
+/** The first tool call among entries of a reply, on one line. */
+export function doesOf(entries: readonly ParsedEntry[]): string | undefined {
+  const call = entries.find(({ kind }) => kind === 'tool_call');
+  return call && toolLine(call.toolName ?? 'tool', call.arguments);
+}

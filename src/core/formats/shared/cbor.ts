@@ -1,0 +1,245 @@
+import { Decoder } from 'cbor-x/decode-no-eval';
+import { bytesOf, concatBytes, type Json } from '../../base/index.js';
+import type { Problem } from '../format.js';
+
+/**
+ * CBOR as the formats of Bureau use it: arrays of items in the core deterministic encoding (RFC 8949, 4.2.1), with shortest heads and
+ * floats, definite lengths, and keys in byte order. Bytes are checked before they are decoded: cbor-x creates the objects that tag 27 names
+ * (and calls them), so no tag may ever reach it.
+ */
+
+/** The values that can be written and read: JSON and byte strings. */
+export type Cbor = null | boolean | number | string | Uint8Array | readonly Cbor[] | { readonly [key: string]: Cbor | undefined };
+
+const unsigned = 0;
+const negative = 1;
+const byteString = 2;
+const textString = 3;
+const list = 4;
+const map = 5;
+const tag = 6;
+const simple = 7;
+const indefinite = 31;
+const stop = 0xff;
+
+/** Encodes one item. Fields without a value are dropped. */
+export function encodeCbor(value: Cbor): Uint8Array {
+  const parts: Uint8Array[] = [];
+  write(value, parts);
+  return concatBytes(parts);
+}
+
+function write(value: Cbor, parts: Uint8Array[]): void {
+  if (value === null) parts.push(Uint8Array.of(0xf6));
+  else if (typeof value === 'boolean') parts.push(Uint8Array.of(value ? 0xf5 : 0xf4));
+  else if (typeof value === 'number') parts.push(numberBytes(value));
+  else if (typeof value === 'string') {
+    const bytes = bytesOf(value);
+    parts.push(head(textString, bytes.length), bytes);
+  } else if (value instanceof Uint8Array) parts.push(head(byteString, value.length), value);
+  else if (isList(value)) {
+    parts.push(head(list, value.length));
+    for (const item of value) write(item, parts);
+  } else {
+    const members = Object.entries(value)
+      .flatMap(([key, member]) => (member === undefined ? [] : [{ key: encodeCbor(key), member }]))
+      .sort((a, b) => Buffer.compare(a.key, b.key));
+    parts.push(head(map, members.length));
+    for (const { key, member } of members) {
+      parts.push(key);
+      write(member, parts);
+    }
+  }
+}
+const isList = (value: Cbor): value is readonly Cbor[] => Array.isArray(value);
+
+function head(major: number, value: number): Uint8Array {
+  const first = major << 5;
+  if (value < 24) return Uint8Array.of(first | value);
+  if (value < 0x100) return Uint8Array.of(first | 24, value);
+  const bytes = Buffer.alloc(value < 0x10000 ? 3 : value < 0x100000000 ? 5 : 9);
+  bytes[0] = first | (bytes.length === 3 ? 25 : bytes.length === 5 ? 26 : 27);
+  if (bytes.length === 3) bytes.writeUInt16BE(value, 1);
+  else if (bytes.length === 5) bytes.writeUInt32BE(value, 1);
+  else bytes.writeBigUInt64BE(BigInt(value), 1);
+  return bytes;
+}
+
+/** Whole numbers as integers, all others as the shortest float with the same value. */
+function numberBytes(value: number): Uint8Array {
+  if (Number.isSafeInteger(value) && !Object.is(value, -0)) return value < 0 ? head(negative, -1 - value) : head(unsigned, value);
+  if (Number.isNaN(value)) return Uint8Array.of(0xf9, 0x7e, 0x00);
+  const half = halfOf(value);
+  if (half !== undefined) return Uint8Array.of(0xf9, half >> 8, half & 0xff);
+  const isSingle = Object.is(Math.fround(value), value);
+  const bytes = Buffer.alloc(isSingle ? 5 : 9);
+  bytes[0] = isSingle ? 0xfa : 0xfb;
+  if (isSingle) bytes.writeFloatBE(value, 1);
+  else bytes.writeDoubleBE(value, 1);
+  return bytes;
+}
+
+/** The bits of the number as a half-precision float; undefined where it does not fit. */
+function halfOf(value: number): number | undefined {
+  if (!Object.is(Math.fround(value), value)) return undefined;
+  const single = Buffer.alloc(4);
+  single.writeFloatBE(value);
+  const bits = single.readUInt32BE();
+  const sign = (bits >>> 16) & 0x8000;
+  const exponent = (bits >>> 23) & 0xff;
+  const fraction = bits & 0x7fffff;
+  if (exponent === 0 && fraction === 0) return sign;
+  if (exponent === 0xff) return fraction === 0 ? sign | 0x7c00 : undefined;
+  const shifted = exponent - 112;
+  if (shifted >= 1 && shifted <= 30) return (fraction & 0x1fff) === 0 ? sign | (shifted << 10) | (fraction >>> 13) : undefined;
+  if (shifted < -9 || shifted > 0) return undefined;
+  // Below the smallest normal number the leading 1 is part of the fraction.
+  const whole = fraction | 0x800000;
+  const drop = 14 - shifted;
+  return (whole & ((1 << drop) - 1)) === 0 ? sign | (whole >>> drop) : undefined;
+}
+
+/** The items of an array, each with its bytes. Unreadable items are named by their number. */
+export interface CborItems {
+  readonly items: readonly { readonly value: Cbor; readonly start: number; readonly end: number; readonly number: number }[];
+  readonly problems: readonly Problem[];
+}
+
+/** Reads one array item by item. Never throws. Empty bytes are an empty array. */
+export function readArray(bytes: Uint8Array): CborItems {
+  const items: CborItems['items'][number][] = [];
+  const problems: Problem[] = [];
+  if (bytes.length === 0) return { items, problems };
+  const array = arrayAt(bytes, 0);
+  if (!array) return { items, problems: [{ line: 0, reason: 'not a CBOR array' }] };
+  const isOpen = array.length === Number.POSITIVE_INFINITY;
+  let at = array.start;
+  for (let number = 1; number <= array.length && !(isOpen && bytes[at] === stop); number++) {
+    const end = endOfItem(bytes, at);
+    if (typeof end === 'string') return { items, problems: [...problems, { line: number, reason: `the item at byte ${at} ${end}` }] };
+    const value = decode(bytes.subarray(at, end));
+    if (value === undefined) problems.push({ line: number, reason: `the item at byte ${at} cannot be read` });
+    else items.push({ value, start: at, end, number });
+    at = end;
+  }
+  if (isOpen) at += 1;
+  if (at < bytes.length) problems.push({ line: 0, reason: `${bytes.length - at} bytes follow the array` });
+  return { items, problems };
+}
+
+/** Decodes one item; undefined where the bytes are invalid or contain a tag. */
+export function decodeCbor(bytes: Uint8Array): Cbor | undefined {
+  return endOfItem(bytes, 0) === bytes.length ? decode(bytes) : undefined;
+}
+
+/** The start of an array's items and their number. */
+function arrayAt(bytes: Uint8Array, at: number): { readonly start: number; readonly length: number } | undefined {
+  const first = bytes[at] as number;
+  if (first >> 5 !== list) return undefined;
+  if ((first & 31) === indefinite) return { start: at + 1, length: Number.POSITIVE_INFINITY };
+  const count = headAt(bytes, at);
+  return count && { start: count.next, length: count.value };
+}
+
+function headAt(bytes: Uint8Array, at: number): { readonly value: number; readonly next: number } | undefined {
+  const info = (bytes[at] as number) & 31;
+  if (info < 24) return { value: info, next: at + 1 };
+  const size = info === 24 ? 1 : info === 25 ? 2 : info === 26 ? 4 : info === 27 ? 8 : 0;
+  if (size === 0 || at + 1 + size > bytes.length) return undefined;
+  let value = 0;
+  for (let place = at + 1; place <= at + size; place++) value = value * 256 + (bytes[place] as number);
+  return { value, next: at + 1 + size };
+}
+
+const deepest = 100;
+
+/** The end of the item, or what is wrong with it. Follows heads only, without recursion, and trusts no length. */
+function endOfItem(bytes: Uint8Array, from: number): number | string {
+  /** The open containers: the number of items to come, or infinity up to a stop. */
+  const open: number[] = [1];
+  let at = from;
+  while (open.length > 0) {
+    const left = open[open.length - 1] as number;
+    if (left === 0) {
+      open.pop();
+      continue;
+    }
+    if (at >= bytes.length) return 'ends too early';
+    const first = bytes[at] as number;
+    if (first === stop) {
+      if (left !== Number.POSITIVE_INFINITY) return 'has a stop code in the wrong place';
+      open.pop();
+      at += 1;
+      continue;
+    }
+    open[open.length - 1] = left - 1;
+    const major = first >> 5;
+    const isOpen = (first & 31) === indefinite;
+    if (isOpen && (major === list || major === map || major === byteString || major === textString)) {
+      open.push(Number.POSITIVE_INFINITY);
+      at += 1;
+    } else {
+      const given = headAt(bytes, at);
+      if (!given) return 'has an invalid head';
+      at = given.next;
+      if (major === byteString || major === textString) {
+        if (given.value > bytes.length - at) return 'ends too early';
+        at += given.value;
+      } else if (major === list || major === map) {
+        if (given.value > bytes.length - at) return 'claims to be longer than its bytes';
+        open.push(major === map ? given.value * 2 : given.value);
+      } else if (major === tag) return 'has a tag, which no format here uses';
+      else if (major === simple && (first & 31) === 24) return 'has a simple value that no format here uses';
+    }
+    if (open.length > deepest) return `is nested deeper than ${deepest}`;
+  }
+  return at;
+}
+
+const decoder = new Decoder({ mapsAsObjects: false, useRecords: false });
+
+/** Call only for checked bytes. */
+function decode(item: Uint8Array): Cbor | undefined {
+  try {
+    return plain(decoder.decode(item));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Maps become plain objects with text keys; numbers beyond the range of a number become texts. */
+function plain(value: unknown): Cbor {
+  if (value instanceof Map)
+    return Object.fromEntries([...value].map(([key, member]) => [typeof key === 'string' ? key : String(key), plain(member)]));
+  if (value instanceof Uint8Array) return value;
+  if (Array.isArray(value)) return value.map(plain);
+  if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : value.toString();
+  return value === undefined ? null : (value as Cbor);
+}
+
+/** The value as JSON: byte strings as base64, NaN and infinities as null, -0 as 0. */
+export function jsonOf(value: Cbor): Json {
+  if (value instanceof Uint8Array) return Buffer.from(value).toString('base64');
+  if (isList(value)) return value.map(jsonOf);
+  if (typeof value === 'object' && value !== null)
+    return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, jsonOf(member ?? null)]));
+  if (typeof value !== 'number') return value;
+  return Number.isFinite(value) ? value + 0 : null;
+}
+
+/**
+ * Joins arrays: a new head and the bodies unchanged, without decoding. For input that is not a single array of known length, the readable
+ * items are taken.
+ */
+export function spliceArrays(deltas: readonly Uint8Array[]): Uint8Array {
+  const bodies = deltas.filter((delta) => delta.length > 0).map(bodyOf);
+  const count = bodies.reduce((sum, body) => sum + body.count, 0);
+  return concatBytes([head(list, count), ...bodies.flatMap((body) => body.parts)]);
+}
+
+function bodyOf(delta: Uint8Array): { readonly count: number; readonly parts: readonly Uint8Array[] } {
+  const array = arrayAt(delta, 0);
+  if (array && array.length !== Number.POSITIVE_INFINITY) return { count: array.length, parts: [delta.subarray(array.start)] };
+  const { items } = readArray(delta);
+  return { count: items.length, parts: items.map(({ start, end }) => delta.subarray(start, end)) };
+}

@@ -1,0 +1,137 @@
+import { type EntryKey, isObject, type Json, type JsonObject, type Timestamp } from '../../base/index.js';
+import type { ParsedEntry, TokenUsage } from '../format.js';
+import { countTokens, imageTokens } from './tokens.js';
+
+/** An entry without its place: the key, the range and the message are added by the reader of records. */
+export type Draft = Omit<ParsedEntry, 'key' | 'raw' | 'messageId'>;
+/**
+ * A draft with its number in the record, which is part of the key and must not depend on the file; or with its whole key, where the record
+ * names it.
+ */
+export type Numbered = readonly [number: number | EntryKey, draft: Draft & Pick<ParsedEntry, 'messageId'>];
+
+type More = Partial<Omit<Draft, 'role' | 'kind' | 'tokens'>>;
+
+/** A text that someone said. */
+export const said = (role: Draft['role'], text: string, more: More = {}): Draft => ({ role, kind: 'text', text, tokens: countTokens(text), ...more });
+
+/** A summary in place of the messages before it. */
+export const summarized = (text: string, more: More = {}): Draft => ({ role: 'user', kind: 'summary', text, tokens: countTokens(text), ...more });
+
+/** Thinking of the model: plain, signed, or readable by the provider only. */
+export function thought(
+  text: string,
+  { signature, data, ...more }: More & { signature?: string | undefined; data?: string | undefined } = {},
+): Draft {
+  const marks = more.marks ?? [];
+  if (data !== undefined)
+    return { role: 'assistant', kind: 'thinking', tokens: countTokens(data), ...more, marks: ['redacted', ...marks], result: { data } };
+  const draft: Draft = { role: 'assistant', kind: 'thinking', text, tokens: countTokens(text), ...more };
+  return signature ? { ...draft, marks: ['signed', ...marks], result: { signature } } : draft;
+}
+
+/** A call of a tool. Arguments that are a JSON text are read as JSON. */
+export function called(toolName: string, toolCallId: string | undefined, input: Json | undefined, more: More = {}): Draft {
+  const value = input ?? {};
+  return {
+    role: 'assistant',
+    kind: 'tool_call',
+    toolName,
+    ...(toolCallId !== undefined && { toolCallId }),
+    arguments: value,
+    tokens: countTokens(toolName) + countTokens(JSON.stringify(value)),
+    ...more,
+  };
+}
+
+/** The result of a tool. */
+export const answered = (toolCallId: string | undefined, text: string, more: More = {}): Draft => ({
+  role: 'tool',
+  kind: 'tool_result',
+  ...(toolCallId !== undefined && { toolCallId }),
+  text,
+  tokens: countTokens(text),
+  ...more,
+});
+
+/** An image with its bytes, or the value that names it. */
+export function pictured(
+  role: 'user' | 'assistant' | 'tool',
+  image: { mediaType: string; base64: string } | { link: unknown },
+  more: More = {},
+): Draft {
+  const shared = { role, kind: 'image', tokens: imageTokens, ...more } as const;
+  if ('link' in image) return { ...shared, result: image.link };
+  return { ...shared, media: { mediaType: image.mediaType, bytes: Buffer.from(image.base64, 'base64') } };
+}
+
+/** A record for the agent alone. The model never saw it. */
+export const noted = (type: string, value: unknown, more: More = {}): Draft => ({
+  role: 'system',
+  kind: 'event',
+  toolName: type === '' ? 'unknown' : type,
+  text: type.replaceAll(/[_.-]/g, ' '),
+  result: value,
+  tokens: 0,
+  ...more,
+  marks: ['hidden', type === '' ? 'unknown' : type, ...(more.marks ?? [])],
+});
+
+/** A call to the model that failed. Its text was never sent. */
+export const failed = (text: string, more: More = {}): Draft => ({
+  role: 'assistant',
+  kind: 'text',
+  text,
+  tokens: 0,
+  isError: true,
+  ...more,
+  marks: ['hidden', 'api-error', ...(more.marks ?? [])],
+});
+
+/** The draft as one that was never sent to the model. */
+export const unsent = (draft: Draft, why: string): Draft => ({ ...draft, tokens: 0, marks: ['hidden', why, ...(draft.marks ?? [])] });
+
+/** A data URL as an image; undefined for another address. */
+export function dataUrl(url: string): { mediaType: string; base64: string } | undefined {
+  const inline = /^data:([^;,]+)[^,]*;base64,(.*)$/s.exec(url);
+  return inline ? { mediaType: inline[1] as string, base64: inline[2] as string } : undefined;
+}
+
+/** A count that a provider reported; null where it is missing or no count. */
+export const countIn = (value: unknown): number | null => (Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : null);
+
+/** Usage with the counts of these members; undefined where all are missing. */
+export function usageIn(value: unknown, names: Readonly<Record<keyof TokenUsage, string>>): TokenUsage | undefined {
+  if (!isObject(value)) return undefined;
+  const usage = {
+    input: countIn(value[names.input]),
+    output: countIn(value[names.output]),
+    cacheRead: countIn(value[names.cacheRead]),
+    cacheWrite: countIn(value[names.cacheWrite]),
+  };
+  return Object.values(usage).every((count) => count === null) ? undefined : usage;
+}
+
+/** Usage whose `input` leaves out what the cache held, from counts that include it. */
+export const withoutCached = ({ input, cacheRead, cacheWrite, output }: TokenUsage): TokenUsage => ({
+  input: input === null ? null : Math.max(0, input - (cacheRead ?? 0) - (cacheWrite ?? 0)),
+  output,
+  cacheRead,
+  cacheWrite,
+});
+
+/** Puts the usage of a call on the first draft of its answer. */
+export function withUsage(drafts: readonly Numbered[], usage: TokenUsage | undefined): readonly Numbered[] {
+  const first = drafts.findIndex(([, draft]) => draft.role === 'assistant' && draft.kind !== 'event');
+  if (!usage || first < 0) return drafts;
+  return drafts.map(([number, draft], at): Numbered => (at === first ? [number, { ...draft, usage }] : [number, draft]));
+}
+
+/** The objects of a list; none where the value is no list. */
+export const objectsIn = (value: Json | undefined): readonly JsonObject[] => (Array.isArray(value) ? value.filter(isObject) : []);
+
+/** The own member of an object. */
+export const memberOf = (value: unknown, key: string): Json | undefined => (isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined);
+
+/** Spreads the time only where it is known. */
+export const timed = (at: Timestamp | undefined): { readonly at?: Timestamp } => (at === undefined ? {} : { at });

@@ -1,0 +1,111 @@
+// Entries as lines of their own, in any format of lines. A fork writes them where it cuts inside a record, and formats that no agent
+// resumes write nothing else. Every fact of an entry is in its line.
+import { bytesOf, type EntryKey, isObject, type Json, type JsonObject, stringAt } from '../../base/index.js';
+import { kinds, roles } from '../../contract/index.js';
+import type { Mutable, ParsedEntry, TokenUsage, WritableEntry, WriteOptions } from '../format.js';
+import { countIn, memberOf } from './drafts.js';
+import { timeOf } from './jsonl.js';
+import { countTokens, imageTokens } from './tokens.js';
+
+/** Whether a line holds one entry. The member names the format, so that such a file is recognized. */
+export const isEntryLine = (record: JsonObject): boolean => typeof record.stemma === 'string' && typeof record.key === 'string';
+
+/** The format that an entry line names. */
+export const formatNamed = (record: JsonObject | undefined): string | undefined =>
+  record && isEntryLine(record) ? stringAt(record, 'stemma') : undefined;
+
+/** Writes entries as lines. An entry without a key, or whose key came before, gets a new one. */
+export function writeEntryLines(formatId: string): (entries: readonly WritableEntry[], options: WriteOptions) => Uint8Array {
+  return (entries, options) => {
+    const used = new Set<string>();
+    const lines = entries.map((entry) => {
+      const key = entry.key !== undefined && !used.has(entry.key) ? entry.key : `${options.newId()}.0`;
+      used.add(key);
+      return `${JSON.stringify(lineOf(formatId, { ...entry, key: key as EntryKey }))}\n`;
+    });
+    return bytesOf(lines.join(''));
+  };
+}
+
+/** The line of an entry. */
+export function lineOf(formatId: string, entry: WritableEntry & { readonly key: EntryKey }): object {
+  const { key, role, kind, text, toolName, toolCallId, arguments: input, result, isError, media, at, author, marks, messageId, usage } = entry;
+  return {
+    stemma: formatId,
+    key,
+    role,
+    kind,
+    ...{ text, toolName, toolCallId, arguments: input, result },
+    ...(isError === true && { isError }),
+    ...(media && {
+      media: { mediaType: media.mediaType, data: Buffer.from(media.bytes.buffer, media.bytes.byteOffset, media.bytes.byteLength).toString('base64') },
+    }),
+    ...{ timestamp: at, author },
+    ...(marks && marks.length > 0 && { marks }),
+    ...{ messageId, usage },
+  };
+}
+
+/** The entry of such a line, without its place in the delta. */
+export function entryIn(record: JsonObject): Omit<ParsedEntry, 'raw'> {
+  const [key, text, at] = [stringAt(record, 'key') ?? '', stringAt(record, 'text'), timeOf(record)];
+  const [mediaType, data] = [stringAt(record.media, 'mediaType'), stringAt(record.media, 'data')];
+  const kind = kinds.find((one) => one === record.kind) ?? 'event';
+  const entry: Mutable<Omit<ParsedEntry, 'raw'>> = {
+    key: key as EntryKey,
+    role: roles.find((one) => one === record.role) ?? 'system',
+    kind,
+    tokens: 0,
+  };
+  if (text !== undefined) entry.text = text;
+  for (const name of ['toolName', 'toolCallId', 'author', 'messageId'] as const) {
+    const value = stringAt(record, name);
+    if (value !== undefined) entry[name] = value;
+  }
+  const input = memberOf(record, 'arguments');
+  if (input !== undefined) entry.arguments = input;
+  const result = memberOf(record, 'result');
+  if (result !== undefined) entry.result = result;
+  if (record.isError === true) entry.isError = true;
+  if (mediaType !== undefined && data !== undefined) entry.media = { mediaType, bytes: Buffer.from(data, 'base64') };
+  if (at !== undefined) entry.at = at;
+  if (Array.isArray(record.marks)) entry.marks = record.marks.filter((mark): mark is string => typeof mark === 'string');
+  const usage = usageOf(record.usage);
+  if (usage) entry.usage = usage;
+  return entry.marks?.includes('hidden') ? entry : { ...entry, tokens: tokensOf(entry, text) };
+}
+
+function tokensOf(entry: Pick<ParsedEntry, 'kind' | 'toolName' | 'arguments'>, text: string | undefined): number {
+  if (entry.kind === 'image') return imageTokens;
+  if (entry.kind !== 'tool_call') return countTokens(text ?? '');
+  return countTokens(entry.toolName ?? '') + countTokens(JSON.stringify(entry.arguments ?? {}));
+}
+
+function usageOf(value: Json | undefined): TokenUsage | undefined {
+  if (!isObject(value)) return undefined;
+  return { input: countIn(value.input), output: countIn(value.output), cacheRead: countIn(value.cacheRead), cacheWrite: countIn(value.cacheWrite) };
+}
+
+/** The records with lines of entries written by the format's own writer. */
+export function inRecords(
+  records: readonly JsonObject[],
+  write: (entries: readonly WritableEntry[]) => readonly JsonObject[],
+): readonly JsonObject[] {
+  const all: JsonObject[] = [];
+  let waiting: WritableEntry[] = [];
+  const flush = (): void => {
+    if (waiting.length > 0) all.push(...write(waiting));
+    waiting = [];
+  };
+  for (const record of records) {
+    if (isEntryLine(record)) {
+      const { tokens: _, ...entry } = entryIn(record);
+      waiting.push(entry);
+      continue;
+    }
+    flush();
+    all.push(record);
+  }
+  flush();
+  return all;
+}

@@ -1,0 +1,54 @@
+import type { WritableEntry } from '../format.js';
+
+/** Entries that a writer puts into one record, with the record's name from their keys. */
+export interface Group {
+  readonly entries: readonly [WritableEntry, ...WritableEntry[]];
+  readonly name: string | undefined;
+}
+
+/** The record that an entry's key names. */
+export const recordNamed = (entry: WritableEntry): string | undefined => /^(.+)\.\d+$/s.exec(entry.key ?? '')?.[1];
+
+/**
+ * Groups entries into messages: those of one role that belong to one record, or to one message of the runtime. `fits` says whether the
+ * format has a place for the entry after those of the group.
+ */
+export function groupMessages(
+  entries: readonly WritableEntry[],
+  fits: (entry: WritableEntry, group: readonly WritableEntry[]) => boolean = () => true,
+): readonly Group[] {
+  const groups: { entries: [WritableEntry, ...WritableEntry[]]; name: string | undefined }[] = [];
+  for (const entry of entries) {
+    const last = groups.at(-1);
+    const name = recordNamed(entry);
+    const first = last?.entries[0];
+    const together =
+      last !== undefined &&
+      first?.role === entry.role &&
+      ((name !== undefined && name === last.name) || (entry.messageId !== undefined && entry.messageId === first.messageId));
+    if (together && fits(entry, last.entries)) last.entries.push(entry);
+    else groups.push({ entries: [entry], name });
+  }
+  return groups;
+}
+
+/** Gives each record the name of its group where that is free. */
+export function namer(newId: () => string): (name: string | undefined) => string {
+  const used = new Set<string>();
+  return (name) => {
+    const id = name === undefined || used.has(name) ? newId() : name;
+    used.add(id);
+    return id;
+  };
+}
+
+/** The texts of a group's entries of one kind, joined. */
+export const textsOf = (entries: readonly WritableEntry[], kind: WritableEntry['kind']): string =>
+  entries
+    .filter((entry) => entry.kind === kind)
+    .map(({ text }) => text ?? '')
+    .join('\n');
+
+/** Media as base64. */
+export const base64Of = ({ bytes }: NonNullable<WritableEntry['media']>): string =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');

@@ -1,0 +1,18 @@
+import type { WritableEntry } from '../format.js';
+
+/** Marks entries that a compaction keeps beside its summary. Codex and others put them before the summary, Claude Code after it. */
+export const keptMark = 'kept';
+/** Whether a compaction keeps the entry. */
+export const isKept = ({ marks }: WritableEntry): boolean => marks?.includes(keptMark) === true;
+
+/** Puts summaries before the messages that their compactions keep, for runtimes whose window begins with the summary. */
+export function summariesFirst(entries: readonly WritableEntry[]): readonly WritableEntry[] {
+  if (!entries.some(isKept)) return entries;
+  const ordered: WritableEntry[] = [];
+  for (const entry of entries) {
+    let place = ordered.length;
+    if (entry.kind === 'summary') while (place > 0 && isKept(ordered[place - 1] as WritableEntry)) place--;
+    ordered.splice(place, 0, entry);
+  }
+  return ordered;
+}

@@ -1,0 +1,137 @@
+import { type EntryKey, isObject } from '../../base/index.js';
+import { type Fact, type Format, facts, type ParsedEntry, type WritableEntry } from '../format.js';
+
+/** A fact of an entry for which a format has no place. */
+export interface Loss {
+  readonly entry: EntryKey;
+  readonly what: string;
+}
+
+/** All losses: the first of them entry by entry, and the number of each. */
+export interface Losses {
+  readonly losses: readonly Loss[];
+  readonly lossCounts: readonly { readonly what: string; readonly count: number }[];
+}
+export const noLosses: Losses = { losses: [], lossCounts: [] };
+
+/** At most this many losses are listed; all are counted. */
+const mostNamed = 1_000;
+
+/** How reports name a missing fact. */
+export const factNames: Readonly<Record<Fact, string>> = {
+  thinking: 'thinking',
+  unsignedThinking: 'unsigned thinking',
+  sealedThinking: 'encrypted thinking',
+  signature: 'signature of the thinking',
+  image: 'image',
+  resultImage: 'image in a tool result',
+  linkedImage: 'linked image',
+  block: 'block of one provider only',
+  error: 'error flag of a tool result',
+  blank: 'answer without visible text',
+  summary: 'mark as a summary',
+  system: 'system role',
+  event: 'note of the runtime',
+  serverTool: 'call of a tool of the provider',
+  injected: 'mark as added by the runtime',
+  resultData: 'structured data of a tool result',
+  model: 'name of the model',
+  author: 'name of the author',
+  time: 'time',
+};
+const neverSeen = 'entry that the model never saw';
+
+/** The facts of the entries for which the format has no place, most important first. Hidden entries are never translated. */
+export function lossesOf(entries: readonly Keyed[], format: Pick<Format, 'holds'>): Losses {
+  const counter = lossCounter(format);
+  counter.add(entries);
+  return counter.losses();
+}
+
+type Keyed = WritableEntry & { readonly key: EntryKey };
+
+/** Counts losses while entries arrive. Each call of `add` must hold whole messages. */
+export function lossCounter({ holds }: Pick<Format, 'holds'>): { add(entries: readonly Keyed[]): void; losses(): Losses } {
+  const held = new Set<Fact>(holds);
+  const found = new Map([...facts.map((fact) => factNames[fact]), neverSeen].map((what) => [what, { keys: [] as EntryKey[], count: 0 }]));
+  const lose = (what: string, key: EntryKey): void => {
+    const one = found.get(what);
+    if (!one) return;
+    one.count++;
+    if (one.keys.length < mostNamed) one.keys.push(key);
+  };
+  return {
+    add: (entries) => {
+      const saying = new Set(entries.flatMap(({ kind, messageId }) => (kind !== 'thinking' && messageId !== undefined ? [messageId] : [])));
+      const isAlone = ({ kind, messageId }: WritableEntry): boolean => kind === 'thinking' && messageId !== undefined && !saying.has(messageId);
+      for (const entry of entries) {
+        if (entry.marks?.includes('hidden')) lose(neverSeen, entry.key);
+        else
+          for (const fact of [...factsOf(entry), ...(isAlone(entry) ? (['blank'] as const) : [])])
+            if (!held.has(fact)) lose(factNames[fact], entry.key);
+      }
+    },
+    losses: () => {
+      const lost = [...found].filter(([, { count }]) => count > 0);
+      return {
+        losses: lost.flatMap(([what, { keys }]) => keys.map((entry) => ({ entry, what }))).slice(0, mostNamed),
+        lossCounts: lost.map(([what, { count }]) => ({ what, count })),
+      };
+    },
+  };
+}
+
+/** Whether the provider sealed the entry: with a signature of the thinking, or as thinking that only the provider can read. */
+export function isSealed(entry: Pick<WritableEntry, 'kind' | 'result'> | undefined): boolean {
+  if (!isObject(entry?.result)) return false;
+  const { thoughtSignature, ...others } = entry.result;
+  const seals = entry.kind === 'thinking' ? [thoughtSignature, ...Object.values(others)] : [thoughtSignature];
+  return seals.some((seal) => typeof seal === 'string' && seal !== '');
+}
+
+/** The losses of thinking that was changed and so lost its signature. */
+export function unsealedLosses(before: readonly ParsedEntry[], after: readonly ParsedEntry[]): Losses {
+  const lost = before.filter((entry, at) => isSealed(entry) && !isSealed(after[at]));
+  const what = factNames.signature;
+  return {
+    losses: lost.slice(0, mostNamed).map(({ key }) => ({ entry: key, what })),
+    lossCounts: lost.length > 0 ? [{ what, count: lost.length }] : [],
+  };
+}
+
+/** Joins the losses of parts of one conversation. */
+export function joinLosses(parts: readonly Losses[]): Losses {
+  if (parts.length <= 1) return parts[0] ?? noLosses;
+  const names = [...facts.map((fact) => factNames[fact]), neverSeen];
+  return {
+    losses: names.flatMap((name) => parts.flatMap(({ losses }) => losses.filter(({ what }) => what === name))).slice(0, mostNamed),
+    lossCounts: names.flatMap((what) => {
+      const count = parts.reduce((sum, { lossCounts }) => sum + (lossCounts.find((one) => one.what === what)?.count ?? 0), 0);
+      return count > 0 ? [{ what, count }] : [];
+    }),
+  };
+}
+
+/** The facts that an entry holds beside text, call and result. */
+export function factsOf(entry: WritableEntry): readonly Fact[] {
+  const said: Fact[] = [];
+  if (entry.kind === 'thinking') {
+    const sealed = entry.result as { readonly signature?: string; readonly data?: string } | undefined;
+    if (entry.marks?.includes('redacted')) said.push('sealedThinking');
+    else said.push(...((sealed?.signature ? ['thinking', 'signature'] : ['unsignedThinking']) as Fact[]));
+  }
+  if (entry.kind === 'image') said.push(entry.role === 'tool' ? 'resultImage' : entry.media ? 'image' : 'linkedImage');
+  if (entry.kind === 'event') said.push(isBlock(entry.result) ? 'block' : 'event');
+  if (entry.kind === 'summary') said.push('summary');
+  if (entry.kind === 'text' && entry.role === 'assistant' && (entry.text ?? '').trim() === '') said.push('blank');
+  if (entry.kind === 'tool_result' && entry.isError) said.push('error');
+  if (entry.kind === 'tool_result' && entry.result !== undefined) said.push('resultData');
+  if (entry.kind === 'text' && entry.role === 'system') said.push('system');
+  if (entry.marks?.includes('server')) said.push('serverTool');
+  if (entry.marks?.includes('meta')) said.push('injected');
+  if (entry.author !== undefined) said.push(entry.role === 'assistant' ? 'model' : 'author');
+  if (entry.at !== undefined) said.push('time');
+  return said;
+}
+
+const isBlock = (value: unknown): boolean => typeof value === 'object' && value !== null && typeof (value as { type?: unknown }).type === 'string';

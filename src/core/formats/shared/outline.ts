@@ -1,0 +1,209 @@
+// The outline of a delta: its entries without their content, enough for counts, bars and navigation.
+import type { EntryKey } from '../../base/index.js';
+import { type Kind, kinds, type Role, roles } from '../../contract/index.js';
+import type { Elision, ParsedDelta, ParsedEntry } from '../parsed.js';
+import type { CallCount, CallPart } from './calls.js';
+
+/** One entry without its content. */
+export interface OutlineEntry {
+  readonly key: EntryKey;
+  readonly role: Role;
+  readonly kind: Kind;
+  readonly tokens: number;
+  readonly hidden: boolean;
+  readonly isError: boolean;
+  readonly head: string | undefined;
+  readonly toolCallId: string | undefined;
+  readonly messageId: string | undefined;
+}
+
+/** All entries of a delta in order, hidden ones included, and its effect on earlier entries. */
+export interface Outline {
+  readonly entries: readonly OutlineEntry[];
+  readonly elisions: readonly Elision[];
+}
+
+/** Counts of what a delta sends to the model. Consecutive entries of one wire message are one message. */
+export interface Counts {
+  readonly messages: number;
+  readonly tokens: number;
+  readonly errors: number;
+  /** Hidden entries included. */
+  readonly entries: number;
+}
+
+/** An outline as it is stored, with its counts. It is made from parts, so that the entries of a delta need not be in memory. */
+export interface Outlined {
+  readonly data: string;
+  readonly counts: Counts;
+  /** The calls whose replies the delta contains, where the planner read them with the outline. */
+  readonly calls?: readonly CallCount[] | undefined;
+}
+
+/** The outline of some records of a delta. */
+export interface OutlinePart extends Counts {
+  /** Entries and elisions as JSON list members, without the brackets. */
+  readonly entriesJson: string;
+  readonly elisionsJson: string;
+  /** The wire messages of the first and the last visible entry. */
+  readonly first: string | undefined;
+  readonly last: string | undefined;
+  readonly call?: CallPart | undefined;
+}
+
+type StoredEntry = [
+  key: string,
+  role: number,
+  kind: number,
+  tokens: number,
+  flags: number,
+  head: string | 0,
+  toolCallId: string | 0,
+  messageId: string | 0,
+];
+const hiddenFlag = 1;
+const errorFlag = 2;
+const headLength = 120;
+
+/** Whether the entry was never sent to the model. */
+export const isHidden = (entry: ParsedEntry): boolean => entry.marks?.includes('hidden') ?? false;
+
+/** The outline of parsed entries. */
+export const outlineOfParsed = ({ entries, elisions }: Pick<ParsedDelta, 'entries' | 'elisions'>): Outline => ({
+  elisions,
+  entries: entries.map((entry) => ({
+    key: entry.key,
+    role: entry.role,
+    kind: entry.kind,
+    tokens: entry.tokens,
+    hidden: isHidden(entry),
+    isError: entry.isError ?? false,
+    head: headOf(entry),
+    toolCallId: entry.toolCallId,
+    messageId: entry.messageId,
+  })),
+});
+
+/** What an outline shows: the beginning of a prompt or summary, the tool of a call or result. */
+function headOf(entry: ParsedEntry): string | undefined {
+  if (entry.toolName !== undefined) return entry.toolName;
+  const text = entry.text && spaced(entry.text.slice(0, headLength * 2)).trim();
+  // A cut can fall between the two halves of a character.
+  return text ? text.slice(0, headLength).toWellFormed() : undefined;
+}
+
+/** Replaces each run of white space by one space. */
+const spaced = (text: string): string => text.replace(/\s\s+|[^\S ]/g, ' ');
+
+/** The counts without an outline. The beginnings of texts are most of an outline's cost. */
+export function countsOfParsed(parsed: Pick<ParsedDelta, 'entries'>): Counts {
+  const { messages, tokens, errors, entries } = countsWithEnds(parsed.entries, isHidden);
+  return { messages, tokens, errors, entries };
+}
+
+/** The fields of an entry that are counted. */
+interface Counted {
+  readonly key: EntryKey;
+  readonly messageId?: string | undefined;
+  readonly tokens: number;
+  readonly isError?: boolean;
+}
+
+/** The record of an entry: its key without the number. */
+export const recordOfKey = (key: EntryKey): string => key.replace(/\.\d+$/, '');
+
+/** The counts of an outline. */
+export const countsOf = (outline: Pick<Outline, 'entries'>): Counts => {
+  const { messages, tokens, errors, entries } = countsWithEnds(outline.entries, ({ hidden }) => hidden);
+  return { messages, tokens, errors, entries };
+};
+
+function countsWithEnds<Entry extends Counted>(
+  counted: readonly Entry[],
+  hidden: (entry: Entry) => boolean,
+): Omit<OutlinePart, 'entriesJson' | 'elisionsJson'> {
+  let messages = 0;
+  let tokens = 0;
+  let errors = 0;
+  let first: string | undefined;
+  let last: string | undefined;
+  for (const entry of counted) {
+    if (hidden(entry)) continue;
+    const message = entry.messageId ?? recordOfKey(entry.key);
+    if (message !== last) messages += 1;
+    first ??= message;
+    last = message;
+    tokens += entry.tokens;
+    if (entry.isError) errors += 1;
+  }
+  return { messages, tokens, errors, entries: counted.length, first, last };
+}
+
+/** The outline of one record; undefined where it has no entries and no elisions. */
+export function outlinePart(parsed: Pick<ParsedDelta, 'entries' | 'elisions'>): OutlinePart | undefined {
+  if (parsed.entries.length === 0 && parsed.elisions.length === 0) return undefined;
+  const { entries, elisions } = parsed;
+  return {
+    entriesJson: JSON.stringify(entries.map((entry) => stored(entry, isHidden(entry), headOf(entry)))).slice(1, -1),
+    elisionsJson: elisions.length > 0 ? JSON.stringify(elisions).slice(1, -1) : '',
+    ...countsWithEnds(entries, isHidden),
+  };
+}
+
+/** Joins the outlines of records that follow each other in a delta. */
+export function outlineOfParts(parts: Iterable<OutlinePart>): Outlined {
+  const entriesJson: string[] = [];
+  const elisionsJson: string[] = [];
+  let [messages, tokens, errors, entries] = [0, 0, 0, 0];
+  let last: string | undefined;
+  for (const part of parts) {
+    if (part.entriesJson !== '') entriesJson.push(part.entriesJson);
+    if (part.elisionsJson !== '') elisionsJson.push(part.elisionsJson);
+    messages += part.messages - (last !== undefined && part.first === last ? 1 : 0);
+    tokens += part.tokens;
+    errors += part.errors;
+    entries += part.entries;
+    last = part.last ?? last;
+  }
+  return { data: `[[${entriesJson.join(',')}],[${elisionsJson.join(',')}]]`, counts: { messages, tokens, errors, entries } };
+}
+
+/** The outline of a whole delta, as it is stored. */
+export function outlined(parsed: Pick<ParsedDelta, 'entries' | 'elisions'>): Outlined {
+  const part = outlinePart(parsed);
+  return outlineOfParts(part ? [part] : []);
+}
+
+/** The stored form of an outline. */
+export const encodeOutline = ({ entries, elisions }: Outline): string =>
+  JSON.stringify([entries.map((entry) => stored(entry, entry.hidden, entry.head)), elisions]);
+
+const stored = (entry: OutlineEntry | ParsedEntry, hidden: boolean, head: string | undefined): StoredEntry => [
+  entry.key,
+  roles.indexOf(entry.role),
+  kinds.indexOf(entry.kind),
+  entry.tokens,
+  (hidden ? hiddenFlag : 0) | (entry.isError ? errorFlag : 0),
+  head || 0,
+  entry.toolCallId || 0,
+  entry.messageId || 0,
+];
+
+/** Reads the stored form of an outline. */
+export function decodeOutline(data: string): Outline {
+  const [entries, elisions] = JSON.parse(data) as [StoredEntry[], Elision[]];
+  return {
+    elisions,
+    entries: entries.map(([key, role, kind, tokens, flags, head, toolCallId, messageId]) => ({
+      key: key as EntryKey,
+      role: roles[role] as Role,
+      kind: kinds[kind] as Kind,
+      tokens,
+      hidden: (flags & hiddenFlag) !== 0,
+      isError: (flags & errorFlag) !== 0,
+      head: head || undefined,
+      toolCallId: toolCallId || undefined,
+      messageId: messageId || undefined,
+    })),
+  };
+}

@@ -1,0 +1,53 @@
+import type { JsonObject, Timestamp } from '../../base/index.js';
+import type { PlanContext, PlannedCommit } from '../format.js';
+import type { Part, TreeRecord } from './branches.js';
+import type { Numbered } from './drafts.js';
+import type { Dialect } from './jsonl.js';
+import type { Mark } from './progress.js';
+
+/** Where a record belongs. */
+export interface Place {
+  /** The project finds the record by this name, and its entries' keys begin with it. */
+  readonly name: string;
+  readonly part: Part;
+  /** The parent's name, or null for a root. Without it, the record follows the record before it in its lane. */
+  readonly parent?: string | null;
+  /** The lane of a subagent whose records lie between those of the main conversation. */
+  readonly lane?: string;
+  readonly others?: readonly string[];
+  readonly startedBy?: PlannedCommit['startedBy'];
+}
+
+/** Facts of a session. */
+export interface About {
+  readonly sessionId?: string | undefined;
+  readonly title?: string | undefined;
+  readonly cwd?: string | undefined;
+  /** The name of the subagent whose file this is. */
+  readonly agent?: string | undefined;
+  readonly startedBy?: PlannedCommit['startedBy'];
+}
+
+/** The rules of a format of records. `State` holds facts of other records in the same delta. */
+export interface RecordRules<State = undefined> {
+  readonly formatId: string;
+  /** The name of the agent in templates and principals. */
+  readonly template: string;
+  readonly dialect: Dialect;
+  readonly about: (records: readonly JsonObject[], context: Pick<PlanContext, 'path' | 'meta'>) => About;
+  /** Undefined for a record that has no place in the conversation, such as a header. */
+  readonly place: (record: JsonObject) => Place | undefined;
+  readonly entries: (record: JsonObject, state: State) => readonly Numbered[];
+  /** The time of the record, where it is not its `timestamp`. */
+  readonly at?: (record: JsonObject) => Timestamp | undefined;
+  /** Gathers the facts of other records. Called once for each delta. */
+  readonly gather: (records: readonly JsonObject[]) => State;
+  /** The records before a compaction that it keeps, from all its ancestors, oldest first. */
+  readonly keeps?: (record: JsonObject, before: readonly TreeRecord[]) => readonly TreeRecord[];
+  /** What a record means for its turn, where its part does not say it. */
+  readonly mark?: (record: JsonObject) => Omit<Mark, 'range'> | undefined;
+  /** The first prompt of a person, for lists. */
+  readonly prompt?: (record: JsonObject) => string | undefined;
+  /** Records of one name continue each other. Otherwise the first is read, and the others are named as skipped. */
+  readonly continues?: true;
+}

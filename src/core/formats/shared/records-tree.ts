@@ -1,0 +1,151 @@
+import type { JsonObject, Timestamp } from '../../base/index.js';
+import type { Mutable, PlanContext, PlannedCommit, Problem } from '../format.js';
+import type { TreeRecord } from './branches.js';
+import { entryIn, isEntryLine } from './entry-lines.js';
+import { type Piece, timeOf } from './jsonl.js';
+import type { Place, RecordRules } from './record-rules.js';
+
+/** At most this many kept records for each record of the file: where every compaction keeps everything, they would cost its square. */
+const mostRepeats = 16;
+
+type Rules = Pick<RecordRules<never>, 'place' | 'keeps' | 'at' | 'continues'>;
+
+interface Growth {
+  readonly rules: Rules;
+  readonly context: PlanContext;
+  readonly startedBy: PlannedCommit['startedBy'];
+  readonly chosen: ReadonlyMap<string, Placed>;
+  readonly placed: Map<Piece, TreeRecord>;
+  readonly records: TreeRecord[];
+  readonly notes: Problem[];
+  /** The last record of each lane. */
+  readonly ends: Map<string | undefined, TreeRecord>;
+  repeats: number;
+}
+
+interface Placed {
+  readonly piece: Piece;
+  readonly place: Place;
+}
+
+/** Places the records of a file in their tree. Of records with one name the first is read, and a cycle is cut. */
+export function growRecords(
+  rules: Rules,
+  pieces: readonly Piece[],
+  context: PlanContext,
+  startedBy: PlannedCommit['startedBy'],
+): {
+  readonly records: readonly TreeRecord[];
+  readonly aside: ReadonlySet<Piece>;
+  readonly skipped: readonly Problem[];
+  readonly notes: readonly Problem[];
+} {
+  const { chosen, order, aside, skipped } = chooseRecords(rules, pieces);
+  const growth: Growth = {
+    ...{ rules, context, startedBy, chosen },
+    placed: new Map(),
+    records: [],
+    notes: [],
+    ends: new Map(),
+    repeats: pieces.length * mostRepeats,
+  };
+  for (const one of order) for (const step of pathTo(growth, one)) put(growth, step);
+  return { records: growth.records, aside, skipped, notes: growth.notes };
+}
+
+function chooseRecords(rules: Rules, pieces: readonly Piece[]) {
+  const chosen = new Map<string, Placed>();
+  const times = new Map<string, number>();
+  const aside = new Set<Piece>();
+  const skipped: Problem[] = [];
+  const order: Placed[] = [];
+  for (const piece of pieces) {
+    const { record, sort } = piece;
+    const place = record && sort === 'record' ? (isEntryLine(record) ? entryPlace(record) : rules.place(record)) : undefined;
+    if (!place) continue;
+    const { name } = place;
+    const before = times.get(name) ?? 0;
+    if (before > 0 && !rules.continues) {
+      aside.add(piece);
+      skipped.push({ line: piece.line, reason: `Skipped: another record with the id ${name.slice(0, 100)} comes earlier and is read instead.` });
+      continue;
+    }
+    times.set(name, before + 1);
+    // The record's children come after the last of its name.
+    if (before > 0) chosen.set(nth(name, before), chosen.get(name) as Placed);
+    const one = { piece, place: before === 0 ? place : { ...place, name: nth(name, before + 1), parent: nth(name, before) } };
+    chosen.set(name, one);
+    order.push(one);
+  }
+  return { chosen, order, aside, skipped };
+}
+
+const nth = (name: string, number: number): string => `${name}~${number}`;
+
+function entryPlace(record: JsonObject): Place {
+  const { key, role, kind } = entryIn(record);
+  if (kind === 'summary') return { name: key, part: 'compaction' };
+  return { name: key, part: role === 'user' ? 'prompt' : role === 'assistant' ? 'answer' : role === 'tool' ? 'result' : 'lead' };
+}
+
+/** The record and its ancestors that are not placed yet, the root first. */
+function pathTo({ chosen, placed }: Growth, last: Placed): Placed[] {
+  const path: Placed[] = [];
+  const seen = new Set<Piece>();
+  for (let at: Placed | undefined = last; at && !placed.has(at.piece) && !seen.has(at.piece); ) {
+    seen.add(at.piece);
+    path.push(at);
+    at = typeof at.place.parent === 'string' ? chosen.get(at.place.parent) : undefined;
+  }
+  return path.reverse();
+}
+
+function put(growth: Growth, { piece, place }: Placed): void {
+  const { rules, context, placed, records, ends } = growth;
+  const record = piece.record as JsonObject;
+  const { name, part, others } = place;
+  const parent = parentOf(growth, { piece, place });
+  const at: Timestamp | undefined = isEntryLine(record) ? timeOf(record) : (rules.at ?? timeOf)(record);
+  const known = context.known.has(name);
+  const node: Mutable<TreeRecord> = {
+    ...{ name, piece, part, parent },
+    stored: piece.range.start < context.resumeAt || (isStored(parent) && known),
+  };
+  if (others) node.others = others;
+  if (at !== undefined) node.at = at;
+  const startedBy = place.startedBy ?? growth.startedBy;
+  if (parent === null && startedBy) node.startedBy = startedBy;
+  if (part === 'compaction' && rules.keeps) {
+    const kept = keptBy(growth, node, record);
+    if (kept.length > 0) node.kept = kept;
+  }
+  placed.set(piece, node);
+  records.push(node);
+  ends.set(place.lane, node);
+}
+
+const isStored = (parent: TreeRecord['parent']): boolean => parent === null || !('piece' in parent) || parent.stored;
+
+function parentOf({ chosen, placed, ends, context, notes }: Growth, { piece, place }: Placed): TreeRecord['parent'] {
+  const { parent, lane } = place;
+  if (parent === undefined) return ends.get(lane) ?? null;
+  if (parent === null) return null;
+  const found = placed.get(chosen.get(parent)?.piece as Piece);
+  if (found) return found;
+  if (context.known.has(parent)) return { record: parent };
+  // A first record whose parent is nowhere does no harm: a fork or a cut file begins so.
+  if (ends.size > 0) notes.push({ line: piece.line, reason: `the parent ${parent.slice(0, 100)} does not exist: read as a root` });
+  return null;
+}
+
+function keptBy(growth: Growth, node: TreeRecord, record: JsonObject): readonly TreeRecord[] {
+  const before: TreeRecord[] = [];
+  for (let at = node.parent; at && 'piece' in at; at = at.parent) {
+    if (growth.repeats-- <= 0) {
+      growth.notes.push({ line: node.piece.line, reason: 'the compactions of this file keep too many messages: those of this one are dropped' });
+      return [];
+    }
+    before.push(at);
+  }
+  return growth.rules.keeps?.(record, before.reverse()) ?? [];
+}

@@ -1,0 +1,226 @@
+// Formats of JSONL records, by rules: which record is whose child, which entries it has, what it means for its turn. From the rules come
+// the reader, the plan of an import, cuts and the progress of a growing file.
+import { badRequest, type EntryKey, type JsonObject, type Timestamp } from '../../base/index.js';
+import type {
+  Elision,
+  FileBytes,
+  Format,
+  ImportableFormat,
+  ImportPlan,
+  Mutable,
+  ParsedDelta,
+  ParsedEntry,
+  Peek,
+  PlanContext,
+  Problem,
+  Progress,
+} from '../format.js';
+import { planBranches, type TreeRecord } from './branches.js';
+import { entryIn, formatNamed, isEntryLine, writeEntryLines } from './entry-lines.js';
+import { clip } from './headline.js';
+import { concatLines, eachPiece, firstNewLine, type Piece, type Scan, type ScanOptions, scanJsonl, timeOf } from './jsonl.js';
+import { type Mark, progressOf } from './progress.js';
+import type { Place, RecordRules } from './record-rules.js';
+import { growRecords } from './records-tree.js';
+
+export type { About, Place, RecordRules } from './record-rules.js';
+
+type FromRules = Pick<ImportableFormat, 'parse' | 'concat' | 'cut' | 'plan' | 'peek' | 'contentType'> &
+  Required<Pick<ImportableFormat, 'progress'>> &
+  Pick<Format, 'write'>;
+
+const longestName = 400;
+/** Entries of the next record of a name are numbered from here. */
+const ofRepeat = 100_000;
+
+/** The functions of a format from its rules. `write` writes lines of entries; a format with an agent has its own. */
+export function fromRules<State>(rules: RecordRules<State>): FromRules {
+  return {
+    contentType: 'application/jsonl',
+    parse: (delta) => parseRecords(rules, delta),
+    concat: concatLines,
+    cut: (delta, lastKept) => cutRecords(rules, delta, lastKept),
+    plan: (file, context) => planRecords(rules, file, context),
+    peek: (head, tail) => peekRecords(rules, head, tail),
+    progress: (fresh, granularity) => progressRecords(rules, fresh, granularity),
+    write: writeEntryLines(rules.formatId),
+  };
+}
+
+/** Splits a file into records. Lines of entries belong to every format. */
+export const scanRecords = ({ dialect }: Pick<RecordRules, 'dialect'>, bytes: Uint8Array, options?: ScanOptions): Scan =>
+  scanJsonl(bytes, dialect, options);
+
+/** The records of a delta, lines of entries included. */
+export const recordsOf = (rules: Pick<RecordRules, 'dialect'>, delta: Uint8Array): readonly JsonObject[] =>
+  scanRecords(rules, delta).pieces.flatMap(({ record, sort }) => (record && sort === 'record' ? [record] : []));
+
+/** Whether the first record is a line of an entry of this format. */
+export const beginsAsEntry = (head: Uint8Array, { formatId, dialect }: Pick<RecordRules, 'dialect' | 'formatId'>): boolean =>
+  formatNamed(scanJsonl(head, dialect).pieces.find(({ record }) => record !== undefined)?.record) === formatId;
+
+/** Reads a delta. Never throws for its content. */
+function parseRecords<State>(rules: RecordRules<State>, delta: Uint8Array): ParsedDelta {
+  const { pieces, skipped } = scanRecords(rules, delta);
+  return { ...readPieces(rules, pieces), problems: skipped };
+}
+
+function readPieces<State>(
+  rules: RecordRules<State>,
+  pieces: readonly Piece[],
+): { readonly entries: readonly ParsedEntry[]; readonly elisions: readonly Elision[] } {
+  const state = rules.gather(recordsIn(pieces));
+  const entries: ParsedEntry[] = [];
+  const times = new Map<string, number>();
+  let end = 0;
+  for (const { record, range, sort } of pieces) {
+    const raw = { start: end, end: end + range.end - range.start };
+    end = raw.end;
+    if (!record || sort !== 'record') continue;
+    if (isEntryLine(record)) entries.push({ ...entryIn(record), raw });
+    else {
+      const place = rules.place(record);
+      if (!place) continue;
+      const at = (rules.at ?? timeOf)(record);
+      const before = rules.continues ? (times.get(place.name) ?? 0) : 0;
+      times.set(place.name, before + 1);
+      for (const [number, draft] of rules.entries(record, state)) {
+        const key = typeof number === 'string' ? number : (`${place.name}.${number + before * ofRepeat}` as EntryKey);
+        const entry: Mutable<ParsedEntry> = { messageId: place.name, ...draft, key, raw };
+        if (entry.at === undefined && at !== undefined) entry.at = at;
+        entries.push(entry);
+      }
+    }
+  }
+  return { entries, elisions: [] };
+}
+
+const recordsIn = (pieces: readonly Piece[]): readonly JsonObject[] =>
+  pieces.flatMap(({ record, sort }) => (record && sort === 'record' && !isEntryLine(record) ? [record] : []));
+
+function planRecords<State>(rules: RecordRules<State>, file: Uint8Array, context: PlanContext): ImportPlan {
+  const scan = context.scan ?? scanRecords(rules, file, { mayGrow: true });
+  const { pieces } = scan;
+  const about = rules.about(recordsIn(pieces), context);
+  const [sessionId, cwd, title] = [about.sessionId, about.cwd, about.title].map((fact) => fact?.slice(0, longestName) || undefined);
+  const { template } = rules;
+  const tree = growRecords(rules, pieces, context, about.startedBy);
+  const planned = planBranches({ pieces, records: tree.records, aside: tree.aside }, context, {
+    template: (about.agent === undefined ? template : `${template}/${about.agent}`).slice(0, longestName),
+    ...(cwd !== undefined && { principal: `${template}@${cwd}`.slice(0, longestName) }),
+    ...(sessionId !== undefined && { sessionId }),
+    read: (some) => readPieces(rules, some),
+    summary: (records) => summaryOf(rules, records),
+  });
+  const freshFrom = firstNewLine(pieces, context.resumeAt);
+  const fresh = (problems: readonly Problem[]): Problem[] => problems.filter(({ line }) => line >= freshFrom).sort((a, b) => a.line - b.line);
+  return {
+    format: rules.formatId,
+    ...(sessionId !== undefined && { sessionId }),
+    ...(title !== undefined && { title }),
+    ...(cwd !== undefined && { cwd }),
+    ...planned,
+    skipped: fresh([...scan.skipped, ...tree.skipped]),
+    notes: fresh([...scan.notes, ...tree.notes]),
+    end: scan.end,
+  };
+}
+
+/** One line about a commit: its first prompt, else its first answer, else its tools. */
+function summaryOf<State>(rules: RecordRules<State>, records: readonly TreeRecord[]): string | undefined {
+  if (records[0]?.part === 'compaction') return 'Compaction';
+  const { entries } = readPieces(
+    rules,
+    records.map(({ piece }) => piece),
+  );
+  const seen = entries.filter(({ marks }) => !marks?.includes('hidden'));
+  const text = (role: ParsedEntry['role']): string | undefined => {
+    for (const entry of seen)
+      if (entry.role === role && entry.kind === 'text' && !entry.marks?.includes('meta')) {
+        const line = clip(entry.text ?? '');
+        if (line !== undefined) return line;
+      }
+    return undefined;
+  };
+  const prompt = rules.prompt && records.flatMap(({ piece }) => (piece.record && rules.prompt?.(piece.record)) ?? []).find((one) => clip(one));
+  const tools = new Set(seen.flatMap(({ kind, toolName }) => (kind === 'tool_call' && toolName ? [toolName] : [])));
+  return (
+    (prompt === undefined ? undefined : clip(prompt)) ??
+    text('user') ??
+    text('assistant') ??
+    (tools.size > 0 ? clip([...tools].join(', ')) : undefined)
+  );
+}
+
+function peekRecords<State>(rules: RecordRules<State>, head: Uint8Array, tail: Uint8Array): Peek {
+  const beginning = recordsIn(scanRecords(rules, head).pieces);
+  const all = [...beginning, ...recordsIn(scanRecords(rules, tail).pieces)];
+  const { sessionId, cwd, title } = rules.about(all, { path: '' });
+  const prompts = beginning.flatMap((record) => {
+    const prompt = rules.prompt?.(record);
+    return prompt === undefined ? [] : (clip(prompt) ?? []);
+  });
+  const startedAt = beginning.map(rules.at ?? timeOf).find((at) => at !== undefined);
+  return {
+    ...(sessionId !== undefined && { sessionId }),
+    ...(cwd !== undefined && { cwd }),
+    ...(title !== undefined && { title }),
+    ...(prompts[0] !== undefined && { firstPrompt: prompts[0] }),
+    ...(startedAt !== undefined && { startedAt }),
+  };
+}
+
+function progressRecords<State>(rules: RecordRules<State>, fresh: FileBytes, granularity: PlanContext['granularity']): Progress {
+  const marks: Mark[] = [];
+  eachPiece(fresh, rules.dialect, { mayGrow: true }, ({ record, range, sort }) => {
+    if (sort === 'half') return;
+    const place = record && !isEntryLine(record) ? rules.place(record) : undefined;
+    // A subagent's records belong to the turn of the call that started it.
+    marks.push(record && place ? { range, ...(place.lane === undefined ? markOf(rules, record, place) : { is: 'part' }) } : { range, is: 'quiet' });
+  });
+  return { ...progressOf(marks, granularity), ended: false };
+}
+
+function markOf<State>(rules: RecordRules<State>, record: JsonObject, { part }: Place): Omit<Mark, 'range'> {
+  const own = rules.mark?.(record);
+  if (own) return own;
+  const drafts = (): readonly string[] =>
+    rules
+      .entries(record, rules.gather([record]))
+      .flatMap(([, { kind, toolCallId }]) => ((kind === 'tool_call' || kind === 'tool_result') && toolCallId !== undefined ? [toolCallId] : []));
+  switch (part) {
+    case 'prompt':
+      return { is: 'prompt' };
+    case 'answer':
+    case 'round':
+      return { is: 'answer', calls: drafts(), mayEndTurn: true };
+    case 'result':
+      return { is: 'result', calls: drafts() };
+    case 'compaction':
+      return { is: 'last' };
+    case 'quiet':
+      return { is: 'quiet' };
+    default:
+      return { is: 'part' };
+  }
+}
+
+/**
+ * The delta up to and including the entry. Where its record has more entries, those up to it are written as lines of their own, with their
+ * keys. @throws BAD_REQUEST where the delta has no such entry.
+ */
+function cutRecords<State>(rules: RecordRules<State>, delta: Uint8Array, lastKept: EntryKey): Uint8Array {
+  const { entries } = parseRecords(rules, delta);
+  const at = entries.findIndex(({ key }) => key === lastKept);
+  const last = entries[at];
+  if (!last?.raw) throw badRequest('at', `at is ${lastKept}, but this delta has no such entry`);
+  const next = entries[at + 1];
+  if (next?.raw?.start !== last.raw.start) return delta.slice(0, last.raw.end);
+  const { start } = last.raw;
+  const kept = entries.slice(0, at + 1).filter(({ raw }) => raw?.start === start);
+  const lines = writeEntryLines(rules.formatId)(
+    kept.map(({ tokens: _, raw: __, ...entry }) => entry),
+    { newId: () => '', now: '' as Timestamp },
+  );
+  return concatLines([delta.slice(0, start), lines]);
+}

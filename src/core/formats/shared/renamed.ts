@@ -1,0 +1,22 @@
+import type { ImportPlan, PlannedCommit } from '../format.js';
+
+interface Renaming {
+  readonly format: string;
+  /** The agent's name in templates and principals. */
+  readonly from: string;
+  readonly to: string;
+}
+
+/** A plan of a format for an agent that shares its records with another one. */
+export function renamed(plan: ImportPlan, { format, from, to }: Renaming): ImportPlan {
+  const name = (text: string): string =>
+    text === from || text.startsWith(`${from}@`) || text.startsWith(`${from}/`) ? to + text.slice(from.length) : text;
+  const commits = plan.commits.map(
+    (commit): PlannedCommit => ({
+      ...commit,
+      template: name(commit.template),
+      ...(commit.principal !== undefined && { principal: name(commit.principal) }),
+    }),
+  );
+  return { ...plan, format, commits };
+}

@@ -1,0 +1,34 @@
+import type { WritableEntry } from '../format.js';
+
+/**
+ * A tool result that is a list becomes one entry with its texts and one entry for each other part (an image). The mark records the list, as
+ * the lengths of the texts and a star for each other part, so that it can be restored.
+ */
+const mark = 'parts:';
+const seam = '\n';
+
+/** The text of such an entry. */
+export const joinParts = (parts: readonly (string | null)[]): string => parts.filter((part) => part !== null).join(seam);
+/** The mark that records the list; none for an empty list. */
+export const partsMark = (parts: readonly (string | null)[]): readonly string[] =>
+  parts.length > 0 ? [`${mark}${parts.map((part) => (part === null ? '*' : part.length)).join(',')}`] : [];
+
+/** The original list, with null for a part that is not text; undefined where the result was a plain text or was edited. */
+export function textParts(entry: Pick<WritableEntry, 'text' | 'marks'>): readonly (string | null)[] | undefined {
+  const text = entry.text ?? '';
+  const given = entry.marks
+    ?.find((one) => one.startsWith(mark))
+    ?.slice(mark.length)
+    .split(',');
+  const lengths = given?.map((length) => (length === '*' ? null : Number(length)));
+  const texts = lengths?.filter((length) => length !== null);
+  if (!lengths || !texts || texts.reduce((sum, length) => sum + length, Math.max(0, texts.length - 1) * seam.length) !== text.length)
+    return undefined;
+  let at = 0;
+  return lengths.map((length) => {
+    if (length === null) return null;
+    const part = text.slice(at, at + length);
+    at += length + seam.length;
+    return part;
+  });
+}

@@ -1,0 +1,11 @@
+/** Stored beside every approximate count, so that a better counter can recognize its own counts. */
+export const tokenizer = 'utf8-quarter-1';
+
+/**
+ * An approximate token count: a quarter of the UTF-8 bytes, rounded up. It is one native call, so it costs almost nothing on import, and it
+ * holds for scripts with three bytes a letter as well as for English.
+ */
+export const countTokens = (text: string): number => (Buffer.byteLength(text) + 3) >> 2;
+
+/** The tokens of an image, whatever its size, where the runtime recorded none. */
+export const imageTokens = 1_500;

@@ -1,0 +1,121 @@
+// Conversations of containers (documents and databases) as lines: a first line about the conversation, then one line for each record as the
+// container holds it. Formats of such conversations say what a record means; everything else is here.
+import { isObject, type JsonObject, parseInstant, stringAt, type Timestamp, timestampOf } from '../../base/index.js';
+import { type AboutFormat, type DatabaseReader, type DocumentReader, facts, type ImportableFormat, type Lines, type ToolClasses } from '../format.js';
+import type { Part, TreeRecord } from './branches.js';
+import type { Numbered } from './drafts.js';
+import { type Dialect, isDeep, writeLines } from './jsonl.js';
+import { type About, beginsAsEntry, fromRules, type RecordRules, scanRecords } from './records.js';
+
+/** A record of a container with its place in the conversation. */
+export interface Wrapped {
+  /** Unique in the conversation, and the same in every state of the container. */
+  readonly id: string;
+  readonly record: JsonObject;
+  /** The id of the parent. Without it, the record follows the one before it. */
+  readonly parent?: string | null;
+  /** ISO 8601, or milliseconds since 1970. */
+  readonly at?: unknown;
+}
+
+const dialect: Dialect = { beginning: /\{"source":/g, isWhole: (record) => typeof record.source === 'string' && typeof record.in === 'string' };
+
+/** The lines of a conversation. `about` names its title, folder, agent and the call that started it. */
+export function wrapLines(formatId: string, session: string, about: JsonObject, records: readonly Wrapped[]): Lines {
+  const envelope = { source: formatId, in: session };
+  const lines = records.map(({ id, record, parent, at }): JsonObject => {
+    const time = instant(at);
+    return {
+      ...envelope,
+      id,
+      ...(parent !== undefined && { parent }),
+      ...(time !== undefined && { timestamp: time }),
+      record: isDeep(record) ? { unread: JSON.stringify(Object.keys(record)) } : record,
+    };
+  });
+  return writeLines([{ ...envelope, about }, ...lines]);
+}
+
+/** A time as a container writes it: text, or a number of seconds, milliseconds, microseconds or nanoseconds. */
+export function instant(value: unknown): Timestamp | undefined {
+  if (typeof value === 'string' && !/^\d{9,}$/.test(value)) {
+    const ms = parseInstant(value) ?? Number.NaN;
+    return Number.isFinite(ms) ? timestampOf(ms) : undefined;
+  }
+  const number = typeof value === 'number' || typeof value === 'string' ? Number(value) : Number.NaN;
+  if (!(number > 0)) return undefined;
+  const ms = number < 1e11 ? number * 1e3 : number < 1e14 ? number : number < 1e17 ? number / 1e3 : number / 1e6;
+  return ms < latest ? timestampOf(Math.floor(ms)) : undefined;
+}
+const latest = 8.64e15;
+
+/** What a format of wrapped records says. */
+export interface WrappedRules {
+  readonly id: string;
+  readonly about: AboutFormat;
+  /** The name of the agent in templates and principals. */
+  readonly template: string;
+  readonly part: (record: JsonObject) => Part;
+  readonly entries: (record: JsonObject) => readonly Numbered[];
+  readonly keeps?: (record: JsonObject, before: readonly TreeRecord[]) => readonly TreeRecord[];
+  readonly tools?: ToolClasses;
+  readonly exports?: DocumentReader;
+  readonly database?: DatabaseReader;
+  /** Other files of the format, whose lines are not wrapped: how certain their beginning makes it. */
+  readonly recognize?: (head: Uint8Array, path: string) => number;
+}
+
+const recordIn = ({ record }: JsonObject): JsonObject | undefined => (isObject(record) ? record : undefined);
+
+/** The record that a wrapped piece holds. */
+export const unwrapped = ({ piece }: TreeRecord): JsonObject => (piece.record && recordIn(piece.record)) ?? {};
+
+/** A format of wrapped records. No agent resumes it, so it writes entries as lines of their own and holds every fact. */
+export function wrappedFormat({ id, about, template, part, entries, keeps, tools, exports, database, recognize }: WrappedRules): ImportableFormat {
+  const rules: RecordRules = {
+    formatId: id,
+    template,
+    dialect,
+    about: (lines): About => {
+      const told = lines.map((line) => line.about).find(isObject);
+      const call = stringAt(told, 'startedBy');
+      return {
+        sessionId: stringAt(told, 'sessionId') ?? stringAt(lines[0], 'in'),
+        title: stringAt(told, 'title'),
+        cwd: stringAt(told, 'cwd'),
+        agent: stringAt(told, 'agent'),
+        ...(call !== undefined && { startedBy: { toolCallId: call } }),
+      };
+    },
+    place: (line) => {
+      const record = recordIn(line);
+      const [session, own] = [stringAt(line, 'in'), stringAt(line, 'id')];
+      if (!record || session === undefined || own === undefined) return undefined;
+      const { parent } = line;
+      const name = (of: string): string => `${session}:${of}`;
+      return { name: name(own), part: part(record), ...(typeof parent === 'string' ? { parent: name(parent) } : parent === null && { parent }) };
+    },
+    entries: (line) => {
+      const record = recordIn(line);
+      return record ? entries(record) : [];
+    },
+    gather: () => undefined,
+    continues: true,
+    ...(keeps && { keeps: (line: JsonObject, before: readonly TreeRecord[]) => keeps(recordIn(line) ?? {}, before) }),
+  };
+  return {
+    ...fromRules(rules),
+    id,
+    about,
+    tier: 'translated',
+    holds: facts,
+    ...(tools && { tools }),
+    ...(exports && { exports }),
+    ...(database && { database }),
+    recognize: (head, path) => {
+      if (beginsAsEntry(head, rules)) return 1;
+      const first = scanRecords(rules, head).pieces.find(({ record }) => record !== undefined)?.record;
+      return first?.source === id && typeof first.in === 'string' ? 1 : (recognize?.(head, path) ?? 0);
+    },
+  };
+}

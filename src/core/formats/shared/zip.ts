@@ -1,0 +1,89 @@
+import { crc32, deflateRawSync, inflateRawSync, zstdDecompressSync } from 'node:zlib';
+
+/** An entry of a ZIP archive, which is decompressed when it is read. */
+export interface ZipEntry {
+  readonly name: string;
+  /** @throws Error for a damaged or unknown entry. */
+  read(): Uint8Array;
+}
+
+/** No log of a person comes near it. A larger entry is refused. */
+const largestEntry = 256 * 1024 ** 2;
+const endMark = 0x06054b50;
+const entryMark = 0x02014b50;
+const endLength = 22;
+
+/** The entries of an archive by its central directory: of several with one name the last counts. Undefined for another file. */
+export function zipEntries(file: Uint8Array): ReadonlyMap<string, ZipEntry> | undefined {
+  const bytes = Buffer.from(file.buffer, file.byteOffset, file.byteLength);
+  let end = bytes.length - endLength;
+  const least = Math.max(0, end - 0xffff);
+  while (end >= least && bytes.readUInt32LE(end) !== endMark) end--;
+  if (end < least || end < 0) return undefined;
+  const entries = new Map<string, ZipEntry>();
+  let at = bytes.readUInt32LE(end + 16);
+  for (let left = bytes.readUInt16LE(end + 10); left > 0 && at + 46 <= bytes.length && bytes.readUInt32LE(at) === entryMark; left--) {
+    const [method, size, length] = [bytes.readUInt16LE(at + 10), bytes.readUInt32LE(at + 20), bytes.readUInt32LE(at + 24)];
+    const [nameLength, extraLength, noteLength] = [bytes.readUInt16LE(at + 28), bytes.readUInt16LE(at + 30), bytes.readUInt16LE(at + 32)];
+    const place = bytes.readUInt32LE(at + 42);
+    const name = bytes.toString('utf8', at + 46, at + 46 + nameLength);
+    entries.set(name, { name, read: () => contentAt(bytes, { place, method, size, length, name }) });
+    at += 46 + nameLength + extraLength + noteLength;
+  }
+  return entries;
+}
+
+interface Stored {
+  readonly name: string;
+  readonly place: number;
+  readonly method: number;
+  readonly size: number;
+  readonly length: number;
+}
+
+function contentAt(bytes: Buffer, { place, method, size, length, name }: Stored): Uint8Array {
+  if (length > largestEntry) throw new Error(`${name} has ${length} bytes`);
+  if (place + 30 > bytes.length) throw new Error(`${name} lies beyond the end of the archive`);
+  const start = place + 30 + bytes.readUInt16LE(place + 26) + bytes.readUInt16LE(place + 28);
+  const packed = bytes.subarray(start, start + size);
+  const limit = { maxOutputLength: Math.max(1, length) };
+  if (method === 0) return packed;
+  if (method === 8) return inflateRawSync(packed, limit);
+  if (method === 93) return zstdDecompressSync(packed, limit);
+  throw new Error(`${name} is compressed by method ${method}`);
+}
+
+/** Writes an archive of deflated entries, without times, so that equal content gives equal bytes. */
+export function writeZip(entries: readonly { readonly name: string; readonly content: Uint8Array }[]): Uint8Array {
+  const parts: Buffer[] = [];
+  const directory: Buffer[] = [];
+  let at = 0;
+  for (const { name, content } of entries) {
+    const packed = deflateRawSync(content);
+    const title = Buffer.from(name);
+    const common = Buffer.alloc(26);
+    // Version 2.0, names in UTF-8, deflated, dated 1 January 1980.
+    common.writeUInt16LE(20, 0);
+    common.writeUInt16LE(0x0800, 2);
+    common.writeUInt16LE(8, 4);
+    common.writeUInt16LE(0x21, 8);
+    common.writeUInt32LE(crc32(content), 10);
+    common.writeUInt32LE(packed.length, 14);
+    common.writeUInt32LE(content.length, 18);
+    common.writeUInt16LE(title.length, 22);
+    const local = Buffer.concat([Buffer.from([0x50, 0x4b, 3, 4]), common, title]);
+    const rest = Buffer.alloc(14);
+    rest.writeUInt32LE(at, 10);
+    directory.push(Buffer.concat([Buffer.from([0x50, 0x4b, 1, 2, 20, 0]), common, rest, title]));
+    parts.push(local, packed);
+    at += local.length + packed.length;
+  }
+  const listed = Buffer.concat(directory);
+  const end = Buffer.alloc(endLength);
+  end.writeUInt32LE(endMark, 0);
+  end.writeUInt16LE(entries.length, 8);
+  end.writeUInt16LE(entries.length, 10);
+  end.writeUInt32LE(listed.length, 12);
+  end.writeUInt32LE(at, 16);
+  return Buffer.concat([...parts, listed, end]);
+}

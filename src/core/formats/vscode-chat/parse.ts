@@ -1,0 +1,137 @@
+import { isObject, type Json, type JsonObject, stringAt } from '../../base/index.js';
+import { jsonIn, textIn } from '../shared/anthropic-blocks.js';
+import {
+  answered,
+  called,
+  countIn,
+  type Draft,
+  failed,
+  type Numbered,
+  noted,
+  objectsIn,
+  pictured,
+  said,
+  summarized,
+  thought,
+} from '../shared/drafts.js';
+
+type Told = Draft & { readonly messageId?: string };
+
+/** The entries of a request: the prompt, the answers and calls of the model, and the results of the tools. */
+export function entriesOf(request: JsonObject): readonly Numbered[] {
+  const model = stringAt(request, 'modelId');
+  const author = model === undefined ? {} : { author: model };
+  const metadata = isObject(request.result) ? request.result.metadata : undefined;
+  const rounds = isObject(metadata) ? objectsIn(metadata.toolCallRounds) : [];
+  const id = stringAt(request, 'requestId') ?? 'request';
+  const results = isObject(metadata) && isObject(metadata.toolCallResults) ? metadata.toolCallResults : {};
+  const answer = rounds.length > 0 ? rounds.flatMap((round, at) => roundDrafts(round, results, `${id}:${at}`)) : responseDrafts(request, id);
+  const fault = isObject(request.result) ? stringAt(request.result.errorDetails, 'message') : undefined;
+  const drafts: Told[] = [
+    ...promptDrafts(request, metadata),
+    ...withCounts(
+      answer.map((draft): Told => (draft.role === 'assistant' && draft.kind !== 'event' ? { ...draft, ...author } : draft)),
+      request,
+      metadata,
+    ),
+    ...(fault === undefined ? [] : [failed(fault)]),
+  ];
+  return drafts.map((draft, at): Numbered => [at, draft]);
+}
+
+function promptDrafts(request: JsonObject, metadata: Json | undefined): readonly Told[] {
+  const text = stringAt(request.message, 'text') ?? '';
+  const variables = isObject(request.variableData) ? objectsIn(request.variableData.variables) : [];
+  const summary = isObject(metadata) ? stringAt(metadata.summary, 'text') : undefined;
+  return [
+    ...(summary === undefined ? [] : [summarized(summary)]),
+    said('user', text),
+    ...variables.map((variable) => (variable.kind === 'image' ? imageOf(variable) : noted('attachment', variable))),
+    ...(isObject(metadata) && metadata.renderedUserMessage !== undefined ? [noted('rendered user message', metadata.renderedUserMessage)] : []),
+  ];
+}
+
+function imageOf(variable: JsonObject): Draft {
+  const mediaType = stringAt(variable, 'mimeType') ?? 'image/png';
+  const { value } = variable;
+  if (typeof value === 'string') return pictured('user', { mediaType, base64: value });
+  const bytes = isObject(value) ? Object.values(value).filter((byte): byte is number => typeof byte === 'number') : [];
+  return bytes.length > 0 ? pictured('user', { mediaType, base64: Buffer.from(bytes).toString('base64') }) : pictured('user', { link: variable });
+}
+
+function roundDrafts(round: JsonObject, results: JsonObject, messageId: string): readonly Told[] {
+  const thinking = isObject(round.thinking) ? textIn(round.thinking.text) : stringAt(round, 'thinking');
+  const text = stringAt(round, 'response') ?? '';
+  const calls = objectsIn(round.toolCalls);
+  const of = (draft: Draft): Told => ({ ...draft, messageId });
+  return [
+    ...(thinking ? [of(thought(thinking))] : []),
+    ...(text === '' ? [] : [of(said('assistant', text))]),
+    ...calls.map((call) => of(called(stringAt(call, 'name') ?? '', stringAt(call, 'id'), jsonIn(call.arguments)))),
+    ...calls.flatMap((call): Told[] => {
+      const id = stringAt(call, 'id') ?? '';
+      const result = Object.hasOwn(results, id) ? results[id] : undefined;
+      if (!isObject(result)) return [];
+      const parts = objectsIn(result.content);
+      const text = parts.map((part) => toolText(part.value)).join('\n');
+      return [{ ...answered(id, text, { toolName: stringAt(call, 'name') ?? '' }), messageId: `${messageId}-results` }];
+    }),
+  ];
+}
+
+/** A result is a text, or a tree of nodes that holds texts. */
+function toolText(value: Json | undefined): string {
+  if (typeof value === 'string') return value;
+  if (!isObject(value) || !isObject(value.node)) return textIn(value);
+  const texts: string[] = [];
+  const walk = (node: JsonObject, depth: number): void => {
+    const text = stringAt(node, 'text');
+    if (text !== undefined) texts.push(text);
+    if (depth < deepestNode) for (const child of objectsIn(node.children)) walk(child, depth + 1);
+  };
+  walk(value.node, 0);
+  return texts.join('');
+}
+const deepestNode = 200;
+
+/** The parts on the screen, where the rounds were not recorded. */
+function responseDrafts(request: JsonObject, id: string): readonly Told[] {
+  const drafts: Draft[] = [];
+  for (const part of objectsIn(request.response)) {
+    const last = drafts.at(-1);
+    const value = typeof part.value === 'string' ? part.value : textIn(isObject(part.value) ? part.value.value : part.value);
+    if (part.kind === undefined || part.kind === 'markdownContent') {
+      const text = value === '' ? (stringAt(part.content, 'value') ?? '') : value;
+      if (text === '') continue;
+      if (last?.kind === 'text') drafts[drafts.length - 1] = said('assistant', `${last.text ?? ''}${text}`);
+      else drafts.push(said('assistant', text));
+    } else if (part.kind === 'thinking') {
+      if (value !== '') drafts.push(thought(value));
+    } else if (part.kind === 'toolInvocationSerialized') drafts.push(...invocationDrafts(part));
+    else drafts.push(noted(stringAt(part, 'kind') ?? 'part', part));
+  }
+  return drafts.map((draft): Told => ({ ...draft, messageId: draft.role === 'tool' ? `${id}-results` : id }));
+}
+
+function invocationDrafts(part: JsonObject): readonly Draft[] {
+  const id = stringAt(part, 'toolCallId');
+  const name = stringAt(part, 'toolId') ?? 'tool';
+  const data = part.toolSpecificData ?? {};
+  const told = part.pastTenseMessage ?? part.invocationMessage;
+  const details = part.resultDetails;
+  const text = details === undefined ? textIn(isObject(told) ? told.value : told) : textIn(isObject(details) ? (details.output ?? details) : details);
+  const isError = isObject(details) && details.isError === true;
+  const call = called(name, id, data);
+  return part.isComplete === false ? [call] : [call, answered(id, text, { toolName: name, ...(isError && { isError }) })];
+}
+
+/** Newer files name the counts of the whole request. They stand with its first answer where it was one call. */
+function withCounts(drafts: readonly Told[], request: JsonObject, metadata: Json | undefined): readonly Told[] {
+  const usage = [request.usage, isObject(metadata) ? metadata.usage : undefined].find(isObject);
+  const input = countIn(usage?.promptTokens ?? usage?.inputTokens);
+  const output = countIn(usage?.completionTokens ?? usage?.outputTokens ?? request.completionTokens);
+  const calls = new Set(drafts.flatMap(({ role, messageId }) => (role === 'assistant' && messageId !== undefined ? [messageId] : [])));
+  const first = drafts.findIndex(({ role, kind }) => role === 'assistant' && kind !== 'event');
+  if (calls.size !== 1 || first < 0 || (input === null && output === null)) return drafts;
+  return drafts.map((draft, at) => (at === first ? { ...draft, usage: { input, output, cacheRead: null, cacheWrite: null } } : draft));
+}

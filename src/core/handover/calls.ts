@@ -1,0 +1,199 @@
+import { sha256Of } from '../artifacts/index.js';
+import { canonicalJson, isObject, type Json, parseJson } from '../base/index.js';
+import { addCards, cardsInOrder, idsAt, insertBox, type NewCard } from '../cards/index.js';
+import type { Chain } from '../chain/index.js';
+import type { Card, Message, RequestTokens } from '../contract/index.js';
+import { beginningOf, digestOfInput, type TurnCards, turnCards } from './pinned.js';
+import { messagesOf, type Request, requestOf } from './request.js';
+import type { TurnRow } from './turn-rows.js';
+
+/** One call to a model, as it was sent: the only input of `recordCall`. */
+export interface SentCall extends Request {
+  /** The model, the sampling settings and the tool choice. */
+  readonly parameters: Readonly<Record<string, unknown>>;
+  /** Number of cards of the output box that the messages contain, counted with all its cards. */
+  readonly outputs: number;
+  /** The text of a last system message that no card holds. */
+  readonly note?: string | undefined;
+  /** `input`: a performer outside of Stemma read it. `stemma`: Stemma sent it to a model. */
+  readonly source: 'input' | 'stemma';
+}
+
+/** What a performer reported about the reply to a call. Null is "not recorded". */
+export interface CallReply {
+  readonly tokens: RequestTokens;
+  readonly ms: number | null;
+  /** In US dollars. */
+  readonly cost: number | null;
+  /** Why the reply ended, in the provider's word. */
+  readonly stop: string | null;
+}
+
+/** A recorded call of a card turn. */
+export interface CardCall {
+  /** `card:` and the turn and the number of the call, from 0. */
+  readonly requestId: string;
+  readonly number: number;
+  readonly at: number;
+  /** `begin`: nobody recorded a call, so the pinned input is the only known one. `entries`: nothing was recorded. */
+  readonly source: SentCall['source'] | 'begin' | 'entries';
+  readonly requestBoxId: string | undefined;
+  readonly outputs: number;
+  readonly reply: CallReply | null;
+  /** The rebuilt body, in the form of chat completions. */
+  readonly body: Record<string, unknown> & { readonly messages: Message[] };
+  readonly digest: string;
+  readonly recordedDigest: string | null;
+  readonly missing: readonly string[];
+  readonly problem: string | undefined;
+}
+
+interface StoredCall {
+  readonly no: number;
+  readonly box: number;
+  readonly boxId: string;
+  readonly outputs: number;
+  readonly note: string | null;
+  readonly source: SentCall['source'];
+  readonly digest: string;
+  readonly at: number;
+  readonly reply: string | null;
+}
+
+const storedCalls = (chain: Chain, row: Pick<TurnRow, 'no'>): StoredCall[] =>
+  chain.db.all<StoredCall>(
+    `SELECT c.no, c.box, b.boxId, c.outputs, c.note, c.source, c.digest, c.at, c.reply FROM cardCall c JOIN box b ON b.no = c.box
+      WHERE c.turn = ? AND c.project = ? ORDER BY c.no`,
+    row.no,
+    chain.project,
+  );
+
+/** The body of a call. Its digest is over its canonical JSON. */
+const bodyOf = ({ parameters, messages, tools }: Pick<SentCall, 'parameters' | 'messages' | 'tools'>): CardCall['body'] => ({
+  ...parameters,
+  messages,
+  ...(tools && { tools }),
+});
+const digestOf = (body: CardCall['body']): string => sha256Of(canonicalJson(body as unknown as Json)).toString('hex');
+
+/**
+ * Records a model call of a turn (H19): its rendered prompt, tools and parameters as cards in a request box, and the digest of the whole.
+ * The same call as the last one is recorded once. Call it inside a transaction. Returns the number of the record, for `recordReply`.
+ */
+export function recordCall(chain: Chain, row: TurnRow, call: SentCall): { callNo: number; requestBoxId: string } {
+  const digest = digestOf(bodyOf(call));
+  const last = storedCalls(chain, row).at(-1);
+  if (last?.digest === digest && last.source === 'input' && call.source === 'input' && last.outputs === call.outputs)
+    return { callNo: last.no, requestBoxId: last.boxId };
+  const box = insertBox(chain, recordCards(chain, row, call, last));
+  const { rowId } = chain.db.run(
+    'INSERT INTO cardCall (project, turn, box, outputs, note, source, digest, at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
+    chain.project,
+    row.no,
+    box.no,
+    call.outputs,
+    call.note ?? null,
+    call.source,
+    digest,
+    chain.clock(),
+  );
+  return { callNo: rowId, requestBoxId: box.boxId };
+}
+
+/** Stores what a performer reported about the reply to a recorded call. */
+export function recordReply(chain: Chain, callNo: number, reply: CallReply): void {
+  chain.db.run('UPDATE cardCall SET reply = ? WHERE no = ? AND project = ?', JSON.stringify(reply), callNo, chain.project);
+}
+
+/** The record cards of a call. A card of the call before is used again where nothing changed. */
+function recordCards(chain: Chain, row: TurnRow, call: SentCall, last: StoredCall | undefined): string[] {
+  const before = last ? cardsInOrder(chain, idsAt(chain, last.box)) : [];
+  const drafts: NewCard[] = [
+    { type: 'sys.rendered_prompt', content: { kind: 'text', text: call.messages[0]?.content ?? '' } },
+    ...(call.tools ? [{ type: 'sys.tools', content: { kind: 'json' as const, data: { tools: call.tools } } }] : []),
+    { type: 'sys.parameters', content: { kind: 'json', data: { ...call.parameters } } },
+  ];
+  const sameAs = (draft: NewCard): Card | undefined =>
+    before.find((card) => card.type === draft.type && canonicalJson(card.content as Json) === canonicalJson(draft.content as Json));
+  return drafts.map((draft) => {
+    const known = sameAs(draft);
+    if (known) return known.cardId;
+    const metadata = { role: 'system' as const, agent_turn_id: row.agentTurnId };
+    return (addCards(chain, [{ ...draft, authorId: row.agentId, metadata }])[0] as Card).cardId;
+  });
+}
+
+/**
+ * The calls of a turn, each rebuilt from the pinned input and compared with its recorded digest (H19). A turn that has begun has at least
+ * one call: without a recorded one, its pinned input.
+ */
+export function callsOfTurn(chain: Chain, row: TurnRow): CardCall[] {
+  const stored = storedCalls(chain, row);
+  if (stored.length === 0 && row.startedAt === null) return [];
+  const seen = turnCards(chain, row);
+  if (stored.length > 0) return stored.map((call, number) => rebuilt(chain, row, seen, call, number));
+  const beginning = beginningOf(chain, row);
+  const { messages } = requestOf({ cards: seen.context, profile: seen.profile, agentId: row.agentId, tools: [] });
+  const digest = digestOfInput(row, seen);
+  const recordedDigest = beginning?.digest ?? null;
+  return [
+    {
+      requestId: requestIdOf(row, 0),
+      number: 0,
+      at: beginning?.at ?? row.startedAt ?? row.createdAt,
+      source: beginning ? 'begin' : 'entries',
+      requestBoxId: undefined,
+      outputs: 0,
+      reply: null,
+      body: { messages },
+      digest,
+      recordedDigest,
+      missing: ['tools', 'parameters'],
+      problem: recordedDigest === null ? undefined : problemOf(seen, digest === recordedDigest),
+    },
+  ];
+}
+
+const requestIdOf = (row: Pick<TurnRow, 'agentTurnId'>, number: number): string => `card:${row.agentTurnId}:${number}`;
+
+function rebuilt(chain: Chain, row: TurnRow, seen: TurnCards, call: StoredCall, number: number): CardCall {
+  const records = cardsInOrder(chain, idsAt(chain, call.box));
+  const [prompt, tools, parameters] = ['sys.rendered_prompt', 'sys.tools', 'sys.parameters'].map(
+    (type) => records.find((card) => card.type === type)?.content,
+  );
+  const shown = new Set(idsAt(chain, row.output).slice(0, call.outputs));
+  const cards = [...seen.context, ...seen.output.filter((card) => shown.has(card.cardId))];
+  const body = bodyOf({
+    messages: [
+      { role: 'system', content: prompt?.kind === 'text' ? prompt.text : '' },
+      ...messagesOf(cards),
+      ...(call.note === null ? [] : [{ role: 'system' as const, content: call.note }]),
+    ],
+    tools: tools?.kind === 'json' && isObject(tools.data) ? (tools.data.tools as Record<string, unknown>[]) : null,
+    parameters: parameters?.kind === 'json' && isObject(parameters.data) ? parameters.data : {},
+  });
+  const digest = digestOf(body);
+  return {
+    requestId: requestIdOf(row, number),
+    number,
+    at: call.at,
+    source: call.source,
+    requestBoxId: call.boxId,
+    outputs: call.outputs,
+    reply: call.reply === null ? null : (parseJson(call.reply) as unknown as CallReply),
+    body,
+    digest,
+    recordedDigest: call.digest,
+    missing: [...(tools ? [] : call.source === 'input' ? ['tools'] : []), ...(Object.keys(bodySettings(body)).length ? [] : ['parameters'])],
+    problem: problemOf(seen, digest === call.digest),
+  };
+}
+
+const bodySettings = ({ messages: _, tools: __, ...settings }: Record<string, unknown>): Record<string, unknown> => settings;
+
+const problemOf = ({ changed }: TurnCards, isSame: boolean): string | undefined =>
+  isSame
+    ? undefined
+    : changed.length
+      ? `the content of the card ${changed[0]} is not what the turn was given`
+      : 'the rebuilt call differs from the recorded one';

@@ -1,0 +1,35 @@
+import { StemmaError } from '../base/index.js';
+import { filesUnder, ioReason, readEnds } from './files.js';
+import { mayHold, withHolding } from './members.js';
+import { headLength, recognized } from './recognize.js';
+
+export interface Detected {
+  readonly path: string;
+  readonly format: string;
+  readonly sessions: number;
+  readonly bytes: number;
+  /** 0 to 1. */
+  readonly confidence: number;
+}
+
+/** What each file at and under the paths is, as far as its beginning tells; files of no known format are left out. */
+export function detect(paths: readonly string[]): Detected[] {
+  return filesUnder(paths, mayHold).files.flatMap((file) => {
+    const { path, bytes } = file;
+    try {
+      const held = withHolding(file, undefined, ({ format, members }) => ({
+        path,
+        format: format.id,
+        sessions: [...members].length,
+        bytes,
+        confidence: 1,
+      }));
+      if (held) return [held];
+      const best = recognized(readEnds(file, headLength).head, path);
+      return best ? [{ path, format: best.format.id, sessions: 1, bytes, confidence: best.confidence }] : [];
+    } catch (error) {
+      if (!(error instanceof StemmaError)) ioReason(error);
+      return [];
+    }
+  });
+}

@@ -1,0 +1,109 @@
+import { existsSync } from 'node:fs';
+import { basename, dirname, extname, join } from 'node:path';
+import { StemmaError, timestampOf } from '../base/index.js';
+import type { FoundSession, FoundSource } from '../contract/index.js';
+import { type Located, listInside } from '../files/index.js';
+import { type FoundFile, ioReason, readEnds } from './files.js';
+import { documentOf, isDatabaseFile, withHolding } from './members.js';
+import { type AgentRoot, formatOfAgent, historyFolders, sessionFiles, sortsByProject } from './places.js';
+
+/** How much of each end of a transcript is read to name it in a list. */
+const lookLength = 64 * 1024;
+
+/** The history folders of agents that exist on this machine, with the number and size of their sessions. */
+export function foundSources(roots: readonly AgentRoot[]): FoundSource[] {
+  return roots.flatMap((place): FoundSource[] => {
+    const { agent, root } = place;
+    const empty = {
+      agent,
+      root,
+      folders: historyFolders(place).filter((folder) => existsSync(folder)),
+      sessions: 0,
+      ...(sortsByProject(agent) && { projects: 0 }),
+      bytes: 0,
+    };
+    try {
+      const files = sessionFiles(place);
+      const folders = new Set(files.map((file) => dirname(file.path)));
+      return [
+        {
+          ...empty,
+          sessions: files.reduce((sum, file) => sum + (sessionsHeld(file) ?? 1), 0),
+          ...(sortsByProject(agent) && { projects: folders.size }),
+          bytes: files.reduce((sum, file) => sum + file.bytes, 0),
+        },
+      ];
+    } catch (error) {
+      return (error as NodeJS.ErrnoException).code === 'ENOENT' ? [] : [{ ...empty, problem: ioReason(error) }];
+    }
+  });
+}
+
+/** Each session under an agent's folder, newest first, named from its ends. `imported` says whether a file is known in this size. */
+export function* foundSessions(place: AgentRoot, imported: (path: string, bytes: number) => boolean): Generator<FoundSession> {
+  const format = formatOfAgent(place.agent);
+  for (const file of sessionFiles(place).sort((a, b) => b.modifiedAt - a.modifiedAt)) {
+    try {
+      const held = formatOfAgent(place.agent)?.database && sessionsIn(file, imported);
+      if (held) {
+        yield* held;
+        continue;
+      }
+      const { head, tail } = readEnds(file, lookLength);
+      const seen = format?.peek(head, tail) ?? {};
+      yield {
+        path: file.path,
+        sessionId: seen.sessionId ?? basename(file.path, extname(file.path)),
+        ...(seen.cwd !== undefined && { cwd: seen.cwd }),
+        ...((seen.title ?? seen.firstPrompt) !== undefined && { title: seen.title ?? seen.firstPrompt }),
+        bytes: file.bytes,
+        modifiedAt: timestampOf(file.modifiedAt),
+        subagents: subagentsOf(file),
+        imported: imported(file.path, file.bytes),
+      };
+    } catch (error) {
+      // It was deleted, or cannot be read. An import names it.
+      ioReason(error);
+    }
+  }
+}
+
+/** The number of sessions in a database; undefined for any other file. */
+function sessionsHeld(file: Located): number | undefined {
+  return readable(() => isDatabaseFile(file)) ? readable(() => withHolding(file, undefined, ({ members }) => [...members].length)) : undefined;
+}
+
+/** The sessions in a database, newest first. */
+function sessionsIn(file: FoundFile, imported: (path: string, bytes: number) => boolean): FoundSession[] | undefined {
+  const found = readable(() =>
+    withHolding(file, undefined, ({ members }) =>
+      [...members].map((member) => {
+        const { path, bytes, modifiedAt } = documentOf(file, member);
+        const { id, title, cwd } = member;
+        const about = { ...(cwd !== undefined && { cwd }), ...(title !== undefined && { title }) };
+        return { path, sessionId: id, ...about, bytes, modifiedAt: timestampOf(modifiedAt), subagents: 0, imported: imported(path, bytes) };
+      }),
+    ),
+  );
+  return found?.sort((a, b) => (a.modifiedAt < b.modifiedAt ? 1 : -1));
+}
+
+/** Undefined for a file that is damaged or in use: an import names it, and the list continues without it. */
+function readable<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof StemmaError)) ioReason(error);
+    return undefined;
+  }
+}
+
+/** Claude Code keeps a session's subagents in a folder of its name; the others say in their lines which session started them. */
+function subagentsOf({ root, path }: Located): number {
+  try {
+    return listInside(root, join(path.replace(/\.jsonl$/, ''), 'subagents')).filter(({ name }) => name.endsWith('.jsonl')).length;
+  } catch (error) {
+    ioReason(error);
+    return 0;
+  }
+}

@@ -1,0 +1,334 @@
+import { closeSync, fstatSync, lstatSync, readSync, statSync } from 'node:fs';
+import { basename, dirname, extname, join, resolve } from 'node:path';
+import { blake3Of, blake3OfParts, blake3Parts } from '../artifacts/index.js';
+import { StemmaError } from '../base/index.js';
+import type { Skip } from '../contract/index.js';
+import { FileRefused, type Located, listInside, namedFile, openLocated, readLocated, statLocated } from '../files/index.js';
+import type { FileBytes } from '../formats/index.js';
+
+export interface FoundFile extends Located {
+  readonly bytes: number;
+  /** Milliseconds since 1970. */
+  readonly modifiedAt: number;
+  /** The conversation in a file of several that the path names, where it names one. */
+  readonly member?: { readonly file: string; readonly id: string };
+}
+
+/** How the names of databases end. */
+export const databaseEndings = new Set(['.db', '.sqlite', '.sqlite3', '.vscdb']);
+/** Limits of what a history may bring, in bytes. */
+export const limits = {
+  /** A transcript, which is read a part at a time. */
+  transcript: 4 * 1024 ** 3,
+  /** A file that is read into memory at once: a document of several conversations, or a transcript of some formats. */
+  whole: 256 * 1024 ** 2,
+  /** A copy of a database of another program. */
+  database: 1024 ** 3,
+  /** A part of a transcript that is read at once: a line, or the lines of a turn. */
+  part: 128 * 1024 ** 2,
+  /** A file beside a transcript that describes it. */
+  side: 1024 ** 2,
+} as const;
+
+const transcriptEndings = new Set(['.jsonl', '.json']);
+/** Whether a file that nobody named may be a transcript, by its name. */
+export const mayBeTranscript = (path: string): boolean => transcriptEndings.has(extname(path)) && !isSideFile(path);
+/** Side files: they describe a transcript beside them, and are read with it. */
+const isSideFile = (path: string): boolean => path.endsWith('.meta.json') || sideFolders.has(basename(dirname(path)));
+const sideFolders = new Set(['tool-results', 'session_diff', 'rewind-file-snapshots']);
+const deepestFolder = 32;
+/** Limits of one walk. No history of an agent comes near them. */
+const mostEntries = 1_000_000;
+const mostSkipped = 1_000;
+/** A link or special file of this name is named as skipped: it may stand for a transcript, or for a folder of them. Others are ignored. */
+const mayBeMissed = (path: string): boolean => extname(path) === '' || mayBeTranscript(path) || databaseEndings.has(extname(path));
+
+/**
+ * The transcript files at and under the paths, each once, oldest first, so that origins come before their forks.
+ * Folders are read without following links; a path that a person named is taken whatever its ending. `mayHold` says which files of other
+ * endings are taken where a folder is walked.
+ */
+export function filesUnder(
+  paths: readonly string[],
+  mayHold: (file: Located) => boolean = () => false,
+): { readonly files: FoundFile[]; readonly skipped: Skip[] } {
+  const files = new Map<string, FoundFile>();
+  const skipped: Skip[] = [];
+  let seen = 0;
+  const visit = (file: Located, depth: number): void => {
+    const { root, path } = file;
+    const isNamed = path === root;
+    try {
+      const stat = isNamed ? statSync(path) : lstatSync(path);
+      if (stat.isDirectory()) visitFolder(root, path, depth);
+      else if (!stat.isFile() && (isNamed || mayBeMissed(path))) statLocated(file);
+      else if (stat.isFile() && (isNamed || mayBeTranscript(path) || mayHold(file)))
+        files.set(path, { ...file, bytes: stat.size, modifiedAt: lastWritten(file, stat.mtimeMs) });
+    } catch (error) {
+      skip(path, ioReason(error, path));
+    }
+  };
+  const visitFolder = (root: string, folder: string, depth: number): void => {
+    const entries = depth > deepestFolder ? [] : listInside(root, folder);
+    seen += entries.length;
+    if (depth > deepestFolder) skip(folder, `the folder lies more than ${deepestFolder} folders deep`);
+    else if (seen > mostEntries) skip(folder, `more than ${mostEntries} files and folders were found up to here: import the folders one by one`);
+    else for (const { name } of entries) visit({ root, path: join(folder, name) }, depth + 1);
+  };
+  const skip = (path: string, reason: string): void => {
+    if (skipped.length < mostSkipped) skipped.push({ path, line: 0, reason });
+  };
+  for (const path of paths.map((one) => resolve(one))) visit(namedFile(path), 0);
+  return { files: [...files.values()].sort((a, b) => a.modifiedAt - b.modifiedAt || (a.path < b.path ? -1 : 1)), skipped };
+}
+
+/** SQLite writes to the log beside a database first. */
+function lastWritten(file: Located, own: number): number {
+  const log = databaseEndings.has(extname(file.path)) ? statLocated(logOf(file)) : undefined;
+  return Math.floor(Math.max(own, log?.size ? log.mtimeMs : 0));
+}
+
+/** Size and time of a file; zeros if it does not exist. */
+export function sizeOf(file: Located): Pick<FoundFile, 'bytes' | 'modifiedAt'> {
+  const stat = statLocated(file);
+  return { bytes: stat?.size ?? 0, modifiedAt: Math.floor(stat?.mtimeMs ?? 0) };
+}
+
+/** The bytes of a file that is read at once. @throws FileRefused, and what the file system throws. */
+export const readWhole = (file: Located): Uint8Array => readLocated(file, { limit: limits.whole });
+
+/** Why a file cannot be imported. Other files can. */
+export class Unreadable extends Error {}
+
+/** A file, or its first `upTo` bytes, as it was when it was opened. Bytes that are appended later are ignored. */
+export interface OpenFile {
+  /** When it was last written, in milliseconds since 1970, with fractions; 0 for bytes in memory. */
+  readonly modifiedAt: number;
+  /** In memory if the file is small; else they are read a part at a time. */
+  readonly bytes: FileBytes;
+  /** All bytes in memory, for formats that cannot read parts. */
+  whole(): Uint8Array;
+  /** BLAKE3 of the bytes before `end`. If shorter beginnings are asked for first, each byte is read and hashed once. */
+  hash(end?: number): Buffer;
+  /** The first `end` bytes, as a file that closes with this one. */
+  upTo(end: number): OpenFile;
+  /** Whether the file was changed while it was read. `hash` is that of its first state. */
+  hasChanged(hash: Buffer): boolean;
+  close(): void;
+}
+
+/** The log in which SQLite writes first. */
+export const logOf = ({ root, path }: Located): Located => ({ root: root === path ? `${root}-wal` : root, path: `${path}-wal` });
+
+const usuallyHeld = 12 * 1024 * 1024;
+/** The least that is read at once: callers usually ask for the following bytes next. */
+const readAhead = 1024 * 1024;
+const hashedAtOnce = readAhead;
+
+export interface OpenOptions {
+  readonly upTo?: number;
+  /** Files of up to this number of bytes are read at once. */
+  readonly held?: number;
+  /** BLAKE3 of the whole file, if it is known. */
+  readonly hash?: Buffer;
+}
+
+/** @throws Unreadable, here and where its bytes are asked for. */
+export function openFile(located: Located, { upTo, held = usuallyHeld, hash }: OpenOptions = {}): OpenFile {
+  const { fd, stat } = readable(() => openLocated(located, { limit: limits.transcript }), located.path);
+  try {
+    const { mtimeMs } = stat;
+    const size = Math.min(stat.size, upTo ?? stat.size);
+    const hashes = beginnings(size, hash);
+    const bytes = size <= held ? readFully(fd, 0, size) : inParts(fd, size, hashes.pass);
+    const wholeTo = (end: number): Uint8Array => {
+      if (end > limits.whole) throw new Unreadable(`it has ${end} bytes; in its format, the limit is ${limits.whole}`);
+      const whole = readFully(fd, 0, end);
+      hashes.pass(whole, 0);
+      return whole;
+    };
+    const beginning = (end: number): OpenFile => ({
+      modifiedAt: mtimeMs,
+      bytes: bytes instanceof Uint8Array ? bytes.subarray(0, end) : { length: end, subarray: bytes.subarray },
+      whole: () => (bytes instanceof Uint8Array ? bytes.subarray(0, end) : wholeTo(end)),
+      hash: (shorter = end) => hashes.of(bytes, shorter),
+      upTo: (shorter) => beginning(Math.min(shorter, end)),
+      hasChanged: (before) =>
+        !(bytes instanceof Uint8Array) && fstatSync(fd).mtimeMs !== mtimeMs && !blake3OfParts(partsOf(inParts(fd, end), end)).equals(before),
+      close: () => undefined,
+    });
+    const close = (): void => {
+      closeSync(fd);
+      if (!(bytes instanceof Uint8Array)) bytes.close();
+    };
+    return { ...beginning(size), close };
+  } catch (error) {
+    closeSync(fd);
+    throw error;
+  }
+}
+
+/** Bytes in memory as an open file: a conversation that was read from another file. */
+export const fileOf = (bytes: Uint8Array): OpenFile => ({
+  modifiedAt: 0,
+  bytes,
+  whole: () => bytes,
+  hash: (end = bytes.length) => blake3Of(bytes.subarray(0, end)),
+  upTo: (end) => fileOf(bytes.subarray(0, end)),
+  hasChanged: () => false,
+  close: () => undefined,
+});
+
+/**
+ * Hashes of a file's beginnings. Bytes that a caller reads from the beginning on are hashed on the way. Of the rest, only the bytes after
+ * the last hash are read.
+ */
+function beginnings(size: number, whole: Buffer | undefined) {
+  const known = new Map<number, Buffer>(whole && [[size, whole]]);
+  let hasher = blake3Parts();
+  let at = whole ? size : 0;
+  let limit = size;
+  const pass = (part: Uint8Array, start: number): void => {
+    const end = Math.min(start + part.length, limit);
+    if (start > at || end <= at) return;
+    hasher.add(part.subarray(at - start, end - start));
+    at = end;
+  };
+  const of = (bytes: FileBytes, end: number): Buffer => {
+    const before = known.get(end);
+    if (before) return before;
+    if (end < at) {
+      hasher = blake3Parts();
+      at = 0;
+    }
+    limit = end;
+    for (let start = at; start < end; start = at) pass(bytes.subarray(start, Math.min(start + hashedAtOnce, end)), start);
+    limit = size;
+    const digest = hasher.hash();
+    known.set(end, digest);
+    return digest;
+  };
+  return { pass, of };
+}
+
+function* partsOf(bytes: FileBytes, end: number, start = 0): Generator<Uint8Array> {
+  for (let at = start; at < end; at += hashedAtOnce) yield bytes.subarray(at, Math.min(at + hashedAtOnce, end));
+}
+
+/**
+ * Bytes of an open file, in a buffer that is used again. Small ranges in a row cost few reads of the disk. `pass` receives the bytes that
+ * were read and their offset.
+ */
+function inParts(fd: number, length: number, pass: (part: Uint8Array, start: number) => void = () => undefined): FileParts {
+  let room = roomFor(Math.min(readAhead, length));
+  let held = { start: 0, end: 0 };
+  return {
+    length,
+    subarray(start, end) {
+      if (start < held.start || end > held.end) {
+        if (end - start > limits.part) throw new Unreadable(`it has a line or a turn of more than ${limits.part} bytes`);
+        const until = Math.min(Math.max(end, start + readAhead), length);
+        if (until - start > room.length) room = roomFor(until - start);
+        held = { start: 0, end: 0 };
+        fill(fd, room.subarray(0, until - start), start);
+        held = { start, end: until };
+        pass(room.subarray(0, until - start), start);
+      }
+      return room.subarray(start - held.start, end - held.start);
+    },
+    close() {
+      if (room.length <= largestSpare) spare = room;
+    },
+  };
+}
+
+interface FileParts extends FileBytes {
+  /** Gives its buffer to the next file. */
+  close(): void;
+}
+
+/** The buffer of the last closed file. New buffers for each file would cost memory and garbage collections. */
+let spare: Buffer | undefined;
+const largestSpare = 8 * 1024 * 1024;
+
+function roomFor(length: number): Buffer {
+  if (!spare || spare.length < length) return Buffer.allocUnsafeSlow(length);
+  const room = spare;
+  spare = undefined;
+  return room;
+}
+
+function readFully(fd: number, start: number, end: number): Uint8Array {
+  const bytes = Buffer.allocUnsafe(end - start);
+  fill(fd, bytes, start);
+  return bytes;
+}
+
+function fill(fd: number, bytes: Uint8Array, start: number): void {
+  readable(() => {
+    for (let done = 0; done < bytes.length; ) {
+      const read = readSync(fd, bytes, done, bytes.length - done, start + done);
+      if (read === 0) throw new Unreadable('it became shorter while it was read');
+      done += read;
+    }
+  });
+}
+
+function readable<T>(read: () => T, path?: string): T {
+  try {
+    return read();
+  } catch (error) {
+    throw error instanceof Unreadable ? error : new Unreadable(ioReason(error, path));
+  }
+}
+
+/** The first and the last bytes of a file. */
+export function readEnds(file: Located, length: number): { readonly head: Uint8Array; readonly tail: Uint8Array; readonly bytes: number } {
+  const {
+    fd,
+    stat: { size },
+  } = openLocated(file);
+  try {
+    return {
+      head: readAt(fd, 0, Math.min(length, size)),
+      tail: size > length ? readAt(fd, Math.max(length, size - length), size) : new Uint8Array(),
+      bytes: size,
+    };
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** The bytes from an offset to another, or to the end. Fewer if the file is shorter. */
+export function readRange(file: Located, start: number, end?: number): Uint8Array {
+  const { fd, stat } = openLocated(file);
+  try {
+    return readAt(fd, start, end ?? stat.size);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function readAt(fd: number, start: number, end: number): Uint8Array {
+  const bytes = Buffer.alloc(Math.max(0, end - start));
+  const read = readSync(fd, bytes, 0, bytes.length, start);
+  return bytes.subarray(0, read);
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  ENOENT: 'it does not exist',
+  EACCES: 'this user may not read it',
+  EPERM: 'this user may not read it',
+  EISDIR: 'it is a folder',
+  ENOTDIR: 'it does not exist: a part of its path is a file',
+  EMFILE: 'too many files are open',
+};
+
+/** Why a file cannot be read. @param path its path, if not every reason is about the file itself. @throws any error that is not the file system's. */
+export function ioReason(error: unknown, path?: string): string {
+  if (error instanceof FileRefused) return path === undefined || path === error.path ? `it ${error.reason}` : error.message;
+  const code = (error as NodeJS.ErrnoException | undefined)?.code;
+  // Our own refusals have codes, too: a project that is locked is no fault of this file.
+  if (code === undefined || error instanceof StemmaError) throw error;
+  return reasons[code] ?? `the file system refused (${code})`;
+}

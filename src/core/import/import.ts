@@ -1,0 +1,337 @@
+import { blake3Of } from '../artifacts/index.js';
+import { badRequest, type ContextId, inWords, StemmaError } from '../base/index.js';
+import { type Chain, commitAt } from '../chain/index.js';
+import type { Checkpoint, ImportProgress, ImportResult, Skip } from '../contract/index.js';
+import type { Located } from '../files/index.js';
+import {
+  type ImportableFormat,
+  type ImportPlan,
+  importableFormats,
+  type KnownRecords,
+  type Lines,
+  type PlanContext,
+  TooManyLines,
+} from '../formats/index.js';
+import { readCalls } from '../requests/index.js';
+import { metaBeside } from './beside.js';
+import { type FoundFile, fileOf, filesUnder, ioReason, type OpenFile, openFile, sizeOf, Unreadable } from './files.js';
+import { type Document, documentOf, type Holding, mayHold, membersNamed, membersOf, withHolding } from './members.js';
+import { fileNear } from './near.js';
+import { headOf, recognized } from './recognize.js';
+import { latestSource, latestUnder, type SourceRow, saveSource } from './sources.js';
+import { type FileResult, type Signed, store, storeAgain } from './storing.js';
+import { attachWaiting } from './waiting.js';
+
+/** What becomes a commit: a turn, or a round of tool calls. */
+type Granularity = PlanContext['granularity'];
+
+export interface ImportInput {
+  readonly paths: readonly string[];
+  readonly format?: string | undefined;
+  readonly granularity?: Granularity | undefined;
+}
+
+export type ImportEvent = ImportProgress;
+
+/**
+ * Imports every transcript at and under the paths, one transaction a file, telling how far it is before each file.
+ * The caller may stop between files, by `return`: what is stored is whole. Faults of one file are named and the rest goes on.
+ * @throws BAD_REQUEST for a format that cannot be imported.
+ */
+export function* importPaths(chain: Chain, input: ImportInput): Generator<ImportEvent, ImportResult> {
+  const asked = input.format === undefined ? undefined : importableFormats.find((format) => format.id === input.format);
+  if (input.format !== undefined && !asked)
+    throw badRequest('format', `${inWords(input.format)} cannot be imported; there are ${importableFormats.map((format) => format.id).join(', ')}`);
+  const startedAt = chain.clock();
+  yield { phase: 'finding', done: 0, total: 0, bytes: 0 };
+  const { files, skipped } = filesOf(input.paths);
+  const notes: Skip[] = [];
+  const tips = new Set<ContextId>();
+  let sessions = 0;
+  let commits = 0;
+  let entries = 0;
+  let bytes = 0;
+  const granularity = input.granularity ?? 'turn_boundary';
+  for (const [done, file] of files.entries()) {
+    yield { phase: 'storing', done, total: files.length, bytes, path: file.path };
+    const result = importHolding(chain, file, asked, granularity) ?? importFile(chain, file, asked, granularity);
+    sessions += result.sessions;
+    commits += result.commits;
+    entries += result.entries;
+    bytes += file.bytes;
+    skipped.push(...result.skipped);
+    notes.push(...result.notes);
+    for (const tip of result.tips) tips.add(tip);
+  }
+  yield { phase: 'done', done: files.length, total: files.length, bytes };
+  return { sessions, commits, entries, bytes, skipped, notes, tips: [...tips], ms: Math.max(0, chain.clock() - startedAt) };
+}
+
+const nothing: FileResult = { commits: 0, entries: 0, tips: [], sessions: 0, skipped: [], notes: [] };
+
+/** The files at and under the paths, and the conversations in files that paths name by themselves. */
+function filesOf(paths: readonly string[]): ReturnType<typeof filesUnder> {
+  const { members, others } = membersNamed(paths);
+  const { files, skipped } = filesUnder(others, mayHold);
+  return { files: [...files, ...members], skipped };
+}
+
+/**
+ * Imports what a database or a document holds, each conversation as a file of its own, and keeps the file itself where it may be kept.
+ * Undefined where the file holds no others.
+ */
+export function importHolding(chain: Chain, found: FoundFile, asked: ImportableFormat | undefined, granularity: Granularity): FileResult | undefined {
+  const { file, id } = found.member ?? { file: found.path };
+  const located = { root: found.root, path: file };
+  try {
+    const work = (holding: Holding): FileResult => {
+      const results: FileResult[] = [];
+      for (const member of holding.members)
+        if (id === undefined || member.id === id)
+          results.push(importMember(chain, documentOf({ ...found, path: file }, member), { format: holding.format, granularity, behind: [] }));
+      if (id !== undefined && results.length === 0) return refused(found.path, `${file} holds no conversation ${inWords(id)}`);
+      const whole = id === undefined ? keepWhole(chain, found, holding) : [];
+      return {
+        commits: results.reduce((sum, result) => sum + result.commits, 0),
+        entries: results.reduce((sum, result) => sum + result.entries, 0),
+        sessions: results.reduce((sum, result) => sum + result.sessions, 0),
+        tips: results.flatMap((result) => result.tips),
+        skipped: results.flatMap((result) => result.skipped),
+        notes: [...results.flatMap((result) => result.notes), ...whole],
+      };
+    };
+    return withHolding(located, asked, work, () => (id === undefined ? unchanged(chain, located) : undefined));
+  } catch (error) {
+    if (isTooMuch(error)) return refused(found.path, error.message);
+    if (error instanceof StemmaError && (error.code === 'CORRUPT' || error.code === 'UNAVAILABLE')) return refused(found.path, error.message);
+    if (error instanceof StemmaError) throw error;
+    return refused(found.path, ioReason(error, file));
+  }
+}
+
+/** The result of the last import of a document, if the document has not changed since. */
+function unchanged(chain: Chain, file: Located): FileResult | undefined {
+  const before = latestSource(chain, file.path);
+  if (!before) return undefined;
+  if (!isStill(file, before)) return undefined;
+  const members = latestUnder(chain, membersOf(file.path));
+  return members.length > 0 ? { ...nothing, sessions: members.length, tips: members.flatMap((member) => tipIds(chain, member)) } : undefined;
+}
+
+/** Whether a file is the same as at its last import. False if it cannot be read: the import then says why. */
+function isStill(located: Located, { size, hash }: SourceRow): boolean {
+  let file: OpenFile | undefined;
+  try {
+    file = openFile(located, { held: 0 });
+    return file.bytes.length === size && file.hash().equals(hash);
+  } catch (error) {
+    if (error instanceof Unreadable) return false;
+    throw error;
+  } finally {
+    file?.close();
+  }
+}
+
+/** Imports one conversation of a database or document. Starts again if another process imports it at the same time. */
+export function importMember(chain: Chain, document: Document, asked: Ask): FileResult {
+  for (;;) {
+    const result = importOpen(chain, document, fileOf(document.lines.bytes), asked, document.lines);
+    if (result) return result;
+  }
+}
+
+/** Stores the database or document itself, as a source without commits. Returns the note of a format that does not allow that. */
+function keepWhole(chain: Chain, found: FoundFile, { keeps, format, files }: Holding): Skip[] {
+  if (keeps !== true) return [{ path: found.path, line: 0, reason: keeps.not }];
+  for (const { path, bytes } of files()) {
+    const hash = blake3Of(bytes);
+    const before = latestSource(chain, path);
+    if (before?.hash.equals(hash)) continue;
+    chain.artifacts.transaction(() => {
+      const { no } = chain.artifacts.put(bytes, { contentType: 'application/octet-stream', bulk: true });
+      saveSource(chain, {
+        replaces: before?.no,
+        path,
+        format: format.id,
+        size: bytes.length,
+        hash,
+        resumeAt: bytes.length,
+        resumeHash: hash,
+        sessionId: null,
+        title: null,
+        cwd: null,
+        tips: [],
+        pieces: [{ artifact: no, start: 0, length: bytes.length }],
+      });
+    });
+  }
+  return [];
+}
+
+/** How much of a file is imported, and why. By default, all of it. */
+export interface Portion {
+  /** The number of bytes. The rest is left for the next import. */
+  readonly upTo?: number;
+  /** The same, if the caller has opened the file already. The caller closes it. */
+  readonly file?: OpenFile;
+  /** The checkpoint of the last commit, if the agent has ended or is about to compact. */
+  readonly last?: 'session_end' | 'compaction';
+  readonly signed?: Signed | undefined;
+}
+
+/** Imports one transcript, or a part of it. `behind` are files that wait for this one, which they continue. */
+export function importFile(
+  chain: Chain,
+  found: FoundFile,
+  asked: ImportableFormat | undefined,
+  granularity: Granularity,
+  portion: Portion = {},
+  behind: readonly string[] = [],
+): FileResult {
+  for (;;) {
+    const result = tryImport(chain, found, { format: asked, granularity, behind, ...portion });
+    if (result) return result;
+  }
+}
+
+/** Whether an error says that a file has more, or nests deeper, than can be read. A stack or a text that is too large is a RangeError. */
+const isTooMuch = (error: unknown): error is Error => error instanceof Unreadable || error instanceof TooManyLines || error instanceof RangeError;
+
+interface Ask extends Portion {
+  readonly format: ImportableFormat | undefined;
+  readonly granularity: Granularity;
+  /** Files that wait for this one, which they continue. */
+  readonly behind: readonly string[];
+}
+
+const refused = (path: string, reason: string): FileResult => ({ ...nothing, skipped: [{ path, line: 0, reason }] });
+
+/** Undefined if another process imported the file meanwhile: the caller tries again, so that nothing is stored twice or left out. */
+function tryImport(chain: Chain, found: FoundFile, asked: Ask): FileResult | undefined {
+  let file: OpenFile | undefined;
+  try {
+    file = asked.file ?? openFile(found, asked);
+    return importOpen(chain, found, file, asked);
+  } catch (error) {
+    if (isTooMuch(error)) return refused(found.path, error.message);
+    throw error;
+  } finally {
+    if (file !== asked.file) file?.close();
+  }
+}
+
+function importOpen(chain: Chain, found: FoundFile, file: OpenFile, asked: Ask, { scan }: Pick<Lines, 'scan'> = {}): FileResult | undefined {
+  const { path } = found;
+  const { bytes } = file;
+  const format = asked.format ?? recognized(headOf(bytes), path)?.format;
+  if (!format) return refused(path, bytes.length === 0 ? 'it is empty' : 'it is in no format that Stemma imports');
+  const before = latestSource(chain, path);
+  const hash = file.hash();
+  const isSame = before?.hash.equals(hash) ?? false;
+  const isLost = before !== undefined && isSame && hasLost(chain, before);
+  if (before && isSame && !isLost) return { ...nothing, sessions: 1, tips: tipIds(chain, before) };
+  const goesOn = before && bytes.length >= before.resumeAt && file.hash(before.resumeAt).equals(before.resumeHash);
+  // A source that lost a part is imported from its beginning.
+  const grown = before && isLost ? { ...before, resumeAt: 0, pieces: [] } : goesOn ? before : undefined;
+  const version = chain.db.version();
+  const { known, isStillTrue } = askedRecords(chain);
+  const context: PlanContext = {
+    path,
+    ...(scan && { scan }),
+    known: isLost ? recordsOfOthers(chain, before) : known,
+    resumeAt: grown?.resumeAt ?? 0,
+    granularity: asked.granularity,
+    ...(grown && !isLost && { before: { tips: grown.tips.length, ...(grown.cwd !== null && { cwd: grown.cwd }) } }),
+    meta: metaBeside(path),
+  };
+  const changed = (): Unreadable => new Unreadable('it was changed while it was read: import it again');
+  try {
+    const planned = (): ImportPlan => format.planParts?.(bytes, context) ?? format.plan(file.whole(), context);
+    const first = planned();
+    const origin = first.awaits === undefined ? undefined : importOrigin(chain, path, first.awaits, { ...asked, format });
+    const all = origin ? planned() : first;
+    const plan = asked.last ? endingAs(asked.last, all) : all;
+    // Other writers wait for the transaction, so that as much as possible is read before it.
+    const calls = before ? undefined : readCalls({ bytes, whole: file.whole, format: plan.format });
+    return chain.artifacts.transaction(() => {
+      const now = latestSource(chain, path);
+      const isSame = now?.no === before?.no && (now === undefined || (before !== undefined && now.hash.equals(before.hash)));
+      if (!isSame || (chain.db.version() !== version && !isStillTrue())) return undefined;
+      const stored = store(chain, { found, file, hash, plan, grown, calls, signed: asked.signed });
+      const result = { ...stored, notes: [...stored.notes, ...attachWaiting(chain, path, storeAgain(chain))] };
+      if (file.hasChanged(hash)) throw changed();
+      return origin ? withOrigin(result, origin) : result;
+    });
+  } catch (error) {
+    throw !(error instanceof Unreadable) && file.hasChanged(hash) ? changed() : error;
+  }
+}
+
+/** Imports the session that this one continues, if its file lies nearby. */
+function importOrigin(chain: Chain, path: string, name: string, { format, granularity, behind }: Ask): FileResult | undefined {
+  const origin = fileNear(path, name);
+  if (origin === undefined || behind.includes(origin.path)) return undefined;
+  const file = { ...origin, ...sizeOf(origin) };
+  return importHolding(chain, file, format, granularity) ?? importFile(chain, file, format, granularity, {}, [...behind, path]);
+}
+
+const withOrigin = (own: FileResult, origin: FileResult): FileResult => ({
+  ...own,
+  commits: own.commits + origin.commits,
+  entries: own.entries + origin.entries,
+  skipped: [...origin.skipped, ...own.skipped],
+  notes: [...origin.notes, ...own.notes],
+});
+
+/** Sets the checkpoint of the commit that the agent would resume, if this file brings it. */
+function endingAs(checkpoint: Checkpoint, plan: ImportPlan): ImportPlan {
+  const tip = plan.tips.at(-1);
+  const last = tip && 'plan' in tip ? tip.plan : undefined;
+  const commits = [...plan.commits].map((commit, n) => (n === last && commit.type === 'delta' ? { ...commit, checkpoint } : commit));
+  return { ...plan, commits };
+}
+
+/** Whether a commit or an object of the source was lost with damage. */
+const hasLost = (chain: Chain, { no }: SourceRow): boolean =>
+  chain.db.one(
+    `SELECT 1 FROM source s WHERE s.no = ?
+        AND (EXISTS (SELECT 1 FROM json_each(s.tips) WHERE value NOT IN (SELECT seq FROM context))
+          OR EXISTS (SELECT 1 FROM json_each(s.pieces) p LEFT JOIN artifact a ON a.no = json_extract(p.value, '$[0]') WHERE a.no IS NULL OR a.gone = 'lost'))`,
+    no,
+  ) !== undefined;
+
+/** The records that commits of other sessions contain. */
+const recordsOfOthers = (chain: Chain, { sessionId }: SourceRow): KnownRecords => ({
+  has: (record) =>
+    chain.db.one(
+      'SELECT 1 FROM record r JOIN context c ON c.seq = r.context WHERE r.project = ? AND r.record = ? AND c.sessionId IS NOT ?',
+      chain.project,
+      record,
+      sessionId,
+    ) !== undefined,
+});
+
+/** The records that the project contains, and whether those that it did not contain when a plan asked are still unknown. */
+function askedRecords(chain: Chain): { readonly known: KnownRecords; readonly isStillTrue: () => boolean } {
+  const { has } = knownRecords(chain);
+  const unknown: string[] = [];
+  const ask = (record: string): boolean => {
+    const isKnown = has(record);
+    if (!isKnown) unknown.push(record);
+    return isKnown;
+  };
+  const isStillTrue = (): boolean =>
+    !chain.db.one(
+      'SELECT 1 FROM record WHERE project = ? AND record IN (SELECT value FROM json_each(?)) LIMIT 1',
+      chain.project,
+      JSON.stringify(unknown),
+    );
+  return { known: { has: ask }, isStillTrue };
+}
+
+/** The records that the project contains. */
+export const knownRecords = (chain: Chain): KnownRecords => ({
+  has: (record) => chain.db.one('SELECT 1 FROM record WHERE project = ? AND record = ?', chain.project, record) !== undefined,
+});
+
+const tipIds = (chain: Chain, source: SourceRow): ContextId[] => source.tips.map((seq) => commitAt(chain, seq).id);

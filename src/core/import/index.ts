@@ -1,0 +1,25 @@
+// import: histories of agents from disk into the chain. It finds files, detects their format, plans commits, and stores each file in one
+// transaction. Commits and side data together hold every byte, so that the file can be restored exactly. Nothing in a transcript is
+// executed, and core/files opens everything that a transcript or a person names.
+export { type Detected, detect } from './detect.js';
+export { foundSessions, foundSources } from './discover.js';
+export {
+  type FoundFile,
+  filesUnder,
+  ioReason,
+  logOf,
+  mayBeTranscript,
+  type OpenFile,
+  openFile,
+  readEnds,
+  readRange,
+  sizeOf,
+  Unreadable,
+} from './files.js';
+export { type ImportEvent, type ImportInput, importFile, importHolding, importMember, importPaths } from './import.js';
+export { documentOf, isDatabaseFile, memberPath } from './members.js';
+export { type OutsideResult, searchOutside } from './outside.js';
+export { type AgentRoot, formatOfAgent, historyFolders } from './places.js';
+export { headOf, recognized } from './recognize.js';
+export { getSource, importedFiles, latestSource, listSources, proveSource, type SourceRow, sourceContent } from './sources.js';
+export type { Signed } from './storing.js';

@@ -1,0 +1,135 @@
+import { existsSync } from 'node:fs';
+import { basename, dirname, extname, resolve } from 'node:path';
+import { type Located, readInside, statNamed } from '../files/index.js';
+import { type ImportableFormat, importableFormats, type Lines, type Member } from '../formats/index.js';
+import { withForeign } from '../store/index.js';
+import { databaseEndings, type FoundFile, ioReason, limits, readEnds, readWhole } from './files.js';
+import { headLength } from './recognize.js';
+
+const magic = Buffer.from('SQLite format 3\0');
+
+/** The number of first bytes by which a document of several conversations is recognized. */
+const documentHead = 16 * 1024;
+
+/** Between the path of a file and the id of a conversation in it. */
+const seam = '#';
+
+/** The path of a conversation in a file. */
+export const memberPath = (file: string, id: string): string => `${file}${seam}${encodeURIComponent(id)}`;
+/** How the paths of all conversations of a file begin. */
+export const membersOf = (file: string): string => `${file}${seam}`;
+
+/** The file and the conversation that a path names which is no file's; undefined where it names none. */
+function memberIn(path: string): FoundFile['member'] {
+  const at = path.lastIndexOf(seam);
+  if (at < 0 || existsSync(path)) return undefined;
+  try {
+    return { file: path.slice(0, at), id: decodeURIComponent(path.slice(at + 1)) };
+  } catch {
+    return undefined;
+  }
+}
+
+/** Paths that name a conversation in a file, and those that name files and folders. */
+export function membersNamed(paths: readonly string[]): { readonly members: FoundFile[]; readonly others: string[] } {
+  const members: FoundFile[] = [];
+  const others: string[] = [];
+  for (const path of paths.map((one) => resolve(one))) {
+    const member = memberIn(path);
+    const stat = member && regularFile(member.file);
+    if (stat) members.push({ root: member.file, path, bytes: stat.size, modifiedAt: Math.floor(stat.mtimeMs), member });
+    else others.push(path);
+  }
+  return { members, others };
+}
+
+/** What a named path leads to, if that is a regular file. */
+function regularFile(path: string): ReturnType<typeof statNamed> {
+  try {
+    return statNamed(path);
+  } catch (error) {
+    ioReason(error);
+    return undefined;
+  }
+}
+
+/** The conversations of a database or document. They are readable while `work` runs. */
+export interface Holding {
+  readonly format: ImportableFormat;
+  readonly keeps: true | { readonly not: string };
+  readonly members: Iterable<Member>;
+  /** The bytes of the file and, for a database, of its log. */
+  readonly files: () => readonly { readonly path: string; readonly bytes: Uint8Array }[];
+}
+
+/** A file that some format may read as one that holds others, as far as its name and its beginning tell: what is looked into where a folder is walked. */
+export function mayHold(file: Located): boolean {
+  const { path } = file;
+  if (importableFormats.some(({ exports }) => exports?.endings?.some((ending) => path.endsWith(ending)))) return true;
+  if (!databaseEndings.has(extname(path))) return false;
+  const { head } = readEnds(file, headLength);
+  return isDatabase(head) && importableFormats.some(({ database }) => database?.mayBe(basename(path), head));
+}
+/** Whether the file begins as a database of SQLite does. */
+export const isDatabaseFile = (file: Located): boolean => databaseEndings.has(extname(file.path)) && isDatabase(readEnds(file, magic.length).head);
+
+const isDatabase = (head: Uint8Array): boolean => Buffer.from(head).subarray(0, magic.length).equals(magic);
+
+/**
+ * Runs `work` on what the file holds, where it is a database or a document of several conversations; undefined where it is neither. A
+ * document of which `known` says all is not read.
+ * @throws CORRUPT, UNAVAILABLE, and what the file system says.
+ */
+export function withHolding<T>(
+  file: Located,
+  asked: ImportableFormat | undefined,
+  work: (holding: Holding) => T,
+  known: () => T | undefined = () => undefined,
+): T | undefined {
+  const { path } = file;
+  const { head } = readEnds(file, documentHead);
+  const readers = asked ? [asked] : importableFormats;
+  if (isDatabase(head)) return inDatabase(file, readers, work);
+  const format = readers.find(({ exports }) => exports?.recognize(head, path));
+  if (!format?.exports) return undefined;
+  const { keeps, members } = format.exports;
+  const answer = known();
+  if (answer !== undefined) return answer;
+  const bytes = readWhole(file);
+  const found = members(bytes, path);
+  return found && work({ format, keeps, members: found, files: () => [{ path, bytes }] });
+}
+
+function inDatabase<T>(file: Located, readers: readonly ImportableFormat[], work: (holding: Holding) => T): T | undefined {
+  const { path } = file;
+  return withForeign(file, ({ rows, files }) => {
+    const format = readers.find(({ database }) => database?.recognize(rows.tables));
+    if (!format?.database) return undefined;
+    return work({
+      format,
+      keeps: format.database.keeps,
+      members: format.database.members(rows),
+      files: () =>
+        files.map(({ name, copy }) => ({
+          path: name === 'log' ? `${path}-wal` : path,
+          bytes: readInside(dirname(copy), copy, { limit: limits.database }),
+        })),
+    });
+  });
+}
+
+export interface Document extends FoundFile {
+  readonly lines: Lines;
+}
+
+/** A member as a file of its own. One without a time of its own is as old as its file. */
+export function documentOf(file: FoundFile, member: Member): Document {
+  const lines = member.lines();
+  return {
+    root: file.root,
+    path: memberPath(file.path, member.id),
+    bytes: lines.bytes.length,
+    modifiedAt: Math.floor(member.modifiedAt ?? file.modifiedAt),
+    lines,
+  };
+}

@@ -1,0 +1,40 @@
+import type { Dirent } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { type Located, listInside } from '../files/index.js';
+import { ioReason } from './files.js';
+
+/** Agents sort sessions into folders of years, months and days. */
+const ofADate = /^\d{1,4}$/;
+const deepest = 3;
+/** What was written long ago may have been compressed since. */
+const endings = ['.jsonl', '.jsonl.zst'];
+
+/**
+ * A transcript beside this one, or among those of other days, whose name ends in the part: a session that this one goes on
+ * from. A name out of a transcript is looked for among those that are there, and is never a path.
+ */
+export function fileNear(path: string, part: string): Located | undefined {
+  if (!/^[\w-]{8,64}$/.test(part)) return undefined;
+  let top = dirname(path);
+  for (let up = 0; up < deepest && ofADate.test(basename(top)); up++) top = dirname(top);
+  const search = (folder: string, depth: number): string | undefined => {
+    for (const entry of listed(top, folder).sort((a, b) => (a.name < b.name ? 1 : -1))) {
+      const inside = join(folder, entry.name);
+      if (entry.isFile() && endings.some((ending) => entry.name.endsWith(`${part}${ending}`)) && inside !== path) return inside;
+      const found = entry.isDirectory() && depth < deepest && ofADate.test(entry.name) ? search(inside, depth + 1) : undefined;
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  };
+  const found = search(top, 0);
+  return found === undefined ? undefined : { root: top, path: found };
+}
+
+function listed(root: string, folder: string): Dirent[] {
+  try {
+    return listInside(root, folder);
+  } catch (error) {
+    ioReason(error);
+    return [];
+  }
+}

@@ -1,0 +1,89 @@
+import type { OutsideHit } from '../contract/index.js';
+import { ioReason, openFile } from './files.js';
+import { isDatabaseFile } from './members.js';
+import { type AgentRoot, type SessionFile, sessionFiles } from './places.js';
+
+/** Bytes that are searched at once. Other calls of the engine run between two parts. */
+const part = 2 * 1024 * 1024;
+const mostHits = 200;
+/** What a search reads at most, the latest histories first. */
+const mostBytes = 2 * 1024 * 1024 * 1024;
+const before = 40;
+const after = 120;
+
+export interface OutsideResult {
+  /** The first place of the text in each history. */
+  readonly hits: OutsideHit[];
+  readonly searched: number;
+  /** Histories that were not read: databases, and those beyond the limits. */
+  readonly unread: number;
+}
+
+/**
+ * Searches histories on this machine that are not imported for a text, ignoring case. Transcripts are read as bytes and never parsed. Each
+ * step reads a part of a file.
+ */
+export function* searchOutside(
+  places: readonly AgentRoot[],
+  imported: (path: string, bytes: number) => boolean,
+  text: string,
+): Generator<undefined, OutsideResult> {
+  const needles = [...new Set([text, JSON.stringify(text).slice(1, -1)])].map((one) => one.toLowerCase());
+  const files = places
+    .flatMap((place) => filesIn(place))
+    .filter(({ path, bytes }) => !imported(path, bytes))
+    .sort((a, b) => b.modifiedAt - a.modifiedAt);
+  const hits: OutsideHit[] = [];
+  let bytes = 0;
+  let searched = 0;
+  for (const file of files) {
+    if (hits.length >= mostHits || bytes >= mostBytes) break;
+    bytes += file.bytes;
+    try {
+      if (isDatabaseFile(file)) continue;
+      const snippet = yield* firstIn(file, needles);
+      if (snippet !== undefined) hits.push({ path: file.path, snippet });
+      searched++;
+    } catch (error) {
+      // It was deleted, or cannot be read. An import names it.
+      ioReason(error);
+    }
+  }
+  return { hits, searched, unread: files.length - searched };
+}
+
+function filesIn(place: AgentRoot): SessionFile[] {
+  try {
+    return sessionFiles(place);
+  } catch (error) {
+    ioReason(error);
+    return [];
+  }
+}
+
+/** The text around the first match; undefined without one. Parts overlap, so that a match across two parts is found. */
+function* firstIn(file: SessionFile, needles: readonly string[]): Generator<undefined, string | undefined> {
+  const open = openFile(file, { held: 0 });
+  try {
+    const overlap = 4 * Math.max(...needles.map((needle) => needle.length)) + before;
+    for (let start = 0; start < file.bytes; start += part) {
+      const content = new TextDecoder().decode(open.bytes.subarray(start, Math.min(file.bytes, start + part + overlap)));
+      const lower = content.toLowerCase();
+      const at = needles.map((needle) => lower.indexOf(needle)).find((place) => place >= 0);
+      if (at !== undefined) return snippetAt(content, at);
+      yield;
+    }
+    return undefined;
+  } finally {
+    open.close();
+  }
+}
+
+/** The text around a match, without the escapes of JSON. */
+const snippetAt = (content: string, at: number): string =>
+  content
+    .slice(Math.max(0, at - before), at + after)
+    .replace(/\\[nrt]/g, ' ')
+    .replace(/\\(["\\/])/g, '$1')
+    .replace(/\s+/g, ' ')
+    .trim();

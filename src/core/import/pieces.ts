@@ -1,0 +1,125 @@
+import type { ArtifactNo, ByteRange } from '../base/index.js';
+import type { Chain } from '../chain/index.js';
+import type { FileBytes } from '../formats/index.js';
+import type { StoredRange } from '../requests/index.js';
+import type { Piece } from './sources.js';
+
+/** A piece of the file with the offset at which it stands in the file. */
+export interface PlacedPiece extends Piece {
+  readonly at: number;
+}
+
+/** Side data of a file is one object, whatever places it stands in; so much of it that it would fill memory is several. */
+export function storeSide(chain: Chain, bytes: FileBytes, side: readonly ByteRange[]): PlacedPiece[] {
+  return sideObjects(side).flatMap((ranges) => {
+    const { no } = chain.artifacts.put(joined(bytes, ranges), { contentType: 'application/octet-stream', bulk: true });
+    return piecesIn(no, ranges);
+  });
+}
+
+const largestSide = 16 * 1024 * 1024;
+
+/** The ranges that go into one object each. */
+export function sideObjects(side: readonly ByteRange[]): ByteRange[][] {
+  const objects: ByteRange[][] = [];
+  let size = largestSide;
+  for (const range of side)
+    for (let { start } = range; start < range.end; ) {
+      if (size >= largestSide) {
+        objects.push([]);
+        size = 0;
+      }
+      const end = Math.min(range.end, start + largestSide - size);
+      objects.at(-1)?.push({ start, end });
+      size += end - start;
+      start = end;
+    }
+  return objects;
+}
+
+/** Side data that model calls are stored with already, and the rest of it. */
+export function splitSide(side: readonly ByteRange[], stored: readonly StoredRange[]): { own: PlacedPiece[]; others: ByteRange[] } {
+  const own: PlacedPiece[] = [];
+  const others: ByteRange[] = [];
+  let next = 0;
+  for (const range of side) {
+    let at = range.start;
+    for (; next < stored.length && (stored[next] as StoredRange).at < range.end; next += 1) {
+      const piece = stored[next] as StoredRange;
+      if (piece.at < at || piece.at + piece.length > range.end) continue;
+      if (piece.at > at) others.push({ start: at, end: piece.at });
+      own.push(piece);
+      at = piece.at + piece.length;
+    }
+    if (at < range.end) others.push({ start: at, end: range.end });
+  }
+  return { own, others };
+}
+
+/** The ranges' bytes, one after the other. */
+export function joined(bytes: FileBytes, ranges: readonly ByteRange[]): Uint8Array {
+  const [first, ...others] = ranges;
+  if (!first) return new Uint8Array();
+  if (!others.length) return bytes.subarray(first.start, first.end);
+  const whole = Buffer.allocUnsafe(ranges.reduce((size, { start, end }) => size + end - start, 0));
+  let at = 0;
+  for (const { start, end } of ranges) {
+    whole.set(bytes.subarray(start, end), at);
+    at += end - start;
+  }
+  return whole;
+}
+
+/** Where the ranges of a file lie in the object that joins them. */
+export function piecesIn(artifact: ArtifactNo, ranges: readonly ByteRange[]): PlacedPiece[] {
+  let start = 0;
+  return ranges.map((range) => {
+    const piece = { at: range.start, artifact, start, length: range.end - range.start };
+    start += piece.length;
+    return piece;
+  });
+}
+
+/**
+ * The pieces in file order, each byte once. A stretch that no plan named would be lost: it is kept as side data, and
+ * said, because it is a fault of the planner.
+ */
+export function layOut(
+  chain: Chain,
+  bytes: FileBytes,
+  pieces: readonly PlacedPiece[],
+  from: number,
+): { pieces: Piece[]; notes: { line: number; reason: string }[] } {
+  const result: Piece[] = [];
+  const notes: { line: number; reason: string }[] = [];
+  let at = from;
+  const fill = (end: number): void => {
+    if (end <= at) return;
+    const { no } = chain.artifacts.put(bytes.subarray(at, end), { contentType: 'application/octet-stream', bulk: true });
+    result.push({ artifact: no, start: 0, length: end - at });
+    notes.push({ line: 0, reason: `bytes ${at} to ${end} were in no commit and no side data; they are kept with the file` });
+    at = end;
+  };
+  for (const piece of [...pieces].sort((a, b) => a.at - b.at)) {
+    // Two pieces that overlap would be a fault of the planner, but the file has each byte once.
+    const repeated = Math.max(0, at - piece.at);
+    if (repeated >= piece.length) continue;
+    fill(piece.at);
+    result.push({ artifact: piece.artifact, start: piece.start + repeated, length: piece.length - repeated });
+    at += piece.length - repeated;
+  }
+  fill(bytes.length);
+  return { pieces: result, notes };
+}
+
+/** The pieces of the first `size` bytes. */
+export function piecesUpTo(pieces: readonly Piece[], size: number): Piece[] {
+  const result: Piece[] = [];
+  let at = 0;
+  for (const piece of pieces) {
+    if (at >= size) break;
+    result.push({ ...piece, length: Math.min(piece.length, size - at) });
+    at += piece.length;
+  }
+  return result;
+}

@@ -1,0 +1,96 @@
+import { type Dirent, statSync } from 'node:fs';
+import { join, relative, sep } from 'node:path';
+import type { Runtime } from '../contract/index.js';
+import { fileErrorCode, type Located, listInside, namedFile, statLocated } from '../files/index.js';
+import { importableFormats } from '../formats/index.js';
+
+/** An agent's own folder on this machine, in which it keeps its histories. */
+export interface AgentRoot {
+  readonly agent: Runtime;
+  readonly root: string;
+}
+
+/** Where under its own folder an agent keeps histories, and in which format. */
+interface Place {
+  readonly format: string;
+  /** Or the files, for an agent that keeps them in one: then its path within is nothing. */
+  readonly folders: readonly string[];
+  /** What a session's path is like within such a folder; other files there are side files, or none of ours. */
+  readonly session: RegExp;
+  /** How many folders deep a session lies there, at most. */
+  readonly depth: number;
+  /** Whether the folder that a session lies in stands for a project. */
+  readonly byProject: boolean;
+}
+
+const places: Readonly<Record<Runtime, Place>> = {
+  'claude-code': { format: 'claude-code-v1', folders: ['projects'], session: /^[^/]+\/(?!agent-)[^/]+\.jsonl$/, depth: 1, byProject: true },
+  codex: {
+    format: 'codex-v1',
+    folders: ['sessions', 'archived_sessions'],
+    session: /(^|\/)rollout-[^/]+\.jsonl(\.zst)?$/,
+    depth: 3,
+    byProject: false,
+  },
+  gemini: { format: 'gemini-v1', folders: ['tmp'], session: /^[^/]+\/chats\/session-[^/]+\.jsonl?$/, depth: 2, byProject: true },
+  // One database holds all of its sessions; what lies beside it are clones, tools and logs.
+  opencode: { format: 'opencode-v1', folders: ['opencode.db'], session: /^$/, depth: 0, byProject: false },
+  // Each session has a folder, with snapshots of files and a database of its workflows beside its events.
+  copilot: { format: 'copilot-cli-v1', folders: ['session-state'], session: /^[^/]+(\/events)?\.jsonl$/, depth: 1, byProject: false },
+  qwen: { format: 'qwen-code-v1', folders: ['projects'], session: /^[^/]+\/chats\/[^/]+\.jsonl$/, depth: 2, byProject: true },
+  pi: { format: 'pi-v1', folders: ['sessions'], session: /^[^/]+\/[^/]+\.jsonl$/, depth: 1, byProject: true },
+};
+
+/** The folders under an agent's own that hold its histories: what to import, and what to watch. */
+export const historyFolders = ({ agent, root }: AgentRoot): string[] => places[agent].folders.map((folder) => join(root, folder));
+
+/** The format of an agent's sessions, where Stemma imports it. */
+export const formatOfAgent = (agent: Runtime): (typeof importableFormats)[number] | undefined =>
+  importableFormats.find(({ id }) => id === places[agent].format);
+
+/** Whether an agent has a folder for each project. */
+export const sortsByProject = (agent: Runtime): boolean => places[agent].byProject;
+
+export interface SessionFile extends Located {
+  readonly bytes: number;
+  /** Milliseconds since 1970. */
+  readonly modifiedAt: number;
+}
+
+/** Every session in an agent's own folder. @throws what the file system throws if the folder does not exist or cannot be read. */
+export function sessionFiles(place: AgentRoot): SessionFile[] {
+  const { session, depth } = places[place.agent];
+  listInside(place.root);
+  return historyFolders(place).flatMap((folder) =>
+    isFile(folder)
+      ? fileAt(namedFile(folder))
+      : filesIn(folder, folder, depth).filter(({ path }) => session.test(relative(folder, path).replaceAll(sep, '/'))),
+  );
+}
+
+function filesIn(root: string, folder: string, depth: number): SessionFile[] {
+  return entriesIn(root, folder).flatMap((entry): SessionFile[] => {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) return depth > 0 ? filesIn(root, path, depth - 1) : [];
+    return entry.isFile() ? fileAt({ root, path }) : [];
+  });
+}
+
+/** The entries of a folder; none if the agent has not created it yet. */
+function entriesIn(root: string, folder: string): Dirent[] {
+  try {
+    return listInside(root, folder);
+  } catch (error) {
+    if (fileErrorCode(error) === 'ENOENT') return [];
+    throw error;
+  }
+}
+
+/** Whether an agent keeps its history in this one file. */
+const isFile = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
+
+/** A regular file with its size and time; nothing if it does not exist. */
+function fileAt(file: Located): SessionFile[] {
+  const stat = statLocated(file);
+  return stat ? [{ ...file, bytes: stat.size, modifiedAt: Math.floor(stat.mtimeMs) }] : [];
+}

@@ -1,0 +1,233 @@
+import { blake3OfParts, refOfHash } from '../artifacts/index.js';
+import {
+  type ArtifactNo,
+  type ArtifactRef,
+  type CommitSeq,
+  type ContextId,
+  concatBytes,
+  corrupt,
+  notFound,
+  recent,
+  timestampOf,
+} from '../base/index.js';
+import type { Chain } from '../chain/index.js';
+import type { Source } from '../contract/index.js';
+import { writeNewParts } from '../files/index.js';
+import { wireFormat } from '../requests/index.js';
+
+/** A range of a stored object that is part of an imported file. */
+export interface Piece {
+  readonly artifact: ArtifactNo;
+  readonly start: number;
+  readonly length: number;
+}
+
+export interface SourceRow {
+  readonly no: number;
+  readonly sourceId: string;
+  readonly path: string;
+  readonly format: string;
+  readonly size: number;
+  readonly hash: Buffer;
+  readonly resumeAt: number;
+  readonly resumeHash: Buffer;
+  readonly sessionId: string | null;
+  readonly title: string | null;
+  readonly cwd: string | null;
+  readonly tips: readonly CommitSeq[];
+  readonly pieces: readonly Piece[];
+  readonly importedAt: number;
+}
+
+type Stored = Omit<SourceRow, 'tips' | 'pieces'> & { readonly tips: string; readonly pieces: string };
+type StoredPiece = [artifact: ArtifactNo, start: number, length: number];
+
+const fromStored = (row: Stored): SourceRow => ({
+  ...row,
+  tips: JSON.parse(row.tips) as CommitSeq[],
+  pieces: (JSON.parse(row.pieces) as StoredPiece[]).map(([artifact, start, length]) => ({ artifact, start, length })),
+});
+
+/** The latest imported state of the file at a path. */
+export function latestSource(chain: Chain, path: string): SourceRow | undefined {
+  const row = chain.db.one<Stored>('SELECT * FROM source WHERE project = ? AND path = ? ORDER BY no DESC LIMIT 1', chain.project, path);
+  return row && fromStored(row);
+}
+
+/** The latest states of the conversations that were imported from a file. Their paths begin with `beginning`. */
+export function latestUnder(chain: Chain, beginning: string): SourceRow[] {
+  const last = beginning.length - 1;
+  const behind = `${beginning.slice(0, last)}${String.fromCharCode(beginning.charCodeAt(last) + 1)}`;
+  return chain.db
+    .all<Stored>(
+      'SELECT *, MAX(no) AS no FROM source WHERE project = ? AND path >= ? AND path < ? GROUP BY path ORDER BY no',
+      chain.project,
+      beginning,
+      behind,
+    )
+    .map(fromStored);
+}
+
+export type NewSource = Omit<SourceRow, 'no' | 'sourceId' | 'importedAt'> & {
+  /** The row of the earlier, shorter state of the same source. */
+  readonly replaces: number | undefined;
+};
+
+/** Stores an imported file, or its new state. Returns the number of its row. */
+export function saveSource(chain: Chain, source: NewSource): number {
+  const values = [
+    source.path,
+    source.format,
+    source.size,
+    source.hash,
+    source.resumeAt,
+    source.resumeHash,
+    source.sessionId,
+    source.title,
+    source.cwd,
+    JSON.stringify(source.tips),
+    JSON.stringify(source.pieces.map((piece): StoredPiece => [piece.artifact, piece.start, piece.length])),
+    chain.clock(),
+  ] as const;
+  if (source.replaces === undefined)
+    return chain.db.run(
+      `INSERT INTO source (path, format, size, hash, resumeAt, resumeHash, sessionId, title, cwd, tips, pieces, importedAt, project, sourceId)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      ...values,
+      chain.project,
+      chain.newId(),
+    ).rowId;
+  chain.db.run(
+    `UPDATE source SET path = ?, format = ?, size = ?, hash = ?, resumeAt = ?, resumeHash = ?, sessionId = ?, title = ?, cwd = ?, tips = ?, pieces = ?, importedAt = ?
+      WHERE no = ?`,
+    ...values,
+    source.replaces,
+  );
+  return source.replaces;
+}
+
+/** All imported files, latest first. */
+export const allSources = (chain: Chain): SourceRow[] =>
+  chain.db.all<Stored>('SELECT * FROM source WHERE project = ? ORDER BY no DESC', chain.project).map(fromStored);
+
+/** Whether a file has been imported in this size. */
+export function importedFiles({ db, project }: Chain): (path: string, bytes: number) => boolean {
+  const rows = db.all<{ path: string; size: number }>('SELECT path, size FROM source WHERE project = ?', project);
+  const known = new Set(rows.map(({ path, size }) => `${size} ${path}`));
+  return (path, bytes) => known.has(`${bytes} ${path}`);
+}
+
+/** The imported files of sessions that are not deleted, latest first. Their lists of pieces are not read: they are the largest part of a row. */
+export function listSources(chain: Chain): Source[] {
+  const rows = chain.db.all<ListedRow>(
+    `SELECT sourceId, path, format, size, hash, sessionId, title, cwd, tips, importedAt FROM source WHERE project = ? AND format <> ?
+        AND NOT EXISTS (SELECT 1 FROM sessionMark m WHERE m.project = source.project AND m.sessionId = source.sessionId AND m.deletedAt IS NOT NULL)
+      ORDER BY no DESC`,
+    chain.project,
+    // Captured calls have no file.
+    wireFormat,
+  );
+  const sessions = heldBySession(chain);
+  return rows.map((row) => {
+    const holds = row.sessionId === null ? undefined : sessions.get(row.sessionId);
+    return {
+      sourceId: row.sourceId,
+      path: row.path,
+      format: row.format,
+      bytes: row.size,
+      hash: refOfHash(row.hash),
+      tips: (JSON.parse(row.tips) as CommitSeq[]).flatMap((seq) => idAt(chain, seq) ?? []),
+      importedAt: timestampOf(row.importedAt),
+      ...(row.title !== null && { title: row.title }),
+      ...(row.sessionId !== null && { sessionId: row.sessionId }),
+      ...(row.cwd !== null && { cwd: row.cwd }),
+      ...(holds && { holds }),
+    };
+  });
+}
+
+/** Undefined if the commit is lost: a repair names it. */
+const idAt = (chain: Chain, seq: CommitSeq): ContextId | undefined =>
+  chain.db.one<{ id: ContextId }>('SELECT id FROM context WHERE seq = ? AND project = ?', seq, chain.project)?.id;
+
+type ListedRow = Omit<Stored, 'no' | 'resumeAt' | 'resumeHash' | 'pieces'>;
+
+/** Counts of each session, in one pass over the commits. */
+function heldBySession(chain: Chain): ReadonlyMap<string, NonNullable<Source['holds']>> {
+  const rows = chain.db.all<{
+    sessionId: string;
+    commits: number;
+    messages: number;
+    compactions: number;
+    errors: number;
+    first: number;
+    last: number;
+  }>(
+    `SELECT sessionId, COUNT(*) AS commits, SUM(messageCount) AS messages, SUM(type = 'compaction') AS compactions, SUM(errors) AS errors,
+            MIN(createdAt) AS first, MAX(createdAt) AS last
+       FROM context WHERE project = ? AND sessionId IS NOT NULL GROUP BY sessionId`,
+    chain.project,
+  );
+  return new Map(
+    rows.map(({ sessionId, first, last, ...counts }) => [sessionId, { ...counts, startedAt: timestampOf(first), endedAt: timestampOf(last) }]),
+  );
+}
+
+/**
+ * An imported file again, byte for byte, out of the store alone (C16b): as an artifact, or written to a path where
+ * nothing is yet. @throws NOT_FOUND; CORRUPT if the stored bytes do not match the file's hash; CONFLICT if the path exists.
+ */
+export function getSource(
+  chain: Chain,
+  sourceId: string,
+  path?: string,
+): { artifactRef?: ArtifactRef; path?: string; bytes: number; hash: ArtifactRef } {
+  const row = sourceOf(chain, sourceId);
+  prove(chain, row);
+  const about = { bytes: row.size, hash: refOfHash(row.hash) };
+  if (path !== undefined) {
+    writeNewParts(path, sourceParts(chain, row));
+    return { path, ...about };
+  }
+  const writing = chain.artifacts.writeCache(sourceParts(chain, row));
+  let step = writing.next();
+  while (!step.done) step = writing.next();
+  const cached = step.value;
+  return { artifactRef: chain.artifacts.transaction(() => chain.artifacts.putCache(cached, 'application/octet-stream')).ref, ...about };
+}
+
+/** Checks that the file can be restored exactly. @throws CORRUPT if not. */
+export const proveSource = (chain: Chain, sourceId: string): void => prove(chain, sourceOf(chain, sourceId));
+
+/** An imported file from the store alone, to import it again. @throws NOT_FOUND; CORRUPT if the bytes do not have the file's hash. */
+export const sourceContent = (chain: Chain, sourceId: string): Uint8Array => sourceBytes(chain, sourceOf(chain, sourceId));
+
+/** The whole file from the store. @throws CORRUPT */
+export function sourceBytes(chain: Chain, row: SourceRow): Uint8Array {
+  prove(chain, row);
+  return concatBytes([...sourceParts(chain, row)]);
+}
+
+function prove(chain: Chain, row: SourceRow): void {
+  if (!blake3OfParts(sourceParts(chain, row)).equals(row.hash))
+    throw corrupt(refOfHash(row.hash), `what is stored of ${row.path} does not put together to the file that was read`);
+}
+
+function sourceOf(chain: Chain, sourceId: string): SourceRow {
+  const stored = chain.db.one<Stored>('SELECT * FROM source WHERE project = ? AND sourceId = ?', chain.project, sourceId);
+  if (!stored) throw notFound(sourceId, `no imported file has the id ${sourceId}`);
+  return fromStored(stored);
+}
+
+/** Memory for the objects that a file consists of. Neighboring pieces mostly belong to the same objects. */
+const heldAtOnce = 32 * 1024 * 1024;
+
+/** The file's bytes, one piece at a time. */
+function* sourceParts(chain: Chain, { pieces }: Pick<SourceRow, 'pieces'>): Generator<Uint8Array> {
+  const contents = recent<ArtifactNo, Uint8Array>(heldAtOnce);
+  for (const { artifact, start, length } of pieces) {
+    const content = contents.get(artifact) ?? chain.artifacts.read(artifact);
+    contents.set(artifact, content, content.length);
+    yield content.subarray(start, start + length);
+  }
+}

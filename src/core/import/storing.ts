@@ -1,0 +1,202 @@
+import { type ContextId, timestampOf } from '../base/index.js';
+import { addCommit, type Chain, type ContextRow, commitAt, commitEndingAt, remember, rememberAll, saveOutline } from '../chain/index.js';
+import type { Skip } from '../contract/index.js';
+import { type FileBytes, formatOf, type ImportPlan, outlined, type PlannedCommit, startOf } from '../formats/index.js';
+import { callsOfDelta, hasCalls, joinAnswers, type ReadCalls, takeRecords } from '../requests/index.js';
+import { type CountedCommit, openRecorder } from '../usage/index.js';
+import type { FoundFile, OpenFile } from './files.js';
+import { joined, layOut, type PlacedPiece, piecesIn, piecesUpTo, splitSide, storeSide } from './pieces.js';
+import { type SourceRow, saveSource } from './sources.js';
+import { rememberWaiting, type Store } from './waiting.js';
+
+/** What taking in one file came to. */
+export interface FileResult {
+  readonly commits: number;
+  readonly entries: number;
+  readonly tips: readonly ContextId[];
+  readonly sessions: number;
+  readonly skipped: readonly Skip[];
+  readonly notes: readonly Skip[];
+}
+
+/** What the recorder of a session knows of its commits. It counts more than what the file says. */
+export interface Signed {
+  readonly principal?: string | undefined;
+  readonly ticketId?: string | undefined;
+  readonly machine?: string | undefined;
+}
+
+interface Storing {
+  readonly signed?: Signed | undefined;
+  readonly found: FoundFile;
+  readonly file: OpenFile;
+  readonly hash: Buffer;
+  readonly plan: ImportPlan;
+  readonly grown: SourceRow | undefined;
+  /** The request records of a new file, where it has any. */
+  readonly calls: ReadCalls | undefined;
+}
+
+/** Writes what the plan says of a file, and the file itself as a source. Call inside a transaction. */
+export function store(chain: Chain, { found, file, hash, plan, grown, calls, signed }: Storing): FileResult {
+  const { bytes } = file;
+  const from = grown?.resumeAt ?? 0;
+  const recordCalls = openRecorder(chain);
+  const counted: CountedCommit[] = [];
+  const rows: ContextRow[] = [];
+  const pieces: PlacedPiece[] = [];
+  let commits = 0;
+  let entries = 0;
+  let opening: Pick<PlannedCommit, 'summary'> | undefined;
+  const storeAll = function* (): Generator<{ readonly seq: ContextRow['seq']; readonly records: readonly string[] }> {
+    for (const planned of plan.commits) {
+      const stored = storeCommit(chain, found, bytes, plan.format, planned, rows, signed);
+      rows.push(stored.row);
+      counted.push(stored);
+      if (planned.type === 'delta') opening ??= planned.summary === undefined ? {} : { summary: planned.summary };
+      pieces.push(...stored.pieces);
+      commits += stored.isNew ? 1 : 0;
+      entries += stored.entries;
+      yield { seq: stored.row.seq, records: planned.records };
+    }
+  };
+  rememberAll(chain, storeAll());
+  // Request records are side data: where nothing is, there are none; a grown file may bring what answers an earlier one.
+  const hasSide = plan.side.length > 0 || (grown !== undefined && hasCalls(chain, grown.no));
+  const requests = hasSide ? takeRecords(chain, { bytes, whole: file.whole, format: plan.format, from, source: grown?.no, read: calls }) : undefined;
+  const { own, others } = splitSide(plan.side, requests?.stored ?? []);
+  pieces.push(...own, ...storeSide(chain, bytes, others));
+  const tips = tipRows(chain, plan, rows);
+  const [first] = rows;
+  if (plan.awaits !== undefined && first) rememberWaiting(chain, first.seq, plan.awaits);
+  const kept = grown ? piecesUpTo(grown.pieces, from) : [];
+  const laidOut = layOut(chain, bytes, pieces, from);
+  const resumeAt = plan.end;
+  const source = saveSource(chain, {
+    replaces: grown?.no,
+    path: found.path,
+    format: plan.format,
+    size: bytes.length,
+    hash,
+    resumeAt,
+    resumeHash: resumeAt === bytes.length ? hash : file.hash(resumeAt),
+    sessionId: plan.sessionId ?? grown?.sessionId ?? null,
+    title: plan.title ?? grown?.title ?? opening?.summary ?? null,
+    cwd: plan.cwd ?? grown?.cwd ?? null,
+    tips: (tips.length ? tips : grown ? grown.tips.map((seq) => commitAt(chain, seq)) : []).map((row) => row.seq),
+    pieces: [...kept, ...laidOut.pieces],
+  });
+  requests?.save(source);
+  joinAnswers(chain, rows);
+  recordCalls(counted);
+  const place = (problem: { line: number; reason: string }): Skip => ({ path: found.path, line: problem.line, reason: problem.reason });
+  return {
+    commits,
+    entries,
+    tips: tips.map((row) => row.id),
+    sessions: 1,
+    skipped: [...plan.skipped, ...(requests?.problems ?? [])].map(place),
+    notes: [...plan.notes.map(place), ...laidOut.notes.map(place)],
+  };
+}
+
+const tipRows = (chain: Chain, plan: Pick<ImportPlan, 'tips'>, rows: readonly ContextRow[]): ContextRow[] =>
+  plan.tips.flatMap((tip) => ('plan' in tip ? rows[tip.plan] : commitEndingAt(chain, tip.record)) ?? []);
+
+/** Stores the commits of a file that is stored already, where a new plan has them: by their records they are found from now on. */
+export const storeAgain =
+  (chain: Chain): Store =>
+  ({ path, importedAt }, bytes, plan) => {
+    const rows: ContextRow[] = [];
+    for (const planned of plan.commits) {
+      const { row } = storeCommit(chain, { root: path, path, bytes: bytes.length, modifiedAt: importedAt }, bytes, plan.format, planned, rows);
+      rows.push(row);
+      remember(chain, row, planned.records);
+      chain.db.run(
+        'UPDATE record SET context = ? WHERE project = ? AND record IN (SELECT value FROM json_each(?))',
+        row.seq,
+        chain.project,
+        JSON.stringify(planned.records),
+      );
+    }
+    return tipRows(chain, plan, rows).map(({ seq }) => seq);
+  };
+
+const longestName = 400;
+
+/** A principal is one session of an agent: two sessions in a folder are two principals (C26). A subagent is named by its template. */
+export function principalOf({ principal, sessionId, template }: Pick<PlannedCommit, 'principal' | 'sessionId' | 'template'>): string | undefined {
+  if (principal === undefined || sessionId === undefined) return principal;
+  const own = template.includes('/') ? `${template}${principal.slice(principal.indexOf('@'))}` : principal;
+  return `${own.slice(0, Math.max(1, longestName - 1 - sessionId.length))}#${sessionId}`.slice(0, longestName);
+}
+
+function storeCommit(
+  chain: Chain,
+  file: FoundFile,
+  bytes: FileBytes,
+  format: string,
+  planned: PlannedCommit,
+  rows: readonly ContextRow[],
+  signed: Signed = {},
+): CountedCommit & { row: ContextRow; pieces: PlacedPiece[]; isNew: boolean; entries: number } {
+  const parent = parentOf(chain, planned, rows);
+  const delta = joined(bytes, [...planned.ranges, ...(planned.kept ?? [])]);
+  const { no, ref } = chain.artifacts.put(delta, { contentType: formatOf(format).contentType, bulk: true });
+  const { data, counts, calls } = planned.outline ?? outlined(planned);
+  const highest = chain.db.one<{ seq: number | null }>('SELECT MAX(seq) AS seq FROM context')?.seq ?? 0;
+  const row = addCommit(chain, {
+    parent,
+    type: planned.type,
+    artifact: no,
+    ref,
+    format,
+    template: planned.template,
+    principal: signed.principal ?? principalOf(planned),
+    machine: signed.machine,
+    ticketId: signed.ticketId,
+    sessionId: planned.sessionId,
+    checkpoint: planned.checkpoint,
+    summary: planned.summary,
+    messageCount: planned.type === 'compaction' ? 0 : counts.messages,
+    tokenCount: counts.tokens,
+    errors: counts.errors,
+    entries: counts.entries,
+    forked: false,
+    // A turn without a time of its own happened at the latest when the file was last written.
+    createdAt: planned.createdAt ?? timestampOf(parent?.createdAt ?? file.modifiedAt),
+  });
+  saveOutline(chain, no, format, data);
+  if (planned.startedBy)
+    chain.db.run(
+      'INSERT OR IGNORE INTO started (context, project, toolCallId) VALUES (?, ?, ?)',
+      row.seq,
+      chain.project,
+      'toolCallId' in planned.startedBy ? planned.startedBy.toolCallId : startOf(planned.startedBy.sessionId),
+    );
+  return {
+    row,
+    pieces: piecesIn(no, planned.ranges),
+    isNew: row.seq > highest,
+    entries: counts.entries,
+    calls:
+      planned.type === 'delta' && calls
+        ? calls
+        : callsOfDelta({
+            format,
+            type: planned.type,
+            bytes: () => delta,
+            entries: () => planned.entries,
+          }),
+  };
+}
+
+function parentOf(chain: Chain, planned: Pick<PlannedCommit, 'parent'>, rows: readonly ContextRow[]): ContextRow | null {
+  if (planned.parent === null) return null;
+  if ('plan' in planned.parent) {
+    const row = rows[planned.parent.plan];
+    if (!row) throw new Error(`the plan names commit ${planned.parent.plan} as a parent before it is made`);
+    return row;
+  }
+  return commitEndingAt(chain, planned.parent.record) ?? null;
+}

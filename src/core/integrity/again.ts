@@ -1,0 +1,127 @@
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { ArtifactNo, CommitSeq, ContextId } from '../base/index.js';
+import type { Chain } from '../chain/index.js';
+import { importPaths, listSources, sourceContent } from '../import/index.js';
+import type { Rebuilt } from '../store/index.js';
+import { soundly } from './check.js';
+
+/** An empty project in a folder of its own; `close` deletes both. */
+export interface Scratch {
+  readonly dir: string;
+  readonly chain: Chain;
+  close(): void;
+}
+
+/**
+ * Imports every source of the project into the scratch project: from the file on disk, or, if that is gone or shorter, from what the
+ * project stores of it.
+ */
+export function* importAgain(chain: Chain, scratch: Scratch): Generator<undefined, void> {
+  const paths: string[] = [];
+  for (const { sourceId, path } of listSources(chain).toReversed()) {
+    if (existsSync(path)) paths.push(path);
+    else {
+      const content = soundly(() => sourceContent(chain, sourceId));
+      if (content) paths.push(writeCopy(join(scratch.dir, 'sources', path.replaceAll(':', '_')), content));
+    }
+    yield;
+  }
+  for (const path of paths) for (const _ of importPaths(scratch.chain, { paths: [path] })) yield;
+}
+
+function writeCopy(path: string, content: Uint8Array): string {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  writeFileSync(path, content, { mode: 0o600 });
+  return path;
+}
+
+/** A row of the scratch project's `context` table. */
+type ContextValues = Readonly<Record<string, string | number | Uint8Array | null>> & {
+  readonly seq: CommitSeq;
+  readonly id: ContextId;
+  readonly digest: Buffer;
+  readonly artifact: ArtifactNo;
+  readonly parent: CommitSeq | null;
+};
+
+/** Columns whose values mean the same in both projects. */
+const plainColumns = [
+  'id', 'digest', 'type', 'format', 'template', 'principal', 'machine', 'sessionId', 'checkpoint', 'ticketId', 'threadId', 'summary', 'tags',
+  'messageCount', 'tokenCount', 'contextTokens', 'errors', 'entries', 'forked', 'createdAt',
+] as const; // biome-ignore format: one list
+
+/**
+ * Brings commits from the scratch project that the project has lost, under their former row numbers where these are known, and gives the
+ * commits in `unverified` the values that they were imported with. Returns the row numbers of both. Call it inside a transaction.
+ */
+export function bringCommits(
+  chain: Chain,
+  again: Chain,
+  { lostCommits, lostRows }: LostCommits,
+  unverified: ReadonlySet<CommitSeq>,
+): ReadonlySet<CommitSeq> {
+  const byDigest = new Map<string, CommitSeq>();
+  const byId = new Map<ContextId, CommitSeq>();
+  const own = chain.db.all<{ seq: CommitSeq; id: ContextId; digest: Buffer }>('SELECT seq, id, digest FROM context WHERE project = ?', chain.project);
+  for (const { seq, id, digest } of own) byDigest.set(digest.toString('hex'), seq) && byId.set(id, seq);
+  const isLost = (id: ContextId): boolean => lostCommits.has(id) || (lostRows && lostCommits.size === 0);
+  /** Row numbers of the project by those of the scratch project. */
+  const numbers = new Map<CommitSeq, CommitSeq>();
+  const brought = new Set<CommitSeq>();
+  for (const row of again.db.all<ContextValues>('SELECT * FROM context ORDER BY seq')) {
+    const digest = row.digest.toString('hex');
+    const known = byDigest.get(digest) ?? byId.get(row.id);
+    if (known !== undefined) numbers.set(row.seq, known);
+    if (known === undefined ? !isLost(row.id) : !unverified.has(known)) continue;
+    const parent = row.parent === null ? null : numbers.get(row.parent);
+    if (parent === undefined) continue;
+    const values = {
+      ...Object.fromEntries(plainColumns.map((name) => [name, row[name] ?? null])),
+      parent,
+      artifact: bringObject(chain, again, row.artifact),
+    };
+    if (known !== undefined) {
+      const names = Object.keys(values);
+      chain.db.run(`UPDATE context SET ${names.map((name) => `${name} = ?`).join(', ')} WHERE seq = ?`, ...Object.values(values), known);
+    } else numbers.set(row.seq, insertLost(chain, again, row, values, lostCommits.get(row.id)));
+    brought.add(numbers.get(row.seq) as CommitSeq);
+  }
+  return brought;
+}
+
+/** Inserts a lost commit under its former row number if that is known and free. Its run and depth are written later. */
+function insertLost(
+  chain: Chain,
+  again: Chain,
+  row: ContextValues,
+  values: Readonly<Record<string, string | number | Uint8Array | null>>,
+  former: number | undefined,
+): CommitSeq {
+  const seq = former !== undefined && !chain.db.one('SELECT 1 FROM context WHERE seq = ?', former) ? former : null;
+  const run = chain.db.run('INSERT INTO firstParentRun (project) VALUES (?)', chain.project).rowId;
+  const { rowId } = chain.db.insert('context', { ...values, ...(seq !== null && { seq }), project: chain.project, run, depth: -1 });
+  rememberAgain(chain, again, row.seq, rowId as CommitSeq);
+  return rowId as CommitSeq;
+}
+
+export interface LostCommits extends Pick<Rebuilt, 'lostCommits'> {
+  /** Whether rows of commits are lost. */
+  readonly lostRows: boolean;
+}
+
+/** The object's number in the project, which gets the content if it has none. */
+function bringObject(chain: Chain, again: Chain, no: ArtifactNo): ArtifactNo {
+  const { ref, contentType } = again.artifacts.stat(no);
+  const known = soundly(() => chain.artifacts.find(ref));
+  if (known !== undefined && soundly(() => chain.artifacts.read(known))) return known;
+  return chain.artifacts.put(again.artifacts.read(no), { contentType, bulk: true }).no;
+}
+
+/** The records by which later imports find the commit. */
+function rememberAgain(chain: Chain, again: Chain, from: CommitSeq, to: CommitSeq): void {
+  for (const { record } of again.db.all<{ record: string }>('SELECT record FROM record WHERE context = ?', from))
+    chain.db.run('INSERT OR IGNORE INTO record (project, record, context) VALUES (?, ?, ?)', chain.project, record, to);
+  for (const { toolCallId } of again.db.all<{ toolCallId: string }>('SELECT toolCallId FROM started WHERE context = ?', from))
+    chain.db.run('INSERT OR IGNORE INTO started (context, project, toolCallId) VALUES (?, ?, ?)', to, chain.project, toolCallId);
+}

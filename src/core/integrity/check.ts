@@ -1,0 +1,249 @@
+import { refOfHash } from '../artifacts/index.js';
+import { type ArtifactNo, type CommitSeq, type ContextId, StemmaError } from '../base/index.js';
+import { type Chain, digestOf, storedOutline, wronglyListed } from '../chain/index.js';
+import type { CommitType } from '../contract/index.js';
+import { countsOf, findFormat, outlineOfParsed } from '../formats/index.js';
+import { listSources, proveSource } from '../import/index.js';
+import type { ChangedRow } from '../store/index.js';
+import type { CheckedStore, CheckResult, Problem, ProblemKind } from './store.js';
+
+/** How many objects or commits are checked before other calls get a turn. */
+const checkedAtOnce = 200;
+
+/**
+ * Verifies everything that is stored and changes nothing: the pages and indexes of the database, every row against its checksum, every object
+ * against its hash, every commit against its parent, digest and content, and every imported file against its hash.
+ */
+export function* checkProject(store: CheckedStore): Generator<undefined, CheckResult> {
+  const { chain } = store;
+  const rows = rowProblems(store);
+  const isChanged: IsChanged = (table, row) => rows.changed.has(`${table} ${row}`);
+  const problems: Problem[] = [...databaseProblems(store), ...rows.problems];
+  const part = function* <T>(work: Generator<undefined, T>): Generator<undefined, T | undefined> {
+    try {
+      return yield* work;
+    } catch (error) {
+      if (!(error instanceof StemmaError && error.code === 'CORRUPT')) throw error;
+      // A table that cannot be read to its end does not keep the others from being checked.
+      problems.push({ kind: 'database', id: 'stemma.db', message: error.message });
+      return undefined;
+    }
+  };
+  const artifacts = yield* part(damagedArtifacts(chain, isChanged));
+  problems.push(...(artifacts?.damaged ?? []).map((one): Problem => ({ kind: 'artifact', id: one.ref, message: one.message })));
+  const commits = yield* part(commitProblems(chain, isChanged));
+  problems.push(...(commits?.problems ?? []));
+  const sources = yield* part(sourceProblems(chain));
+  problems.push(...(sources?.problems ?? []));
+  return {
+    ok: problems.length === 0,
+    checked: { artifacts: artifacts?.count ?? 0, commits: commits?.count ?? 0, sources: sources?.count ?? 0 },
+    problems,
+  };
+}
+
+/** What SQLite finds wrong with pages and indexes. */
+export const unreadablePages = ({ db }: CheckedStore): Problem[] =>
+  orCorrupt(() => db.integrity().map((message) => ({ kind: 'database', id: 'stemma.db', message })));
+
+/** What SQLite finds, and rows that refer to missing rows. Missing parents and objects of commits are reported with the commit. */
+const databaseProblems = (store: CheckedStore): Problem[] => [
+  ...unreadablePages(store),
+  ...orCorrupt(() =>
+    store.db
+      .dangling()
+      .filter(({ table }) => table !== 'context')
+      .map(({ table, row, parent }) => ({
+        kind: 'database',
+        id: 'stemma.db',
+        message: `row ${row} of ${table} refers to a row of ${parent} that does not exist`,
+      })),
+  ),
+];
+
+/** Whether a row is known not to match its checksum. It is reported as that, and its values are not looked into. */
+type IsChanged = (table: string, row: number) => boolean;
+const nothingChanged: IsChanged = () => false;
+
+const rowName = ({ table, row, id }: ChangedRow): string => id ?? `${table} ${row}`;
+const rowMessage = ({ table, row }: ChangedRow): string => `row ${row} of ${table} does not match its checksum: a byte of it has changed`;
+
+function rowProblems({ db }: CheckedStore): { changed: ReadonlySet<string>; problems: Problem[] } {
+  const changed = new Set<string>();
+  const problems = orCorrupt(() =>
+    db.changedRows().map((each): Problem => {
+      changed.add(`${each.table} ${each.row}`);
+      return { kind: 'row', id: rowName(each), message: rowMessage(each) };
+    }),
+  );
+  return { changed, problems };
+}
+
+function orCorrupt(look: () => Problem[]): Problem[] {
+  try {
+    return look();
+  } catch (error) {
+    if (!(error instanceof StemmaError && error.code === 'CORRUPT')) throw error;
+    return [{ kind: 'database', id: 'stemma.db', message: error.message }];
+  }
+}
+
+function* sourceProblems(chain: Chain): Generator<undefined, { count: number; problems: Problem[] }> {
+  const sources = listSources(chain);
+  const problems: Problem[] = [];
+  for (const source of sources) {
+    problems.push(...refusal('source', source.sourceId, () => proveSource(chain, source.sourceId)));
+    yield;
+  }
+  return { count: sources.length, problems };
+}
+
+export interface DamagedArtifact {
+  readonly no: ArtifactNo;
+  readonly ref: string;
+  readonly message: string;
+}
+
+/** Every object whose content does not have its hash. An object that has expired, or that only a replica holds, is not damaged. */
+export function* damagedArtifacts(chain: Chain, isChanged = nothingChanged): Generator<undefined, { count: number; damaged: DamagedArtifact[] }> {
+  const rows = chain.db.all<{ no: ArtifactNo; hash: Buffer }>(
+    `SELECT no, hash FROM artifact WHERE project = ? AND key >= 0 AND (gone IS NULL OR gone = 'lost')
+        AND (gone IS NOT NULL OR data IS NOT NULL OR pack IS NOT NULL OR block IS NOT NULL OR chunks IS NOT NULL) ORDER BY no`,
+    chain.project,
+  );
+  chain.artifacts.forget();
+  const damaged: DamagedArtifact[] = [];
+  for (const [at, { no, hash }] of rows.entries()) {
+    if (at % checkedAtOnce === checkedAtOnce - 1) yield;
+    if (isChanged('artifact', no)) continue;
+    for (const { message, code } of refusals(() => chain.artifacts.read(no)))
+      if (code === 'CORRUPT') damaged.push({ no, ref: refOfHash(hash), message });
+  }
+  return { count: rows.length, damaged };
+}
+
+interface CommitRow {
+  readonly seq: CommitSeq;
+  readonly id: ContextId;
+  readonly digest: Buffer;
+  readonly parent: CommitSeq | null;
+  readonly parentId: ContextId | null;
+  readonly parentTokens: number | null;
+  readonly type: CommitType;
+  readonly artifact: ArtifactNo;
+  readonly hash: Buffer | null;
+  readonly format: string;
+  readonly template: string;
+  readonly messageCount: number;
+  readonly tokenCount: number;
+  readonly contextTokens: number;
+  readonly createdAt: number;
+}
+
+const selectCommits = /* sql */ `
+SELECT c.seq, c.id, c.digest, c.parent, p.id AS parentId, p.contextTokens AS parentTokens, c.type, c.artifact, a.hash, c.format, c.template,
+       c.messageCount, c.tokenCount, c.contextTokens, c.createdAt
+  FROM context c LEFT JOIN context p ON p.seq = c.parent LEFT JOIN artifact a ON a.no = c.artifact
+ WHERE c.project = ?`;
+
+function* commitProblems(chain: Chain, isChanged: IsChanged): Generator<undefined, { count: number; problems: Problem[] }> {
+  const problems = [...placeProblems(chain, isChanged), ...listProblems(chain)];
+  let count = 0;
+  for (let last = 0; ; ) {
+    const rows = chain.db.all<CommitRow>(`${selectCommits} AND c.seq > ? ORDER BY c.seq LIMIT ${checkedAtOnce}`, chain.project, last);
+    const intact = rows.filter(({ seq, artifact }) => !isChanged('context', seq) && !isChanged('artifact', artifact));
+    problems.push(...intact.flatMap((row) => [...identityProblems(row), ...contentProblems(chain, row)]));
+    count += rows.length;
+    const end = rows.at(-1);
+    if (!end) return { count, problems };
+    last = end.seq;
+    yield;
+  }
+}
+
+/** A commit is one deeper than its parent, in its parent's run or at the beginning of its own. */
+function placeProblems(chain: Chain, isChanged: IsChanged): Problem[] {
+  const wrong = chain.db.all<{ seq: CommitSeq; id: ContextId }>(
+    `SELECT c.seq, c.id FROM context c LEFT JOIN context p ON p.seq = c.parent LEFT JOIN firstParentRun l ON l.no = c.run
+      WHERE c.project = ? AND (c.depth <> IFNULL(p.depth + 1, 0) OR (c.run <> IFNULL(p.run, -1) AND l.origin IS NOT p.seq) OR l.no IS NULL)`,
+    chain.project,
+  );
+  return wrong
+    .filter(({ seq }) => !isChanged('context', seq))
+    .map(({ id }) => ({ kind: 'commit', id, message: 'its run and depth do not follow from its parent' }));
+}
+
+const listProblems = (chain: Chain): Problem[] =>
+  wronglyListed(chain).map((id) => ({ kind: 'outline', id, message: 'the list of commits by principal and time has a wrong row for it' }));
+
+/** The id and the digest cover parent, content, time and template (C1). */
+function identityProblems(row: CommitRow): Problem[] {
+  const problem = (message: string): Problem[] => [{ kind: 'commit', id: row.id, message }];
+  if (row.hash === null) return problem('its object is lost');
+  if (row.parent !== null && row.parentId === null)
+    return problem('its parent is lost: contexts that need it cannot be materialized; import the file that it came from again');
+  const digest = digestOf({ parent: row.parentId, ref: refOfHash(row.hash), createdAt: row.createdAt, template: row.template });
+  if (!digest.equals(row.digest)) return problem('its id is not that of its parent, content, time and template: one of them has changed');
+  if (!digest.toString('hex').startsWith(row.id.slice('ctx-'.length))) return problem('its id has changed');
+  return [];
+}
+
+/** Counts and outline against the content. Damaged content is reported with its object. */
+function contentProblems(chain: Chain, row: CommitRow): Problem[] {
+  const format = findFormat(row.format);
+  const content = format && soundly(() => chain.artifacts.read(row.artifact));
+  if (!content) return [];
+  const outline = outlineOfParsed(format.parse(content));
+  const counts = countsOf(outline);
+  const messages = row.type === 'compaction' ? 0 : counts.messages;
+  const context = row.tokenCount + (row.type === 'delta' ? (row.parentTokens ?? 0) : 0);
+  const isRooted = row.parent === null || row.parentTokens !== null;
+  const problems: Problem[] = [];
+  // Token counts may come from another tokenizer, so they are not compared with the content.
+  if (row.messageCount !== messages)
+    problems.push({ kind: 'counts', id: row.id, message: `it says ${row.messageCount} messages, its content has ${messages}` });
+  if (isRooted && row.contextTokens !== context)
+    problems.push({
+      kind: 'counts',
+      id: row.id,
+      message: `it says ${row.contextTokens} tokens of context; the commits before it and its own content have ${context}`,
+    });
+  if (!isStoredOutline(chain, row, JSON.stringify(outline)))
+    problems.push({ kind: 'outline', id: row.id, message: 'the stored outline is not that of its content' });
+  return problems;
+}
+
+/** True as well if no outline is stored: it is made when it is needed. */
+function isStoredOutline(chain: Chain, row: CommitRow, outline: string): boolean {
+  try {
+    const stored = storedOutline(chain, row.artifact, row.format);
+    return !stored || JSON.stringify(stored) === outline;
+  } catch {
+    return false;
+  }
+}
+
+const refusal = (kind: ProblemKind, id: string, read: () => unknown): Problem[] =>
+  refusals(read)
+    .filter(({ code }) => code === 'CORRUPT')
+    .map(({ message }) => ({ kind, id, message }));
+
+function refusals(read: () => unknown): StemmaError[] {
+  try {
+    read();
+    return [];
+  } catch (error) {
+    if (error instanceof StemmaError) return [error];
+    throw error;
+  }
+}
+
+/** The result, or undefined if it cannot be read: the object is reported by itself. */
+export function soundly<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof StemmaError) return undefined;
+    throw error;
+  }
+}

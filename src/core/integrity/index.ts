@@ -1,0 +1,7 @@
+// integrity: what is damaged (check), verified copies of the database (backup), and how damage is undone (repair).
+// Detection is separate from repair: nothing here guesses bytes.
+// A repair takes rows from backups, and content and commits from imported files, replicas and backups; each is verified by its hash.
+export { areBackupsOn, type Backup, backUp, backupsToKeep, lastTry, listBackups, noteTry, turnBackups } from './backup.js';
+export { checkProject } from './check.js';
+export { type RepairOptions, repairProject, type Scratch } from './repair.js';
+export type { CheckedStore, CheckResult, Problem } from './store.js';

@@ -1,0 +1,53 @@
+import { refOfHash } from '../artifacts/index.js';
+import type { CommitSeq, ContextId } from '../base/index.js';
+import { type Chain, digestOf } from '../chain/index.js';
+
+interface Named {
+  readonly seq: CommitSeq;
+  readonly id: ContextId;
+  readonly digest: Buffer;
+  readonly parent: CommitSeq | null;
+  readonly parentId: ContextId | null;
+  readonly hash: Buffer;
+  readonly createdAt: number;
+  readonly template: string;
+}
+
+const selectNamed = /* sql */ `
+SELECT c.seq, c.id, c.digest, c.parent, p.id AS parentId, a.hash, c.createdAt, c.template
+  FROM context c JOIN artifact a ON a.no = c.artifact LEFT JOIN context p ON p.seq = c.parent WHERE c.project = ?`;
+
+const digestFor = (row: Named, parentId: ContextId | null): Buffer =>
+  digestOf({ parent: parentId, ref: refOfHash(row.hash), createdAt: row.createdAt, template: row.template });
+
+const isNameOf = (id: ContextId, digest: Buffer): boolean => digest.toString('hex').startsWith(id.slice('ctx-'.length));
+
+/**
+ * Writes the id of a commit again from its digest, or the digest from what it covers: each proves the other. Only for commits whose row does
+ * not match its checksum.
+ */
+export function restoreNames(chain: Chain, unverified: ReadonlySet<CommitSeq>): void {
+  for (const seq of unverified) {
+    const row = chain.db.one<Named>(`${selectNamed} AND c.seq = ?`, chain.project, seq);
+    if (!row || (row.parent !== null && row.parentId === null)) continue;
+    const digest = digestFor(row, row.parentId);
+    if (digest.equals(row.digest) && !isNameOf(row.id, digest))
+      chain.db.run('UPDATE OR IGNORE context SET id = ? WHERE seq = ?', `ctx-${digest.toString('hex').slice(0, row.id.length - 'ctx-'.length)}`, seq);
+    else if (isNameOf(row.id, digest)) chain.db.run('UPDATE context SET digest = ? WHERE seq = ?', digest, seq);
+  }
+}
+
+/** More pairs of commits than this are not compared. */
+const mostPairs = 20_000_000;
+
+/** Links commits whose parent is missing to the commit whose id their digest covers: it was imported again under another row number. */
+export function relinkOrphans(chain: Chain): void {
+  const orphans = chain.db.all<Named>(`${selectNamed} AND c.parent IS NOT NULL AND p.seq IS NULL`, chain.project);
+  if (orphans.length === 0) return;
+  const ids = chain.db.all<{ seq: CommitSeq; id: ContextId }>('SELECT seq, id FROM context WHERE project = ?', chain.project);
+  if (orphans.length * ids.length > mostPairs) return;
+  for (const orphan of orphans) {
+    const parent = ids.find(({ id }) => digestFor(orphan, id).equals(orphan.digest));
+    if (parent) chain.db.run('UPDATE context SET parent = ? WHERE seq = ?', parent.seq, orphan.seq);
+  }
+}

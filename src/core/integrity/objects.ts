@@ -1,0 +1,64 @@
+import { refOf } from '../artifacts/index.js';
+import { type ArtifactNo, StemmaError } from '../base/index.js';
+import type { Chain } from '../chain/index.js';
+import { openDatabase } from '../store/index.js';
+import { type DamagedArtifact, soundly } from './check.js';
+
+/** Restores damaged objects from backups, and from a project that imported the same files. Content counts only if its hash is the wanted one. */
+export function* restoreObjects(
+  chain: Chain,
+  damaged: readonly DamagedArtifact[],
+  { backups, again }: { readonly backups: readonly string[]; readonly again: Chain | undefined },
+): Generator<undefined, ReadonlySet<ArtifactNo>> {
+  const restored = new Set<ArtifactNo>();
+  for (const { no, ref } of damaged) {
+    const content = (again && soundly(() => again.artifacts.read(again.artifacts.find(ref)))) ?? contentIn(backups, ref);
+    if (content && refOf(content) === ref) {
+      chain.artifacts.restore(no, content);
+      restored.add(no);
+    }
+    yield;
+  }
+  return restored;
+}
+
+/** Gives lost objects their rows back, under the numbers that other rows refer to: an index knows the beginning of their hash. */
+export function* restoreObjectRows(chain: Chain, lost: ReadonlyMap<number, number>, again: Chain | undefined): Generator<undefined, void> {
+  const numbers = new Map([...lost].map(([no, key]) => [key, no]));
+  const rows = again?.db.all<{ no: ArtifactNo; key: number; hash: Buffer; contentType: string; createdAt: number }>(
+    'SELECT no, key, hash, contentType, createdAt FROM artifact WHERE key >= 0',
+  );
+  for (const { no, key, hash, contentType, createdAt } of rows ?? []) {
+    const wanted = numbers.get(key);
+    const content = wanted === undefined ? undefined : soundly(() => again?.artifacts.read(no));
+    if (wanted === undefined || !content) continue;
+    if (chain.db.one('SELECT 1 FROM artifact WHERE no = ?', wanted)) continue;
+    const row = { no: wanted, project: chain.project, key, hash, size: content.length, storedSize: 0, encoding: 0, contentType, createdAt };
+    chain.db.insert('artifact', { ...row, policy: 'default', gone: 'lost' });
+    chain.artifacts.restore(wanted as ArtifactNo, content);
+    yield;
+  }
+}
+
+/** Small objects are in the database, so that a backup has them; larger ones are in packs, which backups share with the project. */
+function contentIn(backups: readonly string[], ref: string): Uint8Array | undefined {
+  for (const path of backups)
+    try {
+      const backup = openDatabase(path, { readonly: true });
+      try {
+        const hash = Buffer.from(ref.slice('blake3:'.length), 'hex');
+        const row = backup.one<{ data: Buffer }>(
+          'SELECT data FROM artifact WHERE key = ? AND hash = ? AND data IS NOT NULL',
+          hash.readUIntBE(0, 6),
+          hash,
+        );
+        if (row && refOf(row.data) === ref) return row.data;
+      } finally {
+        backup.close();
+      }
+    } catch (error) {
+      // A backup of another format version, or a damaged one, has nothing to give.
+      if (!(error instanceof StemmaError)) throw error;
+    }
+  return undefined;
+}

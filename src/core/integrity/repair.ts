@@ -1,0 +1,247 @@
+import type { ArtifactNo, CommitSeq, ContextId } from '../base/index.js';
+import type { Chain } from '../chain/index.js';
+import { sourceContent } from '../import/index.js';
+import { type ChangedRow, canRestoreRows, type Rebuilt } from '../store/index.js';
+import { bringCommits, importAgain, type Scratch } from './again.js';
+import { checkProject, type DamagedArtifact, damagedArtifacts, soundly, unreadablePages } from './check.js';
+import { relinkOrphans, restoreNames } from './names.js';
+import { restoreObjectRows, restoreObjects } from './objects.js';
+import { dropDerived, dropSearchIndex, restoreCounts, restorePlaces } from './places.js';
+import type { CheckedStore, CheckResult, Problem, ProblemKind } from './store.js';
+
+export type { Scratch } from './again.js';
+
+export interface RepairOptions {
+  /** Paths of backups of the database, newest first. */
+  readonly backups: readonly string[];
+  /** What was rebuilt to open the project. */
+  readonly rebuilt?: Rebuilt | undefined;
+  readonly scratch: () => Scratch;
+}
+
+/**
+ * Restores what it can and changes nothing that is intact. Rows come from the newest backup that has them, objects and commits from imported
+ * files, and objects from replicas and backups. A row that matches no checksum and comes from nowhere stays as it reads and stays reported.
+ * What is lost is named, together with what it takes with it.
+ */
+export function* repairProject(store: CheckedStore, { backups, rebuilt: before, scratch }: RepairOptions): Generator<undefined, CheckResult> {
+  const found = yield* checkProject(store);
+  if (found.ok && !before) return found;
+  const { chain, db } = store;
+  const isUnreadable = unreadablePages(store).length > 0;
+  const rebuilt = isUnreadable || (!before && canRestoreRows(backups, changedRowsOf(store))) ? db.rebuild(backups) : before;
+  if (rebuilt) forget(chain);
+  yield;
+  // An object that was given up may be intact again: somebody put a pack back.
+  chain.artifacts.tryAgain();
+  db.unenforced(() => chain.artifacts.regain());
+  const { damaged } = yield* damagedArtifacts(chain);
+  const unverified = changedRowsOf(store);
+  const commits = commitsIn(unverified);
+  const sums = sumsOf(chain, unverified);
+  const restored = yield* restoreContent(store, { damaged, commits, rebuilt, backups, scratch });
+  const lost = damaged.filter(({ no }) => !restored.objects.has(no) && !chain.artifacts.copies.leaveToReplicas(no));
+  yield;
+  db.unenforced(() => {
+    for (const { no } of lost) chain.artifacts.giveUp(no);
+    // A kept result that is lost is made again from its chain.
+    db.run("DELETE FROM materialized WHERE artifact IN (SELECT no FROM artifact WHERE gone = 'lost')");
+    restoreNames(chain, commits);
+    if (unverified.some(({ table }) => table === 'searchEntry')) dropSearchIndex(chain);
+    relinkOrphans(chain);
+    restorePlaces(chain);
+    dropDerived(chain, idsOf(found.problems, 'outline'));
+    restoreCounts(chain, idsOf(found.problems, 'counts'));
+  });
+  const dropped = dropDangling(store);
+  settleSums(
+    store,
+    sums.filter(({ table, row }) => !(table === 'context' && restored.commits.has(Number(row) as CommitSeq))),
+  );
+  forget(chain);
+  const after = yield* checkProject(store);
+  const problems = [...(rebuilt ? rebuiltProblems(chain, rebuilt) : []), ...dropped, ...repairedProblems(found, after)];
+  return {
+    ...after,
+    ok: after.ok && problems.every(({ repaired }) => repaired),
+    problems: [...problems, ...after.problems.map((problem) => withAdvice(chain, problem, lost))],
+  };
+}
+
+const changedRowsOf = ({ db }: CheckedStore): ChangedRow[] => soundly(() => db.changedRows()) ?? [];
+
+const commitsIn = (rows: readonly ChangedRow[]): ReadonlySet<CommitSeq> =>
+  new Set(rows.filter(({ table }) => table === 'context').map(({ row }) => Number(row) as CommitSeq));
+
+const idsOf = (problems: readonly Problem[], kind: ProblemKind): ContextId[] =>
+  problems.filter((problem) => problem.kind === kind).map(({ id }) => id as ContextId);
+
+function forget(chain: Chain): void {
+  chain.artifacts.forget();
+  chain.outlines.clear();
+  chain.parsed.clear();
+  chain.placed.clear();
+}
+
+interface Damage {
+  readonly damaged: readonly DamagedArtifact[];
+  readonly commits: ReadonlySet<CommitSeq>;
+  readonly rebuilt: Rebuilt | undefined;
+  readonly backups: readonly string[];
+  readonly scratch: () => Scratch;
+}
+
+interface Restored {
+  readonly objects: ReadonlySet<ArtifactNo>;
+  readonly commits: ReadonlySet<CommitSeq>;
+}
+
+/** Brings objects and commits back from where they came from. Returns what is intact again. */
+function* restoreContent({ chain, db }: CheckedStore, { damaged, commits, rebuilt, backups, scratch }: Damage): Generator<undefined, Restored> {
+  const lostCommits = rebuilt?.lostCommits ?? new Map<string, number>();
+  const lostRows = rebuilt?.unread.includes('context') || hasOrphans(chain);
+  const lostObjects = rebuilt?.lostObjects ?? new Map<number, number>();
+  if (damaged.length + lostCommits.size + lostObjects.size + commits.size === 0 && !lostRows) return { objects: new Set(), commits: new Set() };
+  const again = scratch();
+  try {
+    yield* importAgain(chain, again);
+    yield* restoreObjectRows(chain, lostObjects, again.chain);
+    const objects = yield* restoreObjects(chain, damaged, { backups, again: again.chain });
+    return { objects, commits: db.unenforced(() => bringCommits(chain, again.chain, { lostCommits, lostRows }, commits)) };
+  } finally {
+    again.close();
+  }
+}
+
+/** Whether a commit's parent is missing. */
+const hasOrphans = (chain: Chain): boolean =>
+  chain.db.one('SELECT 1 FROM context WHERE parent IS NOT NULL AND parent NOT IN (SELECT seq FROM context) LIMIT 1') !== undefined;
+
+interface KeptSum extends ChangedRow {
+  readonly sum: number | null;
+}
+
+/** The checksums of rows that do not match them. */
+const sumsOf = (chain: Chain, rows: readonly ChangedRow[]): KeptSum[] =>
+  rows.flatMap((row) => {
+    const stored = /^-?\d+$/.test(row.row)
+      ? chain.db.one<{ sum: number | null }>(`SELECT rowSum AS sum FROM "${row.table}" WHERE rowid = ?`, Number(row.row))
+      : undefined;
+    return stored ? [{ ...row, sum: stored.sum }] : [];
+  });
+
+/** Whether a row of the table is proved by something other than its checksum. */
+const provedBy: Readonly<Record<string, (store: CheckedStore, no: number) => boolean>> = {
+  // Runs and depths were verified against the parents.
+  firstParentRun: () => true,
+  project: ({ chain, projectId }, no) => chain.db.one('SELECT 1 FROM project WHERE no = ? AND projectId = ?', no, projectId) !== undefined,
+  artifact: ({ chain }, no) => soundly(() => chain.artifacts.read(no as ArtifactNo)) !== undefined,
+  pack: ({ chain }, no) =>
+    chain.db.one("SELECT 1 FROM artifact WHERE gone = 'lost' AND (pack = ? OR block IN (SELECT no FROM block WHERE pack = ?))", no, no) === undefined,
+  block: ({ chain }, no) => chain.db.one("SELECT 1 FROM artifact WHERE gone = 'lost' AND block = ?", no) === undefined,
+  source: ({ chain }, no) => {
+    const row = chain.db.one<{ sourceId: string }>('SELECT sourceId FROM source WHERE no = ?', no);
+    return row !== undefined && soundly(() => sourceContent(chain, row.sourceId)) !== undefined;
+  },
+};
+
+/**
+ * Gives rows that are proved a new checksum, and the others their former one, which they may match again if this repair restored the changed
+ * column. A statement that sets any other column makes the checksum anew; one that sets it alone does not.
+ */
+function settleSums(store: CheckedStore, sums: readonly KeptSum[]): void {
+  const { db } = store;
+  db.transaction(() => {
+    for (const { table, row, sum } of sums) {
+      if (provedBy[table]?.(store, Number(row))) db.run(`UPDATE "${table}" SET no = no WHERE no = ?`, Number(row));
+      else db.run(`UPDATE "${table}" SET rowSum = ? WHERE rowid = ?`, sum, Number(row));
+    }
+  });
+}
+
+/** Tables whose rows are made again when they are needed, or when a file is imported again. */
+const isDerived = /^(outline|record|started|materialized|principalCommit|search.*|usage.*)$/;
+
+/** Deletes rows that refer to lost rows; commits stay. */
+function dropDangling(store: CheckedStore): Problem[] {
+  const { db } = store;
+  if (!db.dangling().some(({ table }) => table !== 'context')) return [];
+  const links = db.all<{ table: string; column: string; to: string; target: string | null }>(
+    `SELECT m.name AS "table", f."from" AS "column", f."table" AS "to", f."to" AS target FROM sqlite_schema m, pragma_foreign_key_list(m.name) f
+      WHERE m.type = 'table' AND m.name <> 'context'`,
+  );
+  const dropped = new Map<string, number>();
+  db.unenforced(() => {
+    for (let goesOn = true; goesOn; ) {
+      goesOn = false;
+      for (const { table, column, to, target } of links) {
+        const { changes } = db.run(
+          `DELETE FROM "${table}" WHERE "${column}" IS NOT NULL AND "${column}" NOT IN (SELECT ${target ? `"${target}"` : 'rowid'} FROM "${to}")`,
+        );
+        if (changes > 0) dropped.set(table, (dropped.get(table) ?? 0) + changes);
+        goesOn ||= changes > 0;
+      }
+    }
+  });
+  return [...dropped]
+    .filter(([table]) => !isDerived.test(table))
+    .map(([table, rows]) => ({
+      kind: 'database',
+      id: table,
+      message: `${rows} rows of ${table} referred to rows that are lost, and are lost with them`,
+    }));
+}
+
+/** What was lost and what came from backups when the database was rebuilt. */
+function rebuiltProblems(chain: Chain, { unread, lost, fromBackups, lostCommits, path }: Rebuilt): Problem[] {
+  const kept = `the damaged database is kept at ${path}`;
+  const isLost = ([id]: readonly [string, number]): boolean => !chain.db.one('SELECT 1 FROM context WHERE project = ? AND id = ?', chain.project, id);
+  const restored = [...fromBackups].map(([table, rows]) => `${rows} of ${table}`);
+  const from = restored.length > 0 ? ` from what could be read and from backups (rows: ${restored.join(', ')})` : '';
+  const asOf = unread.filter((table) => !lost.includes(table));
+  const later = asOf.length > 0 ? `; rows of ${asOf.join(', ')} that were written after the backup may be missing` : '';
+  return [
+    { kind: 'database', id: 'stemma.db', message: `the database was rebuilt${from}${later}; ${kept}`, repaired: true },
+    ...lost
+      .filter((table) => table !== 'context' || lostCommits.size === 0)
+      .map((table): Problem => ({ kind: 'database', id: table, message: `rows of ${table} could not be read and are in no backup; ${kept}` })),
+    ...[...lostCommits].filter(isLost).map(([id]): Problem => ({ kind: 'commit', id, message: `it is lost with its row of the database; ${kept}` })),
+  ];
+}
+
+function repairedProblems(before: CheckResult, after: CheckResult): Problem[] {
+  const left = new Set(after.problems.map(({ kind, id }) => `${kind} ${id}`));
+  return before.problems
+    .filter(({ kind, id }) => !left.has(`${kind} ${id}`))
+    .map((problem) => ({ ...problem, message: `${problem.message}; it is intact again`, repaired: true }));
+}
+
+/** A problem that this repair could not solve, with what it means and what to do. */
+function withAdvice(chain: Chain, problem: Problem, lost: readonly DamagedArtifact[]): Problem {
+  if (problem.kind === 'row')
+    return {
+      ...problem,
+      message: `${problem.message}. No backup and no imported file has it; it stays as it reads and is reported until it is written again`,
+    };
+  const artifact = problem.kind === 'artifact' ? lost.find(({ ref }) => ref === problem.id) : undefined;
+  return artifact ? { ...problem, message: `it is lost, and with it ${whatNeeds(chain, artifact.no)}` } : problem;
+}
+
+const namedAtMost = 20;
+
+/** The commits and files that need an object, by name. */
+function whatNeeds(chain: Chain, no: ArtifactNo): string {
+  const commits = chain.db.all<{ id: ContextId }>('SELECT id FROM context WHERE artifact = ? AND project = ?', no, chain.project);
+  const files = chain.db.all<{ path: string }>(
+    "SELECT DISTINCT s.path FROM source s, json_each(s.pieces) piece WHERE s.project = ? AND json_extract(piece.value, '$[0]') = ?",
+    chain.project,
+    no,
+  );
+  const list = (names: readonly string[]): string =>
+    `${names.slice(0, namedAtMost).join(', ')}${names.length > namedAtMost ? ` and ${names.length - namedAtMost} more` : ''}`;
+  const parts = [
+    ...(commits.length ? [`the content of ${list(commits.map(({ id }) => id))}`] : []),
+    ...(files.length ? [`a part of ${list(files.map(({ path }) => path))}`] : []),
+  ];
+  return parts.length ? parts.join(' and ') : 'nothing that a commit or an imported file names';
+}

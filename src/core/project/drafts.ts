@@ -1,0 +1,39 @@
+import { join } from 'node:path';
+import { type Clock, isObject, timestampOf } from '../base/index.js';
+import type { SavedDraft } from '../contract/index.js';
+import { fileErrorCode, readInside, replaceFile } from '../files/index.js';
+
+/** What a person typed and has not used yet, such as an edited prompt. Kept on this machine, outside of projects. */
+export interface Drafts {
+  list(): SavedDraft[];
+  /** Saves a draft; null removes it. */
+  save(key: string, text: string | null): void;
+}
+
+const mostDrafts = 500;
+const longestFile = 64 * 1024 * 1024;
+
+/** The drafts in Stemma's own folder. A file that cannot be read counts as empty: drafts never keep the app from working. */
+export function openDrafts(dataDir: string, clock: Clock): Drafts {
+  const file = join(dataDir, 'drafts.json');
+  const list = (): SavedDraft[] => {
+    try {
+      const stored: unknown = JSON.parse(readInside(dataDir, file, { limit: longestFile }).toString('utf8'));
+      return Array.isArray(stored) ? stored.filter(isDraft) : [];
+    } catch (error) {
+      if (fileErrorCode(error) === undefined && !(error instanceof SyntaxError)) throw error;
+      return [];
+    }
+  };
+  return {
+    list,
+    save: (key, text) => {
+      const others = list().filter((draft) => draft.key !== key);
+      const drafts = text === null ? others : [{ key, text, savedAt: timestampOf(clock()) }, ...others];
+      replaceFile(file, `${JSON.stringify(drafts.slice(0, mostDrafts))}\n`);
+    },
+  };
+}
+
+const isDraft = (value: unknown): value is SavedDraft =>
+  isObject(value) && typeof value.key === 'string' && typeof value.text === 'string' && typeof value.savedAt === 'string';

@@ -1,0 +1,118 @@
+import { existsSync } from 'node:fs';
+import { basename, join, resolve } from 'node:path';
+import { badRequest, corrupt, isObject, notFound, parseJson, stringAt, timestampOf } from '../base/index.js';
+import { FileRefused, fileErrorCode, readInside, replaceFile, statInside, writeNew } from '../files/index.js';
+import { tokenizer } from '../formats/index.js';
+import { copyForReading, formatVersion, openDatabase } from '../store/index.js';
+
+/** Names in a project folder. */
+export const ending = '.stemma';
+export const manifest = 'project.json';
+export const database = 'stemma.db';
+export const objects = 'objects';
+
+/** The content of `project.json`. The database has the same, except for the tokenizer. */
+export interface Manifest {
+  readonly projectId: string;
+  readonly name: string;
+  /** Milliseconds since 1970. */
+  readonly createdAt: number;
+  readonly tokenizer: string;
+}
+
+/** Maximum size of `project.json` in bytes. */
+const largestManifest = 1024 * 1024;
+
+/** The path of a project folder; `.stemma` is added to a name without it. */
+export const projectDir = (path: string): string => (path.endsWith(ending) ? resolve(path) : `${resolve(path)}${ending}`);
+
+/** Whether a folder is a project: its manifest or its database exists. */
+export const isProject = (dir: string): boolean => [manifest, database].some((name) => existsSync(join(dir, name)));
+
+/** A project, as its folder describes it. */
+export interface FoundProject extends Manifest {
+  readonly dir: string;
+  /** True if `project.json` is missing or damaged, and the database was used instead. */
+  readonly isRecovered: boolean;
+}
+
+/** The project at a path, with or without `.stemma` at its end. @throws NOT_FOUND; CORRUPT if the project cannot be identified. */
+export function findProjectIn(path: string): FoundProject {
+  const dir = isProject(resolve(path)) ? resolve(path) : projectDir(path);
+  const read = readManifest(dir);
+  return { dir, isRecovered: read === undefined, ...(read ?? recoverManifest(dir)) };
+}
+
+/**
+ * Reads `project.json`. Undefined if it is missing, empty or no manifest: a power cut, or a program that wrote over it, may leave that.
+ * @throws NOT_FOUND if the folder is no project; BAD_REQUEST if the file is a link or no regular file.
+ */
+function readManifest(dir: string): Manifest | undefined {
+  if (!isProject(dir)) throw notFound(dir, `There is no Stemma project at ${dir}.`, { dir });
+  const bytes = ownFiles(() => readIfExists(dir));
+  if (bytes === undefined) return undefined;
+  const read = parseJson(bytes.toString('utf8'));
+  const projectId = stringAt(read, 'projectId');
+  if (!isObject(read) || projectId === undefined) return undefined;
+  return {
+    projectId,
+    name: stringAt(read, 'name') ?? basename(dir, ending),
+    createdAt: Date.parse(stringAt(read, 'createdAt') ?? '') || 0,
+    tokenizer: stringAt(read, 'tokenizer') ?? tokenizer,
+  };
+}
+
+/** The bytes of `project.json`; undefined if it does not exist. A link that leads nowhere is refused like any other link. */
+function readIfExists(dir: string): Buffer | undefined {
+  try {
+    return readInside(dir, manifest, { limit: largestManifest });
+  } catch (error) {
+    if (fileErrorCode(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+/** Takes the manifest from a copy of the project's database. @throws CORRUPT if the database names no project. */
+function recoverManifest(dir: string): Manifest {
+  requireRegularDatabase(dir);
+  const copy = copyForReading(join(dir, database));
+  try {
+    const db = openDatabase(copy.database);
+    try {
+      const [row] = db.all<Omit<Manifest, 'tokenizer'>>('SELECT projectId, name, createdAt FROM project ORDER BY no');
+      if (row) return { ...row, tokenizer };
+    } finally {
+      db.close();
+    }
+  } finally {
+    copy.release();
+  }
+  const file = join(dir, manifest);
+  throw corrupt(file, `${file} is missing or damaged, and the database does not name the project either. Put ${manifest} back from a copy.`);
+}
+
+/** Writes the manifest of a project whose folder is being made. */
+export const writeManifest = (dir: string, content: Manifest): void => writeNew(join(dir, manifest), textOf(content));
+
+/** Puts a recovered manifest in the place of a damaged one. */
+export const repairManifest = (dir: string, content: Manifest): void => replaceFile(join(dir, manifest), textOf(content));
+
+const textOf = ({ projectId, name, createdAt, tokenizer }: Manifest): string =>
+  `${JSON.stringify({ format: formatVersion, projectId, name, createdAt: timestampOf(createdAt), tokenizer }, null, 2)}\n`;
+
+/** SQLite follows links and waits for pipes: the database and its log must be regular files in the folder. @throws BAD_REQUEST */
+export function requireRegularDatabase(dir: string): void {
+  ownFiles(() => {
+    for (const ending of ['', '-wal', '-shm', '-journal']) statInside(dir, `${database}${ending}`);
+  });
+}
+
+/** Turns a refused link or special file of the project's folder into an error that names it. @throws BAD_REQUEST */
+export function ownFiles<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof FileRefused) throw badRequest('dir', `This project cannot be opened: ${error.message}`, { path: error.path });
+    throw error;
+  }
+}

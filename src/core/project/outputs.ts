@@ -1,0 +1,57 @@
+import { realpathSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+import { StemmaError } from '../base/index.js';
+
+/** A new file, with links resolved. */
+export interface OutputPath {
+  readonly path: string;
+  readonly folder: string;
+}
+
+/**
+ * The files that a person allowed windows to write while this engine runs. A window shows hostile transcripts, so a person
+ * must see and confirm the path first.
+ */
+export interface AllowedOutputs {
+  /** Allows the file, and others directly in its folder. Hidden files are allowed one by one: they may change what programs do. */
+  allow(path: string): OutputPath;
+  /** @throws UNAUTHORIZED with `data.path` and `data.folder` unless the file is allowed. */
+  check(path: string): void;
+}
+
+/** Creates an empty list: nothing is allowed. */
+export function allowedOutputs(): AllowedOutputs {
+  const files = new Set<string>();
+  const folders = new Set<string>();
+  return {
+    allow: (given) => {
+      const output = outputAt(given);
+      files.add(output.path);
+      folders.add(output.folder);
+      return output;
+    },
+    check: (given) => {
+      const { path, folder } = outputAt(given);
+      const isHidden = basename(path).startsWith('.');
+      if (files.has(path) || (folders.has(folder) && !isHidden)) return;
+      const message = `This window may not write ${path} yet: confirm the path with library.allowWrite, or choose another one.`;
+      throw new StemmaError('UNAUTHORIZED', message, { field: 'path', path, folder });
+    },
+  };
+}
+
+function outputAt(given: string): OutputPath {
+  const path = resolve(given);
+  const folder = realPathOf(dirname(path));
+  return { path: join(folder, basename(path)), folder };
+}
+
+/** Resolves links in a path. If its end does not exist, the existing part is resolved. */
+function realPathOf(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    const parent = dirname(path);
+    return parent === path ? path : join(realPathOf(parent), basename(path));
+  }
+}

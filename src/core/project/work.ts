@@ -1,0 +1,63 @@
+import { setImmediate } from 'node:timers/promises';
+import { StemmaError, systemClock } from '../base/index.js';
+import { type ImportInput, importPaths } from '../import/index.js';
+import { requireWrite } from './access.js';
+import { openFolder, type ProjectFolder } from './folder.js';
+import { tidyUp } from './upkeep.js';
+
+/** Work in a project that takes long, done by a thread of its own. */
+export type Work = { readonly kind: 'import'; readonly input: ImportInput } | { readonly kind: 'upkeep' };
+
+export interface WorkOrder {
+  readonly dir: string;
+  /** Another project may lie in the folder by the time that the thread opens it. */
+  readonly projectId: string;
+  readonly work: Work;
+}
+
+/** A message from the thread. `begun` comes first, unless it cannot work at all; `result` or `refused` comes last. */
+export type WorkMessage =
+  | { readonly kind: 'begun' }
+  | { readonly kind: 'event'; readonly event: unknown }
+  | { readonly kind: 'result'; readonly result: unknown }
+  | { readonly kind: 'refused'; readonly code: StemmaError['code']; readonly message: string; readonly data: StemmaError['data'] };
+
+/**
+ * Does the work on a connection of its own, and reports it. It ends after the current step when `isStopped` returns true. The connection is
+ * closed before the last message. @throws any error that is a bug.
+ */
+export async function doWork({ dir, projectId, work }: WorkOrder, say: (message: WorkMessage) => void, isStopped: () => boolean): Promise<void> {
+  say({ kind: 'begun' });
+  try {
+    const folder = openFolder(dir, systemClock);
+    let result: unknown;
+    try {
+      result = await inFolder(folder);
+    } finally {
+      folder.close();
+    }
+    say({ kind: 'result', result });
+  } catch (error) {
+    if (!(error instanceof StemmaError)) throw error;
+    const { code, message, data } = error;
+    say({ kind: 'refused', code, message, data });
+  }
+
+  async function inFolder(folder: ProjectFolder): Promise<unknown> {
+    if (folder.projectId !== projectId)
+      throw new StemmaError('CONFLICT', `${dir} was replaced by another project. Nothing was written.`, { reason: 'replaced', path: dir });
+    requireWrite(folder.access);
+    const steps = stepsOf(folder, work);
+    for (;;) {
+      const step = steps.next();
+      if (step.done) return step.value;
+      if (step.value !== undefined) say({ kind: 'event', event: step.value });
+      // Messages are received between two steps.
+      await setImmediate();
+      if (isStopped()) return steps.return(undefined as never).value;
+    }
+  }
+}
+
+const stepsOf = ({ chain }: ProjectFolder, work: Work): Generator<unknown, unknown> =>
+  work.kind === 'import' ? importPaths(chain, work.input) : tidyUp(chain, { shrink: true });

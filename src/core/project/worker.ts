@@ -1,0 +1,74 @@
+import { Worker } from 'node:worker_threads';
+import { StemmaError } from '../base/index.js';
+import type { WorkMessage, WorkOrder } from './work.js';
+
+/** The thread did not start or ended by itself. What it had stored by then is complete. */
+export class WorkerFailed extends Error {
+  constructor(
+    /** Whether it may have stored something. */
+    readonly hadBegun: boolean,
+    options?: ErrorOptions,
+  ) {
+    super('the worker thread of the project ended before its work did', options);
+  }
+}
+
+/**
+ * Has a thread do work in a project, so that this one never waits for it. Yields its events and returns its result. If the signal aborts or
+ * the caller stops early, the thread ends after its current step.
+ * @param script the built `main/engine/work.ts`.
+ * @throws StemmaError as the work does; WorkerFailed; what the signal was aborted with.
+ */
+export async function* runInWorker<Event, Result>(script: string, order: WorkOrder, signal?: AbortSignal): AsyncGenerator<Event, Result> {
+  signal?.throwIfAborted();
+  const worker = new Worker(script, { name: 'stemma-work', workerData: order });
+  const messages: WorkMessage[] = [];
+  let next = Promise.withResolvers<void>();
+  let hasBegun = false;
+  let failure: unknown;
+  let hasEnded = false;
+  worker.on('message', (message: WorkMessage) => {
+    messages.push(message);
+    next.resolve();
+  });
+  worker.on('error', (error) => {
+    failure = error;
+  });
+  const ended = new Promise<void>((resolve) =>
+    worker.once('exit', () => {
+      hasEnded = true;
+      next.resolve();
+      resolve();
+    }),
+  );
+  const stop = (): void => worker.postMessage('stop');
+  signal?.addEventListener('abort', stop);
+  try {
+    for (;;) {
+      const message = messages.shift();
+      if (message?.kind === 'begun') hasBegun = true;
+      else if (message?.kind === 'event') yield message.event as Event;
+      else if (message?.kind === 'refused') throw new StemmaError(message.code, message.message, message.data);
+      else if (message?.kind === 'result') {
+        signal?.throwIfAborted();
+        return message.result as Result;
+      } else if (hasEnded) throw new WorkerFailed(hasBegun, { cause: failure });
+      else {
+        await next.promise;
+        next = Promise.withResolvers<void>();
+      }
+    }
+  } finally {
+    signal?.removeEventListener('abort', stop);
+    stop();
+    await ended;
+  }
+}
+
+/** The result of work whose events nobody needs. */
+export async function atEnd<Result>(work: AsyncGenerator<unknown, Result>): Promise<Result> {
+  for (;;) {
+    const step = await work.next();
+    if (step.done) return step.value;
+  }
+}

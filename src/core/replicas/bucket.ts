@@ -1,0 +1,101 @@
+import type { S3Client, S3ClientConfig } from '@aws-sdk/client-s3';
+import { StemmaError } from '../base/index.js';
+import { type StoredCredentials, unsealKeys, type Vault } from './credentials.js';
+import { type BackingStore, type BucketPlace, keyOf } from './store.js';
+
+/** Milliseconds to wait for a connection, and for an answer, before a server counts as unreachable. */
+const connectMs = 5_000;
+const answerMs = 60_000;
+
+type Identity = NonNullable<S3ClientConfig['credentials']>;
+
+/** Opens a bucket as a backing store. It connects at the first `put` or `get`. */
+export function openBucket(name: string, place: BucketPlace, credentials: StoredCredentials | undefined, vault: Vault | undefined): BackingStore {
+  const { bucket, prefix = '' } = place;
+  let client: Promise<S3Client> | undefined;
+  const connected = (): Promise<S3Client> => {
+    client ??= connect(name, place, credentials, vault);
+    // After a failure, the next call tries again.
+    client.catch(() => {
+      client = undefined;
+    });
+    return client;
+  };
+  const answered = async <T>(work: () => Promise<T>): Promise<T> => {
+    try {
+      return await work();
+    } catch (error) {
+      if (error instanceof StemmaError) throw error;
+      const reason = (error as Error).name === 'Error' ? ((error as NodeJS.ErrnoException).code ?? 'Error') : (error as Error).name;
+      throw new StemmaError('UNAVAILABLE', `The replica ${name} (bucket ${bucket}) does not answer: ${reason}: ${(error as Error).message}`, {
+        replica: name,
+        reason,
+      });
+    }
+  };
+  return {
+    put: (hash, bytes) =>
+      answered(async () => {
+        const { PutObjectCommand } = await sdk();
+        await (await connected()).send(new PutObjectCommand({ Bucket: bucket, Key: prefix + keyOf(hash), Body: bytes, ContentLength: bytes.length }));
+      }),
+    get: (hash) =>
+      answered(async () => {
+        const { GetObjectCommand, NoSuchKey } = await sdk();
+        try {
+          const { Body } = await (await connected()).send(new GetObjectCommand({ Bucket: bucket, Key: prefix + keyOf(hash) }));
+          return await Body?.transformToByteArray();
+        } catch (error) {
+          if (error instanceof NoSuchKey) return undefined;
+          throw error;
+        }
+      }),
+    close: () => void client?.then((one) => one.destroy()).catch(() => {}),
+  };
+}
+
+/** The package is large, so only projects with a bucket load it. */
+const sdk = () => import('@aws-sdk/client-s3');
+
+async function connect(name: string, place: BucketPlace, credentials: StoredCredentials | undefined, vault: Vault | undefined): Promise<S3Client> {
+  const { endpoint, region = 'us-east-1' } = place;
+  const identity = await identityOf(name, credentials, vault);
+  const { S3Client } = await sdk();
+  return new S3Client({
+    region,
+    credentials: identity,
+    ...(endpoint !== undefined && { endpoint, forcePathStyle: true }),
+    // An address in the environment must not redirect what a person set here.
+    ignoreConfiguredEndpointUrls: true,
+    maxAttempts: 3,
+    requestHandler: { connectionTimeout: connectMs, requestTimeout: answerMs },
+    // Not every server knows the newer checksums, and the object's name proves its content anyway.
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+    responseChecksumValidation: 'WHEN_REQUIRED',
+  });
+}
+
+/** Without this, the client would search the whole machine for credentials. @throws UNAVAILABLE if none were chosen. */
+async function identityOf(name: string, credentials: StoredCredentials | undefined, vault: Vault | undefined): Promise<Identity> {
+  switch (credentials?.from) {
+    case undefined:
+      throw new StemmaError(
+        'UNAVAILABLE',
+        `The replica ${name} has no credentials. Set it again with keys, or with {"from": "environment"}, {"from": "profile"} or {"from": "instance"}.`,
+        { replica: name, reason: 'no credentials' },
+      );
+    case 'keys':
+      return { ...credentials.keys };
+    case 'sealed':
+      return { ...(await unsealKeys(credentials.sealed, name, vault)) };
+    case 'environment':
+      return (await import('@aws-sdk/credential-provider-env')).fromEnv();
+    case 'profile':
+      return (await import('@aws-sdk/credential-provider-ini')).fromIni(credentials.profile === undefined ? {} : { profile: credentials.profile });
+    case 'instance': {
+      const { fromContainerMetadata, fromInstanceMetadata } = await import('@smithy/credential-provider-imds');
+      const [container, instance] = [fromContainerMetadata(), fromInstanceMetadata()];
+      return () => container().catch(instance);
+    }
+  }
+}

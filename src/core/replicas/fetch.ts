@@ -1,0 +1,97 @@
+import { elsewhere, refOf } from '../artifacts/index.js';
+import { type ArtifactNo, type ArtifactRef, corrupt, StemmaError } from '../base/index.js';
+import type { Chain } from '../chain/index.js';
+import type { Connections } from './connections.js';
+import { inParallel } from './parallel.js';
+import type { ReplicasByName } from './settings.js';
+
+const atOnce = 8;
+/** Numbers after a fetched object that are searched for other evicted objects. Neighbors are usually read next. */
+const neighborhood = 512;
+
+/** Objects that no replica returned intact, and the replicas that did not answer. */
+export interface Unfetched {
+  readonly missing: readonly ArtifactRef[];
+  readonly problems: readonly { readonly replica: string; readonly message: string }[];
+}
+
+/**
+ * Looks for objects in every replica, whether or not the project recorded a copy there. `onFound` gets each object once, and only
+ * bytes whose hash is the ref. A replica that does not answer is named in the result and asked no further.
+ */
+export async function fetchObjects(
+  replicas: ReplicasByName,
+  connections: Connections,
+  refs: readonly ArtifactRef[],
+  onFound: (ref: ArtifactRef, bytes: Uint8Array) => void,
+): Promise<Unfetched> {
+  const missing = new Set(refs);
+  const problems: { replica: string; message: string }[] = [];
+  for (const [name, settings] of replicas)
+    try {
+      const store = connections.reach(name, settings);
+      await inParallel([...missing], atOnce, async (ref) => {
+        const bytes = await store.get(ref.slice('blake3:'.length));
+        if (!bytes || refOf(bytes) !== ref) return;
+        missing.delete(ref);
+        onFound(ref, bytes);
+      });
+    } catch (error) {
+      problems.push({ replica: name, message: connections.failed(name, error) });
+    }
+  return { missing: [...missing], problems };
+}
+
+/**
+ * Brings back the evicted object that a read was refused for, and its evicted neighbors.
+ * @returns false if the refusal was about something else.
+ * @throws UNAVAILABLE if the replicas that hold it do not answer or are not set on this machine; CORRUPT if none of them has it intact.
+ */
+export async function fetchEvicted(
+  { artifacts }: Pick<Chain, 'artifacts'>,
+  replicas: ReplicasByName,
+  connections: Connections,
+  refusal: unknown,
+): Promise<boolean> {
+  if (!(refusal instanceof StemmaError) || refusal.data.reason !== elsewhere) return false;
+  const ref = refusal.data.id as ArtifactRef;
+  const no = artifacts.find(ref);
+  const [own, ...neighbors] = artifacts.copies.evictedFrom(no, neighborhood);
+  // Another call has fetched it meanwhile.
+  if (own?.no !== no) return true;
+  const get = (object: ArtifactNo, name: ArtifactRef) => fetchOne(artifacts.copies.holdersOf(object), replicas, connections, name);
+  const fetched = new Map([[no, await get(no, ref)]]);
+  // Neighbors are a bonus: a missing one is reported when it is read.
+  await inParallel(neighbors, atOnce, async (near) => {
+    const bytes = await get(near.no, near.ref).catch(() => undefined);
+    if (bytes) fetched.set(near.no, bytes);
+  });
+  artifacts.transaction(() => {
+    for (const [object, bytes] of fetched) artifacts.restore(object, bytes);
+  });
+  return true;
+}
+
+async function fetchOne(holders: readonly string[], replicas: ReplicasByName, connections: Connections, ref: ArtifactRef): Promise<Uint8Array> {
+  const [unreachable, wrong]: [string[], string[]] = [[], []];
+  for (const name of holders) {
+    const settings = replicas.get(name);
+    if (!settings) continue;
+    try {
+      const bytes = await connections.reach(name, settings).get(ref.slice('blake3:'.length));
+      if (bytes && refOf(bytes) === ref) return bytes;
+      wrong.push(bytes ? `${name} holds other bytes under its name` : `${name} does not hold it`);
+    } catch (error) {
+      unreachable.push(connections.failed(name, error));
+    }
+  }
+  const [first] = holders;
+  if (unreachable.length > 0)
+    throw new StemmaError('UNAVAILABLE', `${ref} is only in ${holders.join(', ')}. ${unreachable.join(' ')}`, { id: ref, replica: first });
+  if (wrong.length > 0) throw corrupt(ref, `${ref} was evicted to replicas, and none of them returns it: ${wrong.join('; ')}.`);
+  throw new StemmaError(
+    'UNAVAILABLE',
+    `${ref} was evicted to ${holders.join(', ') || 'a replica'}, which is not set on this machine. Set the replica in Storage or with replica.set.`,
+    { id: ref, replica: first, reason: 'replica not set' },
+  );
+}

@@ -1,0 +1,90 @@
+import { constants, mkdir, open, rename, rm } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { StemmaError } from '../base/index.js';
+import { FileRefused, fileErrorCode, privateFolder, statInside, syncFolderLater } from '../files/index.js';
+import { type BackingStore, type FolderPlace, keyOf } from './store.js';
+
+/** Opens a folder as a backing store, for example on another disk or one that another program synchronizes. */
+export function openFolderStore(name: string, { dir }: FolderPlace, newName: () => string): BackingStore {
+  const answered = async <T>(work: () => Promise<T>): Promise<T> => {
+    try {
+      return await work();
+    } catch (error) {
+      const code = fileErrorCode(error);
+      if (code === undefined) throw error;
+      throw new StemmaError('UNAVAILABLE', `The replica ${name} at ${dir} does not answer (${code})`, { replica: name, reason: code });
+    }
+  };
+  const root = resolve(dir);
+  const durable = new Set([root]);
+  /** Syncs the names of a folder and of those above it, once: another upload, or a process that was killed, may have made them. */
+  const makeDurable = async (folder: string): Promise<void> => {
+    if (durable.has(folder)) return;
+    await makeDurable(dirname(folder));
+    await syncFolderLater(dirname(folder));
+    durable.add(folder);
+  };
+  return {
+    put: (hash, bytes) =>
+      answered(async () => {
+        const file = join(root, keyOf(hash));
+        const beside = `${file}.${newName()}`;
+        // An unmounted folder must not be created on the disk below it.
+        await (await open(dir, 'r')).close();
+        await mkdir(dirname(file), { recursive: true, mode: privateFolder });
+        try {
+          const handle = await open(beside, 'wx', 0o600);
+          try {
+            await handle.writeFile(bytes);
+            await handle.sync();
+          } finally {
+            await handle.close();
+          }
+          await rename(beside, file);
+          // The replica may be the only copy later: the names must be as durable as the bytes.
+          await syncFolderLater(dirname(file));
+          await makeDurable(dirname(file));
+        } catch (error) {
+          await rm(beside, { force: true });
+          throw error;
+        }
+      }),
+    get: (hash) =>
+      answered(async () => {
+        try {
+          return await readObject(dir, keyOf(hash));
+        } catch (error) {
+          // If the folder itself is missing (unmounted), nothing can be said about one object.
+          if (fileErrorCode(error) === 'ENOENT' && (await folderExists(dir))) return undefined;
+          throw error;
+        }
+      }),
+    close: () => {},
+  };
+}
+
+/** No object of ours has more bytes. */
+const largestObject = 2 * 1024 ** 3 - 1;
+const readSafely = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
+
+/** The folder may be shared: only a regular file below it is read, and no link is followed. @throws FileRefused, and what the file system throws. */
+async function readObject(dir: string, key: string): Promise<Uint8Array> {
+  const path = join(dir, key);
+  const { size = 0 } = statInside(dir, key) ?? {};
+  if (size > largestObject) throw new FileRefused('EFBIG', path, `has ${size} bytes; the limit is ${largestObject}`);
+  const handle = await open(path, readSafely);
+  try {
+    return await handle.readFile();
+  } finally {
+    await handle.close();
+  }
+}
+
+async function folderExists(dir: string): Promise<boolean> {
+  try {
+    await (await open(dir, 'r')).close();
+    return true;
+  } catch {
+    return false;
+  }
+}

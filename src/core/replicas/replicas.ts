@@ -1,0 +1,238 @@
+import type { Takes } from '../artifacts/index.js';
+import type { ArtifactRef } from '../base/index.js';
+import { badRequest, inWords, notFound, StemmaError } from '../base/index.js';
+import type { Chain } from '../chain/index.js';
+import { makeFolders } from '../files/index.js';
+import { type Connections, openConnections } from './connections.js';
+import { copyWaiting } from './copy.js';
+import { type CredentialSource, type GivenCredentials, type StoredCredentials, storable, type Vault } from './credentials.js';
+import { fetchEvicted, fetchObjects, type Unfetched } from './fetch.js';
+import type { MachineReplicas, ReplicaSettings } from './settings.js';
+import type { ReplicaPlace } from './store.js';
+
+/** A replica as a person sets it. */
+export interface NewReplica {
+  readonly place: ReplicaPlace;
+  readonly takes: Takes;
+  /** For S3 only. Without them, a replica keeps the credentials that it had for the same bucket. */
+  readonly credentials?: GivenCredentials | undefined;
+}
+
+/** A replica of a project, as this machine sees it. */
+export interface ReplicaState {
+  readonly name: string;
+  /** Null if the project names the replica, but it is not set on this machine. */
+  readonly place: ReplicaPlace | null;
+  readonly takes: Takes;
+  /** For S3: where the credentials come from. */
+  readonly credentials?: CredentialSource;
+  /** Objects that it holds, and objects that it takes and does not hold yet. */
+  readonly held: number;
+  readonly waiting: number;
+  /** Why it cannot be used, or did not answer when it was last tried. */
+  readonly problem?: string;
+}
+
+/** The result of copying to all replicas. */
+export interface Replicated {
+  readonly copied: number;
+  readonly bytes: number;
+  readonly problems: readonly { readonly replica: string; readonly message: string }[];
+}
+
+/** The replicas of a project: objects are copied to them in the background, and evicted objects are fetched from them when they are read. */
+export interface Replicas {
+  list(): ReplicaState[];
+  /** The names of the replicas that are set on this machine. */
+  names(): string[];
+  /** @throws BAD_REQUEST for a folder that cannot be made; CONFLICT if the replica's former place has the only copy of an object. */
+  set(name: string, replica: NewReplica): Promise<void>;
+  /** @throws NOT_FOUND; CONFLICT if it has the only copy of an object. */
+  remove(name: string): void;
+  /** Copies what waits to every replica that answers. */
+  replicate(): Promise<Replicated>;
+  /** Fetches the evicted object that a read was refused for, as `fetchEvicted` does. */
+  fetchFor(refusal: unknown): Promise<boolean>;
+  /** Looks for objects in every replica of this machine, as `fetchObjects` does: for repair. */
+  fetch(refs: readonly ArtifactRef[], onFound: (ref: ArtifactRef, bytes: Uint8Array) => void): Promise<Unfetched>;
+  /** Something may wait to be copied: a run starts soon, in the background. */
+  wake(): void;
+  close(): void;
+}
+
+/** What the replicas of a project work with. */
+export interface ReplicaOptions {
+  readonly chain: Chain;
+  readonly projectId: string;
+  readonly machine: MachineReplicas;
+  readonly vault?: Vault | undefined;
+}
+
+const soonMs = 500;
+
+/** Opens the replicas of a project. Nothing is copied before `wake` or `replicate`. */
+export function openReplicas({ chain, projectId, machine, vault }: ReplicaOptions): Replicas {
+  const { artifacts } = chain;
+  const connections = openConnections(chain.clock, vault);
+  const settings = () => machine.of(projectId);
+  const runner = openRunner(chain, settings, connections);
+  return {
+    list: () => listReplicas(chain, settings(), connections),
+    names: () => [...settings().keys()],
+    set: async (name, { place, takes, credentials }) => {
+      if (place.kind === 'folder' && credentials) throw badRequest('credentials', 'A folder takes no credentials. Leave them out.');
+      const given = credentials && (await storable(credentials, vault));
+      if (place.kind === 'folder') makeFolder(place.dir);
+      const before = settings().get(name);
+      const next = { place, takes, credentials: given ?? keptCredentials(before, place) };
+      nameReplica(chain, name, before, next);
+      machine.set(projectId, name, next);
+      connections.drop(name);
+      artifacts.copies.trackUse();
+      runner.plan(soonMs);
+    },
+    remove: (name) => {
+      const { db, project } = chain;
+      const isNamed = db.one('SELECT 1 FROM replica WHERE project = ? AND name = ?', project, name) !== undefined;
+      if (!isNamed && !settings().has(name)) throw notFound(name, `This project has no replica ${inWords(name)}.`);
+      db.transaction(() => {
+        refuseLoss(chain, name);
+        artifacts.copies.forget(name);
+        db.run('DELETE FROM replica WHERE project = ? AND name = ?', project, name);
+      });
+      machine.set(projectId, name, undefined);
+      connections.drop(name);
+    },
+    replicate: () => runner.run(() => true),
+    fetchFor: (refusal) => fetchEvicted(chain, settings(), connections, refusal),
+    fetch: (refs, onFound) => fetchObjects(settings(), connections, refs, onFound),
+    wake: () => {
+      if (runner.isPlanned() || settings().size === 0) return;
+      artifacts.copies.trackUse();
+      runner.plan(soonMs);
+    },
+    close: () => {
+      runner.close();
+      connections.close();
+    },
+  };
+}
+
+/** Copies to replicas, one run at a time, and again after a while for those that failed. */
+interface Runner {
+  run(isDue: (name: string) => boolean): Promise<Replicated>;
+  plan(ms: number): void;
+  isPlanned(): boolean;
+  close(): void;
+}
+
+function openRunner(chain: Chain, settings: () => ReturnType<MachineReplicas['of']>, connections: Connections): Runner {
+  let timer: NodeJS.Timeout | undefined;
+  let running: Promise<Replicated> | undefined;
+  let isClosed = false;
+
+  const replicate = async (isDue: (name: string) => boolean): Promise<Replicated> => {
+    const problems: { replica: string; message: string }[] = [];
+    let [copied, bytes] = [0, 0];
+    for (const [name, one] of settings()) {
+      if (!isDue(name)) continue;
+      try {
+        const done = await copyWaiting(chain, name, one, connections.reach(name, one), () => isClosed);
+        copied += done.copied;
+        bytes += done.bytes;
+        connections.succeeded(name);
+        problems.push(...done.damaged.map((ref) => ({ replica: name, message: `${ref} is damaged and was not copied.` })));
+      } catch (error) {
+        problems.push({ replica: name, message: connections.failed(name, error) });
+      }
+    }
+    return { copied, bytes, problems };
+  };
+  /** A second call waits for the first, and then copies what came meanwhile. */
+  const run = async (isDue: (name: string) => boolean): Promise<Replicated> => {
+    await running?.catch(() => {});
+    running = replicate(isDue);
+    return running;
+  };
+  const plan = (ms: number): void => {
+    if (timer || isClosed) return;
+    timer = setTimeout(inBackground, ms);
+    timer.unref();
+  };
+  const inBackground = (): void => {
+    timer = undefined;
+    if (isClosed) return;
+    void run(connections.isDue).then(() => {
+      const next = connections.msUntilRetry();
+      if (next !== undefined) plan(Math.max(next, soonMs));
+    });
+  };
+  return {
+    run,
+    plan,
+    isPlanned: () => timer !== undefined || isClosed,
+    close: () => {
+      isClosed = true;
+      clearTimeout(timer);
+    },
+  };
+}
+
+function listReplicas(chain: Chain, settings: ReturnType<MachineReplicas['of']>, connections: Connections): ReplicaState[] {
+  const { artifacts, db, project } = chain;
+  const named = db.all<{ name: string }>('SELECT name FROM replica WHERE project = ?', project).map(({ name }) => name);
+  return [...new Set([...named, ...settings.keys()])].sort().map((name) => {
+    const one = settings.get(name);
+    const takes = one?.takes ?? 'replicate';
+    const credentials = one?.place.kind === 's3' ? (one.credentials?.from ?? 'none') : undefined;
+    const problem =
+      connections.problem(name) ?? (credentials === 'none' ? 'It has no credentials. Remove it and add it again with credentials.' : undefined);
+    return {
+      name,
+      place: one?.place ?? null,
+      takes,
+      ...(credentials !== undefined && { credentials }),
+      held: artifacts.copies.countHeld(name),
+      waiting: one ? artifacts.copies.countWaiting(name, takes) : 0,
+      ...(problem !== undefined && { problem }),
+    };
+  });
+}
+
+/** Notes the replica's name in the project, and forgets recorded copies that need not be in its place. */
+function nameReplica(chain: Chain, name: string, before: ReplicaSettings | undefined, next: ReplicaSettings): void {
+  const { artifacts, db, project } = chain;
+  db.transaction(() => {
+    // What this machine did not record itself is no reason to evict an object. Evicted ones may still be fetched: their hash proves them.
+    if (!before) artifacts.copies.doubt(name);
+    else if (JSON.stringify(before.place) !== JSON.stringify(next.place)) {
+      refuseLoss(chain, name);
+      artifacts.copies.forget(name);
+    }
+    db.run('INSERT OR IGNORE INTO replica (project, name) VALUES (?, ?)', project, name);
+  });
+}
+
+/** Keys are kept for the bucket that they were given for, and never sent to another. */
+function keptCredentials(before: ReplicaSettings | undefined, place: ReplicaPlace): StoredCredentials | undefined {
+  if (before?.place.kind !== 's3' || place.kind !== 's3') return undefined;
+  return before.place.endpoint === place.endpoint && before.place.bucket === place.bucket ? before.credentials : undefined;
+}
+
+function refuseLoss({ artifacts }: Chain, name: string): void {
+  const only = artifacts.copies.countOnlyIn(name);
+  if (only > 0)
+    throw new StemmaError('CONFLICT', `${only} objects are in ${name} only. Read them first, or copy them to another replica.`, {
+      replica: name,
+      only,
+    });
+}
+
+/** The folder is made when the replica is set, and never later: a folder that is missing then is unmounted. */
+function makeFolder(dir: string): void {
+  try {
+    makeFolders(dir);
+  } catch (error) {
+    throw badRequest('place', `Cannot make a replica at ${dir}: ${(error as Error).message}`);
+  }
+}

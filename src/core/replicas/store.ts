@@ -1,0 +1,30 @@
+/** A place that holds copies of objects. A copy is the plain content, so its name proves it there as well. */
+export interface BackingStore {
+  /** Stores a copy under its hash (hexadecimal). It is durable when this resolves. @throws UNAVAILABLE if the place does not answer or refuses. */
+  put(hash: string, bytes: Uint8Array): Promise<void>;
+  /** Reads a copy without checking its hash. Undefined if the place does not hold it. @throws UNAVAILABLE if the place does not answer. */
+  get(hash: string): Promise<Uint8Array | undefined>;
+  close(): void;
+}
+
+/** A folder on this machine. */
+export interface FolderPlace {
+  readonly kind: 'folder';
+  readonly dir: string;
+}
+
+/** A bucket of a server that speaks S3. */
+export interface BucketPlace {
+  readonly kind: 's3';
+  readonly bucket: string;
+  /** The server's address if it is not Amazon's, such as `http://127.0.0.1:9000`. */
+  readonly endpoint?: string | undefined;
+  readonly region?: string | undefined;
+  /** Precedes every key, so that several projects can share a bucket. */
+  readonly prefix?: string | undefined;
+}
+
+export type ReplicaPlace = FolderPlace | BucketPlace;
+
+/** The key of an object in a backing store. The first two digits make folders, because one folder of many small files is slow to list. */
+export const keyOf = (hash: string): string => `blake3/${hash.slice(0, 2)}/${hash}`;

@@ -1,0 +1,78 @@
+import { type ArtifactNo, type Json, textOf, timestampOf } from '../../base/index.js';
+import type { Chain } from '../../chain/index.js';
+import type { RequestPoint } from '../../contract/index.js';
+import { answerPoints } from '../rebuild/answers.js';
+import { type RequestFilter, type Row, rowsInOrder } from '../rebuild/requests.js';
+import { windowOf } from '../runtimes/runtime.js';
+import { addAll, byCause, type CauseSums, causesOfMessage, causesOfStated, noCauses } from '../shared/causes.js';
+import { listOf, listRow } from '../shared/lists.js';
+import { messageReader } from '../shared/messages.js';
+import { unpackNumbers } from '../shared/varints.js';
+
+/**
+ * What filled the window, call by call, in the order sent: approximate tokens by cause, beside the provider's count. Each message is read
+ * once, however many calls sent it. @throws NOT_FOUND for an unknown commit.
+ */
+export function requestSeries(chain: Chain, filter: RequestFilter): RequestPoint[] {
+  const { commits, rows } = rowsInOrder(chain, filter);
+  const replies = new Set(rows.map((row) => row.replyRecord));
+  const sums = summing(chain);
+  const recorded = rows.map(
+    (row): RequestPoint => ({
+      requestId: row.requestId,
+      at: timestampOf(row.at),
+      ...(row.agentId !== '' && { agentId: row.agentId }),
+      model: row.model,
+      messageCount: row.messageCount,
+      counted: windowOf(row),
+      output: row.output,
+      causes: byCause(sums(row)),
+    }),
+  );
+  const answered = answerPoints(chain, [...commits], (record) => replies.has(record));
+  return answered.length ? [...answered, ...recorded].sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0)) : recorded;
+}
+
+/** Sums the messages of calls. A call that continues the whole of another costs what it adds. */
+function summing(chain: Chain): (row: Row) => CauseSums {
+  const { db } = chain;
+  const costOf = costs(chain);
+  const fixedOf = fixedCosts(chain);
+  const known = new Map<number, { readonly sums: CauseSums; readonly messageCount: number }>();
+  return (row) => {
+    const base = row.base === null ? undefined : known.get(row.base);
+    const goesOn = base !== undefined && base.messageCount === row.keep;
+    const added = goesOn ? unpackNumbers(row.tail) : listOf((no) => listRow(db, no), row.no);
+    const sums = goesOn ? [...base.sums] : noCauses();
+    for (const no of added) if (no > 0) addAll(sums, costOf(no));
+    known.set(row.no, { sums, messageCount: row.messageCount });
+    const all = [...sums];
+    if (row.shape !== null) addAll(all, fixedOf(row.shape));
+    return all;
+  };
+}
+
+function costs(chain: Chain): (message: number) => CauseSums {
+  const reader = messageReader(chain);
+  const tools = new Map<string, string>();
+  const known = new Map<number, CauseSums>();
+  return (no) => {
+    const cost = known.get(no) ?? causesOfMessage(reader.valueAt(no), tools);
+    known.set(no, cost);
+    return cost;
+  };
+}
+
+/** The cost of a shape's system prompt and tools. */
+function fixedCosts({ db, artifacts }: Chain): (shape: number) => CauseSums {
+  const known = new Map<number, CauseSums>();
+  return (shape) => {
+    const before = known.get(shape);
+    if (before) return before;
+    const row = db.one<{ system: ArtifactNo | null; tools: ArtifactNo | null }>('SELECT system, tools FROM requestShape WHERE no = ?', shape);
+    const partAt = (artifact: ArtifactNo | null | undefined): Json => (artifact ? (JSON.parse(textOf(artifacts.read(artifact))) as Json) : []);
+    const sums = causesOfStated({ system: partAt(row?.system), tools: partAt(row?.tools) });
+    known.set(shape, sums);
+    return sums;
+  };
+}

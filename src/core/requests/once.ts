@@ -1,8 +1,0 @@
-/** Makes a value when it is first asked for, and then has it. */
-export function once<T>(make: () => T): () => T {
-  let made: { readonly value: T } | undefined;
-  return () => {
-    made ??= { value: make() };
-    return made.value;
-  };
-}

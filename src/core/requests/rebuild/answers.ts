@@ -1,0 +1,351 @@
+import { type CommitSeq, type ContextId, type EntryKey, type Json, notFound, type Timestamp, timestampOf } from '../../base/index.js';
+import { type Chain, type ContextRow, commitAt, commitOf, contextEntries, lineage, outlineOf, parsedOf, type Step, walk } from '../../chain/index.js';
+import type { Request, RequestPoint, RequestRow } from '../../contract/index.js';
+import type { OutlineEntry } from '../../formats/index.js';
+import {
+  type Answer,
+  type CallPlace,
+  type Delta,
+  makesCompaction,
+  type Runtime,
+  recordOf,
+  type Stated,
+  shownCounts,
+  windowOf,
+} from '../runtimes/runtime.js';
+import { runtimeOf, runtimes } from '../runtimes/runtimes.js';
+import { addAll, addTo, byCause, type CauseSums, causeOfEntry, causesOfStated, noCauses } from '../shared/causes.js';
+import { once } from '../shared/once.js';
+
+/**
+ * Calls that no record holds as a whole: each answer in the chain is one. The runtime that wrote the answer rebuilds what was sent from the
+ * deltas before it.
+ */
+
+/** The beginning of an answer in a commit's own delta. */
+interface Beginning {
+  readonly key: EntryKey;
+  /** The position of the entry in the delta. */
+  readonly at: number;
+  readonly messagesBefore: number;
+  /** The tokens of everything before it. */
+  readonly causes: CauseSums;
+}
+
+/** The state of counting messages at the end of a context. */
+interface Count {
+  readonly messages: number;
+  /** The entry that began the last message. */
+  readonly begun: OutlineEntry | undefined;
+  /** The last entry of the assistant. */
+  readonly last: OutlineEntry | undefined;
+  /** The format of all its deltas; undefined where they have several. */
+  readonly format: string | undefined;
+  readonly causes: CauseSums;
+  readonly tools: Map<string, string>;
+  /** The calls of the last answer without a result so far, and the number of results. */
+  readonly open: ReadonlySet<string>;
+  readonly answered: number;
+}
+
+const nothing = (): Count => ({
+  messages: 0,
+  begun: undefined,
+  last: undefined,
+  format: undefined,
+  causes: noCauses(),
+  tools: new Map(),
+  open: new Set(),
+  answered: 0,
+});
+
+const idOf = (commit: ContextId, key: EntryKey): string => `call:${commit}:${key}`;
+
+/** The commit and answer that such an id names; undefined for ids of other kinds. */
+export function parseAnswerId(requestId: string): { readonly commit: ContextId; readonly key: EntryKey } | undefined {
+  const found = /^call:(ctx-[0-9a-f]+):(.+)$/.exec(requestId);
+  return found ? { commit: found[1] as ContextId, key: found[2] as EntryKey } : undefined;
+}
+
+/** The calls of the answers in these commits. `isRecorded` tells whether an answer's call is recorded and therefore known better. */
+export const answerRows = (chain: Chain, commits: readonly CommitSeq[], isRecorded: (record: string) => boolean): RequestRow[] =>
+  answersIn(chain, commits, isRecorded).map(({ row, runtime, beginning, answer, at, isPure }) => ({
+    requestId: idOf(row.id, beginning.key),
+    at,
+    commit: row.id,
+    replyKey: beginning.key,
+    ...(row.sessionId !== null && { sessionId: row.sessionId }),
+    source: runtime.source,
+    model: answer.model,
+    messageCount: beginning.messagesBefore,
+    tokens: shownCounts(answer.usage),
+    proof: isPure && !answer.isRebuilt ? runtime.proof : 'rebuilt',
+  }));
+
+/** What filled the windows of the same calls. */
+export const answerPoints = (chain: Chain, commits: readonly CommitSeq[], isRecorded: (record: string) => boolean): RequestPoint[] =>
+  answersIn(chain, commits, isRecorded).map(pointIn(besidesOf(chain)));
+
+const pointIn =
+  (besides: (row: ContextRow) => CauseSums) =>
+  ({ row, beginning, answer, at }: Found): RequestPoint => {
+    const causes = [...beginning.causes];
+    addAll(causes, besides(row));
+    return {
+      requestId: idOf(row.id, beginning.key),
+      at,
+      model: answer.model,
+      messageCount: beginning.messagesBefore,
+      counted: windowOf(answer.usage),
+      output: answer.usage.output,
+      causes: byCause(causes),
+    };
+  };
+
+interface Found {
+  readonly row: ContextRow;
+  readonly runtime: Runtime;
+  readonly beginning: Beginning;
+  readonly answer: Answer;
+  readonly at: Timestamp;
+  /** The whole context is of this runtime. */
+  readonly isPure: boolean;
+}
+
+function answersIn(chain: Chain, commits: readonly CommitSeq[], isRecorded: (record: string) => boolean): Found[] {
+  const counts = new Map<CommitSeq, Count>();
+  const leading = leadingMessages(chain);
+  return commits.flatMap((seq) => {
+    const row = commitAt(chain, seq);
+    const { beginnings, end } = beginningsOf(chain, row, counts);
+    counts.set(seq, end);
+    const runtime = runtimeOf(row.format);
+    const unrecorded = beginnings.filter(({ key }) => !isRecorded(recordOf(key)));
+    // A context that a person assembled by forking was never sent.
+    if (!(row.type === 'delta' || makesCompaction(row, runtime)) || row.forked || !unrecorded.length) return [];
+    const delta = deltaOf(chain, row);
+    return unrecorded.flatMap(({ messagesBefore, ...beginning }): Found[] => {
+      const answer = runtime.answer(delta, beginning.at);
+      const at = answer?.at ?? delta.entries[beginning.at]?.at ?? timestampOf(row.createdAt);
+      const placed = { ...beginning, messagesBefore: leading(row) + messagesBefore };
+      return answer ? [{ row, runtime, beginning: placed, answer, at, isPure: end.format === row.format }] : [];
+    });
+  });
+}
+
+/** The number of messages before the first entry, by commit, from the nearest delta that states it. */
+function leadingMessages(chain: Chain): (row: ContextRow) => number {
+  const known = new Map<CommitSeq, number>();
+  return (row) => {
+    const { leading } = runtimeOf(row.format);
+    if (!leading) return 0;
+    const passed: CommitSeq[] = [];
+    let found: number | undefined;
+    for (let at: ContextRow | undefined = row; at && found === undefined; at = at.parent === null ? undefined : commitAt(chain, at.parent)) {
+      found = known.get(at.seq) ?? (at.format === row.format ? leading(deltaOf(chain, at), at.parent === null) : 0);
+      passed.push(at.seq);
+    }
+    for (const seq of passed) known.set(seq, found ?? 0);
+    return found ?? 0;
+  };
+}
+
+/** What calls were sent beside their entries, by commit: base instructions and tools, as far as the deltas up to it state them. */
+function besidesOf(chain: Chain): (row: ContextRow) => CauseSums {
+  const known = new Map<CommitSeq, { readonly stated: Stated | undefined; readonly causes: CauseSums }>();
+  const nothingStated = { stated: undefined, causes: noCauses() };
+  const statesSystem = (row: ContextRow): boolean => outlineOf(chain, row.artifact, row.format).entries.some(({ role }) => role === 'system');
+  return (row) => {
+    if (!runtimeOf(row.format).besides) return noCauses();
+    const passed: ContextRow[] = [];
+    for (let at: ContextRow | undefined = row; at && !known.has(at.seq); at = at.parent === null ? undefined : commitAt(chain, at.parent))
+      passed.push(at);
+    for (const at of passed.toReversed()) {
+      const before = known.get(at.parent ?? at.seq) ?? nothingStated;
+      const { besides } = runtimeOf(at.format);
+      const stated = besides && statesSystem(at) ? besides(deltaOf(chain, at), before.stated) : before.stated;
+      known.set(at.seq, stated === before.stated ? before : { stated, causes: causesOfStated(stated) });
+    }
+    return known.get(row.seq)?.causes ?? noCauses();
+  };
+}
+
+/** The number of messages that were sent for an answer in the commit. */
+export function messagesBefore(chain: Chain, row: ContextRow, key: EntryKey): number | undefined {
+  const beginning = beginningsOf(chain, row, new Map()).beginnings.find((one) => one.key === key);
+  return beginning && leadingMessages(chain)(row) + beginning.messagesBefore;
+}
+
+function beginningsOf(chain: Chain, row: ContextRow, counts: ReadonlyMap<CommitSeq, Count>): { beginnings: Beginning[]; end: Count } {
+  const runtime = runtimeOf(row.format);
+  const beginnings: Beginning[] = [];
+  const countBefore = (): Count | undefined => (row.parent === null ? undefined : (counts.get(row.parent) ?? countTo(chain, row)));
+  const before = row.type === 'delta' ? countBefore() : undefined;
+  const { entries } = outlineOf(chain, row.artifact, row.format);
+  if (makesCompaction(row, runtime)) {
+    const at = entries.findIndex(({ hidden, role }) => hidden && role === 'assistant');
+    const sent = at < 0 ? undefined : countBefore();
+    if (sent) beginnings.push({ key: (entries[at] as OutlineEntry).key, at, messagesBefore: closed(sent, runtime), causes: [...sent.causes] });
+  }
+  let count = before ?? nothing();
+  const { tools } = count;
+  const sums = [...count.causes];
+  entries.forEach((entry, at) => {
+    if (entry.hidden) return;
+    const { last } = count;
+    const isSpoken = entry.role === 'assistant';
+    const isNew = isSpoken && entry.kind !== 'summary' && runtime.startsAnswer(entry, last);
+    if (isNew || entry.role === 'user') count = { ...count, messages: closed(count, runtime), open: new Set(), answered: 0 };
+    if (isNew) beginnings.push({ key: entry.key, at, messagesBefore: count.messages, causes: [...sums] });
+    if (runtime.isListed(entry) && runtime.startsMessage(entry, count.begun, last)) count = { ...count, messages: count.messages + 1, begun: entry };
+    if (runtime.unanswered) count = { ...count, ...answeredBy(count, entry) };
+    if (isSpoken) count = { ...count, last: entry };
+    addTo(sums, causeOfEntry(entry, tools), entry.tokens);
+  });
+  return { beginnings, end: { ...count, causes: sums, tools, format: before && before.format !== row.format ? undefined : row.format } };
+}
+
+/** The messages, including those that the runtime adds for calls without a result. */
+const closed = ({ messages, open, answered }: Count, { unanswered }: Runtime): number =>
+  messages + (open.size > 0 ? (unanswered?.(open.size, answered) ?? 0) : 0);
+
+function answeredBy({ open, answered }: Count, { kind, toolCallId }: OutlineEntry): Pick<Count, 'open' | 'answered'> {
+  if (toolCallId === undefined) return { open, answered };
+  if (kind === 'tool_call') return { open: new Set(open).add(toolCallId), answered };
+  if (kind !== 'tool_result' || !open.has(toolCallId)) return { open, answered };
+  return { open: new Set([...open].filter((id) => id !== toolCallId)), answered: answered + 1 };
+}
+
+/** The count at the previous commit, from the beginning of its context. */
+function countTo(chain: Chain, row: ContextRow): Count {
+  const counts = new Map<CommitSeq, Count>();
+  let count = nothing();
+  for (const step of walk(chain, commitAt(chain, row.parent as CommitSeq)).contributing) {
+    const at = commitAt(chain, step.seq);
+    if (at.parent !== null) counts.set(at.parent, count);
+    count = beginningsOf(chain, at, counts).end;
+  }
+  return count;
+}
+
+/** Read and parsed on first use. */
+function deltaOf(chain: Chain, { id, type, format, artifact }: Pick<Step, 'id' | 'type' | 'format' | 'artifact'>, end?: number): Delta {
+  const bytes = once(() => chain.artifacts.read(artifact));
+  const entries = once(() => parsedOf(chain, artifact, format).entries);
+  return {
+    commit: id,
+    type,
+    format,
+    get bytes() {
+      return bytes();
+    },
+    get entries() {
+      return entries();
+    },
+    get end() {
+      return end ?? chain.artifacts.stat(artifact).size;
+    },
+  };
+}
+
+/** The system prompts and tools that commits state, each with the calls of its session up to the next such commit. */
+export function* statedParts(chain: Chain): Generator<StatedPart> {
+  for (const { format, source, stated } of runtimes) {
+    if (!stated) continue;
+    const rows = chain.db.all<{ seq: CommitSeq }>('SELECT seq FROM context WHERE project = ? AND format = ? ORDER BY seq', chain.project, format);
+    /** The last statement, by session. */
+    const current = new Map<string, StatedPart[]>();
+    const counts = new Map<CommitSeq, Count>();
+    for (const { seq } of rows) {
+      const row = commitAt(chain, seq);
+      const session = row.sessionId ?? row.id;
+      const { system, tools, version } = stated(deltaOf(chain, row)) ?? {};
+      const before = current.get(session) ?? [];
+      const now = Object.entries({ system, tools }).flatMap(([kind, value]): StatedPart[] =>
+        value === undefined
+          ? before.filter((part) => part.kind === kind)
+          : [
+              {
+                kind: kind as StatedPart['kind'],
+                value,
+                agent: source,
+                versions: version === undefined ? [] : [version],
+                session,
+                calls: 0,
+                first: row.createdAt,
+                last: row.createdAt,
+              },
+            ],
+      );
+      yield* before.filter((part) => !now.includes(part));
+      const { beginnings, end } = beginningsOf(chain, row, counts);
+      counts.set(seq, end);
+      current.set(
+        session,
+        now.map((part) => ({ ...part, calls: part.calls + beginnings.length, last: Math.max(part.last, row.createdAt) })),
+      );
+    }
+    for (const parts of current.values()) yield* parts;
+  }
+}
+
+export interface StatedPart {
+  readonly kind: 'system' | 'tools';
+  readonly value: Json;
+  readonly agent: string;
+  readonly versions: readonly string[];
+  readonly session: string;
+  readonly calls: number;
+  readonly first: number;
+  readonly last: number;
+}
+
+/** One call, rebuilt by the rules of the runtime that wrote its answer. @throws NOT_FOUND where the commit has no such answer. */
+export function getAnswered(chain: Chain, requestId: string, commit: ContextId, key: EntryKey): Request {
+  const row = commitOf(chain, commit, 'requestId');
+  const runtime = runtimeOf(row.format);
+  const own = deltaOf(chain, row);
+  const at = own.entries.findIndex((entry) => entry.key === key);
+  const first = own.entries[at];
+  const answer = first?.role === 'assistant' ? runtime.answer(own, at) : undefined;
+  if (!first || !answer) throw notFound(requestId, `${row.id} has no answer ${key}`);
+  const asSummary = makesCompaction(row, runtime);
+  // The call of a compaction was sent the context before it.
+  const context = asSummary ? commitAt(chain, row.parent as CommitSeq) : row;
+  const isPure = !answer.isRebuilt && walk(chain, context).contributing.every((step) => step.format === row.format);
+  const { provider, body, missing } = runtime.body({
+    commit: row.id,
+    replyKey: key,
+    at: first.at ?? timestampOf(row.createdAt),
+    answer,
+    makesCompaction: asSummary,
+    entries: () => entriesBefore(chain, context, key),
+    deltas: () =>
+      asSummary ? [...deltasOf(chain, context, undefined), deltaOf(chain, row, first.raw?.start)] : deltasOf(chain, row, first.raw?.start),
+    earlier: () => earlierDeltas(chain, context),
+  });
+  return {
+    requestId,
+    provider,
+    body,
+    headers: {},
+    digest: null,
+    recordedDigest: null,
+    proof: isPure ? runtime.proof : 'rebuilt',
+    missing: [...missing],
+  };
+}
+
+function entriesBefore(chain: Chain, row: ContextRow, key: EntryKey): ReturnType<CallPlace['entries']> {
+  const all = contextEntries(chain, { id: row.id });
+  const end = all.findIndex((each) => each.key === key);
+  return all.slice(0, end < 0 ? all.length : end).map(({ entry }) => entry);
+}
+
+const deltasOf = (chain: Chain, row: ContextRow, end: number | undefined): Delta[] =>
+  walk(chain, row).contributing.map((step) => deltaOf(chain, step, step.seq === row.seq ? end : undefined));
+
+function* earlierDeltas(chain: Chain, row: ContextRow): Generator<Delta> {
+  const [first] = walk(chain, row).contributing;
+  for (const step of lineage(chain, row).toReversed()) if (first && step.depth < first.depth) yield deltaOf(chain, step);
+}

@@ -1,0 +1,74 @@
+import { type CommitSeq, type ContextId, type EntryKey, notFound, timestampOf } from '../../base/index.js';
+import { idsAt } from '../../cards/index.js';
+import { type Chain, commitOf } from '../../chain/index.js';
+import type { Proof, Request, RequestRow } from '../../contract/index.js';
+import { type CardCall, callsOfTurn, newestCommitOf, type TurnRow, turnNamed, turnsOfCommits } from '../../handover/index.js';
+
+/** The calls of the card turns among these commits. */
+export interface CardCalls {
+  readonly rows: readonly RequestRow[];
+  /** The commits whose calls these are. No other rule lists calls of them. */
+  readonly commits: ReadonlySet<CommitSeq>;
+}
+
+/**
+ * Calls of card turns. A call is listed with the newest commit of its turn, which holds the reply. `isTurn`: the commits name a turn, so all
+ * calls of that turn are listed.
+ */
+export function cardRows(chain: Chain, seqs: ReadonlySet<CommitSeq>, isTurn: boolean): CardCalls {
+  const turns = turnsOfCommits(chain, [...seqs]);
+  const commits = new Set<CommitSeq>();
+  const rows = [...new Map([...turns.values()].map((turn) => [turn.no, turn])).values()].flatMap((turn): RequestRow[] => {
+    const calls = callsOfTurn(chain, turn);
+    if (!calls.length) return [];
+    for (const [seq, of] of turns) if (of.no === turn.no) commits.add(seq);
+    const commit = newestCommitOf(turn);
+    if (commit === null || !(isTurn || seqs.has(commitOf(chain, commit).seq))) return [];
+    const output = idsAt(chain, turn.output);
+    return calls.map((call) => rowOf(turn, call, commit, output[call.outputs]));
+  });
+  return { rows, commits };
+}
+
+const rowOf = (turn: TurnRow, call: CardCall, commit: ContextId, reply: string | undefined): RequestRow => ({
+  requestId: call.requestId,
+  at: timestampOf(call.at),
+  commit,
+  replyKey: reply === undefined ? null : (`${reply}.0` as EntryKey),
+  sessionId: turn.agentId,
+  source: call.source === 'entries' ? 'entries' : 'stemma',
+  model: typeof call.body.model === 'string' ? call.body.model : null,
+  messageCount: call.body.messages.length,
+  tokens: call.reply?.tokens ?? { input: null, output: null, cacheRead: null, cacheWrite: null },
+  proof: proofOf(call),
+  ...(call.problem !== undefined && { problem: call.problem }),
+});
+
+/** Stemma's own calls are proved by their digest. What another performer read is recorded: whether it sent just that is not known. */
+function proofOf({ source, problem }: CardCall): Proof {
+  if (source === 'entries') return 'rebuilt';
+  return source === 'stemma' && problem === undefined ? 'digest' : 'recorded';
+}
+
+/** The turn and number of a call of a card turn; undefined for ids of other kinds. */
+export function parseCardId(requestId: string): { readonly agentTurnId: string; readonly number: number } | undefined {
+  const found = /^card:(.+):(\d+)$/.exec(requestId);
+  return found ? { agentTurnId: found[1] as string, number: Number(found[2]) } : undefined;
+}
+
+/** One call of a card turn. @throws NOT_FOUND */
+export function getCardCall(chain: Chain, requestId: string, { agentTurnId, number }: { agentTurnId: string; number: number }): Request {
+  const call = callsOfTurn(chain, turnNamed(chain, agentTurnId))[number];
+  if (!call) throw notFound(requestId, `The turn ${agentTurnId} has no recorded call ${number}.`);
+  return {
+    requestId,
+    provider: 'openai',
+    body: call.body,
+    headers: {},
+    digest: call.digest,
+    recordedDigest: call.recordedDigest,
+    proof: proofOf(call),
+    missing: [...call.missing],
+    ...(call.problem !== undefined && { problem: call.problem }),
+  };
+}

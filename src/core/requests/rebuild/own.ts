@@ -1,0 +1,278 @@
+import { sha256Of } from '../../artifacts/index.js';
+import {
+  type ArtifactNo,
+  type CommitSeq,
+  type ContextId,
+  canonicalJson,
+  isObject,
+  type Json,
+  type JsonObject,
+  notFound,
+  parseJson,
+  textOf,
+  timestampOf,
+} from '../../base/index.js';
+import { type Chain, type ContextRow, commitAt, commitOf, contextEntries, idsOf } from '../../chain/index.js';
+import type { Request, RequestRow, RequestTokens, Wire } from '../../contract/index.js';
+import type { WritableEntry } from '../../formats/index.js';
+import { wordsOf } from '../shared/words.js';
+
+/** What all calls of a run that Stemma makes have in common: everything but the model's answers. */
+export interface OwnQuestion {
+  /** The context that is answered. */
+  readonly base: Pick<ContextRow, 'id' | 'createdAt'>;
+  readonly wire: Wire;
+  /** The body without its messages. */
+  readonly body: JsonObject;
+  /** Messages before those of the context: the system prompt, where it is a message. The beginning of the context is not repeated. */
+  readonly before: readonly Json[];
+  readonly headers: Readonly<Record<string, string>>;
+  /** Messages that were sent in place of the context: those of a recorded call, as sent. */
+  readonly sent?: SentBefore | undefined;
+}
+
+/** The messages of a recorded call from a position on. Earlier messages are sent differently. */
+export interface SentBefore {
+  readonly requestId: string;
+  readonly messages: readonly Json[];
+  readonly from: number;
+  /** Changed texts in these messages. */
+  readonly changes: readonly TextChange[];
+}
+
+/** A text at a position in the messages of a call. */
+export interface TextChange {
+  readonly path: readonly (string | number)[];
+  readonly text: string;
+}
+
+/** One call of a run, as it is stored. */
+export interface OwnCall {
+  /** SHA-256 of the body's canonical JSON, in hex. */
+  readonly digest: string;
+  /** The number of entries of the reply that existed before it. */
+  readonly replies: number;
+  /** The first digits of the digests of its messages, which show which one differs. */
+  readonly messages: readonly string[];
+  readonly at: number;
+  readonly ms: number;
+  readonly tokens: RequestTokens;
+  /** In US dollars, where the provider reported it. */
+  readonly cost: number | null;
+  /** Why the reply ended, in the provider's word. */
+  readonly stop: string | null;
+}
+
+export interface OwnRun {
+  readonly turn: ContextId | null;
+  readonly base: ContextId;
+  readonly provider: string;
+  readonly model: string;
+  readonly question: OwnQuestion;
+  readonly calls: readonly OwnCall[];
+}
+
+/** The body of a call: the question, the context, and the replies so far. */
+export function ownBody(chain: Chain, question: OwnQuestion, replies: readonly WritableEntry[]): JsonObject {
+  const { base, wire, sent, before, body } = question;
+  const { list, write } = wordsOf[wire];
+  const options = { newId: idsOf(base.id), now: timestampOf(base.createdAt) };
+  const said = replies.map(resent);
+  const messages = sent
+    ? [...before, ...changed(sent).slice(sent.from), ...write(said, options)]
+    : [...before, ...write([...contextOf(chain, base, before.length > 0), ...said], options)];
+  return { ...body, [list]: messages };
+}
+
+function changed({ messages, changes }: SentBefore): readonly Json[] {
+  if (changes.length === 0) return messages;
+  const all = structuredClone(messages) as Json[];
+  for (const { path, text } of changes) {
+    const place = path.slice(0, -1).reduce<unknown>((at, step) => (at as Record<string | number, unknown>)[step], all);
+    (place as Record<string | number, Json>)[path.at(-1) ?? ''] = text;
+  }
+  return all;
+}
+
+function contextOf(chain: Chain, { id }: OwnQuestion['base'], isSystemSaid: boolean): WritableEntry[] {
+  const all = contextEntries(chain, { id }).map(({ entry }) => entry);
+  const first = isSystemSaid ? all.findIndex(({ role }) => role !== 'system') : 0;
+  return first < 0 ? [] : all.slice(first);
+}
+
+/** The digests of a body, by which it can be verified later. */
+export const printOf = (wire: Wire, body: JsonObject): Pick<OwnCall, 'digest' | 'messages'> => ({
+  digest: sha256Of(canonicalJson(body)).toString('hex'),
+  messages: messagesIn(wire, body).map((message) => sha256Of(canonicalJson(message)).toString('hex').slice(0, printLength)),
+});
+
+const printLength = 10;
+const messagesIn = (wire: Wire, body: JsonObject): readonly Json[] => {
+  const messages = body[wordsOf[wire].list];
+  return Array.isArray(messages) ? messages : [];
+};
+
+/** Stores how a reply came about. Call it inside of the transaction that makes the commit. */
+export function recordOwnRun(chain: Chain, commit: ContextId, run: Omit<OwnRun, 'base'>): void {
+  const { question } = run;
+  const { body, before, headers, sent } = question;
+  const shape = chain.artifacts.put(
+    Buffer.from(canonicalJson({ body, before, headers, from: sent?.from ?? 0, changes: sent?.changes ?? [] } as unknown as Json)),
+    {
+      contentType: 'application/json',
+    },
+  ).no;
+  chain.db.run(
+    'INSERT OR REPLACE INTO modelRun (context, project, base, turn, provider, wire, model, likeCall, shape, calls) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
+    commitOf(chain, commit).seq,
+    chain.project,
+    commitOf(chain, question.base.id).seq,
+    run.turn === null ? null : commitOf(chain, run.turn).seq,
+    run.provider,
+    question.wire,
+    run.model,
+    question.sent?.requestId ?? null,
+    shape,
+    JSON.stringify(run.calls),
+  );
+}
+
+interface StoredRun {
+  readonly context: CommitSeq;
+  readonly base: CommitSeq;
+  readonly turn: CommitSeq | null;
+  readonly provider: string;
+  readonly wire: OwnQuestion['wire'];
+  readonly model: string;
+  readonly likeCall: string | null;
+  readonly shape: ArtifactNo;
+  readonly calls: string;
+}
+
+const columns = 'context, base, turn, provider, wire, model, likeCall, shape, calls';
+
+/** How the reply in a commit came about; undefined where Stemma did not make the call. */
+export function ownRunOf(chain: Chain, commit: Pick<ContextRow, 'seq'>, messagesOf: (requestId: string) => readonly Json[]): OwnRun | undefined {
+  const stored = chain.db.one<StoredRun>(`SELECT ${columns} FROM modelRun WHERE context = ?`, commit.seq);
+  return stored && runOf(chain, stored, messagesOf);
+}
+
+function runOf(chain: Chain, stored: StoredRun, messagesOf: (requestId: string) => readonly Json[]): OwnRun {
+  const base = commitAt(chain, stored.base);
+  const { from, changes, ...shape } = parseJson(textOf(chain.artifacts.read(stored.shape))) as unknown as Pick<
+    OwnQuestion,
+    'body' | 'before' | 'headers'
+  > &
+    Pick<SentBefore, 'from' | 'changes'>;
+  return {
+    turn: stored.turn === null ? null : commitAt(chain, stored.turn).id,
+    base: base.id,
+    provider: stored.provider,
+    model: stored.model,
+    question: {
+      ...shape,
+      base,
+      wire: stored.wire,
+      sent: stored.likeCall === null ? undefined : { requestId: stored.likeCall, messages: messagesOf(stored.likeCall), from, changes },
+    },
+    calls: JSON.parse(stored.calls) as OwnCall[],
+  };
+}
+
+/** The calls that Stemma made for the replies in these commits, each rebuilt and compared with what was sent. */
+export function ownRows(chain: Chain, commits: Iterable<CommitSeq>, messagesOf: (requestId: string) => readonly Json[]): RequestRow[] {
+  const stored = chain.db.all<StoredRun>(
+    `SELECT ${columns} FROM modelRun WHERE project = ? AND context IN (SELECT value FROM json_each(?)) ORDER BY context`,
+    chain.project,
+    JSON.stringify([...commits]),
+  );
+  return stored.flatMap((row) => {
+    const commit = commitAt(chain, row.context);
+    const run = runOf(chain, row, messagesOf);
+    const replies = repliesIn(chain, commit);
+    return run.calls.map((call, number): RequestRow => {
+      const { isSame, problem } = held(chain, run.question, call, replies);
+      return {
+        requestId: ownId(commit.id, number),
+        at: timestampOf(call.at),
+        commit: commit.id,
+        replyKey: replies[call.replies]?.key ?? null,
+        ...(commit.sessionId !== null && { sessionId: commit.sessionId }),
+        source: 'stemma',
+        model: run.model,
+        messageCount: call.messages.length,
+        tokens: call.tokens,
+        proof: isSame ? 'digest' : 'recorded',
+        ...(problem !== undefined && { problem }),
+      };
+    });
+  });
+}
+
+const ownId = (commit: ContextId, number: number): string => `own:${commit}:${number}`;
+
+/** The commit and number of a call that Stemma made; undefined for ids of other kinds. */
+export function parseOwnId(requestId: string): { readonly commit: ContextId; readonly number: number } | undefined {
+  const found = /^own:(ctx-[0-9a-f]+):(\d+)$/.exec(requestId);
+  return found ? { commit: found[1] as ContextId, number: Number(found[2]) } : undefined;
+}
+
+/** One call that Stemma made. @throws NOT_FOUND for an unknown id. */
+export function getOwn(
+  chain: Chain,
+  requestId: string,
+  { commit, number }: { commit: ContextId; number: number },
+  messagesOf: (requestId: string) => readonly Json[],
+): Request {
+  const row = commitOf(chain, commit, 'requestId');
+  const run = ownRunOf(chain, row, messagesOf);
+  const call = run?.calls[number];
+  if (!run || !call) throw notFound(requestId, `Stemma made no call ${number} for ${commit}`);
+  const { body, digest, isSame, problem } = held(chain, run.question, call, repliesIn(chain, row));
+  return {
+    requestId,
+    provider: wordsOf[run.question.wire].provider,
+    body,
+    headers: { ...run.question.headers },
+    digest,
+    recordedDigest: call.digest,
+    proof: isSame ? 'digest' : 'recorded',
+    missing: [],
+    ...(problem !== undefined && { problem }),
+  };
+}
+
+/** Compares a rebuilt call with its stored digests. */
+function held(chain: Chain, question: OwnQuestion, call: OwnCall, replies: readonly WritableEntry[]) {
+  const body = ownBody(chain, question, replies.slice(0, call.replies));
+  const { digest, messages } = printOf(question.wire, body);
+  const isSame = digest === call.digest;
+  const differing = call.messages.findIndex((print, at) => messages[at] !== print);
+  const problem = isSame
+    ? undefined
+    : differing >= 0
+      ? `message ${differing + 1} of ${call.messages.length} differs from what was sent`
+      : messages.length === call.messages.length
+        ? 'the system prompt, tools or settings differ from what was sent'
+        : `${messages.length} messages instead of ${call.messages.length}`;
+  return { body, digest, isSame, problem };
+}
+
+const repliesIn = (chain: Chain, row: ContextRow): WritableEntry[] => contextEntries(chain, { id: row.id, stop: row.id }).map(({ entry }) => entry);
+
+/** An entry of a reply as it is sent back to the model: the same before it is stored and after, when it has keys and marks. */
+const resent = ({ role, kind, text, toolName, toolCallId, arguments: given, result, isError, media }: WritableEntry): WritableEntry => ({
+  role,
+  kind,
+  ...(media && { media }),
+  ...(text !== undefined && { text }),
+  ...(toolName !== undefined && { toolName }),
+  ...(toolCallId !== undefined && { toolCallId }),
+  ...(given !== undefined && { arguments: given }),
+  // Only what the provider sealed is sent beside the text.
+  ...(kind === 'thinking' && result !== undefined && { result }),
+  ...(role === 'assistant' &&
+    isObject(result) &&
+    typeof result.thoughtSignature === 'string' && { result: { thoughtSignature: result.thoughtSignature } }),
+  ...(isError && { isError }),
+});

@@ -1,0 +1,300 @@
+import { createHash, type Hash } from 'node:crypto';
+import { sha256Of } from '../../artifacts/index.js';
+import { type ArtifactNo, bytesOf, canonicalJson, isObject, type Json, type JsonObject, parseJson, textOf } from '../../base/index.js';
+import type { Chain } from '../../chain/index.js';
+import { type CallDetails, callDetails } from '../runtimes/claude-code/records.js';
+import { cacheMark, ownObject, withBlocks } from '../shared/canonical.js';
+import { listOf, listRow } from '../shared/lists.js';
+import { type Mark, markedMessage, marksByMessage, marksOf, pathInWords, putMark } from '../shared/marks.js';
+import { type MessageReader, messageReader, valuesOf } from '../shared/messages.js';
+import { copyCanonicals } from '../shared/pages.js';
+import { unpackNumbers } from '../shared/varints.js';
+import { anthropicLayout, type Layout } from '../shared/wire.js';
+
+/** The facts of a stored call that rebuilding needs. */
+export interface StoredCall {
+  readonly no: number;
+  readonly page: ArtifactNo;
+  readonly start: number;
+  readonly size: number;
+  readonly shape: number | null;
+  readonly base: number | null;
+  readonly keep: number;
+  readonly tail: Uint8Array;
+  readonly flaw: string | null;
+  readonly shapeFlaw: string | null;
+}
+
+export const callColumns = 'no, page, start, size, shape, base, keep, tail, flaw, shapeFlaw';
+
+/** A call rebuilt from what is stored: its whole body but the values of messages. */
+export interface Rebuilt {
+  readonly details: CallDetails;
+  readonly layout: Layout;
+  /** The members of the body but its list of messages, with cache marks, by the names under which they are sent. */
+  readonly members: ReadonlyMap<string, Member>;
+  /** The numbers of the messages; negative for a missing one. */
+  readonly messages: readonly number[];
+  readonly marks: ReadonlyMap<number, readonly Mark[]>;
+  /** The paths of missing parts. */
+  readonly missing: readonly string[];
+  /** The first reason why the digest cannot equal the recorded one. */
+  readonly problem: string | undefined;
+}
+
+/** A member of a body. Calls share most members, so one rebuilder returns the same value again. */
+export interface Member {
+  readonly value: Json;
+  readonly canonical: () => Uint8Array;
+}
+
+/** Rebuilds calls for one question. Content that they share is read once. */
+export interface Rebuilder {
+  rebuild(call: StoredCall): Rebuilt;
+  /** The digest of the body as the runtime computes it, lower-case hex; undefined where a message that it covers is missing. */
+  digest(call: StoredCall, rebuilt: Rebuilt): string | undefined;
+  body(rebuilt: Rebuilt): JsonObject;
+  readonly reader: MessageReader;
+}
+
+/** Members of a body that no digest covers. */
+export const outsideDigest: ReadonlySet<string> = new Set(['metadata', 'stream', 'thread', 'diagnostics', 'safeguards', 'data_flow']);
+/** A parameter that is sent as a header. */
+const headerParameter = 'betas';
+
+/** A rebuilder for one question. Long because its functions share what earlier calls of the question were made of. */
+export function openRebuilder(chain: Pick<Chain, 'db' | 'project' | 'artifacts'>): Rebuilder {
+  const { db, artifacts } = chain;
+  const reader = messageReader(chain);
+  const contents = new Map<ArtifactNo, Uint8Array>();
+  const read = (no: ArtifactNo): Uint8Array => {
+    const bytes = contents.get(no) ?? artifacts.read(no);
+    contents.set(no, bytes);
+    return bytes;
+  };
+  const states = new Map<number, HashState>();
+  const lists = new Map<number, readonly number[]>();
+  const parts = new Map<string, Part>();
+
+  /** A call's list is usually that of the call rebuilt just before, and more. */
+  const listAt = (call: StoredCall): readonly number[] => {
+    const base = call.base === null ? undefined : lists.get(call.base);
+    const list = base ? [...base.slice(0, call.keep), ...unpackNumbers(call.tail)] : listOf((no) => listRow(db, no), call.no);
+    remember(lists, call.no, list);
+    return list;
+  };
+
+  /** A part of the shape with its marks, which many calls share. */
+  const partAt = (no: ArtifactNo, marks: readonly Mark[]): Part => {
+    const name = `${no} ${JSON.stringify(marks)}`;
+    const known = parts.get(name);
+    if (known) return known;
+    const value = JSON.parse(textOf(read(no))) as Json;
+    const lost = marks.find((mark) => !putMark(value, mark, 1));
+    const part = { ...memberOf(value), lost };
+    parts.set(name, part);
+    return part;
+  };
+
+  const gapInWords = (gap: number, at: number): string => {
+    const row = db.one<{ hash: Buffer; reason: string }>('SELECT hash, reason FROM requestGap WHERE no = ?', -gap);
+    return `message ${at} (${row?.hash.toString('hex').slice(0, 12) ?? 'unknown'}…): ${row?.reason ?? 'it is not stored'}`;
+  };
+
+  return {
+    reader,
+    rebuild(call) {
+      const details = callDetails(read(call.page).subarray(call.start, call.start + call.size));
+      const messages = listAt(call);
+      const recorded = marksOf(details.cacheControl);
+      const marks = typeof recorded === 'string' ? [] : recorded;
+      const layout = details.wire?.layout ?? anthropicLayout;
+      const { members, lost } = bodyMembers(chain, call, details, marks, partAt);
+      const misplaced = lost ?? lostOnMessages(reader, messages, marks);
+      const gaps = messages.flatMap((message, at) => (message < 0 ? [at] : []));
+      return {
+        details,
+        layout,
+        members,
+        messages,
+        marks: marksByMessage(marks),
+        missing: [
+          ...(call.flaw === null ? [] : ['messages']),
+          ...(call.shapeFlaw === null ? [] : ['system', 'tools']),
+          ...gaps.map((at) => `messages[${at}]`),
+        ],
+        problem:
+          call.flaw ??
+          call.shapeFlaw ??
+          (gaps.length
+            ? gapInWords(messages[gaps[0] as number] as number, gaps[0] as number)
+            : typeof recorded === 'string'
+              ? recorded
+              : misplaced && lostMark(misplaced)),
+      };
+    },
+    digest(call, { details, layout, members, messages, marks, missing }) {
+      if (missing.length) return undefined;
+      // A captured call may have no list, or another value in its place, as a parameter.
+      const list = members.has(layout.list) || details.wire?.order.includes(layout.list) === false ? undefined : layout.list;
+      const names = [...members.keys(), ...(list ? [list] : [])].filter((name) => !outsideDigest.has(name)).sort();
+      if (list === undefined) return sha256Of(`{${names.map((name) => inCanonical(name, members)).join(',')}}`).toString('hex');
+      const before = names.slice(0, names.indexOf(list));
+      const head = `{${before.map((name) => `${inCanonical(name, members)},`).join('')}${JSON.stringify(list)}:[`;
+      const firstMarked = Math.min(messages.length, ...marks.keys());
+      const known = call.base === null ? undefined : states.get(call.base);
+      const from = known && known.head === head && known.count <= Math.min(call.keep, firstMarked) ? known : undefined;
+      const hash = from ? from.hash.copy() : createHash('sha256').update(head);
+      writeMessages(hash, reader, messages, marks, from?.count ?? 0, firstMarked, (state) =>
+        remember(states, call.no, { head, count: firstMarked, hash: state }),
+      );
+      hash.update(']');
+      for (const name of names.slice(before.length + 1)) hash.update(`,${JSON.stringify(name)}:`).update((members.get(name) as Member).canonical());
+      return hash.update('}').digest('hex');
+    },
+    body({ details, layout, members, messages, marks }) {
+      const list = valuesOf(reader, messages);
+      for (const [at, marked] of marks) if (list[at]) list[at] = markedMessage(list[at], marked) ?? list[at];
+      const values = Object.fromEntries([...members].map(([name, { value }]) => [name, value])) as JsonObject;
+      if (details.wire) {
+        const whole: JsonObject = { [layout.list]: list, ...values };
+        return ownObject(details.wire.order.flatMap((name) => (Object.hasOwn(whole, name) ? [[name, whole[name] as Json]] : [])));
+      }
+      const { model, ...others } = values;
+      const { [headerParameter]: _, ...sent } = others;
+      return { ...(model !== undefined && { model }), messages: list, ...sent };
+    },
+  };
+}
+
+const inCanonical = (name: string, members: ReadonlyMap<string, Member>): string =>
+  `${JSON.stringify(name)}:${textOf((members.get(name) as Member).canonical())}`;
+
+/** A captured call's system prompt with the first blocks, which no shape holds. */
+const withHead = (part: Member, head: readonly Json[]): Member =>
+  head.length && Array.isArray(part.value) ? memberOf([...head, ...part.value]) : part;
+
+/** The hash of a body up to its first `count` messages, none of which is marked. Calls that continue this one begin there. */
+interface HashState {
+  readonly head: string;
+  readonly count: number;
+  readonly hash: Hash;
+}
+
+/** A part of a shape, and the first of its marks that has no place in it. */
+interface Part extends Member {
+  readonly lost: Mark | undefined;
+}
+
+function memberOf(value: Json): Member {
+  let text: Uint8Array | undefined;
+  return {
+    value,
+    canonical: () => {
+      text ??= bytesOf(canonicalJson(value));
+      return text;
+    },
+  };
+}
+
+/** The number of calls that are remembered for those that continue them. Bases are near. */
+const remembered = 16;
+
+function remember<Value>(map: Map<number, Value>, no: number, value: Value): void {
+  map.set(no, value);
+  for (const oldest of map.keys()) {
+    if (map.size <= remembered) break;
+    map.delete(oldest);
+  }
+}
+
+/** The whole body but its messages, and the first mark that has no place in it. */
+function bodyMembers(
+  { db }: Pick<Chain, 'db'>,
+  call: StoredCall,
+  { params, wire }: CallDetails,
+  marks: readonly Mark[],
+  partAt: (no: ArtifactNo, marks: readonly Mark[]) => Part,
+): { members: Map<string, Member>; lost: Mark | undefined } {
+  const members = new Map<string, Member>();
+  const marksOn = (name: string): readonly Mark[] => marks.filter(({ path }) => path[0] === name);
+  const shape =
+    call.shape === null
+      ? undefined
+      : db.one<{ system: ArtifactNo | null; tools: ArtifactNo | null; rest: string | null }>(
+          'SELECT system, tools, rest FROM requestShape WHERE no = ?',
+          call.shape,
+        );
+  let lost: Mark | undefined;
+  for (const name of ['system', 'tools'] as const) {
+    const artifact = shape?.[name];
+    if (!artifact) continue;
+    const part = partAt(artifact, marksOn(name));
+    lost ??= part.lost;
+    if (name === 'tools') members.set(name, part);
+    else members.set(wire?.layout.system ?? name, withHead(part, wire?.head ?? []));
+  }
+  const rest = shape?.rest ? parseJson(shape.rest) : undefined;
+  for (const [name, value] of [...Object.entries(params), ...Object.entries(isObject(rest) ? rest : {})]) {
+    if (members.has(name) || (name === 'messages' && !wire)) continue;
+    // Parameters of a captured call still have their marks.
+    if (!wire) lost ??= marksOn(name).find((mark) => !putMark(value as Json, mark, 1));
+    members.set(name, memberOf(value as Json));
+  }
+  for (const mark of marks) {
+    const [name] = mark.path;
+    if (name === undefined) members.set(cacheMark, memberOf(mark.value));
+    else if (name !== 'messages' && !wire && (typeof name !== 'string' || !members.has(name))) lost ??= mark;
+  }
+  return { members, lost };
+}
+
+/** The first mark on a message that has no place. */
+function lostOnMessages(reader: MessageReader, messages: readonly number[], marks: readonly Mark[]): Mark | undefined {
+  return marks.find((mark) => {
+    const [part, index] = mark.path;
+    if (part !== 'messages') return false;
+    const no = typeof index === 'number' ? messages[index] : undefined;
+    if (no === undefined) return true;
+    if (no < 0) return false;
+    return markedMessage(reader.valueAt(no), [mark]) === undefined;
+  });
+}
+
+const lostMark = (mark: Mark): string => `the cache mark at ${pathInWords(mark.path) || 'the top'} has no place in the request`;
+
+/** Feeds the canonical forms of the messages from `from` on to the hash, and returns its state before the message `stateAt`. */
+function writeMessages(
+  hash: Hash,
+  reader: MessageReader,
+  messages: readonly number[],
+  marks: ReadonlyMap<number, readonly Mark[]>,
+  from: number,
+  stateAt: number,
+  keep: (state: Hash) => void,
+): void {
+  let text = Buffer.alloc(0);
+  for (let at = from; at <= messages.length; ) {
+    if (at === stateAt) keep(hash.copy());
+    if (at === messages.length) break;
+    const no = messages[at] as number;
+    const marked = marks.get(at);
+    const { page, first, count } = reader.pageOf(no);
+    // The number of messages that follow each other in the page as they do here, up to the next one that differs from its stored form.
+    let length = 1;
+    while (!marked && length < first + count - no && messages[at + length] === no + length && at + length !== stateAt && !marks.has(at + length))
+      length += 1;
+    if (text.length < page.bytes.length) text = Buffer.allocUnsafe(page.bytes.length);
+    const { end, stoppedAt } = marked ? { end: 0, stoppedAt: no - first } : copyCanonicals(page, no - first, no - first + length, text);
+    const copied = stoppedAt - (no - first);
+    at += copied;
+    if (copied > 0) {
+      hash.update(text.subarray(at === copied ? 1 : 0, end));
+      continue;
+    }
+    if (at > 0) hash.update(',');
+    const message = reader.valueAt(no);
+    hash.update(canonicalJson(withBlocks(marked ? (markedMessage(message, marked) ?? message) : message)));
+    at += 1;
+  }
+}

@@ -1,0 +1,299 @@
+import { type CommitSeq, type ContextId, type EntryKey, type Json, type JsonObject, notFound, StemmaError, timestampOf } from '../../base/index.js';
+import { type Chain, commitOf, lineage, walk } from '../../chain/index.js';
+import type { Proof, Provider, Request, RequestRow, Stop } from '../../contract/index.js';
+import { wireOf, wordsOf } from '../shared/words.js';
+import { answerRows, getAnswered, parseAnswerId } from './answers.js';
+import { cardRows, getCardCall, parseCardId } from './cards.js';
+import { getOwn, type OwnRun, ownRows, ownRunOf, parseOwnId } from './own.js';
+import { callColumns, openRebuilder, type Rebuilder, type Rebuilt, type StoredCall } from './rebuild.js';
+
+export interface RequestFilter {
+  readonly id?: ContextId | undefined;
+  readonly stop?: Stop | undefined;
+  readonly turnId?: ContextId | undefined;
+  readonly sessionId?: string | undefined;
+}
+
+/** A stored call with the facts that a list shows. */
+export interface Row extends StoredCall {
+  readonly requestId: string;
+  readonly at: number;
+  readonly model: string | null;
+  readonly messageCount: number;
+  readonly replyRecord: string | null;
+  readonly input: number | null;
+  readonly output: number | null;
+  readonly cacheRead: number | null;
+  readonly cacheWrite: number | null;
+  readonly proved: number | null;
+  readonly finding: string | null;
+  readonly sessionId: string;
+  readonly agentId: string;
+  readonly source: number;
+  readonly context: CommitSeq | null;
+  readonly commitId: ContextId | null;
+  /** Set for a captured call; null where a runtime recorded its own. */
+  readonly provider: Provider | null;
+  readonly replyKey: EntryKey | null;
+}
+
+const selectRow = /* sql */ `
+SELECT ${callColumns
+  .split(', ')
+  .map((column) => `r.${column}`)
+  .join(', ')}, r.requestId, r.at, r.model, r.messageCount, r.replyRecord, r.input, r.output, r.cacheRead, r.cacheWrite, r.proved, r.finding,
+       COALESCE(NULLIF(c.sessionId, ''), x.sessionId, '') AS sessionId, c.agentId, c.source, x.seq AS context, x.id AS commitId, r.provider, r.replyKey
+  FROM request r JOIN requestConversation c ON c.no = r.conversation
+  LEFT JOIN record k ON k.project = r.project AND k.record = COALESCE(r.replyRecord, r.place)
+  LEFT JOIN context x ON x.seq = COALESCE(r.context, k.context)`;
+
+/**
+ * Model calls in the order in which they were sent, each with the proof found on this machine. The first question after an import rebuilds
+ * the calls it asks for and stores the result. @throws NOT_FOUND for an unknown commit.
+ */
+export function listRequests(chain: Chain, filter: RequestFilter): RequestRow[] {
+  const { commits, rows } = rowsInOrder(chain, filter);
+  const recorded = provedRows(chain, rows);
+  const replies = new Set(rows.map((row) => row.replyRecord));
+  const cards = cardRows(chain, commits, filter.turnId !== undefined);
+  const rest = [...commits].filter((seq) => !cards.commits.has(seq));
+  const rebuilt = answerRows(chain, rest, (record) => replies.has(record));
+  const others = [...rebuilt, ...cards.rows, ...ownRows(chain, commits, sentIn(chain))];
+  return others.length ? [...others, ...recorded].sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0)) : recorded;
+}
+
+/** The messages of another call, from its body. */
+const sentIn =
+  (chain: Chain) =>
+  (requestId: string): readonly Json[] => {
+    const { provider, body } = getRequest(chain, requestId);
+    const messages = (body as JsonObject)[wordsOf[wireOf(provider, body as JsonObject)].list];
+    return Array.isArray(messages) ? messages : [];
+  };
+
+/** How the reply in a commit came about; undefined where Stemma did not make the call. @throws NOT_FOUND for an unknown commit. */
+export const ownRun = (chain: Chain, commit: ContextId): OwnRun | undefined => ownRunOf(chain, commitOf(chain, commit), sentIn(chain));
+
+/** The commits of a filter, and their stored calls. */
+export function rowsInOrder(chain: Chain, filter: RequestFilter): { readonly commits: ReadonlySet<CommitSeq>; readonly rows: readonly Row[] } {
+  const commits = commitsOf(chain, filter);
+  return { commits, rows: inOrderSent(rowsOf(chain, filter, commits)) };
+}
+
+/** Those of them that a runtime recorded. */
+export const recordedRequests = (chain: Chain, filter: RequestFilter): RequestRow[] => provedRows(chain, rowsInOrder(chain, filter).rows);
+
+function provedRows(chain: Chain, rows: readonly Row[]): RequestRow[] {
+  const unproved = rows.filter((row) => row.proved === null);
+  const findings = unproved.length ? proveAll(chain, unproved) : new Map<number, Finding>();
+  return rows.map((row) => toRow(row, findings.get(row.no) ?? { proved: row.proved === 1, problem: row.finding ?? undefined }));
+}
+
+/** The commits of a filter, parents before children. */
+function commitsOf(chain: Chain, { id, stop, turnId, sessionId }: RequestFilter): ReadonlySet<CommitSeq> {
+  const named = id ?? turnId;
+  if (named === undefined) {
+    const seqs =
+      sessionId === undefined
+        ? chain.db.all<{ seq: CommitSeq }>('SELECT seq FROM context WHERE project = ? ORDER BY seq', chain.project)
+        : chain.db.all<{ seq: CommitSeq }>('SELECT seq FROM context WHERE project = ? AND sessionId = ? ORDER BY seq', chain.project, sessionId);
+    return new Set(seqs.map(({ seq }) => seq));
+  }
+  const commit = commitOf(chain, named, id === undefined ? 'turnId' : 'id');
+  if (stop === undefined) return new Set([commit.seq]);
+  const steps = stop === 'root' ? lineage(chain, commit) : walk(chain, commit, stop).contributing;
+  return new Set(steps.map((step) => step.seq));
+}
+
+function rowsOf(chain: Chain, { id, turnId, sessionId }: RequestFilter, commits: ReadonlySet<CommitSeq>): readonly Row[] {
+  if (id === undefined && turnId === undefined) return sessionId === undefined ? allRows(chain) : rowsOfSession(chain, sessionId);
+  const sessions = chain.db.all<{ sessionId: string | null }>(
+    'SELECT DISTINCT sessionId FROM context WHERE seq IN (SELECT value FROM json_each(?))',
+    JSON.stringify([...commits]),
+  );
+  const rows = sessions.every((row) => row.sessionId !== null)
+    ? sessions.flatMap((row) => rowsOfSession(chain, row.sessionId as string))
+    : allRows(chain);
+  return rows.filter((row) => row.context !== null && commits.has(row.context) && (sessionId === undefined || row.sessionId === sessionId));
+}
+
+const allRows = (chain: Chain): readonly Row[] => eachOnce(chain.db.all<Row>(`${selectRow} WHERE r.project = ?`, chain.project));
+
+/** Captured calls can be assigned to a session by their answers alone. */
+const rowsOfSession = (chain: Chain, sessionId: string): readonly Row[] =>
+  eachOnce([
+    ...chain.db.all<Row>(`${selectRow} WHERE c.project = ? AND c.sessionId = ?`, chain.project, sessionId),
+    ...chain.db.all<Row>(
+      `${selectRow} WHERE r.context IN (SELECT seq FROM context WHERE project = ? AND sessionId = ?) AND c.sessionId <> ?`,
+      chain.project,
+      sessionId,
+      sessionId,
+    ),
+  ]);
+
+/** The longest time between a runtime's record of a call and the call on the wire, in milliseconds. */
+const sameMoment = 10_000;
+
+/**
+ * A call that a runtime recorded and that was captured too is one call: the captured one, which was seen on the wire. The runtime's record
+ * tells where it belongs: which subagent called, and where a call without an answer stands.
+ */
+function eachOnce(rows: readonly Row[]): readonly Row[] {
+  const captured = rows.filter((row) => row.provider !== null);
+  if (!captured.length) return rows;
+  const recordOf = new Map<Row, Row>();
+  const taken = new Set<Row>();
+  const answered = new Map(rows.flatMap((row) => (row.provider === null && row.replyRecord !== null ? [[row.replyRecord, row] as const] : [])));
+  const unanswered = rows.filter((row) => row.provider === null && row.replyRecord === null);
+  for (const call of captured) {
+    const record =
+      call.replyRecord === null
+        ? unanswered.find(
+            (row) =>
+              !taken.has(row) &&
+              row.sessionId === call.sessionId &&
+              row.messageCount === call.messageCount &&
+              Math.abs(row.at - call.at) < sameMoment,
+          )
+        : answered.get(call.replyRecord);
+    if (!record) continue;
+    recordOf.set(call, record);
+    taken.add(record);
+  }
+  return rows.flatMap((row) => {
+    if (taken.has(row)) return [];
+    const record = recordOf.get(row);
+    if (!record) return [row];
+    return [
+      {
+        ...row,
+        agentId: record.agentId,
+        sessionId: record.sessionId,
+        context: row.context ?? record.context,
+        commitId: row.commitId ?? record.commitId,
+      },
+    ];
+  });
+}
+
+/** By time, and within one file by position, because a clock can go back and a file cannot. */
+function inOrderSent(rows: readonly Row[]): Row[] {
+  const latest = new Map<number, number>();
+  const times = new Map<Row, number>();
+  for (const row of rows.toSorted((a, b) => a.no - b.no)) {
+    const at = Math.max(latest.get(row.source) ?? row.at, row.at);
+    latest.set(row.source, at);
+    times.set(row, at);
+  }
+  const timeOf = (row: Row): number => times.get(row) ?? row.at;
+  return rows.toSorted((a, b) => timeOf(a) - timeOf(b) || a.no - b.no);
+}
+
+function toRow(row: Row, { proved, problem }: Finding): RequestRow {
+  return {
+    requestId: row.requestId,
+    at: timestampOf(row.at),
+    commit: row.commitId,
+    replyKey: row.replyKey ?? (row.replyRecord === null ? null : (`${row.replyRecord}.0` as EntryKey)),
+    ...(row.agentId !== '' && { agentId: row.agentId }),
+    ...(row.sessionId !== '' && { sessionId: row.sessionId }),
+    source: row.provider === null ? 'claude-code' : 'wire',
+    model: row.model,
+    messageCount: row.messageCount,
+    tokens: { input: row.input, output: row.output, cacheRead: row.cacheRead, cacheWrite: row.cacheWrite },
+    proof: proofOf(proved),
+    ...(problem !== undefined && { problem }),
+  };
+}
+
+const proofOf = (proved: boolean): Proof => (proved ? 'digest' : 'recorded');
+
+interface Finding {
+  readonly proved: boolean;
+  readonly problem: string | undefined;
+}
+
+/** Rebuilds calls and compares each with its recorded digest. Calls with a common base share the work. */
+function proveAll(chain: Chain, rows: readonly Row[]): Map<number, Finding> {
+  const rebuilder = openRebuilder(chain);
+  const findings = new Map<number, Finding>();
+  for (const row of rows.toSorted((a, b) => a.no - b.no)) findings.set(row.no, proveOne(rebuilder, row));
+  if (!chain.db.readonly && chain.db.isFree())
+    chain.db.transaction(() => {
+      for (const [no, { proved, problem }] of findings)
+        chain.db.run('UPDATE request SET proved = ?, finding = ? WHERE no = ? AND project = ?', proved ? 1 : 0, problem ?? null, no, chain.project);
+    });
+  return findings;
+}
+
+function proveOne(rebuilder: Rebuilder, row: Row): Finding {
+  try {
+    const rebuilt = rebuilder.rebuild(row);
+    return findingOf(rebuilt, rebuilder.digest(row, rebuilt));
+  } catch (error) {
+    return { proved: false, problem: inStore(error) };
+  }
+}
+
+/** A damaged store is the problem of the call, not of the list. Any other error is a bug. */
+function inStore(error: unknown): string {
+  if (error instanceof StemmaError && ['CORRUPT', 'NOT_FOUND', 'UNAVAILABLE'].includes(error.code)) return error.message;
+  throw error;
+}
+
+function findingOf({ details, problem }: Rebuilt, digest: string | undefined): Finding {
+  if (problem !== undefined) return { proved: false, problem };
+  if (details.digest === null) return { proved: false, problem: 'the record has no digest' };
+  if (digest === details.digest) return { proved: true, problem: undefined };
+  return {
+    proved: false,
+    problem:
+      'the digest of the rebuilt body differs from the recorded one. Messages, system prompt and tools match their hashes, so parameters, cache marks or the order of messages differ.',
+  };
+}
+
+/** Parts of every request of this runtime that no record holds. */
+const neverRecorded = ['metadata', 'stream', 'system: x-anthropic-billing-header'];
+
+/** The row of a stored call. @throws NOT_FOUND for an unknown id. */
+export function callOf(chain: Chain, requestId: string): Row {
+  const row = chain.db.one<Row>(`${selectRow} WHERE r.project = ? AND r.requestId = ?`, chain.project, requestId);
+  if (!row) throw notFound(requestId, `no recorded request has the id ${requestId}`);
+  return row;
+}
+
+/**
+ * One call, rebuilt and verified now, whatever was stored before. @throws NOT_FOUND for an unknown id; CORRUPT where its own record is
+ * damaged.
+ */
+export function getRequest(chain: Chain, requestId: string): Request {
+  const answered = parseAnswerId(requestId);
+  if (answered) return getAnswered(chain, requestId, answered.commit, answered.key);
+  const own = parseOwnId(requestId);
+  if (own) return getOwn(chain, requestId, own, sentIn(chain));
+  const ofCards = parseCardId(requestId);
+  if (ofCards) return getCardCall(chain, requestId, ofCards);
+  const row = callOf(chain, requestId);
+  const rebuilder = openRebuilder(chain);
+  const rebuilt = rebuilder.rebuild(row);
+  const digest = rebuilder.digest(row, rebuilt);
+  const { proved, problem } = findingOf(rebuilt, digest);
+  return {
+    requestId,
+    provider: row.provider ?? 'anthropic',
+    body: rebuilder.body(rebuilt),
+    headers: headersOf(rebuilt),
+    digest: digest ?? null,
+    recordedDigest: rebuilt.details.digest,
+    proof: proofOf(proved),
+    missing: [...rebuilt.missing, ...rebuilt.details.withheld, ...(row.provider === null ? neverRecorded : [])],
+    ...(problem !== undefined && { problem }),
+  };
+}
+
+/** The captured headers; else those that this runtime sends, one of which it records as a parameter. */
+function headersOf({ details, members }: Rebuilt): Record<string, string> {
+  if (details.wire) return { ...details.wire.headers };
+  const betas = members.get('betas')?.value;
+  return { 'anthropic-version': '2023-06-01', ...(Array.isArray(betas) && { 'anthropic-beta': betas.join(',') }) };
+}

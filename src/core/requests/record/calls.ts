@@ -1,0 +1,81 @@
+import type { ArtifactNo } from '../../base/index.js';
+import type { Chain } from '../../chain/index.js';
+import type { Provider } from '../../contract/index.js';
+import type { Usage } from '../runtimes/runtime.js';
+import { type ListRow, listOf, longestWalk } from '../shared/lists.js';
+import { packNumbers } from '../shared/varints.js';
+import type { ShapeRow } from './texts.js';
+
+/** A call that others can name as their base. */
+export interface BaseCall {
+  readonly no: number;
+  readonly messageCount: number;
+  /** The number of steps from it to a list that is stored whole. */
+  readonly steps: number;
+}
+
+export interface NewCall {
+  readonly requestId: string;
+  readonly conversation: number;
+  /** Where its record is stored. */
+  readonly place: { readonly artifact: ArtifactNo; readonly start: number; readonly size: number };
+  readonly at: number;
+  readonly model: string | null;
+  readonly shape: number | null;
+  /** Its list of messages: the first `keep` of the base's, then `numbers`. */
+  readonly base: BaseCall | undefined;
+  readonly keep: number;
+  readonly numbers: readonly number[];
+  readonly listAt: (no: number) => ListRow | undefined;
+  readonly reply?: { readonly record: string; readonly messageId: string } | undefined;
+  /** The record before it, where no reply came. */
+  readonly before?: string | null;
+  readonly usage: Usage | undefined;
+  readonly flaw?: string | null;
+  readonly shapeFlaw?: string | null;
+  /** Set for a captured call. A runtime's own records name the provider by the runtime. */
+  readonly provider?: Provider;
+}
+
+/** Writes the row of a call. The list is stored whole where the walk along bases would be long. */
+export function putCall({ db, project }: Chain, call: NewCall): BaseCall & { readonly list: ListRow } {
+  const { base, keep, numbers, place, usage, reply } = call;
+  const steps = base ? base.steps + 1 : 0;
+  const messageCount = keep + numbers.length;
+  const whole = base && steps > longestWalk(messageCount) ? [...listOf(call.listAt, base.no).slice(0, keep), ...numbers] : undefined;
+  const list = { base: base?.no ?? null, keep, tail: packNumbers(numbers), list: whole ? packNumbers(whole) : null };
+  const { rowId } = db.insert('request', {
+    project,
+    requestId: call.requestId,
+    conversation: call.conversation,
+    page: place.artifact,
+    start: place.start,
+    size: place.size,
+    at: call.at,
+    model: call.model,
+    shape: call.shape,
+    ...list,
+    steps: whole ? 0 : steps,
+    messageCount,
+    replyRecord: reply?.record ?? null,
+    replyMessage: reply?.messageId ?? null,
+    place: call.before ?? null,
+    input: usage?.input ?? null,
+    output: usage?.output ?? null,
+    cacheRead: usage?.cacheRead ?? null,
+    cacheWrite: usage?.cacheWrite ?? null,
+    flaw: call.flaw ?? null,
+    shapeFlaw: call.shapeFlaw ?? null,
+    provider: call.provider ?? null,
+  });
+  return { no: rowId, messageCount, steps: whole ? 0 : steps, list };
+}
+
+/** The row of a system prompt and tools, found by content. */
+export function saveShape({ db, project }: Chain, { hash, system, tools, rest }: ShapeRow): number {
+  const known = db.one<{ no: number }>('SELECT no FROM requestShape WHERE project = ? AND hash = ?', project, hash);
+  return (
+    known?.no ??
+    db.run('INSERT INTO requestShape (project, hash, system, tools, rest) VALUES (?, ?, ?, ?, ?)', project, hash, system, tools, rest).rowId
+  );
+}

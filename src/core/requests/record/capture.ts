@@ -1,0 +1,145 @@
+import { blake3Of, sha256Of } from '../../artifacts/index.js';
+import { badRequest, bytesOf, canonicalJson, isObject, type Json, type JsonObject, parseInstant, parseJson } from '../../base/index.js';
+import type { Chain } from '../../chain/index.js';
+import type { CapturedCall } from '../../contract/index.js';
+import { outsideDigest } from '../rebuild/rebuild.js';
+import { largestRecord, messageHash, orderWithHash, shapeHash, withBlocks } from '../shared/canonical.js';
+import { listOf, listRow } from '../shared/lists.js';
+import { readBody, readReply, type WireBody } from '../shared/wire.js';
+import { type BaseCall, type NewCall, putCall, saveShape } from './calls.js';
+import { joinNewCall } from './join.js';
+import { openTexts } from './texts.js';
+
+/** The headers that shape a reply. No other header of a request is kept (R5). */
+const keptHeaders = ['anthropic-version', 'anthropic-beta', 'openai-beta'];
+
+/**
+ * Stores a call that was seen on the wire. Messages, system prompt and tools are stored once by content, as for every call. The call
+ * belongs to the commit with its answer, as soon as a transcript with that answer is imported. @throws BAD_REQUEST for a body that is not a
+ * JSON object, or larger than any request.
+ */
+export function captureCall(chain: Chain, call: CapturedCall): { requestId: string } {
+  if (call.body.length > largestRecord) throw badRequest('body', `the body has ${call.body.length} characters, more than any request`);
+  const body = parseJson(call.body);
+  if (!isObject(body)) throw badRequest('body', 'the body of a call must be a JSON object');
+  const wire = readBody(call.provider, call.path, body);
+  const reply = readReply(call.provider, call.reply);
+  const at = parseInstant(call.at) ?? chain.clock();
+  const requestId = chain.newId();
+  const sessionId = wire.sessionId ?? call.sessionId ?? '';
+  const shapeText = bytesOf(JSON.stringify(wire.shape));
+  const namedShape = shapeHash(shapeText);
+  if (!namedShape) throw badRequest('body', 'the system prompt or tools are nested too deeply');
+  const record = bytesOf(JSON.stringify(recordOf(call, wire, requestId, namedShape, digestOf(body, wire))));
+  return chain.artifacts.transaction(() => {
+    const source = wireSource(chain);
+    const texts = openTexts(chain, record);
+    const numbers = wire.messages.map((message) => {
+      const text = bytesOf(JSON.stringify(message));
+      const hash = messageHash(text);
+      if (!hash) throw badRequest('body', 'a message is nested too deeply');
+      return texts.keepMessage(hash.toString('hex'), { text, order: orderWithHash(text, hash) }, undefined);
+    });
+    const shape = texts.keepShape({ hash: namedShape.toString('hex'), line: { start: 0, end: 0 }, range: undefined, text: shapeText });
+    if (typeof shape === 'string') throw new Error(shape);
+    const line = { start: 0, end: record.length };
+    const place = texts.finish([line]).get(line);
+    if (!place) throw new Error('the record of a captured call was not stored');
+    texts.save(source);
+    const { no } = putCall(chain, {
+      requestId,
+      conversation: conversationOf(chain, source, sessionId),
+      place: { ...place, size: record.length },
+      at,
+      model: wire.model,
+      shape: saveShape(chain, shape),
+      ...baseFor(chain, source, numbers),
+      usage: reply.usage,
+      provider: call.provider,
+    });
+    joinNewCall(chain, { no, at }, reply);
+    return { requestId };
+  });
+}
+
+function recordOf(call: CapturedCall, wire: WireBody, id: string, shape: Buffer, digest: string): JsonObject {
+  const [agent, version] = /^([^\s/]+)(?:\/(\S+))?/.exec(call.headers['user-agent'] ?? '')?.slice(1) ?? [];
+  const headers = Object.fromEntries(keptHeaders.flatMap((name) => (call.headers[name] === undefined ? [] : [[name, call.headers[name]]])));
+  return {
+    type: 'api-request',
+    id,
+    timestamp: call.at,
+    ...(agent !== undefined && { querySource: agent }),
+    ...(version !== undefined && { version }),
+    shapeHash: shape.toString('hex'),
+    params: wire.params,
+    cacheControl: wire.marks.map(({ path, value }) => ({ path: [...path], value })),
+    requestDigest: digest,
+    withheld: [...wire.withheld, ...(call.withheld ?? [])],
+    wire: {
+      provider: call.provider,
+      path: call.path,
+      status: call.status,
+      layout: { ...wire.layout },
+      order: [...wire.order],
+      head: [...wire.head],
+      headers,
+    },
+  };
+}
+
+/** The digest of the original body, in the form of recorded digests. The body rebuilt from its parts must have it too. */
+function digestOf(body: JsonObject, { layout, withheld }: WireBody): string {
+  const list = body[layout.list];
+  const whole = { ...body, ...(Array.isArray(list) && { [layout.list]: list.map(withBlocks) }) };
+  const members = Object.entries(whole).filter(([name]) => !outsideDigest.has(name) && !withheld.includes(name));
+  return sha256Of(canonicalJson(Object.fromEntries(members) as Json)).toString('hex');
+}
+
+/** All captured calls of a project belong to one source, because they are of no file. */
+export const wireFormat = 'wire-v1';
+
+function wireSource({ db, project, clock, newId }: Chain): number {
+  const known = db.one<{ no: number }>('SELECT no FROM source WHERE project = ? AND format = ?', project, wireFormat);
+  if (known) return known.no;
+  const nothing = blake3Of(new Uint8Array());
+  return db.run(
+    `INSERT INTO source (project, sourceId, path, format, size, hash, resumeAt, resumeHash, tips, pieces, importedAt)
+     VALUES (?, ?, '', ?, 0, ?, 0, ?, '[]', '[]', ?)`,
+    project,
+    newId(),
+    wireFormat,
+    nothing,
+    nothing,
+    clock(),
+  ).rowId;
+}
+
+function conversationOf({ db, project }: Chain, source: number, sessionId: string): number {
+  const known = db.one<{ no: number }>("SELECT no FROM requestConversation WHERE source = ? AND sessionId = ? AND agentId = ''", source, sessionId);
+  return (
+    known?.no ??
+    db.run("INSERT INTO requestConversation (project, source, sessionId, agentId) VALUES (?, ?, ?, '')", project, source, sessionId).rowId
+  );
+}
+
+/** The number of latest captured calls among which a call's base is searched, because several agents can call at once. */
+const basesSearched = 16;
+
+/** The call with which this one's list begins, so that only the rest is stored. */
+function baseFor({ db }: Chain, source: number, numbers: readonly number[]): Pick<NewCall, 'base' | 'keep' | 'numbers' | 'listAt'> {
+  const listAt = (no: number) => listRow(db, no);
+  const latest = db.all<BaseCall>(
+    `SELECT no, messageCount, steps FROM request WHERE conversation IN (SELECT no FROM requestConversation WHERE source = ?) ORDER BY no DESC LIMIT ?`,
+    source,
+    basesSearched,
+  );
+  let best: { readonly base: BaseCall | undefined; readonly keep: number } = { base: undefined, keep: 0 };
+  for (const base of latest) {
+    const list = listOf(listAt, base.no);
+    let keep = 0;
+    while (keep < list.length && keep < numbers.length && list[keep] === numbers[keep]) keep += 1;
+    if (keep > best.keep) best = { base, keep };
+  }
+  return { ...best, numbers: numbers.slice(best.keep), listAt };
+}

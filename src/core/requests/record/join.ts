@@ -1,0 +1,126 @@
+import type { EntryKey } from '../../base/index.js';
+import { type Chain, type ContextRow, commitAt, outlineOf } from '../../chain/index.js';
+import type { OutlineEntry } from '../../formats/index.js';
+import { messagesBefore } from '../rebuild/answers.js';
+import { makesCompaction, recordOf } from '../runtimes/runtime.js';
+import { runtimeOf } from '../runtimes/runtimes.js';
+import type { WireReply } from '../shared/wire.js';
+
+/**
+ * Connects captured calls with the commits that hold their answers (R1), whichever came first. An answer is recognized by the provider's
+ * id, then by the ids of its tool calls, then by its first words.
+ */
+
+interface OpenCall {
+  readonly no: number;
+  readonly at: number;
+  readonly sessionId: string;
+  readonly messageCount: number;
+}
+
+/** Words alone connect a call and an answer only within one session or, where the wire does not name the session, within these hours. */
+const nearInTime = 6 * 60 * 60 * 1000;
+/** Where a call's answer may be imported already: agents write a transcript while the answer arrives. */
+const recent = 10 * 60 * 1000;
+/** The length of an entry's head in an outline. */
+const headLength = 120;
+
+/** Connects a new captured call with an answer that was imported already. */
+export function joinNewCall(chain: Chain, call: Pick<OpenCall, 'no' | 'at'>, reply: WireReply): void {
+  for (const mark of marksOfReply(reply))
+    chain.db.run('INSERT OR IGNORE INTO requestReply (project, mark, request) VALUES (?, ?, ?)', chain.project, mark, call.no);
+  const rows = chain.db.all<{ seq: ContextRow['seq'] }>(
+    'SELECT seq FROM context WHERE project = ? AND createdAt >= ? ORDER BY seq',
+    chain.project,
+    call.at - recent,
+  );
+  joinAnswers(
+    chain,
+    rows.map(({ seq }) => commitAt(chain, seq)),
+  );
+}
+
+/** Connects new commits with calls that were captured earlier. */
+export function joinAnswers(chain: Chain, commits: readonly ContextRow[]): void {
+  const { db, project } = chain;
+  if (!db.one('SELECT 1 FROM requestReply WHERE project = ? LIMIT 1', project)) return;
+  for (const commit of commits)
+    for (const { key, marks } of answersOf(chain, commit)) {
+      const call = marks.map((mark) => callWith(chain, mark, commit, key)).find((found) => found !== undefined);
+      if (!call) continue;
+      db.run('DELETE FROM requestReply WHERE request = ?', call.no);
+      db.run(
+        'UPDATE request SET context = ?, replyKey = ?, replyRecord = ? WHERE no = ? AND project = ?',
+        commit.seq,
+        key,
+        recordOf(key),
+        call.no,
+        project,
+      );
+    }
+}
+
+/** The answers in a commit that have no captured call yet, with their marks, most certain first. */
+function answersOf(chain: Chain, commit: ContextRow): { key: EntryKey; marks: string[] }[] {
+  const runtime = runtimeOf(commit.format);
+  // An answer that a fork repeats was given once.
+  const isTaken = (key: EntryKey): boolean =>
+    chain.db.one('SELECT 1 FROM request WHERE project = ? AND replyRecord = ? AND provider IS NOT NULL', chain.project, recordOf(key)) !== undefined;
+  const answers: { key: EntryKey; entries: OutlineEntry[] }[] = [];
+  let last: OutlineEntry | undefined;
+  const isSummary = makesCompaction(commit, runtime);
+  for (const entry of outlineOf(chain, commit.artifact, commit.format).entries) {
+    if (entry.hidden !== isSummary || entry.role !== 'assistant' || entry.kind === 'summary') continue;
+    if (!answers.length || runtime.startsAnswer(entry, last)) answers.push({ key: entry.key, entries: [entry] });
+    else answers.at(-1)?.entries.push(entry);
+    last = entry;
+  }
+  return answers
+    .filter(({ key }) => !isTaken(key))
+    .map(({ key, entries }) => ({
+      key,
+      marks: [
+        ...entries.flatMap(({ messageId }) => (messageId === undefined ? [] : [idMark(messageId)])),
+        ...entries.flatMap(({ kind, toolCallId }) => (kind === 'tool_call' && toolCallId !== undefined ? namesOf(toolCallId).map(toolMark) : [])),
+        ...entries.flatMap(({ kind, head }) => (kind === 'text' && head ? [wordsMark(head)] : [])).slice(0, 1),
+      ],
+    }));
+}
+
+/** Gemini CLI writes a tool's name before the id that is sent. */
+const namesOf = (id: string): string[] => [id, ...(id.includes('__') ? [id.slice(id.lastIndexOf('__') + 2)] : [])];
+
+function callWith(chain: Chain, mark: string, commit: ContextRow, key: EntryKey): OpenCall | undefined {
+  const { db, project } = chain;
+  const calls = db.all<OpenCall>(
+    `SELECT r.no, r.at, c.sessionId, r.messageCount FROM requestReply m JOIN request r ON r.no = m.request JOIN requestConversation c ON c.no = r.conversation
+      WHERE m.project = ? AND m.mark = ? ORDER BY r.at, r.no`,
+    project,
+    mark,
+  );
+  if (!mark.startsWith(wordsPrefix)) return calls[0];
+  const near = calls.filter(({ at, sessionId }) =>
+    sessionId !== '' && commit.sessionId !== null ? sessionId === commit.sessionId : Math.abs(at - commit.createdAt) < nearInTime,
+  );
+  if (near.length < 2) return near[0];
+  // Short answers can belong to many calls. The right one was sent as many messages as come before the answer.
+  const sent = messagesBefore(chain, commit, key);
+  return near.find(({ messageCount }) => messageCount === sent) ?? near[0];
+}
+
+const wordsPrefix = 'words:';
+const idMark = (id: string): string => `message:${id}`;
+const toolMark = (id: string): string => `call:${id}`;
+const wordsMark = (text: string): string =>
+  `${wordsPrefix}${text
+    .slice(0, headLength * 2)
+    .replace(/\s+/g, ' ')
+    .trim()
+    .slice(0, headLength)
+    .toWellFormed()}`;
+
+const marksOfReply = ({ messageId, toolCallIds, text }: WireReply): string[] => [
+  ...(messageId === undefined ? [] : [idMark(messageId)]),
+  ...toolCallIds.map(toolMark),
+  ...(text.trim() === '' ? [] : [wordsMark(text)]),
+];

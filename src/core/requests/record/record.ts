@@ -1,0 +1,360 @@
+import { sha256Of } from '../../artifacts/index.js';
+import type { ArtifactNo, ByteRange } from '../../base/index.js';
+import type { Chain } from '../../chain/index.js';
+import type { FileBytes } from '../../formats/index.js';
+import {
+  type OpenCall,
+  type RecordedCall,
+  type RecordedReply,
+  type RecordedText,
+  type Records,
+  readRecords,
+} from '../runtimes/claude-code/records.js';
+import { runtimeOf } from '../runtimes/runtimes.js';
+import { membersAt, stringIn } from '../shared/json-ranges.js';
+import { type ListRow, listRow } from '../shared/lists.js';
+import { type BaseCall, putCall } from './calls.js';
+import { openResolver, type Resolver } from './resolve.js';
+import { conversationRows, type Gap, gapRows, shapeRows } from './rows.js';
+import { messageKeys, openTexts, type Place, type ShapeRow, type StoredRange, type Texts } from './texts.js';
+
+export interface TakenRecords {
+  /** The parts of the file that are stored with its calls, in file order. They need not be stored again with the file. */
+  readonly stored: readonly StoredRange[];
+  readonly calls: number;
+  /** Records without a call; `line` counts from 1. */
+  readonly problems: readonly { readonly line: number; readonly reason: string }[];
+  /** Writes the rows, once the source has its own row. */
+  save(source: number): void;
+}
+
+export interface RecordsFile {
+  readonly bytes: FileBytes;
+  /** The whole file in memory, read only where it has records. */
+  readonly whole: () => Uint8Array;
+  readonly format: string;
+}
+
+export interface RecordsInput extends RecordsFile {
+  /** Lines before this byte were stored earlier. */
+  readonly from: number;
+  /** The source's row, where an earlier state of the file was imported. */
+  readonly source: number | undefined;
+  /** Of a new file that was read ahead. */
+  readonly read?: ReadCalls | undefined;
+}
+
+/** The request records of a file as they were read. */
+export interface ReadCalls {
+  readonly file: Uint8Array;
+  readonly records: Records;
+  readonly resolver: Resolver;
+}
+
+/** The part of a file that decides whether to read ahead. A runtime that records its calls does so from the first on. */
+const searchedBytes = 1024 * 1024;
+
+/**
+ * Reads the records of a new file and verifies the messages of its calls. That is half of the work and needs no store. Undefined where the
+ * file does not begin with records.
+ */
+export function readCalls({ bytes, whole, format }: RecordsFile): ReadCalls | undefined {
+  const head = bytes.subarray(0, Math.min(searchedBytes, bytes.length));
+  if (!runtimeOf(format).hasRecords?.(head)) return undefined;
+  const file = whole();
+  const records = readRecords(file);
+  const resolver = openResolver(file, 0, records);
+  for (const { tail } of records.calls) for (const hash of tail) resolver.find(hash, () => false);
+  return { file, records, resolver };
+}
+
+function readFrom({ bytes, whole, format, from }: RecordsInput, open: ReadonlyMap<string, OpenCall>): ReadCalls | undefined {
+  if (!runtimeOf(format).hasRecords?.(bytes)) return undefined;
+  const file = whole();
+  const records = readRecords(file, from, file.length, open);
+  return { file, records, resolver: openResolver(file, from, records) };
+}
+
+/**
+ * Stores the request records of a transcript: system prompts, tools and messages once by content, each checked against its hash. Call it
+ * inside of the import's transaction. Undefined for a file without records.
+ */
+export function takeRecords(chain: Chain, input: RecordsInput): TakenRecords | undefined {
+  const { from, source } = input;
+  const open = source === undefined ? new Map<string, OpenRequest>() : openRequests(chain, source);
+  const read = input.read ?? readFrom(input, open);
+  if (!read) return undefined;
+  const { file, records, resolver } = read;
+  const texts = openTexts(chain, file);
+  const isOfSource = storedBy(chain, source);
+  const message = (hash: string): number | Gap => {
+    const found = resolver.find(hash, () => isOfSource(hash) !== undefined);
+    if (found === 'stored') return isOfSource(hash) as number;
+    return 'gap' in found ? { hash, reason: found.gap } : texts.keepMessage(hash, found.message, found.range);
+  };
+  const calls = records.calls.map((call): TakenCall => ({ call, tail: call.tail.map(message) }));
+  for (const { reply } of [...records.calls, ...[...records.lateReplies.values()].map((late) => ({ reply: late }))]) {
+    const whole = reply && resolver.reply(reply.messageId, texts.has);
+    if (whole) texts.keepMessage(whole.hash, whole.message, undefined);
+  }
+  const shapeOf = shapeFinder(file, from, records, texts);
+  const shapes = new Map([...new Set(records.calls.map((call) => call.shapeHash))].map((hash) => [hash, shapeOf(hash)]));
+  const places = texts.finish(linesOf(records));
+  return {
+    stored: texts.ranges().toSorted((a, b) => a.at - b.at),
+    calls: records.calls.length,
+    problems: records.problems.map(({ at, reason }) => ({ line: lineAt(file, at), reason })),
+    save(sourceNo) {
+      texts.save(sourceNo);
+      saveCalls(chain, { file, source: sourceNo, calls, shapes, places, open, records });
+    },
+  };
+}
+
+/** Whether calls were recorded in the source so far. An addition can bring their replies. */
+export const hasCalls = (chain: Chain, source: number): boolean =>
+  chain.db.one('SELECT 1 FROM requestConversation WHERE source = ? LIMIT 1', source) !== undefined;
+
+interface TakenCall {
+  readonly call: RecordedCall;
+  readonly tail: readonly (number | Gap)[];
+}
+
+interface OpenRequest extends OpenCall {
+  readonly no: number;
+}
+
+/** The last call of each agent of the source, for replies that arrive later. */
+function openRequests(chain: Chain, source: number): Map<string, OpenRequest> {
+  interface Row {
+    no: number;
+    agentId: string;
+    replyRecord: string | null;
+    replyMessage: string | null;
+    input: number | null;
+    output: number | null;
+    cacheRead: number | null;
+    cacheWrite: number | null;
+  }
+  const rows = chain.db.all<Row>(
+    `SELECT r.no, c.agentId, r.replyRecord, r.replyMessage, r.input, r.output, r.cacheRead, r.cacheWrite
+       FROM requestConversation c JOIN request r ON r.no = (SELECT MAX(no) FROM request WHERE conversation = c.no)
+      WHERE c.source = ? ORDER BY r.no`,
+    source,
+  );
+  return new Map(
+    rows.map(({ no, agentId, replyRecord, replyMessage, ...usage }) => [
+      agentId,
+      { no, reply: replyRecord !== null && replyMessage !== null ? { messageId: replyMessage, record: replyRecord, usage: () => usage } : undefined },
+    ]),
+  );
+}
+
+/** Numbers of messages that this source itself has. Another file cannot supply what this one lacks. */
+function storedBy(chain: Chain, source: number | undefined): (hash: string) => number | undefined {
+  return (hash) => {
+    if (source === undefined) return undefined;
+    for (const key of messageKeys(hash)) {
+      const row = chain.db.one<{ no: number }>(
+        'SELECT no FROM requestMessage WHERE project = ? AND hash = ?',
+        chain.project,
+        Buffer.from(key, 'hex'),
+      );
+      const page =
+        row &&
+        chain.db.one<{ source: number; end: number }>(
+          'SELECT source, first + count AS end FROM requestPage WHERE first <= ? ORDER BY first DESC LIMIT 1',
+          row.no,
+        );
+      if (row && page?.source === source && row.no < page.end) return row.no;
+    }
+    return undefined;
+  };
+}
+
+/** The shape that the file gives for a hash, stored, or the reason why it has none. */
+function shapeFinder(file: Uint8Array, from: number, records: Records, texts: Texts): (hash: string) => ShapeRow | string {
+  const inStretch = byHash(records.shapes);
+  let earlier: ReadonlyMap<string, readonly RecordedText[]> | undefined;
+  return (hash) => {
+    const here = inStretch.get(hash);
+    if (!here && from > 0) earlier ??= byHash(readRecords(file, 0, from).shapes);
+    const [first, ...others] = here ?? earlier?.get(hash) ?? [];
+    if (!first) return `no system prompt and tools with the hash ${hash || 'that it should name'} are recorded before it`;
+    const shape = texts.keepShape(here ? first : { ...first, range: undefined });
+    for (const other of others) {
+      const again = texts.keepShape(here ? other : { ...other, range: undefined });
+      if (typeof again === 'string') return `${again}; ${others.length + 1} records give some under this hash`;
+    }
+    return shape;
+  };
+}
+
+function byHash(texts: readonly RecordedText[]): Map<string, RecordedText[]> {
+  const map = new Map<string, RecordedText[]>();
+  for (const text of texts) {
+    const same = map.get(text.hash);
+    if (same) same.push(text);
+    else map.set(text.hash, [text]);
+  }
+  return map;
+}
+
+/** The lines that are stored with the calls: those of calls, and the bytes around messages and shapes. */
+const linesOf = (records: Records): ByteRange[] =>
+  [...records.calls.map((call) => call.line), ...[...records.messages, ...records.shapes].flatMap((text) => (text.range ? [text.line] : []))].sort(
+    (a, b) => a.start - b.start,
+  );
+
+interface Saving {
+  readonly file: Uint8Array;
+  readonly source: number;
+  readonly calls: readonly TakenCall[];
+  readonly shapes: ReadonlyMap<string, ShapeRow | string>;
+  readonly places: ReadonlyMap<ByteRange, Place>;
+  readonly open: ReadonlyMap<string, OpenRequest>;
+  readonly records: Records;
+}
+
+interface Base extends BaseCall {
+  readonly flaw: string | null;
+}
+
+function saveCalls(chain: Chain, { file, source, calls, shapes, places, open, records }: Saving): void {
+  const { db, project } = chain;
+  const conversations = conversationRows(chain, source);
+  const gapOf = gapRows(chain, source);
+  const shapeNo = shapeRows(chain);
+  const later = new Map(calls.map(({ call }, index) => [call.id, index]));
+  const saved = new Map<string, Base>();
+  const lists = new Map<number, ListRow>();
+  const listAt = (no: number): ListRow | undefined => lists.get(no) ?? listRow(db, no);
+  const baseRow = (id: string): Base | undefined =>
+    saved.get(id) ?? db.one<Base>('SELECT no, messageCount, steps, flaw FROM request WHERE project = ? AND requestId = ?', project, id);
+
+  calls.forEach(({ call, tail }, index) => {
+    const line = file.subarray(call.line.start, call.line.end);
+    const requestId = freeId(chain, call.id, line);
+    if (requestId === undefined) {
+      if (call.reply) saveReply(chain, baseRow(call.id)?.no ?? 0, call.reply);
+      return;
+    }
+    const base = call.base === undefined ? undefined : baseRow(call.base);
+    const flaw =
+      call.flaw ??
+      (call.base === undefined
+        ? null
+        : !base
+          ? `its base ${call.base} is recorded ${(later.get(call.base) ?? -1) >= index ? 'only after it' : 'nowhere'}`
+          : base.flaw !== null && call.keep > 0
+            ? `its base ${call.base} cannot be put together: ${base.flaw}`
+            : call.keep > base.messageCount
+              ? `it keeps ${call.keep} messages of its base ${call.base}, which has ${base.messageCount}`
+              : null);
+    const shape = shapes.get(call.shapeHash) ?? 'none is named';
+    const numbers = tail.map((one) => (typeof one === 'number' ? one : -gapOf(one)));
+    const linked = flaw === null && base !== undefined && call.keep > 0 ? base : undefined;
+    const place = places.get(call.line);
+    if (!place) throw new Error(`the record of call ${call.id} was not stored`);
+    const stored = putCall(chain, {
+      requestId,
+      conversation: conversations(call),
+      place: { ...place, size: line.length },
+      at: call.at,
+      model: call.model ?? null,
+      shape: typeof shape === 'string' ? null : shapeNo(shape),
+      base: linked,
+      keep: linked ? call.keep : 0,
+      numbers,
+      listAt,
+      reply: call.reply,
+      before: call.reply ? null : recordBefore(file, call.line.start),
+      usage: call.reply?.usage(),
+      flaw,
+      shapeFlaw: typeof shape === 'string' ? shape : null,
+    });
+    lists.set(stored.no, stored.list);
+    saved.set(requestId, { no: stored.no, messageCount: stored.messageCount, steps: stored.steps, flaw });
+  });
+  for (const [agent, reply] of records.lateReplies) saveReply(chain, open.get(agent)?.no ?? 0, reply);
+  for (const { messageId, paused, resumed } of records.resumed) joinHalves(chain, messageId, paused, resumed);
+}
+
+function saveReply(chain: Chain, no: number, { record, messageId, usage }: RecordedReply): void {
+  const { input, output, cacheRead, cacheWrite } = usage();
+  chain.db.run(
+    'UPDATE request SET replyRecord = ?, replyMessage = ?, input = ?, output = ?, cacheRead = ?, cacheWrite = ? WHERE no = ? AND project = ?',
+    record,
+    messageId,
+    input,
+    output,
+    cacheRead,
+    cacheWrite,
+    no,
+    chain.project,
+  );
+}
+
+/** A paused reply continues in another call. Both have the whole message as their reply. */
+function joinHalves(chain: Chain, messageId: string, paused: string, resumed: string): void {
+  const { db, project } = chain;
+  const half = db.one<{ replyRecord: string }>(
+    'SELECT replyRecord FROM request WHERE project = ? AND requestId IN (?, ?) AND replyMessage = ?',
+    project,
+    paused,
+    resumed,
+    messageId,
+  );
+  if (half)
+    db.run(
+      'UPDATE request SET replyMessage = ?, replyRecord = ? WHERE project = ? AND requestId IN (?, ?) AND replyRecord IS NULL',
+      messageId,
+      half.replyRecord,
+      project,
+      paused,
+      resumed,
+    );
+}
+
+/**
+ * The id under which a call is stored: the runtime's own, with digits of the record's hash where another record has that id. Undefined
+ * where this very record is stored already.
+ */
+function freeId(chain: Chain, id: string, line: Uint8Array): string | undefined {
+  const isSame = (row: { page: ArtifactNo; start: number; size: number }): boolean =>
+    row.size === line.length && Buffer.compare(chain.artifacts.read(row.page).subarray(row.start, row.start + row.size), line) === 0;
+  const rowOf = (name: string) =>
+    chain.db.one<{ page: ArtifactNo; start: number; size: number }>(
+      'SELECT page, start, size FROM request WHERE project = ? AND requestId = ?',
+      chain.project,
+      name,
+    );
+  const taken = rowOf(id);
+  if (!taken) return id;
+  if (isSame(taken)) return undefined;
+  const other = `${id}~${sha256Of(line).toString('hex').slice(0, 12)}`;
+  return rowOf(other) ? undefined : other;
+}
+
+/** The number of lines before a call in which its previous record is searched. */
+const linesBefore = 64;
+
+/** The uuid of the record before a position in the file. A call without a reply belongs to that record. */
+function recordBefore(file: Uint8Array, at: number): string | null {
+  const bytes = Buffer.from(file.buffer, file.byteOffset, file.byteLength);
+  let end = at - 1;
+  for (let left = linesBefore; left > 0 && end > 0; left -= 1) {
+    const start = bytes.lastIndexOf(0x0a, end - 1) + 1;
+    const line = bytes.subarray(start, end);
+    const uuid = line.includes('"uuid"') ? stringIn(line, membersAt(line, 0, ['uuid'])?.get('uuid')) : undefined;
+    if (uuid !== undefined) return uuid;
+    end = start - 1;
+  }
+  return null;
+}
+
+function lineAt(file: Uint8Array, at: number): number {
+  let line = 1;
+  for (let next = file.indexOf(0x0a); next !== -1 && next < at; next = file.indexOf(0x0a, next + 1)) line += 1;
+  return line;
+}

@@ -1,0 +1,51 @@
+import type { Chain } from '../../chain/index.js';
+import { agentOf, type RecordedCall } from '../runtimes/claude-code/records.js';
+import { saveShape } from './calls.js';
+import type { ShapeRow } from './texts.js';
+
+/** A message that a call names and the file does not have. */
+export interface Gap {
+  readonly hash: string;
+  readonly reason: string;
+}
+
+/** Finds or creates the row of a call's conversation. */
+export function conversationRows(chain: Chain, source: number): (call: RecordedCall) => number {
+  const { db, project } = chain;
+  const known = new Map(
+    db
+      .all<{ no: number; sessionId: string; agentId: string }>('SELECT no, sessionId, agentId FROM requestConversation WHERE source = ?', source)
+      .map((row) => [`${row.sessionId}\n${row.agentId}`, row.no]),
+  );
+  return ({ sessionId = '', agentId }) => {
+    const agent = agentOf(agentId);
+    const name = `${sessionId}\n${agent}`;
+    const no =
+      known.get(name) ??
+      db.run('INSERT INTO requestConversation (project, source, sessionId, agentId) VALUES (?, ?, ?, ?)', project, source, sessionId, agent).rowId;
+    known.set(name, no);
+    return no;
+  };
+}
+
+/** Finds or creates the row of a missing message. */
+export function gapRows(chain: Chain, source: number): (gap: Gap) => number {
+  const { db, project } = chain;
+  return ({ hash, reason }) => {
+    const bytes = Buffer.from(hash, 'hex');
+    const known = db.one<{ no: number }>('SELECT no FROM requestGap WHERE source = ? AND hash = ?', source, bytes);
+    return known
+      ? known.no
+      : db.run('INSERT INTO requestGap (project, source, hash, reason) VALUES (?, ?, ?, ?)', project, source, bytes, reason).rowId;
+  };
+}
+
+/** Finds or creates the row of a shape. */
+export function shapeRows(chain: Chain): (shape: ShapeRow) => number {
+  const saved = new Map<ShapeRow, number>();
+  return (shape) => {
+    const no = saved.get(shape) ?? saveShape(chain, shape);
+    saved.set(shape, no);
+    return no;
+  };
+}

@@ -1,0 +1,225 @@
+import { type ArtifactNo, type ByteRange, bytesOf, parseJson, textOf } from '../../base/index.js';
+import type { Chain } from '../../chain/index.js';
+import type { RecordedText } from '../runtimes/claude-code/records.js';
+import { orderWithHash, shapeHash } from '../shared/canonical.js';
+import { membersAt } from '../shared/json-ranges.js';
+import { openPage, type Page, type PageText, pageLimit, textAt, writePage } from '../shared/pages.js';
+
+/** A part of the file at `at` that an artifact holds, so that it need not be stored again with the file. */
+export interface StoredRange {
+  readonly at: number;
+  readonly artifact: ArtifactNo;
+  readonly start: number;
+  readonly length: number;
+}
+
+/** Bytes of an artifact. */
+export interface Place {
+  readonly artifact: ArtifactNo;
+  readonly start: number;
+}
+
+/** What one import stores: messages in pages, shapes and record lines in artifacts. */
+export interface Texts {
+  /** The number of the message with this hash, which is stored where it was not yet. The hash has been checked. */
+  keepMessage(hash: string, message: PageText, range: ByteRange | undefined): number;
+  has(hash: string): boolean;
+  keepShape(shape: RecordedText): ShapeRow | string;
+  /** Writes what is still in memory, and the record lines without the messages and shapes in them; returns the place of each line. */
+  finish(lines: readonly ByteRange[]): ReadonlyMap<ByteRange, Place>;
+  /** The parts of the file that are stored so far. */
+  ranges(): readonly StoredRange[];
+  /** Writes the rows that name what was stored. */
+  save(source: number): void;
+}
+
+export interface ShapeRow {
+  readonly hash: Buffer;
+  readonly system: ArtifactNo | null;
+  readonly tools: ArtifactNo | null;
+  readonly rest: string | null;
+}
+
+export const pageType = 'application/x-stemma-messages';
+const linesType = 'application/jsonl';
+/** Record lines are read one at a time, rarely, and resemble each other, so large blocks of them compress well. */
+const linesLimit = 256 * 1024;
+
+/**
+ * The keys under which a message is stored, in hex: its hash, and one byte more where its content is a plain string. Hashes treat that as
+ * one text block, but it was sent as a string.
+ */
+export const messageKeys = (hash: string): readonly [blocks: string, string: string] => [hash, `${hash}00`];
+
+function messageKey(hash: string, { text, order }: PageText): string {
+  const [blocks, string] = messageKeys(hash);
+  // The bytes of a message with a string content are never its canonical form in another order.
+  const content = order ? undefined : membersAt(text, 0, ['content'])?.get('content');
+  return content && text[content.start] === 0x22 ? string : blocks;
+}
+
+interface Kept {
+  readonly no: number;
+  readonly text: Uint8Array;
+  place: Place | undefined;
+}
+
+/** Opens the store for the texts of one import. */
+export function openTexts(chain: Chain, file: Uint8Array): Texts {
+  const { db, project, artifacts } = chain;
+  const kept = new Map<string, Kept>();
+  const uses: { readonly at: number; readonly length: number; readonly place: () => Place | undefined }[] = [];
+  const stored: StoredRange[] = [];
+  const pages: { readonly first: number; readonly count: number; readonly artifact: ArtifactNo }[] = [];
+  let collected: { readonly kept: Kept; readonly message: PageText }[] = [];
+  let size = 0;
+  const last = db.one<{ next: number }>('SELECT first + count AS next FROM requestPage ORDER BY first DESC LIMIT 1');
+  let next = last?.next ?? 1;
+  const storedPlace = storedPlaceFinder(chain);
+
+  const flush = (): void => {
+    if (!collected.length) return;
+    const { no: artifact } = artifacts.put(writePage(collected.map(({ message }) => message)), { contentType: pageType, bulk: true });
+    pages.push({ first: (collected[0] as { kept: Kept }).kept.no, count: collected.length, artifact });
+    let start = 0;
+    for (const { kept: one } of collected) {
+      one.place = { artifact, start };
+      start += one.text.length;
+    }
+    collected = [];
+    size = 0;
+  };
+
+  const use = (range: ByteRange | undefined, place: () => Place | undefined): void => {
+    if (range) uses.push({ at: range.start, length: range.end - range.start, place });
+  };
+
+  return {
+    has: (hash) => kept.has(hash),
+    keepMessage(hash, message, range) {
+      const key = messageKey(hash, message);
+      const now = kept.get(key);
+      if (now) {
+        if (Buffer.compare(now.text, message.text) === 0) use(range, () => now.place);
+        return now.no;
+      }
+      const name = Buffer.from(key, 'hex');
+      if (!db.run('INSERT OR IGNORE INTO requestMessage (project, hash, no) VALUES (?, ?, ?)', project, name, next).changes) {
+        const known = db.one<{ no: number }>('SELECT no FROM requestMessage WHERE project = ? AND hash = ?', project, name);
+        if (!known) throw new Error(`message ${hash} is stored and not found`);
+        use(range, () => storedPlace(known.no, message.text));
+        return known.no;
+      }
+      const one: Kept = { no: next, text: message.text, place: undefined };
+      next += 1;
+      kept.set(key, one);
+      collected.push({ kept: one, message });
+      size += message.text.length;
+      use(range, () => one.place);
+      if (size >= pageLimit) flush();
+      return one.no;
+    },
+    keepShape({ hash, text, range }) {
+      if (!text) return 'the recorded system prompt and tools are larger than any request';
+      const named = Buffer.from(hash, 'hex');
+      if (!orderWithHash(text, named)) {
+        const found = shapeHash(text);
+        if (!found) return 'the recorded system prompt and tools are not JSON';
+        if (!found.equals(named)) return `the recorded system prompt and tools have the hash ${found.toString('hex')}, not the one that names them`;
+      }
+      return { hash: named, ...storeShape(chain, stored, text, range) };
+    },
+    finish(lines) {
+      flush();
+      for (const { at, length, place } of uses) {
+        const where = place();
+        if (where) stored.push({ at, length, ...where });
+      }
+      stored.sort((a, b) => a.at - b.at);
+      return storeLines(chain, file, stored, lines);
+    },
+    ranges: () => stored,
+    save(source) {
+      for (const { first, count, artifact } of pages)
+        db.run('INSERT INTO requestPage (first, project, source, count, artifact) VALUES (?, ?, ?, ?, ?)', first, project, source, count, artifact);
+    },
+  };
+}
+
+/** Finds the place of a message that an earlier import stored, if its bytes are equal. */
+function storedPlaceFinder({ db, artifacts }: Chain): (no: number, text: Uint8Array) => Place | undefined {
+  const opened = new Map<ArtifactNo, Page>();
+  return (no, text) => {
+    const row = db.one<{ first: number; artifact: ArtifactNo }>(
+      'SELECT first, artifact FROM requestPage WHERE first <= ? ORDER BY first DESC LIMIT 1',
+      no,
+    );
+    if (!row) return undefined;
+    const page = opened.get(row.artifact) ?? openPage(artifacts.read(row.artifact));
+    opened.set(row.artifact, page);
+    const index = no - row.first;
+    return Buffer.compare(textAt(page, index), text) === 0 ? { artifact: row.artifact, start: page.starts[index] as number } : undefined;
+  };
+}
+
+/** Stores the parts of a shape and adds them to `stored`. */
+function storeShape({ artifacts }: Chain, stored: StoredRange[], text: Uint8Array, range: ByteRange | undefined): Omit<ShapeRow, 'hash'> {
+  const keepPart = (bytes: Uint8Array, at: number | undefined): ArtifactNo => {
+    const { no } = artifacts.put(bytes, { contentType: 'application/json', bulk: true });
+    if (at !== undefined) stored.push({ at, artifact: no, start: 0, length: bytes.length });
+    return no;
+  };
+
+  const asRecorded = membersAt(text, 0);
+  const compact = asRecorded ? text : bytesOf(JSON.stringify(parseJson(textOf(text))));
+  const members = asRecorded ?? membersAt(compact, 0) ?? new Map<string, ByteRange>();
+  const part = (key: string): ArtifactNo | null => {
+    const place = members.get(key);
+    return place ? keepPart(compact.subarray(place.start, place.end), asRecorded && range && range.start + place.start) : null;
+  };
+  const rest = [...members]
+    .filter(([key]) => key !== 'system' && key !== 'tools')
+    .map(([key, place]) => `${JSON.stringify(key)}:${textOf(compact.subarray(place.start, place.end))}`);
+  return { system: part('system'), tools: part('tools'), rest: rest.length ? `{${rest.join(',')}}` : null };
+}
+
+/** Stores record lines without the parts that `stored` has already, and adds them to `stored`. */
+function storeLines({ artifacts }: Chain, file: Uint8Array, stored: StoredRange[], lines: readonly ByteRange[]): ReadonlyMap<ByteRange, Place> {
+  const parts = [...stored];
+  const places = new Map<ByteRange, Place>();
+  let chunk: { readonly line: ByteRange; readonly pieces: readonly ByteRange[] }[] = [];
+  let chunkSize = 0;
+  const close = (): void => {
+    if (!chunk.length) return;
+    const bytes = Buffer.concat(chunk.flatMap(({ pieces }) => pieces.map(({ start, end }) => file.subarray(start, end))));
+    const { no: artifact } = artifacts.put(bytes, { contentType: linesType, bulk: true });
+    let start = 0;
+    for (const { line, pieces } of chunk) {
+      places.set(line, { artifact, start });
+      for (const piece of pieces) {
+        stored.push({ at: piece.start, artifact, start, length: piece.end - piece.start });
+        start += piece.end - piece.start;
+      }
+    }
+    chunk = [];
+    chunkSize = 0;
+  };
+  let part = 0;
+  for (const line of lines) {
+    const pieces: ByteRange[] = [];
+    let at = line.start;
+    while (part < parts.length && (parts[part] as StoredRange).at < line.start) part += 1;
+    for (; part < parts.length && (parts[part] as StoredRange).at < line.end; part += 1) {
+      const { at: start, length } = parts[part] as StoredRange;
+      if (start > at) pieces.push({ start: at, end: start });
+      at = start + length;
+    }
+    const end = file[line.end] === 0x0a ? line.end + 1 : line.end;
+    if (end > at) pieces.push({ start: at, end });
+    chunk.push({ line, pieces });
+    chunkSize += pieces.reduce((sum, piece) => sum + piece.end - piece.start, 0);
+    if (chunkSize >= linesLimit) close();
+  }
+  close();
+  return places;
+}

@@ -1,0 +1,34 @@
+// requests/runtimes/claude-code: model calls in Claude Code's transcripts.
+// records.ts reads the lines that record whole calls, whose bodies are stored and verified.
+// The call of an answer without such a line is rebuilt from entries, with the usage in the answer's own line.
+import { type CallCount, claudeCode as claudeCodeFormat } from '../../../formats/index.js';
+import { fromEntries } from '../from-entries.js';
+import { type Answer, type Delta, type Runtime, unknownUsage } from '../runtime.js';
+import { hasRecords } from './records.js';
+
+/** The model of messages that the runtime wrote in place of an answer. */
+const synthetic = '<synthetic>';
+
+export const claudeCode: Runtime = {
+  ...fromEntries,
+  format: 'claude-code-v1',
+  hasRecords,
+  answer({ bytes, entries }: Delta, at: number): Answer | undefined {
+    const first = entries[at];
+    if (!first || first.author === synthetic) return undefined;
+    const counted = countsOf(bytes).get(first.messageId ?? first.key);
+    if (!counted) return { model: first.author ?? null, usage: unknownUsage };
+    const { input, output, cacheRead, cacheWrite, cacheWrite1h, reasoning, flaw } = counted;
+    return {
+      model: first.author ?? null,
+      usage: { input, output, cacheRead, cacheWrite, cacheWrite1h, reasoning, ...(flaw !== undefined && { countFlaw: flaw }) },
+    };
+  },
+};
+
+/** The counts of the delta that was read last: its answers are read one after the other. */
+let latest: { readonly bytes: Uint8Array; readonly counts: ReadonlyMap<string, CallCount> } | undefined;
+function countsOf(bytes: Uint8Array): ReadonlyMap<string, CallCount> {
+  if (latest?.bytes !== bytes) latest = { bytes, counts: new Map(claudeCodeFormat.calls(bytes).map((call) => [call.id, call])) };
+  return latest.counts;
+}

@@ -1,0 +1,243 @@
+// requests/runtimes/codex: model calls in Codex's rollouts: the base instructions, then each item as it was sent.
+// A compaction is made by a call of its own, whose answer is recorded. The prompt that asked for the summary is not.
+// Tools and parameters are not recorded.
+import { isObject, type Json, type JsonObject, stringAt } from '../../../base/index.js';
+import { type CodexLine, codexItem, codexLines } from '../../../formats/index.js';
+import { fromEntries } from '../from-entries.js';
+import {
+  type Answer,
+  type CallBody,
+  type CallPlace,
+  type Delta,
+  type Runtime,
+  recordOf,
+  type Stated,
+  type Usage,
+  unknownUsage,
+  withoutCached,
+} from '../runtime.js';
+
+export const codex: Runtime = {
+  ...fromEntries,
+  format: 'codex-v1',
+  source: 'codex',
+  proof: 'recorded',
+  recordsCompactions: true,
+  isListed: () => true,
+  startsMessage: (entry, begun) => begun === undefined || recordOf(entry.key) !== recordOf(begun.key),
+  // The runtime closes each call without a result and does not record that.
+  unanswered: (calls) => calls,
+  leading: ({ bytes }, isRoot) => leadingIn(codexLines(bytes), isRoot),
+  answer,
+  body,
+  stated(delta): Stated | undefined {
+    const meta = metaIn(codexLines(delta.bytes));
+    return meta && { system: meta.text, ...(meta.version !== undefined && { version: meta.version }) };
+  },
+  besides({ bytes }, before): Stated | undefined {
+    const lines = codexLines(bytes);
+    const meta = metaIn(lines);
+    return meta ? { system: offered(meta.text, lines.flatMap(itemsOf)) } : before;
+  },
+};
+
+interface Meta {
+  /** The base instructions. */
+  readonly text: string;
+  readonly version: string | undefined;
+  /** Before rollouts were paginated the instructions were sent as `instructions`, not as the first item. */
+  readonly isPaginated: boolean;
+  /** The rollout that the session continues, where it is a fork by reference. */
+  readonly origin: string | undefined;
+}
+
+/** The session line in a delta. A file's own line is its first. */
+function metaIn(lines: readonly CodexLine[]): Meta | undefined {
+  const meta = lines.find(({ sort }) => sort === 'meta')?.payload;
+  const text = stringAt(meta?.base_instructions, 'text');
+  if (!meta || text === undefined) return undefined;
+  return {
+    text,
+    version: stringAt(meta, 'cli_version'),
+    isPaginated: meta.history_mode === 'paginated',
+    origin: stringAt(meta.history_base, 'thread_id'),
+  };
+}
+
+/**
+ * Whether the base instructions are sent as an item of their own, as far as the delta shows. Sessions whose tools are an item have the
+ * instructions among their items. A fork by reference follows the session that it continues.
+ */
+function leadingIn(lines: readonly CodexLine[], isRoot: boolean): number | undefined {
+  if (lines.flatMap(itemsOf).some(({ type }) => type === toolsItem)) return 0;
+  const meta = metaIn(lines);
+  if (!meta || (meta.origin !== undefined && !isRoot)) return undefined;
+  return meta.isPaginated ? 1 : 0;
+}
+
+const toolsItem = 'additional_tools';
+
+/** The lines of the delta that was read last: its answers are read one after the other. */
+let latest: { readonly bytes: Uint8Array; readonly lines: readonly CodexLine[] } | undefined;
+function linesOf(bytes: Uint8Array): readonly CodexLine[] {
+  if (latest?.bytes !== bytes) latest = { bytes, lines: codexLines(bytes) };
+  return latest.lines;
+}
+
+/** The token count of a call comes directly after its answer, the model with the settings of its turn before it. */
+function answer({ bytes, entries }: Delta, at: number): Answer | undefined {
+  const start = entries[at]?.raw?.start;
+  if (start === undefined) return undefined;
+  const lines = linesOf(bytes);
+  const before = lines.filter(({ raw }) => raw.start <= start);
+  const message = entries[at]?.messageId;
+  // An interrupted answer has no count. The next count is that of the next answer.
+  const end = entries.find((entry, place) => place > at && entry.role === 'assistant' && entry.messageId !== message)?.raw?.start;
+  const counted = lines
+    .slice(before.length)
+    .filter(({ raw }) => end === undefined || raw.start < end)
+    .map(countIn)
+    .find((count) => count !== undefined);
+  return { model: modelIn(before) ?? null, usage: counted ?? unknownUsage };
+}
+
+const modelIn = (lines: readonly CodexLine[]): string | undefined => {
+  const settings = lines.findLast(({ sort, payload }) => sort === 'context' && typeof payload.model === 'string');
+  return settings && stringAt(settings.payload, 'model');
+};
+
+/** Today's record of a response's tokens, or the event of older versions. */
+function countIn({ sort, payload }: CodexLine): Usage | undefined {
+  const counted =
+    sort === 'other' && typeof payload.response_id === 'string'
+      ? payload.usage
+      : sort === 'event' && payload.type === 'token_count' && isObject(payload.info)
+        ? payload.info.last_token_usage
+        : undefined;
+  if (!isObject(counted)) return undefined;
+  const count = (name: string): number | null => {
+    const value = counted[name];
+    return Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : null;
+  };
+  // The runtime counts cached tokens as part of the input.
+  return withoutCached({
+    input: count('input_tokens'),
+    output: count('output_tokens'),
+    cacheRead: count('cached_input_tokens'),
+    cacheWrite: count('cache_write_input_tokens'),
+    reasoning: count('reasoning_output_tokens'),
+  });
+}
+
+function body({ answer: { model }, makesCompaction, deltas, earlier }: CallPlace): CallBody {
+  const context = deltas().map(({ bytes, entries, end }) => {
+    const lines = codexLines(bytes);
+    return { entries, end, lines, model: modelIn(lines.filter(({ raw }) => raw.start < end)) };
+  });
+  const { meta, leading, awaited } = sessionOf(context, earlier);
+  const items = context.flatMap(sentIn);
+  // A compaction comes before the settings of its turn, and those of the turn before can differ.
+  const named = model ?? (makesCompaction ? undefined : context.findLast(({ model: one }) => one !== undefined)?.model);
+  const first = meta && leading > 0 ? [instructionsItem(offered(meta.text, items))] : [];
+  return {
+    provider: 'openai',
+    body: {
+      ...(named !== undefined && { model: named }),
+      ...(meta && !meta.isPaginated && { instructions: meta.text }),
+      input: [...first, ...closed(items)] as readonly Json[],
+    },
+    missing: [
+      ...(named === undefined ? ['model'] : []),
+      ...(meta ? [] : ['instructions']),
+      ...(first.length > 0 ? ['input[0].id', 'input[0]: what the runtime takes out of its instructions for tools that are not offered'] : []),
+      ...(awaited === undefined ? [] : [`input: what came before the fork, in the session ${awaited}`]),
+      ...(makesCompaction ? ['input: the prompt that asks for the summary'] : []),
+      ...(items.some(({ type }) => type === toolsItem) ? [] : ['tools']),
+      'parameters',
+    ],
+  };
+}
+
+interface SessionFacts {
+  readonly meta: Meta | undefined;
+  readonly leading: number;
+  /** The session that this one continues, where none of it is in the project. */
+  readonly awaited: string | undefined;
+}
+
+/** What the deltas before an answer say about its session, nearest first. */
+function sessionOf(context: readonly { readonly lines: readonly CodexLine[] }[], earlier: CallPlace['earlier']): SessionFacts {
+  let meta: Meta | undefined;
+  let leading: number | undefined;
+  let awaited: string | undefined;
+  for (const { lines, isRoot } of newestFirst(context, earlier)) {
+    const here = metaIn(lines);
+    if (!meta && isRoot) awaited = here?.origin;
+    meta ??= here;
+    leading ??= leadingIn(lines, isRoot);
+    if (meta && leading !== undefined) break;
+  }
+  return { meta, leading: leading ?? 0, awaited };
+}
+
+function* newestFirst(
+  context: readonly { readonly lines: readonly CodexLine[] }[],
+  earlier: CallPlace['earlier'],
+): Generator<{ readonly lines: readonly CodexLine[]; readonly isRoot: boolean }> {
+  const before = earlier()[Symbol.iterator]();
+  let next = before.next();
+  for (const [at, { lines }] of [...context.entries()].toReversed()) yield { lines, isRoot: at === 0 && next.done === true };
+  while (!next.done) {
+    const { bytes } = next.value;
+    next = before.next();
+    yield { lines: codexLines(bytes), isRoot: next.done === true };
+  }
+}
+
+/**
+ * The instructions without the part about the plan tool, which is sent only where that tool is offered and then used (0.169). The runtime
+ * does not record other omissions.
+ */
+function offered(instructions: string, items: readonly JsonObject[]): string {
+  if (items.some(({ name }) => name === planTool)) return instructions;
+  return instructions
+    .split(/^(?=## )/m)
+    .filter((section) => !section.includes(`\`${planTool}\``))
+    .join('')
+    .replace(/^- If you create a checklist or task list, .*\n/m, '');
+}
+
+const planTool = 'update_plan';
+
+/** The sent items of a delta, up to the beginning of the answer: those that its format shows. */
+function sentIn({ entries, lines, end }: Pick<Delta, 'entries' | 'end'> & { readonly lines: readonly CodexLine[] }): JsonObject[] {
+  const shown = new Set(entries.flatMap(({ raw, marks }) => (raw && raw.start < end && !marks?.includes('hidden') ? [raw.start] : [])));
+  return lines.filter(({ raw }) => shown.has(raw.start)).flatMap(itemsOf);
+}
+
+function itemsOf({ sort, payload }: CodexLine): JsonObject[] {
+  if (sort === 'item') return [codexItem(payload)];
+  if (sort !== 'compacted') return [];
+  const history = payload.replacement_history;
+  if (Array.isArray(history)) return history.filter(isObject).map(codexItem);
+  return [{ type: 'message', role: 'user', content: [{ type: 'input_text', text: stringAt(payload, 'message') ?? '' }] }];
+}
+
+const instructionsItem = (text: string): JsonObject => ({ type: 'message', role: 'developer', content: [{ type: 'input_text', text }] });
+
+/** The item that closes a call without a result, by the call's type. */
+const outputs: Readonly<Record<string, string>> = {
+  function_call: 'function_call_output',
+  local_shell_call: 'function_call_output',
+  custom_tool_call: 'custom_tool_call_output',
+};
+
+/** The items with a result for each call. Where the runtime was interrupted it sends one that says so. */
+function closed(items: readonly JsonObject[]): JsonObject[] {
+  const answered = new Set(items.flatMap((item) => (String(item.type).endsWith('_output') ? [item.call_id] : [])));
+  return items.flatMap((item) => {
+    const type = outputs[String(item.type)];
+    if (type === undefined || typeof item.call_id !== 'string' || answered.has(item.call_id)) return [item];
+    return [item, { type, call_id: item.call_id, output: 'aborted' }];
+  });
+}

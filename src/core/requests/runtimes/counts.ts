@@ -1,0 +1,48 @@
+import type { CommitType } from '../../contract/index.js';
+import { type CallCount, type CallPart, doesOf, findFormat, joinCalls, noCounts, type ParsedEntry, partOfEntries } from '../../formats/index.js';
+import { type Delta, recordOf } from './runtime.js';
+import { runtimeOf } from './runtimes.js';
+
+/** A delta whose bytes and entries are read on demand. */
+export interface CountedDelta {
+  readonly format: string;
+  readonly type: CommitType;
+  readonly bytes: () => Uint8Array;
+  readonly entries: () => readonly ParsedEntry[];
+}
+
+/**
+ * The calls whose replies a delta contains, with the counts that the agent recorded. A compaction repeats replies, so only the call that
+ * made it counts, where the agent records that call.
+ */
+export function callsOfDelta(delta: CountedDelta): readonly CallCount[] {
+  const { format, type } = delta;
+  if (type === 'snapshot' || (type === 'compaction' && !runtimeOf(format).recordsCompactions)) return [];
+  const own = findFormat(format)?.calls;
+  return own ? own(delta.bytes()) : answersOf(delta);
+}
+
+function answersOf({ format, type, bytes, entries }: CountedDelta): CallCount[] {
+  const runtime = runtimeOf(format);
+  const all = entries();
+  const delta: Delta = { commit: '' as Delta['commit'], type, format, bytes: bytes(), entries: all, end: bytes().length };
+  const isReply = ({ role, kind, marks }: ParsedEntry): boolean =>
+    role === 'assistant' && kind !== 'summary' && (marks?.includes('hidden') ?? false) === (type === 'compaction');
+  /** Whether the message is a reply of a model, by its id. */
+  const seen = new Map<string, boolean>();
+  return joinCalls(
+    all.flatMap((entry, at): CallPart[] => {
+      if (!isReply(entry)) return type === 'compaction' ? [] : [partOfEntries([entry]) ?? []].flat();
+      const id = entry.messageId ?? recordOf(entry.key);
+      const does = doesOf([entry]);
+      const common = { id, key: entry.key, model: entry.author ?? null, isFinal: false, does };
+      if (seen.get(id)) return [{ at: entry.at, reply: { ...common, ...noCounts } }];
+      const answer = seen.has(id) ? undefined : runtime.answer(delta, at);
+      seen.set(id, answer !== undefined);
+      if (!answer) return [];
+      const { usage, model } = answer;
+      const { cacheWrite1h = null, reasoning = null, countFlaw: flaw, ...counts } = usage;
+      return [{ at: answer.at ?? entry.at, reply: { ...common, ...counts, cacheWrite1h, reasoning, flaw, model, isFinal: true } }];
+    }),
+  );
+}

@@ -1,0 +1,48 @@
+import { isObject, parseJson, textOf } from '../../base/index.js';
+import { formatOf, type WritableEntry } from '../../formats/index.js';
+import { type CallBody, type CallPlace, type Runtime, recordOf, unknownUsage } from './runtime.js';
+
+/**
+ * Calls of runtimes about which no more is known. What was sent is rebuilt from the entries before the answer, in the words of the provider
+ * of such histories, and is marked as such.
+ */
+export const fromEntries: Runtime = {
+  format: '',
+  source: 'entries',
+  proof: 'rebuilt',
+  startsAnswer: (entry, last) => last === undefined || (entry.messageId ?? recordOf(entry.key)) !== (last.messageId ?? recordOf(last.key)),
+  isListed: ({ role }) => role !== 'system',
+  // Blocks of one answer are one message, even where results stand between them.
+  startsMessage: (entry, begun, last) =>
+    entry.role === 'assistant'
+      ? begun?.role !== 'assistant' && fromEntries.startsAnswer(entry, last)
+      : begun === undefined || begun.role === 'assistant',
+  answer(delta, at) {
+    const entry = delta.entries[at];
+    return entry && { model: entry.author ?? null, usage: entry.usage ?? unknownUsage };
+  },
+  body: (call) => bodyInWords(call, 'anthropic'),
+};
+
+export const openaiFromEntries: Runtime = {
+  ...fromEntries,
+  format: 'openai-chat-v1',
+  isListed: () => true,
+  startsMessage: (entry, begun) => entry.role !== 'assistant' || begun?.role !== 'assistant',
+  body: (call) => bodyInWords(call, 'openai'),
+};
+
+const writers = { anthropic: 'anthropic-messages-v1', openai: 'openai-chat-v1' } as const;
+
+/** The body in the provider's words, from the entries alone. */
+export function bodyInWords(call: CallPlace, provider: keyof typeof writers): CallBody {
+  const before = call.entries().map(({ tokens: _, raw: __, ...entry }): WritableEntry => entry);
+  const written = parseJson(textOf(formatOf(writers[provider]).write(before, { newId: () => '', now: call.at })));
+  const parts = isObject(written) ? written : {};
+  const { model } = call.answer;
+  return {
+    provider,
+    body: { ...(model !== null && { model }), ...parts },
+    missing: [...(model === null ? ['model'] : []), ...(parts.system === undefined ? ['system'] : []), 'tools', 'parameters'],
+  };
+}

@@ -1,0 +1,70 @@
+// requests/runtimes/gemini: model calls in Gemini CLI's sessions: the contents, by the rules of version 0.61.0.
+// System instruction, tools, settings and the calls of compressions are not recorded.
+// Signatures of thoughts are sent with calls and rarely recorded.
+import { isObject, type Json, type JsonObject, stringAt } from '../../../base/index.js';
+import { geminiAnswer, geminiContents } from '../../../formats/index.js';
+import { fromEntries } from '../from-entries.js';
+import { type Answer, type CallBody, type CallPlace, type Delta, type Runtime, recordOf, unknownUsage, withoutCached } from '../runtime.js';
+
+export const gemini: Runtime = {
+  ...fromEntries,
+  format: 'gemini-v1',
+  source: 'gemini',
+  proof: 'recorded',
+  isListed: ({ role, kind }) => role !== 'system' && kind !== 'thinking',
+  // Consecutive entries of one role are one content.
+  startsMessage: (entry, begun) => begun === undefined || (entry.role === 'assistant') !== (begun.role === 'assistant'),
+  answer,
+  body,
+};
+
+function answer({ bytes, entries }: Delta, at: number): Answer | undefined {
+  const entry = entries[at];
+  const message = entry?.raw && geminiAnswer(bytes, entry.raw, recordOf(entry.key));
+  if (!entry) return undefined;
+  const noted = isObject(message?.tokens) ? message.tokens : undefined;
+  const count = (name: string): number | null => {
+    const value = noted?.[name];
+    return Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : null;
+  };
+  const output = count('output');
+  return {
+    model: stringAt(message, 'model') ?? entry.author ?? null,
+    usage: noted
+      ? // The provider counts cached tokens as part of the input, and thoughts beside the output.
+        withoutCached({
+          input: count('input'),
+          output: output === null ? null : output + (count('thoughts') ?? 0),
+          cacheRead: count('cached'),
+          cacheWrite: null,
+          reasoning: count('thoughts'),
+        })
+      : unknownUsage,
+  };
+}
+
+function body({ replyKey, answer: { model }, deltas }: CallPlace): CallBody {
+  const { contents, isReopened } = geminiContents(
+    deltas().map(({ bytes }) => bytes),
+    recordOf(replyKey),
+  );
+  const isUnsigned = contents.some(({ parts }) => isUnsignedCall(parts));
+  return {
+    provider: 'gemini',
+    body: { contents },
+    missing: [
+      ...(model === null ? ['model'] : []),
+      'systemInstruction',
+      'tools',
+      'generationConfig',
+      ...(isUnsigned ? ['contents: signatures of thoughts beside calls'] : []),
+      ...(isReopened ? ['contents[0]: place and time as they were told when the session was opened again'] : []),
+    ],
+  };
+}
+
+/** The model signs the first call of a turn. */
+function isUnsignedCall(parts: Json | undefined): boolean {
+  const call = Array.isArray(parts) ? (parts as readonly JsonObject[]).find(({ functionCall }) => functionCall !== undefined) : undefined;
+  return call !== undefined && call.thoughtSignature === undefined;
+}

@@ -1,0 +1,38 @@
+// requests/runtimes/langgraph: model calls in the checkpoints of a LangGraph thread. Each answer is one.
+// The answer names its model and usage. What was sent is rebuilt from the messages before it:
+// a graph may have sent others, or a system prompt that no state holds, so no stronger claim is made.
+import { isObject, type Json, parseJson, textOf } from '../../../base/index.js';
+import { fromEntries } from '../from-entries.js';
+import { type Answer, type Delta, type Runtime, unknownUsage, withoutCached } from '../runtime.js';
+
+export const langgraph: Runtime = {
+  ...fromEntries,
+  format: 'langgraph-v1',
+  source: 'langgraph',
+  answer,
+};
+
+function answer({ bytes, entries }: Delta, at: number): Answer | undefined {
+  const entry = entries[at];
+  if (!entry) return undefined;
+  const line = entry.raw && parseJson(textOf(bytes.subarray(entry.raw.start, entry.raw.end)));
+  const messages = isObject(line) && Array.isArray(line.messages) ? line.messages.filter(isObject) : [];
+  const fields = messages.map(({ kwargs, data, ...rest }) => (isObject(kwargs) ? kwargs : isObject(data) ? data : rest));
+  const usage = fields.find(({ id }) => id === entry.messageId)?.usage_metadata;
+  if (!isObject(usage)) return { model: entry.author ?? null, usage: unknownUsage };
+  const details = isObject(usage.input_token_details) ? usage.input_token_details : {};
+  const thought = isObject(usage.output_token_details) ? usage.output_token_details.reasoning : undefined;
+  return {
+    model: entry.author ?? null,
+    // The input count includes cached tokens.
+    usage: withoutCached({
+      input: countOf(usage.input_tokens),
+      output: countOf(usage.output_tokens),
+      cacheRead: countOf(details.cache_read),
+      cacheWrite: countOf(details.cache_creation),
+      reasoning: countOf(thought),
+    }),
+  };
+}
+
+const countOf = (value: Json | undefined): number | null => (Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : null);

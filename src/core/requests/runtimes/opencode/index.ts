@@ -1,0 +1,143 @@
+// requests/runtimes/opencode: model calls in OpenCode's sessions: the messages, in the words of Anthropic's interface where that was used.
+// Messages are built by the rules of OpenCode 1.18.34. System prompt, tools, parameters and cache marks are not recorded.
+// A call of another provider is rebuilt from entries.
+import { isObject, type Json, type JsonObject, parseJson, stringAt, textOf } from '../../../base/index.js';
+import { bodyInWords, fromEntries } from '../from-entries.js';
+import { type Answer, type CallBody, type CallPlace, type Delta, type Runtime, recordOf, unknownUsage } from '../runtime.js';
+
+type Entry = ReturnType<CallPlace['entries']>[number];
+
+/** The agent's own prompt, whose answer is the summary. No row holds it. */
+const question = 'What did we do so far?';
+/** The agent's result for a call that never ended. */
+const interrupted = '[Tool execution was interrupted]';
+
+export const opencode: Runtime = {
+  ...fromEntries,
+  format: 'opencode-v1',
+  source: 'opencode',
+  proof: 'recorded',
+  startsAnswer: (entry, last) => last === undefined || recordOf(entry.key) !== recordOf(last.key),
+  // An empty text is not sent.
+  isListed: ({ role, kind, head }) => role !== 'system' && !(kind === 'text' && head === undefined),
+  startsMessage: (entry, begun) => begun === undefined || speaks(entry) !== speaks(begun),
+  leading: ({ type, entries }, isRoot) => (type === 'compaction' && entries.some(({ kind }) => kind === 'summary') ? 1 : isRoot ? 0 : undefined),
+  answer,
+  body,
+};
+
+/** The sender of an entry on the wire. Consecutive messages of one sender are one. */
+const speaks = ({ role, kind }: Pick<Entry, 'role' | 'kind'>): 'user' | 'assistant' =>
+  role === 'assistant' || kind === 'summary' ? 'assistant' : 'user';
+
+const viaOf = ({ marks }: Entry): string | undefined => marks?.find((mark) => mark.startsWith('via:'))?.slice('via:'.length);
+
+function answer({ bytes, entries }: Delta, at: number): Answer | undefined {
+  const entry = entries[at];
+  const line = entry?.raw && parseJson(textOf(bytes.subarray(entry.raw.start, entry.raw.end)));
+  const info = isObject(line) && isObject(line.info) ? line.info : {};
+  // An answer that never ended has zero counts because it was not counted.
+  const tokens = isObject(info.tokens) && typeof info.finish === 'string' ? info.tokens : undefined;
+  const cache = tokens && isObject(tokens.cache) ? tokens.cache : {};
+  const output = countOf(tokens?.output);
+  return {
+    model: stringAt(info, 'modelID') ?? null,
+    // Thinking is counted beside the text.
+    usage: tokens
+      ? {
+          input: countOf(tokens.input),
+          output: output === null ? null : output + (countOf(tokens.reasoning) ?? 0),
+          cacheRead: countOf(cache.read),
+          cacheWrite: countOf(cache.write),
+          reasoning: countOf(tokens.reasoning),
+        }
+      : unknownUsage,
+    ...(stringAt(info, 'providerID') !== 'anthropic' && { isRebuilt: true }),
+  };
+}
+
+const countOf = (value: Json | undefined): number | null => (Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : null);
+
+function body(call: CallPlace): CallBody {
+  const reply = call
+    .deltas()
+    .at(-1)
+    ?.entries.find(({ key }) => key === call.replyKey);
+  if (!reply || viaOf(reply) !== 'anthropic') return bodyInWords(call, 'openai');
+  const { model } = call.answer;
+  const isOwn = (entry: Entry): boolean => viaOf(entry) === 'anthropic' && entry.author === model;
+  return {
+    provider: 'anthropic',
+    body: { ...(model !== null && { model }), messages: messagesOf(call.entries(), isOwn).map(({ role, content }): Json => ({ role, content })) },
+    missing: [...(model === null ? ['model'] : []), 'system', 'tools', 'cache_control', 'parameters'],
+  };
+}
+
+interface Message {
+  readonly role: 'user' | 'assistant';
+  readonly content: JsonObject[];
+}
+
+/** `isOwn` tells whether an answer is of the called model. Thinking of other models is sent as text. */
+function messagesOf(entries: readonly Entry[], isOwn: (entry: Entry) => boolean): Message[] {
+  const messages: Message[] = [];
+  const say = (role: Message['role'], blocks: readonly JsonObject[]): void => {
+    const last = messages.at(-1);
+    if (last?.role === role) last.content.push(...blocks);
+    else if (blocks.length > 0) messages.push({ role, content: [...blocks] });
+  };
+  /** The calls of the current answer, in order, each with its results. */
+  let calls: { readonly id: string; readonly results: Entry[] }[] = [];
+  const settle = (): void => {
+    say('user', calls.map(resultBlock));
+    calls = [];
+  };
+  let answering: string | undefined;
+  for (const entry of entries) {
+    if (entry.role === 'tool') {
+      calls.find(({ id }) => id === entry.toolCallId)?.results.push(entry);
+      continue;
+    }
+    const record = recordOf(entry.key);
+    if (entry.role !== 'assistant' || record !== answering) settle();
+    answering = entry.role === 'assistant' ? record : undefined;
+    if (entry.role === 'assistant') {
+      say('assistant', answerBlocks(entry, isOwn(entry)));
+      if (entry.kind === 'tool_call') calls.push({ id: entry.toolCallId ?? '', results: [] });
+    } else if (entry.kind === 'summary') {
+      say('user', textBlocks(question));
+      say('assistant', textBlocks(entry.text));
+    } else if (entry.role === 'user') say('user', entry.kind === 'image' ? mediaBlocks(entry) : textBlocks(entry.text));
+  }
+  settle();
+  return messages;
+}
+
+const textBlocks = (text = ''): JsonObject[] => (text.trim() === '' ? [] : [{ type: 'text', text }]);
+
+function mediaBlocks({ media }: Entry): JsonObject[] {
+  if (!media) return [];
+  const { mediaType, bytes } = media;
+  const data = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
+  return [{ type: mediaType.startsWith('image/') ? 'image' : 'document', source: { type: 'base64', media_type: mediaType, data } }];
+}
+
+function answerBlocks(entry: Entry, isOwn: boolean): JsonObject[] {
+  const { kind, text = '' } = entry;
+  if (kind === 'tool_call')
+    return [{ type: 'tool_use', id: entry.toolCallId ?? '', name: entry.toolName ?? '', input: (entry.arguments ?? {}) as Json }];
+  if (kind === 'text' || (kind === 'thinking' && !isOwn)) return textBlocks(text);
+  if (kind !== 'thinking') return [];
+  const sealed = entry.result as { readonly data?: string; readonly signature?: string } | undefined;
+  if (sealed?.data !== undefined) return [{ type: 'redacted_thinking', data: sealed.data }];
+  // The provider accepts only thinking that it signed.
+  return sealed?.signature ? [{ type: 'thinking', thinking: text, signature: sealed.signature }] : [];
+}
+
+function resultBlock({ id, results }: { readonly id: string; readonly results: readonly Entry[] }): JsonObject {
+  const result = results.find(({ kind }) => kind === 'tool_result');
+  if (!result) return { type: 'tool_result', tool_use_id: id, content: interrupted, is_error: true };
+  const files = results.filter(({ kind }) => kind === 'image').flatMap(mediaBlocks);
+  const content: Json = files.length > 0 ? [...textBlocks(result.text), ...files] : (result.text ?? '');
+  return { type: 'tool_result', tool_use_id: id, content, ...(result.isError ? { is_error: true } : {}) };
+}

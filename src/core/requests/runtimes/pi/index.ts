@@ -1,0 +1,235 @@
+// requests/runtimes/pi: model calls in pi's sessions: system prompt, tools and messages, in the words of the provider that answered.
+// Records become messages by the rules of pi 1.5.2. Parameters, cache marks and the calls for summaries are not recorded.
+// An answer of a provider other than Anthropic's kind is rebuilt from entries.
+import { isObject, type Json, type JsonObject, parseJson, stringAt, textOf } from '../../../base/index.js';
+import { piSummary, textParts } from '../../../formats/index.js';
+import { bodyInWords, fromEntries } from '../from-entries.js';
+import { type Answer, type CallBody, type CallPlace, type Delta, type Runtime, recordOf, type Stated, unknownUsage } from '../runtime.js';
+
+const anthropic = 'anthropic-messages';
+
+type Entry = ReturnType<CallPlace['entries']>[number];
+
+export const pi: Runtime = {
+  ...fromEntries,
+  format: 'pi-v1',
+  source: 'pi',
+  proof: 'recorded',
+  startsAnswer: (entry, last) => last === undefined || recordOf(entry.key) !== recordOf(last.key),
+  // White space alone is not sent.
+  isListed: ({ role, kind, head }) => role !== 'system' && !(kind === 'text' && head === undefined),
+  startsMessage: (entry, begun) =>
+    begun === undefined || (entry.role === 'tool' ? begun.role !== 'tool' : recordOf(entry.key) !== recordOf(begun.key)),
+  // Interrupted calls are closed in the message of results, or in one of their own.
+  unanswered: (calls, answered) => (calls > 0 && answered === 0 ? 1 : 0),
+  answer,
+  body,
+  stated(delta): Stated | undefined {
+    const { text, tools } = systemIn([delta]);
+    if (text === undefined && tools.length === 0) return undefined;
+    return { ...(text !== undefined && { system: text }), ...(tools.length > 0 && { tools: tools.map(toolInWords) }) };
+  },
+  besides(delta, before): Stated | undefined {
+    const { tools, removed } = systemIn([delta]);
+    const all = new Map(listOf(before?.tools).map((tool) => [tool.name, tool as JsonObject] as const));
+    for (const name of removed) all.delete(name);
+    for (const tool of tools) all.set(tool.name, toolInWords(tool));
+    return { tools: [...all.values()] };
+  },
+};
+
+function answer({ bytes, entries }: Delta, at: number): Answer | undefined {
+  const entry = entries[at];
+  const record = entry?.raw && parseJson(textOf(bytes.subarray(entry.raw.start, entry.raw.end)));
+  const message = isObject(record) ? record.message : undefined;
+  const usage = isObject(message) ? message.usage : undefined;
+  const count = (name: string): number | null => {
+    const value = isObject(usage) ? usage[name] : undefined;
+    return Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : null;
+  };
+  return {
+    model: stringAt(message, 'model') ?? null,
+    usage:
+      usage === undefined
+        ? unknownUsage
+        : { input: count('input'), output: count('output'), cacheRead: count('cacheRead'), cacheWrite: count('cacheWrite') },
+    ...(stringAt(message, 'api') !== anthropic && { isRebuilt: true }),
+  };
+}
+
+function body(call: CallPlace): CallBody {
+  const own = call.deltas().at(-1);
+  const first = own?.entries.find(({ key }) => key === call.replyKey);
+  const via = first && viaOf(first);
+  if (!via?.startsWith(`via:${anthropic}/`)) return bodyInWords(call, via?.startsWith('via:openai-completions/') ? 'openai' : 'anthropic');
+  const { model } = call.answer;
+  const { text, tools } = systemIn(inContext(call));
+  return {
+    provider: 'anthropic',
+    body: {
+      ...(model !== null && { model }),
+      ...(text !== undefined && { system: [{ type: 'text', text }] }),
+      ...(tools.length > 0 && { tools: tools.map(toolInWords) }),
+      messages: messagesOf(call.entries(), (entry) => viaOf(entry) === via && entry.author === model) as unknown as readonly Json[],
+    },
+    missing: [
+      ...(model === null ? ['model'] : []),
+      ...(text === undefined ? ['system'] : []),
+      ...(tools.length === 0 ? ['tools'] : []),
+      'cache_control',
+      'parameters',
+    ],
+  };
+}
+
+const viaOf = ({ marks }: Entry): string | undefined => marks?.find((mark) => mark.startsWith('via:'));
+
+/** The deltas that state the system prompt and tools: those of the context, or all earlier ones where these state nothing. */
+function inContext({ deltas, earlier }: CallPlace): readonly Delta[] {
+  const context = deltas();
+  return context.some((delta) => hasSystem(delta)) ? context : [...[...earlier()].toReversed(), ...context];
+}
+
+const isSystem = ({ role, marks }: Entry): boolean => role === 'system' && (marks === undefined || marks.includes('tools'));
+const hasSystem = ({ entries, end }: Delta): boolean => entries.some((entry) => isSystem(entry) && (entry.raw?.start ?? 0) < end);
+
+interface Tool extends JsonObject {
+  readonly name: string;
+}
+
+/** System prompt and tools at the end of the deltas. Later records change sections and tools by name. */
+function systemIn(deltas: readonly Delta[]): {
+  readonly text: string | undefined;
+  readonly tools: readonly Tool[];
+  readonly removed: readonly string[];
+} {
+  const contents: string[] = [];
+  const sections = new Map<string, string>();
+  const tools = new Map<string, Tool>();
+  const removed = new Set<string>();
+  for (const { entries, bytes, end } of deltas) {
+    const starts = new Set(
+      entries.flatMap((entry) => (isSystem(entry) && entry.raw && entry.raw.start < end ? [entry.raw] : [])).map((raw) => JSON.stringify(raw)),
+    );
+    for (const raw of [...starts].map((text) => JSON.parse(text) as { start: number; end: number })) {
+      const record = parseJson(textOf(bytes.subarray(raw.start, raw.end)));
+      const message = isObject(record) ? (isObject(record.systemMessage) ? record.systemMessage : record.message) : undefined;
+      if (!isObject(message)) continue;
+      if (typeof message.content === 'string' && message.content !== '') contents.push(message.content);
+      for (const [name, section] of Object.entries(isObject(message.sections) ? message.sections : {}))
+        if (typeof section === 'string') sections.set(name, section);
+        else sections.delete(name);
+      for (const { name } of listOf(message.toolsRemoved)) {
+        tools.delete(name);
+        removed.add(name);
+      }
+      for (const tool of listOf(message.toolsAdded)) tools.set(tool.name, tool);
+    }
+  }
+  const text = [...contents, ...sections.values()].filter((part) => part !== '').join('\n\n');
+  return { text: text === '' ? undefined : text, tools: [...tools.values()], removed: [...removed] };
+}
+
+const listOf = (tools: Json | undefined): readonly Tool[] =>
+  Array.isArray(tools) ? tools.filter((tool): tool is Tool => isObject(tool) && typeof tool.name === 'string') : [];
+
+/** A tool as the Messages API gets it: the part of its schema that the API knows. */
+function toolInWords({ name, description, parameters }: Tool): JsonObject {
+  const schema = isObject(parameters) ? parameters : {};
+  const definitions = Object.fromEntries(['$defs', 'definitions'].flatMap((key) => (schema[key] === undefined ? [] : [[key, schema[key]]])));
+  return {
+    name,
+    ...(description !== undefined && { description }),
+    eager_input_streaming: true,
+    input_schema: { type: 'object', properties: schema.properties ?? {}, required: schema.required ?? [], ...definitions } as JsonObject,
+  };
+}
+
+type Block = JsonObject & { readonly type: string };
+interface Message {
+  readonly role: 'user' | 'assistant';
+  readonly content: readonly Block[];
+}
+
+/** `isOwn` tells whether an answer is of the called model. Thinking of other models is not sent. */
+function messagesOf(entries: readonly Entry[], isOwn: (entry: Entry) => boolean): Message[] {
+  const messages: Message[] = [];
+  const open = new Map<string, Block>();
+  let results: Block[] = [];
+  const flush = (): void => {
+    const lost = [...open.keys()].map((id): Block => ({ type: 'tool_result', tool_use_id: id, content: 'No result provided', is_error: true }));
+    const isResult = ({ type }: Block): boolean => type === 'tool_result';
+    const content = [...results.filter(isResult), ...lost, ...results.filter((block) => !isResult(block))];
+    if (content.length > 0) messages.push({ role: 'user', content });
+    results = [];
+    open.clear();
+  };
+  for (const group of byRecord(entries.filter(({ role }) => role !== 'system'))) {
+    const [{ role, toolCallId }] = group;
+    if (role === 'tool') {
+      results.push(...resultBlocks(group));
+      if (toolCallId !== undefined) open.delete(toolCallId);
+      continue;
+    }
+    flush();
+    const content = group.flatMap((entry) => (role === 'assistant' ? answerBlocks(entry, isOwn(entry)) : userBlocks(entry)));
+    if (content.length === 0) continue;
+    messages.push({ role: role === 'assistant' ? 'assistant' : 'user', content });
+    for (const block of content) if (block.type === 'tool_use') open.set(String(block.id), block);
+  }
+  flush();
+  return messages;
+}
+
+function byRecord(entries: readonly Entry[]): [Entry, ...Entry[]][] {
+  const groups: [Entry, ...Entry[]][] = [];
+  for (const entry of entries) {
+    const last = groups.at(-1);
+    if (last && recordOf(last[0].key) === recordOf(entry.key)) last.push(entry);
+    else groups.push([entry]);
+  }
+  return groups;
+}
+
+const textBlock = (text: string): Block[] => (text.trim() === '' ? [] : [{ type: 'text', text }]);
+
+function userBlocks(entry: Entry): Block[] {
+  return entry.kind === 'image'
+    ? imageBlock(entry)
+    : textBlock(entry.kind === 'summary' ? piSummary('compaction', entry.text ?? '') : (entry.text ?? ''));
+}
+
+function imageBlock({ media }: Entry): Block[] {
+  if (!media) return [];
+  const data = Buffer.from(media.bytes.buffer, media.bytes.byteOffset, media.bytes.byteLength).toString('base64');
+  return [{ type: 'image', source: { type: 'base64', media_type: media.mediaType, data } }];
+}
+
+function answerBlocks(entry: Entry, isOwn: boolean): Block[] {
+  const { kind, text = '' } = entry;
+  if (kind === 'tool_call')
+    return [{ type: 'tool_use', id: entry.toolCallId ?? '', name: entry.toolName ?? '', input: (entry.arguments ?? {}) as Json }];
+  if (kind === 'text') return textBlock(text);
+  if (kind !== 'thinking' || !isOwn) return [];
+  const sealed = entry.result as { readonly data?: string; readonly signature?: string } | undefined;
+  if (sealed?.data !== undefined) return [{ type: 'redacted_thinking', data: sealed.data }];
+  return sealed?.signature ? [{ type: 'thinking', thinking: text, signature: sealed.signature }] : textBlock(text);
+}
+
+/** A result with its images. Those of a failed call go after all results, with a line that names their call. */
+function resultBlocks([entry, ...images]: [Entry, ...Entry[]]): Block[] {
+  const { toolCallId = '', toolName = '', isError = false } = entry;
+  const block = (content: Json): Block => ({ type: 'tool_result', tool_use_id: toolCallId, content, is_error: isError });
+  if (images.length === 0) return [block(entry.text ?? '')];
+  const pending = images.flatMap(imageBlock);
+  const parts = textParts(entry) ?? [entry.text ?? '', ...pending.map(() => null)];
+  if (isError) {
+    const texts = parts.map((part) => part ?? '(image attached after the tool results)');
+    const distinct = texts.filter((_, at) => parts[at] !== null || at === 0 || parts[at - 1] !== null);
+    return [block(distinct.join('\n')), { type: 'text', text: `Images from the error result of tool call ${toolCallId} (${toolName}):` }, ...pending];
+  }
+  const blocks = parts.flatMap((part): Block[] => (part === null ? pending.splice(0, 1) : [{ type: 'text', text: part }]));
+  return [
+    block((blocks.some(({ type }) => type === 'text') ? blocks : [{ type: 'text', text: '(see attached image)' }, ...blocks]) as readonly Json[]),
+  ];
+}

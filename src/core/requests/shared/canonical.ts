@@ -1,0 +1,73 @@
+import { sha256Of } from '../../artifacts/index.js';
+import { canonicalJson, isObject, type Json, type JsonObject, textOf } from '../../base/index.js';
+import { canonicalOrder } from './json-ranges.js';
+
+/**
+ * How Claude Code hashes what it sends: SHA-256 of JSON with sorted keys and no spaces. A string content counts as one text block. Hashes
+ * of messages and shapes leave cache marks out; the digest of a request keeps them.
+ */
+export const cacheMark = 'cache_control';
+
+/** The provider refuses larger bodies, so a larger record was never sent. */
+export const largestRecord = 32 * 1024 * 1024;
+
+/** The form of a message that hashes cover. */
+export function withBlocks(message: Json): Json {
+  if (!isObject(message) || typeof message.content !== 'string') return message;
+  return { ...message, content: [{ type: 'text', text: message.content }] };
+}
+
+/** The hash of a recorded message's text; undefined where it is not JSON that can be hashed. */
+export function messageHash(text: Uint8Array): Buffer | undefined {
+  return hashOf(text, (value) => withBlocks(value));
+}
+
+/** The hash of a system prompt and tools, without cache marks. */
+export const shapeHash = (text: Uint8Array): Buffer | undefined => hashOf(text, (value) => value);
+
+function hashOf(text: Uint8Array, normal: (value: Json) => Json): Buffer | undefined {
+  try {
+    return sha256Of(canonicalJson(normal(withoutMarks(JSON.parse(textOf(text)) as Json))));
+  } catch (error) {
+    // Not JSON, or nested too deeply for any runtime to have written it.
+    if (error instanceof SyntaxError || error instanceof RangeError) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * The ranges of a text that, joined, have this hash. The canonical form is often the same bytes in another order, and the hash proves it.
+ */
+export function orderWithHash(text: Uint8Array, hash: Uint8Array): readonly number[] | undefined {
+  const order = canonicalOrder(text, cacheMark);
+  return order && sha256Of(inOrder(text, order)).equals(hash) ? order : undefined;
+}
+
+/** Most ranges are a brace or a key. Below this length a loop is faster than a call. */
+export const shortRange = 24;
+
+/** Joins the bytes of the ranges (start, end, start, end, …). */
+export function inOrder(text: Uint8Array, order: readonly number[]): Uint8Array {
+  if (order.length === 2) return text.subarray(order[0], order[1]);
+  const from = Buffer.from(text.buffer, text.byteOffset, text.byteLength);
+  // Ranges that do not overlap are never longer than the text.
+  const joined = Buffer.allocUnsafe(text.length);
+  let end = 0;
+  for (let index = 0; index < order.length; index += 2) {
+    const [start, stop] = [order[index] as number, order[index + 1] as number];
+    if (stop - start >= shortRange) from.copy(joined, end, start, stop);
+    else for (let place = start, at = end; place < stop; place += 1, at += 1) joined[at] = from[place] as number;
+    end += stop - start;
+  }
+  return joined.subarray(0, end);
+}
+
+/** The value without cache marks, at any depth. */
+export function withoutMarks(value: Json): Json {
+  if (Array.isArray(value)) return value.map(withoutMarks);
+  if (!isObject(value)) return value;
+  return ownObject(Object.keys(value).flatMap((key) => (key === cacheMark ? [] : [[key, withoutMarks(value[key] as Json)]])));
+}
+
+/** An object of these members, in which `__proto__` is a key like any other. */
+export const ownObject = (members: readonly (readonly [string, Json])[]): JsonObject => Object.fromEntries(members) as JsonObject;

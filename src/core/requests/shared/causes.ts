@@ -1,0 +1,128 @@
+import { isObject, type Json, stringAt } from '../../base/index.js';
+import { type Cause, causes } from '../../contract/index.js';
+import type { OutlineEntry } from '../../formats/index.js';
+import { countTokens, imageTokens } from '../../formats/index.js';
+import { withoutMarks } from './canonical.js';
+
+/** Tokens by cause, in the order of `causes`. */
+export type CauseSums = number[];
+
+/** Zero for each cause. */
+export const noCauses = (): CauseSums => causes.map(() => 0);
+/** Adds tokens to one cause. */
+export function addTo(sums: CauseSums, cause: Cause, tokens: number): void {
+  sums[placeOf[cause]] = (sums[placeOf[cause]] as number) + tokens;
+}
+/** Adds the sums of all causes. */
+export function addAll(sums: CauseSums, others: readonly number[]): void {
+  for (const [at, tokens] of others.entries()) sums[at] = (sums[at] as number) + tokens;
+}
+/** The sums by the names of the causes. */
+export const byCause = (sums: readonly number[]): Record<Cause, number> =>
+  Object.fromEntries(causes.map((cause, at) => [cause, sums[at] ?? 0])) as Record<Cause, number>;
+
+const placeOf = Object.fromEntries(causes.map((cause, at) => [cause, at])) as Record<Cause, number>;
+
+/** Tools of known runtimes whose results are files. */
+const isReader = (tool: string | undefined): boolean => tool !== undefined && /^(notebook)?(read|view|open)(_?(many_)?files?)?$/i.test(tool);
+
+/** Texts that agents add around and between a person's words. */
+const reminder =
+  /^\s*<(system-reminder|system_reminder|env|context|ide_|user_instructions|environment_context|session_context|permissions|skills_instructions)/;
+/** A reminder with a file that the runtime read for a person. */
+const attachedFile = /^\s*<system-reminder>\s*(Called the Read tool|Result of calling the Read tool|Contents of )/;
+const summary = /^\s*(This session is being continued from a previous conversation|<state_snapshot>|<summary>)/;
+
+const causeOfText = (text: string): Cause =>
+  attachedFile.test(text) ? 'files' : reminder.test(text) ? 'reminders' : summary.test(text) ? 'summary' : 'talk';
+
+/**
+ * The cost of a body's message by cause, for any provider: a message with blocks or parts, or an item. `tools` maps call ids to tools and
+ * learns those of this message.
+ */
+export function causesOfMessage(message: Json, tools: Map<string, string>): CauseSums {
+  const sums = noCauses();
+  const [role, type] = [stringAt(message, 'role'), stringAt(message, 'type')];
+  const content = isObject(message) ? (message.content ?? message.parts) : undefined;
+  for (const call of isObject(message) && Array.isArray(message.tool_calls) ? message.tool_calls : []) {
+    learn(tools, stringAt(call, 'id'), isObject(call) ? stringAt(call.function, 'name') : undefined);
+    addTo(sums, 'talk', tokensOfJson(call));
+  }
+  learn(tools, stringAt(message, 'call_id'), stringAt(message, 'name'));
+  if (role === 'tool') addTo(sums, causeOfResult(tools, stringAt(message, 'tool_call_id')), tokensOfContent(content ?? null));
+  else if (type?.endsWith('_output')) addTo(sums, causeOfResult(tools, stringAt(message, 'call_id')), tokensOfJson(message));
+  else if (content === undefined || content === null) addTo(sums, 'talk', tokensOfJson(message));
+  else {
+    const causeOf = (text: string): Cause =>
+      role === 'system' || role === 'developer' ? 'system' : role === 'assistant' || role === 'model' ? 'talk' : causeOfText(text);
+    if (typeof content === 'string') addTo(sums, causeOf(content), countTokens(content));
+    for (const block of Array.isArray(content) ? content : []) addBlock(sums, block, tools, causeOf);
+  }
+  return sums;
+}
+
+function addBlock(sums: CauseSums, block: Json, tools: Map<string, string>, causeOf: (text: string) => Cause): void {
+  const [type, text] = [stringAt(block, 'type'), stringAt(block, 'text')];
+  const [call, response] = isObject(block) ? [block.functionCall, block.functionResponse] : [];
+  learn(tools, stringAt(block, 'id'), stringAt(block, 'name'));
+  learn(tools, stringAt(call, 'id'), stringAt(call, 'name'));
+  const tokens = tokensOfBlock(block);
+  if (isImage(type)) addTo(sums, 'files', tokens);
+  else if (type === 'tool_result') addTo(sums, causeOfResult(tools, stringAt(block, 'tool_use_id')), tokens);
+  else if (response !== undefined) addTo(sums, isReader(stringAt(response, 'name')) ? 'files' : 'results', tokens);
+  else addTo(sums, text === undefined ? 'talk' : causeOf(text), tokens);
+}
+
+function learn(tools: Map<string, string>, id: string | undefined, name: string | undefined): void {
+  if (id !== undefined && name !== undefined) tools.set(id, name);
+}
+
+const causeOfResult = (tools: ReadonlyMap<string, string>, id: string | undefined): Cause => (isReader(tools.get(id ?? '')) ? 'files' : 'results');
+
+/**
+ * The cost of a block, by the rule that all figures follow: a text by its length, a call by its tool's name and arguments, a result by its
+ * content, and everything else as JSON without cache marks.
+ */
+export function tokensOfBlock(block: Json): number {
+  const type = stringAt(block, 'type');
+  if (!isObject(block) || isImage(type)) return isObject(block) ? imageTokens : tokensOfJson(block);
+  if (type === 'tool_use') return countTokens(stringAt(block, 'name') ?? '') + tokensOfJson(block.input ?? {});
+  if (type === 'tool_result') return tokensOfContent(block.content ?? null);
+  const text = stringAt(block, 'text') ?? (type === 'thinking' ? stringAt(block, 'thinking') : undefined);
+  return text === undefined ? tokensOfJson(block) : countTokens(text);
+}
+
+const isImage = (type: string | undefined): boolean => type === 'image' || type === 'input_image' || type === 'image_url';
+
+const tokensOfContent = (content: Json): number =>
+  typeof content === 'string'
+    ? countTokens(content)
+    : Array.isArray(content)
+      ? content.reduce<number>((sum, part) => sum + tokensOfBlock(part), 0)
+      : tokensOfJson(content);
+
+/** The tokens of a value as JSON. */
+export const tokensOfJson = (value: Json): number => countTokens(JSON.stringify(withoutMarks(value)));
+
+/** The cost of system prompt and tools. */
+export function causesOfStated(stated: { readonly system?: Json; readonly tools?: Json } | undefined): CauseSums {
+  const sums = noCauses();
+  for (const part of ['system', 'tools'] as const) {
+    const value = stated?.[part] ?? [];
+    for (const one of Array.isArray(value) ? (value as readonly Json[]) : [value])
+      addTo(sums, part, part === 'tools' ? tokensOfJson(one) : typeof one === 'string' ? countTokens(one) : tokensOfBlock(one));
+  }
+  return sums;
+}
+
+/** The cost of a message, whatever the cause. */
+export const tokensOfMessage = (message: Json): number => causesOfMessage(message, new Map()).reduce((sum, tokens) => sum + tokens, 0);
+
+/** The cause of an entry, as far as its outline shows. `tools` learns as it does from messages. */
+export function causeOfEntry({ role, kind, head = '', toolCallId }: OutlineEntry, tools: Map<string, string>): Cause {
+  if (kind === 'tool_call' && toolCallId !== undefined) tools.set(toolCallId, head);
+  if (kind === 'summary') return 'summary';
+  if (kind === 'tool_result') return isReader(tools.get(toolCallId ?? '')) ? 'files' : 'results';
+  if (role === 'system') return 'system';
+  return role === 'assistant' ? 'talk' : kind === 'image' ? 'files' : causeOfText(head);
+}

@@ -1,0 +1,35 @@
+import type { ReadableDb } from '../../store/index.js';
+import { unpackNumbers } from './varints.js';
+
+/** A call's list of messages as it is stored: what it takes from its base, and what it adds. */
+export interface ListRow {
+  readonly base: number | null;
+  readonly keep: number;
+  readonly tail: Uint8Array;
+  readonly list: Uint8Array | null;
+}
+
+/** The longest walk along bases for a list of this length. A list that needs more is stored whole. */
+export const longestWalk = (messages: number): number => 8 + (messages >> 7);
+
+/** Reads the stored list of a call. */
+export const listRow = (db: ReadableDb, no: number): ListRow | undefined =>
+  db.one<ListRow>('SELECT base, keep, tail, list FROM request WHERE no = ?', no);
+
+/** The numbers of a call's messages, in order. A gap is the negative number of its row. */
+export function listOf(rowOf: (no: number) => ListRow | undefined, no: number): number[] {
+  const parts: number[][] = [];
+  let wanted = Number.POSITIVE_INFINITY;
+  for (let at: number | null = no; at !== null && wanted > 0; ) {
+    const row = rowOf(at);
+    if (!row) break;
+    if (row.list) {
+      parts.push(unpackNumbers(row.list).slice(0, wanted));
+      break;
+    }
+    parts.push(unpackNumbers(row.tail).slice(0, Math.max(0, wanted - row.keep)));
+    wanted = Math.min(wanted, row.keep);
+    at = row.base;
+  }
+  return parts.reverse().flat();
+}

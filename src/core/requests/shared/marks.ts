@@ -1,0 +1,59 @@
+import { inWords, isObject, type Json } from '../../base/index.js';
+import { cacheMark, withBlocks } from './canonical.js';
+
+/** A recorded cache mark: the value of `cache_control` at a path in the body. */
+export interface Mark {
+  readonly path: readonly (string | number)[];
+  readonly value: Json;
+}
+
+/** The recorded marks, or why they cannot be read. */
+export function marksOf(recorded: readonly Json[]): readonly Mark[] | string {
+  const marks: Mark[] = [];
+  for (const each of recorded) {
+    const path = isObject(each) ? each.path : undefined;
+    if (!isObject(each) || !Array.isArray(path) || each.value === undefined) return `the cache mark ${inWords(each)} is invalid`;
+    if (!path.every((step) => (typeof step === 'string' && step !== '__proto__') || (Number.isSafeInteger(step) && (step as number) >= 0)))
+      return `the cache mark has the path ${inWords(path)}, which does not exist`;
+    marks.push({ path: path as (string | number)[], value: each.value });
+  }
+  return marks;
+}
+
+/** Puts a mark at its path in the value, skipping the first `from` steps. False where the path does not exist. */
+export function putMark(value: Json, { path, value: mark }: Mark, from: number): boolean {
+  let place: Json | undefined = value;
+  for (const step of path.slice(from)) {
+    place = Array.isArray(place)
+      ? typeof step === 'number'
+        ? place[step]
+        : undefined
+      : isObject(place) && typeof step === 'string' && Object.hasOwn(place, step)
+        ? place[step]
+        : undefined;
+  }
+  if (!isObject(place)) return false;
+  (place as Record<string, Json>)[cacheMark] = mark;
+  return true;
+}
+
+/** A message with its marks. A marked string content becomes a block. Undefined where a mark has no place. */
+export function markedMessage(message: Json, marks: readonly Mark[]): Json | undefined {
+  const blocks = marks.some(({ path }) => path[2] === 'content') ? withBlocks(message) : message;
+  return marks.every((mark) => putMark(blocks, mark, 2)) ? blocks : undefined;
+}
+
+/** The marks on messages, by position in the list. */
+export function marksByMessage(marks: readonly Mark[]): ReadonlyMap<number, readonly Mark[]> {
+  const byMessage = new Map<number, Mark[]>();
+  for (const mark of marks) {
+    const [part, index] = mark.path;
+    if (part !== 'messages' || typeof index !== 'number') continue;
+    byMessage.set(index, [...(byMessage.get(index) ?? []), mark]);
+  }
+  return byMessage;
+}
+
+/** A path as `a.b[0]`. */
+export const pathInWords = (path: readonly (string | number)[]): string =>
+  path.map((step, index) => (typeof step === 'number' ? `[${step}]` : index ? `.${step}` : step)).join('');

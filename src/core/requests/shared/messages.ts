@@ -1,0 +1,86 @@
+import { type ArtifactNo, type Json, textOf } from '../../base/index.js';
+import type { Chain } from '../../chain/index.js';
+import { listText, openPage, type Page, textAt } from './pages.js';
+
+/** A page, and the number of its first message. */
+export interface OpenPage {
+  readonly first: number;
+  readonly count: number;
+  readonly page: Page;
+}
+
+/** Reads stored messages by number. Opened pages stay open, so use one reader for one question. */
+export interface MessageReader {
+  /** The page of a message, which is at its number minus that of the page's first. @throws CORRUPT where the bytes are damaged. */
+  pageOf(no: number): OpenPage;
+  /** The value of a message. @throws CORRUPT where the bytes are damaged. */
+  valueAt(no: number): Json;
+}
+
+const holds = ({ first, count }: OpenPage, no: number): boolean => no >= first && no < first + count;
+
+/** The values of messages; null for a missing one. @throws CORRUPT where the bytes are damaged. */
+export function valuesOf(reader: MessageReader, numbers: readonly number[]): Json[] {
+  const values: Json[] = [];
+  for (let at = 0; at < numbers.length; ) {
+    const no = numbers[at] as number;
+    if (no < 0) {
+      values.push(null);
+      at += 1;
+      continue;
+    }
+    const open = reader.pageOf(no);
+    let count = 1;
+    while (numbers[at + count] === no + count && holds(open, no + count)) count += 1;
+    for (const value of JSON.parse(listText(open.page, no - open.first, count)) as Json[]) values.push(value);
+    at += count;
+  }
+  return values;
+}
+
+/** A reader of the project's stored messages. */
+export function messageReader(chain: Pick<Chain, 'db' | 'project' | 'artifacts'>): MessageReader {
+  const { db, project, artifacts } = chain;
+  /** By their first messages, in order. */
+  const open: OpenPage[] = [];
+  let last: OpenPage | undefined;
+
+  const opened = (no: number): OpenPage => {
+    const place = placeIn(open, no);
+    const before = open[place];
+    if (before && holds(before, no)) return before;
+    const row = db.one<{ first: number; count: number; artifact: ArtifactNo }>(
+      'SELECT first, count, artifact FROM requestPage WHERE project = ? AND first <= ? ORDER BY first DESC LIMIT 1',
+      project,
+      no,
+    );
+    if (!row || no >= row.first + row.count) throw new Error(`message ${no} is named by a request but not stored`);
+    const page = { first: row.first, count: row.count, page: openPage(artifacts.read(row.artifact)) };
+    open.splice(place + 1, 0, page);
+    return page;
+  };
+
+  const pageOf = (no: number): OpenPage => {
+    if (!last || !holds(last, no)) last = opened(no);
+    return last;
+  };
+
+  return {
+    pageOf,
+    valueAt: (no) => {
+      const { first, page } = pageOf(no);
+      return JSON.parse(textOf(textAt(page, no - first))) as Json;
+    },
+  };
+}
+
+/** The position of the last page that begins at or before the message; -1 where no page does. */
+function placeIn(pages: readonly OpenPage[], no: number): number {
+  let [low, high] = [0, pages.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((pages[middle] as OpenPage).first <= no) low = middle + 1;
+    else high = middle;
+  }
+  return low - 1;
+}

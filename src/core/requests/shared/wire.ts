@@ -1,0 +1,224 @@
+import { isObject, type Json, type JsonObject, parseJson, stringAt } from '../../base/index.js';
+import type { Provider } from '../../contract/index.js';
+import { type Usage, unknownUsage } from '../runtimes/runtime.js';
+import { cacheMark, withoutMarks } from './canonical.js';
+import type { Mark } from './marks.js';
+
+/** Bodies and replies on the wire, in the words of each provider. Pure. */
+
+/** The layout of a provider's body: which member is the list of messages, the system prompt, the tools. */
+export interface Layout {
+  readonly list: 'messages' | 'input' | 'contents';
+  readonly system: 'system' | 'instructions' | 'systemInstruction' | 'system_instruction';
+}
+
+export const anthropicLayout: Layout = { list: 'messages', system: 'system' };
+
+/** The layout of a body. OpenAI's two kinds of calls and Gemini's two spellings are distinguished by the members of the body. */
+export function layoutOf(provider: Provider, body: JsonObject): Layout {
+  if (provider === 'anthropic') return anthropicLayout;
+  if (provider === 'openai')
+    return Array.isArray(body.messages) ? { list: 'messages', system: 'instructions' } : { list: 'input', system: 'instructions' };
+  return { list: 'contents', system: Object.hasOwn(body, 'system_instruction') ? 'system_instruction' : 'systemInstruction' };
+}
+
+/** A body in the parts that are stored: each once by content, however many calls have it. */
+export interface WireBody {
+  readonly layout: Layout;
+  /** Without cache marks. */
+  readonly messages: readonly Json[];
+  /** System prompt and tools, without cache marks, by the names that shapes use. */
+  readonly shape: JsonObject;
+  /** First blocks of the system prompt that change from call to call and are not part of the shape. */
+  readonly head: readonly Json[];
+  readonly params: JsonObject;
+  readonly marks: readonly Mark[];
+  /** The members of the body in their order. */
+  readonly order: readonly string[];
+  readonly model: string | null;
+  readonly sessionId: string | undefined;
+  /** Members that name an account, a person or a machine. They are not kept (R5). */
+  readonly withheld: readonly string[];
+}
+
+/** Members that name the caller. */
+const callerFields: Readonly<Record<Provider, readonly string[]>> = {
+  anthropic: ['metadata'],
+  openai: ['user', 'safety_identifier', 'client_metadata', 'metadata'],
+  gemini: ['labels'],
+};
+
+/** Claude Code's first system block, which differs in every call. */
+export const isBilling = (block: Json): boolean => /^x-anthropic-billing-header/.test(stringAt(block, 'text') ?? '');
+
+/** Splits a body into its parts. @param path The path of the request, which names the model for Gemini. */
+export function readBody(provider: Provider, path: string, body: JsonObject): WireBody {
+  const layout = layoutOf(provider, body);
+  const list = body[layout.list];
+  const withheld = callerFields[provider].filter((name) => Object.hasOwn(body, name));
+  const system = body[layout.system];
+  const blocks = Array.isArray(system) ? system : [];
+  const firstKept = blocks.findIndex((block) => !isBilling(block));
+  const head = blocks.slice(0, firstKept < 0 ? blocks.length : firstKept);
+  const shape = {
+    ...(system !== undefined && { system: head.length ? blocks.slice(head.length) : system }),
+    ...(body.tools !== undefined && { tools: body.tools }),
+  };
+  const inParts = new Set<string>([...(Array.isArray(list) ? [layout.list] : []), layout.system, 'tools', ...withheld]);
+  return {
+    layout,
+    messages: Array.isArray(list) ? list.map(withoutMarks) : [],
+    shape: withoutMarks(shape) as JsonObject,
+    head,
+    params: Object.fromEntries(Object.entries(body).filter(([name]) => !inParts.has(name))),
+    marks: marksIn({ ...shape, ...(Array.isArray(list) && { messages: list }) }),
+    order: Object.keys(body).filter((name) => !withheld.includes(name)),
+    model: stringAt(body, 'model') ?? /\/models\/([^/:]+):/.exec(path)?.[1] ?? null,
+    sessionId: sessionIn(body),
+    withheld,
+  };
+}
+
+/** Where cache marks stand, by the names that stored calls use for their parts. */
+function marksIn(value: Json, path: readonly (string | number)[] = []): Mark[] {
+  if (Array.isArray(value)) return value.flatMap((item, at) => marksIn(item, [...path, at]));
+  if (!isObject(value)) return [];
+  return Object.entries(value).flatMap(([key, member]) =>
+    key === cacheMark ? [{ path, value: member as Json }] : marksIn(member as Json, [...path, key]),
+  );
+}
+
+/** The session that the body names: Claude Code puts it into the user's id, Codex beside its turn. */
+function sessionIn(body: JsonObject): string | undefined {
+  const user = stringAt(body.metadata, 'user_id');
+  const told = user === undefined ? undefined : parseJson(user);
+  return (
+    stringAt(told, 'session_id') ??
+    /_session_([0-9a-f-]{36})$/.exec(user ?? '')?.[1] ??
+    stringAt(body.client_metadata, 'thread_id') ??
+    stringAt(body.client_metadata, 'session_id')
+  );
+}
+
+/** The marks of a reply by which the lines of a transcript with it are found. */
+export interface WireReply {
+  readonly messageId: string | undefined;
+  readonly toolCallIds: readonly string[];
+  readonly text: string;
+  readonly usage: Usage;
+}
+
+/** Reads a reply. Never throws. @param reply The original reply: one JSON document, or server-sent events, possibly cut off. */
+export function readReply(provider: Provider, reply: string): WireReply {
+  const whole = parseJson(reply);
+  const events = whole === undefined ? eventsIn(reply) : Array.isArray(whole) ? whole : [whole];
+  return readers[provider](events.filter(isObject));
+}
+
+function eventsIn(stream: string): Json[] {
+  return stream.split(/\r?\n/).flatMap((line) => {
+    const event = line.startsWith('data:') ? parseJson(line.slice('data:'.length).trim()) : undefined;
+    return event === undefined ? [] : [event];
+  });
+}
+
+const readers: Readonly<Record<Provider, (events: readonly JsonObject[]) => WireReply>> = {
+  anthropic(events) {
+    const message = events
+      .map((event) => (event.type === 'message_start' ? event.message : event))
+      .find((each) => stringAt(each, 'type') === 'message');
+    const whole = itemsAt(message, 'content');
+    const blocks = [...whole, ...events.flatMap((event) => (event.type === 'content_block_start' ? [event.content_block ?? null] : []))];
+    const deltas = events.map((event) => stringAt(event.delta, 'text') ?? '').join('');
+    const counted = [isObject(message) ? message.usage : undefined, ...events.map((event) => event.usage)];
+    return {
+      messageId: stringAt(message, 'id'),
+      toolCallIds: blocks.flatMap((block) => (stringAt(block, 'type') === 'tool_use' ? (stringAt(block, 'id') ?? []) : [])),
+      text: blocks.map((block) => stringAt(block, 'text') ?? '').join('') + deltas,
+      usage: usageIn(counted, {
+        input: [['input_tokens']],
+        output: [['output_tokens']],
+        cacheRead: [['cache_read_input_tokens']],
+        cacheWrite: [['cache_creation_input_tokens']],
+      }),
+    };
+  },
+  openai(events) {
+    const responses = events.map((event) => (isObject(event.response) ? event.response : event));
+    const items = [...responses.flatMap((each) => itemsAt(each, 'output')), ...events.flatMap((event) => event.item ?? [])];
+    const choices = events.flatMap((event) => itemsAt(event, 'choices'));
+    const said = choices.flatMap((choice) => (isObject(choice) ? [choice.message ?? choice.delta ?? null] : []));
+    const fromItems = new Map(
+      items.flatMap((item) => {
+        const text = itemsAt(item, 'content')
+          .map((part) => stringAt(part, 'text') ?? '')
+          .join('');
+        return text === '' ? [] : [[stringAt(item, 'id') ?? text, text] as const];
+      }),
+    );
+    return {
+      messageId: responses.map((each) => stringAt(each, 'id')).find((id) => id !== undefined && !id.startsWith('event')),
+      toolCallIds: [
+        ...new Set([
+          ...items.flatMap((item) => stringAt(item, 'call_id') ?? []),
+          ...said.flatMap((message) => itemsAt(message, 'tool_calls').flatMap((call) => stringAt(call, 'id') ?? [])),
+        ]),
+      ],
+      text: [...fromItems.values()].join('') || said.map((message) => stringAt(message, 'content') ?? '').join(''),
+      usage: cachedIsPart(
+        usageIn(
+          responses.map((each) => each.usage),
+          {
+            input: [['input_tokens'], ['prompt_tokens']],
+            output: [['output_tokens'], ['completion_tokens']],
+            cacheRead: [
+              ['input_tokens_details', 'cached_tokens'],
+              ['prompt_tokens_details', 'cached_tokens'],
+            ],
+            cacheWrite: [],
+          },
+        ),
+      ),
+    };
+  },
+  gemini(events) {
+    const parts = events.flatMap((event) =>
+      itemsAt(event, 'candidates').flatMap((candidate) => itemsAt(isObject(candidate) ? candidate.content : null, 'parts')),
+    );
+    return {
+      messageId: events.map((event) => stringAt(event, 'responseId')).find((id) => id !== undefined),
+      toolCallIds: parts.flatMap((part) => (isObject(part) ? (stringAt(part.functionCall, 'id') ?? []) : [])),
+      text: parts.map((part) => (isObject(part) && part.thought === true ? '' : (stringAt(part, 'text') ?? ''))).join(''),
+      usage: cachedIsPart(
+        usageIn(
+          events.map((event) => event.usageMetadata),
+          { input: [['promptTokenCount']], output: [['candidatesTokenCount']], cacheRead: [['cachedContentTokenCount']], cacheWrite: [] },
+        ),
+      ),
+    };
+  },
+};
+
+const itemsAt = (value: Json | undefined, key: string): readonly Json[] => {
+  const list = isObject(value) ? value[key] : undefined;
+  return Array.isArray(list) ? list : [];
+};
+
+type Names = Readonly<Record<'input' | 'output' | 'cacheRead' | 'cacheWrite', readonly (readonly string[])[]>>;
+
+/** Counts under the first name that has one. Of events, the last count is right. */
+function usageIn(counted: readonly (Json | undefined)[], names: Names): Usage {
+  const count = (paths: readonly (readonly string[])[]): number | null => {
+    for (const each of counted.toReversed())
+      for (const path of paths) {
+        const value = path.reduce<Json | undefined>((at, step) => (isObject(at) ? at[step] : undefined), each);
+        if (Number.isSafeInteger(value) && (value as number) >= 0) return value as number;
+      }
+    return null;
+  };
+  return { input: count(names.input), output: count(names.output), cacheRead: count(names.cacheRead), cacheWrite: count(names.cacheWrite) };
+}
+
+/** These providers count cached tokens as part of the input; ours are separate parts. */
+const cachedIsPart = (usage: Usage): Usage =>
+  usage.input === null || usage.cacheRead === null ? { ...unknownUsage, ...usage } : { ...usage, input: Math.max(0, usage.input - usage.cacheRead) };

@@ -1,0 +1,50 @@
+import { summarizeCommits } from '../assist/index.js';
+import {
+  checkpoint,
+  compact,
+  entries,
+  find,
+  fork,
+  history,
+  instantiate,
+  materialize,
+  outlineRows,
+  resolve,
+  show,
+  snapshot,
+  tips,
+  update,
+} from '../chain/index.js';
+import { compareCalls, compareContexts } from '../turns/index.js';
+import { countedGraph } from '../usage/index.js';
+import { chainOf, os } from './procedure.js';
+
+/** The procedures of `context`. */
+export const contextRouter = {
+  checkpoint: os.context.checkpoint.handler(({ input, context }) => checkpoint(chainOf(context), input)),
+  materialize: os.context.materialize.handler(({ input, context }) => {
+    const made = materialize(chainOf(context), input);
+    return { ...made, commits: [...made.commits], losses: [...made.losses], lossCounts: [...made.lossCounts] };
+  }),
+  resolve: os.context.resolve.handler(({ input, context }) => resolve(chainOf(context), input.principal, input.at)),
+  show: os.context.show.handler(({ input, context }) => show(chainOf(context), input.id)),
+  history: os.context.history.handler(({ input, context }) => history(chainOf(context), input.id, input.depth)),
+  update: os.context.update.handler(({ input, context }) => update(chainOf(context), input.id, input)),
+  tips: os.context.tips.handler(({ input, context }) => tips(chainOf(context), input)),
+  graph: os.context.graph.handler(({ input, context }) => countedGraph(chainOf(context), input)),
+  entries: os.context.entries.handler(({ input, context }) => entries(chainOf(context), input)),
+  outline: os.context.outline.handler(({ input, context }) => outlineRows(chainOf(context), input)),
+  find: os.context.find.handler(({ input, context }) => find(chainOf(context), input)),
+  fork: os.context.fork.handler(({ input, context }) => fork(chainOf(context), input)),
+  compact: os.context.compact.handler(({ input, context }) => compact(chainOf(context), input.id, input.summary, [], input.principal)),
+  snapshot: os.context.snapshot.handler(({ input, context }) => snapshot(chainOf(context), input.id, input.stop, input.principal)),
+  summarize: os.context.summarize.handler(({ input, context, signal }) =>
+    summarizeCommits(chainOf(context), input, context.session.engine.options.providers ?? [], signal),
+  ),
+  instantiate: os.context.instantiate.handler(({ input, context }) => {
+    const made = instantiate(chainOf(context), input);
+    return { ...made, commits: [...made.commits] };
+  }),
+  diff: os.context.diff.handler(({ input, context }) => compareContexts(chainOf(context), input)),
+  diffCalls: os.context.diffCalls.handler(({ input, context }) => compareCalls(chainOf(context), input)),
+};

@@ -1,0 +1,34 @@
+import { ORPCError, ValidationError } from '@orpc/server';
+import { isObject, StemmaError } from '../base/index.js';
+
+type Stream = AsyncGenerator<unknown, unknown, undefined>;
+
+/** Whether a procedure answered with a stream. */
+export const isStream = (output: unknown): output is Stream => isObject(output) && Symbol.asyncIterator in output;
+
+/** The same stream. What it throws is changed by `refuse`. */
+export async function* refusing(stream: Stream, refuse: (error: unknown) => unknown): Stream {
+  try {
+    return yield* stream;
+  } catch (error) {
+    throw refuse(error);
+  }
+}
+
+/** An error as it leaves: with the code and data of the contract. A bug stays as it is. `call` is the path of the procedure. */
+export function asRefusal(error: unknown, call: string): unknown {
+  if (error instanceof StemmaError)
+    return new ORPCError(error.code, { message: error.message, data: { ...error.data, call }, status: statusOf[error.code] });
+  if (error instanceof ORPCError && error.cause instanceof ValidationError && error.code === 'BAD_REQUEST') {
+    // An unknown field is often the reason why another one is missing.
+    const { issues } = error.cause;
+    const issue = issues.find((each) => 'keys' in each) ?? issues[0];
+    const unknown = issue && 'keys' in issue && Array.isArray(issue.keys) ? issue.keys.slice(0, 1) : [];
+    const field = [...(issue?.path ?? []), ...unknown].map((part) => (isObject(part) ? String(part.key) : String(part))).join('.') || 'input';
+    return new ORPCError('BAD_REQUEST', { message: `${field}: ${issue?.message ?? 'the input does not fit'}`, data: { field, call }, status: 400 });
+  }
+  return error;
+}
+
+/** The HTTP status of each code. */
+const statusOf = { BAD_REQUEST: 400, UNAUTHORIZED: 401, NOT_FOUND: 404, CONFLICT: 409, LOCKED: 423, CORRUPT: 500, UNAVAILABLE: 503 } as const;

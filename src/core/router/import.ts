@@ -1,0 +1,46 @@
+import type { ImportResult } from '../contract/index.js';
+import { detect, type ImportEvent, type ImportInput, importPaths } from '../import/index.js';
+import { type Project, runInWorker, type Session, WorkerFailed } from '../project/index.js';
+import { os } from './procedure.js';
+
+/** The procedures of `import`. */
+export const importRouter = {
+  detect: os.import.detect.handler(({ input }) => detect(input.paths)),
+  run: os.import.run.handler(async function* ({ input, context: { session }, signal }) {
+    const project = session.project();
+    const run = importing(session, project, input, signal);
+    for (;;) {
+      const step = await run.next();
+      // Upkeep waits until the import is over.
+      project.wake();
+      if (step.done) return step.value;
+      yield step.value;
+    }
+  }),
+};
+
+/** Imports in a thread of its own, where the engine has a script for it and the thread starts. */
+async function* importing(
+  { engine }: Session,
+  project: Project,
+  input: ImportInput,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<ImportEvent, ImportResult> {
+  const { worker } = engine.options;
+  if (worker !== undefined)
+    try {
+      const { dir, projectId } = project;
+      return yield* runInWorker<ImportEvent, ImportResult>(worker, { dir, projectId, work: { kind: 'import', input } }, signal);
+    } catch (error) {
+      if (!(error instanceof WorkerFailed) || error.hadBegun) throw error;
+    }
+  const run = importPaths(project.chain, input);
+  for (;;) {
+    const step = run.next();
+    if (step.done) return step.value;
+    yield step.value;
+    // Between two files, the engine answers other calls and notices that the caller has stopped.
+    await new Promise((resolve) => setImmediate(resolve));
+    signal?.throwIfAborted();
+  }
+}

@@ -1,0 +1,69 @@
+// router: the contract as procedures, each a line that hands its input to the folder that does the work.
+// One file for each namespace. `procedure.ts` is what every call passes through: access, replicas and errors.
+// No SQL and no logic of its own: what a procedure does is in the folders below.
+import { agentRouter } from './agent.js';
+import { artifactRouter } from './artifact.js';
+import { boxRouter } from './box.js';
+import { captureRouter } from './capture.js';
+import { cardRouter } from './card.js';
+import { composeRouter } from './compose.js';
+import { contextRouter } from './context.js';
+import { experimentRouter } from './experiment.js';
+import { exportRouter } from './export.js';
+import { handoverRouter } from './handover.js';
+import { importRouter } from './import.js';
+import { libraryRouter } from './library.js';
+import { os } from './procedure.js';
+import { profileRouter } from './profile.js';
+import { projectRouter } from './project.js';
+import { projectsRouter } from './projects.js';
+import { providerRouter } from './provider.js';
+import { replicaRouter } from './replica.js';
+import { requestRouter } from './request.js';
+import { runRouter } from './run.js';
+import { runnerRouter } from './runner.js';
+import { searchRouter } from './search.js';
+import { branchRouter, sessionRouter } from './session.js';
+import { sourceRouter } from './source.js';
+import { spaceRouter } from './space.js';
+import { templateRouter } from './template.js';
+import { ticketRouter } from './ticket.js';
+import { timelineRouter } from './timeline.js';
+import { turnRouter } from './turn.js';
+import { usageRouter } from './usage.js';
+
+export type { RouterContext } from './procedure.js';
+
+/** Every procedure of the contract. */
+export const router = os.router({
+  project: projectRouter,
+  artifact: artifactRouter,
+  template: templateRouter,
+  replica: replicaRouter,
+  context: contextRouter,
+  export: exportRouter,
+  import: importRouter,
+  capture: captureRouter,
+  source: sourceRouter,
+  session: sessionRouter,
+  branch: branchRouter,
+  library: libraryRouter,
+  ticket: ticketRouter,
+  timeline: timelineRouter,
+  space: spaceRouter,
+  run: runRouter,
+  runner: runnerRouter,
+  search: searchRouter,
+  card: cardRouter,
+  box: boxRouter,
+  profile: profileRouter,
+  handover: handoverRouter,
+  agent: agentRouter,
+  projects: projectsRouter,
+  compose: composeRouter,
+  request: requestRouter,
+  provider: providerRouter,
+  experiment: experimentRouter,
+  turn: turnRouter,
+  usage: usageRouter,
+});

@@ -1,0 +1,20 @@
+import { notFound } from '../base/index.js';
+import * as cards from '../cards/index.js';
+import { os, type RouterContext } from './procedure.js';
+
+/** The procedures of `projects`. */
+export const projectsRouter = {
+  box: os.projects.box.handler(({ input, context }) => cards.wireBox(chainWithId(context, input.projectId), input.boxId)),
+  boxes: os.projects.boxes.handler(({ input, context }) => cards.wireBoxes(chainWithId(context, input.projectId), input.box_ids, input)),
+  boxCards: os.projects.boxCards.handler(({ input, context }) => cards.wireBoxCards(chainWithId(context, input.projectId), input.boxId, input.limit)),
+  cards: os.projects.cards.handler(({ input, context }) => cards.wireCards(chainWithId(context, input.projectId), input.card_ids)),
+  card: os.projects.card.handler(({ input, context }) => cards.wireCardOf(cards.getCard(chainWithId(context, input.projectId), input.cardId))),
+};
+
+/** The project that an address names: the session's, else one that is open. @throws NOT_FOUND */
+function chainWithId({ session }: RouterContext, projectId: string) {
+  const own = session.openProject();
+  const project = own?.projectId === projectId ? own : session.engine.withId(projectId);
+  if (!project) throw notFound(projectId, `no project ${projectId} is open`);
+  return project.chain;
+}

@@ -1,0 +1,22 @@
+import { answerQuestion, followJob, listJobs, logOf, type RunnerParts, startJob, stopJob } from '../runner/index.js';
+import { chainOf, os, type RouterContext } from './procedure.js';
+
+const partsOf = (context: RouterContext): RunnerParts => ({
+  chain: chainOf(context),
+  live: context.session.engine.jobs,
+  providers: context.session.engine.options.providers ?? [],
+});
+
+/** The procedures of `runner`. */
+export const runnerRouter = {
+  start: os.runner.start.handler(({ input, context, signal }) => {
+    const parts = partsOf(context);
+    return followJob(parts, startJob(parts, input).jobId, signal);
+  }),
+  stop: os.runner.stop.handler(({ input, context }) => stopJob(partsOf(context), input.jobId)),
+  list: os.runner.list.handler(({ input, context }) =>
+    listJobs(chainOf(context), input.status, context.session.project().access.mode === 'read-write'),
+  ),
+  log: os.runner.log.handler(({ input, context }) => logOf(chainOf(context), input)),
+  answer: os.runner.answer.handler(({ input, context }) => answerQuestion(partsOf(context), input)),
+};

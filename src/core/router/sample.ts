@@ -1,0 +1,152 @@
+import { addCard, createBox, putProfile } from '../cards/index.js';
+import { type Chain, fork, graph, outlineRows } from '../chain/index.js';
+import type { Commit } from '../contract/index.js';
+import { runExperiment, saveExperiment } from '../experiments/index.js';
+import { beginTurn, delegate, finishTurn, launchPrincipal, writeTurn } from '../handover/index.js';
+import { createTicket, discuss, giveVerdict, moveTicket } from '../tickets/index.js';
+import { addEntity, createSpace, listEntities, listRuns, post, send, setGoals, setMemory, setPlan } from '../timeline/index.js';
+
+/** The person of the story. Entities are never deleted, so her presence says that the story was told. */
+const person = 'mira';
+
+/**
+ * Continues the story of the sample's transcripts in every view: a fork, a handover, a space with a waiting run, a review with
+ * a finding and its discussion, and an experiment. Does nothing if it was told before.
+ */
+export async function tellStory(chain: Chain): Promise<void> {
+  if (listEntities(chain).some(({ entityId }) => entityId === person)) return;
+  const experimentId = chain.artifacts.transaction(() => {
+    const commits = graph(chain, { offset: 0, limit: 1_000 }).rows.map(({ commit }) => commit);
+    const turn = (beginning: string): Commit | undefined => commits.find(({ summary }) => summary?.startsWith(beginning));
+    const inWords = turn('Leave the columns alone');
+    const columns = turn('The list looks ragged');
+    const search = turn('Forget June');
+    forkPrompt(chain, inWords);
+    handOver(chain);
+    meet(chain);
+    review(chain, inWords, search);
+    return inWords && columns ? tryBoth(chain, inWords, columns) : undefined;
+  });
+  if (experimentId === undefined) return;
+  for await (const _ of runExperiment(chain, { experimentId }, []));
+}
+
+/** The same turn with a more exact prompt: a branch that Compare shows beside the original. */
+function forkPrompt(chain: Chain, turn: Commit | undefined): void {
+  const key = turn && outlineRows(chain, { id: turn.id }).rows.findLast((row) => row.prompt && row.commit === turn.id)?.key;
+  if (!turn || !key) return;
+  const text = 'Leave the columns alone. Say it in words instead: today, tomorrow, in 3 days. Keep the date where it is more than a week away.';
+  fork(chain, { id: turn.id, at: key, edits: [{ op: 'replace', key, entry: { role: 'user', kind: 'text', text } }] });
+}
+
+/** A lead hands part of its work to a reviewer, who answers. */
+function handOver(chain: Chain): void {
+  const text = (words: string) => ({ kind: 'text' as const, text: words });
+  for (const [name, does] of [
+    ['Lead', 'Plans the work on larder and hands out its parts.'],
+    ['Reader', 'Reads code and reports what it found. Changes nothing.'],
+  ] as const)
+    putProfile(chain, name, { content: { kind: 'json', data: { name, instructions: does } } });
+  const [lead] = launchPrincipal(chain, {
+    profileName: 'Lead',
+    instruction: 'Find every place in larder that takes a day from UTC, and have it fixed.',
+  }).turns;
+  if (!lead) return;
+  beginTurn(chain, { agentTurnId: lead.agentTurnId });
+  const found = addCard(chain, {
+    type: 'agent.thought',
+    authorId: lead.agentId,
+    content: text('`daysLeft` compared a local day with a UTC day. The same pattern may be in `expiry.js` and in the reports.'),
+  });
+  writeTurn(chain, {
+    agentTurnId: lead.agentTurnId,
+    cards: [{ type: 'agent.thought', content: text('One place is fixed. A reader should look through the rest, with what is known so far.') }],
+  });
+  const notes = createBox(chain, [found.cardId]);
+  const [reader] = delegate(chain, {
+    sourceAgentId: lead.agentId,
+    targetStrategy: 'new',
+    targetRef: 'Reader',
+    instruction: 'Look through src/ for other places that take a day from UTC. Report file and line.',
+    contextBoxId: notes.boxId,
+  }).turns;
+  if (!reader) return;
+  beginTurn(chain, { agentTurnId: reader.agentTurnId });
+  writeTurn(chain, {
+    agentTurnId: reader.agentTurnId,
+    cards: [{ type: 'task.deliverable', content: text('One more: src/report.js, line 12, cuts an ISO string at the T. No other file does it.') }],
+  });
+  finishTurn(chain, { agentTurnId: reader.agentTurnId });
+}
+
+/** How long the agent of the story waits: longer than a first look at the sample takes. */
+const aDay = 24 * 3_600_000;
+
+/** A person and an agent in a space: the agent has asked the person and waits for the answer. Another agent has a plan. */
+function meet(chain: Chain): void {
+  const mira = addEntity(chain, { entityId: person, name: 'Mira', type: 'human' });
+  const coder = addEntity(chain, { entityId: 'larder-coder', name: 'Coder', type: 'agent' });
+  const writer = addEntity(chain, { entityId: 'larder-writer', name: 'Writer', type: 'agent' });
+  setGoals(chain, coder.entityId, [
+    { description: 'larder 1.2.1 is released', priority: 2, longTerm: false },
+    { description: 'No date in larder depends on UTC', priority: 1, longTerm: true },
+  ]);
+  setMemory(chain, coder.entityId, 'release', 'Mira decides on version numbers. 1.2.1 holds corrections only.');
+  setPlan(chain, { entityId: writer.entityId, name: 'Release notes', instruction: 'Write the notes of the week.', cron: '0 9 * * 1' });
+  const space = createSpace(chain, { spaceId: 'larder', name: 'larder', members: [mira.entityId, coder.entityId] });
+  post(chain, { spaceId: space.spaceId, senderId: mira.entityId, text: '@Coder is 1.2.1 ready?' });
+  const run = listRuns(chain, { entityId: coder.entityId }).find(({ status }) => status === 'running');
+  if (run)
+    send(chain, {
+      runId: run.runId,
+      spaceId: space.spaceId,
+      text: 'The fix and the changelog are done. @Mira which date shall the changelog have, today or Monday?',
+      wait: { for: mira.entityId, timeoutMs: aDay },
+    });
+}
+
+/** A change in review: a finding that asks for changes, and its discussion from the context of the work. */
+function review(chain: Chain, work: Commit | undefined, search: Commit | undefined): void {
+  const { ticketId } = createTicket(chain, {
+    title: 'Say the remaining days in words',
+    type: 'feature',
+    body: '`larder list` says "today", "tomorrow" and "in 3 days" in place of a number.',
+    labels: ['cli'],
+    by: '@mira',
+  });
+  moveTicket(chain, { ticketId, to: 'in_progress', assignee: '@coder', by: '@coder', ...(work && { contextId: work.id }) });
+  moveTicket(chain, { ticketId, to: 'review', reviewers: ['@mira'], by: '@coder' });
+  const finding = createTicket(chain, {
+    title: 'A jar that expired yesterday is not tested',
+    type: 'review_finding',
+    body: 'The words for days in the past have no test. What does the list say for a jar that expired yesterday?',
+    parent: ticketId,
+    by: '@mira',
+    ...(work && { contextId: work.id }),
+  });
+  giveVerdict(chain, { ticketId, reviewer: '@mira', verdict: 'changes_requested' });
+  discuss(chain, { ticketId: finding.ticketId, text: 'Did you look at negative numbers when you wrote `inWords`?', principal: '@mira' });
+  createTicket(chain, {
+    title: 'Take days from the local calendar everywhere',
+    type: 'bug',
+    body: 'Found while looking for other places that use UTC.',
+    labels: ['dates'],
+    by: '@coder',
+    ...(search && { contextId: search.id }),
+  });
+}
+
+/** Two turns of the story as an experiment on their recordings, with checks. */
+const tryBoth = (chain: Chain, inWords: Commit, columns: Commit): string =>
+  saveExperiment(chain, {
+    title: 'Words or columns for the remaining days',
+    note: 'Which of the two replies ran the tests? Add a case with a model to compare it with the recordings.',
+    checks: [
+      { kind: 'calls', toolName: 'Bash' },
+      { kind: 'contains', text: 'tests pass' },
+    ],
+    cases: [
+      { title: 'In words, as recorded', turnId: inWords.id, provider: 'recorded' },
+      { title: 'In columns, as recorded', turnId: columns.id, provider: 'recorded' },
+    ],
+  }).experimentId;

@@ -1,0 +1,35 @@
+import { changeBranch, changeSession, deleteSession, listSessions, placeOf, type SessionFacts } from '../sessions/index.js';
+import { loadPrices } from '../usage/index.js';
+import { chainOf, os, type RouterContext } from './procedure.js';
+
+/** How long after its last change a session counts as live, in milliseconds. */
+const restingMs = 120_000;
+
+/** The ends of the sessions that live capture sees an agent work on. */
+function factsOf({ session }: RouterContext): SessionFacts {
+  const { watching, files } = session.project().capture.status();
+  const since = session.project().chain.clock() - restingMs;
+  const live = files.filter(({ open, changedAt }) => watching && (open || Date.parse(changedAt) >= since)).flatMap(({ tip }) => tip ?? []);
+  return { live: new Set(live) };
+}
+
+/** The procedures of `session`. */
+export const sessionRouter = {
+  list: os.session.list.handler(async ({ input, context }) => {
+    await loadPrices();
+    return listSessions(chainOf(context), input, factsOf(context));
+  }),
+  place: os.session.place.handler(({ input, context }) => placeOf(chainOf(context), input.id)),
+  rename: os.session.rename.handler(({ input, context }) => changeSession(chainOf(context), input, factsOf(context))),
+  archive: os.session.archive.handler(({ input, context }) => changeSession(chainOf(context), input, factsOf(context))),
+  pin: os.session.pin.handler(({ input, context }) => changeSession(chainOf(context), input, factsOf(context))),
+  tag: os.session.tag.handler(({ input, context }) => changeSession(chainOf(context), input, factsOf(context))),
+  delete: os.session.delete.handler(({ input, context }) => deleteSession(chainOf(context), input)),
+};
+
+/** The procedures of `branch`. */
+export const branchRouter = {
+  rename: os.branch.rename.handler(({ input, context }) => changeBranch(chainOf(context), input)),
+  archive: os.branch.archive.handler(({ input, context }) => changeBranch(chainOf(context), input)),
+  delete: os.branch.delete.handler(({ input, context }) => changeBranch(chainOf(context), input)),
+};

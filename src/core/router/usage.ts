@@ -1,0 +1,23 @@
+import { loadPrices, loadTokenizer, usageCalls, usageFillers, usageOfContext, usageSeries, usageSessions } from '../usage/index.js';
+import { chainOf, os } from './procedure.js';
+
+/** The procedures of `usage`. The list of prices is large, so it is loaded at the first question. */
+export const usageRouter = {
+  context: os.usage.context.handler(async ({ input, context }) => {
+    await loadTokenizer();
+    return usageOfContext(chainOf(context), input.id);
+  }),
+  calls: os.usage.calls.handler(async ({ input, context }) => {
+    await loadPrices();
+    return usageCalls(chainOf(context), input);
+  }),
+  series: os.usage.series.handler(async ({ input, context }) => {
+    await loadTokenizer();
+    return usageSeries(chainOf(context), input.id);
+  }),
+  fillers: os.usage.fillers.handler(({ input, context }) => usageFillers(chainOf(context), input.id)),
+  sessions: os.usage.sessions.handler(async ({ input, context }) => {
+    await loadPrices();
+    return usageSessions(chainOf(context), input);
+  }),
+};

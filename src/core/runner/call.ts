@@ -1,0 +1,129 @@
+import { type Json, type JsonObject, parseJson, stringAt } from '../base/index.js';
+import type { Chain } from '../chain/index.js';
+import { requestBody } from '../composer/index.js';
+import type { MemoryMessage, Message, RequestTokens } from '../contract/index.js';
+import { countTokens } from '../formats/index.js';
+import type { CallReply } from '../handover/index.js';
+import { type ModelProvider, ownMembers, type ReplyPiece } from '../turns/index.js';
+import type { Happening } from './jobs.js';
+import type { Meter } from './limits.js';
+
+/** What a turn needs to carry out its calls. */
+export interface CallParts {
+  readonly chain: Chain;
+  readonly provider: ModelProvider;
+  readonly meter: Meter;
+  readonly signal: AbortSignal;
+  /** Tells what happens, as it happens. */
+  tell(happening: Happening): void;
+}
+
+export interface ModelCall {
+  readonly messages: readonly Message[];
+  readonly tools: readonly Record<string, unknown>[] | null;
+  readonly parameters: Readonly<Record<string, unknown>>;
+  readonly model: string;
+}
+
+/** A tool call of a reply. Arguments that are not an object are not valid for any tool. */
+export interface CalledTool {
+  readonly id: string;
+  readonly name: string;
+  readonly arguments: unknown;
+}
+
+export interface ModelReply extends CallReply {
+  readonly text: string;
+  readonly thinking: string;
+  readonly calls: readonly CalledTool[];
+}
+
+const noTokens: RequestTokens = { input: null, output: null, cacheRead: null, cacheWrite: null };
+
+/**
+ * Makes one model call and collects its reply.
+ * @throws LimitReached at a limit; UNAVAILABLE if the provider does not answer; what ends the signal.
+ */
+export async function callModel(parts: CallParts, call: ModelCall): Promise<ModelReply> {
+  const { chain, provider, meter, signal, tell } = parts;
+  meter.beginCall();
+  const body = bodyOf(provider, call);
+  const at = chain.clock();
+  const heard: Heard = { text: '', thinking: '', calls: [], tokens: noTokens, cost: null, stop: null, size: 0 };
+  for await (const piece of provider.stream({ model: call.model, body, headers: {} }, signal)) {
+    hear(heard, piece, tell);
+    meter.check(heard.size);
+  }
+  signal.throwIfAborted();
+  const { tokens, cost, stop, text, thinking, calls } = heard;
+  meter.endCall(tokens, cost, countTokens(JSON.stringify(body)) + Math.ceil(heard.size / 4));
+  tell({ kind: 'usage', text: '', tokens });
+  return { text, thinking, calls, tokens, cost, stop, ms: Math.max(0, chain.clock() - at) };
+}
+
+interface Heard {
+  text: string;
+  thinking: string;
+  calls: CalledTool[];
+  tokens: RequestTokens;
+  cost: number | null;
+  stop: string | null;
+  /** Characters so far. */
+  size: number;
+}
+
+function hear(heard: Heard, piece: ReplyPiece, tell: CallParts['tell']): void {
+  switch (piece.kind) {
+    case 'text':
+    case 'thinking':
+      heard[piece.kind] += piece.delta;
+      heard.size += piece.delta.length;
+      tell({ kind: piece.kind, text: piece.delta });
+      return;
+    case 'tool_call': {
+      const said = JSON.stringify(piece.arguments ?? {});
+      heard.calls.push({ id: piece.toolCallId, name: piece.toolName, arguments: piece.arguments ?? {} });
+      heard.size += said.length;
+      tell({ kind: 'call', text: said, toolName: piece.toolName });
+      return;
+    }
+    case 'waiting':
+      tell({ kind: 'waiting', text: piece.reason });
+      return;
+    case 'usage':
+      heard.tokens = { ...heard.tokens, ...definedIn(piece.tokens) };
+      heard.cost = piece.cost ?? heard.cost;
+      return;
+    case 'end':
+      heard.stop = piece.reason;
+      return;
+    case 'signature':
+      return;
+  }
+}
+
+const definedIn = (tokens: Partial<RequestTokens>): Partial<RequestTokens> =>
+  Object.fromEntries(Object.entries(tokens).filter(([, counted]) => counted !== undefined && counted !== null));
+
+/** The body of a call in the format of its provider. */
+function bodyOf(provider: ModelProvider, { messages, tools, parameters, model }: ModelCall): JsonObject {
+  const body = requestBody(messages.map(toMemory), provider.wire, model) as JsonObject;
+  return { ...body, ...ownMembers(provider.wire, (tools ?? []) as readonly Json[], parameters) };
+}
+
+const speakers = { system: 'system', user: 'human', assistant: 'ai', tool: 'tool' } as const;
+
+/** A message of a card turn in the form that the composer takes. */
+function toMemory({ role, content, tool_calls: calls, tool_call_id: answers }: Message): MemoryMessage {
+  return {
+    role: speakers[role],
+    content,
+    ...(calls && {
+      tool_calls: calls.map((call) => {
+        const asked = (call.function ?? {}) as JsonObject;
+        return { id: call.id, name: asked.name, args: parseJson(stringAt(asked, 'arguments') ?? '') ?? {} };
+      }),
+    }),
+    ...(answers !== undefined && { tool_call_id: answers }),
+  };
+}

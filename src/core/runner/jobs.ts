@@ -1,0 +1,175 @@
+import { type ContextId, notFound, parseJson, StemmaError, type Timestamp, timestampOf } from '../base/index.js';
+import type { Chain } from '../chain/index.js';
+import type { Job, JobEvent, JobStatus, Performer, RunLimits, Used, Work } from '../contract/index.js';
+
+interface JobRow {
+  readonly no: number;
+  readonly jobId: string;
+  readonly what: string;
+  readonly performer: string;
+  readonly limits: string;
+  readonly status: JobStatus;
+  readonly calls: number;
+  readonly tokens: number | null;
+  readonly cost: number | null;
+  readonly error: string | null;
+  readonly commits: string;
+  readonly startedAt: number;
+  readonly endedAt: number | null;
+}
+
+const columns = 'no, jobId, what, performer, limits, status, calls, tokens, cost, error, commits, startedAt, endedAt';
+/** How long a job belongs to a process that gives no sign of life. */
+const leaseMs = 30_000;
+/** How often a process shows that it lives. */
+export const renewMs = leaseMs / 3;
+const mostJobs = 1_000;
+
+const toJob = (row: JobRow): Job => ({
+  jobId: row.jobId,
+  what: parseJson(row.what) as unknown as Work,
+  performer: parseJson(row.performer) as unknown as Performer,
+  limits: parseJson(row.limits) as unknown as RunLimits,
+  status: row.status,
+  used: { calls: row.calls, tokens: row.tokens, cost: row.cost },
+  error: row.error,
+  commits: parseJson(row.commits) as unknown as ContextId[],
+  startedAt: timestampOf(row.startedAt),
+  endedAt: row.endedAt === null ? null : timestampOf(row.endedAt),
+});
+
+export interface NewJob {
+  readonly what: Work;
+  /** What only one running job may work for, such as an agent. */
+  readonly holds: string;
+  readonly performer: Performer;
+  readonly limits: RunLimits;
+}
+
+/** Takes the work for this process. @throws CONFLICT if a running job works for the same agent or context. */
+export function takeJob(chain: Chain, input: NewJob): Job {
+  return chain.db.transaction(() => {
+    returnDead(chain);
+    const holder = chain.db.one<{ jobId: string }>(
+      "SELECT jobId FROM job WHERE project = ? AND holds = ? AND status = 'running'",
+      chain.project,
+      input.holds,
+    );
+    if (holder)
+      throw new StemmaError('CONFLICT', `The job ${holder.jobId} already works here. Stop it first, or wait until it has ended.`, {
+        id: holder.jobId,
+      });
+    const now = chain.clock();
+    const jobId = `job-${chain.newId()}`;
+    chain.db.run(
+      `INSERT INTO job (project, jobId, what, holds, performer, limits, status, leaseUntil, startedAt) VALUES (?, ?, ?, ?, ?, ?, 'running', ?, ?)`,
+      chain.project,
+      jobId,
+      JSON.stringify(input.what),
+      input.holds,
+      JSON.stringify(input.performer),
+      JSON.stringify(input.limits),
+      now + leaseMs,
+      now,
+    );
+    return jobNamed(chain, jobId);
+  });
+}
+
+/** Gives back the jobs of processes that died. */
+function returnDead(chain: Chain): void {
+  const now = chain.clock();
+  chain.db.run(
+    `UPDATE job SET status = 'interrupted', endedAt = ?, error = 'The process that ran it ended before the job did.'
+      WHERE project = ? AND status = 'running' AND leaseUntil <= ?`,
+    now,
+    chain.project,
+    now,
+  );
+}
+
+/** Shows that the process of a job lives. Returns false if the job was given back meanwhile. */
+export const renewLease = (chain: Chain, jobId: string): boolean =>
+  chain.db.run("UPDATE job SET leaseUntil = ? WHERE project = ? AND jobId = ? AND status = 'running'", chain.clock() + leaseMs, chain.project, jobId)
+    .changes > 0;
+
+/** Stores what a job has used so far, and the commits that it made. */
+export function noteProgress(chain: Chain, jobId: string, used: Used, commits: readonly ContextId[]): void {
+  chain.db.run(
+    'UPDATE job SET calls = ?, tokens = ?, cost = ?, commits = ? WHERE project = ? AND jobId = ?',
+    used.calls,
+    used.tokens,
+    used.cost,
+    JSON.stringify(commits),
+    chain.project,
+    jobId,
+  );
+}
+
+/** Ends a job. Without effect if it has ended. */
+export function endJob(chain: Chain, jobId: string, status: Exclude<JobStatus, 'running'>, error: string | null): void {
+  chain.db.run(
+    "UPDATE job SET status = ?, error = ?, endedAt = ? WHERE project = ? AND jobId = ? AND status = 'running'",
+    status,
+    error,
+    chain.clock(),
+    chain.project,
+    jobId,
+  );
+}
+
+/** @throws NOT_FOUND */
+function rowOf(chain: Chain, jobId: string): JobRow {
+  const row = chain.db.one<JobRow>(`SELECT ${columns} FROM job WHERE project = ? AND jobId = ?`, chain.project, jobId);
+  if (!row) throw notFound(jobId, `This project has no job ${jobId}.`);
+  return row;
+}
+
+/** Reads a job. @throws NOT_FOUND */
+export const jobNamed = (chain: Chain, jobId: string): Job => toJob(rowOf(chain, jobId));
+
+/** The newest jobs, at most 1,000. Jobs of dead processes are given back first, where the project can be written. */
+export function listJobs(chain: Chain, status: JobStatus | undefined, mayWrite: boolean): Job[] {
+  if (mayWrite) returnDead(chain);
+  return chain.db
+    .all<JobRow>(
+      `SELECT ${columns} FROM job WHERE project = ? AND (? IS NULL OR status = ?) ORDER BY no DESC LIMIT ${mostJobs}`,
+      chain.project,
+      status ?? null,
+      status ?? null,
+    )
+    .map(toJob);
+}
+
+/** An event before it has its job, number and time. */
+export type Happening = Omit<JobEvent, 'jobId' | 'number' | 'at'>;
+
+/** Stores an event of a job. */
+export function noteEvent(chain: Chain, jobId: string, number: number, happening: Happening): JobEvent {
+  const at = chain.clock();
+  chain.db.run('INSERT INTO jobEvent (job, number, at, event) VALUES (?, ?, ?, ?)', rowOf(chain, jobId).no, number, at, JSON.stringify(happening));
+  return { jobId, number, at: timestampOf(at) as Timestamp, ...happening };
+}
+
+const usualEvents = 1_000;
+
+/** What happened in a job, oldest first. @throws NOT_FOUND */
+export function logOf(chain: Chain, input: { readonly jobId: string; readonly from?: number | undefined; readonly limit?: number | undefined }) {
+  const row = rowOf(chain, input.jobId);
+  const events = chain.db
+    .all<{ number: number; at: number; event: string }>(
+      'SELECT number, at, event FROM jobEvent WHERE job = ? AND number >= ? ORDER BY number LIMIT ?',
+      row.no,
+      input.from ?? 0,
+      input.limit ?? usualEvents,
+    )
+    .map(
+      ({ number, at, event }): JobEvent => ({
+        jobId: row.jobId,
+        number,
+        at: timestampOf(at),
+        ...(parseJson(event) as unknown as Happening),
+      }),
+    );
+  return { job: toJob(row), events };
+}

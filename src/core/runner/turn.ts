@@ -1,0 +1,234 @@
+import { badRequest, isObject, parseJson, StemmaError, stringAt } from '../base/index.js';
+import { boxAt, cardsInOrder, idsAt, type NewCard } from '../cards/index.js';
+import type { Chain } from '../chain/index.js';
+import type { AgentTurn, Card } from '../contract/index.js';
+import {
+  answerTurn,
+  batchOf,
+  beginTurn,
+  finishTurn,
+  handoverMap,
+  inputOf,
+  recordCall,
+  recordReply,
+  submitTurn,
+  suspendTurn,
+  toTurn,
+  turnNamed,
+  writeTurn,
+} from '../handover/index.js';
+import { type CalledTool, type CallParts, callModel, type ModelReply } from './call.js';
+import { LimitReached } from './limits.js';
+import { answered, definitions, finalTool, type Handed, type ToolAnswer, waitsFor } from './tools.js';
+
+export interface TurnParts extends CallParts {
+  readonly model: string | undefined;
+  /** Asks a person to answer a call of a tool that Stemma does not have. */
+  ask(call: CalledTool): Promise<{ readonly allow: boolean; readonly note: string | undefined }>;
+  /** Tells that a turn has new commits. */
+  made(turn: AgentTurn): void;
+}
+
+const isOpen = ({ status }: AgentTurn): boolean => ['dispatched', 'running', 'suspended'].includes(status);
+const read = (chain: Chain, agentTurnId: string): AgentTurn => toTurn(turnNamed(chain, agentTurnId));
+
+/**
+ * Carries out a turn: model calls and tool calls until the model ends the turn. A turn that an earlier job left in the middle goes on from
+ * its last card. The turns that it hands out are carried out too, within the same limits.
+ * The turn ends whatever happens: `partial` at a limit, `canceled` when it is stopped, `failed` at an error.
+ * @throws what ended it, unless the turn was ended from elsewhere
+ */
+export async function performTurn(parts: TurnParts, agentTurnId: string): Promise<AgentTurn> {
+  const { chain } = parts;
+  const left: Promise<unknown>[] = [];
+  try {
+    const model = await modelOf(parts, agentTurnId);
+    if (read(chain, agentTurnId).status === 'dispatched') beginTurn(chain, { agentTurnId });
+    await answerOpenCalls(parts, agentTurnId, left);
+    while (read(chain, agentTurnId).status === 'running') await step(parts, agentTurnId, model, left);
+    await Promise.all(left);
+  } catch (error) {
+    if (!isOpen(read(chain, agentTurnId))) return read(chain, agentTurnId);
+    const status = error instanceof LimitReached ? 'partial' : parts.signal.aborted ? 'canceled' : 'failed';
+    parts.made(finishTurn(chain, { agentTurnId, status, error: error instanceof Error ? error.message : String(error) }));
+    throw error;
+  } finally {
+    await Promise.allSettled(left);
+  }
+  const turn = read(chain, agentTurnId);
+  parts.made(turn);
+  return turn;
+}
+
+/** The model of the job, of the agent's profile, or the first one of the provider. @throws BAD_REQUEST if there is none */
+async function modelOf({ chain, provider, model }: TurnParts, agentTurnId: string): Promise<string> {
+  const named = model ?? stringAt(inputOf(chain, turnNamed(chain, agentTurnId), {}).input.parameters, 'model');
+  if (named !== undefined) return named;
+  const [first] = (await provider.models()).models;
+  if (first === undefined) throw badRequest('performer.model', `${provider.title} does not list its models: name the one that answers.`);
+  return first;
+}
+
+/** One model call of a running turn, and the answers to its tool calls. */
+async function step(parts: TurnParts, agentTurnId: string, model: string, left: Promise<unknown>[]): Promise<void> {
+  const { chain } = parts;
+  const row = turnNamed(chain, agentTurnId);
+  const { input } = inputOf(chain, row, {});
+  const { callNo, call } = chain.db.transaction(() => {
+    const { input: request, sent } = inputOf(chain, row, { tools: definitions, parameters: { ...input.parameters, model } });
+    const { callNo } = recordCall(chain, row, { ...sent, source: 'stemma' });
+    return { callNo, call: { messages: request.messages, tools: sent.tools, parameters: sent.parameters, model } };
+  });
+  const reply = await callModel(parts, call);
+  chain.db.transaction(() => {
+    recordReply(chain, callNo, { tokens: reply.tokens, ms: reply.ms, cost: reply.cost, stop: reply.stop });
+    writeTurn(chain, { agentTurnId, cards: cardsOf(reply) });
+    const others = reply.calls.filter(({ name }) => name !== finalTool);
+    if (others.length > 0) suspendTurn(chain, { agentTurnId, toolCallIds: others.map(({ id }) => id) });
+  });
+  if (reply.calls.length === 0) finishTurn(chain, { agentTurnId });
+  else await answerCalls(parts, agentTurnId, reply.calls, left);
+}
+
+/** The cards of a reply. Without tool calls, its text is what the turn delivers. */
+function cardsOf({ text, thinking, calls }: ModelReply): NewCard[] {
+  const said = { kind: 'text' as const, text };
+  const reasoning = thinking === '' ? {} : { reasoning_content: thinking };
+  if (calls.length === 0) return [{ type: 'task.deliverable', content: said, metadata: { role: 'assistant', ...reasoning } }];
+  const toolCalls = calls.map(({ id, name, arguments: given }) => ({ id, type: 'function', function: { name, arguments: JSON.stringify(given) } }));
+  return [
+    { type: 'agent.thought', content: said, toolCalls, metadata: { role: 'assistant', ...reasoning } },
+    ...calls.map(
+      ({ id, name, arguments: given }): NewCard => ({
+        type: 'tool.call',
+        toolCallId: id,
+        content: { kind: 'json', data: { tool_name: name, arguments: isObject(given) ? given : {} } },
+        metadata: { role: 'assistant' },
+      }),
+    ),
+  ];
+}
+
+/** Answers the calls that an earlier job left open. */
+async function answerOpenCalls(parts: TurnParts, agentTurnId: string, left: Promise<unknown>[]): Promise<void> {
+  const turn = read(parts.chain, agentTurnId);
+  if (turn.status !== 'suspended') return;
+  const cards = cardsInOrder(parts.chain, idsAt(parts.chain, boxAt(parts.chain, turn.outputBoxId).no));
+  const calls = (turn.waiting ?? []).map((id) => calledIn(cards, id));
+  const handed = handoverMap(parts.chain).turns.filter(({ parentTurnId, createdAt }) => parentTurnId === agentTurnId && createdAt >= askedAt(cards));
+  await answerCalls(parts, agentTurnId, calls, left, handed);
+}
+
+/** When the last reply of a turn came. Turns that were handed out since then belong to its calls. */
+const askedAt = (cards: readonly Card[]): string => cards.findLast((card) => card.toolCalls?.length)?.createdAt ?? '';
+
+function calledIn(cards: readonly Card[], id: string): CalledTool {
+  const card = cards.find((each) => each.type === 'tool.call' && each.toolCallId === id);
+  const data = card?.content.kind === 'json' && isObject(card.content.data) ? card.content.data : {};
+  return { id, name: stringAt(data, 'tool_name') ?? '', arguments: data.arguments ?? {} };
+}
+
+/** Answers the calls of a reply in order. `submit_result` comes last, because it may end the turn. */
+async function answerCalls(
+  parts: TurnParts,
+  agentTurnId: string,
+  calls: readonly CalledTool[],
+  left: Promise<unknown>[],
+  handed: readonly AgentTurn[] = [],
+): Promise<void> {
+  const { chain, tell } = parts;
+  for (const call of calls.filter(({ name }) => name !== finalTool)) {
+    const first = handed.find(({ tool }) => tool === call.name);
+    const own = first ? handed.filter((turn) => turn === first || (turn.batchId !== undefined && turn.batchId === first.batchId)) : [];
+    handed = handed.filter((turn) => !own.includes(turn));
+    const { status, result } = await resultOf(parts, agentTurnId, call, left, own);
+    parts.signal.throwIfAborted();
+    const error = status === 'success' ? null : { code: 'refused', message: String(result) };
+    answerTurn(chain, {
+      agentTurnId,
+      card: {
+        type: 'tool.result',
+        toolCallId: call.id,
+        content: { kind: 'json', data: { status, after_execution: 'suspend', result: error ? null : plain(result), error } },
+        metadata: { role: 'tool', function_name: call.name },
+      },
+    });
+    tell({ kind: 'result', text: textOfResult(result), toolName: call.name });
+  }
+  for (const call of calls.filter(({ name }) => name === finalTool)) {
+    if (!isOpen(read(chain, agentTurnId))) return;
+    const { complete } = submitTurn(chain, { agentTurnId, toolCallId: call.id, args: isObject(call.arguments) ? call.arguments : {} });
+    tell({ kind: 'result', text: complete ? 'The turn ended with this result.' : 'The result lacks required fields.', toolName: call.name });
+  }
+}
+
+/** A value as JSON keeps it. */
+const plain = (value: unknown): unknown => (value === undefined ? null : parseJson(JSON.stringify(value)));
+const textOfResult = (result: unknown): string => (typeof result === 'string' ? result : JSON.stringify(result ?? null));
+
+interface Result {
+  readonly status: 'success' | 'failed';
+  readonly result: unknown;
+}
+
+async function resultOf(
+  parts: TurnParts,
+  agentTurnId: string,
+  call: CalledTool,
+  left: Promise<unknown>[],
+  handed: readonly AgentTurn[],
+): Promise<Result> {
+  const { agentId } = read(parts.chain, agentTurnId);
+  const answer = handed.length > 0 ? handedBefore(call, handed) : answered(parts.chain, agentId, call.name, call.arguments);
+  if (!answer) {
+    const { allow, note } = await parts.ask(call);
+    return allow ? { status: 'success', result: note ?? '' } : { status: 'failed', result: note ?? `${call.name} was refused by a person.` };
+  }
+  if (!answer.handed) return answer;
+  const done = carryOut(parts, answer.handed);
+  if (!answer.handed.wait) {
+    left.push(done);
+    return answer;
+  }
+  return { status: 'success', result: await done };
+}
+
+/** The answer to a call whose turns an earlier job has handed out already. They are not handed out twice. */
+function handedBefore({ name }: CalledTool, turns: readonly AgentTurn[]): ToolAnswer {
+  const [first] = turns;
+  const result = { status: 'accepted', agent_id: first?.agentId, agent_turn_id: first?.agentTurnId };
+  return { status: 'success', result, handed: { turns, wait: waitsFor(name), batchId: first?.batchId } };
+}
+
+/** Carries out the turns that a tool handed out, at the same time. Returns what they answered. */
+async function carryOut(parts: TurnParts, { turns, batchId }: Handed): Promise<unknown> {
+  const { chain } = parts;
+  const own = new AbortController();
+  const signal = AbortSignal.any([parts.signal, own.signal]);
+  const batch = batchId === undefined ? undefined : () => batchOf(chain, batchId);
+  // Reading a batch ends it at its deadline. An ended batch has ended its turns, so their model calls stop too.
+  const look = (): void => {
+    if (batch && batch().status !== 'running') own.abort(new StemmaError('CONFLICT', `The batch ${batchId} has ended.`));
+  };
+  const deadline = batch?.().deadline;
+  const timer = deadline === undefined ? undefined : setTimeout(look, Math.max(0, Date.parse(deadline) - chain.clock()) + 1);
+  try {
+    const ready = turns.filter(({ agentTurnId }) => isOpen(read(chain, agentTurnId)));
+    const ended = await Promise.allSettled(ready.map((turn) => performTurn({ ...parts, signal }, turn.agentTurnId).finally(look)));
+    parts.signal.throwIfAborted();
+    const limit = ended.find((each) => each.status === 'rejected' && each.reason instanceof LimitReached);
+    if (limit?.status === 'rejected') throw limit.reason;
+    return batch ? batch() : turns.map((turn) => deliveredBy(chain, turn.agentTurnId));
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** What a turn delivered, as its caller reads it. */
+function deliveredBy(chain: Chain, agentTurnId: string): Record<string, unknown> {
+  const { agentId, status, error, outputBoxId } = read(chain, agentTurnId);
+  const cards = cardsInOrder(chain, idsAt(chain, boxAt(chain, outputBoxId).no));
+  const content = cards.findLast((card) => card.type === 'task.deliverable')?.content;
+  const answer = content?.kind === 'text' ? content.text : content?.kind === 'json' ? content.data : null;
+  return { agent_id: agentId, status, answer, ...(error !== undefined && { error }) };
+}

@@ -1,0 +1,128 @@
+import { type ContextId, notFound, StemmaError } from '../base/index.js';
+import { type Chain, commitOf } from '../chain/index.js';
+import type { SessionRow } from '../contract/index.js';
+import { branchCommits, branchStart, forestOf, type Node } from './forest.js';
+import { type SessionFacts, sessionOf, sessionRows } from './list.js';
+import { branchMarks, markBranch, markSession, type SessionMark, sessionMarks } from './marks.js';
+
+export interface SessionChange {
+  readonly sessionId: string;
+  readonly title?: string | null | undefined;
+  readonly tags?: readonly string[] | undefined;
+  readonly pinned?: boolean | undefined;
+  readonly archived?: boolean | undefined;
+}
+
+/** Changes the title, tags, pin or archive of a session. @throws NOT_FOUND */
+export function changeSession(chain: Chain, { sessionId, title, tags, pinned, archived }: SessionChange, facts: SessionFacts): SessionRow {
+  return chain.db.transaction(() => {
+    sessionOf(chain, sessionId);
+    const change: Partial<SessionMark> = {
+      ...(title !== undefined && { title }),
+      ...(tags !== undefined && { tags: [...new Set(tags)] }),
+      ...(pinned !== undefined && { pinnedAt: pinned ? chain.clock() : null }),
+      ...(archived !== undefined && { archivedAt: archived ? chain.clock() : null }),
+    };
+    markSession(chain, sessionId, change);
+    return sessionOf(chain, sessionId, facts);
+  });
+}
+
+interface Deleted {
+  readonly sessionId: string;
+  readonly title: string;
+  readonly deleted: boolean;
+  readonly commits: number;
+}
+
+/** Deletes a session with its subagents, or brings them back. @throws NOT_FOUND */
+export function deleteSession(chain: Chain, { sessionId, deleted }: { sessionId: string; deleted: boolean }): Deleted {
+  return chain.db.transaction(() => {
+    const mark = sessionMarks(chain).get(sessionId);
+    if (!deleted) {
+      if (!mark) throw notFound(sessionId, `This project has no session ${sessionId}.`, { field: 'sessionId' });
+      // Those that were deleted with it carry the same time.
+      const together = [...sessionMarks(chain)].filter(([, other]) => other.deletedAt !== null && other.deletedAt === mark.deletedAt);
+      for (const [id] of together) markSession(chain, id, { deletedAt: null });
+      const { title } = sessionOf(chain, sessionId);
+      return { sessionId, title, deleted, commits: countOf(chain, [sessionId, ...together.map(([id]) => id)]) };
+    }
+    if (mark?.deletedAt) return { sessionId, title: mark.title ?? sessionId, deleted, commits: 0 };
+    const { title } = sessionOf(chain, sessionId);
+    const ids = [sessionId, ...startedBy(sessionRows(chain, {}), sessionId)];
+    const commits = countOf(chain, ids);
+    const deletedAt = chain.clock();
+    for (const id of ids) markSession(chain, id, { deletedAt });
+    return { sessionId, title, deleted, commits };
+  });
+}
+
+/** The ids of the subagents of a session, and of theirs. */
+const startedBy = (rows: readonly SessionRow[], sessionId: string): string[] =>
+  rows.filter((row) => row.parentSessionId === sessionId).flatMap((row) => [row.sessionId, ...startedBy(rows, row.sessionId)]);
+
+function countOf(chain: Chain, ids: readonly string[]): number {
+  const forest = forestOf(chain);
+  const wanted = new Set(ids);
+  return forest.nodes.filter((node) => wanted.has(forest.keyOf(node) ?? '')).length;
+}
+
+/** A branch after a change. `commits`: those that it and the branches that start from it contain. */
+export interface BranchState {
+  readonly commit: ContextId;
+  readonly title: string;
+  readonly archived: boolean;
+  readonly deleted: boolean;
+  readonly commits: number;
+}
+
+export interface BranchChange {
+  readonly commit: ContextId;
+  readonly title?: string | null | undefined;
+  readonly archived?: boolean | undefined;
+  readonly deleted?: boolean | undefined;
+}
+
+/** Names, archives or deletes the branch of a commit. @throws NOT_FOUND; CONFLICT for the main branch of a session. */
+export function changeBranch(chain: Chain, { commit, title, archived, deleted }: BranchChange): BranchState {
+  return chain.db.transaction(() => {
+    const { seq, id, summary } = commitOf(chain, commit, 'commit');
+    const start = forestOf(chain).at.get(seq) ? startOf(chain, seq) : deletedStart(chain, seq);
+    if (start === undefined)
+      throw notFound(id, `The commit ${id} belongs to a session that was deleted. Bring the session back first.`, { field: 'commit' });
+    if (start.parent === null && (archived === true || deleted === true))
+      throw new StemmaError('CONFLICT', `${id} is on the main branch of its session. ${deleted ? 'Delete' : 'Archive'} the session instead.`, { id });
+    const now = chain.clock();
+    const commits = branchCommits(forestOf(chain), start).length;
+    markBranch(chain, start.seq, {
+      ...(title !== undefined && { title }),
+      ...(archived !== undefined && { archivedAt: archived ? now : null }),
+      ...(deleted !== undefined && { deletedAt: deleted ? now : null }),
+    });
+    const mark = branchMarks(chain).get(start.seq);
+    return {
+      commit: id,
+      title: mark?.title ?? summary ?? id,
+      archived: (mark?.archivedAt ?? null) !== null,
+      deleted: (mark?.deletedAt ?? null) !== null,
+      commits: deleted === false ? branchCommits(forestOf(chain), start).length : commits,
+    };
+  });
+}
+
+function startOf(chain: Chain, seq: Node['seq']): Node | undefined {
+  const forest = forestOf(chain);
+  const node = forest.at.get(seq);
+  return node && branchStart(forest, node);
+}
+
+type Start = Pick<Node, 'seq' | 'parent'>;
+
+/** The first commit of the deleted branch that a commit belongs to. */
+function deletedStart(chain: Chain, seq: Node['seq']): Node | undefined {
+  const marks = branchMarks(chain);
+  const read = (at: Node['seq']): Start | undefined => chain.db.one<Start>('SELECT seq, parent FROM context WHERE seq = ?', at);
+  for (let node = read(seq); node; node = node.parent === null ? undefined : read(node.parent))
+    if ((marks.get(node.seq)?.deletedAt ?? null) !== null) return node as Node;
+  return undefined;
+}

@@ -1,0 +1,139 @@
+import type { CommitSeq, ContextId } from '../base/index.js';
+import { type Chain, hiddenCommits, hidingState } from '../chain/index.js';
+
+/** What the list of sessions needs to know about a commit. */
+export interface Node {
+  readonly seq: CommitSeq;
+  readonly id: ContextId;
+  readonly parent: CommitSeq | null;
+  readonly run: number;
+  readonly type: string;
+  readonly checkpoint: string;
+  readonly format: string;
+  readonly template: string;
+  readonly sessionId: string | null;
+  readonly summary: string | null;
+  readonly errors: number;
+  readonly forked: number;
+  readonly createdAt: number;
+}
+
+/** All commits of a project that are not deleted, with what follows from their order. Archived commits are part of it. */
+export interface Forest {
+  readonly nodes: readonly Node[];
+  readonly at: ReadonlyMap<CommitSeq, Node>;
+  /** The first commit of the subagent that a commit belongs to. */
+  readonly subagentOf: ReadonlyMap<CommitSeq, Node>;
+  readonly children: ReadonlyMap<CommitSeq, readonly Node[]>;
+  /** The key of the session of a commit; undefined for a commit of no session. */
+  readonly keyOf: (node: Node) => string | undefined;
+}
+
+const forests = new WeakMap<Chain, { readonly state: string; readonly forest: Forest }>();
+
+/** What changes with every new commit, title, archive or deletion. */
+const selectState = /* sql */ `
+SELECT MAX(seq) || ' ' || COUNT(*) || ' ' || (SELECT IFNULL(MAX(no), 0) FROM contextVersion) || ' ' || ${hidingState} AS state
+  FROM context WHERE project = ?`;
+
+/** The commits of the project. They are read again when something of them has changed. */
+export function forestOf(chain: Chain): Forest {
+  const state = chain.db.one<{ state: string }>(selectState, chain.project)?.state ?? '';
+  const known = forests.get(chain);
+  if (known?.state === state) return known.forest;
+  const forest = readForest(chain);
+  forests.set(chain, { state, forest });
+  return forest;
+}
+
+function readForest(chain: Chain): Forest {
+  const hidden = hiddenCommits(chain, { archived: true });
+  const nodes = chain.db
+    .all<Node>(
+      `SELECT seq, id, parent, run, type, checkpoint, format, template, sessionId, summary, errors, forked, createdAt
+         FROM context WHERE project = ? ORDER BY seq`,
+      chain.project,
+    )
+    .filter(({ seq }) => !hidden.has(seq));
+  const started = new Set(
+    chain.db.all<{ context: CommitSeq }>('SELECT context FROM started WHERE project = ?', chain.project).map(({ context }) => context),
+  );
+  const at = new Map<CommitSeq, Node>();
+  const subagentOf = new Map<CommitSeq, Node>();
+  const children = new Map<CommitSeq, Node[]>();
+  for (const node of nodes) {
+    at.set(node.seq, node);
+    if (node.parent !== null) children.set(node.parent, [...(children.get(node.parent) ?? []), node]);
+    const inherited = node.parent === null ? undefined : subagentOf.get(node.parent);
+    const first = inherited ?? (started.has(node.seq) || (node.parent === null && subagentKind(node) !== undefined) ? node : undefined);
+    if (first) subagentOf.set(node.seq, first);
+  }
+  const imported = rootsWithoutSession(chain, at);
+  const deleted = new Set(
+    chain.db
+      .all<{ sessionId: string }>('SELECT sessionId FROM sessionMark WHERE project = ? AND deletedAt IS NOT NULL', chain.project)
+      .map(({ sessionId }) => sessionId),
+  );
+  const main = new Set(nodes.filter(({ seq }) => !subagentOf.has(seq)).map(({ sessionId }) => sessionId));
+  const adopted = new Map<CommitSeq, string>();
+  const keyOf = (node: Node): string | undefined => {
+    const first = subagentOf.get(node.seq);
+    // A subagent whose commits carry its parent's session is named by its first commit.
+    if (first) return first.sessionId === null || main.has(first.sessionId) ? first.id : first.sessionId;
+    return adopted.get(node.seq) ?? node.sessionId ?? imported.get(node.seq);
+  };
+  // Commits of a deleted session that another session continues belong to that one.
+  for (const node of nodes.toReversed()) {
+    const before = node.parent === null ? undefined : at.get(node.parent);
+    const key = before?.sessionId && deleted.has(before.sessionId) ? keyOf(node) : undefined;
+    if (before && key !== undefined) adopted.set(before.seq, key);
+  }
+  return { nodes, at, subagentOf, children, keyOf };
+}
+
+/** The kind of a subagent from its template, such as `Explore` in `claude-code/Explore`. */
+export const subagentKind = ({ template }: Pick<Node, 'template'>): string | undefined => /^[\w.-]+\/(.+)$/.exec(template)?.[1];
+
+/** For commits of imported files without a session id: the id of their first commit. */
+function rootsWithoutSession(chain: Chain, at: ReadonlyMap<CommitSeq, Node>): ReadonlyMap<CommitSeq, string> {
+  const found = new Map<CommitSeq, string>();
+  for (const { tips } of chain.db.all<{ tips: string }>('SELECT tips FROM source WHERE project = ? AND sessionId IS NULL', chain.project))
+    for (const tip of JSON.parse(tips) as CommitSeq[]) {
+      const path: Node[] = [];
+      for (let node = at.get(tip); node; node = node.parent === null ? undefined : at.get(node.parent)) path.push(node);
+      const root = path.at(-1);
+      if (root) for (const node of path) found.set(node.seq, root.id);
+    }
+  return found;
+}
+
+/** The first commit of the branch that a commit is on. A fork of the branch never changes it. */
+export function branchStart({ at }: Forest, node: Node): Node {
+  let start = node;
+  for (;;) {
+    const before = start.parent === null ? undefined : at.get(start.parent);
+    if (!before || before.run !== start.run || (start.forked === 1 && before.forked === 0)) return start;
+    start = before;
+  }
+}
+
+/** The commits of the branch from its first one on, and those of the branches that start from it. */
+export function branchCommits({ children }: Forest, start: Node): Node[] {
+  const found: Node[] = [];
+  for (const waiting = [start]; waiting.length > 0; ) {
+    const node = waiting.pop() as Node;
+    found.push(node);
+    waiting.push(...(children.get(node.seq) ?? []));
+  }
+  return found;
+}
+
+/** The commits from the root to this one. */
+export function pathTo({ at }: Forest, end: Node): Node[] {
+  const path: Node[] = [];
+  for (let node: Node | undefined = end; node; node = node.parent === null ? undefined : at.get(node.parent)) path.push(node);
+  return path.reverse();
+}
+
+/** Whether a commit is a turn: what follows a prompt, not a compaction or a part of a turn. */
+export const isTurn = ({ type, checkpoint }: Node): boolean => type === 'delta' && checkpoint !== 'tool_call';

@@ -1,0 +1,7 @@
+// sessions: sessions and branches as people see them. One session is one row, however many files or checkpoints of it exist.
+// It lists and names them, says where a commit is, and keeps what a person set on them: name, pin, tags, archive, deletion.
+// A deletion only hides until the next collection, and never touches the file of an agent.
+
+export { type BranchChange, type BranchState, changeBranch, changeSession, deleteSession, type SessionChange } from './change.js';
+export { listSessions, type SessionFacts, type SessionFilter, type SessionQuery, sessionOf } from './list.js';
+export { placeOf } from './place.js';

@@ -1,0 +1,249 @@
+import { type CommitSeq, notFound, timestampOf } from '../base/index.js';
+import type { Chain } from '../chain/index.js';
+import { runtimes, type SessionRow, type SessionSort } from '../contract/index.js';
+import { formatOfAgent } from '../import/index.js';
+import { type Forest, forestOf, isTurn, type Node, pathTo, subagentKind } from './forest.js';
+import { type SessionMark, sessionMarks } from './marks.js';
+import { noNumbers, numbersOf, type SessionNumbers } from './numbers.js';
+import { firstPrompt, writtenTitle } from './titles.js';
+
+/** What is known of sessions beyond the store. */
+export interface SessionFacts {
+  /** The commits at the ends of sessions on which an agent is working now. */
+  readonly live?: ReadonlySet<string> | undefined;
+}
+
+export interface SessionFilter {
+  readonly text?: string | undefined;
+  readonly agent?: string | undefined;
+  readonly repository?: string | undefined;
+  readonly model?: string | undefined;
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+  readonly tag?: string | undefined;
+  readonly pinned?: boolean | undefined;
+  readonly archived?: boolean | undefined;
+}
+
+export interface SessionQuery {
+  readonly filter?: SessionFilter | undefined;
+  readonly sort?: SessionSort | undefined;
+  readonly ascending?: boolean | undefined;
+  readonly offset?: number | undefined;
+  readonly limit?: number | undefined;
+}
+
+/** The sessions of the project, one row each. Subagents follow the session that started them. */
+export function listSessions(chain: Chain, query: SessionQuery, facts: SessionFacts = {}): { total: number; sessions: SessionRow[] } {
+  const { filter = {}, sort = 'lastAt', offset = 0, limit } = query;
+  const rows = sessionRows(chain, facts);
+  const ids = new Set(rows.map(({ sessionId }) => sessionId));
+  const isTop = (row: SessionRow): boolean => row.parentSessionId === undefined || !ids.has(row.parentSessionId);
+  const inside = new Map<string, SessionRow[]>();
+  for (const row of rows) if (!isTop(row)) inside.set(row.parentSessionId ?? '', [...(inside.get(row.parentSessionId ?? '') ?? []), row]);
+  const ascending = query.ascending ?? (sort === 'title' || sort === 'agent' || sort === 'repository');
+  const order = (a: SessionRow, b: SessionRow): number =>
+    Number(b.pinned) - Number(a.pinned) || (ascending ? 1 : -1) * compare(sortedBy(a, sort), sortedBy(b, sort)) || compare(b.lastAt, a.lastAt);
+  const withSubagents = (row: SessionRow): SessionRow[] => [
+    row,
+    ...(inside.get(row.sessionId) ?? []).sort((a, b) => compare(a.lastAt, b.lastAt)).flatMap(withSubagents),
+  ];
+  const wanted = rows.filter(isTop).filter(filterBy(filter)).sort(order).flatMap(withSubagents);
+  return { total: wanted.length, sessions: wanted.slice(offset, limit === undefined ? undefined : offset + limit) };
+}
+
+/** The row of one session. @throws NOT_FOUND */
+export function sessionOf(chain: Chain, sessionId: string, facts: SessionFacts = {}): SessionRow {
+  const row = sessionRows(chain, facts).find((one) => one.sessionId === sessionId);
+  if (!row) throw notFound(sessionId, `This project has no session ${sessionId}.`, { field: 'sessionId' });
+  return row;
+}
+
+/** The row of every session, in no order. */
+export function sessionRows(chain: Chain, facts: SessionFacts): SessionRow[] {
+  const forest = forestOf(chain);
+  const commits = new Map<string, Node[]>();
+  for (const node of forest.nodes) {
+    const key = forest.keyOf(node);
+    if (key === undefined) continue;
+    const known = commits.get(key);
+    if (known) known.push(node);
+    else commits.set(key, [node]);
+  }
+  const files = filesBySession(chain, forest);
+  const parents = startersOf(chain, forest);
+  const marks = sessionMarks(chain);
+  const numbers = numbersOf(chain, forest, parents);
+  return [...commits].map(([sessionId, own]) =>
+    rowOf(chain, forest, {
+      sessionId,
+      own,
+      files: files.get(sessionId),
+      parent: parents.get(sessionId),
+      mark: marks.get(sessionId),
+      numbers: numbers.get(sessionId) ?? noNumbers,
+      facts,
+    }),
+  );
+}
+
+interface Gathered {
+  readonly sessionId: string;
+  /** The commits in the order in which they were stored. */
+  readonly own: readonly Node[];
+  readonly files: SessionFiles | undefined;
+  readonly parent: string | undefined;
+  readonly mark: SessionMark | undefined;
+  readonly numbers: SessionNumbers;
+  readonly facts: SessionFacts;
+}
+
+function rowOf(chain: Chain, forest: Forest, { sessionId, own, files, parent, mark, numbers, facts }: Gathered): SessionRow {
+  const ends = tipsOf(forest, own);
+  const recorded = own.filter(({ forked }) => forked === 0);
+  const main = mainTip(ends);
+  const [first] = own;
+  const subagent = first && forest.subagentOf.get(first.seq);
+  const tips = ends.map(({ id }) => id);
+  return {
+    sessionId,
+    agent: agentOf(first),
+    title: mark?.title ?? titleOf(chain, own, files?.titles ?? [], subagent !== undefined) ?? sessionId,
+    repository: files?.cwd ?? null,
+    lastAt: timestampOf((recorded.length > 0 ? recorded : own).reduce((last, { createdAt }) => Math.max(last, createdAt), 0)),
+    turns: main ? pathTo(forest, main).filter((node) => isTurn(node) && forest.subagentOf.get(node.seq) === subagent).length : 0,
+    branches: ends.length,
+    ...numbers,
+    errors: own.reduce((sum, { errors }) => sum + errors, 0),
+    live: tips.some((tip) => facts.live?.has(tip) ?? false),
+    ...(parent !== undefined && parent !== sessionId && { parentSessionId: parent }),
+    ...(subagent && { subagent: subagentKind(subagent) ?? 'agent' }),
+    sources: files?.count ?? 0,
+    tips,
+    pinned: (mark?.pinnedAt ?? null) !== null,
+    archived: (mark?.archivedAt ?? null) !== null,
+    tags: [...(mark?.tags ?? [])],
+  };
+}
+
+/** The title by the one rule: the agent's own, else the first prompt that a person typed. A subagent is named by its task. */
+function titleOf(chain: Chain, own: readonly Node[], titles: readonly string[], isSubagent: boolean): string | undefined {
+  if (isSubagent) return own.find(({ summary }) => summary !== null)?.summary ?? undefined;
+  return (
+    writtenTitle(titles, own) ??
+    firstPrompt(chain, own) ??
+    own.find(({ type, summary }) => type === 'delta' && summary !== null)?.summary ??
+    undefined
+  );
+}
+
+/** The ends of the branches of a session, newest first. */
+export const tipsOf = (forest: Forest, own: readonly Node[]): Node[] => {
+  const key = own[0] && forest.keyOf(own[0]);
+  return own
+    .filter(({ seq }) => !forest.children.get(seq)?.some((child) => forest.keyOf(child) === key))
+    .sort((a, b) => b.createdAt - a.createdAt || b.seq - a.seq);
+};
+
+/** The end at which the agent works: the newest that was recorded, not made here. */
+export const mainTip = (tips: readonly Node[]): Node | undefined => tips.find(({ forked }) => forked === 0) ?? tips[0];
+
+/** The agent that wrote a commit: by its format, else the beginning of its template. */
+function agentOf(node: Node | undefined): string {
+  if (!node) return '';
+  return runtimes.find((agent) => formatOfAgent(agent)?.id === node.format) ?? node.template.split(/[/@]/, 1)[0] ?? node.template;
+}
+
+interface SessionFiles {
+  readonly count: number;
+  /** Titles in the files, the main file's first. */
+  readonly titles: readonly string[];
+  readonly cwd: string | undefined;
+}
+
+/** The files of each session. A file belongs to the session in which its branches end. */
+function filesBySession(chain: Chain, forest: Forest): ReadonlyMap<string, SessionFiles> {
+  const found = new Map<string, SessionFiles>();
+  const rows = chain.db.all<{ sessionId: string | null; title: string | null; cwd: string | null; tips: string }>(
+    'SELECT sessionId, title, cwd, tips FROM source WHERE project = ? ORDER BY length(path), no',
+    chain.project,
+  );
+  for (const { sessionId, title, cwd, tips } of rows) {
+    const keys = new Set(
+      (JSON.parse(tips) as CommitSeq[]).flatMap((seq) => {
+        const node = forest.at.get(seq);
+        return (node && forest.keyOf(node)) ?? [];
+      }),
+    );
+    // A file without commits of its own repeats another one of its session.
+    const owner = sessionId !== null && (keys.size === 0 || keys.has(sessionId)) ? sessionId : [...keys].at(-1);
+    if (owner === undefined) continue;
+    const known = found.get(owner);
+    found.set(owner, {
+      count: (known?.count ?? 0) + 1,
+      titles: [...(known?.titles ?? []), ...(title === null ? [] : [title])],
+      cwd: known?.cwd ?? cwd ?? undefined,
+    });
+  }
+  return found;
+}
+
+/** For each subagent the session that started it: the one of the call, else the one whose id its commits carry. */
+function startersOf(chain: Chain, { nodes, at, subagentOf, keyOf }: Forest): ReadonlyMap<string, string> {
+  const calls = chain.db.all<{ context: CommitSeq; starter: CommitSeq }>(
+    `SELECT s.context, r.context AS starter FROM started s JOIN record r ON r.project = s.project AND r.record = 'call:' || s.toolCallId WHERE s.project = ?
+     UNION ALL
+     SELECT s.context, r.context FROM started s JOIN record r ON r.project = s.project AND r.record > s.toolCallId || ':' AND r.record < s.toolCallId || ';'
+      WHERE s.project = ? AND s.toolCallId LIKE 'session:%'`,
+    chain.project,
+    chain.project,
+  );
+  const found = new Map<string, string>();
+  const set = (node: Node | undefined, starter: string | null | undefined): void => {
+    const key = node && keyOf(node);
+    if (key !== undefined && starter !== null && starter !== undefined && !found.has(key)) found.set(key, starter);
+  };
+  for (const { context, starter } of calls) {
+    const by = at.get(starter);
+    set(at.get(context), by && keyOf(by));
+  }
+  for (const node of nodes) if (subagentOf.get(node.seq) === node) set(node, node.sessionId);
+  return found;
+}
+
+const compare = (a: string | number, b: string | number): number => (a < b ? -1 : a > b ? 1 : 0);
+
+/** The value to sort by. What is not known comes after everything else in descending order. */
+function sortedBy(row: SessionRow, sort: SessionSort): string | number {
+  switch (sort) {
+    case 'lastAt':
+    case 'agent':
+      return row[sort];
+    case 'title':
+      return row.title.toLowerCase();
+    case 'repository':
+      return row.repository ?? '\uffff';
+    case 'cost':
+      return row.cost?.amount ?? -1;
+    case 'peakTokens':
+      return row.peakTokens ?? -1;
+    case 'turns':
+    case 'branches':
+    case 'errors':
+      return row[sort];
+  }
+}
+
+const filterBy =
+  ({ text, agent, repository, model, from, to, tag, pinned, archived = false }: SessionFilter) =>
+  (row: SessionRow): boolean =>
+    row.archived === archived &&
+    (agent === undefined || row.agent === agent) &&
+    (repository === undefined || row.repository === repository) &&
+    (model === undefined || row.models.includes(model)) &&
+    (from === undefined || row.lastAt >= from) &&
+    (to === undefined || row.lastAt < to) &&
+    (tag === undefined || row.tags.includes(tag)) &&
+    (pinned === undefined || row.pinned === pinned) &&
+    (text === undefined ||
+      `${row.title}\n${row.repository ?? ''}\n${row.tags.join('\n')}\n${row.sessionId}`.toLowerCase().includes(text.trim().toLowerCase()));

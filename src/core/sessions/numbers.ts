@@ -1,0 +1,51 @@
+import type { Chain } from '../chain/index.js';
+import type { SessionRow } from '../contract/index.js';
+import { callsByCommit, limitOf, moneyOf } from '../usage/index.js';
+import type { Forest } from './forest.js';
+
+/** What the calls of a session came to. */
+export type SessionNumbers = Pick<SessionRow, 'peakTokens' | 'limit' | 'cost' | 'models'>;
+
+interface Sum {
+  peak: number | null;
+  model: string | null;
+  cost: number;
+  priced: number;
+  readonly models: Set<string>;
+}
+
+export const noNumbers: SessionNumbers = { peakTokens: null, limit: null, cost: null, models: [] };
+
+/** The counted peak, window, price and models of each session. The price includes subagents. */
+export function numbersOf(chain: Chain, { at, keyOf }: Forest, parents: ReadonlyMap<string, string>): ReadonlyMap<string, SessionNumbers> {
+  const sums = new Map<string, Sum>();
+  const sumOf = (key: string): Sum => {
+    const sum = sums.get(key) ?? { peak: null, model: null, cost: 0, priced: 0, models: new Set<string>() };
+    sums.set(key, sum);
+    return sum;
+  };
+  for (const { context, model, peak, priced, cost } of callsByCommit(chain)) {
+    const node = at.get(context);
+    const key = node && keyOf(node);
+    if (key === undefined) continue;
+    const own = sumOf(key);
+    if (model !== null) own.models.add(model);
+    if (peak !== null && (own.peak === null || peak > own.peak)) {
+      own.peak = peak;
+      own.model = model;
+    }
+    const seen = new Set<string>();
+    for (let one: string | undefined = key; one !== undefined && !seen.has(one); one = parents.get(one)) {
+      seen.add(one);
+      const sum = sumOf(one);
+      sum.cost += cost;
+      sum.priced += priced;
+    }
+  }
+  return new Map(
+    [...sums].map(([key, { peak, model, cost, priced, models }]) => [
+      key,
+      { peakTokens: peak, limit: limitOf(chain, model, peak), cost: moneyOf(priced > 0 ? cost : null), models: [...models].sort() },
+    ]),
+  );
+}

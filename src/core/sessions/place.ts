@@ -1,0 +1,62 @@
+import type { ContextId } from '../base/index.js';
+import { type Chain, commitOf } from '../chain/index.js';
+import type { CommitPlace } from '../contract/index.js';
+import { branchStart, type Forest, forestOf, isTurn, type Node, pathTo } from './forest.js';
+import { mainTip, sessionOf, tipsOf } from './list.js';
+import { branchMarks } from './marks.js';
+
+/** Where a commit is: its session, its branch and its turn, each with its siblings. @throws NOT_FOUND */
+export function placeOf(chain: Chain, id: ContextId): CommitPlace {
+  const { seq, id: full } = commitOf(chain, id);
+  const forest = forestOf(chain);
+  const node = forest.at.get(seq);
+  const key = node && forest.keyOf(node);
+  const row = key === undefined ? undefined : sessionOf(chain, key);
+  const own = node ? (key === undefined ? familyOf(forest, node) : forest.nodes.filter((one) => forest.keyOf(one) === key)) : [];
+  const tips = tipsOf(forest, own);
+  const main = mainTip(tips);
+  const tip = node && (tips.find((end) => isOn(forest, node, end, true)) ?? tips.find((end) => isOn(forest, node, end, false)) ?? node);
+  const titles = branchMarks(chain);
+  const branchOf = (end: Node): CommitPlace['branches'][number] & { named: boolean } => {
+    const start = branchStart(forest, end);
+    const mark = titles.get(start.seq);
+    const title = mark?.title ?? (end === main ? 'main' : (start.summary ?? end.summary ?? end.id));
+    return { tip: end.id, title, main: end === main, archived: (mark?.archivedAt ?? null) !== null, named: (mark?.title ?? null) !== null };
+  };
+  const path = tip ? pathTo(forest, tip).filter((one) => isTurn(one) && (key === undefined || forest.keyOf(one) === key)) : [];
+  const turns = path.map((one, at) => ({ commit: one.id, number: at + 1, title: one.summary ?? one.id }));
+  const turn = turns.find(({ commit }) => commit === full);
+  const here = tip && branchOf(tip);
+  return {
+    sessionId: row?.sessionId ?? null,
+    title: row?.title ?? null,
+    agent: row?.agent ?? null,
+    repository: row?.repository ?? null,
+    ...(row?.parentSessionId !== undefined && { parentSessionId: row.parentSessionId }),
+    branch: here ? { tip: here.tip, title: here.title, main: here.main, named: here.named } : { tip: full, title: full, main: false, named: false },
+    branches: tips.map(branchOf).map(({ named: _, ...branch }) => branch),
+    turn: turn ? { number: turn.number, of: turns.length } : null,
+    turns,
+  };
+}
+
+/** Whether a branch end descends from a commit; `sameRun`: without leaving its run. */
+function isOn({ at }: Forest, node: Node, end: Node, sameRun: boolean): boolean {
+  for (let one: Node | undefined = end; one; one = one.parent === null ? undefined : at.get(one.parent)) {
+    if (one === node) return true;
+    if (sameRun && one.run !== node.run) return false;
+  }
+  return false;
+}
+
+/** All commits with the same root: a chain that belongs to no session. */
+function familyOf(forest: Forest, node: Node): Node[] {
+  const [root] = pathTo(forest, node);
+  return root ? branchNodes(forest, root).sort((a, b) => a.seq - b.seq) : [];
+}
+
+function branchNodes({ children }: Forest, root: Node): Node[] {
+  const found = [root];
+  for (let n = 0; n < found.length; n++) found.push(...(children.get((found[n] as Node).seq) ?? []));
+  return found;
+}

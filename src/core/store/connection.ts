@@ -1,0 +1,148 @@
+import { existsSync, rmSync } from 'node:fs';
+import Database from 'better-sqlite3';
+import { renameDurably, syncFile, writeNew } from '../files/index.js';
+import { asStemmaError, damagedDatabase } from './failures.js';
+import { logPages } from './log.js';
+import { migrate } from './migrate.js';
+import { type Place, placeAt } from './place.js';
+import { registerSums, type SummedInsert, summedInsert, type Value, watchRows } from './sums.js';
+
+export interface OpenOptions {
+  readonly readonly?: boolean;
+  /** The path of the copy that is made of an older database before it is migrated. */
+  readonly backupPath?: (from: number) => string;
+  /** Milliseconds to wait for another process's transaction. The default is a minute: an import holds one transaction per file. */
+  readonly busyMs?: number;
+  /** Why nothing may be recorded. With it, only tables of caches and indexes accept writes. */
+  readonly derivedOnly?: string;
+  /** Files and folders, beside the database itself, that must not be replaced while it is open. */
+  readonly beside?: readonly string[];
+}
+
+/** A connection to a database file, with its prepared statements. */
+export interface Connection {
+  readonly raw: Database.Database;
+  readonly place: Place;
+  prepared(sql: string): Database.Statement;
+  /** Inserts a whole row with its checksum. */
+  insert(table: string, row: Readonly<Record<string, Value>>): { readonly rowId: number };
+}
+
+const usualBusyMs = 60_000;
+
+/** Opens a database, migrates it if needed, and keeps the checksums of the rows that it writes. @throws what `openDatabase` does. */
+export function connectTo(file: string | Buffer, options: OpenOptions): Connection {
+  const raw = connect(file, options);
+  try {
+    return guardOpening(() => {
+      migrate(raw, {
+        transaction: (work) => raw.transaction(work).immediate(),
+        beforeMigration: (from) => backUp(raw, options.backupPath?.(from)),
+      });
+      if (!raw.readonly) watchRows(raw);
+      if (options.derivedOnly !== undefined) refuseRecords(raw, options.derivedOnly);
+      const place = placeAt(typeof file === 'string' ? [...(options.beside ?? []), file] : []);
+      return { raw, place, ...statementsOf(raw) };
+    });
+  } catch (error) {
+    raw.close();
+    throw error;
+  }
+}
+
+/** Runs work and turns an error of SQLite into one with a code of the contract. */
+export function guard<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw error instanceof Database.SqliteError ? asStemmaError(error) : error;
+  }
+}
+
+/** Like `guard`, while a database is opened: SQLite reads its schema then, and an error in it is damage. */
+function guardOpening<T>(work: () => T): T {
+  return guard(() => {
+    try {
+      return work();
+    } catch (error) {
+      throw error instanceof Database.SqliteError && error.code === 'SQLITE_ERROR' ? damagedDatabase(error) : error;
+    }
+  });
+}
+
+function connect(file: string | Buffer, options: OpenOptions): Database.Database {
+  // SQLite would create a file that other users can read. The log and its index get the mode of the database.
+  if (typeof file === 'string' && !options.readonly && !existsSync(file)) writeNew(file, '');
+  return guardOpening(() => {
+    const raw = new Database(file, { readonly: options.readonly ?? false, timeout: options.busyMs ?? usualBusyMs });
+    try {
+      // The database may come from another machine: its schema must not call our functions. better-sqlite3 turns on defensive mode.
+      raw.pragma('trusted_schema = OFF');
+      registerSums(raw);
+      if (!raw.readonly) {
+        raw.pragma('journal_mode = WAL');
+        // better-sqlite3 is compiled with synchronous=NORMAL for WAL, which does not sync each commit.
+        raw.pragma('synchronous = FULL');
+        raw.pragma(`wal_autocheckpoint = ${logPages}`);
+      }
+      raw.pragma('foreign_keys = ON');
+      raw.pragma('temp_store = MEMORY');
+      raw.pragma('mmap_size = 268435456');
+      // A negative size is in kibibytes.
+      raw.pragma('cache_size = -32768');
+      return raw;
+    } catch (error) {
+      raw.close();
+      throw error;
+    }
+  });
+}
+
+/** Copies the database and its log to a file. The copy gets its final name only when it is complete and synced. */
+function backUp(raw: Database.Database, path: string | undefined): void {
+  if (path === undefined || existsSync(path)) return;
+  const beside = `${path}.part`;
+  rmSync(beside, { force: true });
+  // SQLite writes into an empty file. One that it makes itself can be read by others.
+  writeNew(beside, '');
+  raw.prepare('VACUUM INTO ?').run(beside);
+  syncFile(beside);
+  renameDurably(beside, path);
+}
+
+/** Tables that can be derived from the others at any time. */
+const derivedTables = /^(artifact|block|pack|progress|materialized|outline|record|principalCommit|replicaCopy|search.*|usage.*|sqlite_.*)$/;
+
+/** Makes this connection refuse every change of a table that is not derived. */
+function refuseRecords(raw: Database.Database, message: string): void {
+  const tables = raw.prepare("SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table'").pluck().all() as string[];
+  const quoted = message.replaceAll("'", "''");
+  for (const table of tables.filter((name) => !derivedTables.test(name)))
+    for (const change of ['INSERT', 'UPDATE', 'DELETE'])
+      raw.exec(`CREATE TEMP TRIGGER "refuse ${change} of ${table}" BEFORE ${change} ON main."${table}" BEGIN SELECT RAISE(ABORT, '${quoted}'); END`);
+}
+
+function statementsOf(raw: Database.Database): Pick<Connection, 'prepared' | 'insert'> {
+  const statements = new Map<string, Database.Statement>();
+  const inserts = new Map<string, SummedInsert & { highest: number | undefined }>();
+  const prepared = (sql: string): Database.Statement => {
+    const known = statements.get(sql);
+    if (known) return known;
+    const statement = raw.prepare(sql);
+    statements.set(sql, statement);
+    return statement;
+  };
+  const insert: Connection['insert'] = (table, row) => {
+    const known = inserts.get(table) ?? { ...summedInsert(raw, table), highest: undefined };
+    inserts.set(table, known);
+    // The checksum covers the row number. SQLite gives the next number, unless another connection has inserted a row meanwhile.
+    const given = row[known.number] as number | null | undefined;
+    const expected = given ?? (known.highest ?? (prepared(known.last).pluck().get() as number | null) ?? 0) + 1;
+    const values = known.values(row, expected);
+    const rowId = Number(prepared(known.sql).run(...values).lastInsertRowid);
+    if (rowId !== expected) prepared(known.correction).run(known.values(row, rowId).at(-1), rowId);
+    known.highest = rowId;
+    return { rowId };
+  };
+  return { prepared, insert };
+}

@@ -1,0 +1,46 @@
+import { closeSync, fstatSync, openSync, writeSync } from 'node:fs';
+import Database from 'better-sqlite3';
+import { StemmaError } from '../base/index.js';
+
+/** Pages of the write-ahead log after which SQLite copies it into the database. Each copy costs syncs. */
+export const logPages = 3_000;
+
+/** Bytes before the first frame of the log, and before each page in it. */
+const logHeader = 32;
+const frameHeader = 24;
+
+/**
+ * Extends the log to its full length, filled with zeros that SQLite ignores. Syncing a write inside a file is cheaper than syncing a
+ * longer file. It holds the write lock, so no other process appends meanwhile.
+ */
+export function growLog(raw: Database.Database): void {
+  const length = logHeader + logPages * (frameHeader + (raw.pragma('page_size', { simple: true }) as number));
+  let fd: number | undefined;
+  try {
+    raw.exec('BEGIN IMMEDIATE');
+    fd = openSync(`${raw.name}-wal`, 'r+');
+    const { size } = fstatSync(fd);
+    if (size < length) writeSync(fd, Buffer.alloc(length - size), 0, length - size, size);
+  } catch {
+    // Only speed is lost: the disk is full, or another process holds the lock. The commit before this succeeded.
+  } finally {
+    if (fd !== undefined) closeSync(fd);
+    if (raw.inTransaction) raw.exec('ROLLBACK');
+  }
+}
+
+/**
+ * Copies the log into the database file. A log that is too damaged for that stays beside the file.
+ * @throws LOCKED if another process has the project open.
+ */
+export function foldLog(raw: Database.Database): void {
+  raw.pragma('busy_timeout = 2000');
+  try {
+    raw.pragma('journal_mode = DELETE');
+  } catch (error) {
+    if (!(error instanceof Database.SqliteError)) throw error;
+    if (error.code.startsWith('SQLITE_BUSY'))
+      throw new StemmaError('LOCKED', 'Another process has this project open. Close it there, so that the database can be rebuilt.');
+    if (!error.code.startsWith('SQLITE_CORRUPT')) throw error;
+  }
+}

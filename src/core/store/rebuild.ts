@@ -1,0 +1,339 @@
+import { existsSync, renameSync } from 'node:fs';
+import Database from 'better-sqlite3';
+import { corrupt, StemmaError } from '../base/index.js';
+import { renameDurably, syncFile, writeNew } from '../files/index.js';
+import { copyWithFirstPage, removeCopy, versionInHeader } from './first-page.js';
+import { migrate, refuseNewer, versionOf } from './migrate.js';
+import { formatVersion, migrations } from './migrations/index.js';
+import { tablesAfter } from './schema.js';
+import { addSums, type ChangedRow, fitsSql, matchesSql, registerSums, sumColumn, type TableShape, tablesOf, type Value } from './sums.js';
+
+export interface Rebuilt {
+  /** Where the damaged file is now. */
+  readonly path: string;
+  /** Tables of which rows could not be read. */
+  readonly unread: readonly string[];
+  /** Those of the unread tables that no backup has. */
+  readonly lost: readonly string[];
+  /** The number of rows from backups, by table. */
+  readonly fromBackups: ReadonlyMap<string, number>;
+  /** Row numbers of lost commits by id, and the first 48 bits of the hashes of lost objects by row number, as far as indexes are intact. */
+  readonly lostCommits: ReadonlyMap<string, number>;
+  readonly lostObjects: ReadonlyMap<number, number>;
+}
+
+/** Tables that are derived from the others. A rebuilt database starts with empty ones. */
+const derived = /^(outline|materialized|principalCommit|search.*|usage.*|progress)$/;
+
+/**
+ * Writes a new database from one with unreadable pages, changed rows or a foreign schema. It copies each readable row by ordinary SQL. A
+ * row that is missing or does not match its checksum comes from the newest backup that has it. If no backup has it, the changed row is
+ * copied as it is, with its checksum, so that it stays reported. The damaged file is kept.
+ * @throws CONFLICT if a newer Stemma wrote the file, or if its version is lost and its tables are unknown; CORRUPT if neither the file nor a
+ * backup can be read. Then nothing changes.
+ */
+export function rebuildFile(file: string, backups: readonly string[]): Rebuilt {
+  const beside = `${file}.rebuilt`;
+  if (!existsSync(file)) writeNew(file, '');
+  removeCopy(beside);
+  // SQLite would make a file that others can read.
+  writeNew(beside, '');
+  const readable = openReadable(file);
+  let result: Omit<Rebuilt, 'path'>;
+  try {
+    result = copyRows(readable, beside, backups);
+  } catch (error) {
+    removeCopy(beside);
+    throw error;
+  } finally {
+    readable.close();
+  }
+  const path = unusedName(`${file}.damaged`);
+  for (const ending of ['-wal', '-shm']) if (existsSync(`${file}${ending}`)) renameSync(`${file}${ending}`, `${path}${ending}`);
+  renameSync(file, path);
+  syncFile(beside);
+  renameDurably(beside, file);
+  return { ...result, path };
+}
+
+function unusedName(name: string): string {
+  for (let number = 1; ; number++) if (!existsSync(`${name}-${number}`)) return `${name}-${number}`;
+}
+
+/** A damaged database, as far as SQLite can read it. */
+interface Readable {
+  readonly old: Database.Database | undefined;
+  /** The format version, if the header does not say it any more. */
+  readonly version?: number;
+  close(): void;
+}
+
+/** Opens a damaged database, or a copy of it with another first page if SQLite can read more of that. @throws CONFLICT */
+function openReadable(file: string): Readable {
+  const old = openToRead(file);
+  const inHeader = versionInHeader(file);
+  const found = namesOf(old).size;
+  if (tablesAfter(migrations).every((name) => derived.test(name) || namesOf(old).has(name))) return { old, close: () => old?.close() };
+  refuseNewer(inHeader);
+  const copy = `${file}.first-page`;
+  let patched: Database.Database | undefined;
+  const close = (): void => {
+    old?.close();
+    patched?.close();
+    removeCopy(copy);
+  };
+  const isReadable = (): boolean => {
+    patched?.close();
+    patched = openToRead(copy);
+    return namesOf(patched).size > found;
+  };
+  try {
+    if (copyWithFirstPage(file, copy, isReadable)) return { old: patched, version: versionByTables(patched, inHeader), close };
+  } catch (error) {
+    close();
+    throw error;
+  }
+  return { old, close };
+}
+
+const shapesOf = (raw: Database.Database | undefined): TableShape[] => (raw && readable(() => tablesOf(raw))) ?? [];
+const namesOf = (raw: Database.Database | undefined): ReadonlySet<string> => new Set(shapesOf(raw).map(({ name }) => name));
+
+/**
+ * The newest format version with exactly these tables and columns; else the one in the header; else, as some may be lost, the newest with all
+ * of these. @throws CONFLICT if no version has them.
+ */
+function versionByTables(raw: Database.Database | undefined, inHeader: number): number {
+  const found = columnsIn(shapesOf(raw));
+  const versions = columnsByVersion();
+  const holdsAll = (known: ReadonlySet<string>): boolean => [...found].every((column) => known.has(column));
+  const exact = versions.find(({ known }) => known.size === found.size && holdsAll(known))?.version;
+  const version = exact ?? (inHeader > 0 ? inHeader : versions.find(({ known }) => holdsAll(known))?.version);
+  if (version !== undefined) return version;
+  throw new StemmaError(
+    'CONFLICT',
+    `the header of stemma.db is damaged, and its tables are not those of a format up to ${formatVersion}: repair it with the Stemma that wrote it, or a newer one. Nothing was changed`,
+    { known: formatVersion },
+  );
+}
+
+const columnsIn = (tables: readonly TableShape[]): ReadonlySet<string> =>
+  new Set(tables.flatMap(({ name, columns }) => columns.filter((column) => column !== sumColumn).map((column) => `${name}.${column}`)));
+
+/** The columns of every format version, checksums left out, the newest first. */
+function columnsByVersion(): { readonly version: number; readonly known: ReadonlySet<string> }[] {
+  const raw = new Database(':memory:');
+  try {
+    registerSums(raw);
+    return migrations
+      .map((step, at) => {
+        raw.exec(step);
+        return { version: at + 1, known: columnsIn(tablesOf(raw)) };
+      })
+      .toReversed();
+  } finally {
+    raw.close();
+  }
+}
+
+/** @throws CORRUPT with what a person can do */
+function refuseWithoutRows(sources: readonly (Database.Database | undefined)[]): void {
+  if (sources.some((source) => namesOf(source).size > 0)) return;
+  throw corrupt(
+    'stemma.db',
+    'nothing of stemma.db can be read, and the project has no backup that can be. Nothing was changed. Put stemma.db back from a copy of ' +
+      'your own. Without a copy, rename stemma.db and import the histories again with "stemma import": Stemma then makes a new database ' +
+      'for this project. Keep the folder objects and the replicas as they are',
+  );
+}
+
+function copyRows({ old, version: byTables }: Readable, beside: string, backups: readonly string[]): Omit<Rebuilt, 'path'> {
+  const fresh = new Database(beside);
+  const sources = backups.map(openToRead);
+  try {
+    refuseWithoutRows([old, ...sources]);
+    const version = byTables ?? versionToWrite(old);
+    registerSums(fresh);
+    fresh.pragma('foreign_keys = OFF');
+    fresh.pragma('synchronous = OFF');
+    fresh.exec('BEGIN');
+    makeTables(fresh, version);
+    const fromBackups = new Map<string, number>();
+    const unread: string[] = [];
+    const lost: string[] = [];
+    for (const table of tablesOf(fresh).filter(({ name }) => !derived.test(name))) {
+      const doubtful: Value[][] = [];
+      const isRead = copyTable(old, fresh, table, doubtful);
+      const before = countOf(fresh, table);
+      const backedUp = isRead && doubtful.length === 0 ? [] : sources.map((backup) => copyTable(backup, fresh, table));
+      const found = countOf(fresh, table) - before;
+      if (found > 0) fromBackups.set(table.name, found);
+      if (!isRead) unread.push(table.name);
+      const isPlaced = insertUnverified(fresh, table, doubtful);
+      if (!isPlaced || !(isRead || backedUp.includes(true))) lost.push(table.name);
+    }
+    const traces = { lostCommits: lostCommitsOf(old, fresh), lostObjects: lostObjectsOf(old, fresh) };
+    fresh.exec('COMMIT');
+    fresh.pragma('journal_mode = WAL');
+    return { unread, lost, fromBackups, ...traces };
+  } finally {
+    for (const backup of sources) backup?.close();
+    fresh.close();
+  }
+}
+
+/** Undefined if the file is not a database. Schema entries that do not parse are ignored. */
+function openToRead(file: string): Database.Database | undefined {
+  return readable(() => {
+    const raw = new Database(file, { readonly: true, fileMustExist: true });
+    raw.pragma('trusted_schema = OFF');
+    raw.pragma('cell_size_check = ON');
+    raw.unsafeMode();
+    raw.pragma('writable_schema = ON');
+    registerSums(raw);
+    return raw;
+  });
+}
+
+/** The format version of the copy: the file's, unless its tables show that this number is wrong. @throws CONFLICT if it is newer. */
+function versionToWrite(old: Database.Database | undefined): number {
+  const version = (old && readable(() => versionOf(old))) ?? formatVersion;
+  refuseNewer(version);
+  const found = new Set(old && readable(() => tablesOf(old).map(({ name }) => name)));
+  const isCurrent = tablesAfter(migrations).every((name) => derived.test(name) || found.has(name));
+  return version < 1 || isCurrent ? formatVersion : version;
+}
+
+/** The first format version whose rows have checksums. */
+const firstWithSums = 16;
+
+function makeTables(fresh: Database.Database, version: number): void {
+  if (version === formatVersion) {
+    migrate(fresh, { transaction: (work) => work() });
+    return;
+  }
+  for (const step of migrations.slice(0, version)) fresh.exec(step);
+  if (version >= firstWithSums) addSums(fresh, []);
+  fresh.pragma(`user_version = ${version}`);
+}
+
+const countOf = (raw: Database.Database, { name }: TableShape): number => raw.prepare(`SELECT COUNT(*) FROM "${name}"`).pluck().get() as number;
+
+/**
+ * Copies the rows that match their checksum and are not in the copy yet. Others go to `doubtful`. Returns whether every row could be read.
+ */
+function copyTable(from: Database.Database | undefined, fresh: Database.Database, table: TableShape, doubtful: Value[][] = []): boolean {
+  const found = from && readable(() => tablesOf(from).find(({ name }) => name === table.name));
+  const wanted = table.columns.filter((name) => name !== sumColumn);
+  if (!from || !found || !wanted.every((name) => found.columns.includes(name))) return false;
+  const insert = insertInto(fresh, table);
+  let unfit = 0;
+  const meet = ([, matches, ...row]: Value[]): void => {
+    if (matches === 1) insert(row);
+    else if (matches === 0) doubtful.push(row);
+    else unfit += 1;
+  };
+  const columns = table.columns.map((name) => (found.columns.includes(name) ? `"${name}"` : 'NULL'));
+  // A row with a value of the wrong type has null here, and is lost.
+  const select = `SELECT ${table.key[0] === 'rowid' ? 'rowid' : 'NULL'}, CASE WHEN ${fitsSql(found)} THEN ${matchesSql(found)} END, ${columns.join(', ')} FROM "${table.name}"`;
+  const order = (way: string): string => `ORDER BY ${table.key.map((name) => (name === 'rowid' ? name : `"${name}"`)).join(` ${way}, `)} ${way}`;
+  const seen = { first: Number.NaN, last: Number.NaN };
+  const all = readRows(from, `${select} ${order('ASC')}`, (row) => {
+    seen.first = Number(row[0]);
+    meet(row);
+  });
+  if (all) return unfit === 0;
+  // Read from the other end up to the damage, then number by number between the two.
+  readRows(from, `${select} ${order('DESC')}`, (row) => {
+    seen.last = Number(row[0]);
+    meet(row);
+  });
+  if (table.key[0] === 'rowid') readBetween(from, select, seen, meet);
+  return false;
+}
+
+/** Maximum number of rows that are looked up one by one. */
+const mostLookups = 400_000;
+
+function readBetween(from: Database.Database, select: string, { first, last }: { first: number; last: number }, meet: (row: Value[]) => void): void {
+  const start = Number.isNaN(first) ? 1 : first + 1;
+  const end = Math.min(Number.isNaN(last) ? start + mostLookups / 4 : last, start + mostLookups);
+  const one = readable(() => from.prepare(`${select} WHERE rowid = ?`).raw());
+  for (let number = start; one && number < end; number++)
+    readable(() => {
+      const row = one.get(number) as Value[] | undefined;
+      if (row) meet(row);
+    });
+}
+
+/** True if all rows of the query could be read. */
+const readRows = (from: Database.Database, sql: string, meet: (row: Value[]) => void): boolean =>
+  readable(() => {
+    for (const row of from.prepare(sql).raw().iterate()) meet(row as Value[]);
+    return true;
+  }) ?? false;
+
+function insertInto(fresh: Database.Database, { name, columns }: TableShape): (row: readonly Value[]) => boolean {
+  const names = columns.map((column) => `"${column}"`).join(', ');
+  const insert = fresh.prepare(`INSERT OR IGNORE INTO "${name}" (${names}) VALUES (${columns.map(() => '?').join(', ')})`);
+  return (row) => (readable(() => insert.run(...row))?.changes ?? 0) > 0;
+}
+
+/** Inserts rows that do not match their checksum, unless another row has their key. Returns whether the copy has a row for each. */
+function insertUnverified(fresh: Database.Database, table: TableShape, rows: readonly Value[][]): boolean {
+  const insert = insertInto(fresh, table);
+  return rows.map((row) => insert(row) || hasKey(fresh, table, row)).every(Boolean);
+}
+
+function hasKey(fresh: Database.Database, table: TableShape, row: readonly Value[]): boolean {
+  const key = table.key[0] === 'rowid' ? table.columns.slice(0, 1) : table.key;
+  const values = key.map((name) => row[table.columns.indexOf(name)] ?? null);
+  return fresh.prepare(`SELECT 1 FROM "${table.name}" WHERE ${key.map((name) => `"${name}" IS ?`).join(' AND ')}`).get(...values) !== undefined;
+}
+
+function lostCommitsOf(old: Database.Database | undefined, fresh: Database.Database): Map<string, number> {
+  const lost = new Map<string, number>();
+  const known = fresh.prepare('SELECT 1 FROM context WHERE seq = ? OR id = ?');
+  if (old)
+    readRows(old, 'SELECT id, seq FROM context INDEXED BY contextId ORDER BY project, id', ([id, seq]) => {
+      if (typeof id === 'string' && typeof seq === 'number' && !known.get(seq, id)) lost.set(id, seq);
+    });
+  return lost;
+}
+
+function lostObjectsOf(old: Database.Database | undefined, fresh: Database.Database): Map<number, number> {
+  const lost = new Map<number, number>();
+  const known = fresh.prepare('SELECT 1 FROM artifact WHERE no = ?');
+  if (old)
+    readRows(old, 'SELECT no, key FROM artifact INDEXED BY artifactKey ORDER BY key', ([no, key]) => {
+      if (typeof no === 'number' && typeof key === 'number' && key >= 0 && !known.get(no)) lost.set(no, key);
+    });
+  return lost;
+}
+
+/** Whether a backup has a sound version of one of these rows. */
+export function canRestoreRows(backups: readonly string[], rows: readonly ChangedRow[]): boolean {
+  return backups.some((path) => {
+    const backup = rows.length > 0 ? openToRead(path) : undefined;
+    try {
+      const tables = backup && readable(() => tablesOf(backup));
+      return rows.some(({ table, row }) => {
+        const shape = tables?.find(({ name }) => name === table);
+        const sql = shape && `SELECT 1 FROM "${table}" WHERE ${shape.key.join(" || ' ' || ")} = ? AND ${matchesSql(shape)}`;
+        return sql !== undefined && readable(() => backup?.prepare(sql).get(shape?.key[0] === 'rowid' ? Number(row) : row)) !== undefined;
+      });
+    } finally {
+      backup?.close();
+    }
+  });
+}
+
+/** Undefined if SQLite cannot read it. */
+function readable<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof Database.SqliteError) return undefined;
+    throw error;
+  }
+}

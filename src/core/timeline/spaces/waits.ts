@@ -1,0 +1,121 @@
+import { badRequest, inWords, notFound, timestampOf } from '../../base/index.js';
+import type { MessageWait } from '../../contract/index.js';
+import { type EntityRow, membersOf, type SpaceRow, type Store } from './rows.js';
+
+/** How long a wait lasts by default. */
+export const defaultWaitMs = 5 * 60_000;
+
+/** What a sender asks for: to wait for an answer, of anybody or of one member. */
+export interface WaitFor {
+  readonly for?: string | undefined;
+  readonly timeoutMs?: number | undefined;
+}
+
+/** The member whose answer is awaited, by id or name. @throws BAD_REQUEST for the waiter, a stranger, or a name that several have. */
+export function awaitedMember(store: Store, space: SpaceRow, waiter: Pick<EntityRow, 'no'>, wait: WaitFor): EntityRow | undefined {
+  if (wait.for === undefined) return undefined;
+  const others = membersOf(store, space).filter((member) => member.no !== waiter.no);
+  const byId = others.filter((member) => member.entityId === wait.for);
+  const found = byId.length ? byId : others.filter((member) => member.name === wait.for);
+  const [only, ...more] = found;
+  if (only && !more.length) return only;
+  const names = others.map((member) => `${member.name} (${member.entityId})`).join(', ');
+  const why = more.length ? 'names several members; give the id' : 'is no other member of the space';
+  throw badRequest('wait.for', `${inWords(wait.for)} ${why}. Its other members are ${names || 'none'}.`, { value: wait.for });
+}
+
+/** Stores a wait that a message sets. */
+export function openWait(
+  store: Store,
+  space: SpaceRow,
+  waiter: Pick<EntityRow, 'no'>,
+  messageId: string,
+  from: EntityRow | undefined,
+  ms: number,
+): void {
+  store.db.run(
+    `INSERT INTO spaceWait (message, project, space, waiter, "from", until)
+     SELECT no, project, space, ?, ?, ? FROM spaceMessage WHERE project = ? AND messageId = ? AND space = ?`,
+    waiter.no,
+    from?.no ?? null,
+    store.clock() + ms,
+    store.project,
+    messageId,
+    space.no,
+  );
+}
+
+/**
+ * The condition under which a message ends a wait (B-33): it is of the awaited sender; where none is named, it replies to the message of the
+ * wait, or is of a person. Its parameters are the sender, whether the sender is a person, and the message that is replied to.
+ */
+const endsWait = `w.waiter <> ? AND CASE WHEN w."from" IS NULL THEN ? OR m.messageId = ? ELSE w."from" = ? END`;
+
+const parametersOf = (sender: EntityRow, repliedTo: string | null): (string | number | null)[] => [
+  sender.no,
+  sender.type === 'human' ? 1 : 0,
+  repliedTo,
+  sender.no,
+];
+
+/** The messages whose waits a message of this sender would end. */
+export const waitsEndedBy = (store: Store, space: SpaceRow, sender: EntityRow, repliedTo: string | null): ReadonlySet<string> =>
+  new Set(
+    store.db
+      .all<{ messageId: string }>(
+        `SELECT m.messageId FROM spaceWait w JOIN spaceMessage m ON m.no = w.message WHERE w.space = ? AND w.endedAt IS NULL AND ${endsWait}`,
+        space.no,
+        ...parametersOf(sender, repliedTo),
+      )
+      .map((row) => row.messageId),
+  );
+
+/** Ends waits by an answer. */
+export function endWaits(store: Store, messageIds: ReadonlySet<string>, answer: string): void {
+  store.db.run(
+    `UPDATE spaceWait SET endedAt = ?, answer = (SELECT no FROM spaceMessage WHERE project = ? AND messageId = ?)
+      WHERE message IN (SELECT m.no FROM spaceMessage m WHERE m.project = ? AND m.messageId IN (SELECT value FROM json_each(?)))`,
+    store.clock(),
+    store.project,
+    answer,
+    store.project,
+    JSON.stringify([...messageIds]),
+  );
+}
+
+/** Ends waits whose time ran out, and those of a run that ended. */
+export function expireWaits(store: Store): void {
+  store.db.run(
+    `UPDATE spaceWait SET endedAt = ? WHERE project = ? AND endedAt IS NULL AND (until <= ? OR message IN (
+       SELECT m.no FROM spaceMessage m JOIN run r ON r.no = m.run WHERE r.endedAt IS NOT NULL))`,
+    store.clock(),
+    store.project,
+    store.clock(),
+  );
+}
+
+/** The wait that a message set. @throws NOT_FOUND */
+export function getWait(store: Store, messageId: string): MessageWait {
+  const wait = waitOf(store, messageId);
+  if (!wait) throw notFound(messageId, `The message ${inWords(messageId)} set no wait.`, { field: 'messageId' });
+  return wait;
+}
+
+/** The wait that a message set; undefined for a message that set none. */
+export function waitOf(store: Store, messageId: string): MessageWait | undefined {
+  const row = store.db.one<{ name: string | null; until: number; endedAt: number | null; answer: string | null }>(
+    `SELECT e.name, w.until, w.endedAt, a.messageId AS answer FROM spaceWait w JOIN spaceMessage m ON m.no = w.message
+       LEFT JOIN entity e ON e.no = w."from" LEFT JOIN spaceMessage a ON a.no = w.answer WHERE m.project = ? AND m.messageId = ?`,
+    store.project,
+    messageId,
+  );
+  return (
+    row && {
+      messageId,
+      for: row.name,
+      until: timestampOf(row.until),
+      endedAt: row.endedAt === null ? null : timestampOf(row.endedAt),
+      answer: row.answer,
+    }
+  );
+}

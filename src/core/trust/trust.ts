@@ -1,0 +1,96 @@
+import { createHash } from 'node:crypto';
+import { existsSync, realpathSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { type Json, parseJson, stringAt } from '../base/index.js';
+import { makeFolders, readInside, replaceFile } from '../files/index.js';
+
+/** The projects that a person trusts on this machine. A project that was moved is another place, and is not trusted there. */
+export interface TrustedProjects {
+  has(projectId: string, dir: string): boolean;
+  /** Records consent. @throws what the file system throws, when Stemma's own folder cannot be written. */
+  add(projectId: string, dir: string): void;
+  /** Trusts what this machine creates. If Stemma's own folder cannot be written, the consent ends with the process. */
+  created(projectId: string, dir: string): void;
+}
+
+/** Written when the projects of an older Stemma have been adopted. */
+const adoptedMark = 'adopted';
+
+/**
+ * Opens the consent in `dataDir`: one file for each project, so that processes which write at the same time lose nothing. The first time,
+ * it adopts the projects that an older Stemma used here: those in the recent list, and Stemma's own.
+ */
+export function openTrustedProjects(dataDir: string): TrustedProjects {
+  const folder = join(dataDir, 'trusted');
+  const fileOf = (projectId: string, place: string): string =>
+    join(folder, `${createHash('sha256').update(`${projectId}\0${place}`).digest('hex')}.json`);
+  /** Consent that could not be written. */
+  const unwritten = new Set<string>();
+  const write = (projectId: string, place: string): void => {
+    makeFolders(folder);
+    replaceFile(fileOf(projectId, place), `${JSON.stringify({ projectId, place })}\n`);
+  };
+  const adopt = (): void => {
+    const mark = join(folder, adoptedMark);
+    if (existsSync(mark)) return;
+    const projects = olderProjects(dataDir).flatMap((dir) => {
+      const [projectId, place] = [projectIdIn(dir), placeOf(dir)];
+      return projectId !== undefined && place !== undefined ? [{ projectId, place }] : [];
+    });
+    try {
+      for (const { projectId, place } of projects) write(projectId, place);
+      makeFolders(folder);
+      replaceFile(mark, '');
+    } catch {
+      for (const { projectId, place } of projects) unwritten.add(fileOf(projectId, place));
+    }
+  };
+  adopt();
+  return {
+    has: (projectId, dir) => {
+      const place = placeOf(dir);
+      if (place === undefined) return false;
+      const file = fileOf(projectId, place);
+      return existsSync(file) || unwritten.has(file);
+    },
+    add: (projectId, dir) => write(projectId, realpathSync(dir)),
+    created: (projectId, dir) => {
+      const place = placeOf(dir) ?? join(realpathSync(dirname(dir)), basename(dir));
+      try {
+        write(projectId, place);
+      } catch {
+        unwritten.add(fileOf(projectId, place));
+      }
+    },
+  };
+}
+
+/** `project.json` holds a few short fields, and the recent list a few projects. */
+const largestFile = 1024 * 1024;
+
+/** A small JSON file. Undefined if it cannot be read. */
+function readSmall(dir: string, name: string): Json | undefined {
+  try {
+    return parseJson(readInside(dir, name, { limit: largestFile }).toString('utf8'));
+  } catch {
+    return undefined;
+  }
+}
+
+/** The id in the `project.json` of a project folder. Undefined if it cannot be read. */
+export const projectIdIn = (dir: string): string | undefined => stringAt(readSmall(dir, 'project.json'), 'projectId');
+
+/** The real path of a folder. Undefined if it does not exist. */
+function placeOf(dir: string): string | undefined {
+  try {
+    return realpathSync(dir);
+  } catch {
+    return undefined;
+  }
+}
+
+function olderProjects(dataDir: string): string[] {
+  const recent = readSmall(dataDir, 'recent.json');
+  const listed = (Array.isArray(recent) ? recent : []).flatMap((item) => stringAt(item, 'dir') ?? []);
+  return [...new Set([...listed, join(dataDir, 'Histories.stemma'), join(dataDir, 'Sample.stemma')])];
+}

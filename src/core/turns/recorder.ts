@@ -1,0 +1,208 @@
+import type { ArtifactNo, CommitSeq, ContextId, EntryKey, Timestamp } from '../base/index.js';
+import { type Chain, outlineOf, parsedOf, type Step } from '../chain/index.js';
+import { type Kind, type KnownFile, kinds, type MomentState, type ReplayStep } from '../contract/index.js';
+import { countTokens, type Outline } from '../formats/index.js';
+import { type Knowledge, nothingKnown, todosOf, touchOf } from './files.js';
+
+type OutlineEntry = Outline['entries'][number];
+
+/** A turn and its range of steps. */
+export interface RecordedTurn {
+  readonly seq: CommitSeq;
+  readonly turnId: ContextId;
+  readonly type: Step['type'];
+  /** The first step, and the number of steps. */
+  readonly first: number;
+  readonly count: number;
+  readonly errors: number;
+  readonly tokens: number;
+  readonly startedAt: Timestamp | null;
+  readonly endedAt: Timestamp | null;
+}
+
+/** The position of an entry's content. */
+export interface Place {
+  readonly artifact: ArtifactNo;
+  readonly format: string;
+  readonly index: number;
+}
+
+/** A tool call, and the step of its result (infinity while it is open). */
+export interface RecordedCall {
+  readonly step: number;
+  readonly key: EntryKey;
+  readonly toolCallId: string;
+  readonly toolName: string | null;
+  readonly place: Place;
+  answered: number;
+}
+
+/** The effect of a call on a file. */
+export interface RecordedTouch {
+  /** The step of the result: before it, the effect is not known. */
+  readonly step: number;
+  readonly key: EntryKey;
+  readonly how: KnownFile['touches'][number]['how'];
+  readonly isFresh: boolean;
+  readonly known: KnownFile['known'];
+  readonly call: Place;
+  readonly result: Place;
+}
+
+/** The context window while steps are added. */
+interface Window {
+  readonly byKind: Record<Kind, number>;
+  entries: number;
+  tokens: number;
+  /** Tokens of each tool result in the window, by call id. */
+  readonly results: Map<string, number>;
+}
+
+/** Everything that is known after the steps so far. `addCommit` extends it. */
+export interface Tape {
+  readonly turns: RecordedTurn[];
+  readonly steps: ReplayStep[];
+  /** The first step of each entry key. */
+  readonly numbers: Map<EntryKey, number>;
+  readonly window: Window;
+  /** Tokens by kind, and the number of entries, in the window after each step. */
+  readonly tokenSums: Record<Kind, number[]>;
+  readonly entryCounts: number[];
+  /** What a compaction removed from the window, by the step of its first entry. */
+  readonly dropped: Map<number, NonNullable<MomentState['dropped']>>;
+  readonly calls: RecordedCall[];
+  readonly openCalls: Map<string, RecordedCall>;
+  readonly files: Map<string, { readonly touches: RecordedTouch[]; knowledge: Knowledge }>;
+  readonly todos: { readonly step: number; readonly list: MomentState['todos'] }[];
+}
+
+const byEachKind = <T>(make: () => T): Record<Kind, T> => Object.fromEntries(kinds.map((kind) => [kind, make()])) as Record<Kind, T>;
+
+/** A tape without steps. */
+export const emptyTape = (): Tape => ({
+  turns: [],
+  steps: [],
+  numbers: new Map(),
+  window: { byKind: byEachKind(() => 0), entries: 0, tokens: 0, results: new Map() },
+  tokenSums: byEachKind(() => []),
+  entryCounts: [],
+  dropped: new Map(),
+  calls: [],
+  openCalls: new Map(),
+  files: new Map(),
+  todos: [],
+});
+
+/** A snapshot with a parent copies earlier turns, so it is not a turn. */
+const isTurn = (commit: Pick<Step, 'type' | 'parent'>): boolean => commit.type !== 'snapshot' || commit.parent === null;
+
+/** Adds the steps of the next commit of the chain. */
+export function addCommit(chain: Chain, tape: Tape, commit: Step): void {
+  if (!isTurn(commit)) return;
+  const outline = outlineOf(chain, commit.artifact, commit.format);
+  const parsed = parsedOf(chain, commit.artifact, commit.format);
+  const first = tape.steps.length;
+  if (commit.type === 'compaction') dropWindow(tape, first, commit.id);
+  for (const { toolCallIds, text } of outline.elisions) elide(tape.window, toolCallIds, text);
+  let errors = 0;
+  let startedAt: Timestamp | null = null;
+  let endedAt: Timestamp | null = null;
+  for (const [index, entry] of outline.entries.entries()) {
+    if (entry.hidden) continue;
+    const at = parsed.entries[index]?.at;
+    startedAt ??= at ?? null;
+    endedAt = at ?? endedAt;
+    if (entry.isError) errors++;
+    addEntry(chain, tape, entry, { artifact: commit.artifact, format: commit.format, index }, { commit: commit.id, first, at });
+  }
+  const { seq, id: turnId, type, tokenCount: tokens } = commit;
+  tape.turns.push({ seq, turnId, type, first, count: tape.steps.length - first, errors, tokens, startedAt, endedAt });
+}
+
+/** A compaction empties the window. */
+function dropWindow({ window, dropped }: Tape, step: number, commit: ContextId): void {
+  if (window.entries) dropped.set(step, { entries: window.entries, tokens: window.tokens, byKind: nonZero(window.byKind), commit });
+  for (const kind of kinds) window.byKind[kind] = 0;
+  window.entries = 0;
+  window.tokens = 0;
+  window.results.clear();
+}
+
+/** Replaces earlier tool results by a shorter text, before the delta's own entries are added. */
+function elide(window: Window, toolCallIds: readonly string[], text: string): void {
+  const left = countTokens(text);
+  for (const id of toolCallIds) {
+    const before = window.results.get(id);
+    if (before === undefined || before <= left) continue;
+    window.byKind.tool_result -= before - left;
+    window.tokens -= before - left;
+    window.results.set(id, left);
+  }
+}
+
+function addEntry(
+  chain: Chain,
+  tape: Tape,
+  entry: OutlineEntry,
+  place: Place,
+  { commit, first, at }: { readonly commit: ContextId; readonly first: number; readonly at: Timestamp | undefined },
+): void {
+  const { key, role, kind, tokens, head, toolCallId, isError } = entry;
+  const { window, steps } = tape;
+  const number = steps.length;
+  window.byKind[kind] += tokens;
+  window.tokens += tokens;
+  window.entries++;
+  if (toolCallId !== undefined && kind === 'tool_call') addCall(chain, tape, number, key, toolCallId, place);
+  if (toolCallId !== undefined && kind === 'tool_result') {
+    window.results.set(toolCallId, tokens);
+    addResult(chain, tape, number, toolCallId, place);
+  }
+  const replaced = number === first ? tape.dropped.get(first) : undefined;
+  steps.push({
+    key,
+    role,
+    kind,
+    tokens,
+    commit,
+    window: window.tokens,
+    ...(head !== undefined && { head }),
+    ...(toolCallId !== undefined && { toolCallId }),
+    ...(isError && { isError }),
+    ...(at !== undefined && { at }),
+    ...(replaced && { dropped: { entries: replaced.entries, tokens: replaced.tokens } }),
+  });
+  if (!tape.numbers.has(key)) tape.numbers.set(key, number);
+  for (const each of kinds) tape.tokenSums[each].push(window.byKind[each]);
+  tape.entryCounts.push(window.entries);
+}
+
+/** Reads the entry at a place; its delta is parsed on demand. */
+export const entryAt = (chain: Chain, { artifact, format, index }: Place) => parsedOf(chain, artifact, format).entries[index];
+
+function addCall(chain: Chain, tape: Tape, step: number, key: EntryKey, toolCallId: string, place: Place): void {
+  const entry = entryAt(chain, place);
+  const call = { step, key, toolCallId, toolName: entry?.toolName ?? null, place, answered: Number.POSITIVE_INFINITY };
+  tape.calls.push(call);
+  tape.openCalls.set(toolCallId, call);
+  const list = entry && todosOf(entry);
+  if (list) tape.todos.push({ step, list });
+}
+
+function addResult(chain: Chain, { openCalls, files }: Tape, step: number, toolCallId: string, place: Place): void {
+  const call = openCalls.get(toolCallId);
+  if (!call) return;
+  openCalls.delete(toolCallId);
+  call.answered = step;
+  const [made, result] = [entryAt(chain, call.place), entryAt(chain, place)];
+  const touch = made && result && touchOf(call.place.format, made, result);
+  if (!touch) return;
+  const file = files.get(touch.path) ?? { touches: [], knowledge: nothingKnown };
+  file.knowledge = touch.apply(file.knowledge);
+  const { how, isFresh } = touch;
+  file.touches.push({ step, key: call.key, how, isFresh, known: file.knowledge.known, call: call.place, result: place });
+  files.set(touch.path, file);
+}
+
+const nonZero = (tokens: Readonly<Record<Kind, number>>): MomentState['window']['byKind'] =>
+  kinds.flatMap((kind) => (tokens[kind] ? [{ kind, tokens: tokens[kind] }] : []));

@@ -1,0 +1,111 @@
+import { type ArtifactNo, StemmaError } from '../base/index.js';
+import type { Chain, ContextRow } from '../chain/index.js';
+import { readerOf } from '../formats/index.js';
+import { callsOfDelta } from '../requests/index.js';
+import { type CountedCommit, recordCalls } from './facts.js';
+import { priceCalls } from './prices.js';
+
+/** The row of the `progress` table that says up to which commit the calls are stored. */
+const progressName = 'usage';
+/** Raise this when other facts are stored, so that existing projects are read again. */
+const readerVersion = 1;
+const versionName = 'usage version';
+
+/** Commits per transaction, and the bytes after which a transaction ends early. Other writers wait for one. */
+const batch = { commits: 512, bytes: 8 * 1024 * 1024 };
+/** An import reads this many earlier commits itself. More are left for an idle moment or the next question. */
+const fewCommits = 64;
+
+const progressOf = (chain: Chain, name: string): number =>
+  chain.db.one<{ value: number }>('SELECT value FROM progress WHERE project = ? AND name = ?', chain.project, name)?.value ?? 0;
+
+const setValue = (chain: Chain, name: string, value: number): void => {
+  chain.db.run(
+    'INSERT INTO progress (project, name, value) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET value = excluded.value',
+    chain.project,
+    name,
+    value,
+  );
+};
+
+const highest = (chain: Chain): number => chain.db.one<{ seq: number | null }>('SELECT MAX(seq) AS seq FROM context')?.seq ?? 0;
+
+const readUpTo = (chain: Chain): number => (progressOf(chain, versionName) === readerVersion ? progressOf(chain, progressName) : 0);
+
+/** The number of commits whose calls are not stored yet, at most `limit`. */
+export const pendingCommits = (chain: Chain, limit = Number.MAX_SAFE_INTEGER): number =>
+  chain.db.one<{ pending: number }>(
+    'SELECT COUNT(*) AS pending FROM (SELECT 1 FROM context WHERE seq > ? AND +project = ? LIMIT ?)',
+    readUpTo(chain),
+    chain.project,
+    limit,
+  )?.pending ?? 0;
+
+interface Row extends Pick<ContextRow, 'seq' | 'id' | 'sessionId' | 'template' | 'createdAt' | 'type' | 'format'> {
+  readonly artifact: ArtifactNo;
+  readonly size: number;
+}
+
+/** Stores the calls of one batch of commits that are not read yet. Returns whether more are left. */
+export function backfillBatch(chain: Chain): boolean {
+  return chain.db.transaction(() => {
+    if (progressOf(chain, versionName) !== readerVersion) {
+      chain.db.run('DELETE FROM usageCopy WHERE call IN (SELECT no FROM usageCall WHERE project = ?)', chain.project);
+      for (const table of ['usageCall', 'usageSum']) chain.db.run(`DELETE FROM ${table} WHERE project = ?`, chain.project);
+      setValue(chain, progressName, 0);
+      setValue(chain, versionName, readerVersion);
+    }
+    const rows = chain.db.all<Row>(
+      `SELECT c.seq, c.id, c.sessionId, c.template, c.createdAt, c.type, c.format, c.artifact, (SELECT a.size FROM artifact a WHERE a.no = c.artifact) AS size
+         FROM context c WHERE c.seq > ? AND +c.project = ? ORDER BY c.seq LIMIT ${batch.commits}`,
+      progressOf(chain, progressName),
+      chain.project,
+    );
+    let bytes = 0;
+    const cut = rows.findIndex(({ size }) => {
+      bytes += size ?? 0;
+      return bytes >= batch.bytes;
+    });
+    const some = cut < 0 ? rows : rows.slice(0, cut + 1);
+    recordCalls(
+      chain,
+      some.map((row): CountedCommit => ({ row, calls: callsIn(chain, row) })),
+    );
+    setValue(chain, progressName, some.at(-1)?.seq ?? highest(chain));
+    return some.length < rows.length || rows.length === batch.commits;
+  });
+}
+
+/** The calls in a commit. A damaged or expired object has none. */
+function callsIn(chain: Chain, { artifact, format, type }: Row): CountedCommit['calls'] {
+  try {
+    const bytes = chain.artifacts.read(artifact);
+    return callsOfDelta({ format, type, bytes: () => bytes, entries: () => readerOf(format).parse(bytes).entries });
+  } catch (error) {
+    if (error instanceof StemmaError && (error.code === 'CORRUPT' || error.code === 'NOT_FOUND' || error.code === 'UNAVAILABLE')) return [];
+    throw error;
+  }
+}
+
+/** Stores the calls of all commits that are not read yet, and prices them. Call it before answering a question about usage. */
+export function readPending(chain: Chain): void {
+  if (chain.db.readonly) return;
+  if (pendingCommits(chain, 1) > 0) while (backfillBatch(chain));
+  priceCalls(chain);
+}
+
+/**
+ * Begins the storing of new commits inside a transaction. Call the result with them. The calls of earlier commits are read first if they
+ * are few; otherwise they stay pending, and the new commits are read again with them.
+ */
+export function openRecorder(chain: Chain): (commits: readonly CountedCommit[]) => void {
+  const pending = pendingCommits(chain, fewCommits);
+  if (pending > 0 && pending < fewCommits) backfillBatch(chain);
+  const isCurrent = pending < fewCommits;
+  return (commits) => {
+    recordCalls(chain, commits);
+    if (!isCurrent) return;
+    setValue(chain, versionName, readerVersion);
+    setValue(chain, progressName, highest(chain));
+  };
+}

@@ -1,0 +1,100 @@
+import { type Chain, commitAt, outlineOf } from '../chain/index.js';
+import type { MissCause, UsageCache } from '../contract/index.js';
+import { diffRequests } from '../requests/index.js';
+import type { PlacedCall } from './placed.js';
+import { moneyOf, ratesOf } from './prices.js';
+import { type CallRow, windowOf } from './rows.js';
+
+/** A smaller loss than this share of the cached input counts as a hit: the newest messages are often cached one call later. */
+const smallLoss = 0.1;
+/** Providers that cache by themselves do so in steps of this size, and report no writes. */
+const step = 128;
+const shortLife = 5 * 60_000;
+const longLife = 60 * 60_000;
+
+const isClaude = ({ model }: CallRow): boolean => /claude/i.test(model ?? '');
+
+/** The tokens that the call before left in the cache, as a prefix of this call. Zero after a compaction, which replaces the prefix. */
+function cachedBefore({ before, begins }: PlacedCall): number {
+  if (!before || begins) return 0;
+  if (isClaude(before) || (before.cacheWrite ?? 0) > 0) return (before.cacheRead ?? 0) + (before.cacheWrite ?? 0);
+  const window = windowOf(before) ?? 0;
+  return before.cacheRead === null ? 0 : window - (window % step);
+}
+
+/** Tokens that the call before left in the cache and that this call did not read from it. */
+const unread = (call: PlacedCall): number => Math.max(0, cachedBefore(call) - (call.cacheRead ?? 0));
+
+/** Those of them that the call had to pay again. The rest was not sent again. */
+const lostTokens = (call: PlacedCall): number => Math.min(unread(call), (call.cacheWrite ?? 0) + (call.input ?? 0));
+
+/** Whether a call read from the cache what its predecessor had left there. */
+export function isHit(call: PlacedCall): boolean {
+  if ((call.cacheRead ?? 0) === 0) return false;
+  return unread(call) <= cachedBefore(call) * smallLoss;
+}
+
+/** The id of a call whose body a runtime or a recorder wrote down. */
+export type RecordedId = (call: Pick<CallRow, 'commitId' | 'key'>) => string | undefined;
+
+/** Whether a call read from the cache, and if not, why, and the price of the loss. */
+export function cacheOf(chain: Chain, call: PlacedCall, recordedId: RecordedId): UsageCache {
+  const hit = isHit(call);
+  const lost = lostTokens(call);
+  return {
+    hit,
+    ...(!hit && causeOf(chain, call, recordedId)),
+    ...(lost > 0 && { lostTokens: lost, ...costOfLoss(chain, call, lost) }),
+  };
+}
+
+function causeOf(chain: Chain, call: PlacedCall, recordedId: RecordedId): Pick<UsageCache, 'cause' | 'brokenAt' | 'idleMs'> {
+  const { before, begins } = call;
+  if (!before || begins) return { cause: 'first' };
+  if (before.model !== call.model) return { cause: 'model' };
+  const different = firstDifference(chain, before, call, recordedId);
+  if (different) return different;
+  const idleMs = (call.askedAt ?? call.at) - before.at;
+  // Only Claude's lifetimes are documented. After an hour no provider keeps a cache by itself.
+  if (idleMs > (isClaude(call) && !livesLong(before) ? shortLife : longLife)) return { cause: 'expired', idleMs };
+  const [elision] = outlineOf(chain, commitAt(chain, call.context).artifact, commitAt(chain, call.context).format).elisions;
+  if (elision) return { cause: 'message', brokenAt: `result of ${elision.toolCallIds[0]}` };
+  return { cause: 'unknown' };
+}
+
+/** Whether the last cache write before was one for an hour. */
+function livesLong(call: PlacedCall): boolean {
+  for (let at: PlacedCall | undefined = call; at; at = at.before) if ((at.cacheWrite ?? 0) > 0) return (at.cacheWrite1h ?? 0) > 0;
+  return false;
+}
+
+/** What two recorded calls differ in, in the order in which the cache reads them. */
+function firstDifference(
+  chain: Chain,
+  before: PlacedCall,
+  call: PlacedCall,
+  recordedId: RecordedId,
+): Pick<UsageCache, 'cause' | 'brokenAt'> | undefined {
+  const [a, b] = [recordedId(before), recordedId(call)];
+  if (a === undefined || b === undefined) return undefined;
+  const { brokenAt } = diffRequests(chain, a, b).cache;
+  return brokenAt === null ? undefined : { cause: causeAt(brokenAt), brokenAt };
+}
+
+function causeAt(path: string): MissCause {
+  if (path.startsWith('tools')) return 'tools';
+  if (path.startsWith('system')) return 'system';
+  if (path.startsWith('messages')) return 'message';
+  return path === 'model' ? 'model' : 'parameters';
+}
+
+/** The price of paying for tokens again instead of reading them from the cache. */
+function costOfLoss(chain: Chain, call: PlacedCall, lost: number): Pick<UsageCache, 'lostCost'> {
+  const rates = ratesOf(chain, call);
+  if (!rates) return {};
+  const written = Math.min(lost, call.cacheWrite ?? 0);
+  const writtenLong = Math.min(written, call.cacheWrite1h ?? 0);
+  const paid = writtenLong * rates.cacheWrite1h + (written - writtenLong) * rates.cacheWrite + (lost - written) * rates.input;
+  const lostCost = moneyOf(Math.max(0, paid - lost * rates.cacheRead) / 1_000_000);
+  return lostCost ? { lostCost } : {};
+}

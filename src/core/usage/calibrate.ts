@@ -1,0 +1,111 @@
+import type { CommitSeq, ContextId } from '../base/index.js';
+import { type Chain, commitAt, contextEntries, lineage, walk } from '../chain/index.js';
+import type { ParsedEntry } from '../formats/index.js';
+import { type Factors, fitFactors, type Growth, isUsable } from './fit.js';
+import { callsIn, windowOf } from './rows.js';
+import { hasTokenizer, type Measures, measures, measuresOf } from './tokenizer.js';
+
+/** Calibration wants this many growths, and looks at this many windows for them at most. */
+const wanted = 240;
+const mostWindows = 12;
+/** Fewer growths calibrate nothing. */
+const fewest = 24;
+
+/** The growths between neighboring calls of one model in the window of a context. */
+export function growthsIn(chain: Chain, id: ContextId, seq: CommitSeq, model: string): Growth[] {
+  const entries = contextEntries(chain, { id });
+  const places = new Map(entries.map(({ key }, place) => [key, place] as const));
+  const calls = callsIn(
+    chain,
+    walk(chain, commitAt(chain, seq)).contributing.map((step) => step.seq),
+  )
+    .flatMap((call) => {
+      const place = places.get(call.key);
+      return place === undefined ? [] : [{ call, place }];
+    })
+    .sort((a, b) => a.place - b.place);
+  return calls.flatMap(({ call, place }, at): Growth[] => {
+    const before = calls[at - 1];
+    const [from, to] = [before && windowOf(before.call), windowOf(call)];
+    if (!before || from == null || to === null || before.call.model !== model || call.model !== model) return [];
+    const added = entries.slice(before.place, place).map(({ entry }) => entry);
+    return [{ tokens: to - from, added: { ...sumOf(added), replies: 1 } }];
+  });
+}
+
+/** The measures of entries, added up. */
+export function sumOf(entries: readonly ParsedEntry[]): Measures {
+  const sum: Measures = {};
+  for (const entry of entries)
+    for (const [name, size] of Object.entries(measuresOf(entry)) as [keyof Measures, number][]) sum[name] = (sum[name] ?? 0) + size;
+  return sum;
+}
+
+/** Usable growths of a model from the latest windows of the project, about as many as are wanted. */
+export function growthsOf(chain: Chain, model: string, most = wanted): Growth[] {
+  const growths: Growth[] = [];
+  let windows = 0;
+  for (const seq of windowsOf(chain, model)) {
+    if (growths.length >= most || (windows++ >= mostWindows && most === wanted)) break;
+    growths.push(...growthsIn(chain, commitAt(chain, seq).id, seq, model).filter(isUsable));
+  }
+  return growths;
+}
+
+/** The ends of windows with calls of a model, those of the latest sessions first: the last call of a session, and the commits before its compactions. */
+function* windowsOf(chain: Chain, model: string): Generator<CommitSeq> {
+  const sessions = chain.db.all<{ session: string }>(
+    'SELECT session FROM usageCall WHERE project = ? AND model = ? GROUP BY session ORDER BY MAX(at) DESC LIMIT ?',
+    chain.project,
+    model,
+    mostWindows,
+  );
+  for (const { session } of sessions) {
+    const last = chain.db.one<{ context: CommitSeq }>(
+      'SELECT context FROM usageCall WHERE project = ? AND session = ? AND model = ? ORDER BY at DESC LIMIT 1',
+      chain.project,
+      session,
+      model,
+    );
+    if (!last) continue;
+    yield last.context;
+    for (const step of lineage(chain, commitAt(chain, last.context)).toReversed())
+      if (step.type === 'compaction' && step.parent !== null) yield step.parent;
+  }
+}
+
+interface Stored {
+  readonly measure: string;
+  readonly factor: number;
+  readonly calls: number;
+}
+
+/**
+ * What each measure costs for a model in this project. Undefined where too few growths were counted. The result is stored, and computed
+ * again once the model has twice as many calls.
+ */
+export function factorsOf(chain: Chain, model: string | null): Factors | undefined {
+  if (model === null || !hasTokenizer()) return undefined;
+  const calls =
+    chain.db.one<{ calls: number }>('SELECT COUNT(*) AS calls FROM usageCall WHERE project = ? AND model = ?', chain.project, model)?.calls ?? 0;
+  const stored = chain.db.all<Stored>('SELECT measure, factor, calls FROM usageFactor WHERE project = ? AND model = ?', chain.project, model);
+  if (stored.length === measures.length && calls < 2 * (stored[0]?.calls ?? 0))
+    return Object.fromEntries(stored.map(({ measure, factor }) => [measure, factor])) as Factors;
+  if (calls < fewest) return undefined;
+  const growths = growthsOf(chain, model);
+  if (growths.length < fewest) return undefined;
+  const factors = fitFactors(growths);
+  if (!chain.db.readonly)
+    chain.db.transaction(() => {
+      for (const [measure, factor] of Object.entries(factors))
+        chain.db.run(
+          'INSERT OR REPLACE INTO usageFactor (project, model, measure, factor, calls) VALUES (?, ?, ?, ?, ?)',
+          chain.project,
+          model,
+          measure,
+          factor,
+          calls,
+        );
+    });
+  return factors;
+}

@@ -1,0 +1,84 @@
+import { timestampOf } from '../base/index.js';
+import type { Chain } from '../chain/index.js';
+import type { CallsFilter, UsageCall } from '../contract/index.js';
+import { cacheOf, isHit } from './cache.js';
+import { limitOf } from './limits.js';
+import { type CallsOf, type PlacedCall, placedCalls } from './placed.js';
+import { moneyOf } from './prices.js';
+import { type CallRow, type RequestIds, requestIds, windowOf } from './rows.js';
+
+export interface CallsQuery extends CallsOf {
+  readonly filter?: CallsFilter | undefined;
+  readonly offset?: number | undefined;
+  readonly limit?: number | undefined;
+}
+
+/** Lists calls in the order sent. @throws NOT_FOUND for an unknown commit. */
+export function usageCalls(chain: Chain, query: CallsQuery): { total: number; calls: UsageCall[] } {
+  const all = placedCalls(chain, query);
+  const { filter } = query;
+  const matching = filter ? all.filter((call) => matches(call, filter)) : all;
+  const offset = query.offset ?? 0;
+  const page = matching.slice(offset, offset + (query.limit ?? matching.length));
+  const ids = requestIds(chain, [...page, ...page.flatMap(({ before }) => before ?? [])]);
+  return { total: matching.length, calls: page.map((call) => shown(chain, call, ids)) };
+}
+
+function matches(call: PlacedCall, filter: CallsFilter): boolean {
+  const { model, at } = call;
+  return (
+    (filter.model === undefined || model === filter.model) &&
+    (filter.miss === undefined || filter.miss !== isHit(call)) &&
+    (filter.from === undefined || at >= Date.parse(filter.from)) &&
+    (filter.to === undefined || at < Date.parse(filter.to))
+  );
+}
+
+function shown(chain: Chain, call: PlacedCall, { idOf, recordedId }: RequestIds): UsageCall {
+  const { commitId, key, session, subagent, model, before, input, cacheRead, cacheWrite, cacheWrite1h, output, reasoning, flaw } = call;
+  const window = windowOf(call);
+  const windowBefore = before && windowOf(before);
+  return {
+    requestId: idOf(call),
+    at: timestampOf(call.at),
+    commit: commitId,
+    replyKey: key,
+    ...(session !== '' && { sessionId: session }),
+    ...(subagent !== '' && { subagent }),
+    model,
+    ...triggerOf(call),
+    tokens: {
+      input,
+      cacheRead,
+      cacheWrite,
+      ...(cacheWrite1h !== null && { cacheWrite1h }),
+      output,
+      ...(reasoning !== null && { reasoning }),
+    },
+    window,
+    limit: limitOf(chain, model, window),
+    added: window === null || windowBefore === null ? null : window - (windowBefore ?? 0),
+    cost: priced(call),
+    waitMs: waitOf(call),
+    cache: cacheOf(chain, call, recordedId),
+    ...(flaw !== null && { flaw }),
+  };
+}
+
+/** Without an output count, the cost of the input is the least that the call cost. */
+function priced({ cost, output }: CallRow): UsageCall['cost'] {
+  const money = moneyOf(cost);
+  return money && output === null ? { ...money, atLeast: true } : money;
+}
+
+/** What the call answers. Without a new prompt, that is the result of the tool that the call before asked for. */
+function triggerOf({ prompt, before, begins }: PlacedCall): Pick<UsageCall, 'trigger' | 'triggerKind'> {
+  if (prompt !== null) return { trigger: prompt, triggerKind: 'prompt' };
+  if (before && before.does !== null && !begins) return { trigger: before.does, triggerKind: 'tool' };
+  return { trigger: null, triggerKind: 'other' };
+}
+
+/** A clock that ran backwards makes the wait unknown. */
+function waitOf({ askedAt, endedAt }: CallRow): number | null {
+  return askedAt === null || endedAt === null || endedAt < askedAt ? null : endedAt - askedAt;
+}

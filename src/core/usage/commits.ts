@@ -1,0 +1,98 @@
+import type { CommitSeq, ContextId } from '../base/index.js';
+import { type Chain, graph } from '../chain/index.js';
+import { readPending } from './backfill.js';
+import { callsIn, windowOf } from './rows.js';
+
+/** The calls of one model whose replies a commit is the first to contain. */
+export interface CommitCalls {
+  readonly context: CommitSeq;
+  readonly model: string | null;
+  /** The largest input that was counted; null if none was. */
+  readonly peak: number | null;
+  readonly calls: number;
+  /** Calls with a price, and their sum. */
+  readonly priced: number;
+  readonly cost: number;
+}
+
+/** The calls of every commit, for lists of sessions. */
+export function callsByCommit(chain: Chain): CommitCalls[] {
+  readPending(chain);
+  return chain.db.all<CommitCalls>(
+    `SELECT context, model, MAX(input + IFNULL(cacheRead, 0) + IFNULL(cacheWrite, 0)) AS peak, COUNT(*) AS calls, COUNT(cost) AS priced,
+            IFNULL(SUM(cost), 0) AS cost
+       FROM usageCall WHERE project = ? GROUP BY context, model`,
+    chain.project,
+  );
+}
+
+/** The input of the last call whose reply each commit contains, as its provider counted it. Commits without such a count are left out. */
+export function countedAt(chain: Chain, commits: readonly CommitSeq[]): ReadonlyMap<CommitSeq, number> {
+  const counted = new Map<CommitSeq, number>();
+  for (const call of callsIn(chain, commits)) {
+    const window = windowOf(call);
+    if (window !== null) counted.set(call.context, window);
+  }
+  return counted;
+}
+
+interface Link {
+  readonly seq: CommitSeq;
+  readonly parent: CommitSeq | null;
+  readonly type: string;
+}
+
+/** Commits without a call that are passed in search of one. */
+const mostPassed = 64;
+
+/** What a compaction replaced and left: the input of the last call before it and of the first call after it. */
+export function compactedAt(chain: Chain, compaction: CommitSeq): { readonly before?: number; readonly after?: number } {
+  const select = 'SELECT seq, parent, type FROM context WHERE';
+  const linkOf = (seq: CommitSeq): Link | undefined => chain.db.one<Link>(`${select} seq = ?`, seq);
+  let before: number | undefined;
+  let at = linkOf(compaction)?.parent ?? null;
+  for (let passed = 0; at !== null && before === undefined && passed < mostPassed; passed++) {
+    before = countedAt(chain, [at]).get(at);
+    const link = linkOf(at);
+    at = link && link.type === 'delta' ? link.parent : null;
+  }
+  let after: number | undefined;
+  let next = compaction;
+  for (let passed = 0; after === undefined && passed < mostPassed; passed++) {
+    const child = chain.db.one<Link>(`${select} parent = ? ORDER BY seq LIMIT 1`, next);
+    if (child?.type !== 'delta') break;
+    const first = callsIn(chain, [child.seq])[0];
+    after = first && (windowOf(first) ?? undefined);
+    next = child.seq;
+  }
+  return { ...(before !== undefined && { before }), ...(after !== undefined && { after }) };
+}
+
+/** The graph of commits with what providers counted. */
+export function countedGraph(chain: Chain, query: Parameters<typeof graph>[1]): ReturnType<typeof graph> {
+  readPending(chain);
+  const { rows, ...rest } = graph(chain, query);
+  const seqs = new Map(
+    chain.db
+      .all<{ seq: CommitSeq; id: ContextId }>(
+        'SELECT seq, id FROM context WHERE project = ? AND id IN (SELECT value FROM json_each(?))',
+        chain.project,
+        JSON.stringify(rows.map(({ commit }) => commit.id)),
+      )
+      .map(({ seq, id }) => [id, seq] as const),
+  );
+  const counted = countedAt(chain, [...seqs.values()]);
+  return {
+    ...rest,
+    rows: rows.map((row) => {
+      const seq = seqs.get(row.commit.id);
+      const tokens = seq === undefined ? undefined : counted.get(seq);
+      const isCompaction = seq !== undefined && row.commit.type === 'compaction';
+      return {
+        ...row,
+        ...(tokens !== undefined && !isCompaction && { countedTokens: tokens }),
+        ...(isCompaction && { compacted: compactedAt(chain, seq) }),
+      };
+    }),
+  };
+}

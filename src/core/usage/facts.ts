@@ -1,0 +1,68 @@
+import type { Chain, ContextRow } from '../chain/index.js';
+import type { CallCount } from '../formats/index.js';
+
+/** A stored commit with the calls whose replies it contains. */
+export interface CountedCommit {
+  readonly row: Pick<ContextRow, 'seq' | 'id' | 'sessionId' | 'template' | 'createdAt'>;
+  readonly calls: readonly CallCount[];
+}
+
+const columns =
+  'call, context, key, session, subagent, agent, model, at, endedAt, askedAt, input, cacheRead, cacheWrite, cacheWrite1h, output, reasoning, flaw, prompt, does';
+
+const counted = ['input', 'cacheRead', 'cacheWrite', 'cacheWrite1h', 'output', 'reasoning'];
+/** Of two counts of one call, the larger: a shorter one was written earlier. So the order of imports makes no difference. */
+const larger = counted.map((name) => `${name} = COALESCE(max(${name}, excluded.${name}), ${name}, excluded.${name})`).join(', ');
+const contradiction = ['input', 'cacheRead', 'cacheWrite'].map((name) => `${name} <> excluded.${name}`).join(' OR ');
+
+const insertCall = /* sql */ `
+INSERT INTO usageCall (project, ${columns}) VALUES (?, ${columns.replaceAll(/\w+/g, '?')})
+ON CONFLICT (project, call) DO UPDATE SET ${larger},
+  flaw = CASE WHEN ${contradiction} THEN 'files record different counts of this call' ELSE COALESCE(flaw, excluded.flaw) END,
+  cost = NULL, priced = NULL,
+  prompt = COALESCE(prompt, excluded.prompt), does = COALESCE(does, excluded.does)
+RETURNING no, context`;
+
+/** The program that wrote a commit, and the kind of its subagent, by the commit's template. */
+export function agentOf(template: string): { readonly agent: string; readonly subagent: string } {
+  const slash = template.indexOf('/');
+  return slash < 0 ? { agent: template, subagent: '' } : { agent: template.slice(0, slash), subagent: template.slice(slash + 1) || 'agent' };
+}
+
+/** Stores the calls of commits. Call it inside a transaction. A known call is not counted again. */
+export function recordCalls(chain: Chain, commits: Iterable<CountedCommit>): void {
+  const sessions = new Set<string>();
+  for (const { row, calls } of commits) {
+    const { agent, subagent } = agentOf(row.template);
+    const session = row.sessionId ?? '';
+    for (const call of calls) {
+      const { id, key, model, input, cacheRead, cacheWrite, cacheWrite1h, output, reasoning, flaw = null, prompt = null, does = null } = call;
+      const times = [timeOf(call.at) ?? row.createdAt, timeOf(call.endedAt), timeOf(call.askedAt)];
+      const facts = [row.seq, key, session, subagent, agent, model, ...times, input, cacheRead, cacheWrite, cacheWrite1h, output, reasoning];
+      const stored = chain.db.one<{ no: number; context: number }>(insertCall, chain.project, id, ...facts, flaw, prompt, does);
+      if (stored && stored.context !== row.seq)
+        chain.db.run('INSERT OR IGNORE INTO usageCopy (context, call, key) VALUES (?, ?, ?)', row.seq, stored.no, key);
+      sessions.add(session);
+    }
+  }
+  if (sessions.size > 0) sumSessions(chain, [...sessions]);
+}
+
+const timeOf = (at: string | undefined): number | null => (at === undefined ? null : Date.parse(at));
+
+/** A quarter of an hour in milliseconds: time zones differ by multiples of it. */
+export const quarterMs = 900_000;
+
+/** Computes the sums of sessions anew. A copy of a call in another session may have moved nothing, so only sessions with new calls are given. */
+export function sumSessions(chain: Chain, sessions: readonly string[]): void {
+  const named = JSON.stringify(sessions);
+  chain.db.run('DELETE FROM usageSum WHERE project = ? AND session IN (SELECT value FROM json_each(?))', chain.project, named);
+  chain.db.run(
+    `INSERT INTO usageSum (project, session, agent, subagent, model, quarter, calls, input, cacheRead, cacheWrite, output, outputs, priced, cost)
+     SELECT project, session, agent, subagent, IFNULL(model, ''), at / ${quarterMs}, COUNT(*), IFNULL(SUM(input), 0), IFNULL(SUM(cacheRead), 0),
+            IFNULL(SUM(cacheWrite), 0), IFNULL(SUM(output), 0), COUNT(output), COUNT(cost), IFNULL(SUM(cost), 0)
+       FROM usageCall WHERE project = ? AND session IN (SELECT value FROM json_each(?)) GROUP BY 1, 2, 3, 4, 5, 6`,
+    chain.project,
+    named,
+  );
+}

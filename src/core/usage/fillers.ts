@@ -1,0 +1,72 @@
+import { sha256Of } from '../artifacts/index.js';
+import type { ContextId, EntryKey } from '../base/index.js';
+import { isObject, stringAt } from '../base/index.js';
+import { type Chain, commitOf, contextEntries, walk } from '../chain/index.js';
+import type { UsageFiller } from '../contract/index.js';
+import { readPending } from './backfill.js';
+import { callsIn } from './rows.js';
+import { entriesOf, partKindOf } from './window.js';
+
+/** Shorter texts repeat by chance. */
+const shortestDuplicate = 200;
+const pathArguments = ['file_path', 'path', 'notebook_path', 'filePath', 'absolute_path'];
+
+/** What fills the window of a context, by tokens times the calls that were sent with it. @throws NOT_FOUND for an unknown commit. */
+export function usageFillers(chain: Chain, id: ContextId): UsageFiller[] {
+  readPending(chain);
+  const tip = commitOf(chain, id);
+  const rows = entriesOf(chain, tip.id);
+  const places = new Map(rows.map(({ key }, place) => [key, place] as const));
+  const replies = callsIn(
+    chain,
+    walk(chain, tip).contributing.map(({ seq }) => seq),
+  )
+    .flatMap(({ key }) => places.get(key) ?? [])
+    .sort((a, b) => a - b);
+  const paths = new Map<string, string>();
+  const tools = new Map<string, string>();
+  const first = new Map<string, EntryKey>();
+  const fillers = contextEntries(chain, { id: tip.id }).map(({ key, entry }, place): UsageFiller => {
+    const { kind, toolCallId, toolName, text = '' } = entry;
+    if (kind === 'tool_call' && toolCallId !== undefined) {
+      const path = pathIn(entry.arguments);
+      if (path !== undefined) paths.set(toolCallId, path);
+      if (toolName !== undefined) tools.set(toolCallId, toolName);
+    }
+    const path = paths.get(toolCallId ?? '');
+    const tool = toolName ?? tools.get(toolCallId ?? '');
+    const digest = text.length < shortestDuplicate ? undefined : sha256Of(Buffer.from(text)).toString('base64');
+    const earlier = digest === undefined ? undefined : first.get(digest);
+    if (digest !== undefined && earlier === undefined) first.set(digest, key);
+    const tokens = rows[place]?.tokens ?? entry.tokens;
+    const calls = replies.length - firstAfter(replies, place);
+    const head = rows[place]?.head;
+    return {
+      key,
+      ...(tool !== undefined && { tool }),
+      ...(path !== undefined && { path }),
+      kind: partKindOf(entry),
+      ...(head !== undefined && { head }),
+      tokens,
+      calls,
+      tokenCalls: tokens * calls,
+      ...(earlier !== undefined && { duplicateOf: earlier }),
+    };
+  });
+  return fillers.filter(({ tokens }) => tokens > 0).sort((a, b) => b.tokenCalls - a.tokenCalls || b.tokens - a.tokens);
+}
+
+const pathIn = (given: unknown): string | undefined =>
+  isObject(given) ? pathArguments.map((name) => stringAt(given, name)).find((path) => path !== undefined) : undefined;
+
+/** The number of replies that begin at or before a place. They were made without its entry. */
+function firstAfter(replies: readonly number[], place: number): number {
+  let low = 0;
+  let high = replies.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((replies[middle] as number) <= place) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

@@ -1,0 +1,117 @@
+// How many tokens each measure of content costs, from the counted growth of a window between neighboring calls. Pure.
+import { type Measure, type Measures, measures } from './tokenizer.js';
+
+/** The counted growth between two neighboring calls, and what was added between them. */
+export interface Growth {
+  readonly tokens: number;
+  readonly added: Measures;
+}
+
+export type Factors = Readonly<Record<Measure, number>>;
+
+/** A smaller growth says little: framing and reminders that no record has are most of it. */
+export const smallGrowth = 200;
+
+/** Whether a growth is fit to calibrate with: large enough, without images, whose size is not recorded. */
+export const isUsable = ({ tokens, added }: Growth): boolean => tokens >= smallGrowth && (added.image ?? 0) === 0;
+
+/** Tokens of measures by their factors. */
+export const sizeBy = (factors: Factors, added: Measures): number => measures.reduce((sum, name) => sum + factors[name] * (added[name] ?? 0), 0);
+
+/** A measure without evidence costs what the tokenizer says; a signature, about half of its characters' quarter. */
+const unknown: Factors = {
+  system: 1,
+  user: 1,
+  assistant: 1,
+  thinking: 1,
+  signature: 0.55,
+  call: 1,
+  result: 1,
+  image: 1,
+  calls: 0,
+  results: 0,
+  replies: 0,
+};
+
+const rounds = 40;
+const sweeps = 60;
+
+/**
+ * Finds factors of 0 or more that keep the relative errors small: least squares whose weights favor growths that already fit, so that a
+ * few growths with unrecorded content do not bend them.
+ */
+export function fitFactors(growths: readonly Growth[]): Factors {
+  const used = measures.filter((name) => growths.filter(({ added }) => (added[name] ?? 0) > 0).length >= fewest);
+  const rows = growths.map(({ tokens, added }) => ({ tokens, sizes: used.map((name) => added[name] ?? 0), fixed: fixedPart(added, used) }));
+  let factors = used.map((name) => unknown[name]);
+  let weights = rows.map(({ tokens }) => 1 / tokens);
+  for (let round = 0; round < rounds; round++) {
+    factors = leastSquares(rows, weights, factors);
+    weights = rows.map(({ tokens, sizes, fixed }) => {
+      const error = Math.abs(dot(sizes, factors) + fixed - tokens) / tokens;
+      return 1 / tokens / Math.sqrt(Math.max(error, 0.001));
+    });
+  }
+  return { ...unknown, ...Object.fromEntries(used.map((name, at) => [name, factors[at]])) };
+}
+
+/** Fewer growths with a measure give no factor for it. */
+const fewest = 8;
+
+interface FitRow {
+  readonly tokens: number;
+  readonly sizes: readonly number[];
+  readonly fixed: number;
+}
+
+const fixedPart = (added: Measures, used: readonly Measure[]): number =>
+  measures.reduce((sum, name) => (used.includes(name) ? sum : sum + unknown[name] * (added[name] ?? 0)), 0);
+
+const dot = (a: readonly number[], b: readonly number[]): number => a.reduce((sum, value, at) => sum + value * (b[at] ?? 0), 0);
+
+/** Weighted least squares with factors of 0 or more, one factor after the other. */
+function leastSquares(rows: readonly FitRow[], weights: readonly number[], start: readonly number[]): number[] {
+  const count = start.length;
+  const gram = start.map(() => new Array<number>(count).fill(0));
+  const target = start.map(() => 0);
+  rows.forEach(({ tokens, sizes, fixed }, at) => {
+    const weight = (weights[at] ?? 0) ** 2;
+    for (let i = 0; i < count; i++) {
+      const own = weight * (sizes[i] ?? 0);
+      if (own === 0) continue;
+      target[i] = (target[i] ?? 0) + own * (tokens - fixed);
+      const line = gram[i] as number[];
+      for (let j = 0; j < count; j++) line[j] = (line[j] ?? 0) + own * (sizes[j] ?? 0);
+    }
+  });
+  const factors = [...start];
+  for (let sweep = 0; sweep < sweeps; sweep++)
+    for (let i = 0; i < count; i++) {
+      const line = gram[i] as number[];
+      const own = line[i] ?? 0;
+      if (own > 0) factors[i] = Math.max(0, (factors[i] ?? 0) + ((target[i] ?? 0) - dot(line, factors)) / own);
+    }
+  return factors;
+}
+
+/** The errors of factors on growths that they were not fitted to. */
+export interface Accuracy {
+  readonly growths: number;
+  readonly medianError: number;
+  readonly within15: number;
+}
+
+/** Fits to every second growth and predicts the others, both ways. */
+export function holdOut(growths: readonly Growth[]): Accuracy {
+  const usable = growths.filter(isUsable);
+  const errors = [0, 1].flatMap((side) => {
+    const factors = fitFactors(usable.filter((_, at) => at % 2 === side));
+    return usable.filter((_, at) => at % 2 !== side).map(({ tokens, added }) => Math.abs(sizeBy(factors, added) - tokens) / tokens);
+  });
+  const sorted = errors.toSorted((a, b) => a - b);
+  return {
+    growths: errors.length,
+    medianError: sorted[sorted.length >> 1] ?? Number.NaN,
+    within15: sorted.filter((error) => error <= 0.15).length / Math.max(1, sorted.length),
+  };
+}

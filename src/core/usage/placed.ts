@@ -1,0 +1,65 @@
+import type { CommitSeq, ContextId } from '../base/index.js';
+import { type Chain, commitOf, lineage } from '../chain/index.js';
+import { readPending } from './backfill.js';
+import { type CallRow, callsIn, callsOf } from './rows.js';
+
+export interface CallsOf {
+  readonly id?: ContextId | undefined;
+  readonly sessionId?: string | undefined;
+}
+
+/** A call with the one before it in its conversation. */
+export interface PlacedCall extends CallRow {
+  readonly before: PlacedCall | undefined;
+  /** A compaction or the beginning lies between `before` and the call. */
+  readonly begins: boolean;
+}
+
+/** The calls of a query, each with its predecessor. */
+export function placedCalls(chain: Chain, { id, sessionId }: CallsOf): PlacedCall[] {
+  readPending(chain);
+  if (id === undefined) return placed(chain, callsOf(chain, sessionId));
+  const seqs = lineage(chain, commitOf(chain, id)).map(({ seq }) => seq);
+  const calls = callsIn(chain, seqs).filter((call) => sessionId === undefined || call.session === sessionId);
+  const seen = new Set<number>();
+  return placed(
+    chain,
+    calls.filter(({ no }) => !seen.has(no) && seen.add(no)),
+  );
+}
+
+interface Link {
+  readonly seq: CommitSeq;
+  readonly parent: CommitSeq | null;
+  readonly type: string;
+}
+
+/** Finds the predecessor of each call: the call before it in its commit, else the last one in the nearest ancestor with a call. */
+function placed(chain: Chain, calls: readonly CallRow[]): PlacedCall[] {
+  const links = new Map<CommitSeq, Link>();
+  const linkOf = (seq: CommitSeq): Link | undefined => {
+    if (!links.has(seq)) {
+      const found = chain.db.one<Link>('SELECT seq, parent, type FROM context WHERE seq = ?', seq);
+      if (found) links.set(seq, found);
+    }
+    return links.get(seq);
+  };
+  const wanted = JSON.stringify([...new Set(calls.map(({ context }) => context))]);
+  for (const link of chain.db.all<Link>('SELECT seq, parent, type FROM context WHERE seq IN (SELECT value FROM json_each(?))', wanted))
+    links.set(link.seq, link);
+  const last = new Map<CommitSeq, PlacedCall>();
+  const made = new Map<CallRow, PlacedCall>();
+  const ordered = calls.toSorted((a, b) => a.context - b.context || a.at - b.at || a.no - b.no);
+  for (const call of ordered) {
+    let before = last.get(call.context);
+    let begins = before === undefined && linkOf(call.context)?.type !== 'delta';
+    for (let at = linkOf(call.context)?.parent ?? null; !before && at !== null; at = linkOf(at)?.parent ?? null) {
+      begins ||= linkOf(at)?.type === 'compaction';
+      before = last.get(at);
+    }
+    const one = { ...call, before, begins: begins || before === undefined };
+    made.set(call, one);
+    last.set(call.context, one);
+  }
+  return calls.map((call) => made.get(call) as PlacedCall);
+}

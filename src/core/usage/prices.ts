@@ -1,0 +1,163 @@
+import type { ModelPrice } from '@pydantic/genai-prices';
+import type { Chain } from '../chain/index.js';
+import type { Money } from '../contract/index.js';
+import { sumSessions } from './facts.js';
+import { type CallRow, windowOf } from './rows.js';
+import { type ModelSettings, settingsOf } from './settings.js';
+
+/** The day on which the list of prices was published, as version 0.1.8 of `@pydantic/genai-prices`. */
+export const priceDate = '2026-09-23';
+export const currency = 'USD';
+
+/** An amount with its currency and the date of the price list. */
+export const moneyOf = (amount: number | null): Money | null => (amount === null ? null : { amount, currency, priceDate });
+
+type PriceList = typeof import('@pydantic/genai-prices');
+let list: PriceList | undefined;
+
+/** Loads the list of prices, which is large. Call it before a question that prices calls; without it, new calls have no price yet. */
+export async function loadPrices(): Promise<void> {
+  list ??= await import('@pydantic/genai-prices');
+}
+
+/** What a million tokens cost, for a call with an input of this size. */
+export interface Rates {
+  readonly input: number;
+  readonly cacheRead: number;
+  readonly cacheWrite: number;
+  readonly cacheWrite1h: number;
+  readonly output: number;
+}
+
+type Counted = Pick<CallRow, 'model' | 'at' | 'input' | 'cacheRead' | 'cacheWrite' | 'cacheWrite1h' | 'output'>;
+
+const million = 1_000_000;
+
+/** What a call cost at API prices. Undefined for a model without a price, or without a counted input. An unknown output adds nothing. */
+export function costOf(chain: Chain, call: Counted): number | null {
+  const rates = ratesOf(chain, call);
+  const { input, cacheRead, cacheWrite, cacheWrite1h, output } = call;
+  if (!rates || input === null) return null;
+  const longWrites = Math.min(cacheWrite1h ?? 0, cacheWrite ?? 0);
+  const parts = [
+    input * rates.input,
+    (cacheRead ?? 0) * rates.cacheRead,
+    ((cacheWrite ?? 0) - longWrites) * rates.cacheWrite,
+    longWrites * rates.cacheWrite1h,
+    (output ?? 0) * rates.output,
+  ];
+  return parts.reduce((sum, part) => sum + part, 0) / million;
+}
+
+/** The prices of a call's model at its time. Undefined for an unknown model, and for a call older than its model. */
+export function ratesOf(chain: Chain, call: Counted): Rates | undefined {
+  const { model, at } = call;
+  if (model === null || predates(model, at)) return undefined;
+  const own = settingsOf(chain).modelOf(model);
+  const prices = own && hasPrices(own) ? undefined : pricesOf(model, at);
+  if (own && hasPrices(own)) return ratesIn({ ...own });
+  return prices && ratesFor(prices, windowOf(call) ?? 0);
+}
+
+const hasPrices = ({ input, output }: ModelSettings): boolean => input !== undefined && output !== undefined;
+
+function ratesIn({ input = 0, output = 0, cacheRead, cacheWrite, cacheWrite1h }: ModelSettings): Rates {
+  const write = cacheWrite ?? input;
+  return { input, output, cacheRead: cacheRead ?? input, cacheWrite: write, cacheWrite1h: cacheWrite1h ?? write };
+}
+
+/** The prices in the tier of an input. A missing price is that of the next wider unit: a cache write costs what input costs. */
+function ratesFor(prices: ModelPrice, window: number): Rates | undefined {
+  const priceOf = (name: string): number | undefined => {
+    const price = prices[name];
+    if (price === undefined || typeof price === 'number') return price;
+    return price.tiers.filter(({ start }) => window > start).at(-1)?.price ?? price.base;
+  };
+  const input = priceOf('input_mtok');
+  const output = priceOf('output_mtok');
+  if (input === undefined || output === undefined) return undefined;
+  const [cacheRead, cacheWrite, cacheWrite1h] = [priceOf('cache_read_mtok'), priceOf('cache_write_mtok'), priceOf('cache_write_1h_mtok')];
+  return ratesIn({
+    input,
+    output,
+    ...(cacheRead !== undefined && { cacheRead }),
+    ...(cacheWrite !== undefined && { cacheWrite }),
+    ...(cacheWrite1h !== undefined && { cacheWrite1h }),
+  });
+}
+
+/** Prices by model and hour: some depend on the date, some on the time of day. */
+const known = new Map<string, ModelPrice | undefined>();
+const hourMs = 3_600_000;
+const mostKnown = 20_000;
+
+function pricesOf(model: string, at: number): ModelPrice | undefined {
+  if (!list) return undefined;
+  const name = `${model} ${Math.floor(at / hourMs)}`;
+  if (!known.has(name)) {
+    if (known.size >= mostKnown) known.clear();
+    known.set(name, lookUp(list, model, new Date(at)));
+  }
+  return known.get(name);
+}
+
+/** Looks a model up by its name, then without the name of a reseller before it and the mark of the long window behind it. */
+function lookUp({ calcPrice }: PriceList, model: string, timestamp: Date): ModelPrice | undefined {
+  const bare = model.replace(/\[1m\]$/i, '');
+  const last = bare.slice(bare.lastIndexOf('/') + 1);
+  for (const name of new Set([bare, last, last.replace(/(?<=^claude-.*\d)\.(?=\d)/, '-')])) {
+    const found = calcPrice({ input_tokens: 1 }, name, { timestamp });
+    if (found) return found.model_price;
+  }
+  return undefined;
+}
+
+const dayMs = 86_400_000;
+
+/** Whether the date in a model's name is later than the call, so that one of them is wrong. */
+export function predates(model: string, at: number): boolean {
+  const found = /-(20\d\d)-?([01]\d)-?([0-3]\d)(?:$|[^\d])/.exec(model);
+  const released = found ? Date.parse(`${found[1]}-${found[2]}-${found[3]}`) : Number.NaN;
+  return at < released - dayMs;
+}
+
+/** Calls that are priced in one transaction. */
+const pricedAtOnce = 5_000;
+const versionName = 'usage prices';
+
+/** Looks up the prices of calls that have none yet. After a change of the list or of a person's own prices, of all calls. */
+export function priceCalls(chain: Chain): void {
+  if (!list || chain.db.readonly) return;
+  const { version } = settingsOf(chain);
+  const stored = chain.db.one<{ value: number }>('SELECT value FROM progress WHERE project = ? AND name = ?', chain.project, versionName)?.value;
+  if (stored !== version)
+    chain.db.transaction(() => {
+      chain.db.run('UPDATE usageCall SET priced = NULL, cost = NULL WHERE project = ?', chain.project);
+      chain.db.run(
+        'INSERT INTO progress (project, name, value) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET value = excluded.value',
+        chain.project,
+        versionName,
+        version,
+      );
+    });
+  while (priceSome(chain));
+}
+
+function priceSome(chain: Chain): boolean {
+  const select = 'SELECT * FROM usageCall WHERE project = ? AND priced IS NULL LIMIT ?';
+  if (chain.db.all(select, chain.project, 1).length === 0) return false;
+  return chain.db.transaction(() => {
+    const calls = chain.db.all<CallRow>(select, chain.project, pricedAtOnce);
+    const costs = calls.map((call) => [call.no, costOf(chain, call)]);
+    chain.db.run(
+      `UPDATE usageCall SET priced = 1, cost = j.value ->> 1,
+              flaw = CASE WHEN j.value ->> 2 THEN COALESCE(flaw, 'the call is dated before its model') ELSE flaw END
+         FROM json_each(?) j WHERE usageCall.no = j.value ->> 0`,
+      JSON.stringify(costs.map(([no, cost], n) => [no, cost, isDatedWrong(calls[n]) ? 1 : 0])),
+    );
+    sumSessions(chain, [...new Set(calls.map(({ session }) => session))]);
+    return calls.length === pricedAtOnce;
+  });
+}
+
+const isDatedWrong = (call: CallRow | undefined): boolean => call !== undefined && call.model !== null && predates(call.model, call.at);

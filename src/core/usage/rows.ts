@@ -1,0 +1,79 @@
+import type { CommitSeq, ContextId, EntryKey } from '../base/index.js';
+import type { Chain } from '../chain/index.js';
+import { recordOfKey } from '../formats/index.js';
+
+/** A stored call at one place in a chain. */
+export interface CallRow {
+  readonly no: number;
+  /** The commit at this place. A copy of the reply has the same `no` and another commit. */
+  readonly context: CommitSeq;
+  readonly commitId: ContextId;
+  readonly key: EntryKey;
+  readonly session: string;
+  readonly subagent: string;
+  readonly agent: string;
+  readonly model: string | null;
+  readonly at: number;
+  readonly endedAt: number | null;
+  readonly askedAt: number | null;
+  readonly input: number | null;
+  readonly cacheRead: number | null;
+  readonly cacheWrite: number | null;
+  readonly cacheWrite1h: number | null;
+  readonly output: number | null;
+  readonly reasoning: number | null;
+  readonly flaw: string | null;
+  readonly prompt: string | null;
+  readonly does: string | null;
+  readonly cost: number | null;
+}
+
+const facts =
+  'u.no, u.session, u.subagent, u.agent, u.model, u.at, u.endedAt, u.askedAt, u.input, u.cacheRead, u.cacheWrite, u.cacheWrite1h, u.output, u.reasoning, u.flaw, u.prompt, u.does, u.cost';
+
+/** The calls of commits, and copies of calls in them, oldest first. */
+export const callsIn = (chain: Chain, commits: readonly CommitSeq[]): CallRow[] =>
+  chain.db.all<CallRow>(
+    `WITH wanted(seq) AS MATERIALIZED (SELECT value FROM json_each(:commits)),
+          place(context, call, key) AS (
+            SELECT u.context, u.no, u.key FROM wanted w JOIN usageCall u ON u.context = w.seq
+            UNION ALL SELECT p.context, p.call, p.key FROM wanted w JOIN usageCopy p ON p.context = w.seq)
+     SELECT p.context, p.key, (SELECT c.id FROM context c WHERE c.seq = p.context) AS commitId, ${facts}
+       FROM place p JOIN usageCall u ON u.no = p.call ORDER BY u.at, p.context, u.no`,
+    { commits: JSON.stringify(commits) },
+  );
+
+/** The calls of a session and its subagents, or of the whole project, oldest first. Each call once. */
+export const callsOf = (chain: Chain, sessionId: string | undefined): CallRow[] =>
+  chain.db.all<CallRow>(
+    `SELECT u.context, u.key, (SELECT c.id FROM context c WHERE c.seq = u.context) AS commitId, ${facts}
+       FROM usageCall u WHERE u.project = :project ${sessionId === undefined ? '' : 'AND u.session = :session'} ORDER BY u.at, u.context, u.no`,
+    { project: chain.project, ...(sessionId !== undefined && { session: sessionId }) },
+  );
+
+/** Everything that the model read, cached or not; null where the provider's count was not recorded. */
+export const windowOf = ({ input, cacheRead, cacheWrite }: Pick<CallRow, 'input' | 'cacheRead' | 'cacheWrite'>): number | null =>
+  input === null && cacheRead === null && cacheWrite === null ? null : (input ?? 0) + (cacheRead ?? 0) + (cacheWrite ?? 0);
+
+type Reply = Pick<CallRow, 'commitId' | 'key'>;
+
+/** The ids of calls. */
+export interface RequestIds {
+  /** The id under which `request.get` knows the call: that of the recorded request, else the place of the reply. */
+  idOf(row: Reply): string;
+  /** The id of the recorded request, if there is one. */
+  recordedId(row: Reply): string | undefined;
+}
+
+/** Finds the ids of calls. */
+export function requestIds(chain: Chain, rows: readonly Reply[]): RequestIds {
+  const found = chain.db.all<{ replyRecord: string; requestId: string }>(
+    `SELECT replyRecord, requestId FROM request WHERE project = ? AND replyRecord IN (SELECT value FROM json_each(?))
+      ORDER BY provider IS NOT NULL, no`,
+    chain.project,
+    JSON.stringify([...new Set(rows.map(({ key }) => recordOfKey(key)))]),
+  );
+  const recorded = new Map(found.map(({ replyRecord, requestId }) => [replyRecord, requestId] as const));
+  const recordedId = ({ key }: Reply): string | undefined => recorded.get(recordOfKey(key));
+  return { recordedId, idOf: (row) => recordedId(row) ?? `call:${row.commitId}:${row.key}` };
+}

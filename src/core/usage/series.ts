@@ -1,0 +1,77 @@
+import type { ContextId, EntryKey } from '../base/index.js';
+import { type Chain, commitAt, commitOf, lineage, outlineOf } from '../chain/index.js';
+import { type PartKind, partKinds, type UsageSeries } from '../contract/index.js';
+import { usageOfContext } from './context.js';
+import { limitOf } from './limits.js';
+import { type CallRow, callsIn, requestIds, windowOf } from './rows.js';
+import { partKindOf } from './window.js';
+
+/** What filled the window at each call of a context's history: counted totals, divided by kind of content. @throws NOT_FOUND for an unknown commit. */
+export function usageSeries(chain: Chain, id: ContextId): UsageSeries {
+  const tip = commitOf(chain, id);
+  const last = usageOfContext(chain, tip.id);
+  const steps = lineage(chain, tip);
+  const byKey = new Map<EntryKey, CallRow>();
+  for (const call of callsIn(
+    chain,
+    steps.map(({ seq }) => seq),
+  ))
+    byKey.set(call.key, call);
+  const sums = new Map<PartKind, number>();
+  const points: { readonly call: CallRow; readonly sums: ReadonlyMap<PartKind, number> }[] = [];
+  const seen = new Set<number>();
+  let cuts = 0;
+  const cutsAt: number[] = [];
+  for (const step of steps) {
+    const row = commitAt(chain, step.seq);
+    if (row.type === 'snapshot' && row.parent !== null) continue;
+    if (row.type !== 'delta') {
+      sums.clear();
+      cuts += 1;
+    }
+    for (const entry of outlineOf(chain, row.artifact, row.format).entries) {
+      const call = byKey.get(entry.key);
+      if (call && !seen.has(call.no)) {
+        seen.add(call.no);
+        points.push({ call, sums: new Map(sums) });
+        cutsAt.push(cuts);
+      }
+      if (!entry.hidden) sums.set(partKindOf(entry), (sums.get(partKindOf(entry)) ?? 0) + entry.tokens);
+    }
+  }
+  const scales = scalesOf(last.parts, points.at(-1)?.sums);
+  const { idOf } = requestIds(
+    chain,
+    points.map(({ call }) => call),
+  );
+  return {
+    kinds: [...partKinds],
+    basis: last.parts[0]?.basis ?? 'estimated',
+    calls: points.map(({ call, sums: own }, at) => {
+      const counted = windowOf(call);
+      const sizes = partKinds.map((kind) => (own.get(kind) ?? 0) * (scales.get(kind) ?? 1));
+      const total = sizes.reduce((sum, size) => sum + size, 0);
+      const scale = counted !== null && total > counted ? counted / total : 1;
+      return {
+        requestId: idOf(call),
+        counted,
+        limit: limitOf(chain, call.model, counted),
+        parts: sizes.map((size) => Math.floor(size * scale)),
+        ...(at > 0 && cutsAt[at] !== cutsAt[at - 1] && { cut: true as const }),
+      };
+    }),
+  };
+}
+
+/** How far the quick estimates of the last window are from its calibrated parts, by kind. */
+function scalesOf(
+  parts: readonly { readonly kind: PartKind; readonly tokens: number }[],
+  sums: ReadonlyMap<PartKind, number> | undefined,
+): Map<PartKind, number> {
+  return new Map(
+    parts.flatMap(({ kind, tokens }): [PartKind, number][] => {
+      const quick = sums?.get(kind) ?? 0;
+      return quick > 200 ? [[kind, tokens / quick]] : [];
+    }),
+  );
+}

@@ -1,0 +1,62 @@
+import type { ParsedEntry } from '../formats/index.js';
+
+type CountTokens = (text: string, options: { disallowedSpecial: Set<string> }) => number;
+let countText: CountTokens | undefined;
+
+/** Loads the tokenizer of OpenAI's models, which is large. Call it before a question that divides a window into parts. */
+export async function loadTokenizer(): Promise<void> {
+  countText ??= (await import('gpt-tokenizer/encoding/o200k_base')).countTokens;
+}
+
+/** Whether the tokenizer is loaded. */
+export const hasTokenizer = (): boolean => countText !== undefined;
+
+/** Longer texts are counted in pieces, because the time of one piece grows faster than its length. */
+const pieceLength = 20_000;
+/** Special tokens in a transcript are text. */
+const options = { disallowedSpecial: new Set<string>() };
+
+/** The tokens of a text by the tokenizer of OpenAI's models: exact for their plain text, and a measure of size for others. */
+function tokensOf(text: string): number {
+  if (!countText) return Math.ceil(Buffer.byteLength(text) / 4);
+  if (text.length <= pieceLength) return countText(text, options);
+  let tokens = 0;
+  for (let at = 0; at < text.length; at += pieceLength) tokens += countText(text.slice(at, at + pieceLength), options);
+  return tokens;
+}
+
+/** What is measured of entries. Each has its own factor. */
+export const measures = ['system', 'user', 'assistant', 'thinking', 'signature', 'call', 'result', 'image', 'calls', 'results', 'replies'] as const;
+export type Measure = (typeof measures)[number];
+export type Measures = Partial<Record<Measure, number>>;
+
+/** An image costs this many tokens where nothing is known about it. */
+const imageTokens = 1_500;
+
+/** The sizes of one entry. */
+export function measuresOf({ role, kind, text = '', toolName = '', arguments: given, result, marks }: ParsedEntry): Measures {
+  switch (kind) {
+    case 'tool_call':
+      return { call: tokensOf(toolName + (typeof given === 'string' ? given : JSON.stringify(given ?? {}))), calls: 1 };
+    case 'tool_result':
+      return { result: tokensOf(text), results: 1 };
+    case 'thinking':
+      return { thinking: tokensOf(text), signature: Math.ceil(sealOf(result) / 4) };
+    case 'image':
+      return { image: imageTokens };
+    case 'event':
+      return { system: text === '' ? 0 : tokensOf(text) };
+    case 'summary':
+      return { user: tokensOf(text) };
+    case 'text':
+      if (role === 'assistant') return { assistant: tokensOf(text) };
+      return role === 'system' || marks?.includes('meta') ? { system: tokensOf(text) } : { user: tokensOf(text) };
+  }
+}
+
+/** The length of what a provider sealed: thinking that only it can read. */
+function sealOf(result: unknown): number {
+  if (typeof result !== 'object' || result === null) return 0;
+  const { signature, data } = result as { readonly signature?: unknown; readonly data?: unknown };
+  return (typeof signature === 'string' ? signature.length : 0) + (typeof data === 'string' ? data.length : 0);
+}

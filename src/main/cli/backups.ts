@@ -1,0 +1,14 @@
+import type { ContractClient } from '../launch/index.js';
+import { line, say } from '../terminal/index.js';
+
+/**
+ * Makes the daily backup at the end of a command that wrote to a project: an engine of a command has no idle time. A backup that fails is
+ * reported and changes nothing else.
+ */
+export async function backUpDaily(client: ContractClient): Promise<void> {
+  const problem = await client.project.backUp({ ifDue: true }).then(
+    (report) => report.problem,
+    (error: Error) => error.message,
+  );
+  if (problem !== undefined) say(line`stemma: no backup was made: ${problem}`);
+}

@@ -1,0 +1,171 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { type Command, Option } from 'commander';
+import type { ProjectInfo } from '../../core/contract/index.js';
+import { untrusted } from '../../core/trust/index.js';
+import { type ChosenProject, type ContractClient, endBySignal, findProject, onEndSignal } from '../launch/index.js';
+import { type Connection, connect, connectThread } from './client.js';
+import { UsageError } from './errors.js';
+
+/** Options that choose the project of a command. */
+export interface ProjectChoice {
+  readonly project?: string | undefined;
+  readonly trust?: boolean | undefined;
+}
+
+/** Options of every command that works on a project. */
+export interface ProjectOptions extends ProjectChoice {
+  json?: boolean;
+}
+
+/** A connection whose calls end when a signal asks the command to end. */
+export interface Stoppable extends Connection {
+  readonly signal: AbortSignal;
+}
+
+/** Adds `--project` and `--trust`, which choose the project of a command. */
+export const addProjectChoice = (command: Command): Command =>
+  command
+    .option('-p, --project <dir>', 'project folder (default: STEMMA_PROJECT, else the nearest *.stemma in this folder or above it)')
+    .option('--trust', 'trust the project, if this machine did not create it: see `stemma trust`');
+/** `--json`: the result as one JSON document. */
+export const jsonOption = (): Option => new Option('--json', 'print the result as one JSON document');
+/** `--raw`: exact bytes for a terminal, too. */
+export const rawOption = (): Option => new Option('--raw', 'write the exact bytes to a terminal too, control characters included');
+/** `--stop`: where the walk to the root ends. */
+export const stopOption = (): Option => new Option('--stop <where>', 'where the context begins: compaction, root, or a commit').argParser(stopName);
+/** Who works, on which ticket and machine, as the command line says. */
+export interface SignedOptions {
+  readonly principal?: string;
+  readonly ticket?: string;
+  readonly machine?: string;
+}
+
+/** The options of a recording, as the contract names them. */
+export const signedOf = ({ principal, ticket, machine }: SignedOptions) => ({ principal, ticketId: ticket, machine });
+
+/** `--principal`: who works. */
+export const principalOption = (): Option => new Option('--principal <name>', 'who works (default: the session of the agent)');
+/** `--ticket`: the ticket that is worked on. */
+export const ticketOption = (): Option => new Option('--ticket <id>', 'the ticket that is worked on');
+/** `--machine`: the machine of the session. */
+export const machineOption = (): Option => new Option('--machine <name>', 'the machine of the session (default: the name of this one)');
+
+/** `--granularity`: a commit for each turn or for each round of tool calls. */
+export const granularityOption = (): Option =>
+  new Option('--granularity <unit>', 'what becomes a commit (default: turn_boundary)').choices(['turn_boundary', 'tool_call']);
+
+/** Adds a command that works on a project to a program or a group of commands. */
+export const addProjectCommand = (parent: Command, usage: string, description: string): Command =>
+  addProjectChoice(parent.command(usage).description(description)).addOption(jsonOption());
+
+/** The id of a commit as a person types it: `3f9a12c4` means `ctx-3f9a12c4`. */
+export const commitName = (text: string): string => (/^[0-9a-f]{1,64}$/.test(text) ? `ctx-${text}` : text);
+const stopName = (text: string): string => (text === 'compaction' || text === 'root' ? text : commitName(text));
+
+/** The whole path of an option's file or folder; undefined when the option is not given. */
+export const pathOption = (path: string | undefined): string | undefined => (path === undefined ? undefined : resolve(path));
+
+interface OpenOptions extends ProjectOptions {
+  readonly repair?: boolean;
+}
+
+/**
+ * Opens the project of a command, runs the command, and closes everything. A signal ends the process at once.
+ * @throws UsageError when there is no project to open.
+ */
+export function withProject<T>(options: OpenOptions, work: (connection: Connection) => Promise<T>): Promise<T> {
+  return withEngine(opening(options, work));
+}
+
+/** As {@link withProject}, for commands that take long: a signal stops their calls. */
+export function withStoppableProject<T>(options: OpenOptions, work: (stoppable: Stoppable) => Promise<T>): Promise<T> {
+  return withStoppableEngine(opening(options, work));
+}
+
+/** Work that opens the project first. */
+function opening<C extends Connection, T>(options: OpenOptions, work: (connection: C) => Promise<T>): (connection: C) => Promise<T> {
+  const chosen = findChosen(options);
+  if (!chosen)
+    throw new UsageError('no project found here. Name one with --project DIR or STEMMA_PROJECT, or create one with `stemma init NAME.stemma`.');
+  return async (connection) => {
+    await openChosen(connection.client, chosen.dir, options);
+    return work(connection);
+  };
+}
+
+/** The project that the options of a command choose. Undefined if no project is found. */
+export const findChosen = ({ project, trust }: ProjectChoice): ChosenProject | undefined => findProject(project, { trusts: trust });
+
+/** Opens the chosen project of a command. `--trust` trusts it first. */
+export async function openChosen(
+  client: ContractClient,
+  dir: string,
+  { trust, repair }: ProjectChoice & { readonly repair?: boolean | undefined },
+): Promise<ProjectInfo> {
+  if (trust) await client.project.trust({ dir });
+  return client.project.open({ dir, ...(repair && { repair }) });
+}
+
+/** Starts an engine on this thread, runs a command with it, and closes it. A signal ends the process at once. */
+export async function withEngine<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
+  const connection = connect();
+  try {
+    return await work(connection);
+  } finally {
+    await connection.close();
+  }
+}
+
+/**
+ * As {@link withEngine}, with the engine on a thread of its own. SIGINT, SIGTERM and SIGHUP abort the signal of the command. A command
+ * that then fails, or does not end in time, ends by the signal.
+ */
+export async function withStoppableEngine<T>(work: (stoppable: Stoppable) => Promise<T>): Promise<T> {
+  const stopper = new AbortController();
+  const signals = onEndSignal(() => stopper.abort());
+  const connection = await connectThread();
+  let isDone = false;
+  try {
+    const result = await work({ ...connection, signal: stopper.signal });
+    isDone = true;
+    return result;
+  } finally {
+    await connection.close();
+    const came = signals.came();
+    signals.close();
+    if (came !== undefined && !isDone) endBySignal(came);
+  }
+}
+
+/** What a stream brings until a signal stops the command. */
+export async function* untilStopped<T>(stream: AsyncIterable<T>, signal: AbortSignal): AsyncGenerator<T> {
+  try {
+    yield* stream;
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+}
+
+/**
+ * Opens the project that recorded histories go to: the project of the command, else the person's own project for histories.
+ * Creates it when it does not exist; `made` says so.
+ * @throws UNAUTHORIZED if nobody trusts the project here.
+ */
+export async function openTarget(client: ContractClient, choice: ProjectChoice): Promise<{ dir: string; made: boolean }> {
+  const dir = findChosen(choice)?.dir ?? (await client.library.home({})).dir;
+  const created = existsSync(dir) ? undefined : await createUnlessMade(client, dir);
+  const { trusted } = created ?? (await openChosen(client, dir, choice));
+  if (!trusted) throw untrusted(dir, 'Nothing was recorded');
+  return { dir, made: created !== undefined };
+}
+
+/** Creates a project. Undefined if another command created it at the same moment. */
+async function createUnlessMade(client: ContractClient, dir: string): Promise<{ readonly trusted: boolean } | undefined> {
+  try {
+    return await client.project.create({ dir });
+  } catch (error) {
+    if (existsSync(dir) && (error as { readonly code?: unknown }).code === 'CONFLICT') return undefined;
+    throw error;
+  }
+}

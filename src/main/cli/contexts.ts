@@ -1,0 +1,154 @@
+import { resolve } from 'node:path';
+import { type Command, Option } from 'commander';
+import { type ContextDiff, type Entry, type Runtime, runtimes } from '../../core/contract/index.js';
+import { dim, green, indent, join, line, printExact, printJson, printText, red, say, terminalColumns } from '../terminal/index.js';
+import { readInput } from './call.js';
+import { addProjectCommand, commitName, type ProjectOptions, pathOption, rawOption, stopOption, withProject } from './command.js';
+import { describeCommit, describeEntry } from './describe.js';
+import { reportRedactions } from './export.js';
+import { drawGraph } from './log.js';
+import { counted, size, wholeNumber } from './numbers.js';
+import { windowLine } from './usage.js';
+
+/** Adds `stemma log`, `show`, `materialize`, `fork`, `diff` and `resume`: commits and the contexts that they stand for. */
+export function addContextCommands(program: Command): void {
+  addProjectCommand(program, 'log [commit]', 'draw the graph of commits, or list the history of one commit')
+    .option('-n, --limit <count>', 'largest number of commits', wholeNumber, 200)
+    .action(showLog);
+
+  addProjectCommand(program, 'show <commit>', 'show a commit and the entries that it added')
+    .option('--all', 'show every entry of its context')
+    .addOption(stopOption())
+    .action(showCommit);
+
+  addProjectCommand(program, 'materialize <commit>', 'print a context as the model saw it')
+    .option('--format <name>', 'format of the result (default: the format of the commit)')
+    .addOption(stopOption())
+    .addOption(rawOption())
+    .action(materialize);
+
+  addProjectCommand(program, 'fork <commit>', 'start a branch from a commit, cut after an entry or edited')
+    .option('--at <key>', 'cut after the entry with this key')
+    .option('--edits <json>', '[{"op":"drop"|"replace"|"insert"|"append", "key"?, "entry"?}] as JSON text, @file or -')
+    .option('--summary <text>', 'what the fork is for')
+    .option('--template <name>', 'template of the agent')
+    .option('--principal <name>', 'who the branch belongs to')
+    .action(fork);
+
+  addProjectCommand(program, 'diff <a> <b> [more...]', 'compare contexts')
+    .option('--markdown', 'print a document for people; it can compare more than two contexts')
+    .option('-o, --output <file>', 'write the document to a new file')
+    .option('--redact', 'with --markdown or -o: replace secrets of known patterns, home folders and e-mail addresses')
+    .option('--redact-ips', 'replace IP addresses too (implies --redact)')
+    .addOption(stopOption())
+    .addOption(rawOption())
+    .action(compare);
+
+  addProjectCommand(program, 'resume <commit>', 'write a session that an agent can continue, and print the command for it')
+    .addOption(new Option('--agent <name>', 'the agent (default: the one that wrote the context)').choices([...runtimes]))
+    .option('--cwd <dir>', 'working directory of the session (default: the recorded one)')
+    .action(resume);
+}
+
+function showLog(id: string | undefined, options: ProjectOptions & { limit: number }): Promise<void> {
+  return withProject(options, async ({ client }) => {
+    if (id !== undefined) {
+      const commits = await client.context.history({ id: commitName(id), depth: options.limit });
+      return options.json ? printJson(commits) : printText(join(commits.map(describeCommit), '\n\n'));
+    }
+    const graph = await client.context.graph({ offset: 0, limit: Math.min(5_000, Math.max(1, options.limit)) });
+    if (options.json) return printJson(graph);
+    for (const row of drawGraph(graph.rows, terminalColumns())) printText(row);
+    if (graph.total === 0) say('The project is empty. `stemma import PATH…` imports a history into it.');
+    else if (graph.total > graph.rows.length) say(dim(`… ${counted(graph.total - graph.rows.length, 'more commit')}; --limit shows them.`));
+  });
+}
+
+function showCommit(id: string, options: ProjectOptions & { all?: boolean; stop?: string }): Promise<void> {
+  return withProject(options, async ({ client }) => {
+    const commit = await client.context.show({ id: commitName(id) });
+    const stop = options.stop ?? (options.all ? undefined : commit.id);
+    const { entries } = await client.context.entries({ id: commit.id, stop });
+    if (options.json) return printJson({ ...commit, entries });
+    const context = windowLine(await client.usage.context({ id: commit.id }));
+    printText(join([describeCommit({ ...commit, context }), ...entries.map(describeEntry)], '\n\n'));
+  });
+}
+
+function materialize(id: string, options: ProjectOptions & { format?: string; stop?: string; raw?: true }): Promise<void> {
+  return withProject(options, async ({ client }) => {
+    const result = await client.context.materialize({ id: commitName(id), format: options.format, stop: options.stop });
+    if (options.json) return printJson(result);
+    const { data } = await client.artifact.get({ ref: result.artifactRef });
+    printExact(Buffer.from(data, 'base64'), options);
+    const { messageCount, tokenCount, format, tier, commits } = result;
+    say(dim(`${counted(messageCount, 'message')}, ≈${tokenCount} tokens, ${format} (${tier}), ${counted(commits.length, 'commit')}`));
+  });
+}
+
+interface ForkOptions extends ProjectOptions {
+  at?: string;
+  edits?: string;
+  summary?: string;
+  template?: string;
+  principal?: string;
+}
+
+function fork(id: string, options: ForkOptions): Promise<void> {
+  return withProject(options, async ({ client }) => {
+    const { at, summary, template, principal } = options;
+    const edits = options.edits === undefined ? undefined : ((await readInput(options.edits)) as never);
+    const commit = await client.context.fork({ id: commitName(id), at, edits, summary, template, principal });
+    options.json ? printJson(commit) : printText(describeCommit(commit));
+  });
+}
+
+interface DiffOptions extends ProjectOptions {
+  stop?: string;
+  markdown?: true;
+  output?: string;
+  redact?: true;
+  redactIps?: true;
+  raw?: true;
+}
+
+function compare(a: string, b: string, more: string[], options: DiffOptions): Promise<void> {
+  return withProject(options, async ({ client }) => {
+    const [idA, idB] = [commitName(a), commitName(b)];
+    const { stop } = options;
+    if (options.markdown || options.output !== undefined || more.length > 0) {
+      const ids = [idA, idB, ...more.map(commitName)];
+      const { redact, redactIps } = options;
+      const document = await client.export.comparison({ ids, stop, path: pathOption(options.output), redact, redactIps });
+      if (options.json) return printJson(document);
+      if (document.path !== undefined) printText(`Wrote ${document.path} (${size(document.bytes)}).`);
+      else printExact(document.text ?? '', options);
+      return reportRedactions(document.redactions);
+    }
+    const diff = await client.context.diff({ a: idA, b: idB, stop });
+    if (options.json) return printJson(diff);
+    const [left, right] = await Promise.all([client.context.entries({ id: idA, stop }), client.context.entries({ id: idB, stop })]);
+    printDiff(diff, left.entries, right.entries);
+  });
+}
+
+function printDiff(diff: ContextDiff, left: readonly Entry[], right: readonly Entry[]): void {
+  const moved = diff.moved.reduce((sum, run) => sum + run.count, 0);
+  const counts = `${counted(diff.same, 'entry', 'entries')} the same, ${diff.added} added, ${diff.removed} removed, ${diff.changed} changed`;
+  printText(line`${dim('common ancestor')} ${diff.base ?? 'none'}`);
+  printText(`${counts}${moved ? `; ${moved} of these moved` : ''}; ≈${diff.tokens.a} and ≈${diff.tokens.b} tokens`);
+  for (const { op, aStart, aCount, bStart, bCount } of diff.hunks) {
+    if (op === 'same') printText(dim(`  … ${counted(aCount, 'entry', 'entries')} the same`));
+    else {
+      for (const entry of left.slice(aStart, aStart + aCount)) printText(red(indent(describeEntry(entry), '- ')));
+      for (const entry of right.slice(bStart, bStart + bCount)) printText(green(indent(describeEntry(entry), '+ ')));
+    }
+  }
+}
+
+function resume(id: string, options: ProjectOptions & { agent?: Runtime; cwd?: string }): Promise<void> {
+  return withProject(options, async ({ client }) => {
+    const result = await client.export.resume({ id: commitName(id), agent: options.agent, cwd: options.cwd && resolve(options.cwd) });
+    options.json ? printJson(result) : printText(line`Wrote ${result.path}\nContinue with:\n  ${result.command}`);
+  });
+}

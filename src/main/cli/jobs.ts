@@ -1,0 +1,120 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Job, type JobEvent, type JobResult, type JobStatus, jobStatuses, type RunLimits } from '../../core/contract/index.js';
+import { block, dim, green, line, printJson, printPart, printText, red, say, type Text, yellow } from '../terminal/index.js';
+import { drain } from './call.js';
+import { addProjectCommand, commitName, type ProjectOptions, withProject, withStoppableProject } from './command.js';
+import { UsageError } from './errors.js';
+import { counted, firstLine } from './numbers.js';
+
+/** Adds `stemma job …`: turns that a model carries out. */
+export function addJobCommands(program: Command): void {
+  const job = program.command('job').description('carry out turns of agents, or answer a context, with a model');
+  addProjectCommand(job, 'list', 'list the newest jobs')
+    .addOption(new Option('--status <status>', 'only jobs with this status').choices(jobStatuses))
+    .action(listJobs);
+  addProjectCommand(job, 'start [turn]', 'carry out a dispatched turn, or answer a context, and print what happens')
+    .option('--commit <commit>', 'answer this context instead of carrying out a turn', commitName)
+    .requiredOption('--provider <id>', 'the provider whose model answers; `stemma call turn.providers` lists them')
+    .option('--model <name>', 'the model (default: that of the profile)')
+    .option('--calls <count>', 'at most this many model calls (default: 50)', positive)
+    .option('--tokens <count>', 'at most this many tokens', positive)
+    .option('--cost <dollars>', 'at most this cost in US dollars', positive)
+    .option('--minutes <count>', 'at most this long (default: 30)', positive)
+    .action(startJob);
+  addProjectCommand(job, 'stop <job>', 'stop a job; what was finished stays').action(stopJob);
+  addProjectCommand(job, 'log <job>', 'print what happened in a job').action(showLog);
+}
+
+function positive(text: string): number {
+  const number = Number(text);
+  if (Number.isFinite(number) && number > 0) return number;
+  throw new InvalidArgumentError(`It must be a number above 0, not ${JSON.stringify(text)}.`);
+}
+
+function listJobs(options: ProjectOptions & { status?: JobStatus }): Promise<void> {
+  return withProject(options, async ({ client }) => {
+    const jobs = await client.runner.list({ status: options.status });
+    if (options.json) return printJson(jobs);
+    for (const job of jobs) printText(describeJob(job));
+    if (jobs.length === 0) say('No jobs yet. `stemma job start` starts one.');
+  });
+}
+
+interface StartOptions extends ProjectOptions, RunLimits {
+  readonly commit?: string;
+  readonly provider: string;
+  readonly model?: string;
+}
+
+async function startJob(turn: string | undefined, options: StartOptions): Promise<void> {
+  const { commit, provider, model, calls, tokens, cost, minutes } = options;
+  if ((turn === undefined) === (commit === undefined)) throw new UsageError('Name a turn, or a context with --commit.');
+  await withStoppableProject(options, async ({ client, signal }) => {
+    const what = turn === undefined ? { commit: commit as never } : { turnId: turn };
+    const stream = await client.runner.start({ what, performer: { provider, model }, limits: { calls, tokens, cost, minutes } });
+    let jobId = '';
+    signal.addEventListener('abort', () => void client.runner.stop({ jobId }));
+    const result = (await drain(stream, (part) => {
+      const event = part as JobEvent;
+      jobId = event.jobId;
+      if (!options.json) printEvent(event);
+    })) as JobResult;
+    if (result.status !== 'success') process.exitCode = 1;
+    if (options.json) return printJson(result);
+    printText(line`${result.jobId}  ${colored(result.status)}  ${result.commits.join(' ')}`);
+  });
+}
+
+function stopJob(jobId: string, options: ProjectOptions): Promise<void> {
+  return withProject(options, async ({ client }) => {
+    const job = await client.runner.stop({ jobId });
+    options.json ? printJson(job) : printText(describeJob(job));
+  });
+}
+
+function showLog(jobId: string, options: ProjectOptions): Promise<void> {
+  return withProject(options, async ({ client }) => {
+    const log = await client.runner.log({ jobId });
+    if (options.json) return printJson(log);
+    for (const event of log.events) printEvent(event);
+    printText(describeJob(log.job));
+  });
+}
+
+const colored = (status: JobStatus): Text => (status === 'success' ? green(status) : status === 'running' ? yellow(status) : red(status));
+
+function describeJob({ jobId, what, performer, status, used, error }: Job): Text {
+  const target = 'turnId' in what ? what.turnId : what.commit;
+  const tokens = used.tokens === null ? 'tokens not recorded' : counted(used.tokens, 'token');
+  const counts = dim(`${counted(used.calls, 'call')}, ${tokens}`);
+  const by = performer.model === undefined ? performer.provider : `${performer.provider} (${performer.model})`;
+  return line`${yellow(jobId)}  ${colored(status)}  ${target} by ${by}  ${counts}${error === null ? '' : line`  ${error}`}`;
+}
+
+/** Prints an event: the words of the model on standard output, everything else on standard error. */
+function printEvent({ kind, text, toolName }: JobEvent): void {
+  switch (kind) {
+    case 'text':
+      printPart(text);
+      return;
+    case 'call':
+    case 'question':
+      say(line`\n${yellow(toolName ?? 'tool')} ${dim(firstLine(text, 200))}`);
+      return;
+    case 'result':
+      say(dim(firstLine(text, 200)));
+      return;
+    case 'waiting':
+    case 'notice':
+      say(dim(block(text)));
+      return;
+    case 'ended':
+      printPart('\n');
+      if (text !== '') say(red(block(text)));
+      return;
+    case 'began':
+    case 'thinking':
+    case 'usage':
+      return;
+  }
+}

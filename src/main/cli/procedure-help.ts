@@ -1,0 +1,54 @@
+import { contract, describeProcedure, type JsonSchema } from '../../core/contract/index.js';
+
+/** Describes a procedure for `stemma call PROCEDURE --help`: what it does, the fields of its input, and its result. */
+export function procedureHelp(name: string): string | undefined {
+  const found = describeProcedure(contract, name);
+  if (!found) return undefined;
+  const { description, input, output, event } = found;
+  const fields = fieldLines(input);
+  return [
+    name,
+    description,
+    '',
+    fields.length > 0 ? 'Input (* is required):' : 'Input: none',
+    ...fields.map((field) => `  ${field}`),
+    '',
+    ...(event ? [`Each event: ${shapeOf(event)}`] : []),
+    `Result: ${shapeOf(output)}`,
+  ].join('\n');
+}
+
+/** A line for each field of an object, with the fields of the field indented below it. */
+function fieldLines(schema: JsonSchema): string[] {
+  const objects = [schema, ...(schema.anyOf ?? []), ...(schema.oneOf ?? [])];
+  const lines = objects.flatMap(({ properties = {}, required = [] }) =>
+    Object.entries(properties).map(([name, field]) => {
+      const head = `${name}${required.includes(name) ? '*' : ''} (${typeOf(field)})`;
+      return [field.description ? `${head}: ${field.description}` : head, ...fieldLines(itemOf(field)).map((line) => `  ${line}`)].join('\n  ');
+    }),
+  );
+  // The choices of a union share fields.
+  return [...new Set(lines)].flatMap((line) => line.split('\n  '));
+}
+
+/** The schema of a list's items; any other schema itself. */
+const itemOf = (schema: JsonSchema): JsonSchema => (schema.items ? itemOf(schema.items) : schema);
+
+/** The type of a field in a few words: `string`, `"a" | "b"`, `list of object`. */
+function typeOf({ type, const: only, enum: values, anyOf, oneOf, items }: JsonSchema): string {
+  if (only !== undefined) return JSON.stringify(only);
+  if (values) return values.map((value) => JSON.stringify(value)).join(' | ');
+  const choices = anyOf ?? oneOf;
+  if (choices) return [...new Set(choices.map(typeOf))].join(' | ');
+  if (type === 'array') return items ? `list of ${typeOf(items)}` : 'list';
+  return type ?? 'any';
+}
+
+/** The shape of a result on one line: the names of its fields. */
+function shapeOf(schema: JsonSchema): string {
+  const { type, items, properties, required = [] } = schema;
+  if (type === 'array' && items) return `list of ${shapeOf(items)}`;
+  if (!properties) return typeOf(schema);
+  const names = Object.keys(properties).map((name) => (required.includes(name) ? name : `${name}?`));
+  return `{${names.join(', ')}}`;
+}

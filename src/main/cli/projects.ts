@@ -1,0 +1,142 @@
+import { resolve } from 'node:path';
+import type { Command } from 'commander';
+import type { ImportProgress, ImportResult } from '../../core/contract/index.js';
+import { dim, endProgress, line, type Printable, printJson, printText, red, say, showProgress } from '../terminal/index.js';
+import { backUpDaily } from './backups.js';
+import { drain } from './call.js';
+import {
+  addProjectCommand,
+  granularityOption,
+  jsonOption,
+  openTarget,
+  type ProjectOptions,
+  withEngine,
+  withProject,
+  withStoppableEngine,
+} from './command.js';
+import { UsageError } from './errors.js';
+import { counted, size } from './numbers.js';
+
+/** Adds `stemma init`, `import`, `fsck`, `backup`, `trust` and `library`: projects as a whole. */
+export function addProjectCommands(program: Command): void {
+  program
+    .command('init <dir>')
+    .description('create a project folder (NAME.stemma)')
+    .option('--name <name>', 'name of the project (default: the name of the folder)')
+    .addOption(jsonOption())
+    .action(createProject);
+
+  addProjectCommand(program, 'import <path...>', 'import histories of agents from files or folders')
+    .option('--format <name>', 'format of the files (default: detected from their content)')
+    .addOption(granularityOption())
+    .action(importPaths);
+
+  addProjectCommand(program, 'fsck', 'check everything that the project stores')
+    .option('--repair', 'repair what can be repaired and list what is lost')
+    .action(checkProject);
+
+  addProjectCommand(program, 'backup', 'list the backups of the project, make one now, or turn them on or off')
+    .option('--now', 'make a backup now')
+    .option('--on', 'back up whenever the project is idle and has changed (default)')
+    .option('--off', 'make no more backups by themselves; those that exist stay')
+    .action(showBackups);
+
+  program
+    .command('trust <dir>')
+    .description('trust a project that this machine did not create, so that it can be changed and recorded into')
+    .addOption(jsonOption())
+    .action(trustProject);
+
+  program
+    .command('library')
+    .description('list the histories found on this machine and the recent projects')
+    .addOption(jsonOption())
+    .action(showLibrary);
+}
+
+async function createProject(dir: string, options: ProjectOptions & { name?: string }): Promise<void> {
+  await withEngine(async ({ client }) => {
+    const info = await client.project.create({ dir: resolve(dir), name: options.name });
+    options.json ? printJson(info) : printText(line`Created ${info.dir} (project ${info.projectId}).`);
+  });
+}
+
+async function trustProject(dir: string, options: ProjectOptions): Promise<void> {
+  await withEngine(async ({ client }) => {
+    const trusted = await client.project.trust({ dir: resolve(dir) });
+    options.json
+      ? printJson(trusted)
+      : printText(line`Trusted ${trusted.dir} (project ${trusted.projectId}). If it moves, it must be trusted again.`);
+  });
+}
+
+/** Imports into the project of the command, which is created when it does not exist, or into the person's own project. */
+async function importPaths(
+  paths: string[],
+  options: ProjectOptions & { format?: string; granularity?: 'turn_boundary' | 'tool_call' },
+): Promise<void> {
+  await withStoppableEngine(async ({ client, signal }) => {
+    const { dir, made } = await openTarget(client, options);
+    say(dim(line`${made ? 'Created' : 'Importing into'} ${dir}`));
+    const { format, granularity } = options;
+    const stream = await client.import.run({ paths: paths.map((path) => resolve(path)), format, granularity }, { signal });
+    const result = (await drain(stream, (event) => showImport(event as ImportProgress)).finally(endProgress)) as ImportResult;
+    await backUpDaily(client);
+    if (options.json) return printJson(result);
+    const counts = [counted(result.sessions, 'session'), counted(result.commits, 'new commit'), counted(result.entries, 'entry', 'entries')];
+    printRemarks(result.notes, dim('note'));
+    printRemarks(result.skipped, red('skipped'));
+    printText(`${counts.join(', ')}, ${size(result.bytes)} in ${(result.ms / 1000).toFixed(1)} s`);
+  });
+}
+
+/** How many remarks of one file are printed in full. */
+const REMARKS_PER_FILE = 3;
+
+/** Prints what an import says about lines of files: the first few of each file, then how many more there are. */
+function printRemarks(remarks: ImportResult['skipped'], label: Printable): void {
+  for (const [path, ofFile] of Map.groupBy(remarks, (remark) => remark.path)) {
+    for (const { line: number, reason } of ofFile.slice(0, REMARKS_PER_FILE)) printText(line`${label} ${path}:${number}: ${reason}`);
+    const more = ofFile.length - REMARKS_PER_FILE;
+    if (more > 0) printText(line`${label} ${path}: ${counted(more, 'more line')}; --json lists every line.`);
+  }
+}
+
+const showImport = ({ phase, done, total, bytes }: ImportProgress): void => showProgress(`${phase} ${done} of ${total}, ${size(bytes)}`);
+
+async function checkProject(options: ProjectOptions & { repair?: boolean }): Promise<void> {
+  await withProject(options, async ({ client }) => {
+    const result = await client.project.check({ repair: options.repair });
+    if (!result.ok) process.exitCode = 1;
+    if (options.json) return printJson(result);
+    for (const problem of result.problems) printText(line`${red(problem.kind)} ${problem.id}: ${problem.message}`);
+    const checked = Object.entries(result.checked).map(([kind, count]) => `${count.toLocaleString('en-US')} ${kind}`);
+    printText(`${result.ok ? 'Sound' : counted(result.problems.length, 'problem')}: checked ${checked.join(', ')}.`);
+  });
+}
+
+async function showBackups(options: ProjectOptions & { now?: boolean; on?: boolean; off?: boolean }): Promise<void> {
+  if (options.on && options.off) throw new UsageError('Give --on or --off, not both.');
+  await withProject(options, async ({ client }) => {
+    let report = options.on || options.off ? await client.project.setBackups({ on: options.on === true }) : await client.project.backups({});
+    if (options.now) report = await client.project.backUp({});
+    if (report.problem !== undefined) process.exitCode = 1;
+    if (options.json) return printJson(report);
+    for (const { at, bytes } of report.backups) printText(`${at}  ${size(bytes)}`);
+    printText(`${counted(report.backups.length, 'backup')}, ${size(report.bytes)}. Automatic backups are ${report.on ? 'on' : 'off'}.`);
+    if (report.problem !== undefined) printText(line`${red('not kept')}: ${report.problem}`);
+  });
+}
+
+async function showLibrary(options: ProjectOptions): Promise<void> {
+  await withEngine(async ({ client }) => {
+    const [sources, recent] = [await client.library.sources({}), await client.library.recent({})];
+    if (options.json) return printJson({ sources, recent });
+    for (const { root, problem, sessions, projects, bytes } of sources) {
+      const folders = projects === undefined ? '' : ` in ${counted(projects, 'folder')}`;
+      printText(`${root}: ${problem ?? `${counted(sessions, 'session')}${folders}, ${size(bytes)}`}`);
+    }
+    if (sources.length === 0) printText('No histories found in the usual places.');
+    for (const { dir, missing, openedAt } of recent) printText(line`${dir}${missing ? red(' (missing)') : ''} ${dim(openedAt)}`);
+  });
+}

@@ -1,0 +1,71 @@
+import { type Command, Option } from 'commander';
+import { eventStates, type TicketEvent } from '../../core/contract/index.js';
+import { dim, line, printJson, printText } from '../terminal/index.js';
+import { addProjectCommand, type ProjectOptions, untilStopped, withProject, withStoppableProject } from './command.js';
+import { counted, wholeNumber } from './numbers.js';
+import { byOption, choice, ticketName } from './ticket-options.js';
+import { startLine } from './ticket-text.js';
+
+/** Adds `stemma ticket start`, `events` and `acknowledge`: who should start on what, and from which context. Nothing here starts an agent. */
+export function addTicketEventCommands(ticket: Command): void {
+  addProjectCommand(ticket, 'start <ticket> <who>', 'print the context from which someone should start on a ticket').action(showStart);
+  addProjectCommand(ticket, 'events', 'list the requests to start, oldest first')
+    .addOption(new Option('--after <number>', 'only requests after this one').argParser(wholeNumber))
+    .addOption(new Option('--ticket <ticket>', 'only requests for this ticket').argParser(ticketName))
+    .addOption(new Option('--who <name>', 'only requests to this agent or to anyone'))
+    .addOption(
+      new Option('--state <state...>', 'only requests in these states').choices(eventStates).default(['waiting', 'taken'], 'waiting and taken'),
+    )
+    .addOption(new Option('--follow', 'keep running and print new requests, one on each line'))
+    .action(showEvents);
+  addProjectCommand(ticket, 'acknowledge <event> <as>', 'mark a request to start as taken, done or dismissed')
+    .addOption(byOption().makeOptionMandatory())
+    .action(acknowledge);
+}
+
+function showStart(id: string, who: string, options: ProjectOptions): Promise<void> {
+  return withProject(options, async ({ client }) => {
+    const start = await client.ticket.startFrom({ ticketId: ticketName(id), who });
+    if (options.json) return printJson(start);
+    printText(line`${start.contextId ?? 'fresh'}  ${dim(start.reason.replaceAll('_', ' '))}`);
+    for (const { contextId, reason, known } of start.choices.filter((each) => each.contextId !== start.contextId))
+      printText(dim(`or ${contextId}  ${reason.replaceAll('_', ' ')}${known ? '' : ', not in this project'}`));
+  });
+}
+
+interface EventOptions extends ProjectOptions {
+  after?: number;
+  ticket?: string;
+  who?: string;
+  state: TicketEvent['state'][];
+  follow?: boolean;
+}
+
+function showEvents(options: EventOptions): Promise<void> {
+  return withStoppableProject(options, async ({ client, signal }) => {
+    const { ticket: ticketId, who, state } = options;
+    let { after } = options;
+    const readNew = async (): Promise<TicketEvent[]> => {
+      const events = await client.ticket.events({ after, ticketId, who, state });
+      after = events.at(-1)?.event ?? after;
+      return events;
+    };
+    if (!options.follow) {
+      const events = await readNew();
+      if (options.json) return printJson(events);
+      for (const event of events) printText(startLine(event));
+      return printText(dim(counted(events.length, 'request')));
+    }
+    // Every request to start comes with a commit or a version of a ticket, so a change of the project announces it.
+    for await (const _ of untilStopped(await client.project.changes({}, { signal }), signal))
+      for (const event of await readNew()) options.json ? printJson(event) : printText(startLine(event));
+  });
+}
+
+function acknowledge(event: string, answer: string, options: ProjectOptions & { by: string }): Promise<void> {
+  return withProject(options, async ({ client }) => {
+    const as = choice(['taken', 'done', 'dismissed'] as const, answer, 'answer');
+    const acknowledged = await client.ticket.acknowledge({ event: wholeNumber(event), as, by: options.by });
+    options.json ? printJson(acknowledged) : printText(startLine(acknowledged));
+  });
+}

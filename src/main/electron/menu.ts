@@ -1,0 +1,84 @@
+import { app, BrowserWindow, dialog, Menu, type MenuItemConstructorOptions, shell } from 'electron';
+
+/** The places of the window, as its addresses name them, in the order of the rail. */
+const places = [
+  ['sessions', 'Sessions'],
+  ['chain', 'Chain'],
+  ['context', 'Context'],
+  ['calls', 'Calls'],
+  ['replay', 'Replay'],
+  ['timeline', 'Agents'],
+  ['reviews', 'Reviews'],
+  ['experiments', 'Experiments'],
+  ['settings', 'Settings'],
+] as const;
+
+/** The address of the window that has the focus, else of the first one. */
+const focused = (): BrowserWindow | undefined => BrowserWindow.getFocusedWindow() ?? BrowserWindow.getAllWindows()[0];
+
+/** Leads a window to an address. Only the hash changes, so the page is not loaded again. */
+function lead(window: BrowserWindow | undefined, hash: string): void {
+  void window?.webContents.executeJavaScript(`location.hash = ${JSON.stringify(hash)}`);
+}
+
+/** The part of a window's address after `?`: the project and what is selected. */
+const queryOf = (window: BrowserWindow | undefined): string => window?.webContents.getURL().split('?')[1] ?? '';
+
+/** Shows a place. The project and the selection stay. */
+function goTo(view: string): void {
+  const window = focused();
+  lead(window, `#/${view}?${queryOf(window)}`);
+}
+
+/** Asks for a project's folder and opens it. */
+async function openProject(): Promise<void> {
+  const window = focused();
+  if (!window) return;
+  const { canceled, filePaths } = await dialog.showOpenDialog(window, { title: 'Open project', properties: ['openDirectory'] });
+  const [dir] = filePaths;
+  if (canceled || dir === undefined) return;
+  if (!dir.endsWith('.stemma')) {
+    await dialog.showMessageBox(window, { type: 'info', message: 'This folder is not a project.', detail: 'The name of a project ends in .stemma.' });
+    return;
+  }
+  lead(window, `#/sessions?${new URLSearchParams({ project: dir }).toString()}`);
+}
+
+/** Shows the folder of the open project in the file manager. */
+function reveal(): void {
+  const project = new URLSearchParams(queryOf(focused())).get('project');
+  if (project) shell.showItemInFolder(project);
+}
+
+/** The menus of the desktop app: the main commands of the window, with their keys. */
+export function applicationMenu(openWindow: () => void): Menu {
+  const mac: MenuItemConstructorOptions[] = process.platform === 'darwin' ? [{ role: 'appMenu' }] : [];
+  return Menu.buildFromTemplate([
+    ...mac,
+    {
+      label: 'File',
+      submenu: [
+        { label: 'New Window', accelerator: 'CmdOrCtrl+Shift+N', click: openWindow },
+        { label: 'Open Project…', accelerator: 'CmdOrCtrl+O', click: () => void openProject() },
+        { label: 'Reveal Project in File Manager', click: reveal },
+        { type: 'separator' },
+        process.platform === 'darwin' ? { role: 'close' } : { role: 'quit' },
+      ],
+    },
+    { role: 'editMenu' },
+    {
+      label: 'Go',
+      submenu: [
+        { label: 'Back', accelerator: 'Alt+Left', click: () => focused()?.webContents.navigationHistory.goBack() },
+        { label: 'Forward', accelerator: 'Alt+Right', click: () => focused()?.webContents.navigationHistory.goForward() },
+        { type: 'separator' },
+        ...places.map(
+          ([view, label], place): MenuItemConstructorOptions => ({ label, accelerator: `CmdOrCtrl+${place + 1}`, click: () => goTo(view) }),
+        ),
+      ],
+    },
+    { role: 'viewMenu' },
+    { role: 'windowMenu' },
+    { role: 'help', submenu: [{ label: `Stemma ${app.getVersion()}`, enabled: false }] },
+  ]);
+}

@@ -1,0 +1,33 @@
+import { readSync } from 'node:fs';
+import { setTimeout } from 'node:timers/promises';
+
+/** How long to wait before an empty pipe is asked again, in milliseconds. */
+const pauseMs = 5;
+
+/**
+ * Reads standard input to its end. A program that shares the pipe may have made it non-blocking: then a read of an empty pipe fails with EAGAIN
+ * although its writer goes on.
+ */
+export async function readStandardInput(): Promise<string> {
+  const parts: Buffer[] = [];
+  const room = Buffer.allocUnsafe(65_536);
+  for (;;) {
+    const length = readInto(room);
+    if (length === 0) return Buffer.concat(parts).toString('utf8');
+    if (length === undefined) await setTimeout(pauseMs);
+    else parts.push(Buffer.from(room.subarray(0, length)));
+  }
+}
+
+/** How many bytes were read: 0 at the end, undefined if none are there yet. */
+function readInto(room: Buffer): number | undefined {
+  try {
+    return readSync(0, room);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EAGAIN') return undefined;
+    // Windows reports the end of a pipe as an error.
+    if (code === 'EOF') return 0;
+    throw error;
+  }
+}

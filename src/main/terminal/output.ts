@@ -1,0 +1,76 @@
+import type { Readable } from 'node:stream';
+import { block, escapeJson, escapeLines, type Printable, render } from './text.js';
+
+const eraseLine = '\r\u001b[K';
+
+const hasStyles = (stream: NodeJS.WriteStream): boolean => stream.isTTY && !process.env.NO_COLOR && stream.hasColors();
+const write = (stream: NodeJS.WriteStream, text: Printable, end: string): void => void stream.write(render(text, hasStyles(stream)) + end);
+
+/** Prints a result on standard output and ends its line. */
+export const printText = (text: Printable): void => write(process.stdout, text, '\n');
+
+/** Prints part of a text that is still arriving, with its line breaks and nothing after it. */
+export const printPart = (text: string): void => write(process.stdout, block(text), '');
+
+/** Prints one JSON document on a line of its own. Control characters are `\u` escapes: the document means the same and harms no terminal. */
+export const printJson = (value: unknown): void => void process.stdout.write(`${escapeJson(JSON.stringify(value ?? null))}\n`);
+
+export interface ExactOptions {
+  /** Write the exact bytes to a terminal too. */
+  readonly raw?: boolean | undefined;
+  /** The content is JSON: on a terminal it stays the same document. */
+  readonly json?: boolean;
+}
+
+/** Writes exact bytes to a file or a pipe. A terminal gets them escaped, unless `raw` asks for them. */
+export function printExact(content: string | Uint8Array, { raw, json }: ExactOptions = {}): void {
+  if (raw || !process.stdout.isTTY) return void process.stdout.write(content);
+  const text = typeof content === 'string' ? content : Buffer.from(content.buffer, content.byteOffset, content.byteLength).toString('utf8');
+  process.stdout.write(json ? escapeJson(text) : escapeLines(text));
+}
+
+/** Prints a message for the person on standard error; it is never part of the result. */
+export const say = (text: Printable): void => write(process.stderr, text, '\n');
+
+/** The same as JSON, for programs. */
+export const sayJson = (value: unknown): void => void process.stderr.write(`${escapeJson(JSON.stringify(value ?? null))}\n`);
+
+/** Prints an error of our own with its stack on standard error. */
+export const sayError = (error: unknown): void => say(block(error instanceof Error ? (error.stack ?? error.message) : String(error)));
+
+/** Asks for an answer: prints the question on standard error and stays on its line. */
+export const prompt = (question: Printable): void => write(process.stderr, question, ' ');
+
+/** Shows a line that the next one replaces. Only on a terminal. */
+export function showProgress(text: Printable): void {
+  if (process.stderr.isTTY) process.stderr.write(eraseLine + render(text, false));
+}
+
+/** Removes the line of `showProgress`. */
+export function endProgress(): void {
+  if (process.stderr.isTTY) process.stderr.write(eraseLine);
+}
+
+/** Whether a person reads standard error. */
+export const isWatched = (): boolean => process.stderr.isTTY;
+
+/** The number of columns of the terminal; undefined when standard output is no terminal. */
+export const terminalColumns = (): number | undefined => process.stdout.columns;
+
+/** Hands the output of a program that the person started through unchanged, as if it ran without Stemma. */
+export function passThrough(from: Readable): void {
+  from.pipe(process.stdout, { end: false });
+  // When the reader closes, the program gets the same broken pipe.
+  process.stdout.on('error', () => from.destroy());
+}
+
+/** Ends the process quietly when the reader of standard output has seen enough (`stemma log | head`). */
+export const exitWhenOutputCloses = (): void =>
+  void process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
+
+/** Replaces Node's own report of an uncaught error, which prints the message unescaped. */
+export const sayUncaughtErrors = (exitCode: number): void =>
+  void process.on('uncaughtException', (error) => {
+    sayError(error);
+    process.exit(exitCode);
+  });

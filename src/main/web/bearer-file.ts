@@ -1,0 +1,37 @@
+import { closeSync, fsyncSync, openSync, unlinkSync, writeSync } from 'node:fs';
+
+/** A file with the bearer of this run of the host. */
+export interface BearerFile {
+  /** Removes the file: its bearer stops working with the host. */
+  remove(): void;
+}
+
+/**
+ * Writes the bearer into a new file that only its owner can read (0600), without a line end.
+ * @throws Error when the file exists or its folder cannot be written to.
+ */
+export function writeBearerFile(path: string, bearer: string): BearerFile {
+  const file = openNew(path);
+  writeSync(file, bearer);
+  fsyncSync(file);
+  closeSync(file);
+  return {
+    remove: () => {
+      try {
+        unlinkSync(path);
+      } catch {
+        // Somebody removed it before.
+      }
+    },
+  };
+}
+
+function openNew(path: string): number {
+  try {
+    return openSync(path, 'wx', 0o600);
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    const why = code === 'EEXIST' ? 'the file exists. Remove it, or name another path' : message;
+    throw new Error(`Cannot write the bearer to ${path}: ${why}.`);
+  }
+}

@@ -1,0 +1,32 @@
+import type { MessagePort } from 'node:worker_threads';
+import { type Caller, type EngineOptions, startWorker, type WorkerEngine } from '../launch/index.js';
+import { line, say } from '../terminal/index.js';
+
+/** The host's engine, which is started again for the next connection after it ended by itself. */
+export interface Engines {
+  /** @throws Error when the engine cannot start. */
+  start(): Promise<void>;
+  connect(caller: Caller): Promise<MessagePort>;
+  close(): Promise<void>;
+}
+
+/** No engine runs until the first start or connection. */
+export function openEngines(options: EngineOptions): Engines {
+  let running: Promise<WorkerEngine> | undefined;
+  const engine = (): Promise<WorkerEngine> => {
+    if (running) return running;
+    const starting = startWorker(options);
+    running = starting;
+    const forget = (error: unknown): void => {
+      if (error) say(line`Stemma: the engine ended: ${error instanceof Error ? error.message : String(error)}`);
+      if (running === starting) running = undefined;
+    };
+    starting.then((started) => started.ended.then(forget), forget);
+    return starting;
+  };
+  return {
+    start: async () => void (await engine()),
+    connect: async (caller) => (await engine()).connect(caller),
+    close: async () => await (await running)?.close(),
+  };
+}

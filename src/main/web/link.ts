@@ -1,0 +1,54 @@
+import { randomBytes } from 'node:crypto';
+import { isSame } from './doorkeeper.js';
+
+/** What a code of a link is worth: `current` codes open a session, the others say why they do not. */
+export type CodeState = 'current' | 'used' | 'expired' | 'unknown';
+
+/** The one-time code of the printed link, and the codes before it. */
+export interface LinkCodes {
+  /** Says what a code is worth and, where it is current, uses it up. */
+  take(code: string): CodeState;
+  /** The code that still works, or undefined. */
+  current(): string | undefined;
+  /** Makes a new code. The one before it stops working. */
+  renew(): string;
+}
+
+/** How long a link works after it was printed, in milliseconds. */
+export const linkLifetime = 15 * 60_000;
+
+/** A secret of 256 random bits, as text for addresses and headers. */
+export const newSecret = (): string => randomBytes(32).toString('base64url');
+
+interface Code {
+  readonly text: string;
+  readonly expiresAt: number;
+  isUsed: boolean;
+}
+
+/** Codes by the clock (milliseconds); the first one is current from the start. */
+export function linkCodes(clock: () => number = Date.now): LinkCodes {
+  /** Newest first. Only as many are kept as are needed to tell a person why an older link does not work. */
+  let codes: Code[] = [];
+  const stateOf = (code: Code): CodeState => {
+    if (code.isUsed) return 'used';
+    return code === codes[0] && clock() < code.expiresAt ? 'current' : 'expired';
+  };
+  const links: LinkCodes = {
+    take(given) {
+      const code = codes.find(({ text }) => isSame(given, text));
+      if (!code) return 'unknown';
+      const state = stateOf(code);
+      if (state === 'current') code.isUsed = true;
+      return state;
+    },
+    current: () => (codes[0] && stateOf(codes[0]) === 'current' ? codes[0].text : undefined),
+    renew() {
+      const code = { text: newSecret(), expiresAt: clock() + linkLifetime, isUsed: false };
+      codes = [code, ...codes].slice(0, 20);
+      return code.text;
+    },
+  };
+  links.renew();
+  return links;
+}

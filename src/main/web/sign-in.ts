@@ -1,0 +1,100 @@
+import { createHash } from 'node:crypto';
+import { type Answer, contentSecurityPolicy, plain, securityHeaders } from '../window/index.js';
+import type { CodeState } from './link.js';
+
+/** Why a browser sees the sign-in page: its link does not work, it came without one, or it asked for a new one. */
+export type SignIn = Exclude<CodeState, 'current'> | 'no link' | 'printed';
+
+interface Words {
+  readonly title: string;
+  readonly why: string;
+}
+
+const words: Readonly<Record<SignIn, Words>> = {
+  used: {
+    title: 'This link was already used',
+    why: 'A link works once. The browser that opened it stays signed in until Stemma stops.',
+  },
+  expired: {
+    title: 'This link has expired',
+    why: 'A link works for 15 minutes after Stemma prints it, and only until Stemma prints another one.',
+  },
+  unknown: {
+    title: 'This link is not valid',
+    why: 'It comes from an earlier start of Stemma, or a part of it is missing.',
+  },
+  'no link': {
+    title: 'This browser is not signed in',
+    why: 'Stemma shows your histories only to a browser that opened the link from its terminal.',
+  },
+  printed: {
+    title: 'Look at the terminal',
+    why: 'The terminal that runs Stemma shows a link that works.',
+  },
+};
+
+const advice = 'Open the newest link in the terminal that runs Stemma.';
+
+/** The window's colors (src/renderer/app/tokens.css), because its style sheet is only for browsers that are signed in. */
+const style = `
+:root { color-scheme: light dark; --ground: #ffffff; --text: #1b1c20; --muted: #5d6069; --line: #e4e4e8; --accent: #4f52cf; --accent-text: #ffffff }
+@media (prefers-color-scheme: dark) {
+  :root { --ground: #141518; --text: #e3e4e8; --muted: #a2a5af; --line: #292b31; --accent: #8e92f8; --accent-text: #14151c }
+}
+body { margin: 0; background: var(--ground); color: var(--text); font: 14px/1.5 system-ui, -apple-system, "Segoe UI", "Noto Sans", "Liberation Sans", sans-serif }
+main { max-width: 30em; margin: 18vh auto 0; padding: 0 24px }
+header { padding-bottom: 12px; border-bottom: 1px solid var(--line); font-weight: 650 }
+h1 { margin: 20px 0 8px; font-size: 18px; font-weight: 600 }
+p { margin: 0 0 12px }
+.why { color: var(--muted) }
+button { padding: 6px 12px; border: 0; border-radius: 6px; background: var(--accent); color: var(--accent-text); font: inherit; font-weight: 550; cursor: pointer }
+button:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px }
+`;
+const styleHash = createHash('sha256').update(style).digest('base64');
+
+/** Where the page's button goes: `POST` prints a new link in the terminal. */
+export const newLinkPath = '/new-link';
+
+const form = `<p>No link that works?</p>
+<form method="post" action="${newLinkPath}"><button>Print a new link</button></form>`;
+
+const page = ({ title, why }: Words, wasPrinted: boolean): string => `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title} · Stemma</title>
+<link rel="icon" href="data:,">
+<style>${style}</style>
+<main>
+<header>Stemma</header>
+<h1>${title}</h1>
+<p class="why">${why}</p>
+<p>${advice}</p>
+${wasPrinted ? '' : form}
+</main>
+`;
+
+/**
+ * The answer to a caller that is not signed in: a page that works without scripts for browsers, one line of text for others.
+ * `accept` is the request's header of that name.
+ */
+export function signInAnswer(reason: SignIn, accept: string | undefined): Answer {
+  const status = reason === 'printed' ? 200 : 401;
+  const said = words[reason];
+  if (!accept?.includes('text/html')) return plain(status, `${said.title}. ${advice} Scripts send the bearer of stemma web --bearer-file PATH.`);
+  const policy = contentSecurityPolicy
+    .replace("style-src 'self'", `style-src 'sha256-${styleHash}'`)
+    .replace("form-action 'none'", "form-action 'self'");
+  return {
+    status,
+    headers: {
+      ...securityHeaders,
+      'content-security-policy': policy,
+      // With `no-referrer` the browser would send the form with the Origin `null`.
+      'referrer-policy': 'same-origin',
+      'content-type': 'text/html; charset=utf-8',
+      'cache-control': 'no-store',
+    },
+    body: new TextEncoder().encode(page(said, reason === 'printed')),
+  };
+}

@@ -1,0 +1,142 @@
+import { fromMarkdown } from 'mdast-util-from-markdown';
+import { gfmFromMarkdown } from 'mdast-util-gfm';
+import { gfm } from 'micromark-extension-gfm';
+import { type Content, make, verbatim } from './elements.js';
+
+type Root = ReturnType<typeof fromMarkdown>;
+type Tree = Root | Root['children'][number];
+type Kind<T extends Tree['type']> = Extract<Tree, { type: T }>;
+
+/** Longer texts, and texts with more signs of emphasis, would hold up the page: they are shown as they are. */
+const parseLimit = 60_000;
+const emphasisLimit = 4_000;
+
+/** Draws Markdown as elements. Its HTML is text, and its images are named but not loaded. */
+export function markdown(text: string): Node {
+  if (text.length > parseLimit || (text.match(/[*_~]/g)?.length ?? 0) > emphasisLimit) return verbatim(text);
+  try {
+    return new Drawing(fromMarkdown(text, { extensions: [gfm()], mdastExtensions: [gfmFromMarkdown()] })).draw();
+  } catch (error) {
+    // Thousands of nested quotes need more stack than there is.
+    if (error instanceof RangeError) return verbatim(text);
+    throw error;
+  }
+}
+
+class Drawing {
+  readonly #root: Root;
+  /** Targets of links by reference, the first of each label. */
+  readonly #targets = new Map<string, string>();
+
+  constructor(root: Root) {
+    this.#root = root;
+    this.#collectTargets(root);
+  }
+
+  draw(): DocumentFragment {
+    const fragment = document.createDocumentFragment();
+    fragment.append(...this.#all(this.#root.children));
+    return fragment;
+  }
+
+  #collectTargets(node: Tree): void {
+    if (node.type === 'definition' && !this.#targets.has(node.identifier)) this.#targets.set(node.identifier, node.url);
+    if ('children' in node) for (const child of node.children) this.#collectTargets(child);
+  }
+
+  #all(nodes: readonly Tree[]): (Node | string)[] {
+    return nodes.map((node) => this.#one(node)).filter((content) => content !== undefined);
+  }
+
+  #one(node: Tree): Content {
+    switch (node.type) {
+      case 'text':
+        return node.value;
+      case 'html':
+        return isBlock(node, this.#root) ? make('p', {}, node.value) : node.value;
+      case 'code':
+        return make('pre', { tabindex: '0' }, node.value);
+      case 'inlineCode':
+        return make('code', {}, node.value);
+      case 'paragraph':
+        return make('p', {}, ...this.#all(node.children));
+      case 'heading':
+        return make(node.depth < 3 ? 'h3' : 'h4', {}, ...this.#all(node.children));
+      case 'blockquote':
+        return make('blockquote', {}, ...this.#all(node.children));
+      case 'list':
+        return this.#list(node);
+      case 'table':
+        return this.#table(node);
+      case 'thematicBreak':
+        return make('hr');
+      case 'break':
+        return make('br');
+      case 'emphasis':
+        return make('em', {}, ...this.#all(node.children));
+      case 'strong':
+        return make('strong', {}, ...this.#all(node.children));
+      case 'delete':
+        return make('del', {}, ...this.#all(node.children));
+      case 'link':
+        return link(this.#all(node.children), node.url);
+      case 'linkReference':
+        return link(this.#all(node.children), this.#targets.get(node.identifier) ?? '');
+      case 'image':
+        return imageName(node.alt, node.url);
+      case 'imageReference':
+        return imageName(node.alt, this.#targets.get(node.identifier) ?? '');
+      case 'footnoteReference':
+        return make('sup', {}, node.identifier);
+      case 'footnoteDefinition':
+        return make('div', { class: 'footnote' }, make('sup', {}, node.identifier), ...this.#all(node.children));
+      case 'definition':
+      case 'yaml':
+        return undefined;
+      default:
+        return 'children' in node ? make('span', {}, ...this.#all(node.children)) : undefined;
+    }
+  }
+
+  #list(list: Kind<'list'>): HTMLElement {
+    const isLoose = list.spread === true || list.children.some((item) => item.spread === true);
+    const items = list.children.map((item) => {
+      const box = item.checked == null ? undefined : make('input', { type: 'checkbox', disabled: true, checked: item.checked, 'aria-label': 'done' });
+      // A paragraph of a tight list is not set apart from the next item.
+      const content = item.children.flatMap((child) => (child.type === 'paragraph' && !isLoose ? this.#all(child.children) : this.#all([child])));
+      return make('li', { class: box && 'task' }, box, ...content);
+    });
+    return list.ordered ? make('ol', { start: String(list.start ?? 1) }, ...items) : make('ul', {}, ...items);
+  }
+
+  #table(table: Kind<'table'>): HTMLElement {
+    const [head, ...rows] = table.children.map((row, place) =>
+      make('tr', {}, ...row.children.map((cell) => make(place === 0 ? 'th' : 'td', {}, ...this.#all(cell.children)))),
+    );
+    return make('table', {}, make('thead', {}, head), make('tbody', {}, ...rows));
+  }
+}
+
+/** HTML that is a block of its own, not part of a line. */
+const isBlock = (node: Tree, root: Root): boolean => root.children.includes(node as Root['children'][number]);
+
+const imageName = (alt: string | null | undefined, address: string): string => `[image: ${alt || address}]`;
+
+/** A link to the web or to mail, which says where it leads. Another link is text with its target. */
+function link(content: readonly (Node | string)[], address: string): Node | string {
+  const text = content.map((part) => (typeof part === 'string' ? part : (part.textContent ?? ''))).join('');
+  const url = safeUrl(address);
+  if (!url) return make('span', {}, ...content, ...(text === address || address === '' ? [] : [` (${address})`]));
+  const anchor = make('a', { href: url.href, target: '_blank', rel: 'noopener noreferrer nofollow', title: url.href }, ...content);
+  if (text.includes(url.host || url.pathname)) return anchor;
+  return make('span', {}, anchor, ' ', make('span', { class: 'target' }, `(${url.host || url.href})`));
+}
+
+function safeUrl(address: string): URL | undefined {
+  try {
+    const url = new URL(address);
+    return ['http:', 'https:', 'mailto:'].includes(url.protocol) ? url : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,104 @@
+import { Suspense, useEffect } from 'react';
+import { api } from '../client';
+import { Button, Empty, Failure, Loading, notifyProblem } from '../parts';
+import { followAddress, go, move, type Route, useNavigation, useProject, type ViewName } from '../state';
+import { openSample } from '../views/sessions';
+import { Boundary } from './Boundary';
+import { PageBar } from './PageBar';
+import { viewOf } from './views';
+
+/** The current view, or what takes its place while it cannot be shown. */
+export function Center() {
+  const route = useNavigation((state) => state.route);
+  const { needs, View } = viewOf(route.view);
+  return (
+    <section className="center" aria-label="View">
+      <PageBar />
+      <div className="view">
+        <Boundary key={route.view} what="This view cannot be shown">
+          <Suspense fallback={<Loading what="Loading the view" />}>
+            {needs === 'nothing' ? <View project="" /> : <InProject route={route} />}
+          </Suspense>
+        </Boundary>
+      </div>
+    </section>
+  );
+}
+
+/** A view of the open project, or the state of the project while it cannot be shown. */
+function InProject({ route }: { route: Route }) {
+  const { state } = useProject();
+  const { needs, View } = viewOf(route.view);
+  const showsCommit = needs === 'commit' || (route.view === 'timeline' && !route.space);
+  useNewestCommit(state.phase === 'open' && showsCommit && !route.commit ? state.dir : undefined, route.session);
+  switch (state.phase) {
+    case 'none':
+      return route.project ? <Loading what="Opening the project" /> : <NoProject view={route.view} />;
+    case 'opening':
+      return <Loading what={`Opening ${state.dir}`} lines={14} onCancel={() => go({ view: 'sessions', project: undefined })} />;
+    case 'failed':
+      return (
+        <Failure
+          what={`The project ${state.dir} cannot be opened`}
+          error={state.error}
+          stillWorks="Nothing in it was changed. Other projects can still be opened."
+          onRetry={() => void followAddress()}
+          actions={<Button onClick={() => go({ view: 'sessions', project: undefined })}>Sessions</Button>}
+        />
+      );
+    case 'open':
+      return <View key={state.dir} project={state.dir} />;
+  }
+}
+
+/** Selects the newest commit of the project (or of the session) when a view needs one and the address names none. */
+function useNewestCommit(dir: string | undefined, session: string | undefined): void {
+  useEffect(() => {
+    if (dir === undefined) return;
+    let stale = false;
+    api.context.graph({ offset: 0, limit: 1, ...(session && { filter: { sessionId: session } }) }).then(({ rows }) => {
+      const [newest] = rows;
+      if (newest && !stale) move({ commit: newest.commit.id });
+    }, notifyProblem);
+    return () => {
+      stale = true;
+    };
+  }, [dir, session]);
+}
+
+/** What appears in each view once a project is open. */
+const contents: Readonly<Partial<Record<ViewName, string>>> = {
+  chain: 'The turns of a session and its branches appear here.',
+  context: 'Everything that a model saw at one turn appears here, in order.',
+  calls: 'Every call to a model appears here with its tokens, its cache hits and its cost.',
+  replay: 'A session plays here step by step, with its files and its context window.',
+  compare: 'The differences between two turns appear here.',
+  run: 'The request of a turn appears here as a form. You can change it and run it again.',
+  timeline: 'Spaces in which people and agents talk appear here.',
+  handover: 'Handovers from one agent to another appear here, with what they passed on.',
+  boxes: 'Boxes and the cards in them appear here: what one agent gave to another.',
+  compose: 'The layers of a prompt appear here in the order in which they are sent.',
+  reviews: 'Tickets, reviews and their findings appear here.',
+  experiments: 'Turns that you run several times to compare models and prompts appear here.',
+};
+
+/** The empty state of a view while no project is open. */
+function NoProject({ view }: { view: ViewName }) {
+  const { title, icon: Glyph } = viewOf(view);
+  return (
+    <Empty
+      title={`${title}: no project is open`}
+      picture={<Glyph size={48} strokeWidth={1} />}
+      actions={
+        <>
+          <Button look="primary" onClick={() => go({ view: 'sessions' })}>
+            Go to Sessions
+          </Button>
+          <Button onClick={() => void openSample()}>Open the sample project</Button>
+        </>
+      }
+    >
+      {contents[view]} Import an agent's history or open a project first.
+    </Empty>
+  );
+}

@@ -1,0 +1,43 @@
+import { ChevronLeft } from 'lucide-react';
+import { addressOf, go, isPage, useNavigation } from '../state';
+import { backFrom, viewOf, viewsIn } from './views';
+
+/** Above a page: the way back to where it was opened. Above a place with several views: links to them. */
+export function PageBar() {
+  const { route } = useNavigation();
+  const view = viewOf(route.view);
+  if (isPage(route.view)) {
+    const back = backFrom(route);
+    return (
+      <div className="page-bar">
+        <button type="button" className="button plain page-back" onClick={() => go({ view: back.id })}>
+          <ChevronLeft size={14} aria-hidden />
+          Back to {back.title}
+        </button>
+        <h1>{view.title}</h1>
+      </div>
+    );
+  }
+  const siblings = viewsIn(view.place);
+  if (siblings.length < 2) return null;
+  return (
+    <nav className="page-bar" aria-label="Pages">
+      {siblings.map(({ id, title, keys }) => (
+        <a
+          key={id}
+          href={addressOf({ view: id })}
+          className="page-link"
+          title={`${title} (${keys})`}
+          aria-current={id === route.view ? 'page' : undefined}
+          onClick={(event) => {
+            if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+            event.preventDefault();
+            go({ view: id });
+          }}
+        >
+          {title}
+        </a>
+      ))}
+    </nav>
+  );
+}

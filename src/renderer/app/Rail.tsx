@@ -1,0 +1,100 @@
+import { ChevronDown, FilePlus2, FolderInput, FolderOpen, Sparkles } from 'lucide-react';
+import { api } from '../client';
+import { MenuButton, type MenuEntry } from '../parts';
+import { addressOf, go, type ProjectState, show, useNavigation, useProject, useQuery } from '../state';
+import { openSample, showProject } from '../views/sessions';
+import { CaptureControl } from './Capture';
+import { Mark } from './Mark';
+import { type Place, placeOf, places, viewsIn } from './views';
+
+/** The places of the window, the project menu, live capture and the settings. */
+export function Rail() {
+  const project = useProject(({ state }) => state);
+  const foot = places.filter(({ id }) => id === 'settings');
+  return (
+    <nav className="rail" aria-label="Places">
+      <ProjectMenu project={project} />
+      {places
+        .filter((place) => !foot.includes(place))
+        .map((place) => (
+          <PlaceLink key={place.id} place={place} />
+        ))}
+      <div className="rail-foot">
+        {project.phase === 'open' && <CaptureControl />}
+        {foot.map((place) => (
+          <PlaceLink key={place.id} place={place} />
+        ))}
+      </div>
+    </nav>
+  );
+}
+
+/** A link to a place. It is a real link, so it can be copied and opened in a new window. */
+function PlaceLink({ place: { id, title, icon: Glyph, digit, begins } }: { place: Place }) {
+  const route = useNavigation((state) => state.route);
+  const view = viewsIn(id)[0]?.id;
+  if (!view) return null;
+  return (
+    <>
+      {begins && <hr />}
+      <a
+        className="place"
+        href={addressOf({ view })}
+        title={digit ? `${title} (${digit})` : title}
+        aria-current={placeOf(route) === id ? 'page' : undefined}
+        onClick={(event) => {
+          if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+          event.preventDefault();
+          go({ view });
+        }}
+      >
+        <Glyph size={16} aria-hidden />
+        <span className="place-name">{title}</span>
+        {digit && (
+          <span className="place-digit" aria-hidden>
+            {digit}
+          </span>
+        )}
+      </a>
+    </>
+  );
+}
+
+/** The name of the open project, or of the folder that cannot be opened. */
+export const projectName = (project: ProjectState): string =>
+  project.phase === 'open' ? project.info.name : project.phase === 'none' ? 'No project' : (project.dir.split(/[\\/]/).at(-1) ?? project.dir);
+
+/** Recent projects, and ways to open and make others. */
+export function useProjectItems(): readonly MenuEntry[] {
+  const phase = useProject(({ state }) => state.phase);
+  const recent = useQuery(phase, () => api.library.recent({}));
+  const others = recent.status === 'done' ? recent.data.filter((one) => !one.missing).slice(0, 10) : [];
+  return [
+    ...others.map((one) => ({ name: one.name, icon: FolderOpen, act: () => showProject(one.dir) })),
+    ...(others.length > 0 ? (['line'] as const) : []),
+    { name: 'New project…', icon: FilePlus2, act: () => show({ kind: 'newProject' }) },
+    { name: 'Open or import a path…', icon: FolderInput, act: () => show({ kind: 'openPath' }) },
+    { name: 'Sample project', icon: Sparkles, act: () => void openSample() },
+  ];
+}
+
+function ProjectMenu({ project }: { project: ProjectState }) {
+  const items = useProjectItems();
+  const name = projectName(project);
+  return (
+    <MenuButton
+      label="Projects"
+      align="start"
+      button={
+        <button type="button" className="brand" title={project.phase === 'none' ? 'Projects' : project.dir}>
+          <Mark />
+          <b>Stemma</b>
+          <span className="unseen">Project:</span>
+          <span className="ellipsis brand-project">{name}</span>
+          <ChevronDown size={12} aria-hidden />
+        </button>
+      }
+      items={items}
+    />
+  );
+}

@@ -1,0 +1,29 @@
+import { useEffect } from 'react';
+import { api } from '../client';
+import { notifyProblem } from '../parts';
+import { move, useNavigation } from '../state';
+import { importPaths, showProject } from '../views/sessions';
+
+let started = false;
+
+/** Opens or imports what Stemma was started with, once, unless the address already names a project. */
+export function useStartup(): void {
+  useEffect(() => {
+    if (started) return;
+    started = true;
+    void (async () => {
+      const { paths, project } = await api.library.startup({});
+      // A reload keeps the address and must not import the same files again.
+      if (sessionStorage.getItem('stemma.started')) return;
+      sessionStorage.setItem('stemma.started', 'yes');
+      const { route } = useNavigation.getState();
+      if (project && !route.project) showProject(project);
+      else if (!route.project) {
+        // The last project is opened behind the library, so that the library shows what is imported already.
+        const last = (await api.library.recent({})).find((one) => !one.missing);
+        if (last) move({ project: last.dir });
+      }
+      if (paths.length > 0) await importPaths(paths, true);
+    })().catch(notifyProblem);
+  }, []);
+}

@@ -1,0 +1,107 @@
+import type { CommitPlace, ContextId, SessionRow } from '../../core/contract/index.js';
+import { api } from '../client';
+import { type MenuEntry, say } from '../parts';
+import { go, isPage, useKept, useNavigation, useOpenDir, useProject, useQuery } from '../state';
+import { projectName, useProjectItems } from './Rail';
+import { placeOf, places, viewOf, viewsIn } from './views';
+
+/** One part of the breadcrumb. */
+export interface Crumb {
+  readonly kind: 'Project' | 'Place' | 'Repository' | 'Session' | 'Branch' | 'Turn' | 'Page';
+  readonly name: string;
+  /** Its siblings. */
+  readonly items: readonly MenuEntry[];
+}
+
+const mostSiblings = 25;
+
+/** The parts of the breadcrumb: repository, session, branch and turn where a commit is shown; else the project and the place. */
+export function useCrumbs(): readonly Crumb[] {
+  const { route } = useNavigation();
+  const project = useProject(({ state }) => state);
+  const projects = useProjectItems();
+  const ofCommit = useCommitCrumbs(route.commit);
+  const place = placeOf(route);
+  const title = places.find(({ id }) => id === place)?.title ?? '';
+  const here: Crumb = {
+    kind: 'Place',
+    name: title,
+    items: places.flatMap(({ id, title: name, icon }) => {
+      const view = viewsIn(id)[0]?.id;
+      return view ? [{ name, icon, act: () => go({ view }) }] : [];
+    }),
+  };
+  const page: Crumb[] = isPage(route.view) ? [{ kind: 'Page', name: viewOf(route.view).title, items: [] }] : [];
+  return ['chain', 'context', 'calls', 'replay'].includes(place) && ofCommit.length > 0
+    ? [...ofCommit, ...page]
+    : [{ kind: 'Project', name: projectName(project), items: projects }, here, ...page];
+}
+
+/** Where the selected commit is. */
+function useCommitCrumbs(commit: ContextId | undefined): readonly Crumb[] {
+  const dir = useOpenDir();
+  const revision = useProject((state) => state.revision);
+  const found = useKept(
+    useQuery(dir && commit ? `place ${dir} ${commit} ${revision}` : null, (signal) => api.session.place({ id: commit as ContextId }, { signal })),
+    dir,
+  );
+  const listed = useKept(
+    useQuery(dir ? `session list ${dir} ${revision}` : null, () => api.session.list({})),
+    dir,
+  );
+  if (!commit || found.status !== 'done') return [];
+  return crumbsOf(found.data, listed.status === 'done' ? listed.data.sessions : []);
+}
+
+const nameOfFolder = (path: string): string => path.split(/[\\/]/).at(-1) ?? path;
+const openSession = ({ sessionId, tips }: SessionRow): void =>
+  go({ session: sessionId, commit: tips[0], against: undefined, entry: undefined, stop: undefined });
+const openCommit = (commit: ContextId): void => go({ commit, against: undefined, entry: undefined, stop: undefined });
+
+function crumbsOf(place: CommitPlace, sessions: readonly SessionRow[]): readonly Crumb[] {
+  const { sessionId, title, repository, branch, branches, turn, turns } = place;
+  const top = sessions.filter(({ parentSessionId }) => parentSessionId === undefined);
+  const repositories = [...new Set(top.flatMap((one) => one.repository ?? []))];
+  const near = top.filter((one) => one.repository === repository);
+  const at = turn ? turn.number - 1 : turns.length - 1;
+  const from = Math.max(0, Math.min(at - Math.floor(mostSiblings / 2), turns.length - mostSiblings));
+  return [
+    ...(repository === null
+      ? []
+      : [
+          {
+            kind: 'Repository' as const,
+            name: nameOfFolder(repository),
+            items: repositories.slice(0, mostSiblings).flatMap((path) => {
+              const newest = top.find((one) => one.repository === path);
+              return newest ? [{ name: nameOfFolder(path), act: () => openSession(newest) }] : [];
+            }),
+          },
+        ]),
+    ...(sessionId === null || title === null
+      ? []
+      : [
+          {
+            kind: 'Session' as const,
+            name: say.firstLine(title, 90),
+            items: near.slice(0, mostSiblings).map((one) => ({ name: say.firstLine(one.title, 70), act: () => openSession(one) })),
+          },
+        ]),
+    {
+      kind: 'Branch',
+      name: say.firstLine(branch.title, 50),
+      items: branches.slice(0, mostSiblings).map((one) => ({ name: say.firstLine(one.title, 60), act: () => openCommit(one.tip) })),
+    },
+    ...(turn
+      ? [
+          {
+            kind: 'Turn' as const,
+            name: `Turn ${turn.number}`,
+            items: turns
+              .slice(from, from + mostSiblings)
+              .map((one) => ({ name: `Turn ${one.number}: ${say.firstLine(one.title, 60)}`, act: () => openCommit(one.commit) })),
+          },
+        ]
+      : []),
+  ];
+}

@@ -1,0 +1,35 @@
+import type { Runtime } from '../../core/contract/index.js';
+import { agents } from './agents';
+
+/** Our own neutral glyphs for agents. They always stand beside a name or have a tooltip. */
+const glyphs: Readonly<Partial<Record<Runtime, readonly string[]>>> = {
+  'claude-code': ['M12 3v18M3 12h18M5.6 5.6l12.8 12.8M18.4 5.6 5.6 18.4'],
+  codex: ['M12 2.5 20.5 7v10L12 21.5 3.5 17V7z', 'm9 9.5 2.5 2.5L9 14.5M13 15h3'],
+  gemini: ['M12 2.5c.8 5.4 4 8.7 9.5 9.5-5.5.8-8.7 4.1-9.5 9.5-.8-5.4-4-8.7-9.5-9.5 5.5-.8 8.7-4.1 9.5-9.5z'],
+  opencode: ['M6 3h12a1 1 0 0 1 1 1v16a1 1 0 0 1-1 1H6a1 1 0 0 1-1-1V4a1 1 0 0 1 1-1z', 'M9.5 8h5v8h-5z'],
+  pi: ['M4 7c1-1.5 2-2 4-2h12M9 5.5V19M16 5.5V16c0 2 1 3 3.5 2.5'],
+};
+const other = ['M12 8V4H8', 'M6 8h12a2 2 0 0 1 2 2v8a2 2 0 0 1-2 2H6a2 2 0 0 1-2-2v-8a2 2 0 0 1 2-2z', 'M15 13v2M9 13v2'];
+
+/** The name of an agent as people know it. */
+export const agentName = (agent: string): string => (agent in agents ? agents[agent as Runtime].name : agent);
+
+/** The glyph of an agent. */
+export const AgentMark = ({ agent, size = 14 }: { agent: string; size?: number }) => (
+  <svg
+    className="agent-mark"
+    width={size}
+    height={size}
+    viewBox="0 0 24 24"
+    fill="none"
+    stroke="currentColor"
+    strokeWidth="1.75"
+    strokeLinecap="round"
+    strokeLinejoin="round"
+    aria-hidden="true"
+  >
+    {(glyphs[agent as Runtime] ?? other).map((path) => (
+      <path key={path} d={path} />
+    ))}
+  </svg>
+);

@@ -1,0 +1,76 @@
+import { memo } from 'react';
+
+/** A run of text with the look that terminal codes gave it. */
+interface Run {
+  readonly text: string;
+  readonly look: string;
+}
+
+const colors = ['black', 'red', 'green', 'yellow', 'blue', 'magenta', 'cyan', 'white'];
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the codes start with the escape character
+const codes = /\u001b(?:\[([0-9;:?]*)([A-Za-z])|\][^\u0007\u001b]*(?:\u0007|\u001b\\)|[()][A-Z0-9])/g;
+
+/** Splits a text at its terminal codes. Colors and weights become looks; all other codes are dropped. */
+export function ansiRuns(text: string): readonly Run[] {
+  const runs: Run[] = [];
+  let look = new Map<string, string>();
+  let from = 0;
+  const add = (part: string): void => {
+    if (part) runs.push({ text: part, look: [...look.values()].join(' ') });
+  };
+  for (const match of text.matchAll(codes)) {
+    add(text.slice(from, match.index));
+    from = match.index + match[0].length;
+    if (match[2] === 'm') look = lookAfter(look, (match[1] ?? '').split(/[;:]/).map(Number));
+  }
+  add(text.slice(from));
+  return runs;
+}
+
+function lookAfter(before: ReadonlyMap<string, string>, given: readonly number[]): Map<string, string> {
+  const look = new Map(before);
+  for (let at = 0; at < given.length; at++) {
+    const code = given[at] ?? 0;
+    if (code === 0) look.clear();
+    else if (code === 1) look.set('weight', 'ansi-bold');
+    else if (code === 2) look.set('weight', 'ansi-faint');
+    else if (code === 3) look.set('style', 'ansi-italic');
+    else if (code === 4) look.set('line', 'ansi-underline');
+    else if (code === 22) look.delete('weight');
+    else if (code === 23) look.delete('style');
+    else if (code === 24) look.delete('line');
+    else if (code === 39) look.delete('color');
+    else if ((code >= 30 && code <= 37) || (code >= 90 && code <= 97)) look.set('color', `ansi-${colors[code % 10]}`);
+    // Colors by number or by parts have no name here: their parameters are skipped.
+    else if (code === 38 || code === 48) at += given[at + 1] === 2 ? 4 : 2;
+  }
+  return look;
+}
+
+/** Text of a terminal: its colors and weights are drawn, its other codes are dropped. */
+export const Ansi = memo(function Ansi({ text }: { text: string }) {
+  if (!text.includes('\u001b')) return text;
+  return ansiRuns(text).map(({ text: part, look }, at) =>
+    look === '' ? (
+      part
+    ) : (
+      // biome-ignore lint/suspicious/noArrayIndexKey: the runs never change
+      <span key={at} className={look}>
+        {part}
+      </span>
+    ),
+  );
+});
+
+const tag = (text: string, name: string): string | undefined => new RegExp(`<${name}>([\\s\\S]*?)</${name}>`).exec(text)?.[1]?.trim();
+
+/** What an agent wrapped in tags: a command that a person typed, or its output. Undefined for other texts. */
+export function commandOf(text: string): { readonly kind: 'command' | 'output'; readonly text: string } | undefined {
+  if (/^\s*<(?:local-command|bash)-std(?:out|err)>/.test(text))
+    return { kind: 'output', text: text.replace(/<\/?(?:local-command|bash)-std(?:out|err)>/g, '').trim() };
+  if (!/^\s*<(?:command-name|command-message|bash-input)>/.test(text)) return undefined;
+  const shell = tag(text, 'bash-input');
+  if (shell !== undefined) return { kind: 'command', text: `! ${shell}` };
+  const name = tag(text, 'command-name') ?? tag(text, 'command-message') ?? '';
+  return { kind: 'command', text: `${name.startsWith('/') ? '' : '/'}${name} ${tag(text, 'command-args') ?? ''}`.trim() };
+}

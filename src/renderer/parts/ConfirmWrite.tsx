@@ -1,0 +1,38 @@
+import { AlertDialog } from '@base-ui/react/alert-dialog';
+import { FileOutput } from 'lucide-react';
+import { useWriteQuestion } from '../client';
+import { Button } from './buttons';
+
+/**
+ * Asks before the engine writes a file where this window has not written before. The transcripts in the window are hostile, so the
+ * person sees the full path. A sheet renders this inside itself: a dialog beside it would count as a click outside and close it.
+ */
+export function ConfirmWrite() {
+  const { question, answer } = useWriteQuestion();
+  if (!question) return null;
+  return (
+    <AlertDialog.Root open onOpenChange={(open) => !open && answer(false)}>
+      <AlertDialog.Portal>
+        <AlertDialog.Backdrop className="sheet-scrim over-sheet" forceRender />
+        <AlertDialog.Popup className="sheet dialog confirm-write">
+          <div className="sheet-head">
+            <AlertDialog.Title>Write this file?</AlertDialog.Title>
+          </div>
+          <div className="sheet-body">
+            <output className="path-to-confirm mono">{question.path}</output>
+            <AlertDialog.Description className="muted">
+              Stemma asks before it first writes to a folder. It then writes other new files directly in <b className="mono">{question.folder}</b>{' '}
+              without asking, until Stemma stops. Existing files are never overwritten.
+            </AlertDialog.Description>
+          </div>
+          <div className="sheet-foot">
+            <Button onClick={() => answer(false)}>Cancel</Button>
+            <Button look="primary" icon={FileOutput} onClick={() => answer(true)}>
+              Allow and write
+            </Button>
+          </div>
+        </AlertDialog.Popup>
+      </AlertDialog.Portal>
+    </AlertDialog.Root>
+  );
+}

@@ -1,0 +1,17 @@
+import { ShieldCheck, TriangleAlert } from 'lucide-react';
+import { go } from '../state';
+import { Button } from './buttons';
+
+/** Says that the stored record of a commit is damaged, and what a person can do. */
+export const Damaged = () => (
+  <section className="notice-line damaged" aria-label="Damaged commit">
+    <TriangleAlert size={14} aria-hidden />
+    <span className="grow">
+      The record of this commit is damaged, so its summary and tags are not shown. Its content is verified when it is read. A repair restores the
+      record from a backup or from the imported file.
+    </span>
+    <Button small icon={ShieldCheck} onClick={() => go({ view: 'settings', settings: 'storage' })}>
+      Check and repair
+    </Button>
+  </section>
+);

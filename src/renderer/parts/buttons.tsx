@@ -1,0 +1,42 @@
+import type { ButtonHTMLAttributes, ComponentType } from 'react';
+
+export type Icon = ComponentType<{ size?: number | string; strokeWidth?: number | string; 'aria-hidden'?: boolean }>;
+
+interface ButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
+  readonly icon?: Icon;
+  readonly look?: 'primary' | 'plain' | 'danger';
+  readonly small?: boolean;
+}
+
+/** A button with an optional icon. */
+export function Button({ icon: Glyph, look, small, className, children, ...rest }: ButtonProps) {
+  return (
+    <button type="button" className={['button', look, small && 'small', className].filter(Boolean).join(' ')} {...rest}>
+      {Glyph && <Glyph size={14} aria-hidden />}
+      {children}
+    </button>
+  );
+}
+
+interface IconButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
+  readonly icon: Icon;
+  /** The button's name, also shown on hover. */
+  readonly label: string;
+  readonly keys?: string;
+  readonly small?: boolean;
+}
+
+/** A button with only an icon. Its label is shown on hover. */
+export function IconButton({ icon: Glyph, label, keys, small, className, ...rest }: IconButtonProps) {
+  return (
+    <button
+      type="button"
+      className={['icon-button', small && 'small', className].filter(Boolean).join(' ')}
+      aria-label={label}
+      title={keys ? `${label} (${keys})` : label}
+      {...rest}
+    >
+      <Glyph size={small ? 14 : 16} aria-hidden />
+    </button>
+  );
+}

@@ -1,0 +1,9 @@
+import type { ContextId, UsageContext } from '../../core/contract/index.js';
+import { api } from '../client';
+import { type Query, useQuery } from './query';
+
+/** What the provider counted for a context; `null` asks nothing. Commits never change, but calls of theirs can be imported later. */
+export const useUsageOf = (project: string, commit: ContextId | null, revision = 0): Query<UsageContext> =>
+  useQuery(commit === null ? null : `${project} ${commit} ${revision} usage of context`, (signal) =>
+    api.usage.context({ id: commit as ContextId }, { signal }),
+  );

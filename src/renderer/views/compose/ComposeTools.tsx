@@ -1,0 +1,95 @@
+import { Braces, RotateCcw, Scissors } from 'lucide-react';
+import { type ContextId, type Process, type Wire, wires } from '../../../core/contract/index.js';
+import { api } from '../../client';
+import { Button, IconButton, MenuButton, notifyProblem, Switch, say } from '../../parts';
+import { copy, go, notify, refreshProject, useQuery } from '../../state';
+import { processNames } from './layers';
+import { asRecorded, type Preview, type Trial } from './trial';
+
+/** The process, sharing and query of a trial, and the actions Copy and Compact. */
+export function ComposeTools({ trial, onChange, commit, now }: { trial: Trial; onChange: (trial: Trial) => void; commit: ContextId; now: Preview }) {
+  const providers = useQuery('providers', () => api.turn.providers({}));
+  const writers = providers.status === 'done' ? providers.data.filter((one) => one.models.length > 0) : [];
+  return (
+    <div className="compose-tools">
+      <select
+        className="field"
+        aria-label="Process"
+        value={trial.process}
+        onChange={(event) => onChange({ ...trial, process: event.target.value as Process })}
+      >
+        {Object.entries(processNames).map(([process, name]) => (
+          <option key={process} value={process}>
+            {name}
+          </option>
+        ))}
+      </select>
+      <Switch
+        label="Shared context"
+        value={trial.sharing ? 'on' : 'off'}
+        onChange={(value) => onChange({ ...trial, sharing: value === 'on' })}
+        options={[
+          { value: 'on', name: 'Sharing on', hint: 'The model receives the blocks that agents share' },
+          { value: 'off', name: 'Sharing off', hint: 'The agent receives only its own prompt and memory' },
+        ]}
+      />
+      <input
+        className="field compose-query"
+        aria-label="Query"
+        placeholder="Try another query"
+        value={trial.query}
+        onChange={(event) => onChange({ ...trial, query: event.target.value })}
+      />
+      <IconButton icon={RotateCcw} label="Reset to the recorded context" disabled={trial === asRecorded} onClick={() => onChange(asRecorded)} />
+      <MenuButton
+        label="Copy as JSON"
+        button={<Button icon={Braces}>Copy</Button>}
+        items={wires.map((provider) => ({
+          name: `For ${wireNames[provider]}`,
+          act: () => void copyBody(now, provider),
+        }))}
+      />
+      <MenuButton
+        label="Compact"
+        button={
+          <Button icon={Scissors} title="Replace old messages by a summary, on a new branch">
+            Compact
+          </Button>
+        }
+        items={[
+          { name: 'With extracts, without a model', act: () => void compactHere(commit, undefined) },
+          ...writers.map(({ id, title, models }) => ({ name: `With a summary by ${title} (${models[0]})`, act: () => void compactHere(commit, id) })),
+        ]}
+      />
+    </div>
+  );
+}
+
+const wireNames: Record<Wire, string> = {
+  anthropic: 'Anthropic',
+  openai: 'OpenAI Chat Completions',
+  responses: 'OpenAI Responses',
+  gemini: 'Gemini',
+};
+
+async function copyBody(now: Preview, provider: Wire): Promise<void> {
+  try {
+    const { body } = await api.compose.body({ messages: now.messages, provider });
+    await copy(JSON.stringify(body, null, 2), `Copied for ${wireNames[provider]}`);
+  } catch (error) {
+    notifyProblem(error);
+  }
+}
+
+async function compactHere(commit: ContextId, provider: string | undefined): Promise<void> {
+  try {
+    if (provider) notify('The model is writing a summary…');
+    const made = await api.compose.compact({ id: commit, ...(provider && { provider }) });
+    if (!made.commit) return notify('Nothing to compact: the context contains only the most recent messages');
+    await refreshProject();
+    go({ view: 'context', commit: made.commit.id, entry: undefined });
+    notify(`Compacted ${say.plural(made.compaction.removed, 'message')} on a new branch`);
+  } catch (error) {
+    notifyProblem(error);
+  }
+}

@@ -1,0 +1,41 @@
+import type { ContextId, Process } from '../../../core/contract/index.js';
+import type { Client } from '../../client';
+
+/** The layers and messages of a context. */
+export type Preview = Awaited<ReturnType<Client['compose']['preview']>>;
+
+/** The changes that a person tries out. */
+export interface Trial {
+  readonly process: Process;
+  readonly sharing: boolean;
+  readonly query: string;
+  readonly systemPrompt: string | undefined;
+  readonly contexts: Readonly<Record<string, string>>;
+}
+
+/** No changes: the context as recorded. */
+export const asRecorded: Trial = { process: 'sequential', sharing: true, query: '', systemPrompt: undefined, contexts: {} };
+
+/** The input of `compose.preview` for a trial. */
+export const inputOf = (id: ContextId, trial: Trial) => ({
+  id,
+  process: trial.process,
+  enableShareContext: trial.sharing,
+  ...(trial.query.trim() !== '' && { query: trial.query }),
+  ...(trial.systemPrompt !== undefined && { systemPrompt: trial.systemPrompt }),
+  ...(Object.keys(trial.contexts).length > 0 && { contexts: trial.contexts }),
+});
+
+const contentOf = (preview: Preview, layer: string): string => preview.messages.find((message) => message.layer === layer)?.content ?? '';
+
+/** The text that the editor of a layer starts with: the tried text, otherwise the recorded one. */
+export const textToEdit = (trial: Trial, layer: string, base: Preview, now: Preview): string =>
+  layer === 'system_prompt' ? (trial.systemPrompt ?? contentOf(now, layer)) : (trial.contexts[layer] ?? contentOf(base, layer));
+
+/** The trial with another text for a layer. */
+export const withText = (trial: Trial, layer: string, text: string): Trial =>
+  layer === 'system_prompt' ? { ...trial, systemPrompt: text } : { ...trial, contexts: { ...trial.contexts, [layer]: text } };
+
+/** Whether a trial replaces the text of a layer. */
+export const isTried = (trial: Trial, layer: string): boolean =>
+  layer === 'system_prompt' ? trial.systemPrompt !== undefined : Object.hasOwn(trial.contexts, layer);

@@ -1,0 +1,67 @@
+import { Download, Eye, EyeOff, GitFork, Pencil, Search } from 'lucide-react';
+import { Button, IconButton, Switch, say, TokenBar, TokenLegend, Window } from '../../parts';
+import { jumpTo, keepForkDraft, move, show, useForkDraft, useUsageOf } from '../../state';
+import { CopyMenu } from './CopyMenu';
+import type { Reader, Shown } from './useReader';
+
+interface ContextTopProps {
+  readonly shown: Shown;
+  readonly reader: Reader;
+  readonly finding: boolean;
+  readonly onFind: () => void;
+}
+
+/** The tools of a context, and the bar with its tokens. */
+export function ContextTop({ shown, reader, finding, onFind }: ContextTopProps) {
+  const { project, commit, stop, unsent, outline } = shown;
+  const usage = useUsageOf(project, stop === 'root' ? null : commit);
+  const draft = useForkDraft(project, commit);
+  const openDraft = () => {
+    if (!draft) return;
+    keepForkDraft(project, commit, { ...draft, open: true });
+    const place = rows.findIndex((row) => row.key === draft.key);
+    if (place >= 0) jumpTo(place);
+  };
+  const { rows, seams, from, to, selectedEntry, entries } = reader;
+  return (
+    <div className="context-top">
+      <div className="context-tools">
+        <Switch
+          label="How far back"
+          value={stop === 'root' ? 'root' : 'compaction'}
+          onChange={(value) => move({ stop: value === 'root' ? 'root' : undefined })}
+          options={[
+            { value: 'compaction', name: 'As the model had it', hint: 'From the last compaction on: what was sent to the model' },
+            { value: 'root', name: 'Full history', hint: 'From the first prompt on, across every compaction' },
+          ]}
+        />
+        <span className="muted ellipsis">
+          {say.plural(outline.total, 'entry', 'entries')} ·{' '}
+          <Window usage={stop !== 'root' && usage.status === 'done' ? usage.data : undefined} estimate={outline.tokens} />
+        </span>
+        <span className="grow" />
+        {draft && (
+          <Button small icon={Pencil} onClick={openDraft} title="Go on with the edited prompt">
+            Continue the draft
+          </Button>
+        )}
+        <IconButton
+          icon={unsent ? Eye : EyeOff}
+          label={unsent ? 'Hide what was never sent' : 'Show what was never sent to the model'}
+          aria-pressed={unsent}
+          onClick={() => move({ unsent: unsent ? undefined : 'yes' })}
+        />
+        <IconButton icon={Search} label="Find in context" keys="/" onClick={onFind} aria-pressed={finding} />
+        <CopyMenu commit={commit} stop={stop} total={outline.total} entry={selectedEntry >= 0 ? entries.at(selectedEntry) : undefined} />
+        <Button small icon={GitFork} onClick={() => reader.fork()} title="Fork from the selected entry (f)">
+          Fork
+        </Button>
+        <Button small icon={Download} onClick={() => show({ kind: 'export', commit, stop })} title="Export this context (e)">
+          Export
+        </Button>
+      </div>
+      <TokenBar rows={rows} from={from} to={to} seams={seams} onJump={jumpTo} />
+      <TokenLegend rows={rows} />
+    </div>
+  );
+}

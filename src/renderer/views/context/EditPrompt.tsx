@@ -1,0 +1,197 @@
+import { GitBranch, Play, RotateCcw, SquareTerminal, Trash2, User } from 'lucide-react';
+import { useEffect, useRef, useState } from 'react';
+import type { Commit, ContextId, Runtime } from '../../../core/contract/index.js';
+import { api } from '../../client';
+import { agentOf, agents, Button, Copyable, ProblemLine, problemOf } from '../../parts';
+import { type ForkDraft, go, keepForkDraft, notify, refreshProject, useQuery } from '../../state';
+
+interface EditPromptProps {
+  readonly project: string;
+  readonly draft: ForkDraft;
+  /** Entries below the prompt, which are not in the fork. */
+  readonly below: number;
+}
+
+type Step =
+  | { readonly phase: 'editing' }
+  | { readonly phase: 'working'; readonly what: string }
+  /** The recorded folder does not exist here: the person names another one. */
+  | { readonly phase: 'folder'; readonly recorded: string }
+  | { readonly phase: 'by hand'; readonly command: string }
+  | { readonly phase: 'failed'; readonly error: unknown };
+
+/** A prompt as an editor in its place. The agent that wrote the context continues the fork. */
+export function EditPrompt({ project, draft, below }: EditPromptProps) {
+  const { commit, text, original } = draft;
+  const shown = useQuery(`${project} ${commit} shown`, () => api.context.show({ id: commit }));
+  const agent = agentOf(shown.status === 'done' ? shown.data.format : '');
+  const [folder, setFolder] = useState('');
+  const field = useRef<HTMLTextAreaElement>(null);
+  const { step, run } = useFork(project, draft);
+  const keep = (change: Partial<ForkDraft>) => keepForkDraft(project, commit, { ...draft, ...change });
+  useFittingHeight(field, text);
+  const continueIn = () => void run(`Opening ${agents[agent].name}…`, (fork) => continueFork(fork.id, agent, folder.trim()));
+  const disabled = step.phase === 'working' || text.trim() === '';
+  return (
+    <section className="edit-prompt" aria-label="Edit and fork">
+      <EditHead draft={draft} onName={(name) => keep({ name })} />
+      <textarea
+        ref={field}
+        className="field"
+        aria-label="Prompt"
+        value={text}
+        // biome-ignore lint/a11y/noAutofocus: the person opened it to type
+        autoFocus
+        onChange={(event) => keep({ text: event.target.value })}
+        onKeyDown={(event) => {
+          event.stopPropagation();
+          if (event.key === 'Escape') keep({ open: false });
+          if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) continueIn();
+        }}
+      />
+      <Missing step={step} folder={folder} onFolder={setFolder} onContinue={continueIn} />
+      <div className="edit-actions">
+        <Button look="primary" icon={SquareTerminal} disabled={disabled} onClick={continueIn} title="Ctrl+Enter">
+          {step.phase === 'working' ? step.what : `Continue in ${agents[agent].name}`}
+        </Button>
+        <Button icon={Play} disabled={disabled} onClick={() => void run('Forking…', openFork('run'))}>
+          Run here
+        </Button>
+        <Button icon={GitBranch} disabled={disabled} onClick={() => void run('Forking…', openFork('context'))}>
+          Keep as branch
+        </Button>
+        <span className="grow" />
+        <Button look="plain" icon={RotateCcw} disabled={text === original} onClick={() => keep({ text: original })}>
+          Restore the original
+        </Button>
+        <Button look="plain" icon={Trash2} onClick={() => keepForkDraft(project, commit, undefined)}>
+          Discard
+        </Button>
+      </div>
+      <p className="muted edit-note">Draft saved. It survives Escape, a reload and a restart.</p>
+      {below > 0 && (
+        <p className="edit-cut">
+          {below === 1 ? '1 entry below leaves' : `${below} entries below leave`} the fork. {below === 1 ? 'It stays' : 'They stay'} on the original.
+        </p>
+      )}
+    </section>
+  );
+}
+
+const EditHead = ({ draft, onName }: { draft: ForkDraft; onName: (name: string) => void }) => (
+  <header>
+    <User size={13} aria-hidden /> <b>User</b>
+    <span className="badge">Edit &amp; fork</span>
+    <span className="grow" />
+    <input
+      className="field"
+      aria-label="Name of the branch"
+      placeholder="Branch name (optional)"
+      value={draft.name}
+      onChange={(event) => onName(event.target.value)}
+      onKeyDown={(event) => event.stopPropagation()}
+    />
+  </header>
+);
+
+/** Shows a fork in another view. */
+const openFork = (view: 'context' | 'run') => async (fork: Commit) => {
+  go({ view, commit: fork.id, entry: undefined, stop: undefined });
+  return undefined;
+};
+
+/** Makes the fork of a draft and acts on it. The fork is made once for each text, so that a second try adds no second branch. */
+function useFork(project: string, { commit, key, text, original, name }: ForkDraft) {
+  const [step, setStep] = useState<Step>({ phase: 'editing' });
+  const made = useRef<{ readonly text: string; readonly fork: Commit }>(undefined);
+  const forked = async (): Promise<Commit> => {
+    if (made.current?.text === text) return made.current.fork;
+    const fork = await api.context.fork({
+      id: commit,
+      at: key,
+      ...(text !== original && { edits: [{ op: 'replace', key, entry: { role: 'user', kind: 'text', text } }] }),
+      ...(name.trim() && { summary: name.trim() }),
+    });
+    made.current = { text, fork };
+    void refreshProject();
+    return fork;
+  };
+  const run = async (what: string, act: (fork: Commit) => Promise<Step | undefined>) => {
+    setStep({ phase: 'working', what });
+    try {
+      const next = await act(await forked());
+      if (next) return setStep(next);
+      keepForkDraft(project, commit, undefined);
+    } catch (error) {
+      setStep({ phase: 'failed', error });
+    }
+  };
+  return { step, run };
+}
+
+interface MissingProps {
+  readonly step: Step;
+  readonly folder: string;
+  readonly onFolder: (folder: string) => void;
+  readonly onContinue: () => void;
+}
+
+/** What the last step lacks: a folder, a terminal, or success. */
+function Missing({ step, folder, onFolder, onContinue }: MissingProps) {
+  switch (step.phase) {
+    case 'failed':
+      return <ProblemLine>Cannot fork: {problemOf(step.error).message} The draft is kept.</ProblemLine>;
+    case 'folder':
+      return (
+        <label className="edit-folder">
+          <span>
+            The recorded folder <span className="mono">{step.recorded}</span> does not exist on this machine. Folder to continue in:
+          </span>
+          <input
+            className="field mono"
+            // biome-ignore lint/a11y/noAutofocus: the next step needs this answer
+            autoFocus
+            placeholder="/home/me/project"
+            value={folder}
+            onChange={(event) => onFolder(event.target.value)}
+            onKeyDown={(event) => {
+              event.stopPropagation();
+              if (event.key === 'Enter' && folder.trim()) onContinue();
+            }}
+          />
+        </label>
+      );
+    case 'by hand':
+      return (
+        <div className="edit-command">
+          <p>No terminal program was found. Run this command in a terminal:</p>
+          <Copyable text={step.command} label="Command" />
+        </div>
+      );
+    default:
+      return null;
+  }
+}
+
+/** Hands a fork to its agent in a terminal. Returns what is missing; undefined once the terminal is open. */
+async function continueFork(id: ContextId, agent: Runtime, folder: string): Promise<Step | undefined> {
+  const where = { id, agent, ...(folder && { cwd: folder }) };
+  const planned = await api.export.resume({ ...where, dryRun: true });
+  if (!planned.cwdExists) return { phase: 'folder', recorded: planned.cwd };
+  const { terminal, command } = await api.export.continue(where);
+  if (terminal === null) return { phase: 'by hand', command };
+  notify(`Opened ${agents[agent].name} in a terminal`);
+  go({ view: 'context', commit: id, entry: undefined, stop: undefined });
+  return undefined;
+}
+
+/** Makes the field as high as its text, up to half of the window. */
+function useFittingHeight(field: React.RefObject<HTMLTextAreaElement | null>, text: string): void {
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the text decides the height
+  useEffect(() => {
+    const element = field.current;
+    if (!element) return;
+    element.style.height = 'auto';
+    element.style.height = `${Math.min(element.scrollHeight + 4, innerHeight / 2)}px`;
+  }, [field, text]);
+}

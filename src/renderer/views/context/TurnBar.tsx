@@ -1,0 +1,24 @@
+import { ChevronDown, ChevronUp } from 'lucide-react';
+import { IconButton, say } from '../../parts';
+import type { Reader } from './useReader';
+
+/** The turn at the top of the list, with buttons to the previous and next one. */
+export function TurnBar({ reader }: { reader: Reader }) {
+  const { turns, turnIndex, entries, goToBlock, stepTurn } = reader;
+  const turn = turns[turnIndex];
+  if (!turn) return null;
+  const at = entries.at(turn.promptEntry)?.at;
+  return (
+    <div className="turn-sticky">
+      <button type="button" className="ellipsis" title="Go to the start of this turn" onClick={() => goToBlock(turn.promptBlock, 'start')}>
+        <span className="muted">
+          Turn {turnIndex + 1} of {turns.length}
+        </span>{' '}
+        {say.firstLine(turn.head)}
+      </button>
+      <span className="muted turn-time">{at ? say.when(at) : ''}</span>
+      <IconButton small icon={ChevronUp} label="Previous turn" keys="[" onClick={() => stepTurn(-1)} disabled={turnIndex === 0} />
+      <IconButton small icon={ChevronDown} label="Next turn" keys="]" onClick={() => stepTurn(1)} disabled={turnIndex >= turns.length - 1} />
+    </div>
+  );
+}

@@ -1,0 +1,167 @@
+import { useVirtualizer, type Virtualizer } from '@tanstack/react-virtual';
+import { useCallback, useEffect, useMemo, useRef } from 'react';
+import type { ContextId, Entry, Stop } from '../../../core/contract/index.js';
+import { type Block, blockOfEntry, blocksOf, guessHeight } from '../../parts';
+import { copy, entriesOf, move, type Outline, type Ranges, show, useChainFacts, useNavigation, useRanges, useReading, useUi } from '../../state';
+import { seamsOf, type Turn, turnsOf } from './blocks';
+import { clearFound } from './painting';
+import { useLanding } from './useLanding';
+
+/** The context that is shown. */
+export interface Shown {
+  readonly project: string;
+  readonly commit: ContextId;
+  readonly stop: Stop;
+  /** Includes entries that were recorded but never sent to the model. */
+  readonly unsent: boolean;
+  readonly outline: Outline;
+}
+
+export type Reader = ReturnType<typeof useReader>;
+
+/** Within this many pixels of the end, the end counts as visible. */
+const nearEnd = 80;
+
+/** The list of a context: its blocks and turns, the visible range, the selected entry, and the keys. `onFind` opens the search. */
+export function useReader(shown: Shown, onFind: () => void) {
+  const { project, commit, stop, unsent, outline } = shown;
+  const { rows } = outline;
+  const entries = useRanges(entriesOf(project, commit, stop, unsent));
+  const blocks = useMemo(() => blocksOf(rows), [rows]);
+  const facts = useChainFacts(
+    project,
+    useNavigation(({ route }) => route.session),
+  );
+  const turns = useMemo(() => turnsOf(rows, blocks, facts.summaries), [rows, blocks, facts]);
+  const seams = useMemo(() => seamsOf(rows), [rows]);
+  const selected = useNavigation(({ route }) => route.entry);
+  const scroller = useRef<HTMLDivElement>(null);
+  const list = useVirtualizer({
+    count: blocks.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: (n) => guessHeight(rows, blocks[n] as Block),
+    getItemKey: (n) => rows[blocks[n]?.first ?? 0]?.key ?? n,
+    overscan: 6,
+  });
+  const items = list.getVirtualItems();
+  const offset = list.scrollOffset ?? 0;
+  const visible = list.scrollRect?.height ?? 0;
+  const top = list.getVirtualItemForOffset(offset + 4)?.index ?? 0;
+  const bottom = list.getVirtualItemForOffset(offset + visible)?.index ?? 0;
+  const from = blocks[top]?.first ?? 0;
+  const to = (blocks[bottom]?.first ?? 0) + 1;
+  useEffect(() => useReading.setState({ from, to }), [from, to]);
+
+  useVisibleEntries(entries, blocks, items[0]?.index, items.at(-1)?.index);
+
+  const land = useLanding(scroller, list);
+  const goTo = useCallback((entry: number) => land(blockOfEntry(blocks, entry)), [land, blocks]);
+  const goToBlock = (block: number, align: 'start' | 'auto') => (align === 'start' ? land(block) : list.scrollToIndex(block, { align }));
+  useStart(shown, selected, turns, { goTo, goToEnd: () => list.scrollToIndex(blocks.length - 1, { align: 'end' }), scroller });
+  const room = roomBelow(list, turns, visible);
+
+  const turnIndex = Math.max(
+    0,
+    turns.findLastIndex((turn) => turn.firstBlock <= top),
+  );
+  const selectedEntry = useMemo(() => (selected ? rows.findIndex((row) => row.key === selected) : -1), [rows, selected]);
+  const selectedBlock = selectedEntry >= 0 ? blockOfEntry(blocks, selectedEntry) : -1;
+  const select = (block: number) => move({ entry: rows[blocks[block]?.first ?? -1]?.key ?? selected });
+  const step = (by: number) => {
+    const next = Math.max(0, Math.min(blocks.length - 1, selectedBlock >= 0 ? selectedBlock + by : top));
+    select(next);
+    goToBlock(next, 'auto');
+  };
+  const stepTurn = (by: number) => {
+    const next = turns[Math.max(0, Math.min(turns.length - 1, turnIndex + by))];
+    if (!next) return;
+    select(next.promptBlock);
+    goToBlock(next.promptBlock, 'start');
+  };
+  const fork = (entry = selectedEntry) => {
+    // A tool call stays together with its result, so the cut comes after the result.
+    const result = entry >= 0 ? blocks[blockOfEntry(blocks, entry)]?.result : undefined;
+    // An entry that was never sent is no place to cut; the last sent entry before it is.
+    const last = rows.slice(0, (result ?? entry) + 1).findLast((row) => !row.hidden);
+    show({ kind: 'fork', commit, at: last?.key ?? rows.findLast((row) => !row.hidden)?.key, stop });
+  };
+  const onKeyDown = keyHandler(onFind, {
+    j: () => step(1),
+    k: () => step(-1),
+    ']': () => stepTurn(1),
+    '[': () => stepTurn(-1),
+    '/': onFind,
+    f: () => fork(),
+    e: () => show({ kind: 'export', commit, stop }),
+    y: () => void copy(selected ?? commit, 'Copied the key'),
+  });
+  return {
+    ...{ rows, entries, blocks, facts, turns, seams, scroller, list, items, room, from, to, turnIndex, selectedEntry, selectedBlock },
+    ...{ goTo, goToBlock, select, stepTurn, fork, onKeyDown },
+    selectEntry: (entry: number) => select(blockOfEntry(blocks, entry)),
+    atEnd: offset + visible >= list.getTotalSize() - nearEnd,
+  };
+}
+
+/** Room below the last turn, so that its prompt can be at the top too. */
+function roomBelow(list: Virtualizer<HTMLDivElement, Element>, turns: readonly Turn[], visible: number): number {
+  const start = list.measurementsCache[turns.at(-1)?.promptBlock ?? 0]?.start ?? 0;
+  return Math.max(0, visible - (list.getTotalSize() - start));
+}
+
+/** Loads the entries of the visible blocks. */
+function useVisibleEntries(entries: Ranges<Entry>, blocks: readonly Block[], first: number | undefined, last: number | undefined): void {
+  useEffect(() => {
+    if (first === undefined || last === undefined) return;
+    const places = blocks.slice(first, last + 1).flatMap((block) => [block.first, block.result ?? block.first]);
+    if (places.length) entries.need(Math.min(...places), Math.max(...places) + 1);
+  }, [first, last, blocks, entries]);
+}
+
+interface StartActions {
+  readonly goTo: (entry: number) => void;
+  readonly goToEnd: () => void;
+  readonly scroller: React.RefObject<HTMLDivElement | null>;
+}
+
+/** Scrolls to the linked entry, else to the prompt of the commit, once per context; and wherever another part jumps to. */
+function useStart(
+  { commit, outline: { rows } }: Shown,
+  linked: string | undefined,
+  turns: readonly Turn[],
+  { goTo, goToEnd, scroller }: StartActions,
+): void {
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once per context
+  useEffect(() => {
+    const linkedPlace = linked ? rows.findIndex((row) => row.key === linked) : -1;
+    // A commit without visible entries, such as one that only records an event, shows the turn before it.
+    const place = linkedPlace >= 0 ? linkedPlace : ((turns.findLast((turn) => turn.commit === commit) ?? turns.at(-1))?.promptEntry ?? 0);
+    if (useUi.getState().followsTurns && linkedPlace < 0) goToEnd();
+    else if (place > 0) goTo(place);
+    scroller.current?.focus({ preventScroll: true });
+    return clearFound;
+  }, []);
+  const jump = useReading((reading) => reading.jump);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only a new jump moves the list
+  useEffect(() => {
+    if (jump && performance.now() - jump.at < 1_000) goTo(jump.entry);
+  }, [jump]);
+}
+
+/** Handles the keys of the list. Arrow keys act like j and k. */
+const keyHandler =
+  (onFind: () => void, actions: Readonly<Record<string, () => void>>) =>
+  (event: React.KeyboardEvent): void => {
+    if (event.target !== event.currentTarget && event.key === 'Enter') return;
+    if ((event.ctrlKey || event.metaKey) && event.key === 'f') {
+      event.preventDefault();
+      onFind();
+      return;
+    }
+    if (event.ctrlKey || event.metaKey || event.altKey || event.target instanceof HTMLInputElement) return;
+    const key = { ArrowDown: 'j', ArrowUp: 'k' }[event.key] ?? event.key;
+    const act = Object.hasOwn(actions, key) ? actions[key] : undefined;
+    if (!act) return;
+    event.preventDefault();
+    act();
+  };

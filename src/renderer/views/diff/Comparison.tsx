@@ -1,0 +1,140 @@
+import { Columns2, Rows2 } from 'lucide-react';
+import { useEffect, useMemo, useState } from 'react';
+import type { ContextDiff, ContextId } from '../../../core/contract/index.js';
+import { Empty, Switch, say } from '../../parts';
+import { entriesOf, move, outlineOf, useNavigation, useQuery, useRanges } from '../../state';
+import { Ancestor, Differences, Steps, useDifferences } from './Differences';
+import { DifferingRow, SameRow } from './DiffRows';
+import { ExportComparison } from './Head';
+import { counterpartOf, type DiffRow, diffRows, type Layout, placeElsewhere, tokensIn } from './parts';
+import { Strip } from './Strip';
+
+/** Headings of unchanged entries shown when a folded row is opened. */
+const mostHeads = 400;
+
+interface ComparisonProps {
+  readonly project: string;
+  readonly a: ContextId;
+  readonly b: ContextId;
+  readonly diff: ContextDiff;
+}
+
+/** Two contexts entry by entry: unchanged entries folded, differing entries in full. */
+export function Comparison({ project, a, b, diff }: ComparisonProps) {
+  const { stop = 'compaction' } = useNavigation(({ route }) => route);
+  const [layout, setLayout] = useState<Layout>(diff.changed > 0 || (diff.added > 0 && diff.removed > 0) ? 'split' : 'unified');
+  const [opened, setOpened] = useState<ReadonlySet<number>>(new Set());
+  const rows = useMemo(() => diffRows(diff.hunks, diff.moved), [diff]);
+  const list = useDifferences(rows);
+  const { left, right } = useSides({ project, a, b }, rows, list.virtual.getVirtualItems());
+  const outlineA = useQuery(`${project} ${a} ${stop}`, () => outlineOf(project, a, stop));
+  const outline = outlineA.status === 'done' ? outlineA.data.rows : undefined;
+  const toggle = (n: number) => {
+    const next = new Set(opened);
+    if (!next.delete(n)) next.add(n);
+    setOpened(next);
+  };
+  const toCounterpart = (row: DiffRow) => {
+    const place = counterpartOf(rows, row);
+    if (place !== undefined) list.toRow(place);
+  };
+  return (
+    <>
+      <div className="diff-tools">
+        <Counts diff={diff} />
+        <Ancestor base={diff.base} />
+        <span className="grow" />
+        <ExportComparison ids={[a, b]} />
+        <Steps list={list} />
+        <Switches layout={layout} onLayout={setLayout} />
+      </div>
+      <Strip rows={rows} onGo={list.toRow} />
+      {list.differing.length === 0 ? (
+        <Empty title="No differences">Both contexts contain the same {say.plural(diff.same, 'entry', 'entries')}.</Empty>
+      ) : (
+        <Differences list={list}>
+          {(n) => {
+            const row = rows[n];
+            if (!row) return null;
+            return (
+              <div className={`diff-row ${row.kind} ${layout}${placeElsewhere(row) === undefined ? '' : ' moved'}`}>
+                {row.kind === 'same' ? (
+                  <SameRow
+                    row={row}
+                    tokens={tokensIn(outline, row.aStart, row.count)}
+                    heads={opened.has(n) ? outline?.slice(row.aStart, row.aStart + Math.min(row.count, mostHeads)) : undefined}
+                    onToggle={() => toggle(n)}
+                  />
+                ) : (
+                  <DifferingRow row={row} left={left} right={right} layout={layout} sides={{ a, b, stop }} onCounterpart={() => toCounterpart(row)} />
+                )}
+              </div>
+            );
+          }}
+        </Differences>
+      )}
+    </>
+  );
+}
+
+/** The entries of both sides. Those in view are loaded. */
+function useSides(
+  { project, a, b }: { readonly project: string; readonly a: ContextId; readonly b: ContextId },
+  rows: readonly DiffRow[],
+  inView: readonly { readonly index: number }[],
+) {
+  const { stop = 'compaction' } = useNavigation(({ route }) => route);
+  const left = useRanges(entriesOf(project, a, stop));
+  const right = useRanges(entriesOf(project, b, stop));
+  const first = inView[0]?.index;
+  const last = inView.at(-1)?.index;
+  useEffect(() => {
+    if (first === undefined || last === undefined) return;
+    for (const row of rows.slice(first, last + 1)) {
+      if (row.kind === 'removed' || row.kind === 'changed') left.need(row.a, row.a + 1);
+      if (row.kind === 'added' || row.kind === 'changed') right.need(row.b, row.b + 1);
+    }
+  }, [first, last, rows, left, right]);
+  return { left, right };
+}
+
+function Counts({ diff }: { diff: ContextDiff }) {
+  // A moved entry is in the diff twice, as removed and as added. It is counted once, as moved.
+  const moved = diff.moved.reduce((sum, run) => sum + run.count, 0);
+  const [added, removed] = [diff.added - moved, diff.removed - moved];
+  return (
+    <span className="diff-counts">
+      <span>{say.exact(diff.same)} unchanged</span>
+      {added > 0 && <span className="added">{say.exact(added)} added</span>}
+      {removed > 0 && <span className="removed">{say.exact(removed)} removed</span>}
+      {diff.changed > 0 && <span className="changed">{say.exact(diff.changed)} changed</span>}
+      {moved > 0 && <span className="changed">{say.exact(moved)} moved</span>}
+    </span>
+  );
+}
+
+function Switches({ layout, onLayout }: { layout: Layout; onLayout: (layout: Layout) => void }) {
+  const { stop } = useNavigation(({ route }) => route);
+  return (
+    <>
+      <Switch
+        label="Range"
+        value={stop === 'root' ? 'root' : 'compaction'}
+        onChange={(value) => move({ stop: value === 'root' ? 'root' : undefined })}
+        options={[
+          { value: 'compaction', name: 'As the model had it' },
+          { value: 'root', name: 'Full history' },
+        ]}
+      />
+      <Switch
+        label="Layout"
+        value={layout}
+        onChange={onLayout}
+        options={[
+          { value: 'split', name: 'Side by side', icon: Columns2 },
+          { value: 'unified', name: 'One column', icon: Rows2 },
+        ]}
+      />
+    </>
+  );
+}

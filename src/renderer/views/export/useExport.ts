@@ -1,0 +1,87 @@
+import { useState } from 'react';
+// Types only: the contract's schemas stay out of the window's bundle.
+import type { ContextId, ExportFormat, Stop } from '../../../core/contract/index.js';
+import { api } from '../../client';
+import { type Query, useQuery } from '../../state';
+
+/** What `export.context` returned. */
+export type Written = Awaited<ReturnType<typeof api.export.context>>;
+
+/** How far an export is. */
+export type ExportState =
+  | { readonly phase: 'asking' | 'writing' }
+  | { readonly phase: 'done'; readonly written: Written }
+  | { readonly phase: 'failed'; readonly error: unknown };
+
+/** What a person chose in the sheet. */
+export interface Choice {
+  readonly stop: 'compaction' | 'root';
+  readonly format: string | undefined;
+  readonly redact: boolean;
+  readonly redactIps: boolean;
+}
+
+/** Everything the export sheet shows and does, for one commit. */
+export function useExport(commit: ContextId, given: Stop) {
+  const [choice, setChoice] = useState<Choice>({
+    stop: given === 'root' ? 'root' : 'compaction',
+    format: undefined,
+    redact: false,
+    redactIps: false,
+  });
+  const [state, setState] = useState<ExportState>({ phase: 'asking' });
+  const { stop } = choice;
+  const formats = useQuery(`${commit} ${stop}`, () => api.export.formats({ id: commit, stop }));
+  const format = formats.status === 'done' ? formats.data.find((one) => one.format === (choice.format ?? firstChoice(formats.data))) : undefined;
+  const redact = choice.redact && format?.redacts === true;
+  const ask = (more: { path?: string; dryRun?: boolean } = {}) => {
+    if (!format) throw new Error('no format is chosen yet');
+    return api.export.context({ id: commit, stop, format: format.format, ...(redact && { redact, redactIps: choice.redactIps }), ...more });
+  };
+  const found = useQuery(
+    redact && format ? `${commit} ${stop} ${format.format} ${choice.redactIps}` : null,
+    async () => (await ask({ dryRun: true })).redactions ?? [],
+  );
+  const run = async (work: () => Promise<Written>) => {
+    setState({ phase: 'writing' });
+    try {
+      setState({ phase: 'done', written: await work() });
+    } catch (error) {
+      setState({ phase: 'failed', error });
+    }
+  };
+  return {
+    choice,
+    choose: (next: Partial<Choice>) => {
+      setChoice({ ...choice, ...next });
+      setState({ phase: 'asking' });
+    },
+    formats,
+    format,
+    redact,
+    found,
+    state,
+    blocked: reasonToWait(formats, found, state),
+    writeFile: (path: string) => run(() => ask({ path })),
+    /** Exports and hands the result to `use`. */
+    take: (use: (written: Written) => void | Promise<void>) =>
+      run(async () => {
+        const written = await ask();
+        await use(written);
+        return written;
+      }),
+  };
+}
+
+/** The format that loses nothing, otherwise the first of the list. */
+const firstChoice = (formats: readonly ExportFormat[]): string | undefined => (formats.find(({ tier }) => tier === 'native') ?? formats[0])?.format;
+
+/** Why an export cannot start yet. What redaction will replace is shown before anything is written. */
+function reasonToWait(formats: Query<unknown>, found: Query<unknown>, state: ExportState): string | undefined {
+  if (state.phase === 'writing') return 'Writing…';
+  if (formats.status === 'failed') return 'The formats could not be listed';
+  if (formats.status !== 'done') return 'Checking what each format can hold…';
+  if (found.status === 'loading') return 'Searching for secrets…';
+  if (found.status === 'failed') return 'The search for secrets failed';
+  return found.status === 'canceled' ? 'The search for secrets was stopped' : undefined;
+}

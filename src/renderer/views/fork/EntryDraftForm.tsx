@@ -1,0 +1,119 @@
+import { useState } from 'react';
+import type { ContextId, Entry, EntryDraft, OutlineRow, Stop } from '../../../core/contract/index.js';
+import { api } from '../../client';
+import { Answer, Button, kindNames, ProblemLine, speaker, textOf } from '../../parts';
+import { useQuery } from '../../state';
+import type { Changes, Writing } from './plan';
+
+interface EntryDraftFormProps {
+  readonly writing: Writing;
+  readonly rows: readonly OutlineRow[];
+  readonly commit: ContextId;
+  readonly stop: Stop;
+  readonly changes: Changes;
+  readonly onDone: (draft: EntryDraft) => void;
+  readonly onCancel: () => void;
+}
+
+/** The form for a changed, inserted or appended entry. */
+export function EntryDraftForm({ writing, rows, commit, stop, changes, onDone, onCancel }: EntryDraftFormProps) {
+  const index = writing.kind === 'append' ? undefined : writing.index;
+  const row = index === undefined ? undefined : rows[index];
+  const wanted = writing.kind === 'replace' && index !== undefined ? index : undefined;
+  const query = useQuery(
+    wanted === undefined ? null : `${commit} ${stop} ${wanted}`,
+    async () => (await api.context.entries({ id: commit, stop, offset: wanted ?? 0, limit: 1 })).entries[0],
+  );
+  const title =
+    writing.kind === 'append'
+      ? 'New entry at the end'
+      : writing.kind === 'insert'
+        ? `New entry before entry ${(index ?? 0) + 1}`
+        : `Edit entry ${(index ?? 0) + 1}`;
+  return (
+    <section className="fork-draft" aria-label={title}>
+      <h3>{title}</h3>
+      {wanted === undefined ? (
+        <DraftForm onDone={onDone} onCancel={onCancel} />
+      ) : (
+        <Answer query={query} what="Cannot load the entry" loading="Loading the entry" lines={4}>
+          {(entry) =>
+            entry ? (
+              <DraftForm entry={entry} draft={row && changes.replaced.get(row.key)} onDone={onDone} onCancel={onCancel} />
+            ) : (
+              <p>This entry does not exist.</p>
+            )
+          }
+        </Answer>
+      )}
+    </section>
+  );
+}
+
+interface DraftFormProps {
+  /** The entry to edit; without it a new one is written. */
+  readonly entry?: Entry;
+  readonly draft?: EntryDraft | undefined;
+  readonly onDone: (draft: EntryDraft) => void;
+  readonly onCancel: () => void;
+}
+
+function DraftForm({ entry, draft, onDone, onCancel }: DraftFormProps) {
+  const isCall = entry?.kind === 'tool_call';
+  const [role, setRole] = useState<'user' | 'assistant'>(entry?.role === 'assistant' ? 'assistant' : 'user');
+  const [text, setText] = useState(
+    isCall ? textOf(draft?.arguments ?? entry.arguments) : (draft?.text ?? entry?.text ?? (entry?.result === undefined ? '' : textOf(entry.result))),
+  );
+  const [problem, setProblem] = useState<string>();
+  const done = () => {
+    if (!entry) return text.trim() ? onDone({ role, kind: 'text', text }) : setProblem('Enter a text first.');
+    const { role: ownRole, kind, toolName, toolCallId, isError } = entry;
+    const shared = { role: ownRole, kind, ...(toolName && { toolName }), ...(toolCallId && { toolCallId }), ...(isError && { isError }) };
+    if (!isCall) return onDone({ ...shared, text });
+    try {
+      onDone({ ...shared, arguments: JSON.parse(text) });
+    } catch (error) {
+      setProblem(`The arguments are not valid JSON: ${error instanceof Error ? error.message : ''}`);
+    }
+  };
+  return (
+    // Not a form element: in Run again this is inside a form, and HTML forms cannot be nested.
+    <div className="fork-writing">
+      {entry ? (
+        <p className="muted">
+          {speaker(entry)} · {kindNames[entry.kind]}
+          {entry.toolName && ` · ${entry.toolName}`}
+        </p>
+      ) : (
+        <label className="fork-name">
+          <span className="muted">Role</span>
+          <select className="field" value={role} onChange={(event) => setRole(event.target.value === 'assistant' ? 'assistant' : 'user')}>
+            <option value="user">User</option>
+            <option value="assistant">Assistant</option>
+          </select>
+        </label>
+      )}
+      <textarea
+        // biome-ignore lint/a11y/noAutofocus: the person opened it to type
+        autoFocus
+        className={`field${isCall ? ' mono' : ''}`}
+        aria-label={isCall ? 'Arguments of the call as JSON' : 'Text of the entry'}
+        rows={14}
+        value={text}
+        onChange={(event) => setText(event.target.value)}
+        onKeyDown={(event) => {
+          if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) done();
+          event.stopPropagation();
+        }}
+      />
+      {entry?.kind === 'thinking' && <p className="notice-line">Changed thinking loses its signature. Most providers do not send it to the model.</p>}
+      {problem && <ProblemLine>{problem}</ProblemLine>}
+      <div className="fork-buttons">
+        <Button look="primary" onClick={done}>
+          Apply
+        </Button>
+        <Button onClick={onCancel}>Cancel</Button>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,64 @@
+import { Package } from 'lucide-react';
+import { useDeferredValue } from 'react';
+import { api } from '../../client';
+import { Answer, Button, Empty, notifyProblem, ProblemLine, problemOf, say } from '../../parts';
+import { go, notify, refreshProject, useProject, useQuery } from '../../state';
+import { inputOf, type PackForm, type PackInput } from './form';
+import { Packed } from './Packed';
+
+/** The box that the form would create, as planned by the engine. */
+export function PackPreview({ project, form }: { project: string; form: PackForm }) {
+  const revision = useProject((state) => state.revision);
+  const settled = useDeferredValue(form);
+  const input = inputOf(settled);
+  const query = useQuery('problem' in input ? null : `${project} ${revision} ${JSON.stringify(input)}`, () =>
+    api.handover.preview(input as PackInput),
+  );
+  if ('problem' in input)
+    return (
+      <div className="pack-preview">
+        <Empty title="No preview yet" picture={<Package size={48} strokeWidth={1} />}>
+          The cards of the box appear here. {input.problem}
+        </Empty>
+      </div>
+    );
+  return (
+    <section className="pack-preview" aria-label="Preview of the box">
+      {query.status === 'failed' ? (
+        <ProblemLine>{problemOf(query.error).message}</ProblemLine>
+      ) : (
+        <Answer query={query} what="Cannot preview the box" loading="Packing" lines={6}>
+          {({ profile, cards, dropped }) => (
+            <>
+              <header className="thing-head">
+                <h2>For {profile.name}</h2>
+                <span className="muted">
+                  {say.plural(cards.length, 'card')}
+                  {dropped.length > 0 && `, ${say.plural(dropped.length, 'duplicate')} dropped`}
+                </span>
+                <span className="grow" />
+                <Button small look="primary" icon={Package} onClick={() => void createBox(input)}>
+                  Create box
+                </Button>
+              </header>
+              <div className="pack-cards">
+                <Packed rows={cards} dropped={dropped} />
+              </div>
+            </>
+          )}
+        </Answer>
+      )}
+    </section>
+  );
+}
+
+async function createBox(input: PackInput): Promise<void> {
+  try {
+    const { contextBoxId, attachedCardIds } = await api.handover.pack(input);
+    await refreshProject();
+    go({ view: 'boxes', box: contextBoxId, card: undefined });
+    notify(`Created a box with ${say.plural(attachedCardIds.length, 'card')}`);
+  } catch (error) {
+    notifyProblem(error);
+  }
+}

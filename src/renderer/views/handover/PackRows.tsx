@@ -1,0 +1,165 @@
+import { X } from 'lucide-react';
+import type { BoxRow } from '../../../core/contract/index.js';
+import { IconButton, say } from '../../parts';
+import { type ArgumentRow, nextId, type PackForm, type RuleRow, replaced, without } from './form';
+import { PackPart } from './PackPart';
+
+const cardTypes = ['task.instruction', 'task.context', 'task.result_fields', 'agent.thought', 'task.deliverable'];
+
+interface RowsProps {
+  readonly form: PackForm;
+  readonly onChange: (change: Partial<PackForm>) => void;
+}
+
+/** The arguments of the handover: a name and a value each. */
+export function ArgumentRows({ form: { args }, onChange }: RowsProps) {
+  return (
+    <PackPart title="Arguments" add={() => onChange({ args: [...args, { id: nextId(args), name: '', value: '', as: 'text' }] })}>
+      {args.map((row) => (
+        <ArgumentFields
+          key={row.id}
+          row={row}
+          onChange={(changed) => onChange({ args: replaced(args, changed) })}
+          onRemove={() => onChange({ args: without(args, row.id) })}
+        />
+      ))}
+    </PackPart>
+  );
+}
+
+function ArgumentFields({ row, onChange, onRemove }: { row: ArgumentRow; onChange: (row: ArgumentRow) => void; onRemove: () => void }) {
+  return (
+    <div className="pack-argument">
+      <span className="pack-line">
+        <input
+          className="field grow mono"
+          placeholder="Name"
+          aria-label="Name of the argument"
+          value={row.name}
+          onChange={(event) => onChange({ ...row, name: event.target.value })}
+        />
+        <select
+          className="field"
+          aria-label="Type of the value"
+          value={row.as}
+          onChange={(event) => onChange({ ...row, as: event.target.value as ArgumentRow['as'] })}
+        >
+          <option value="text">text</option>
+          <option value="json">JSON</option>
+        </select>
+        <IconButton small icon={X} label="Remove argument" onClick={onRemove} />
+      </span>
+      <textarea
+        className="field"
+        rows={Math.max(2, Math.min(12, row.value.split('\n').length))}
+        placeholder="Value"
+        aria-label={`Value of ${row.name || 'the argument'}`}
+        value={row.value}
+        onChange={(event) => onChange({ ...row, value: event.target.value })}
+      />
+    </div>
+  );
+}
+
+/** The rules: each turns an argument into a card. */
+export function RuleRows({ form: { rules, args }, onChange }: RowsProps) {
+  const names = args.map(({ name }) => name);
+  return (
+    <PackPart
+      title="Rules"
+      add={() => onChange({ rules: [...rules, { id: nextId(rules), argument: names.at(-1) ?? '', type: 'task.context', role: '' }] })}
+    >
+      {rules.map((row) => (
+        <RuleFields
+          key={row.id}
+          row={row}
+          names={names}
+          onChange={(changed) => onChange({ rules: replaced(rules, changed) })}
+          onRemove={() => onChange({ rules: without(rules, row.id) })}
+        />
+      ))}
+      <datalist id="pack-types">
+        {cardTypes.map((type) => (
+          <option key={type}>{type}</option>
+        ))}
+      </datalist>
+    </PackPart>
+  );
+}
+
+interface RuleFieldsProps {
+  readonly row: RuleRow;
+  readonly names: readonly string[];
+  readonly onChange: (row: RuleRow) => void;
+  readonly onRemove: () => void;
+}
+
+function RuleFields({ row, names, onChange, onRemove }: RuleFieldsProps) {
+  return (
+    <span className="pack-line">
+      <select
+        className="field grow"
+        aria-label="Argument"
+        value={row.argument}
+        onChange={(event) => onChange({ ...row, argument: event.target.value })}
+      >
+        {[...new Set([row.argument, ...names])].filter(Boolean).map((name) => (
+          <option key={name}>{name}</option>
+        ))}
+      </select>
+      <span className="muted">as</span>
+      <input
+        className="field grow mono"
+        list="pack-types"
+        aria-label="Type of the card"
+        value={row.type}
+        onChange={(event) => onChange({ ...row, type: event.target.value })}
+      />
+      <select className="field" aria-label="Role" value={row.role} onChange={(event) => onChange({ ...row, role: event.target.value })}>
+        <option value="">user</option>
+        <option>system</option>
+        <option>assistant</option>
+        <option>tool</option>
+      </select>
+      <IconButton small icon={X} label="Remove rule" onClick={onRemove} />
+    </span>
+  );
+}
+
+/** The boxes whose cards are inherited, and whether a pointer to the parent is added. */
+export function InheritedBoxes({ form, onChange, boxes }: RowsProps & { readonly boxes: readonly BoxRow[] | undefined }) {
+  return (
+    <PackPart title="Inherited boxes">
+      {form.boxes.map((boxId) => (
+        <span key={boxId} className="pack-line">
+          <span className="grow ellipsis" title={boxId}>
+            {nameOfId(boxes ?? [], boxId)}
+          </span>
+          <IconButton small icon={X} label="Remove box" onClick={() => onChange({ boxes: form.boxes.filter((one) => one !== boxId) })} />
+        </span>
+      ))}
+      {boxes && (
+        <select className="field" aria-label="Inherit a box" value="" onChange={(event) => onChange({ boxes: [...form.boxes, event.target.value] })}>
+          <option value="">Add box…</option>
+          {boxes
+            .filter((box) => !form.boxes.includes(box.boxId))
+            .map((box) => (
+              <option key={box.boxId} value={box.boxId}>
+                {nameOf(box)}
+              </option>
+            ))}
+        </select>
+      )}
+      <label className="pack-line">
+        <input type="checkbox" checked={form.parent} onChange={(event) => onChange({ parent: event.target.checked })} />
+        Add a pointer to the parent
+      </label>
+    </PackPart>
+  );
+}
+
+const nameOf = (box: BoxRow): string => `${say.firstLine(box.head ?? 'Empty', 60)} · ${say.plural(box.cards, 'card')} · ${say.shortId(box.boxId)}`;
+const nameOfId = (boxes: readonly BoxRow[], boxId: string): string => {
+  const box = boxes.find((one) => one.boxId === boxId);
+  return box ? nameOf(box) : boxId;
+};

@@ -1,0 +1,75 @@
+import { Plus } from 'lucide-react';
+import { useState } from 'react';
+import type { Agent } from '../../../core/contract/index.js';
+import { api } from '../../client';
+import { Button, notifyProblem } from '../../parts';
+import { refreshProject } from '../../state';
+import type { PackForm } from './form';
+import { PackPart } from './PackPart';
+
+interface PackTargetProps {
+  readonly form: PackForm;
+  readonly onChange: (change: Partial<PackForm>) => void;
+  readonly agents: readonly Agent[];
+  /** Names of the profiles; undefined while they load. */
+  readonly profiles: readonly string[] | undefined;
+}
+
+/** The profile that receives the box and the agent that hands it over. */
+export function PackTarget({ form, onChange, agents, profiles }: PackTargetProps) {
+  return (
+    <PackPart title="From and to">
+      {profiles?.length === 0 ? (
+        <NewProfile />
+      ) : (
+        <select className="field" aria-label="Profile" value={form.profile} onChange={(event) => onChange({ profile: event.target.value })}>
+          <option value="">To profile…</option>
+          {profiles?.map((name) => (
+            <option key={name}>{name}</option>
+          ))}
+        </select>
+      )}
+      <label className="pack-line">
+        <span className="muted">From</span>
+        <input className="field grow" list="pack-agents" value={form.source} onChange={(event) => onChange({ source: event.target.value })} />
+      </label>
+      <datalist id="pack-agents">
+        {agents.map((agent) => (
+          <option key={agent.agentId} value={agent.agentId}>
+            {agent.displayName}
+          </option>
+        ))}
+      </datalist>
+    </PackPart>
+  );
+}
+
+function NewProfile() {
+  const [name, setName] = useState('');
+  const [prompt, setPrompt] = useState('');
+  const create = async () => {
+    try {
+      await api.profile.put({ name, card: { content: { kind: 'json', data: { name, display_name: name, system_prompt_template: prompt } } } });
+      await refreshProject();
+    } catch (error) {
+      notifyProblem(error);
+    }
+  };
+  return (
+    <>
+      <p className="muted">No profiles yet. A profile describes an agent by name and system prompt.</p>
+      <input className="field" placeholder="Name" aria-label="Name of the profile" value={name} onChange={(event) => setName(event.target.value)} />
+      <textarea
+        className="field"
+        rows={3}
+        placeholder="System prompt"
+        aria-label="System prompt"
+        value={prompt}
+        onChange={(event) => setPrompt(event.target.value)}
+      />
+      <Button small icon={Plus} disabled={name.trim() === ''} onClick={() => void create()}>
+        Create profile
+      </Button>
+    </>
+  );
+}

@@ -1,0 +1,47 @@
+import { PackagePlus } from 'lucide-react';
+import { useState } from 'react';
+import type { ContextId, Ticket } from '../../../core/contract/index.js';
+import { api } from '../../client';
+import { Button, notifyProblem } from '../../parts';
+import { go, refreshProject } from '../../state';
+
+/** The ticket whose text is handed over, with a button that adds the context in which the ticket was written. */
+export function PackTicket({ ticket: { ticketId, title, contextId }, onBox }: { ticket: Ticket; onBox: (boxId: string) => void }) {
+  const [isSent, setIsSent] = useState(false);
+  const send = async (id: ContextId) => {
+    try {
+      const { boxId } = await api.box.fromContext({ id });
+      await refreshProject();
+      setIsSent(true);
+      onBox(boxId);
+    } catch (error) {
+      notifyProblem(error);
+    }
+  };
+  return (
+    <div className="pack-ticket">
+      <p>
+        <span className="muted">From ticket</span>{' '}
+        <button type="button" className="link-button" title={title} onClick={() => go({ view: 'reviews', ticket: ticketId })}>
+          <span className="mono">{ticketId}</span> {title}
+        </button>
+      </p>
+      <span className="pack-line">
+        {contextId?.startsWith('ctx-') && (
+          <Button
+            small
+            icon={PackagePlus}
+            disabled={isSent}
+            title={`Adds a box with the context ${contextId}`}
+            onClick={() => void send(contextId as ContextId)}
+          >
+            {isSent ? 'Context added' : 'Add its context'}
+          </Button>
+        )}
+        <Button small look="plain" onClick={() => go({ ticket: undefined })}>
+          Remove ticket
+        </Button>
+      </span>
+    </div>
+  );
+}

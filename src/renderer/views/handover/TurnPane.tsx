@@ -1,0 +1,91 @@
+import { BookOpen, X } from 'lucide-react';
+import type { ReactNode } from 'react';
+import type { Agent, Card, ContextId } from '../../../core/contract/index.js';
+import { api } from '../../client';
+import { Answer, Button, Facts, IconButton, Id, say } from '../../parts';
+import { go, useQuery } from '../../state';
+import { type MapTurn, toolNames } from './map';
+import { Packed, type PackedRow } from './Packed';
+
+const readContext = async (boxId: string) => {
+  const [box, { cards }] = await Promise.all([api.box.get({ boxId }), api.box.cards({ boxId })]);
+  return { box, cards };
+};
+
+/** A handover: its cards with their reasons, and links to the contexts of both agents. */
+export function TurnPane({ project, turn, agents }: { project: string; turn: MapTurn; agents: readonly Agent[] }) {
+  const query = useQuery(`${project} ${turn.contextBoxId}`, () => readContext(turn.contextBoxId));
+  const name = (agentId: string | undefined): string => agents.find((agent) => agent.agentId === agentId)?.displayName ?? agentId ?? 'unknown';
+  const boxLink = (boxId: string): ReactNode => (
+    <button type="button" className="link-button mono" onClick={() => go({ view: 'boxes', box: boxId, card: undefined })}>
+      {say.shortId(boxId)}
+    </button>
+  );
+  const contextLink = (commit: ContextId | undefined, label: string) =>
+    commit && (
+      <Button small icon={BookOpen} onClick={() => go({ view: 'context', commit, entry: undefined, stop: undefined })}>
+        {label}
+      </Button>
+    );
+  return (
+    <aside className="turn-pane" aria-label="Handover">
+      <header className="thing-head">
+        <h2 className="grow ellipsis">
+          {name(turn.sourceAgentId)} {toolNames[turn.tool] ?? turn.tool} {name(turn.agentId)}
+        </h2>
+        <IconButton small icon={X} label="Close" onClick={() => go({ turn: undefined })} />
+      </header>
+      <div className="turn-body">
+        <div className="turn-ways">
+          {contextLink(turn.fromCommit, `Context of ${name(turn.sourceAgentId)}`)}
+          {contextLink(turn.startCommit, `Input of ${name(turn.agentId)}`)}
+          {contextLink(turn.endCommit, `Result of ${name(turn.agentId)}`)}
+        </div>
+        <Facts
+          rows={[
+            ['Status', turn.status],
+            ['Handed over', say.instant(turn.createdAt)],
+            turn.endedAt !== undefined && ['Ended', say.instant(turn.endedAt)],
+            ['Target', `${strategyNames[turn.strategy]}: ${name(turn.agentId)}`],
+            ['Turn', <Id key="turn" id={turn.agentTurnId} what="turn id" />],
+            ['Context box', boxLink(turn.contextBoxId)],
+            ['Output box', boxLink(turn.outputBoxId)],
+            turn.waiting !== undefined && ['Waiting for', turn.waiting.join(', ')],
+            turn.error !== undefined && ['Error', turn.error],
+          ]}
+        />
+        <h3>Cards</h3>
+        <Answer query={query} what="Cannot load the cards" loading="Loading the cards" lines={4}>
+          {({ box, cards }) => <Packed rows={rowsOf(box.cardIds, box.packed?.runs ?? [], cards)} dropped={box.packed?.dropped ?? []} />}
+        </Answer>
+      </div>
+    </aside>
+  );
+}
+
+const strategyNames = { new: 'New agent', reuse: 'Existing agent', clone: 'Clone' } as const;
+
+function rowsOf(
+  cardIds: readonly string[],
+  runs: readonly {
+    readonly reason: PackedRow['reason'];
+    readonly argument?: string | undefined;
+    readonly boxId?: string | undefined;
+    readonly cards: number;
+  }[],
+  cards: readonly Card[],
+): PackedRow[] {
+  const known = new Map(cards.map((card) => [card.cardId, card]));
+  const reasons = runs.flatMap(({ cards: count, ...run }) => Array.from({ length: count }, () => run));
+  return cardIds.map((cardId, place) => {
+    const card = known.get(cardId);
+    return {
+      cardId,
+      ...(reasons[place] ?? { reason: 'inherited' }),
+      type: card?.type ?? 'unknown',
+      role: card?.metadata.role ?? 'user',
+      content: card?.content,
+      state: card ? (card.deletedAt !== undefined ? 'deleted' : card.expired ? 'expired' : undefined) : 'missing',
+    };
+  });
+}

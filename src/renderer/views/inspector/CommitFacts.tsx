@@ -1,0 +1,114 @@
+import { BookOpen, Ellipsis, GitCompareArrows, GitFork, Play } from 'lucide-react';
+import type { ContextId } from '../../../core/contract/index.js';
+import { agentOf, agents, Button, Damaged, Facts, IconButton, Id, MenuButton, say } from '../../parts';
+import { go, type ShownCommit, show, type TicketAtCommit, useChainFacts, useNavigation, useTicketsAtCommits } from '../../state';
+import { commitActions } from '../actions';
+import { CommitLink } from './CommitLink';
+import { ContextSummary } from './ContextSummary';
+import { SummaryField } from './SummaryField';
+
+/** Everything known about a commit, with the actions on it. */
+export function CommitFacts({ project, commit }: { project: string; commit: ShownCommit }) {
+  const { view } = useNavigation(({ route }) => route);
+  const children = commit.children;
+  const tickets = useTicketsAtCommits(project, [commit.id]).get(commit.id) ?? [];
+  const agent = agentOf(commit.format);
+  const startedBy = useChainFacts(
+    project,
+    useNavigation(({ route }) => route.session),
+  ).callOfSubagent.get(commit.id);
+  return (
+    <section aria-label="Commit">
+      <h2 className="inspector-head">
+        <Id id={commit.id} what="commit id" />
+        <span className="grow" />
+        <span className="badge">{commit.type}</span>
+        <MenuButton label="More" button={<IconButton small icon={Ellipsis} label="More actions" />} items={commitActions(commit)} />
+      </h2>
+      {commit.damaged && <Damaged />}
+      <SummaryField key={commit.id} commit={commit} />
+      <div className="inspector-actions">
+        {view !== 'context' && (
+          <Button small look="primary" icon={BookOpen} onClick={() => go({ view: 'context', commit: commit.id, entry: undefined, stop: undefined })}>
+            Open
+          </Button>
+        )}
+        <Button small icon={GitFork} onClick={() => show({ kind: 'fork', commit: commit.id, stop: 'compaction' })}>
+          Fork
+        </Button>
+        {commit.parent && (
+          <Button
+            small
+            icon={GitCompareArrows}
+            title="Compare with parent"
+            onClick={() => go({ view: 'compare', commit: commit.id, against: commit.parent ?? undefined, entry: undefined })}
+          >
+            Diff
+          </Button>
+        )}
+        <Button small icon={Play} title={`Resume in ${agents[agent].name}`} onClick={() => show({ kind: 'resume', commit: commit.id, agent })}>
+          Resume
+        </Button>
+      </div>
+      <ContextSummary project={project} commit={commit} />
+      <Facts
+        rows={[
+          [
+            'Created',
+            <time key="made" dateTime={commit.createdAt}>
+              {say.instant(commit.createdAt)}
+            </time>,
+          ],
+          ['Agent', commit.template],
+          commit.principal ? ['By', <Principal key="by" name={commit.principal} />] : undefined,
+          commit.sessionId ? ['Session', <Id key="session" id={commit.sessionId} what="session id" />] : undefined,
+          [
+            'Format',
+            <span key="format" className="mono">
+              {commit.format}
+            </span>,
+          ],
+          ['Checkpoint', commit.checkpoint.replace('_', ' ')],
+          ['Contains', `${say.plural(commit.messageCount, 'message')}, ${say.tokens(commit.tokenCount)}`],
+          startedBy ? ['Started by', <CallLink key="started" started={startedBy} />] : undefined,
+          ['Depth', say.exact(commit.depth)],
+          ['Parent', commit.parent ? <CommitLink key="parent" id={commit.parent} /> : 'none (first commit)'],
+          children.length > 0
+            ? [children.length === 1 ? 'Child' : 'Children', children.map((id) => <CommitLink key={id} id={id} />)]
+            : ['Children', 'none (newest of its branch)'],
+          tickets.length > 0 ? [tickets.length === 1 ? 'Ticket' : 'Tickets', <TicketsOf key="tickets" tickets={tickets} />] : undefined,
+          commit.tags.length > 0 ? ['Tags', commit.tags.join(', ')] : undefined,
+        ]}
+      />
+    </section>
+  );
+}
+
+/** The principal of a commit. A name without meaning to people is shortened; a path is shown in full. */
+const Principal = ({ name }: { name: string }) =>
+  say.isMachineName(name) ? <Id id={name} what="principal" /> : <span className="principal">{name}</span>;
+
+/** Links to the tickets that were written or discussed at a commit. */
+const TicketsOf = ({ tickets }: { tickets: readonly TicketAtCommit[] }) =>
+  tickets.map(({ ticketId, title, how }) => (
+    <button
+      key={`${ticketId} ${how}`}
+      type="button"
+      className="link-button commit-link"
+      title={`${how} here: ${title}`}
+      onClick={() => go({ view: 'reviews', ticket: ticketId })}
+    >
+      <span className="mono">{ticketId}</span> {say.firstLine(title, 60)}
+    </button>
+  ));
+
+/** Links to the tool call that started a subagent. */
+const CallLink = ({ started }: { started: { commit: ContextId; toolCallId: string } }) => (
+  <button
+    type="button"
+    className="link-button commit-link"
+    onClick={() => go({ view: 'context', commit: started.commit, entry: undefined, stop: undefined })}
+  >
+    call in <span className="mono">{say.shortId(started.commit)}</span>
+  </button>
+);

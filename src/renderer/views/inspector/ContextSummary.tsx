@@ -1,0 +1,54 @@
+import { useEffect, useMemo, useState } from 'react';
+import type { ContextId } from '../../../core/contract/index.js';
+import { say, TokenBar, TokenLegend, Window } from '../../parts';
+import { go, outlineOf, type ShownCommit, useQuery, useUsageOf } from '../../state';
+import { seamsOf } from '../context';
+import { toolCounts } from './tools';
+
+/** The tokens of the context at this commit, and what the commit added: tool calls and the last reply. */
+export function ContextSummary({ project, commit }: { project: string; commit: ShownCommit }) {
+  // Moving through a list by arrow key loads only the commit that stays selected for a moment.
+  const [settled, setSettled] = useState<ContextId>();
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(commit.id), 140);
+    return () => clearTimeout(timer);
+  }, [commit.id]);
+  const query = useQuery(settled === commit.id ? `${project} ${commit.id}` : null, () => outlineOf(project, commit.id, 'compaction'));
+  const usage = useUsageOf(project, settled === commit.id ? commit.id : null);
+  const outline = query.status === 'done' ? query.data : undefined;
+  const own = useMemo(() => outline?.rows.filter((row) => row.commit === commit.id) ?? [], [outline, commit.id]);
+  const seams = useMemo(() => seamsOf(outline?.rows ?? []), [outline]);
+  const tools = useMemo(() => toolCounts(own), [own]);
+  const lastReply = own.findLast((row) => row.role === 'assistant' && row.kind === 'text')?.head;
+  if (query.status === 'failed') return <p className="notice-line error">Cannot load the context of this commit.</p>;
+  if (!outline) return <div className="inspector-inside placeholder" aria-hidden />;
+  const firstOwn = outline.rows.findIndex((row) => row.commit === commit.id);
+  return (
+    <div className="inspector-inside">
+      <h3>
+        Context <Window usage={usage.status === 'done' ? usage.data : undefined} estimate={outline.tokens} />
+      </h3>
+      <TokenBar
+        rows={outline.rows}
+        from={Math.max(0, firstOwn)}
+        to={Math.max(0, firstOwn) + own.length}
+        seams={seams}
+        onJump={(entry) => go({ view: 'context', commit: commit.id, entry: outline.rows[entry]?.key, stop: undefined })}
+      />
+      <TokenLegend rows={outline.rows} />
+      {tools.length > 0 && (
+        <p className="muted">
+          {tools.slice(0, 6).map(([name, times], n) => (
+            <span key={name}>
+              {n > 0 && ', '}
+              <span className="mono">{name}</span>
+              {times > 1 && ` × ${times}`}
+            </span>
+          ))}
+          {tools.length > 6 && `, ${say.plural(tools.length - 6, 'other tool')}`}
+        </p>
+      )}
+      {lastReply && <p className="last-words">{lastReply}</p>}
+    </div>
+  );
+}

@@ -1,0 +1,37 @@
+import type { Entry } from '../../../core/contract/index.js';
+import { Facts, familyOf, Id, kindNames, markNames, say } from '../../parts';
+import { entriesOf, outlineOf, useQuery, useRanges } from '../../state';
+import { CommitLink } from './CommitLink';
+import type { Shown } from './shown';
+
+/** The details of the selected entry. */
+export function EntryFacts({ project, commit, stop, unsent, entry: key }: Shown & { readonly entry: string }) {
+  const query = useQuery(`${project} ${commit} ${stop} ${unsent}`, () => outlineOf(project, commit, stop, unsent));
+  const index = query.status === 'done' ? query.data.rows.findIndex((row) => row.key === key) : -1;
+  const entry: Entry | undefined = useRanges(entriesOf(project, commit, stop, unsent)).at(Math.max(0, index));
+  if (index < 0 || !entry) return null;
+  const { marks = [] } = entry;
+  return (
+    <section aria-label="Entry" className={`kind-${familyOf(entry)}`}>
+      <h3>
+        <span className="entry-name">{kindNames[entry.kind]}</span>{' '}
+        <span className="muted">
+          {say.exact(index + 1)} of {query.status === 'done' ? say.exact(query.data.total) : ''}
+        </span>
+      </h3>
+      <Facts
+        rows={[
+          ['Key', <Id key="key" id={entry.key} what="entry key" />],
+          ['Role', entry.role],
+          entry.toolName ? ['Tool', entry.toolName] : undefined,
+          entry.toolCallId ? ['Call', <Id key="call" id={entry.toolCallId} what="call id" />] : undefined,
+          entry.author ? ['Author', entry.author] : undefined,
+          ['Tokens', `≈ ${say.exact(entry.tokens)}`],
+          ['Time', entry.at ? say.instant(entry.at) : 'not recorded'],
+          ['Commit', <CommitLink key="commit" id={entry.source.commit} />],
+          marks.length > 0 ? ['Marks', marks.map((mark) => markNames[mark] ?? mark).join(', ')] : undefined,
+        ]}
+      />
+    </section>
+  );
+}

@@ -1,0 +1,53 @@
+import { useEffect, useMemo, useRef } from 'react';
+import { blocksOf, say } from '../../parts';
+import { jumpTo, move, outlineOf, useChainFacts, useNavigation, useQuery, useReading } from '../../state';
+import { turnsOf } from '../context';
+import type { Shown } from './shown';
+
+/** The turns of the open context. Choosing one scrolls to it. */
+export function TurnList({ project, commit, stop, unsent }: Shown) {
+  const query = useQuery(`${project} ${commit} ${stop} ${unsent}`, () => outlineOf(project, commit, stop, unsent));
+  const rows = query.status === 'done' ? query.data.rows : undefined;
+  const session = useNavigation(({ route }) => route.session);
+  const { summaries } = useChainFacts(project, session);
+  const turns = useMemo(() => (rows ? turnsOf(rows, blocksOf(rows), summaries) : []), [rows, summaries]);
+  const from = useReading((reading) => reading.from);
+  const current = Math.max(
+    0,
+    turns.findLastIndex((turn) => turn.firstEntry <= from),
+  );
+  const list = useRef<HTMLOListElement>(null);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the list follows the reading position
+  useEffect(() => {
+    list.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest' });
+  }, [current, turns]);
+  if (turns.length === 0) return null;
+  return (
+    <nav aria-label="Turns" className="turns">
+      <h3>
+        Turns <span className="muted">{turns.length}</span>
+      </h3>
+      <ol ref={list}>
+        {turns.map((turn, n) => (
+          <li key={turn.commit}>
+            <button
+              type="button"
+              className="turn"
+              aria-current={n === current || undefined}
+              title={turn.head}
+              onClick={() => {
+                jumpTo(turn.promptEntry);
+                move({ entry: rows?.[turn.promptEntry]?.key });
+              }}
+            >
+              <span className="turn-number muted">{n + 1}</span>
+              <span className={`ellipsis grow${turn.summary ? ' turn-summary' : ''}`}>{say.firstLine(turn.head, 90)}</span>
+              {turn.errors > 0 && <span className="chain-errors">{turn.errors}</span>}
+              <span className="muted turn-tokens">{say.compact(turn.tokens)}</span>
+            </button>
+          </li>
+        ))}
+      </ol>
+    </nav>
+  );
+}

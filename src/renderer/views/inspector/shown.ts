@@ -1,0 +1,9 @@
+import type { ContextId, Stop } from '../../../core/contract/index.js';
+
+/** The context that the Context view shows. */
+export interface Shown {
+  readonly project: string;
+  readonly commit: ContextId;
+  readonly stop: Stop;
+  readonly unsent: boolean;
+}

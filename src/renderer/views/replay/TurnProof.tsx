@@ -1,0 +1,97 @@
+import { ShieldCheck } from 'lucide-react';
+import { useState } from 'react';
+import type { Reproduced, TurnRow } from '../../../core/contract/index.js';
+import { api } from '../../client';
+import { Answer, Button, say } from '../../parts';
+import { go, useQuery } from '../../state';
+
+/** Reconstructs the requests of a turn on demand and compares them with the recorded digests. */
+export function TurnProof({ project, turn }: { project: string; turn: TurnRow }) {
+  const [wanted, setWanted] = useState(false);
+  const { turnId } = turn;
+  const query = useQuery(wanted ? `${project} ${turnId} proof` : null, (signal) => api.turn.reproduce({ turnId }, { signal }));
+  return (
+    <section className="moment-part" aria-label="Verification of this turn">
+      <h3>Verification</h3>
+      {!wanted && (
+        <>
+          <p className="muted">Reconstruct the requests of this turn and compare them with the recorded digests.</p>
+          <Button small icon={ShieldCheck} onClick={() => setWanted(true)}>
+            Verify turn {turn.number}
+          </Button>
+        </>
+      )}
+      <Answer query={query} what="Cannot verify this turn" loading="Reconstructing the requests" lines={3}>
+        {(proof) => (
+          <div className={`proving ${proof.identical ? 'good' : ''}`} role="status">
+            <Finding proof={proof} />
+            <ul className="proving-list">
+              {proof.differences.map((difference) => (
+                <li key={`${difference.requestId} ${difference.path ?? ''}`}>
+                  <button
+                    type="button"
+                    className="link-button mono"
+                    onClick={() => go({ view: 'calls', commit: turnId, call: difference.requestId })}
+                  >
+                    {difference.path ?? difference.requestId}
+                  </button>{' '}
+                  {difference.reason}
+                </li>
+              ))}
+            </ul>
+            {proof.missing.length > 0 && (
+              <p className="muted">
+                Not recorded: <span className="mono">{proof.missing.join(', ')}</span>
+              </p>
+            )}
+            {proof.requestHash && (
+              <p className="muted">
+                Digest <span className="mono">{proof.requestHash.slice(0, 16)}…</span>
+                {proof.recordedHash && proof.recordedHash !== proof.requestHash && (
+                  <>
+                    , recorded <span className="mono">{proof.recordedHash.slice(0, 16)}…</span>
+                  </>
+                )}
+              </p>
+            )}
+          </div>
+        )}
+      </Answer>
+    </section>
+  );
+}
+
+/** What the comparison found, in a sentence. */
+function Finding({ proof }: { proof: Reproduced }) {
+  const { calls, identical, differences } = proof;
+  if (calls === 0)
+    return (
+      <p>
+        <b>○ No request.</b> This turn has no reply.
+      </p>
+    );
+  if (identical === null)
+    return (
+      <p>
+        <b>○ Reconstructed.</b> The agent did not record {calls === 1 ? 'this request' : 'all of these requests'}. Stemma reconstructs{' '}
+        {say.plural(calls, 'request')} from the entries but cannot verify {calls === 1 ? 'it' : 'them'}.
+      </p>
+    );
+  if (!identical)
+    return (
+      <p>
+        <b>◐ Differs.</b> {differences.length} of {say.plural(calls, 'request')} differ from the record:
+      </p>
+    );
+  if (proof.proof === 'recorded')
+    return (
+      <p>
+        <b>✓ As recorded.</b> {calls === 1 ? 'The request contains' : `All ${calls} requests contain`} what was recorded, unchanged.
+      </p>
+    );
+  return (
+    <p>
+      <b>✓ Verified.</b> {calls === 1 ? 'The request matches its recorded digest.' : `All ${calls} requests match their recorded digests.`}
+    </p>
+  );
+}

@@ -1,0 +1,60 @@
+import { Scissors } from 'lucide-react';
+import type { Kind, MomentState } from '../../../core/contract/index.js';
+import { type Family, kindNames, say } from '../../parts';
+
+/** The tokens in the context window at a step, and what a compaction removed. */
+export function WindowFacts({ state, added }: { state: MomentState; added: number }) {
+  const { window, dropped } = state;
+  return (
+    <section className="moment-part" aria-label="Context window">
+      <h3>
+        Context window <b>{say.tokens(window.tokens)}</b>
+      </h3>
+      <Shares byKind={window.byKind} total={window.tokens} />
+      <p className="muted">
+        {say.plural(window.entries, 'entry', 'entries')}; this step added {say.tokens(added)}
+      </p>
+      {dropped && (
+        <div className="moment-dropped">
+          <p>
+            <Scissors size={12} aria-hidden /> A compaction removed {say.plural(dropped.entries, 'entry', 'entries')},{' '}
+            <b>{say.tokens(dropped.tokens)}</b>:
+          </p>
+          <Shares byKind={dropped.byKind} total={dropped.tokens} />
+        </div>
+      )}
+    </section>
+  );
+}
+
+/** Sums are by kind only, so text of user and assistant has one color. */
+const hues: Record<Kind, Family> = {
+  text: 'assistant',
+  thinking: 'thinking',
+  tool_call: 'tool',
+  tool_result: 'tool',
+  image: 'user',
+  summary: 'system',
+  event: 'system',
+};
+
+/** Tokens by kind, as a bar and as text. */
+function Shares({ byKind, total }: { byKind: MomentState['window']['byKind']; total: number }) {
+  return (
+    <>
+      <div className="moment-bar" aria-hidden>
+        {byKind.map(({ kind, tokens }) => (
+          <i key={kind} className={`kind-${hues[kind]} ${kind}`} style={{ width: `${(tokens / (total || 1)) * 100}%` }} />
+        ))}
+      </div>
+      <ul className="token-legend">
+        {byKind.map(({ kind, tokens }) => (
+          <li key={kind} className={`kind-${hues[kind]} ${kind}`}>
+            <i aria-hidden />
+            {kindNames[kind].toLowerCase()} <b>≈ {say.compact(tokens)}</b>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}

@@ -1,0 +1,30 @@
+import type { TurnRow } from '../../../core/contract/index.js';
+import type { Block } from '../../parts';
+
+type TurnPlace = Pick<TurnRow, 'first' | 'entries'>;
+
+/** The turn that contains the step at a place, by its place among the turns. */
+export const turnAt = (turns: readonly TurnPlace[], place: number): number =>
+  Math.max(
+    0,
+    turns.findLastIndex((turn) => turn.first <= place && turn.entries > 0),
+  );
+
+/** The step that "next turn" (1) or "previous turn" (-1) leads to. Inside a turn, "previous" leads to its own start first. */
+export function placeOfTurn(turns: readonly TurnPlace[], stepCount: number, place: number, by: 1 | -1): number {
+  const current = turnAt(turns, place);
+  const target = by < 0 && place > (turns[current]?.first ?? place) ? current : current + by;
+  if (target >= turns.length) return stepCount - 1;
+  return turns[Math.max(0, target)]?.first ?? place;
+}
+
+/** How many blocks have begun at a step. A late result belongs to its call's block, so later blocks may come before it. */
+export function blocksUpTo(blocks: readonly Pick<Block, 'first'>[], place: number): number {
+  let [low, high] = [0, blocks.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((blocks[middle]?.first ?? 0) <= place) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

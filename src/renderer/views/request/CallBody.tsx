@@ -1,0 +1,138 @@
+import { Braces, Terminal } from 'lucide-react';
+import { useMemo, useState } from 'react';
+import type { Request } from '../../../core/contract/index.js';
+import { Button, say } from '../../parts';
+import { copy } from '../../state';
+import { curlOf, isMissing, type Part, type ShownBody, shownBody } from './body';
+import { Messages } from './Messages';
+import { Shares } from './Shares';
+
+/** A request in full: shares of tokens, system prompt, tools, messages and parameters, with a search. */
+export function CallBody({ request, model }: { request: Request; model: string | null }) {
+  const body = useMemo(() => shownBody(request), [request]);
+  const [search, setSearch] = useState('');
+  const wanted = search.trim().toLowerCase();
+  const matches = (part: Part): boolean => wanted === '' || `${part.title}\n${part.text}`.toLowerCase().includes(wanted);
+  const messages = body.messages
+    .map((message, at) => ({ message, at, parts: message.parts.filter(matches) }))
+    .filter(({ parts }) => parts.length > 0 || wanted === '');
+  const { tokens } = body;
+  const isUnknown = (part: 'system' | 'tools'): boolean => body[part].length === 0 && isMissing(part, request.missing);
+  const recorded = (part: 'system' | 'tools') => (isUnknown(part) ? null : tokens[part]);
+  const noneText = (part: 'system' | 'tools') => (isUnknown(part) ? 'not recorded' : 'none');
+  return (
+    <>
+      <Shares
+        shares={[
+          ['System prompt', recorded('system'), 'system'],
+          ['Tools', recorded('tools'), 'tool'],
+          ['Messages', tokens.messages, 'user'],
+        ]}
+      />
+      <div className="request-tools">
+        <input
+          className="field grow"
+          type="search"
+          aria-label="Search in this request"
+          placeholder="Search in this request"
+          value={search}
+          onChange={(event) => setSearch(event.target.value)}
+        />
+        <Button icon={Braces} onClick={() => void copy(JSON.stringify(request.body, null, 2), 'Copied the body')}>
+          Copy JSON
+        </Button>
+        <Button
+          icon={Terminal}
+          title="The command reads the key from an environment variable"
+          onClick={() => void copy(curlOf({ ...request, model }), 'Copied the command')}
+        >
+          Copy as curl
+        </Button>
+      </div>
+      <RecordFacts request={request} />
+      <Section
+        name="System prompt"
+        tokens={tokens.system}
+        parts={body.system.filter(matches)}
+        kind="system"
+        open={wanted !== ''}
+        none={wanted !== '' ? undefined : (leadingText(body) ?? noneText('system'))}
+      />
+      <Section
+        name={isUnknown('tools') ? 'Tools' : `Tools (${body.tools.length})`}
+        tokens={tokens.tools}
+        parts={body.tools.filter(matches)}
+        kind="tool"
+        open={wanted !== ''}
+        none={wanted === '' ? noneText('tools') : undefined}
+      />
+      <section aria-label="Messages">
+        <h3 className="request-title">
+          Messages ({body.messages.length}){' '}
+          <span className="muted">{say.tokens(body.messages.reduce((total, message) => total + message.tokens, 0))}</span>
+        </h3>
+        <Messages rows={messages} />
+      </section>
+      <Parameters parameters={body.parameters} />
+    </>
+  );
+}
+
+/** Where the system prompt is if the provider has no separate place for it. */
+const leadingText = ({ leading }: ShownBody): string | undefined =>
+  leading === 0 ? undefined : `in the first ${leading === 1 ? 'message' : `${leading} messages`}`;
+
+function RecordFacts({ request }: { request: Request }) {
+  return (
+    <>
+      {request.missing.length > 0 && (
+        <p className="muted request-missing">
+          Not recorded: <span className="mono">{request.missing.join(', ')}</span>
+        </p>
+      )}
+      {request.recordedDigest && (
+        <p className="muted request-missing">
+          Digest <span className="mono">{request.recordedDigest.slice(0, 16)}…</span>:{' '}
+          {request.digest === request.recordedDigest ? 'matches the reconstructed request' : 'does not match the reconstructed request'}
+        </p>
+      )}
+    </>
+  );
+}
+
+const Parameters = ({ parameters }: Pick<ShownBody, 'parameters'>) => (
+  <section aria-label="Parameters">
+    <h3 className="request-title">Parameters</h3>
+    <dl className="facts">
+      {parameters.map(([name, value]) => (
+        <div key={name}>
+          <dt className="mono">{name}</dt>
+          <dd>
+            <pre className="verbatim">{value}</pre>
+          </dd>
+        </div>
+      ))}
+    </dl>
+  </section>
+);
+
+function Section(props: { name: string; tokens: number; parts: readonly Part[]; kind: string; open: boolean; none: string | undefined }) {
+  const { name, tokens, parts, kind, open, none } = props;
+  return (
+    <section aria-label={name}>
+      <h3 className="request-title">
+        {name} <span className="muted">{parts.length ? say.tokens(tokens) : none}</span>
+      </h3>
+      {parts.map((part) => (
+        <details key={part.title} className={`request-part kind-${kind}`} open={open}>
+          <summary>
+            <span className="ellipsis grow">{part.title}</span>
+            {part.cached && <span className="badge">cache breakpoint</span>}
+            <span className="muted">{say.tokens(part.tokens)}</span>
+          </summary>
+          <pre className="verbatim">{part.text}</pre>
+        </details>
+      ))}
+    </section>
+  );
+}

@@ -1,0 +1,143 @@
+import { X } from 'lucide-react';
+import type { ReactNode } from 'react';
+import type { ContextId, UsageCall } from '../../../core/contract/index.js';
+import { api } from '../../client';
+import { say } from '../../parts';
+import { go, useQuery } from '../../state';
+import { culpritsOf, isMiss, missTitle, priceText } from './calls';
+
+/** What one call cost, how it used the cache, and what filled its window. */
+export function Summary({
+  project,
+  call,
+  number,
+  before,
+  actions,
+}: {
+  project: string;
+  call: UsageCall;
+  number: number;
+  before: UsageCall | undefined;
+  actions: ReactNode;
+}) {
+  const { tokens, window, limit, cost, cache, waitMs, flaw } = call;
+  return (
+    <div className="call-summary">
+      <header>
+        {isMiss(call) && (
+          <span className="call-miss">
+            <X size={11} aria-hidden /> cache miss
+          </span>
+        )}
+        <h2>Call {number}</h2>
+        <span className="grow" />
+        <span className="muted">{say.instant(call.at)}</span>
+      </header>
+      {!cache.hit && <Miss call={call} before={before} number={number} />}
+      <dl className="facts">
+        <div>
+          <dt>Sent</dt>
+          <dd title="Uncached input, cache reads and cache writes, as the provider counted them">
+            <b>{window === null ? 'not recorded' : say.exact(window)}</b>{' '}
+            {window !== null && <span className="muted">counted{limit !== null && `, ${say.percent(window / limit)} of ${say.exact(limit)}`}</span>}
+          </dd>
+        </div>
+        <div>
+          <dt>Cache</dt>
+          <dd className="muted">
+            {tokens.cacheRead === null ? 'not recorded' : `${say.exact(tokens.cacheRead)} read, ${say.exact(tokens.cacheWrite ?? 0)} written`}
+          </dd>
+        </div>
+        <div>
+          <dt>Reply</dt>
+          <dd className="muted" title={tokens.output === null ? 'The agent recorded only the beginning of the stream' : 'As the provider counted it'}>
+            {tokens.output === null ? 'tokens not recorded' : `${say.exact(tokens.output)} tokens`}
+            {waitMs !== null && `, ${say.duration(waitMs)}`}
+          </dd>
+        </div>
+        <div>
+          <dt>Cost</dt>
+          <dd>
+            <b>{priceText(cost)}</b> {cost && <span className="muted">at API prices of {cost.priceDate}</span>}
+          </dd>
+        </div>
+      </dl>
+      {flaw !== undefined && <p className="notice-line">{flaw}</p>}
+      <div className="call-actions">{actions}</div>
+      <Fillers project={project} commit={call.commit} />
+    </div>
+  );
+}
+
+function Miss({ call, before, number }: { call: UsageCall; before: UsageCall | undefined; number: number }) {
+  const { cache, tokens } = call;
+  const left = before ? (before.tokens.cacheRead ?? 0) + (before.tokens.cacheWrite ?? 0) : 0;
+  const most = Math.max(1, left, tokens.cacheRead ?? 0);
+  return (
+    <section aria-label="Cache miss">
+      <h3 className="call-cause">{missTitle(call)}</h3>
+      {cache.lostTokens !== undefined && (
+        <p className="call-loss">
+          {cache.lostCost && <strong>{priceText(cache.lostCost)}</strong>}
+          <span>lost: {say.exact(cache.lostTokens)} tokens paid again instead of read from the cache</span>
+        </p>
+      )}
+      {left > 0 && cache.cause !== 'first' && (
+        <div className="call-compare">
+          <Bar name={number - 1} share={left / most} text={`${say.exact(left)} cached`} />
+          <Bar name={number} share={(tokens.cacheRead ?? 0) / most} text={`${say.exact(tokens.cacheRead ?? 0)} read`} />
+        </div>
+      )}
+      {cache.brokenAt !== undefined && (
+        <p className="muted">
+          First difference: <span className="mono">{cache.brokenAt}</span>
+        </p>
+      )}
+    </section>
+  );
+}
+
+const Bar = ({ name, share, text }: { name: number; share: number; text: string }) => (
+  <div>
+    <span className="muted">{name}</span>
+    <i>
+      <b style={{ width: `${share * 100}%` }} />
+    </i>
+    <span className="muted">{text}</span>
+  </div>
+);
+
+const shownFillers = 8;
+
+/** The files, results and messages that took most of the window, with a way to each. */
+function Fillers({ project, commit }: { project: string; commit: ContextId }) {
+  const query = useQuery(`${project} ${commit} fillers`, (signal) => api.usage.fillers({ id: commit }, { signal }));
+  if (query.status !== 'done') return null;
+  const culprits = culpritsOf(query.data, shownFillers);
+  const most = Math.max(1, ...culprits.map(({ tokenCalls }) => tokenCalls));
+  if (culprits.length === 0) return null;
+  return (
+    <section className="call-fillers" aria-label="What filled it">
+      <header>
+        <h3>What filled it</h3>
+        <span className="muted">≈ tokens × calls they stayed</span>
+      </header>
+      {culprits.map(({ name, kind, key, tokens, calls, tokenCalls, times, duplicates }) => (
+        <button key={`${name} ${key}`} type="button" className="filler" title={name} onClick={() => go({ view: 'context', commit, entry: key })}>
+          <span className="ellipsis grow">{name}</span>
+          <span className="muted">
+            {say.exact(tokens)} × {say.exact(calls)}
+          </span>
+          <b>{say.compact(tokenCalls)}</b>
+          <i className={`filler-bar fill-${kind}`} style={{ width: `${(tokenCalls / most) * 100}%` }} />
+          {times > 1 && (
+            <small className="muted">
+              {say.plural(times, 'time')}
+              {duplicates > 0 && `, ${say.plural(duplicates, 'duplicate')}`}
+            </small>
+          )}
+        </button>
+      ))}
+    </section>
+  );
+}

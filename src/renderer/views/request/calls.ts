@@ -1,0 +1,101 @@
+import type { UsageCall, UsageFiller } from '../../../core/contract/index.js';
+
+/** Which calls the list shows. */
+export type Shown = 'all' | 'misses' | 'jumps';
+
+/** A growth from this many tokens on is a large jump. */
+export const largeJump = 5_000;
+
+/** Whether the call could not read what the call before left in the cache. */
+export const isMiss = ({ cache }: UsageCall): boolean => !cache.hit && cache.cause !== 'first';
+/** Whether the input grew by much since the call before. */
+export const isJump = ({ added, cache }: UsageCall): boolean => added !== null && added >= largeJump && cache.cause !== 'first';
+
+/** The places of the calls that match, among all calls. */
+export function placesOf(calls: readonly UsageCall[], shown: Shown, filter: string): number[] {
+  const wanted = filter.trim().toLowerCase();
+  return calls.flatMap((call, at) => {
+    if (shown === 'misses' && !isMiss(call)) return [];
+    if (shown === 'jumps' && !isJump(call)) return [];
+    return wanted === '' || `${call.trigger ?? ''} ${call.model ?? ''} ${call.cache.cause ?? ''}`.toLowerCase().includes(wanted) ? [at] : [];
+  });
+}
+
+/** The next place after one at which a call matches, from the beginning again after the end. */
+export function nextPlace(calls: readonly UsageCall[], from: number, matches: (call: UsageCall) => boolean): number | undefined {
+  for (let step = 1; step <= calls.length; step++) {
+    const at = (from + step) % calls.length;
+    const call = calls[at];
+    if (call && matches(call)) return at;
+  }
+  return undefined;
+}
+
+/** The share of a call's input that was read from the cache. */
+export const readShare = ({ tokens, window }: UsageCall): number | null =>
+  window === null || window === 0 || tokens.cacheRead === null ? null : tokens.cacheRead / window;
+
+/** What filled a window, one row for each file; everything else by itself. */
+export interface Culprit {
+  readonly name: string;
+  readonly kind: UsageFiller['kind'];
+  readonly key: UsageFiller['key'];
+  readonly tokens: number;
+  readonly calls: number;
+  readonly tokenCalls: number;
+  /** How often the file was read, and how many of the reads repeat an earlier one. */
+  readonly times: number;
+  readonly duplicates: number;
+}
+
+/** Adds up fillers by file, the largest first. */
+export function culpritsOf(fillers: readonly UsageFiller[], most: number): Culprit[] {
+  const found = new Map<string, Culprit>();
+  for (const { key, path, tool, kind, head, tokens, calls, tokenCalls, duplicateOf } of fillers) {
+    const isOfFile = path !== undefined && kind === 'tool_result';
+    const name = isOfFile ? path : `${tool ?? ''} ${head === tool ? '' : (head ?? '')}`.trim() || kind;
+    const id = isOfFile ? `file ${path}` : `entry ${key}`;
+    const before = found.get(id);
+    found.set(id, {
+      name,
+      kind,
+      key: before?.key ?? key,
+      tokens: (before?.tokens ?? 0) + tokens,
+      calls: Math.max(before?.calls ?? 0, calls),
+      tokenCalls: (before?.tokenCalls ?? 0) + tokenCalls,
+      times: (before?.times ?? 0) + 1,
+      duplicates: (before?.duplicates ?? 0) + (duplicateOf === undefined ? 0 : 1),
+    });
+  }
+  return [...found.values()].sort((a, b) => b.tokenCalls - a.tokenCalls).slice(0, most);
+}
+
+/** Money as the window shows it; `≥` marks a lower bound. */
+export function priceText(money: UsageCall['cost']): string {
+  if (money === null) return 'no price';
+  const sign = money.currency === 'USD' ? '$' : `${money.currency} `;
+  return `${money.atLeast ? '≥ ' : ''}${sign}${money.amount.toFixed(money.amount < 0.1 ? 3 : 2)}`;
+}
+
+/** The sentence for a miss. */
+export function missTitle({ cache, trigger }: UsageCall): string {
+  switch (cache.cause) {
+    case 'first':
+      return trigger === null ? 'First call of the window' : 'First call of the conversation';
+    case 'expired':
+      return cache.idleMs === undefined ? 'The cache expired' : `The cache expired after ${Math.round(cache.idleMs / 60_000)} min`;
+    case 'system':
+      return 'The system prompt changed';
+    case 'tools':
+      return 'The tools changed';
+    case 'message':
+      return 'A message was edited or removed';
+    case 'model':
+      return 'Another model was called';
+    case 'parameters':
+      return 'A parameter changed';
+    case 'unknown':
+    case undefined:
+      return 'The prefix changed; why is not recorded';
+  }
+}

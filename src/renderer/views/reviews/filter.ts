@@ -1,0 +1,30 @@
+import type { TicketStatus } from '../../../core/contract/index.js';
+
+/** How the list of tickets is filtered. An empty text filters nothing. */
+export interface TicketFilter {
+  readonly text: string;
+  readonly type: string;
+  readonly assignee: string;
+  readonly label: string;
+  readonly status: TicketStatus | '';
+  readonly ready: boolean;
+}
+
+const noFilter: TicketFilter = { text: '', type: '', assignee: '', label: '', status: '', ready: false };
+const lastFilters = new Map<string, TicketFilter>();
+
+/** The last filter of a project: opening a ticket and coming back keeps it. */
+export const lastFilter = (project: string): TicketFilter => lastFilters.get(project) ?? noFilter;
+
+/** Remembers the filter of a project until the window closes. */
+export const keepFilter = (project: string, filter: TicketFilter): void => void lastFilters.set(project, filter);
+
+/** The filter as the input of `ticket.overview`. */
+export const filterInput = ({ text, type, assignee, label, status, ready }: TicketFilter) => ({
+  ...(text.trim() && { text: text.trim() }),
+  ...(type && { type }),
+  ...(assignee && { assignee }),
+  ...(label && { label }),
+  ...(status && { status }),
+  ...(ready && { ready }),
+});

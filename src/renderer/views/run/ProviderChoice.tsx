@@ -1,0 +1,86 @@
+import { Settings } from 'lucide-react';
+import type { ReactNode } from 'react';
+import { IconButton } from '../../parts';
+import { show } from '../../state';
+import type { Provider } from './providers';
+
+/** What happens at a tool call that has no recorded result: the run stops, or the person enters one. */
+export type Unanswered = 'stop' | 'ask';
+
+interface ProviderChoiceProps {
+  readonly providers: readonly Provider[];
+  readonly provider: string;
+  readonly onProvider: (id: string) => void;
+  readonly model: string;
+  readonly onModel: (name: string) => void;
+  /** The model that runs if the field is empty. */
+  readonly defaultModel: string | null;
+  readonly unanswered: Unanswered;
+  readonly onUnanswered: (how: Unanswered) => void;
+  readonly children?: ReactNode;
+}
+
+/** The provider and model of a run, and what happens at a tool call without a recorded result. */
+export function ProviderChoice(props: ProviderChoiceProps) {
+  const { providers, provider, onProvider, model, onModel, defaultModel, unanswered, onUnanswered, children } = props;
+  const isRecorded = provider === 'recorded';
+  const chosen = providers.find((each) => each.id === provider);
+  return (
+    <section className="ask-who" aria-label="Provider and model">
+      <label>
+        <span className="muted">Provider</span>
+        <select className="field" aria-label="Provider" value={provider} onChange={(event) => onProvider(event.target.value)}>
+          {providers.map((each) => (
+            <option key={each.id} value={each.id} disabled={each.problem !== undefined}>
+              {each.title}
+              {each.problem !== undefined && ' (unavailable)'}
+            </option>
+          ))}
+        </select>
+      </label>
+      <IconButton icon={Settings} label="Providers and keys" onClick={() => show({ kind: 'providers' })} />
+      {!isRecorded && (
+        <label>
+          <span className="muted">Model</span>
+          <input
+            className="field"
+            aria-label="Model"
+            list="run-models"
+            placeholder={defaultModel ?? chosen?.models[0] ?? 'Model name'}
+            value={model}
+            onChange={(event) => onModel(event.target.value)}
+          />
+          <datalist id="run-models">
+            {chosen?.models.map((name) => (
+              <option key={name} value={name} />
+            ))}
+          </datalist>
+        </label>
+      )}
+      {children}
+      {!isRecorded && (
+        <label title="Stemma never runs tools. A call that equals a recorded one gets the recorded result.">
+          <span className="muted">New tool calls</span>
+          <select
+            className="field"
+            aria-label="Tool calls without a recorded result"
+            value={unanswered}
+            onChange={(event) => onUnanswered(event.target.value === 'stop' ? 'stop' : 'ask')}
+          >
+            <option value="ask">Ask me</option>
+            <option value="stop">Stop the run</option>
+          </select>
+        </label>
+      )}
+    </section>
+  );
+}
+
+/** Explains where replies and tool results come from with the chosen provider. */
+export const ProviderHint = ({ provider, ofRecording }: { provider: string; ofRecording: string }) => (
+  <p className="muted ask-words">
+    {provider === 'recorded'
+      ? ofRecording
+      : 'Stemma never runs tools. A call that equals a recorded one gets the recorded result; a new call waits for your answer or stops the run.'}
+  </p>
+);

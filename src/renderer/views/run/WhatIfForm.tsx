@@ -1,0 +1,110 @@
+import { Play } from 'lucide-react';
+import { useState } from 'react';
+import type { ContextId, DivergenceLimit, Following } from '../../../core/contract/index.js';
+import { Button, say } from '../../parts';
+import type { WhatIfInput } from '../../state';
+import { ProviderChoice, ProviderHint, type Unanswered } from './ProviderChoice';
+import { lastProvider, type Provider, rememberProvider } from './providers';
+
+const limits: Record<DivergenceLimit, string> = {
+  calls: 'tool calls differ',
+  words: 'anything differs',
+  never: 'the original ends',
+};
+
+const onlyRecording: readonly Provider[] = [{ id: 'recorded', title: 'Recording', models: [] }];
+
+interface WhatIfFormProps {
+  readonly following: Following;
+  readonly original: ContextId;
+  /** The model of the recorded replies. */
+  readonly defaultModel: string | null;
+  readonly providers: readonly Provider[];
+  readonly isRunning: boolean;
+  readonly onOriginal: (id: ContextId) => void;
+  readonly onRun: (input: Omit<WhatIfInput, 'id'>) => void;
+}
+
+/** Chooses the original whose prompts are sent, the provider that replies, and when the run stops. */
+export function WhatIfForm(props: WhatIfFormProps) {
+  const { following, original, defaultModel, providers, isRunning, onOriginal, onRun } = props;
+  const [provider, setProvider] = useState(() => lastProvider(providers));
+  const [model, setModel] = useState('');
+  const [stopAt, setStopAt] = useState<DivergenceLimit>('calls');
+  const [unanswered, setUnanswered] = useState<Unanswered>('ask');
+  const count = following.turns.length + (following.answersFirst ? 1 : 0);
+  return (
+    <form
+      className="ask"
+      aria-label="What-if run"
+      onSubmit={(event) => {
+        event.preventDefault();
+        rememberProvider(provider);
+        onRun({ original, provider, model: model.trim() || undefined, stopAt, unanswered });
+      }}
+    >
+      <ProviderChoice
+        providers={providers.length ? providers : onlyRecording}
+        provider={provider}
+        onProvider={setProvider}
+        model={model}
+        onModel={setModel}
+        defaultModel={defaultModel}
+        unanswered={unanswered}
+        onUnanswered={setUnanswered}
+      >
+        <label>
+          <span className="muted">Stop when</span>
+          <select className="field" aria-label="Stop when" value={stopAt} onChange={(event) => setStopAt(event.target.value as DivergenceLimit)}>
+            {Object.entries(limits).map(([limit, name]) => (
+              <option key={limit} value={limit}>
+                {name}
+              </option>
+            ))}
+          </select>
+        </label>
+      </ProviderChoice>
+      <ProviderHint provider={provider} ofRecording="The recorded replies are appended to this branch, with its edits." />
+      <OriginalChoice following={following} original={original} onChange={onOriginal} />
+      <NextTurns following={following} />
+      <footer className="ask-foot">
+        <span className="grow muted">{say.plural(count, 'turn')} to run</span>
+        <Button type="submit" look="primary" icon={Play} disabled={count === 0 || isRunning}>
+          {isRunning ? 'Running' : 'Run these turns'}
+        </Button>
+      </footer>
+    </form>
+  );
+}
+
+/** Chooses between several branches that could be the original. */
+function OriginalChoice(props: { following: Following; original: ContextId; onChange: (id: ContextId) => void }) {
+  const { following, original, onChange } = props;
+  if (following.originals.length < 2) return null;
+  return (
+    <label className="what-if-original">
+      <span className="muted">Original</span>
+      <select className="field" aria-label="Original branch" value={original} onChange={(event) => onChange(event.target.value as ContextId)}>
+        {following.originals.map((each) => (
+          <option key={each.id} value={each.id}>
+            {say.shortId(each.id)} · {say.plural(each.turns, 'commit')} · {say.firstLine(each.summary ?? '', 60)}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+function NextTurns({ following: { turns, answersFirst } }: { following: Following }) {
+  return (
+    <ol className="what-if-turns" aria-label="Next prompts">
+      {answersFirst && <li className="muted">First, the model replies to the last message of this branch.</li>}
+      {turns.map((turn) => (
+        <li key={turn.turnId} className="ellipsis" title={turn.trigger.text ?? ''}>
+          {say.firstLine(turn.trigger.text ?? '')}
+        </li>
+      ))}
+      {turns.length === 0 && !answersFirst && <li className="muted">None: this branch has as many turns as the original.</li>}
+    </ol>
+  );
+}

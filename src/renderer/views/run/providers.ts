@@ -1,0 +1,29 @@
+import type { Wire } from '../../../core/contract/index.js';
+import { api } from '../../client';
+import { type Query, useKept, useQuery, useUi } from '../../state';
+
+/** Where a reply can come from: the recording, or a model provider. */
+export interface Provider {
+  readonly id: string;
+  readonly title: string;
+  readonly wire?: Wire | undefined;
+  readonly models: readonly string[];
+  readonly problem?: string | undefined;
+}
+
+/** The providers, loaded again each time the Providers sheet opens or closes. */
+export function useProviders(): Query<readonly Provider[]> {
+  const isSheetOpen = useUi(({ sheet }) => sheet?.kind === 'providers');
+  return useKept(useQuery(`providers ${isSheetOpen}`, (signal) => api.turn.providers({}, { signal })));
+}
+
+const remembered = 'stemma.run.provider';
+
+/** The provider of the last run if it is available now; otherwise the recording. */
+export function lastProvider(providers: readonly Provider[]): string {
+  const last = localStorage.getItem(remembered);
+  return providers.find((each) => each.id === last && !each.problem)?.id ?? 'recorded';
+}
+
+/** Remembers the provider of a run in this window's storage. */
+export const rememberProvider = (id: string): void => localStorage.setItem(remembered, id);

@@ -1,0 +1,146 @@
+import { CircleCheck, CircleSlash, CircleX, Loader } from 'lucide-react';
+import { useMemo, useState } from 'react';
+import type { Skip } from '../../../core/contract/index.js';
+import { Button, Empty, Failure, Sheet, say } from '../../parts';
+import { copy, dismiss, go, type ImportJob, useImports } from '../../state';
+import { groupSkips } from './skips';
+
+const phaseNames = { finding: 'Looking for sessions', reading: 'Reading', storing: 'Storing', done: 'Done' } as const;
+
+/** The share of an import that is done, from 0 to 1. */
+export const shareOf = (job: ImportJob): number => (job.progress && job.progress.total > 0 ? job.progress.done / job.progress.total : 0);
+
+/** The imports since this window opened: progress, result, and skipped lines with the reason. */
+export function ImportsSheet() {
+  const jobs = useImports((state) => state.jobs);
+  return (
+    <Sheet title="Imports" kind="side" onClose={dismiss}>
+      {jobs.length === 0 ? (
+        <Empty title="No imports yet">Imports of this window appear here with their progress and result.</Empty>
+      ) : (
+        jobs.map((job) => <Job key={job.id} job={job} />)
+      )}
+    </Sheet>
+  );
+}
+
+function Job({ job }: { job: ImportJob }) {
+  const { progress, result, state, paths } = job;
+  const Glyph = { running: Loader, done: CircleCheck, canceled: CircleSlash, failed: CircleX }[state];
+  return (
+    <article className="import-job">
+      <header>
+        <Glyph size={16} aria-hidden className={`import-${state}`} />
+        <b className="grow ellipsis mono" title={paths.join('\n')}>
+          {paths.length === 1 ? paths[0] : say.plural(paths.length, 'path')}
+        </b>
+        {state === 'running' && (
+          <Button small onClick={job.cancel}>
+            Cancel
+          </Button>
+        )}
+      </header>
+      {state === 'running' && (
+        <>
+          <div
+            className="progress"
+            role="progressbar"
+            aria-label="Import"
+            aria-valuemin={0}
+            aria-valuemax={progress?.total ?? 0}
+            aria-valuenow={progress?.done ?? 0}
+          >
+            <i style={{ width: `${shareOf(job) * 100}%` }} />
+          </div>
+          <p className="muted">
+            {progress
+              ? `${phaseNames[progress.phase]}: ${say.exact(progress.done)} of ${say.exact(progress.total)}, ${say.bytes(progress.bytes)} read`
+              : 'Starting'}
+            {progress?.path && <span className="mono import-path ellipsis">{progress.path}</span>}
+          </p>
+          <p className="muted">You can close this sheet. The import continues in the background.</p>
+        </>
+      )}
+      {state === 'canceled' && <p className="muted">Canceled. Sessions that were already stored stay in the project.</p>}
+      {state === 'failed' && (
+        <Failure what="The import failed" error={job.error} stillWorks="Sessions that were already stored stay in the project." />
+      )}
+      {result && (
+        <>
+          <p>
+            {say.plural(result.sessions, 'session')}, {say.plural(result.commits, 'new commit')}, {say.plural(result.entries, 'entry', 'entries')}{' '}
+            from {say.bytes(result.bytes)} in {say.duration(result.ms)}.
+            {result.sessions === 0 ? ' It contains no history.' : result.commits === 0 && ' Everything was already imported.'}{' '}
+            {result.tips.length > 0 && (
+              <button
+                type="button"
+                className="link-button"
+                onClick={() => {
+                  dismiss();
+                  go({ view: 'chain', commit: result.tips.at(-1), session: undefined, entry: undefined });
+                }}
+              >
+                Show in Chain
+              </button>
+            )}
+          </p>
+          <Skips
+            title="Skipped"
+            explain={
+              result.sessions === 0
+                ? 'Stemma could not read these files or lines.'
+                : 'Stemma could not read these lines. They are kept with their source.'
+            }
+            skips={result.skipped}
+          />
+          <Skips title="Notes" explain="Stemma read these lines in a way that you should know about." skips={result.notes} />
+        </>
+      )}
+    </article>
+  );
+}
+
+/** Line numbers and groups beyond these limits are counted instead of listed. The copied list is complete. */
+const listedLines = 12;
+const listedGroups = 20;
+
+function Skips({ title, explain, skips }: { title: string; explain: string; skips: readonly Skip[] }) {
+  const groups = useMemo(() => groupSkips(skips), [skips]);
+  const [open, setOpen] = useState(false);
+  if (skips.length === 0) return null;
+  const copyAll = () => copy(skips.map((skip) => `${skip.path}:${skip.line}  ${skip.reason}`).join('\n'), 'Copied the list');
+  return (
+    <section className="skips">
+      <h3>
+        {title} <span className="muted">{say.exact(skips.length)}</span>
+        <span className="grow" />
+        <Button small look="plain" onClick={() => void copyAll()}>
+          Copy
+        </Button>
+      </h3>
+      <p className="muted">{explain}</p>
+      <ul>
+        {groups.slice(0, open ? groups.length : listedGroups).map(({ path, reason, lines }) => (
+          <li key={`${path}\n${reason}`}>
+            <span className="mono ellipsis" title={path}>
+              {path.split(/[\\/]/).at(-1)}
+              {lines.length === 1 && lines[0] !== 0 && `:${lines[0]}`}
+            </span>
+            {lines.length > 1 && <span className="muted">{lineNumbers(lines)}</span>}
+            <span className="skip-reason">{reason}</span>
+          </li>
+        ))}
+      </ul>
+      {groups.length > listedGroups && (
+        <Button small look="plain" onClick={() => setOpen(!open)} aria-expanded={open}>
+          {open ? 'Show fewer' : `Show ${say.exact(groups.length - listedGroups)} more`}
+        </Button>
+      )}
+    </section>
+  );
+}
+
+function lineNumbers(lines: readonly number[]): string {
+  const more = lines.length - listedLines;
+  return `lines ${lines.slice(0, listedLines).join(', ')}${more > 0 ? ` and ${say.exact(more)} more` : ''}`;
+}

@@ -1,0 +1,79 @@
+import { api } from '../../client';
+import { AgentMark, agentName, Button, Gauge, say } from '../../parts';
+import { go, useKept, useLive, useProject, useQuery, useUi } from '../../state';
+import type { Listed } from './rows';
+
+const nearlyFull = 0.8;
+
+/** The sessions on which agents work now, each with how full its window is. */
+export function LiveSessions({ live }: { live: readonly Listed[] }) {
+  return (
+    <section className="live" aria-label="Live sessions">
+      <h2>
+        Live <span className="muted">{live.length}</span>
+      </h2>
+      <ul>
+        {live.map((one) => (
+          <LiveRow key={one.key} listed={one} />
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function LiveRow({ listed: { title, agent, repository, session } }: { listed: Listed }) {
+  const tip = session?.tips[0];
+  const revision = useProject((state) => state.revision);
+  const file = useLive(({ capture }) => capture?.files.find((one) => one.tip !== undefined && session?.tips.includes(one.tip)));
+  const usage = useKept(
+    useQuery(tip ? `usage ${tip} ${revision}` : null, () => api.usage.context({ id: tip ?? '' })),
+    tip,
+  );
+  const counted = usage.status === 'done' ? usage.data.counted : null;
+  const limit = usage.status === 'done' ? usage.data.limit : null;
+  const model = usage.status === 'done' ? usage.data.model : null;
+  const share = counted !== null && limit !== null ? counted / limit : undefined;
+  const watch = (): void => {
+    useUi.setState({ followsTurns: true });
+    go({ view: 'context', session: session?.sessionId, commit: tip, against: undefined, entry: undefined, stop: undefined });
+  };
+  return (
+    <li className="live-row">
+      <span className="pulse" aria-hidden />
+      <div className="live-what">
+        <span className="ellipsis live-title">{say.firstLine(title)}</span>
+        <span className="ellipsis muted">
+          {file?.open ? 'Turn in progress' : 'Waiting for a prompt'}
+          {file && ` · changed ${say.when(file.changedAt)}`}
+        </span>
+      </div>
+      <div className="live-meta">
+        <span className="agent">
+          <AgentMark agent={agent} /> {agentName(agent)}
+        </span>
+        <span className="muted ellipsis">{[repository?.split(/[\\/]/).at(-1), model].filter(Boolean).join(' · ')}</span>
+      </div>
+      <div className="live-gauge">
+        <div>
+          <b className={share !== undefined && share >= nearlyFull ? 'warn' : undefined}>
+            {share === undefined ? (counted === null ? 'not recorded' : `${say.exact(counted)} tokens`) : say.percent(share)}
+          </b>
+          {counted !== null && limit !== null && (
+            <small>
+              {say.exact(counted)} of {say.exact(limit)}
+            </small>
+          )}
+        </div>
+        {counted !== null && limit !== null && <Gauge tokens={counted} limit={limit} live label="Context window" />}
+        <small>{counted === null ? 'No provider has counted this context.' : 'Counted by the provider at the last call.'}</small>
+      </div>
+      <div className="live-cost">
+        <b>{session?.cost ? say.money(session.cost) : 'no price'}</b>
+        <small>turn {session?.turns}</small>
+      </div>
+      <Button small onClick={watch}>
+        Watch
+      </Button>
+    </li>
+  );
+}

@@ -1,0 +1,82 @@
+import { FileInput, FolderPlus } from 'lucide-react';
+import { type ReactNode, useState } from 'react';
+import { api } from '../../client';
+import { Button, type Icon, ProblemLine, problemOf, Sheet } from '../../parts';
+import { dismiss } from '../../state';
+import { importPaths, showProject } from './act';
+
+/** Creates a project in a typed folder and opens it. */
+export const NewProjectSheet = () => (
+  <PathSheet
+    title="New project"
+    label="Folder of the new project"
+    placeholder="/path/to/Name"
+    action="Create"
+    icon={FolderPlus}
+    onPath={async (path) => {
+      const dir = path.replace(/[\\/]+$/, '');
+      const info = await api.project.create({ dir: dir.endsWith('.stemma') ? dir : `${dir}.stemma` });
+      dismiss();
+      showProject(info.dir);
+    }}
+  >
+    A project is a folder that contains imported histories. Its name ends in .stemma.
+  </PathSheet>
+);
+
+/** Opens or imports a typed path: a session file, a folder of sessions, or a project. */
+export const OpenPathSheet = () => (
+  <PathSheet
+    title="Open or import"
+    label="Path to import or open"
+    placeholder="/path/to/session.jsonl"
+    action="Open"
+    icon={FileInput}
+    onPath={async (path) => {
+      dismiss();
+      if (/\.stemma[\\/]?$/.test(path)) showProject(path.replace(/[\\/]+$/, ''));
+      else await importPaths([path], true);
+    }}
+  >
+    A session file, a folder of sessions, or a .stemma project. You can also drop files anywhere in the window.
+  </PathSheet>
+);
+
+interface PathSheetProps {
+  readonly title: string;
+  readonly label: string;
+  readonly placeholder: string;
+  readonly action: string;
+  readonly icon: Icon;
+  readonly onPath: (path: string) => Promise<void>;
+  readonly children: ReactNode;
+}
+
+function PathSheet({ title, label, placeholder, action, icon, onPath, children }: PathSheetProps) {
+  const [path, setPath] = useState('');
+  const [problem, setProblem] = useState<string>();
+  return (
+    <Sheet title={title} onClose={dismiss}>
+      <form
+        className="path-form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          onPath(path.trim()).catch((error: unknown) => setProblem(problemOf(error).message));
+        }}
+      >
+        <input
+          className="field grow mono"
+          placeholder={placeholder}
+          aria-label={label}
+          value={path}
+          onChange={(event) => setPath(event.target.value)}
+        />
+        <Button type="submit" look="primary" icon={icon} disabled={!path.trim()}>
+          {action}
+        </Button>
+      </form>
+      <p className="muted">{children}</p>
+      {problem && <ProblemLine>{problem}</ProblemLine>}
+    </Sheet>
+  );
+}

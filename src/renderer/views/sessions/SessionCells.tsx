@@ -1,0 +1,186 @@
+/** biome-ignore-all lint/a11y/useSemanticElements: the rows of a virtual list are placed freely, which table rows cannot be */
+/** biome-ignore-all lint/a11y/useFocusableInteractive: the grid has the focus and names the active row */
+/** biome-ignore-all lint/a11y/noNoninteractiveElementToInteractiveRole: a time is a cell like the others */
+import { ChevronRight, Ellipsis, Import, Pin, TriangleAlert } from 'lucide-react';
+import type { CSSProperties } from 'react';
+import { AgentMark, agentName, Button, Gauge, IconButton, MenuButton, say } from '../../parts';
+import { openSession, sessionActions } from './actions';
+import type { Listed, ListRow } from './rows';
+
+interface SessionCellsProps {
+  readonly id: string;
+  readonly row: ListRow & { kind: 'session' };
+  readonly place: CSSProperties;
+  readonly selected: boolean;
+  /** Where the filter's text occurs in the session's content. */
+  readonly snippet: string | undefined;
+  readonly onToggle: () => void;
+  readonly onMenu: () => void;
+}
+
+/** One session of the list. A click opens it. */
+export function SessionCells({ id, row, place, selected, snippet, onToggle, onMenu }: SessionCellsProps) {
+  const { listed, level, open } = row;
+  const { session, agent, repository, lastAt } = listed;
+  return (
+    <div
+      id={id}
+      role="row"
+      aria-level={level}
+      aria-expanded={open}
+      aria-selected={selected}
+      tabIndex={-1}
+      className={`session-row${level === 2 ? ' sub' : ''}${session ? '' : ' outside'}${row.isLast ? ' last' : ''}`}
+      style={place}
+      onClick={() => openSession(listed)}
+      onContextMenu={onMenu}
+      onKeyDown={() => {}}
+    >
+      <TitleCell listed={listed} open={open} level={level} snippet={snippet} onToggle={onToggle} />
+      <span role="gridcell" className="c-agent">
+        {level === 1 && (
+          <span className="agent" title={agentName(agent)}>
+            <AgentMark agent={agent} /> <span className="agent-name ellipsis">{agentName(agent)}</span>
+          </span>
+        )}
+      </span>
+      <span role="gridcell" className="c-repository muted ellipsis" title={repository ?? undefined}>
+        {level === 1 && repository?.split(/[\\/]/).at(-1)}
+      </span>
+      <time role="gridcell" className="c-time num muted" dateTime={lastAt} title={say.instant(lastAt)}>
+        {say.when(lastAt)}
+      </time>
+      {session ? (
+        <Numbers listed={listed} />
+      ) : (
+        <span role="gridcell" className="c-import muted">
+          {listed.found && say.bytes(listed.found.bytes)} · not imported
+          <Button
+            small
+            icon={Import}
+            tabIndex={-1}
+            onClick={(event) => {
+              event.stopPropagation();
+              openSession(listed);
+            }}
+          >
+            Import
+          </Button>
+        </span>
+      )}
+      {/* biome-ignore lint/a11y/useKeyWithClickEvents: the menu button inside takes keys */}
+      <span role="gridcell" className="c-more" onClick={(event) => event.stopPropagation()}>
+        <MenuButton
+          label="Session"
+          button={<IconButton small icon={Ellipsis} label={`Actions for ${listed.title}`} tabIndex={-1} />}
+          items={sessionActions(listed)}
+        />
+      </span>
+    </div>
+  );
+}
+
+interface TitleCellProps extends Pick<SessionCellsProps, 'snippet' | 'onToggle'> {
+  readonly listed: Listed;
+  readonly open: boolean | undefined;
+  readonly level: 1 | 2;
+}
+
+function TitleCell({ listed, open, level, snippet, onToggle }: TitleCellProps) {
+  const { session, found, title, subagents } = listed;
+  return (
+    <span role="gridcell" className="c-title">
+      {level === 2 ? (
+        <span className="tree-line" aria-hidden />
+      ) : open === undefined ? (
+        <span className="twist" aria-hidden />
+      ) : (
+        <button
+          type="button"
+          className={`twist${open ? ' turned' : ''}`}
+          tabIndex={-1}
+          aria-label={open ? 'Hide subagents' : 'Show subagents'}
+          onClick={(event) => {
+            event.stopPropagation();
+            onToggle();
+          }}
+        >
+          <ChevronRight size={14} aria-hidden />
+        </button>
+      )}
+      {session?.pinned && <Pin size={12} aria-label="Pinned" />}
+      {level === 2 && <span className="tag">{session?.subagent}</span>}
+      <span className="ellipsis session-title" title={found?.path ?? title}>
+        {say.firstLine(title)}
+      </span>
+      {session && found && (
+        <span className="tag" title="The agent's file has grown since the import. Import updates the session.">
+          grew
+        </span>
+      )}
+      {open === false && <span className="tag">{say.plural(subagents.length, 'subagent')}</span>}
+      {session?.tags.map((tag) => (
+        <span key={tag} className="tag">
+          {tag}
+        </span>
+      ))}
+      {snippet !== undefined && (
+        <span className="muted ellipsis session-snippet" title={snippet}>
+          {snippet}
+        </span>
+      )}
+    </span>
+  );
+}
+
+function Numbers({ listed: { session, subagents } }: { listed: Listed }) {
+  if (!session) return null;
+  const { turns, branches, peakTokens, limit, cost, errors, parentSessionId } = session;
+  return (
+    <>
+      <span role="gridcell" className="c-turns num">
+        {turns}
+      </span>
+      <span role="gridcell" className="c-branches num">
+        {parentSessionId === undefined && branches}
+      </span>
+      <span role="gridcell" className="c-peak">
+        {peakTokens === null ? (
+          <span className="muted" title="No count of a provider was recorded.">
+            not recorded
+          </span>
+        ) : limit === null ? (
+          <span title={`${say.exact(peakTokens)} tokens, the largest input that the provider counted. The model's window is not known.`}>
+            {say.compact(peakTokens)}
+          </span>
+        ) : (
+          <span
+            className="peak"
+            title={`${say.exact(peakTokens)} of ${say.exact(limit)} tokens: the largest input that the provider counted in one call.`}
+          >
+            <Gauge tokens={peakTokens} limit={limit} label="Peak context" />
+            <span className="num">{say.percent(peakTokens / limit)}</span>
+          </span>
+        )}
+      </span>
+      <span
+        role="gridcell"
+        className="c-cost num"
+        title={
+          cost
+            ? `Prices in ${cost.currency} of ${cost.priceDate}${subagents.length > 0 ? ', subagents included' : ''}`
+            : 'No price: the counts or the price of the model are not known.'
+        }
+      >
+        {cost ? say.money(cost) : <span className="muted">no price</span>}
+      </span>
+      <span role="gridcell" className="c-errors num">
+        {errors > 0 && (
+          <span className="problem" title={say.plural(errors, 'error')}>
+            <TriangleAlert size={13} aria-hidden /> {errors}
+          </span>
+        )}
+      </span>
+    </>
+  );
+}

@@ -1,0 +1,153 @@
+/** biome-ignore-all lint/a11y/useSemanticElements: the rows of a virtual list are placed freely, which table rows cannot be */
+/** biome-ignore-all lint/a11y/useFocusableInteractive: the grid has the focus and names the active row */
+/** biome-ignore-all lint/a11y/noNoninteractiveElementToInteractiveRole: a time is a cell like the others */
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { type KeyboardEvent, useRef, useState } from 'react';
+import type { SessionSort } from '../../../core/contract/index.js';
+import { type MenuEntry, placeByKey, rowsOnPage, WithContextMenu } from '../../parts';
+import { openSession, sessionActions } from './actions';
+import type { ListRow, Order } from './rows';
+import { SessionCells } from './SessionCells';
+
+const headHeight = 26;
+const rowHeight = 28;
+const groupHeight = 30;
+
+const columns: readonly (readonly [id: SessionSort, name: string, className: string])[] = [
+  ['title', 'Title', 'c-title'],
+  ['agent', 'Agent', 'c-agent'],
+  ['repository', 'Repository', 'c-repository'],
+  ['lastAt', 'Last activity', 'c-time num'],
+  ['turns', 'Turns', 'c-turns num'],
+  ['branches', 'Branches', 'c-branches num'],
+  ['peakTokens', 'Peak context', 'c-peak'],
+  ['cost', 'Cost', 'c-cost num'],
+  ['errors', 'Errors', 'c-errors num'],
+];
+/** Columns of words begin with A, columns of numbers and times with the largest. */
+const beginsWithA: readonly SessionSort[] = ['title', 'agent', 'repository'];
+
+interface SessionTableProps {
+  readonly rows: readonly ListRow[];
+  readonly order: Order;
+  readonly hits: ReadonlyMap<string, string>;
+  readonly onOrder: (order: Order) => void;
+  readonly onToggle: (key: string) => void;
+}
+
+/** The active row of the list, and what keys do with it. */
+function useActiveRow(rows: readonly ListRow[], onToggle: (key: string) => void) {
+  const [active, setActive] = useState<string>();
+  const scroller = useRef<HTMLDivElement>(null);
+  const virtual = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: (n) => (rows[n]?.kind === 'group' ? groupHeight : rowHeight),
+    getItemKey: (n) => rows[n]?.key ?? n,
+    overscan: 12,
+    scrollPaddingStart: headHeight,
+  });
+  const at = rows.findIndex(({ key }) => key === active);
+  const select = (n: number): void => {
+    setActive(rows[n]?.key);
+    virtual.scrollToIndex(n, { align: 'auto' });
+  };
+  const onKeyDown = (event: KeyboardEvent): void => {
+    if (event.target !== event.currentTarget) return;
+    const next = placeByKey(event, at, rows.length, rowsOnPage(scroller.current, rowHeight));
+    const row = rows[at];
+    if (next !== undefined) {
+      // Headings cannot be selected: the selection steps over them.
+      const beyond = rows[next]?.kind === 'group' ? next + (next < at ? -1 : 1) : next;
+      select(rows[beyond]?.kind === 'session' ? beyond : Math.min(rows.length - 1, next + 1));
+    } else if (row?.kind !== 'session' || event.ctrlKey || event.metaKey || event.altKey) return;
+    else if (event.key === 'Enter') openSession(row.listed);
+    else if ((event.key === 'ArrowRight' && row.open === false) || (event.key === 'ArrowLeft' && row.open)) onToggle(row.key);
+    else {
+      const action = sessionActions(row.listed).find((one) => one !== 'line' && one.keys === event.key);
+      if (!action || action === 'line') return;
+      action.act();
+    }
+    event.preventDefault();
+  };
+  return { scroller, virtual, at, setActive, onKeyDown };
+}
+
+/** The sessions as a sortable, virtual list with keyboard navigation. */
+export function SessionTable({ rows, order, hits, onOrder, onToggle }: SessionTableProps) {
+  const [menu, setMenu] = useState<readonly MenuEntry[]>([]);
+  const { scroller, virtual, at, setActive, onKeyDown } = useActiveRow(rows, onToggle);
+  return (
+    <WithContextMenu items={menu} label="Session">
+      <div
+        ref={scroller}
+        data-list
+        className="sessions-table"
+        role="treegrid"
+        aria-label="Sessions"
+        aria-rowcount={rows.length + 1}
+        tabIndex={0}
+        aria-activedescendant={at >= 0 ? `session-${at}` : undefined}
+        onKeyDown={onKeyDown}
+      >
+        <Head order={order} onOrder={onOrder} />
+        <div role="rowgroup" style={{ height: virtual.getTotalSize(), position: 'relative' }}>
+          {virtual.getVirtualItems().map((item) => {
+            const row = rows[item.index];
+            if (!row) return null;
+            const place = { top: item.start, height: item.size };
+            if (row.kind === 'group') {
+              return (
+                <div key={row.key} role="row" className="sessions-group" style={place}>
+                  <span role="gridcell" aria-colspan={columns.length}>
+                    <b>{row.name}</b> {row.count}
+                  </span>
+                </div>
+              );
+            }
+            return (
+              <SessionCells
+                key={row.key}
+                id={`session-${item.index}`}
+                row={row}
+                place={place}
+                selected={item.index === at}
+                snippet={hits.get(row.key)}
+                onToggle={() => onToggle(row.key)}
+                onMenu={() => {
+                  setActive(row.key);
+                  setMenu(sessionActions(row.listed));
+                }}
+              />
+            );
+          })}
+        </div>
+      </div>
+    </WithContextMenu>
+  );
+}
+
+/** The names of the columns; a click sorts by one. */
+function Head({ order, onOrder }: Pick<SessionTableProps, 'order' | 'onOrder'>) {
+  return (
+    <div role="row" className="sessions-head">
+      {columns.map(([id, name, className]) => (
+        <span
+          key={id}
+          role="columnheader"
+          className={className}
+          aria-sort={order.by === id ? (order.ascending ? 'ascending' : 'descending') : 'none'}
+        >
+          <button
+            type="button"
+            title={`Sort by ${name.toLowerCase()}`}
+            onClick={() => onOrder({ by: id, ascending: order.by === id ? !order.ascending : beginsWithA.includes(id) })}
+          >
+            {name}
+            {order.by === id && <span aria-hidden>{order.ascending ? ' ↑' : ' ↓'}</span>}
+          </button>
+        </span>
+      ))}
+    </div>
+  );
+}

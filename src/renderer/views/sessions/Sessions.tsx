@@ -1,0 +1,120 @@
+import { FolderSearch, Sparkles } from 'lucide-react';
+import { useMemo, useState } from 'react';
+import type { FoundSource } from '../../../core/contract/index.js';
+import { Button, Empty, Failure, Loading } from '../../parts';
+import { useOpenDir } from '../../state';
+import { openSample } from './act';
+import { CaptureOffer } from './CaptureOffer';
+import { LiveSessions } from './LiveSessions';
+import { type Facet, type Listed, type Narrowing, narrow, type Order, rowsOf } from './rows';
+import { SessionsBar } from './SessionsBar';
+import { SessionTable } from './SessionTable';
+import { useContentSearch } from './useContentSearch';
+import { useSessions } from './useSessions';
+
+const nothingChosen: Narrowing['chosen'] = { agent: new Set(), repository: new Set(), model: new Set() };
+
+/** All sessions of all agents: those of the project, and those on this machine that can be imported. */
+export function SessionsView() {
+  const { found, own, listed, loading } = useSessions();
+  if (own.status === 'failed') {
+    return (
+      <Failure
+        what="Cannot list the sessions of this project"
+        error={own.error}
+        stillWorks="Nothing in the project was changed. Other projects still work."
+        onRetry={own.retry}
+      />
+    );
+  }
+  if (loading && listed.length === 0) return <Loading what="Looking for sessions" lines={16} />;
+  if (found.status === 'failed' && listed.length === 0) {
+    return (
+      <Failure
+        what="Cannot list the histories on this machine"
+        error={found.error}
+        stillWorks="You can still open a project or a path, or drop files."
+        onRetry={found.retry}
+      />
+    );
+  }
+  const places = found.status === 'done' ? found.data.places : [];
+  if (listed.length === 0) return <NothingFound places={places} />;
+  return <SessionList listed={listed} places={places} />;
+}
+
+function SessionList({ listed, places }: { listed: readonly Listed[]; places: readonly FoundSource[] }) {
+  const dir = useOpenDir();
+  const [text, setText] = useState('');
+  const [chosen, setChosen] = useState(nothingChosen);
+  const [days, setDays] = useState<number>();
+  const [archived, setArchived] = useState(false);
+  const [order, setOrder] = useState<Order>({ by: 'lastAt', ascending: false });
+  const [opened, setOpened] = useState<ReadonlySet<string>>(new Set());
+  const { hits, searching, unread } = useContentSearch(text);
+  const shown = useMemo(() => narrow(listed, { text, chosen, days, archived, hits }), [listed, text, chosen, days, archived, hits]);
+  const live = useMemo(() => listed.filter(({ session }) => session?.live), [listed]);
+  const rows = useMemo(() => rowsOf(shown, order, opened), [shown, order, opened]);
+  const clear = (): void => {
+    setText('');
+    setChosen(nothingChosen);
+    setDays(undefined);
+    setArchived(false);
+  };
+  const choose = (facet: Facet, values: readonly string[]): void => setChosen({ ...chosen, [facet]: new Set(values) });
+  const toggle = (key: string): void => {
+    const next = new Set(opened);
+    if (!next.delete(key)) next.add(key);
+    setOpened(next);
+  };
+  return (
+    <section className="sessions" aria-label="Sessions">
+      <SessionsBar
+        {...{ listed, shown, places, text, chosen, days, archived }}
+        onText={setText}
+        onChoose={choose}
+        onDays={setDays}
+        onArchived={setArchived}
+      />
+      {dir && <CaptureOffer hasSessions={listed.some(({ session }) => session !== undefined)} />}
+      {live.length > 0 && <LiveSessions live={live} />}
+      {rows.length === 0 ? (
+        searching ? (
+          <Loading what="Searching the contents" />
+        ) : (
+          <Empty title="No matching sessions" actions={<Button onClick={clear}>Clear the filters</Button>}>
+            Sessions whose title, repository, file or content matches appear here.
+          </Empty>
+        )
+      ) : (
+        <SessionTable rows={rows} order={order} hits={hits} onOrder={setOrder} onToggle={toggle} />
+      )}
+      {text.trim().length >= 3 && (searching || unread > 0) && (
+        <p className="sessions-foot muted" role="status">
+          {searching
+            ? 'Searching the contents…'
+            : `${unread} ${unread === 1 ? 'history was' : 'histories were'} not searched: import them to search them.`}
+        </p>
+      )}
+    </section>
+  );
+}
+
+function NothingFound({ places }: { places: readonly FoundSource[] }) {
+  return (
+    <Empty
+      title="No agent histories found"
+      picture={<FolderSearch size={56} strokeWidth={1} />}
+      actions={
+        <Button look="primary" icon={Sparkles} onClick={() => void openSample()}>
+          Open the sample project
+        </Button>
+      }
+    >
+      {places.length > 0
+        ? `Sessions of agents on this machine appear here. Stemma looked in ${places.map((place) => place.root).join(', ')}.${places.some((place) => place.problem) ? ` ${places.map((place) => place.problem).join(' ')}` : ''} `
+        : ''}
+      Drop a session file into the window, open a path from the project menu, or explore the sample project.
+    </Empty>
+  );
+}

@@ -1,0 +1,115 @@
+import { CircleCheck, Import, Loader } from 'lucide-react';
+import type { FoundSource } from '../../../core/contract/index.js';
+import { agentName, Button, ChipMenu, say } from '../../parts';
+import { notify, refreshProject, useImports } from '../../state';
+import { importPaths, pathsOf } from './act';
+import { type Facet, type Listed, type Narrowing, spans, valuesOf } from './rows';
+
+interface SessionsBarProps extends Omit<Narrowing, 'hits'> {
+  readonly listed: readonly Listed[];
+  readonly shown: readonly Listed[];
+  readonly places: readonly FoundSource[];
+  readonly onText: (text: string) => void;
+  readonly onChoose: (facet: Facet, values: readonly string[]) => void;
+  readonly onDays: (days: number | undefined) => void;
+  readonly onArchived: (archived: boolean) => void;
+}
+
+const chips: readonly (readonly [facet: Facet, label: string, nameOf: (value: string) => string])[] = [
+  ['agent', 'Agents', agentName],
+  ['repository', 'Repositories', (path) => path.split(/[\\/]/).at(-1) ?? path],
+  ['model', 'Models', (model) => model],
+];
+
+/** Title, filter, chips and the one import of all agents. */
+export function SessionsBar({ listed, shown, text, chosen, days, archived, onText, onChoose, onDays, onArchived }: SessionsBarProps) {
+  const total = listed.filter(({ session }) => (session?.archived ?? false) === archived).length;
+  const shelved = listed.filter(({ session }) => session?.archived).length;
+  return (
+    <header className="sessions-bar">
+      <h1>Sessions</h1>
+      <span className="muted">{shown.length === total ? say.exact(total) : `${say.exact(shown.length)} of ${say.exact(total)}`}</span>
+      <input
+        type="search"
+        data-filter
+        className="field sessions-filter"
+        placeholder="Filter by title, prompt or content  /"
+        aria-label="Filter sessions"
+        value={text}
+        onChange={(event) => onText(event.target.value)}
+        onKeyDown={(event) => {
+          if (event.key === 'Escape') onText('');
+          if (event.key === 'Enter' || event.key === 'ArrowDown') document.querySelector<HTMLElement>('[data-list]')?.focus();
+        }}
+      />
+      {chips.map(([facet, label, nameOf]) => {
+        const values = valuesOf(listed, facet);
+        return (
+          <ChipMenu
+            key={facet}
+            label={label}
+            all={`All ${values.length}`}
+            className={facet === 'model' ? 'low' : ''}
+            options={values.map(([value, count]) => ({ value, name: nameOf(value), count }))}
+            chosen={[...chosen[facet]]}
+            onChange={(next) => onChoose(facet, next)}
+          />
+        );
+      })}
+      <ChipMenu
+        label="Dates"
+        all="All"
+        single
+        options={spans.map(([name, value]) => ({ value, name }))}
+        chosen={days === undefined ? [] : [days]}
+        onChange={([next]) => onDays(next)}
+      />
+      {(shelved > 0 || archived) && (
+        <button
+          type="button"
+          className={`chip archived-chip${archived ? ' chosen' : ''}`}
+          aria-pressed={archived}
+          onClick={() => onArchived(!archived)}
+        >
+          Archived <b>{shelved}</b>
+        </button>
+      )}
+      <span className="grow" />
+      <ImportButton listed={listed} />
+    </header>
+  );
+}
+
+/** One button for all agents: it imports what is new and updates what has grown. */
+function ImportButton({ listed }: { listed: readonly Listed[] }) {
+  const running = useImports(({ jobs }) => jobs.find(({ state }) => state === 'running'));
+  const fresh = listed.flatMap(({ found, session }) => (found && !session ? [found] : []));
+  const grown = listed.flatMap(({ found, session }) => (found && session ? [found] : []));
+  if (running) {
+    return (
+      <Button disabled icon={Loader}>
+        Importing…
+      </Button>
+    );
+  }
+  const count = fresh.length + grown.length;
+  if (count === 0) {
+    const look = (): void => void refreshProject().then(() => notify('Up to date: every history on this machine is imported'));
+    return (
+      <Button icon={CircleCheck} title="Every history on this machine is imported. Click to look again." onClick={look}>
+        Up to date
+      </Button>
+    );
+  }
+  const agents = new Set([...fresh, ...grown].map(({ agent }) => agent)).size;
+  return (
+    <Button
+      look="primary"
+      icon={Import}
+      title={`Reads ${[fresh.length > 0 && say.plural(fresh.length, 'new session'), grown.length > 0 && `${say.plural(grown.length, 'session')} that went on`].filter(Boolean).join(' and ')} of ${say.plural(agents, 'agent')}. It changes none of the agents' files.`}
+      onClick={() => void importPaths([...fresh, ...grown].flatMap(pathsOf), false)}
+    >
+      {fresh.length > 0 ? `Import ${say.exact(fresh.length)} new` : `Update ${say.exact(grown.length)}`}
+    </Button>
+  );
+}

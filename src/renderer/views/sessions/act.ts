@@ -1,0 +1,59 @@
+import type { FoundSession, Source } from '../../../core/contract/index.js';
+import { api } from '../../client';
+import { notifyProblem, say } from '../../parts';
+import { followAddress, go, notify, route, runImport, show, useProject } from '../../state';
+
+/** Opens a project's chain with nothing selected. */
+export const showProject = (dir: string): void =>
+  go({ view: 'chain', project: dir, session: undefined, commit: undefined, against: undefined, entry: undefined, stop: undefined });
+
+/** Opens the project that receives imports: the one in the address, otherwise the home project, which is created on first use. */
+async function ensureProject(): Promise<void> {
+  const { state: now } = useProject.getState();
+  if (now.phase === 'open' && now.dir === route().project) return;
+  if (!route().project) go({ project: (await api.library.home({})).dir });
+  await followAddress();
+  const { state } = useProject.getState();
+  if (state.phase === 'failed') throw state.error;
+}
+
+/** Imports in the background. The status bar shows the result; with `thenShow` the chain opens when the import is done. */
+export async function importPaths(paths: readonly string[], thenShow: boolean): Promise<void> {
+  if (paths.length === 0) return;
+  try {
+    await ensureProject();
+    const job = await runImport(paths);
+    if (job.state === 'failed') return show({ kind: 'imports' });
+    const { result } = job;
+    if (!result) return;
+    if (result.sessions === 0 && result.skipped.length > 0) return show({ kind: 'imports' });
+    if (thenShow) await showImported(paths);
+    if (result.skipped.length > 0) notify(`Imported. ${say.plural(result.skipped.length, 'line')} could not be read; open Imports for details`);
+  } catch (error) {
+    notifyProblem(error);
+  }
+}
+
+/** What to import for a session: its file, and the folder in which Claude Code keeps the files of its subagents. */
+export const pathsOf = ({ path, subagents }: Pick<FoundSession, 'path' | 'subagents'>): string[] =>
+  subagents > 0 && path.endsWith('.jsonl') ? [path, `${path.slice(0, -'.jsonl'.length)}/subagents`] : [path];
+
+/** Shows what was imported: the end of a single session, otherwise the whole chain. */
+async function showImported(paths: readonly string[]): Promise<void> {
+  const [path] = paths;
+  showSession(paths.length <= 2 ? (await api.source.list({})).find((one) => one.path === path) : undefined);
+}
+
+/** Shows the newest commit of a session, or the chain of all sessions if none is given. */
+export const showSession = (source: Pick<Source, 'sessionId' | 'tips'> | undefined): void =>
+  go({ view: 'chain', session: source?.sessionId, commit: source?.tips.at(-1), against: undefined, entry: undefined, stop: undefined });
+
+/** Opens the sample project. */
+export async function openSample(): Promise<void> {
+  try {
+    const { dir } = await api.library.sample({});
+    showProject(dir);
+  } catch (error) {
+    notifyProblem(error);
+  }
+}

@@ -1,0 +1,66 @@
+import { Archive, ArchiveRestore, BookOpen, GitFork, Import, Pencil, Pin, PinOff, RefreshCw, Tag, Trash2 } from 'lucide-react';
+import { api } from '../../client';
+import { type MenuEntry, notifyProblem } from '../../parts';
+import { go, notify, refreshProject, show } from '../../state';
+import { importPaths, pathsOf } from './act';
+import type { Listed } from './rows';
+
+/** Opens a session at its end: its chain, or its context. A history that is not imported is imported first. */
+export function openSession({ session, found }: Listed, view: 'chain' | 'context' = 'chain'): void {
+  if (session) {
+    go({
+      view,
+      session: session.parentSessionId ?? session.sessionId,
+      commit: session.tips[0],
+      against: undefined,
+      entry: undefined,
+      stop: undefined,
+    });
+  } else if (found) void importPaths(pathsOf(found), true);
+}
+
+const change = (act: Promise<unknown>): void => void act.then(refreshProject).catch(notifyProblem);
+
+/** Archives a session or brings it back. */
+function archive(sessionId: string, title: string, archived: boolean): void {
+  change(
+    api.session
+      .archive({ sessionId, archived })
+      .then(() => archived && notify(`Archived “${title}”`, { name: 'Undo', act: () => archive(sessionId, title, false) })),
+  );
+}
+
+/** Deletes a session from the project, and offers to bring it back. */
+function remove(sessionId: string): void {
+  change(
+    api.session.delete({ sessionId }).then(({ title }) =>
+      notify(`Deleted “${title}” from the project. The agent's file stays.`, {
+        name: 'Undo',
+        act: () => change(api.session.delete({ sessionId, deleted: false }).then(() => notify(`Brought back “${title}”`))),
+      }),
+    ),
+  );
+}
+
+/** What can be done with a session of the list. */
+export function sessionActions(listed: Listed): readonly MenuEntry[] {
+  const { session, found } = listed;
+  if (!session) return [{ name: 'Import and open', icon: Import, keys: 'Enter', act: () => openSession(listed) }];
+  const { sessionId, title, pinned, archived } = session;
+  return [
+    { name: 'Open chain', icon: GitFork, keys: 'Enter', act: () => openSession(listed) },
+    { name: 'Open context', icon: BookOpen, keys: 'o', act: () => openSession(listed, 'context') },
+    ...(found ? [{ name: 'Update from the agent’s file', icon: RefreshCw, act: () => void importPaths(pathsOf(found), false) }] : []),
+    'line',
+    { name: 'Rename…', icon: Pencil, keys: 'F2', act: () => show({ kind: 'session', session, what: 'title' }) },
+    { name: 'Tags…', icon: Tag, keys: 't', act: () => show({ kind: 'session', session, what: 'tags' }) },
+    pinned
+      ? { name: 'Unpin', icon: PinOff, keys: 'p', act: () => change(api.session.pin({ sessionId, pinned: false })) }
+      : { name: 'Pin', icon: Pin, keys: 'p', act: () => change(api.session.pin({ sessionId })) },
+    'line',
+    archived
+      ? { name: 'Bring back from the archive', icon: ArchiveRestore, keys: 'a', act: () => archive(sessionId, title, false) }
+      : { name: 'Archive', icon: Archive, keys: 'a', act: () => archive(sessionId, title, true) },
+    { name: 'Delete from the project', icon: Trash2, keys: 'Delete', act: () => remove(sessionId) },
+  ];
+}

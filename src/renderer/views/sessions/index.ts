@@ -1,0 +1,11 @@
+// views/sessions: one list of the sessions in the project and of the histories on this machine that are not imported yet.
+// `rows.ts` (pure) joins, narrows, sorts and groups them; `actions.ts` says what can be done with one; `act.ts` imports and opens.
+// It also has the sheets that import, open a path, create a project and rename a session.
+import './sessions.css';
+
+export { importPaths, openSample, showProject } from './act';
+export { pathsOfDrop } from './drop';
+export { ImportsSheet, shareOf } from './Imports';
+export { NewProjectSheet, OpenPathSheet } from './OpenSheets';
+export { SessionSheet } from './SessionSheet';
+export { SessionsView as View } from './Sessions';

@@ -1,0 +1,199 @@
+import type { FoundSession, Runtime, SessionRow, SessionSort } from '../../../core/contract/index.js';
+import { say } from '../../parts';
+
+/** A history on this machine that the project does not contain, or only an earlier state of it. */
+export interface Found extends FoundSession {
+  readonly agent: Runtime;
+}
+
+/** What the list shows of a session, whether the project contains it or not. */
+export interface Listed {
+  readonly key: string;
+  readonly title: string;
+  readonly agent: string;
+  readonly repository: string | null;
+  readonly lastAt: string;
+  /** The session in the project; undefined if it is not imported. */
+  readonly session?: SessionRow;
+  /** The file on this machine, if the project does not contain all of it. */
+  readonly found?: Found;
+  readonly subagents: readonly Listed[];
+}
+
+/** The chips above the list. Each narrows it to some values of a column. */
+export const facets = ['agent', 'repository', 'model'] as const;
+export type Facet = (typeof facets)[number];
+
+/** Spans of time, by name, in days. */
+export const spans = [
+  ['Today', 1],
+  ['Last 7 days', 7],
+  ['Last 30 days', 30],
+  ['Last 12 months', 366],
+] as const;
+
+export interface Narrowing {
+  readonly text: string;
+  readonly chosen: Readonly<Record<Facet, ReadonlySet<string>>>;
+  /** Days back from now; undefined shows all. */
+  readonly days: number | undefined;
+  readonly archived: boolean;
+  /** Sessions whose content contains the text. */
+  readonly hits: ReadonlyMap<string, string>;
+}
+
+export type ListRow =
+  | { readonly kind: 'group'; readonly key: string; readonly name: string; readonly count: number }
+  | {
+      readonly kind: 'session';
+      readonly key: string;
+      readonly listed: Listed;
+      readonly level: 1 | 2;
+      readonly open?: boolean;
+      readonly isLast?: boolean;
+    };
+
+/** Joins the sessions of the project with the histories found on this machine. */
+export function joinSessions(sessions: readonly SessionRow[], found: readonly Found[]): readonly Listed[] {
+  const files = new Map(found.map((one) => [one.sessionId, one] as const));
+  const ids = new Set(sessions.map(({ sessionId }) => sessionId));
+  const subagents = new Map<string, Listed[]>();
+  const listed = sessions.map((session): Listed => {
+    const file = files.get(session.sessionId);
+    return {
+      key: session.sessionId,
+      title: session.title,
+      agent: session.agent,
+      repository: session.repository,
+      lastAt: session.lastAt,
+      session,
+      ...(file && !session.parentSessionId && { found: file }),
+      subagents: [],
+    };
+  });
+  for (const one of listed) {
+    const parent = one.session?.parentSessionId;
+    if (parent !== undefined && ids.has(parent)) subagents.set(parent, [...(subagents.get(parent) ?? []), one]);
+  }
+  return [
+    ...listed
+      .filter(({ session }) => session?.parentSessionId === undefined || !ids.has(session.parentSessionId))
+      .map((one) => ({ ...one, subagents: subagents.get(one.key) ?? [] })),
+    ...found
+      .filter(({ sessionId }) => !ids.has(sessionId))
+      .map(
+        (one): Listed => ({
+          key: one.path,
+          title: one.title ?? one.sessionId,
+          agent: one.agent,
+          repository: one.cwd ?? null,
+          lastAt: one.modifiedAt,
+          found: one,
+          subagents: [],
+        }),
+      ),
+  ];
+}
+
+/** The values of a chip with the number of sessions that have each, the most frequent first. */
+export function valuesOf(listed: readonly Listed[], facet: Facet): readonly (readonly [value: string, count: number])[] {
+  const counts = new Map<string, number>();
+  for (const one of listed) for (const value of valuesIn(one, facet)) counts.set(value, (counts.get(value) ?? 0) + 1);
+  return [...counts].sort(([a, n], [b, m]) => m - n || (a < b ? -1 : 1));
+}
+
+function valuesIn({ agent, repository, session }: Listed, facet: Facet): readonly string[] {
+  switch (facet) {
+    case 'agent':
+      return [agent];
+    case 'repository':
+      return repository === null ? [] : [repository];
+    case 'model':
+      return session?.models ?? [];
+  }
+}
+
+const dayMs = 86_400_000;
+
+/** The sessions that match the text and every chip. Text matches the title, the repository, tags, the id, the file or the content. */
+export function narrow(listed: readonly Listed[], { text, chosen, days, archived, hits }: Narrowing, now = Date.now()): readonly Listed[] {
+  const needle = text.trim().toLowerCase();
+  const matches = ({ key, title, repository, session, found }: Listed): boolean =>
+    hits.has(key) || `${title}\n${repository ?? ''}\n${session?.tags.join('\n') ?? ''}\n${key}\n${found?.path ?? ''}`.toLowerCase().includes(needle);
+  return listed.filter(
+    (one) =>
+      (one.session?.archived ?? false) === archived &&
+      facets.every((facet) => chosen[facet].size === 0 || valuesIn(one, facet).some((value) => chosen[facet].has(value))) &&
+      (days === undefined || Date.parse(one.lastAt) >= now - days * dayMs) &&
+      (needle === '' || matches(one) || one.subagents.some(matches)),
+  );
+}
+
+/** The value of a column, to sort by. What is not known is undefined and comes last. */
+function columnOf({ title, agent, repository, lastAt, session }: Listed, sort: SessionSort): string | number | undefined {
+  switch (sort) {
+    case 'title':
+      return title.toLowerCase();
+    case 'agent':
+      return agent;
+    case 'repository':
+      return repository ?? undefined;
+    case 'lastAt':
+      return lastAt;
+    case 'turns':
+    case 'branches':
+    case 'errors':
+      return session?.[sort];
+    case 'peakTokens':
+      return session?.peakTokens == null ? undefined : session.peakTokens / (session.limit ?? Number.POSITIVE_INFINITY);
+    case 'cost':
+      return session?.cost?.amount;
+  }
+}
+
+export interface Order {
+  readonly by: SessionSort;
+  readonly ascending: boolean;
+}
+
+/** Sorted sessions, pinned ones first. */
+export function sorted(listed: readonly Listed[], { by, ascending }: Order): readonly Listed[] {
+  const order = (a: Listed, b: Listed): number => {
+    const pinned = Number(b.session?.pinned ?? false) - Number(a.session?.pinned ?? false);
+    const [x, y] = [columnOf(a, by), columnOf(b, by)];
+    const known = Number(x === undefined) - Number(y === undefined);
+    const value = x === undefined || y === undefined || x === y ? 0 : (ascending ? 1 : -1) * (x < y ? -1 : 1);
+    return pinned || known || value || (a.lastAt < b.lastAt ? 1 : a.lastAt > b.lastAt ? -1 : 0);
+  };
+  return [...listed].sort(order);
+}
+
+/** The rows of the list: by day where it is sorted by time, with the subagents of open sessions. */
+export function rowsOf(listed: readonly Listed[], order: Order, opened: ReadonlySet<string>, now = new Date()): readonly ListRow[] {
+  const ordered = sorted(listed, order);
+  const rows: ListRow[] = [];
+  const counts = new Map<string, number>();
+  if (order.by === 'lastAt') for (const one of ordered) counts.set(groupOf(one, now), (counts.get(groupOf(one, now)) ?? 0) + 1);
+  let last: string | undefined;
+  for (const one of ordered) {
+    const group = order.by === 'lastAt' ? groupOf(one, now) : undefined;
+    if (group !== undefined && group !== last) rows.push({ kind: 'group', key: `group ${group}`, name: group, count: counts.get(group) ?? 0 });
+    last = group;
+    const open = opened.has(one.key);
+    rows.push({ kind: 'session', key: one.key, listed: one, level: 1, ...(one.subagents.length > 0 && { open }) });
+    if (open)
+      for (const [n, subagent] of one.subagents.entries())
+        rows.push({ kind: 'session', key: subagent.key, listed: subagent, level: 2, isLast: n === one.subagents.length - 1 });
+  }
+  return rows;
+}
+
+const monthAndYear = new Intl.DateTimeFormat('en-GB', { month: 'long', year: 'numeric' });
+
+function groupOf({ lastAt, session }: Listed, now: Date): string {
+  if (session?.pinned) return 'Pinned';
+  const day = say.day(lastAt, now);
+  if (day === 'Today' || day === 'Yesterday' || day === 'No date') return day;
+  const ago = (now.getTime() - Date.parse(lastAt)) / dayMs;
+  return ago < 7 ? 'Last 7 days' : ago < 30 ? 'Last 30 days' : monthAndYear.format(new Date(lastAt));
+}

@@ -1,0 +1,20 @@
+import type { Skip } from '../../../core/contract/index.js';
+
+/** The lines of a file that were skipped for the same reason. */
+export interface SkipGroup {
+  readonly path: string;
+  readonly reason: string;
+  readonly lines: readonly number[];
+}
+
+/** Groups skipped lines by file and reason. */
+export function groupSkips(skips: readonly Skip[]): readonly SkipGroup[] {
+  const groups = new Map<string, { path: string; reason: string; lines: number[] }>();
+  for (const { path, line, reason } of skips) {
+    const key = `${path}\n${reason}`;
+    const group = groups.get(key) ?? { path, reason, lines: [] };
+    group.lines.push(line);
+    groups.set(key, group);
+  }
+  return [...groups.values()];
+}

@@ -1,0 +1,49 @@
+import { useEffect, useState } from 'react';
+import { api } from '../../client';
+import { useOpenDir, useProject } from '../../state';
+
+/** Text shorter than this is only looked for in titles. */
+const leastLetters = 3;
+const restMs = 250;
+const mostHits = 300;
+
+/** Where the text occurs in contents: a piece of text by session id, or by path for a history that is not imported. */
+export interface ContentHits {
+  readonly hits: ReadonlyMap<string, string>;
+  readonly searching: boolean;
+  /** Histories that are not imported and were not read, because they are too many. */
+  readonly unread: number;
+}
+
+const none: ContentHits = { hits: new Map(), searching: false, unread: 0 };
+
+/** Searches the contents of the project's sessions, then those of histories that are not imported yet. */
+export function useContentSearch(text: string): ContentHits {
+  const dir = useOpenDir();
+  const revision = useProject((state) => state.revision);
+  const [found, setFound] = useState<ContentHits>(none);
+  const words = text.trim();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another project or new commits change the answer
+  useEffect(() => {
+    if (words.length < leastLetters || !/[\p{L}\p{N}]/u.test(words)) return setFound(none);
+    const controller = new AbortController();
+    const { signal } = controller;
+    const timer = setTimeout(async () => {
+      setFound({ hits: new Map(), searching: true, unread: 0 });
+      const hits = new Map<string, string>();
+      const imported = dir ? await api.search.query({ text: words, limit: mostHits }, { signal }).catch(() => undefined) : undefined;
+      for (const { sessionId, snippet } of imported?.hits ?? []) if (sessionId && !hits.has(sessionId)) hits.set(sessionId, snippet);
+      if (signal.aborted) return;
+      setFound({ hits: new Map(hits), searching: true, unread: 0 });
+      const outside = await api.library.search({ text: words }, { signal }).catch(() => undefined);
+      if (signal.aborted) return;
+      for (const { path, snippet } of outside?.hits ?? []) hits.set(path, snippet);
+      setFound({ hits: new Map(hits), searching: false, unread: outside?.unread ?? 0 });
+    }, restMs);
+    return () => {
+      clearTimeout(timer);
+      controller.abort();
+    };
+  }, [words, dir, revision]);
+  return found;
+}

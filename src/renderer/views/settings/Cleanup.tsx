@@ -1,0 +1,90 @@
+import { Eraser, PackageCheck, Trash2, Zap } from 'lucide-react';
+import { useState } from 'react';
+import { api } from '../../client';
+import { Button, say } from '../../parts';
+import { TaskProblem, useTask } from './task';
+
+type Collected = Awaited<ReturnType<typeof api.artifact.gc>>;
+type Packed = Awaited<ReturnType<typeof api.artifact.repack>>;
+type Dropped = Awaited<ReturnType<typeof api.artifact.dropCaches>>;
+
+/** Frees space: removes unreachable objects after a preview, repacks objects and drops caches. */
+export function Cleanup({ onChanged }: { onChanged: () => void }) {
+  const [collected, start] = useTask<Collected>();
+  const [removes, setRemoves] = useState(false);
+  const [packed, pack] = useTask<Packed>();
+  const [dropped, drop] = useTask<Dropped>();
+  const collect = (remove: boolean) => {
+    setRemoves(remove);
+    return start((signal) => api.artifact.gc(remove ? {} : { dryRun: true }, { signal }));
+  };
+  const planned = collected.state === 'done' && !removes ? collected.result : undefined;
+  const busy = [collected, packed, dropped].some(({ state }) => state === 'running');
+  return (
+    <section aria-label="Free space">
+      <h3>Free space</h3>
+      <p className="muted">
+        Unreachable objects are removed: no commit, source, request, ticket, card, pin or label refers to them, and they are older than an hour.
+        Repacking removes nothing. Caches are rebuilt when needed.
+      </p>
+      <div className="storage-actions">
+        <Button icon={Eraser} disabled={busy} onClick={() => void collect(false)}>
+          Find unreachable objects
+        </Button>
+        <Button icon={PackageCheck} disabled={busy} onClick={() => void pack((signal) => api.artifact.repack({}, { signal })).then(onChanged)}>
+          Repack objects
+        </Button>
+        <Button icon={Zap} disabled={busy} onClick={() => void drop((signal) => api.artifact.dropCaches({}, { signal })).then(onChanged)}>
+          Drop caches
+        </Button>
+      </div>
+      <div aria-live="polite">
+        {collected.state === 'running' && <p className="muted">{removes ? 'Removing unreachable objects' : 'Searching for unreachable objects'}…</p>}
+        {planned?.removed === 0 && <p>No unreachable objects: {keptText(planned)}.</p>}
+        {planned && planned.removed > 0 && (
+          <div className="notice-line">
+            <span className="grow">
+              {say.plural(planned.removed, 'object')} can be removed, {say.bytes(planned.freedBytes)} on disk. Kept: {keptText(planned)}.
+            </span>
+            <Button small look="danger" icon={Trash2} onClick={() => void collect(true).then(onChanged)}>
+              Remove {say.plural(planned.removed, 'object')}
+            </Button>
+          </div>
+        )}
+        {collected.state === 'done' && removes && (
+          <p>
+            {say.plural(collected.result.removed, 'object')} removed, {say.bytes(collected.result.freedBytes)} freed.
+          </p>
+        )}
+        {packed.state === 'running' && (
+          <p className="muted">
+            Repacking…{' '}
+            <Button small onClick={packed.stop}>
+              Stop waiting
+            </Button>
+          </p>
+        )}
+        {packed.state === 'done' && (
+          <p>
+            {packed.result.objects === 0
+              ? 'All objects are already packed.'
+              : `${say.plural(packed.result.objects, 'object')} repacked: ${say.bytes(packed.result.before)} before, ${say.bytes(packed.result.after)} after.`}
+          </p>
+        )}
+        {dropped.state === 'done' && <p>{say.bytes(dropped.result.freedBytes)} of caches dropped.</p>}
+        <TaskProblem task={collected} />
+        <TaskProblem task={packed} />
+        <TaskProblem task={dropped} />
+      </div>
+    </section>
+  );
+}
+
+const keptText = ({ kept }: Collected): string =>
+  [
+    `${say.exact(kept.reachable)} reachable`,
+    kept.pinned > 0 && `${say.exact(kept.pinned)} pinned`,
+    kept.young > 0 && `${say.exact(kept.young)} younger than an hour`,
+  ]
+    .filter(Boolean)
+    .join(', ');

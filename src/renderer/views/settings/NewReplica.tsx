@@ -1,0 +1,117 @@
+import { type FormEvent, type InputHTMLAttributes, useState } from 'react';
+import type { api } from '../../client';
+import { Button } from '../../parts';
+
+type ReplicaInput = Parameters<typeof api.replica.set>[0];
+type Credentials = 'keys' | 'environment' | 'profile' | 'instance';
+
+interface NewReplicaProps {
+  /** The name of a replica that the project already names. */
+  name: string | undefined;
+  onAdd: (replica: ReplicaInput) => void;
+  onCancel: () => void;
+}
+
+/** The form that adds a replica, or sets up one that the project names. */
+export function NewReplica({ name, onAdd, onCancel }: NewReplicaProps) {
+  const [kind, setKind] = useState<'folder' | 's3'>('folder');
+  const [credentials, setCredentials] = useState<Credentials>('keys');
+  const submit = (event: FormEvent<HTMLFormElement>): void => {
+    event.preventDefault();
+    onAdd(replicaOf(new FormData(event.currentTarget), kind, credentials));
+  };
+  return (
+    <form className="storage-new" aria-label="Add a replica" onSubmit={submit}>
+      <label>
+        <span className="muted">Kind</span>
+        <select className="field" value={kind} onChange={(event) => setKind(event.target.value === 's3' ? 's3' : 'folder')}>
+          <option value="folder">Folder</option>
+          <option value="s3">S3 bucket</option>
+        </select>
+      </label>
+      <Field
+        name="name"
+        label="Name"
+        required
+        pattern="[a-z0-9][a-z0-9\-]{0,63}"
+        placeholder="backup"
+        defaultValue={name}
+        readOnly={name !== undefined}
+      />
+      {kind === 'folder' ? (
+        <Field name="dir" label="Folder" required placeholder="/mnt/backup/stemma" />
+      ) : (
+        <BucketFields credentials={credentials} onCredentials={setCredentials} />
+      )}
+      <label>
+        <span className="muted">Copies</span>
+        <select className="field" name="takes">
+          <option value="replicate">Objects marked “replicate”</option>
+          <option value="all">Every object</option>
+        </select>
+      </label>
+      <div className="storage-actions">
+        <Button type="submit" look="primary">
+          Add replica
+        </Button>
+        <Button onClick={onCancel}>Cancel</Button>
+      </div>
+    </form>
+  );
+}
+
+interface BucketFieldsProps {
+  credentials: Credentials;
+  onCredentials: (credentials: Credentials) => void;
+}
+
+function BucketFields({ credentials, onCredentials }: BucketFieldsProps) {
+  return (
+    <>
+      <Field name="bucket" label="Bucket" required />
+      <Field name="endpoint" label="Endpoint" type="url" placeholder="Only for servers other than Amazon S3" />
+      <Field name="region" label="Region" placeholder="us-east-1" />
+      <Field name="prefix" label="Prefix" />
+      <label>
+        <span className="muted">Credentials</span>
+        <select className="field" value={credentials} onChange={(event) => onCredentials(event.target.value as Credentials)}>
+          <option value="keys">Access key and secret</option>
+          <option value="environment">From the environment</option>
+          <option value="profile">From an AWS profile</option>
+          <option value="instance">From this cloud instance</option>
+        </select>
+      </label>
+      {credentials === 'keys' && (
+        <>
+          <Field name="accessKeyId" label="Access key" required autoComplete="off" />
+          <Field name="secretAccessKey" label="Secret" type="password" required autoComplete="off" />
+        </>
+      )}
+      {credentials === 'profile' && <Field name="profile" label="Profile" placeholder="default" />}
+    </>
+  );
+}
+
+function replicaOf(given: FormData, kind: 'folder' | 's3', credentials: Credentials): ReplicaInput {
+  const text = (field: string): string => String(given.get(field) ?? '').trim();
+  const some = (field: string): Record<string, string> => (text(field) ? { [field]: text(field) } : {});
+  const named = { name: text('name'), takes: text('takes') === 'all' ? ('all' as const) : ('replicate' as const) };
+  if (kind === 'folder') return { ...named, place: { kind, dir: text('dir') } };
+  return {
+    ...named,
+    place: { kind, bucket: text('bucket'), ...some('endpoint'), ...some('region'), ...some('prefix') },
+    credentials:
+      credentials === 'keys'
+        ? { accessKeyId: text('accessKeyId'), secretAccessKey: text('secretAccessKey') }
+        : credentials === 'profile'
+          ? { from: credentials, ...some('profile') }
+          : { from: credentials },
+  };
+}
+
+const Field = ({ label, ...input }: { label: string } & InputHTMLAttributes<HTMLInputElement>) => (
+  <label>
+    <span className="muted">{label}</span>
+    <input className="field" spellCheck={false} {...input} />
+  </label>
+);

@@ -1,0 +1,148 @@
+import { KeyRound, Plus } from 'lucide-react';
+import { useRef, useState } from 'react';
+import { type ProviderAccount, type ProviderAccounts, type Wire, wires } from '../../../core/contract/index.js';
+import { api } from '../../client';
+import { Answer, Button, ProblemLine, problemOf, RemoveButton, Sheet } from '../../parts';
+import { dismiss, useQuery } from '../../state';
+
+const origins: Record<ProviderAccount['from'], string> = {
+  environment: 'from environment variables',
+  settings: 'added here',
+  machine: 'default address',
+};
+
+/** The wire formats, by the names that people know. */
+const wireNames: Record<Wire, string> = {
+  openai: 'Chat Completions (OpenAI-compatible)',
+  responses: 'Responses API (OpenAI)',
+  anthropic: 'Messages API (Anthropic)',
+  gemini: 'Gemini API (Google)',
+};
+
+/** Lists, adds and removes model providers. The operating system keeps the keys; the window never shows them. */
+export function Providers() {
+  const query = useQuery('providers', (signal) => api.provider.list({}, { signal }));
+  return (
+    <Answer query={query} what="Cannot list the providers" loading="Loading the providers" lines={4}>
+      {(accounts) => <Accounts first={accounts} />}
+    </Answer>
+  );
+}
+
+/** The same in a sheet, for a form that needs a provider. */
+export const ProvidersSheet = () => (
+  <Sheet title="Providers and keys" onClose={dismiss}>
+    <Providers />
+  </Sheet>
+);
+
+function Accounts({ first }: { first: ProviderAccounts }) {
+  const [accounts, setAccounts] = useState(first);
+  const [problem, setProblem] = useState<string>();
+  /** Shows the list after a change, or the problem. Returns whether the change succeeded. */
+  const apply = (change: Promise<ProviderAccounts>): Promise<boolean> =>
+    change.then(
+      (next) => {
+        setAccounts(next);
+        setProblem(undefined);
+        return true;
+      },
+      (error: unknown) => {
+        setProblem(problemOf(error).message);
+        return false;
+      },
+    );
+  return (
+    <div className="providers">
+      <ul aria-label="Providers">
+        {accounts.providers.map((account) => (
+          <li key={account.id}>
+            <span className="grow">
+              <b>{account.title}</b> <span className="mono muted">{account.url}</span>
+              <br />
+              <span className="muted">
+                {origins[account.from]} · {account.hasKey ? 'has a key' : 'no key'}
+              </span>
+            </span>
+            {account.from === 'settings' && (
+              <RemoveButton
+                label={`Remove ${account.title}${account.hasKey ? ' and its key' : ''}`}
+                question={`Remove ${account.title}?`}
+                onRemove={() => void apply(api.provider.remove({ id: account.id }))}
+              >
+                Stemma forgets its address{account.hasKey && ' and deletes its key from the operating system’s key store'}. Replies from it stay.
+              </RemoveButton>
+            )}
+          </li>
+        ))}
+      </ul>
+      {problem && <ProblemLine>{problem}</ProblemLine>}
+      <NewProvider noKeys={accounts.noKeys} onAdd={(account) => apply(api.provider.set(account))} />
+    </div>
+  );
+}
+
+type NewAccount = Parameters<typeof api.provider.set>[0];
+
+function NewProvider({ noKeys, onAdd }: { noKeys: string | null; onAdd: (account: NewAccount) => Promise<boolean> }) {
+  const [wire, setWire] = useState<Wire>('openai');
+  const keyField = useRef<HTMLInputElement>(null);
+  return (
+    <form
+      className="providers-new"
+      aria-label="Add a provider"
+      onSubmit={(event) => {
+        event.preventDefault();
+        const form = event.currentTarget;
+        const given = new FormData(form);
+        const text = (name: string): string => String(given.get(name) ?? '').trim();
+        const key = text('key');
+        // The page keeps a key no longer than it takes to send it.
+        if (keyField.current) keyField.current.value = '';
+        void onAdd({ title: text('title'), url: text('url'), wire, ...(key && { key }) }).then((added) => added && form.reset());
+      }}
+    >
+      <h3>Add a provider</h3>
+      <label>
+        <span className="muted">API</span>
+        <select className="field" value={wire} onChange={(event) => setWire(wires.find((each) => each === event.target.value) ?? 'openai')}>
+          {wires.map((each) => (
+            <option key={each} value={each}>
+              {wireNames[each]}
+            </option>
+          ))}
+        </select>
+      </label>
+      <label>
+        <span className="muted">Name</span>
+        <input className="field" name="title" required maxLength={100} />
+      </label>
+      <label>
+        <span className="muted">Address</span>
+        <input
+          className="field mono"
+          name="url"
+          type="url"
+          required
+          placeholder={wire === 'openai' || wire === 'responses' ? 'http://127.0.0.1:1234/v1' : 'http://127.0.0.1:1234'}
+        />
+      </label>
+      {noKeys === null ? (
+        <label>
+          <span className="muted">Key</span>
+          <input ref={keyField} className="field mono" name="key" type="password" autoComplete="off" spellCheck={false} />
+        </label>
+      ) : (
+        <p className="notice-line">{noKeys}</p>
+      )}
+      {noKeys === null && (
+        <p className="muted">
+          <KeyRound size={12} aria-hidden /> The operating system stores the key. It is never in a project and is sent only to this address.
+        </p>
+      )}
+      <Button type="submit" look="primary" icon={Plus}>
+        Add provider
+      </Button>
+    </form>
+  );
+}

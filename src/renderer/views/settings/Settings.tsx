@@ -1,0 +1,76 @@
+import { CloudUpload, FolderOpen, HardDrive, KeyRound, Palette } from 'lucide-react';
+import type { ReactNode } from 'react';
+import { Empty, type Icon } from '../../parts';
+import { addressOf, go, refreshProject, type SettingsPage, settingsPages, useNavigation, useOpenDir } from '../../state';
+import { Appearance } from './Appearance';
+import { Providers } from './Providers';
+import { Replicas } from './Replicas';
+import { Storage } from './Storage';
+
+const titles: Readonly<Record<SettingsPage, readonly [title: string, icon: Icon]>> = {
+  appearance: ['Appearance', Palette],
+  providers: ['Providers', KeyRound],
+  storage: ['Storage', HardDrive],
+  replicas: ['Replicas', CloudUpload],
+};
+
+/** The settings of this window and of the open project. */
+export function SettingsView() {
+  const page = useNavigation(({ route }) => route.settings) ?? 'appearance';
+  return (
+    <section className="settings" aria-label="Settings">
+      <nav className="settings-pages" aria-label="Pages of the settings">
+        {settingsPages.map((id) => {
+          const [title, Glyph] = titles[id];
+          return (
+            <a
+              key={id}
+              href={addressOf({ view: 'settings', settings: id })}
+              aria-current={id === page ? 'page' : undefined}
+              onClick={(event) => {
+                if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+                event.preventDefault();
+                go({ view: 'settings', settings: id });
+              }}
+            >
+              <Glyph size={16} aria-hidden />
+              {title}
+            </a>
+          );
+        })}
+      </nav>
+      <div className="settings-page">
+        <Page page={page} />
+      </div>
+    </section>
+  );
+}
+
+function Page({ page }: { page: SettingsPage }): ReactNode {
+  switch (page) {
+    case 'appearance':
+      return <Appearance />;
+    case 'providers':
+      return (
+        <section aria-label="Providers">
+          <h2>Providers</h2>
+          <Providers />
+        </section>
+      );
+    case 'storage':
+      return <OfProject>{(dir) => <Storage key={dir} project={dir} />}</OfProject>;
+    case 'replicas':
+      return <OfProject>{(dir) => <Replicas key={dir} onChanged={() => void refreshProject()} />}</OfProject>;
+  }
+}
+
+/** A page about the open project. */
+function OfProject({ children }: { children: (dir: string) => ReactNode }) {
+  const dir = useOpenDir();
+  if (dir) return children(dir);
+  return (
+    <Empty title="No project is open" picture={<FolderOpen size={48} strokeWidth={1} />}>
+      This page shows the settings of the open project. Open one from the menu at the top left.
+    </Empty>
+  );
+}

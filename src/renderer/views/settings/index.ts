@@ -1,0 +1,7 @@
+// views/settings: appearance, model providers, the storage of a project, and its replicas.
+// The engine decides what can be removed, and the storage page shows it before anything is removed.
+// `task.tsx` runs one long task at a time.
+import './storage.css';
+
+export { ProvidersSheet } from './Providers';
+export { SettingsView as View } from './Settings';

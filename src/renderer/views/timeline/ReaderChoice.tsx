@@ -1,0 +1,58 @@
+import type { Entity, Run, Space } from '../../../core/contract/index.js';
+import { say } from '../../parts';
+
+const mostBudget = 10_000;
+const shownRuns = 50;
+
+interface ReaderChoiceProps {
+  readonly space: Space;
+  readonly agents: readonly Entity[];
+  readonly runs: readonly Run[];
+  /** `agent ID` for an agent as of now, `run ID` for one of its runs. */
+  readonly reader: string;
+  readonly onReader: (reader: string) => void;
+  /** Messages in the window. */
+  readonly budget: number;
+  readonly onBudget: (budget: number) => void;
+}
+
+/** Chooses whose timeline is shown (an agent's as of now, or that of a past run) and how many messages it contains. */
+export function ReaderChoice({ space, agents, runs, reader, onReader, budget, onBudget }: ReaderChoiceProps) {
+  const nameOf = (entityId: string) => space.members.find((member) => member.entityId === entityId)?.name;
+  return (
+    <header className="timeline-head">
+      <label className="timeline-field">
+        <span className="muted">Timeline of</span>
+        <select className="field" value={reader} onChange={(event) => onReader(event.target.value)}>
+          <optgroup label="If the agent ran now">
+            {agents.map((agent) => (
+              <option key={agent.entityId} value={`agent ${agent.entityId}`}>
+                {agent.name}
+              </option>
+            ))}
+          </optgroup>
+          {runs.length > 0 && (
+            <optgroup label="In a past run">
+              {runs.slice(0, shownRuns).map((run) => (
+                <option key={run.runId} value={`run ${run.runId}`}>
+                  {nameOf(run.entityId)}, {say.when(run.invokedAt)} ({run.runId})
+                </option>
+              ))}
+            </optgroup>
+          )}
+        </select>
+      </label>
+      <label className="timeline-field" title="How many messages the timeline contains">
+        <span className="muted">Messages</span>
+        <input
+          className="field timeline-budget"
+          type="number"
+          min={1}
+          max={mostBudget}
+          value={budget}
+          onChange={(event) => onBudget(Math.max(1, Math.min(mostBudget, Number(event.target.value) || 1)))}
+        />
+      </label>
+    </header>
+  );
+}

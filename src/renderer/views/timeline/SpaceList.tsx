@@ -1,0 +1,50 @@
+import { Plus } from 'lucide-react';
+import type { Space } from '../../../core/contract/index.js';
+import { IconButton, say } from '../../parts';
+import { move } from '../../state';
+
+/** The spaces of the project with their unread messages, and the selected context. */
+export function SpaceList(props: {
+  spaces: readonly (Space & { unread: number })[];
+  chosen: Space | undefined;
+  hasContext: boolean;
+  onNew: () => void;
+}) {
+  const { spaces, chosen, hasContext, onNew } = props;
+  return (
+    <nav className="space-list" aria-label="Spaces">
+      <header>
+        <h3 className="grow">Spaces</h3>
+        <IconButton small icon={Plus} label="Create a space" onClick={onNew} />
+      </header>
+      <ul>
+        {hasContext && (
+          <li>
+            <button type="button" aria-current={chosen === undefined ? 'true' : undefined} onClick={() => move({ space: undefined })}>
+              <span className="ellipsis">This context</span>
+              <span className="muted ellipsis">as a timeline</span>
+            </button>
+          </li>
+        )}
+        {spaces.map((space) => (
+          <li key={space.spaceId}>
+            <button type="button" aria-current={space === chosen ? 'true' : undefined} onClick={() => move({ space: space.spaceId })}>
+              <span className="space-name">
+                <span className="ellipsis grow">{space.name ?? space.spaceId}</span>
+                {space.unread > 0 && space !== chosen && (
+                  <span className="badge" title={`${space.unread} unread`}>
+                    {space.unread}
+                  </span>
+                )}
+              </span>
+              <span className="muted ellipsis">
+                {say.plural(space.messages, 'message')}
+                {space.lastMessageAt && ` · ${say.when(space.lastMessageAt)}`}
+              </span>
+            </button>
+          </li>
+        ))}
+      </ul>
+    </nav>
+  );
+}

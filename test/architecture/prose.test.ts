@@ -1,0 +1,40 @@
+import { describe, expect, test } from 'vitest';
+import { hardPhrases, proseLines } from '../support/prose.js';
+import { filesBelow, isSource, nodesOf, parseSource } from '../support/source.js';
+import { testNames } from '../support/test-names.js';
+
+/** Matching lines in 1,000 lines of prose. */
+const most = 1.5;
+const mostOfTitle = 90;
+
+describe('prose', () => {
+  const lines = proseLines();
+
+  test('at most 1.5 lines in 1,000 use a phrase that is hard to read', () => {
+    const hard = lines.filter(({ text }) => hardPhrases.test(text));
+    const share = (hard.length * 1000) / lines.length;
+    console.log(`${hard.length} of ${lines.length} lines of prose match: ${share.toFixed(2)} in 1,000`);
+    expect(share <= most ? [] : hard.map(({ file, line, text }) => `${file}:${line} ${text}`)).toEqual([]);
+  });
+
+  test('a test title has at most 90 characters', () => {
+    const titles = filesBelow('test', (path) => isSource(path) && /\.(test|spec|e2e)\.tsx?$/.test(path)).flatMap((path) =>
+      nodesOf(parseSource(path).program)
+        .flatMap(testNames)
+        .map((title) => ({ path, title })),
+    );
+    expect(titles.filter(({ title }) => title.length > mostOfTitle).map(({ path, title }) => `${path}: ${title}`)).toEqual([]);
+  });
+
+  test('no source refers to a document that is not in the repository', () => {
+    const absent =
+      /\bdecisions?,? rule|\bthe seeds?'?s?\b|\bseed, section|\bexperience\.md|\bdecisions\.md|\btargets\.md|\bcontract\.md|\bformats(-more|-exchange)?\.md\b/i;
+    const found = lines.filter(({ file, text }) => !file.startsWith('docs/') && absent.test(text));
+    expect(found.map(({ file, line, text }) => `${file}:${line} ${text}`)).toEqual([]);
+  });
+
+  test('these checks can fail', () => {
+    expect(['a format that is none', 'The rest is set aside.', 'whoever asks'].every((text) => hardPhrases.test(text))).toBe(true);
+    expect(hardPhrases.test('Cannot open the file: it does not exist.')).toBe(false);
+  });
+});

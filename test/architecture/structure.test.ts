@@ -1,0 +1,43 @@
+import { describe, expect, test } from 'vitest';
+import { filesBelow, isSource, parseSource } from '../support/source.js';
+import { functionSizes, importCycles, undocumentedExports } from '../support/structure.js';
+
+const mostLinesOfFile = 400;
+const mostLinesOfFunction = 80;
+
+const sources = filesBelow('src', isSource).map((path) => parseSource(path));
+
+describe('structure', () => {
+  test('no file imports itself through others, type-only imports included', () => {
+    expect(importCycles(sources)).toEqual([]);
+  });
+
+  test('a source file has at most 400 lines', () => {
+    const long = sources.map(({ path, text }) => ({ path, lines: text.split('\n').length })).filter(({ lines }) => lines > mostLinesOfFile);
+    expect(long).toEqual([]);
+  });
+
+  test('a function has at most 80 lines, or says "Long because …" at its top', () => {
+    const long = sources.flatMap(functionSizes).filter(({ lines, explained }) => lines > mostLinesOfFunction && !explained);
+    expect(long.map(({ file, line, name, lines }) => `${file}:${line} ${name} has ${lines} lines`)).toEqual([]);
+  });
+
+  test('every exported function has a docstring', () => {
+    expect(sources.flatMap(undocumentedExports)).toEqual([]);
+  });
+
+  test('these checks can fail', () => {
+    const body = '  call();\n'.repeat(mostLinesOfFunction);
+    const source = parseSource('bad.ts', `export function long() {\n${body}}\n/** Long because it is a table. */\nfunction table() {\n${body}}\n`);
+    expect(functionSizes(source).map(({ name, lines, explained }) => [name, lines, explained])).toEqual([
+      ['long', 82, false],
+      ['table', 82, true],
+    ]);
+    expect(undocumentedExports(source)).toEqual(['bad.ts: long']);
+    const cycle = [
+      { ...parseSource('src/core/base/ids.ts', ''), requests: ['./json.js'] },
+      { ...parseSource('src/core/base/json.ts', ''), requests: ['./ids.js'] },
+    ];
+    expect(importCycles(cycle)).toEqual([['src/core/base/ids.ts', 'src/core/base/json.ts']]);
+  });
+});

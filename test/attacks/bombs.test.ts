@@ -1,0 +1,127 @@
+// Small files that unpack, nest or repeat without end: they are refused by name, and cost little memory and time.
+import { execFileSync, spawn } from 'node:child_process';
+import { mkdirSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { zstdCompressSync } from 'node:zlib';
+import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { ImportResult } from '../../src/core/contract/index.js';
+import { decoded } from '../../src/main/proxy/decode.js';
+import { ensureBuilt } from '../support/built.js';
+import { prompt } from '../support/claude-lines.js';
+import { built, type Machine, machine, node } from '../support/machine.js';
+
+const mebibyte = 1024 ** 2;
+/** An import of a small file takes about 200 MiB. */
+const mostMemory = 1_000 * mebibyte;
+const patience = 120_000;
+
+let own: Machine;
+beforeAll(ensureBuilt);
+beforeEach(() => {
+  own = machine();
+});
+afterEach(() => own[Symbol.asyncDispose]());
+
+/** Runs a command and says how much memory its process had at most, all threads included. */
+function measured(...words: string[]): Promise<{ readonly code: number | null; readonly out: string; readonly peak: number }> {
+  const report = `process.on('exit', () => process.stderr.write('peak=' + process.resourceUsage().maxRSS * 1024 + ';'))`;
+  const child = spawn(node, ['--import', `data:text/javascript,${encodeURIComponent(report)}`, built('cli', 'stemma.js'), ...words], {
+    cwd: own.cwd,
+    env: own.env,
+    timeout: patience,
+  });
+  let [out, err] = ['', ''];
+  child.stdout.on('data', (part: Buffer) => (out += part.toString()));
+  child.stderr.on('data', (part: Buffer) => (err += part.toString()));
+  return new Promise((resolve, reject) => {
+    child.on('close', (code) => {
+      const peak = Number(/peak=(\d+);/.exec(err)?.[1]);
+      if (Number.isNaN(peak)) reject(new Error(`it ended with ${code} and no measure: ${err.slice(-500)}`));
+      else resolve({ code, out, peak });
+    });
+  });
+}
+
+async function expectHarmless(path: string, reason: RegExp): Promise<void> {
+  const { code, out, peak } = await measured('import', path, '--project', own.path('p.stemma'), '--json');
+  expect(code).toBe(0);
+  const { skipped } = JSON.parse(out) as ImportResult;
+  expect(skipped.map((one) => one.reason).join('\n')).toMatch(reason);
+  expect(peak).toBeLessThan(mostMemory);
+}
+
+const historyFolder = (): string => {
+  const folder = own.path('history');
+  mkdirSync(folder);
+  return folder;
+};
+
+const rollout = `${JSON.stringify({ timestamp: '2026-01-01T00:00:00.000Z', type: 'session_meta', payload: { id: 's', cwd: '/work', cli_version: '0.60.0' } })}\n`;
+
+test.each([
+  ['spaces', 0x20, /expands from \d+ bytes to more than/],
+  ['NUL bytes', 0, /expands from \d+ bytes to more than/],
+])('[T15] a compressed session of a gigabyte of %s is refused', async (_, byte, reason) => {
+  // 31 KB of zstd: the import took 2 GB.
+  const path = join(historyFolder(), 'rollout-2026-01-01T00-00-00-s.jsonl.zst');
+  // Made by another process: the measured one inherits the peak of the memory of this one.
+  const make = `fs.writeFileSync(process.argv[1], zlib.zstdCompressSync(Buffer.concat([Buffer.from(process.argv[2]), Buffer.alloc(2 ** 30, ${byte})])))`;
+  execFileSync(node, ['-e', make, path, rollout]);
+  expect(statSync(path).size).toBeLessThan(200_000);
+  await expectHarmless(path, reason);
+});
+
+test('[T15] a compressed session of millions of empty lines is refused', async () => {
+  // Below the limit of bytes: each line cost a hundred bytes of memory.
+  const path = join(historyFolder(), 'rollout-2026-01-01T00-00-00-s.jsonl.zst');
+  writeFileSync(path, zstdCompressSync(Buffer.concat([Buffer.from(rollout), Buffer.alloc(60 * mebibyte, '\n')])));
+  await expectHarmless(path, /more than 1000000 lines/);
+});
+
+test('[T15] a line of a gigabyte is refused', async () => {
+  // A file with a hole: it takes no space on the disk, and one of 4 GB took 3 GB of memory.
+  const path = join(historyFolder(), 's.jsonl');
+  writeFileSync(path, prompt('a', 'asked'));
+  truncateSync(path, 1024 ** 3);
+  await expectHarmless(path, /a line or a turn of more than \d+ bytes/);
+});
+
+test('[T15] millions of lines that are no records are refused', async () => {
+  const path = join(historyFolder(), 's.jsonl');
+  writeFileSync(path, Buffer.concat([Buffer.from(prompt('a', 'asked')), Buffer.alloc(12 * mebibyte, '1\n')]));
+  await expectHarmless(path, /more than 100000 of its lines are not records/);
+});
+
+const nested = `${'['.repeat(1_000_000)}${']'.repeat(1_000_000)}`;
+test.each([
+  ['s.jsonl', `${prompt('a', 'asked')}{"type":"user","uuid":"b","message":{"role":"user","content":${nested}}}\n`],
+  ['rollout-2026-01-01T00-00-00-s.jsonl', `${rollout}{"type":"response_item","payload":{"type":"message","role":"user","content":${nested}}}\n`],
+  [
+    'session-1.json',
+    `{"sessionId":"s","projectHash":"p","startTime":"2026-01-01T00:00:00.000Z","messages":[{"id":"1","type":"user","content":${nested}}]}`,
+  ],
+  ['export.json', `{"info":{"id":"ses_1","directory":"/work"},"messages":[{"info":{"id":"msg_1","role":"user"},"parts":${nested}}]}`],
+])('[T15] a value that nests a million deep is refused in %s', async (name, text) => {
+  const path = join(historyFolder(), name);
+  writeFileSync(path, text);
+  await expectHarmless(path, /./);
+});
+
+test('[T15] a side file that nests deep, and many problems, change nothing', async () => {
+  const folder = historyFolder();
+  writeFileSync(join(folder, 'agent-a.jsonl'), prompt('a', 'asked') + 'torn\n'.repeat(20_000));
+  writeFileSync(join(folder, 'agent-a.meta.json'), `{"toolUseId":${'['.repeat(400_000)}${']'.repeat(400_000)}}`);
+  const { code, out, peak } = await measured('import', folder, '--project', own.path('p.stemma'), '--json');
+  expect(code).toBe(0);
+  const { skipped, commits } = JSON.parse(out) as ImportResult;
+  expect(commits).toBe(1);
+  expect(skipped.length).toBeLessThan(1_010);
+  expect(peak).toBeLessThan(mostMemory);
+});
+
+test('[T15] a recorded reply that is packed again and again is not unpacked', async () => {
+  let body: Buffer = Buffer.alloc(8 * mebibyte);
+  for (let times = 0; times < 4; times++) body = zstdCompressSync(body);
+  await expect(decoded(body, Array(4).fill('zstd').join(', '))).rejects.toThrow(/packed 4 times/);
+  await expect(decoded(zstdCompressSync(Buffer.alloc(65 * mebibyte)), 'zstd')).rejects.toThrow();
+});

@@ -1,0 +1,97 @@
+import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { expect, onTestFinished, test } from 'vitest';
+import type { ContextId } from '../../src/core/base/index.js';
+import { materializedBytes, show, tips } from '../../src/core/chain/index.js';
+import { importPaths } from '../../src/core/import/index.js';
+import { atOnce, checkProject, openProject, type Project, repairProject } from '../../src/core/project/index.js';
+import { databaseIn, named } from '../support/damage.js';
+import { root } from '../support/machine.js';
+import { emptyProject, heldClock, scratch } from '../support/project.js';
+
+interface Imported {
+  readonly dir: string;
+  readonly file: string;
+  readonly contexts: ReadonlyMap<ContextId, string>;
+}
+
+const sample = join(root, 'resources/sample/larder/9dec3024-c217-4237-8dba-1d670b433c80.jsonl');
+
+/** A closed project that imported one session. */
+function imported(): Imported {
+  const project = emptyProject();
+  const folder = join(scratch(), 'sessions');
+  mkdirSync(folder);
+  const file = join(folder, 'session.jsonl');
+  copyFileSync(sample, file);
+  atOnce(importPaths(project.chain, { paths: [file] }));
+  const contexts = contextsOf(project);
+  project.close();
+  return { dir: project.dir, file, contexts };
+}
+
+const contextsOf = (project: Project): Map<ContextId, string> =>
+  new Map(
+    tips(project.chain, {}).map(({ id }) => [id, Buffer.from(materializedBytes(project.chain, { id, stop: 'root' }).bytes).toString('base64')]),
+  );
+
+function changeRows(dir: string, sql: string): void {
+  const raw = new Database(databaseIn(dir));
+  raw.pragma('foreign_keys = OFF');
+  raw.exec(sql);
+  raw.close();
+}
+
+function opened(dir: string, options = {}): Project {
+  const project = openProject(dir, heldClock(), undefined, options);
+  onTestFinished(() => project.close());
+  return project;
+}
+
+// One changed summary once made a repair throw three commits away, and importing the file again brought none of them back.
+test('[T24] a changed summary costs no context, and the imported one comes back', () => {
+  const { dir, contexts } = imported();
+  changeRows(dir, "UPDATE context SET summary = 'changed' WHERE seq = 2");
+  const project = opened(dir);
+  expect(contextsOf(project)).toEqual(contexts);
+  expect(named(atOnce(repairProject(project)))).toBe('');
+  expect(contextsOf(project)).toEqual(contexts);
+  const [id] = project.db.all<{ id: ContextId }>('SELECT id FROM context WHERE seq = 2').map((row) => row.id);
+  expect(id && show(project.chain, id).summary).not.toBe('changed');
+});
+
+// Deleting rows behind Stemma's back: the file is still on the disk.
+test('[T24] commits that are lost come back from the imported file under their names', () => {
+  const { dir, contexts } = imported();
+  changeRows(dir, 'DELETE FROM context WHERE seq IN (2, 3)');
+  const project = opened(dir);
+  const result = atOnce(repairProject(project));
+  expect(contextsOf(project)).toEqual(contexts);
+  expect(named(result)).toBe('');
+});
+
+// The file comes back later: a person imports it again.
+test('[T24] after a repair, importing the file again brings back what was lost', () => {
+  const { dir, file, contexts } = imported();
+  const kept = readFileSync(file);
+  rmSync(file);
+  changeRows(dir, 'UPDATE artifact SET data = CAST(zeroblob(size) AS BLOB) WHERE data IS NOT NULL');
+  const project = opened(dir);
+  expect(atOnce(repairProject(project)).ok).toBe(false);
+  writeFileSync(file, kept);
+  atOnce(importPaths(project.chain, { paths: [file] }));
+  expect(contextsOf(project)).toEqual(contexts);
+  expect(atOnce(checkProject(project)).problems).toEqual([]);
+});
+
+// Nothing that names a table, a row or a file comes from the damaged database unchecked: a hostile name stays a name.
+test('[T23] a damaged pack row with a path for a name opens no file outside of the project', () => {
+  const { dir } = imported();
+  const outside = join(dir, '..', 'outside.pack');
+  writeFileSync(outside, 'mine');
+  changeRows(dir, "INSERT INTO pack (no, file, createdAt) VALUES (99, '../outside.pack', 1)");
+  const project = opened(dir);
+  atOnce(repairProject(project));
+  expect(readFileSync(outside, 'utf8')).toBe('mine');
+});

@@ -1,0 +1,145 @@
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { createRouterClient } from '@orpc/server';
+import type { ContextId } from '../../../src/core/base/index.js';
+import { createEngine, createSession } from '../../../src/core/project/index.js';
+import { router } from '../../../src/core/router/index.js';
+import { commit } from '../engine.js';
+import { sessionFile, turns } from '../material.js';
+import type { Part, Row, Run } from '../measure.js';
+
+const megabyte = 1024 * 1024;
+
+/** An engine as the web host starts it: long work runs in threads. */
+function startEngine(at: string) {
+  const engine = createEngine({
+    dataDir: join(at, 'data'),
+    agentRoots: [],
+    sampleDir: at,
+    startup: { paths: [], project: null },
+    platform: process.platform,
+    worker: join(dirname(fileURLToPath(import.meta.url)), 'work.js'),
+  });
+  const session = createSession(engine);
+  const project = session.use(engine.create({ dir: join(at, 'project') }));
+  return { engine, project, client: createRouterClient(router, { context: { session } }) };
+}
+
+/** Session files of 20 MB each. Returns the bytes of all. */
+function writeSessions(folder: string, count: number): number {
+  mkdirSync(folder);
+  let bytes = 0;
+  for (let number = 0; number < count; number++) {
+    const text = sessionFile(20 * megabyte, 70 + number);
+    writeFileSync(join(folder, `${String(number).padStart(8, '0')}-0000-4000-8000-000000000034.jsonl`), text);
+    bytes += Buffer.byteLength(text);
+  }
+  return bytes;
+}
+
+/** Time of the processor that this thread has used, in milliseconds. */
+function cpuMs(): number {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1_000;
+}
+
+/** The longest time in milliseconds for which the event loop of this thread did not turn. */
+function watchLoop() {
+  let last = performance.now();
+  let longest = 0;
+  let lastCpu = cpuMs();
+  let longestCpu = 0;
+  const timer = setInterval(() => {
+    const [now, cpu] = [performance.now(), cpuMs()];
+    longest = Math.max(longest, now - last - 1);
+    longestCpu = Math.max(longestCpu, cpu - lastCpu);
+    [last, lastCpu] = [now, cpu];
+  }, 1);
+  return {
+    longest: () => longest,
+    /** The same in time of the processor, which other programs of the machine do not lengthen. Waiting for a lock is not in it. */
+    longestCpu: () => longestCpu,
+    reset: () => {
+      longest = longestCpu = 0;
+      [last, lastCpu] = [performance.now(), cpuMs()];
+    },
+    stop: () => clearInterval(timer),
+  };
+}
+
+const bytesBelow = (folder: string): number =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((file) => file.isFile())
+    .reduce((sum, file) => sum + (statSync(join(file.parentPath, file.name), { throwIfNoEntry: false })?.size ?? 0), 0);
+
+async function importing(folder: string, { quick }: Run): Promise<Row[]> {
+  const at = mkdtempSync(join(folder, 'engine-'));
+  const bytes = writeSessions(join(at, 'sessions'), quick ? 4 : 35);
+  const { engine, project, client } = startEngine(at);
+  const first = commit(project.chain, null, turns(1)[0] ?? '') as ContextId;
+  const took = { read: 0, write: 0 };
+  let over = false;
+  const timed = async (what: keyof typeof took, call: () => Promise<unknown>): Promise<void> => {
+    const from = performance.now();
+    await call();
+    took[what] = Math.max(took[what], performance.now() - from);
+  };
+  // The calls of a window meanwhile: one that reads and one that writes, again and again.
+  const asking = async (): Promise<void> => {
+    for (let number = 0; !over; number++) {
+      await timed('read', () => client.context.graph({ offset: 0, limit: 50 }));
+      await timed('read', () => client.context.outline({ id: first }));
+      if (number % 5 === 0) await timed('write', () => client.context.update({ id: first, tags: [`tag-${number}`] }));
+      await pause(20);
+    }
+  };
+  // The first calls compile what later calls run.
+  for (let number = 0; number < 20; number++) await client.context.graph({ offset: 0, limit: 50 });
+  await client.context.outline({ id: first });
+  globalThis.gc?.();
+  await pause(50);
+  const loop = watchLoop();
+  const from = performance.now();
+  const asked = asking();
+  const events = await client.import.run({ paths: [join(at, 'sessions')] });
+  let step = await events.next();
+  for (; !step.done; ) step = await events.next();
+  const importMs = performance.now() - from;
+  over = true;
+  await asked;
+  const [importGap, cpuGap] = [loop.longest(), loop.longestCpu()];
+  if (step.value.skipped.length > 0) throw new Error(JSON.stringify(step.value.skipped[0]));
+  const atOnce = bytesBelow(project.dir);
+  loop.reset();
+  await pause(60_000);
+  const idleGap = loop.longest();
+  loop.stop();
+  const stored = bytesBelow(project.dir);
+  engine.close();
+  rmSync(at, { recursive: true, force: true });
+  const size = `${Math.round(bytes / megabyte)} MB`;
+  return [
+    {
+      id: 'T34',
+      what: `longest time the engine does not answer while it imports ${size}, in ms`,
+      ratio: importGap,
+      must: 50,
+      stretch: 20,
+      better: 'less',
+      figures: { importMs, longestCpuMs: cpuGap, longestReadMs: took.read, longestWriteMs: took.write, idleGapMs: idleGap },
+    },
+    {
+      id: 'T33',
+      what: `bytes stored over bytes imported: ${size}, idle for a minute`,
+      ratio: stored / bytes,
+      must: 0.15,
+      stretch: 0.1,
+      better: 'less',
+      figures: { importedMB: bytes / megabyte, atOnceMB: atOnce / megabyte, storedMB: stored / megabyte },
+    },
+  ];
+}
+
+export const engineParts: readonly Part[] = [{ rows: ['T33', 'T34'], run: importing }];

@@ -1,0 +1,175 @@
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { tips } from '../../../src/core/chain/index.js';
+import { callPartOf } from '../../../src/core/formats/claude-code/calls.js';
+import { entriesOf } from '../../../src/core/formats/claude-code/parse-entries.js';
+import { scanLines } from '../../../src/core/formats/claude-code/parse-lines.js';
+import { joinCalls } from '../../../src/core/formats/shared/calls.js';
+import type { Project } from '../../../src/core/project/index.js';
+import { growthsOf, holdOut, loadPrices, loadTokenizer, usageCalls, usageSessions } from '../../../src/core/usage/index.js';
+import { importAll, openEngine } from '../engine.js';
+import { sessionFile } from '../material.js';
+import { medians, type Part, plain, type Row, timed } from '../measure.js';
+
+await loadPrices();
+await loadTokenizer();
+
+/** Real sessions, where this machine has them. */
+const corpus = join(process.cwd(), '../../shared/transcripts/claude-code');
+const nearCorpus = join(process.cwd(), '../shared/transcripts/claude-code');
+const realFolder = [corpus, nearCorpus].find((folder) => existsSync(folder));
+const realFiles = (): string[] =>
+  realFolder === undefined ? [] : readdirSync(realFolder).flatMap((name) => (/^entire-.*\.jsonl$/.test(name) ? [join(realFolder, name)] : []));
+
+const discarded = (engine: Project): void => {
+  engine.close();
+  rmSync(engine.dir, { recursive: true, force: true });
+};
+
+/** T29: an import with usage facts over the same import without them: without their rows, and without the time that reading them takes. */
+function factsOfImport(folder: string): Row[] {
+  const at = mkdtempSync(join(folder, 'facts-'));
+  const real = realFiles();
+  const files = real.length > 0 ? real : [31, 32].map((seed) => join(at, `session-${seed}.jsonl`));
+  if (real.length === 0) for (const [n, file] of files.entries()) writeFileSync(file, sessionFile(8 * 1024 * 1024, 31 + n));
+  const records = files.flatMap((file) =>
+    scanLines(readFileSync(file)).pieces.flatMap(({ record, range }) => (record ? [{ record, entries: entriesOf(record, range) }] : [])),
+  );
+  const open = (round: number): Project => openEngine(join(at, `with-${round}`));
+  const openWithout = (round: number): Project => {
+    const engine = openEngine(join(at, `without-${round}`));
+    const { run, one } = engine.chain.db;
+    const isOfUsage = (sql: string): boolean => /^\s*(INSERT|DELETE|UPDATE)[^(]* usage/i.test(sql);
+    Object.assign(engine.chain.db, {
+      run: (sql: string, ...rest: never[]) => (isOfUsage(sql) ? { changes: 0, rowId: 0 } : run(sql, ...rest)),
+      one: (sql: string, ...rest: never[]) => (isOfUsage(sql) ? undefined : one(sql, ...rest)),
+    });
+    return engine;
+  };
+  const ms = medians(
+    {
+      with: timed({ prepare: open, run: ({ chain }) => importAll(chain, files), clean: discarded }),
+      without: timed({ prepare: openWithout, run: ({ chain }) => importAll(chain, files), clean: discarded }),
+      reading: plain(() => joinCalls(records.flatMap(({ record, entries }) => callPartOf(record, entries) ?? []))),
+    },
+    5,
+  );
+  const ratio = ms.with / Math.max(1, ms.without - ms.reading);
+  const what = `import of ${real.length > 0 ? 'the real sessions' : '16 MB'} with usage facts over without`;
+  return [
+    { id: 'T29', what, ratio, must: 1.05, stretch: 1.02, better: 'less', figures: { withMs: ms.with, withoutMs: ms.without, readingMs: ms.reading } },
+  ];
+}
+
+/** The counted growths of real sessions, predicted by factors that were fitted to others. */
+function accuracy(folder: string): Row[] {
+  const what = (which: string): string => `calibrated growth of calls, hold-out: ${which}`;
+  const rows = (median: number | undefined, within: number | undefined, figures: Record<string, number>, note?: string): Row[] => [
+    {
+      id: 'usage-median',
+      what: what('median error'),
+      ratio: median,
+      must: 0.08,
+      stretch: 0.05,
+      better: 'less',
+      figures,
+      ...(note !== undefined && { note }),
+    },
+    {
+      id: 'usage-within',
+      what: what('share within 15 %'),
+      ratio: within,
+      must: 0.75,
+      stretch: 0.9,
+      better: 'more',
+      figures,
+      ...(note !== undefined && { note }),
+    },
+  ];
+  const files = realFiles();
+  if (files.length === 0) return rows(undefined, undefined, {}, 'the real sessions (../shared/transcripts) are not on this machine');
+  const engine = openEngine(join(mkdtempSync(join(folder, 'growth-')), 'p'));
+  importAll(engine.chain, files);
+  const models = usageSessions(engine.chain, { groupBy: 'model' }).rows.map(({ key }) => key);
+  const figures: Record<string, number> = {};
+  const [errors, within, counts] = [[] as number[], [] as number[], [] as number[]];
+  for (const model of models) {
+    const found = holdOut(growthsOf(engine.chain, model, Number.POSITIVE_INFINITY));
+    if (found.growths < 20) continue;
+    figures[`${model} growths`] = found.growths;
+    figures[`${model} median error`] = found.medianError;
+    figures[`${model} within 15 %`] = found.within15;
+    errors.push(found.medianError * found.growths);
+    within.push(found.within15 * found.growths);
+    counts.push(found.growths);
+  }
+  discarded(engine);
+  const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
+  return rows(sum(errors) / sum(counts), sum(within) / sum(counts), figures);
+}
+
+/** W15, in the engine: sums over 5,000 sessions with 1,000,000 calls. */
+function sums(folder: string, { quick }: { readonly quick: boolean }): Row[] {
+  const engine = openEngine(join(mkdtempSync(join(folder, 'sums-')), 'p'));
+  const { chain } = engine;
+  const [sessions, calls] = quick ? [500, 100_000] : [5_000, 1_000_000];
+  chain.db.transaction(() => {
+    chain.db.run(
+      `WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < ${calls - 1})
+       INSERT INTO usageCall (project, call, context, key, session, subagent, agent, model, at, input, cacheRead, cacheWrite, output, cost, priced)
+       SELECT ${chain.project}, 'c' || i, 1, 'k', 'session-' || (i % ${sessions}), CASE WHEN i % 7 = 0 THEN 'Explore' ELSE '' END, 'claude-code',
+              CASE WHEN i % 5 = 0 THEN 'claude-haiku-4-5' ELSE 'claude-opus-4-5' END,
+              1767225600000 + (i % ${sessions}) * 3600000 + (i / ${sessions}) * 30000, 3, 60000, 900, 250, 0.04, 1 FROM n`,
+    );
+    chain.db.run(
+      `INSERT INTO usageSum (project, session, agent, subagent, model, quarter, calls, input, cacheRead, cacheWrite, output, outputs, priced, cost)
+       SELECT project, session, agent, subagent, model, at / 900000, COUNT(*), SUM(input), SUM(cacheRead), SUM(cacheWrite), SUM(output), COUNT(output),
+              COUNT(cost), SUM(cost) FROM usageCall GROUP BY 1, 2, 3, 4, 5, 6`,
+    );
+  });
+  const first = usageSessions(chain, { groupBy: 'session', limit: 100 });
+  if (first.totals.calls !== calls) throw new Error(`${first.totals.calls} of ${calls} calls are in the sums`);
+  const ms = medians({
+    session: plain(() => usageSessions(chain, { groupBy: 'session', limit: 100 })),
+    day: plain(() => usageSessions(chain, { groupBy: 'day', timeZone: 'Europe/Berlin' })),
+    model: plain(() => usageSessions(chain, { groupBy: 'model' })),
+  });
+  discarded(engine);
+  const most = Math.max(ms.session, ms.day, ms.model);
+  const what = `usage.sessions over ${sessions} sessions and ${calls} calls, ms over 100`;
+  return [
+    {
+      id: 'W15-sums',
+      what,
+      ratio: most / 100,
+      must: 1,
+      stretch: 0.8,
+      better: 'less',
+      figures: { sessionMs: ms.session, dayMs: ms.day, modelMs: ms.model },
+    },
+  ];
+}
+
+/** W13, in the engine: the calls of a long session. */
+function callsOfSession(folder: string): Row[] {
+  const [file] = realFiles().filter((path) => path.includes('0cf3db51'));
+  const id = 'W13-calls';
+  const what = 'usage.calls of a session with 627 calls, ms over 100';
+  if (file === undefined)
+    return [{ id, what, ratio: undefined, must: 1, stretch: 0.5, better: 'less', note: 'the real session is not on this machine' }];
+  const engine = openEngine(join(mkdtempSync(join(folder, 'calls-')), 'p'));
+  importAll(engine.chain, [file]);
+  const [tip] = tips(engine.chain, {});
+  if (!tip) throw new Error('the session has no tip');
+  usageCalls(engine.chain, { id: tip.id });
+  const { calls } = medians({ calls: plain(() => usageCalls(engine.chain, { id: tip.id })) });
+  discarded(engine);
+  return [{ id, what, ratio: calls / 100, must: 1, stretch: 0.5, better: 'less', figures: { ms: calls } }];
+}
+
+export const usageParts: readonly Part[] = [
+  { rows: ['T29'], run: factsOfImport },
+  { rows: ['usage-median', 'usage-within'], run: accuracy },
+  { rows: ['W15-sums'], run: sums },
+  { rows: ['W13-calls'], run: callsOfSession },
+];

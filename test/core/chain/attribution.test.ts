@@ -1,0 +1,60 @@
+import { expect, test } from 'vitest';
+import { timestampOf } from '../../../src/core/base/index.js';
+import { checkpoint, resolve } from '../../../src/core/chain/index.js';
+import { answer, prompt } from '../../support/claude-lines.js';
+import { door } from '../../support/door.js';
+import { drained } from '../../support/scripted-model.js';
+
+/** A captured turn of an agent on a machine named `desk`. */
+function worked() {
+  const made = door({ machine: 'desk' });
+  const text = prompt('u1', 'fix it') + answer('a1', 'It is done now.', { parent: 'u1' });
+  const turn = checkpoint(made.chain, {
+    parent: null,
+    type: 'delta',
+    format: 'claude-code-v1',
+    text,
+    template: 'coder',
+    principal: 'agent:coder',
+    machine: 'far',
+    checkpoint: 'turn_boundary',
+  });
+  return { ...made, turn };
+}
+
+test('[C25] what is made in Stemma belongs to its author, and resolve ignores it for the agent', async () => {
+  const { client, turn, clock } = worked();
+  const { id } = turn;
+  const key = (await client.context.entries({ id })).entries[0]?.key;
+  const made = [];
+  for (const principal of [undefined, 'ann@desk']) {
+    clock.at += 1_000;
+    const edit = { op: 'append' as const, entry: { role: 'user' as const, kind: 'text' as const, text: 'more' } };
+    made.push(await client.context.fork({ id, edits: [edit], principal }));
+    made.push(await client.context.fork({ id, at: key, edits: [edit], principal }));
+    made.push(await client.context.compact({ id, summary: 'All is done.', principal }));
+    made.push(await client.context.snapshot({ id, principal }));
+    const rerun = await client.turn.rerun({ turnId: id, provider: 'recorded', principal });
+    const { result } = await drained(rerun as never);
+    made.push(await client.context.show({ id: (result as { commits: (typeof id)[] }).commits[0] as typeof id }));
+    for (const commit of made.splice(0)) expect(commit).toMatchObject({ principal: principal ?? 'user@desk', machine: 'desk' });
+  }
+  const at = timestampOf(clock.at + 1);
+  expect((await client.context.resolve({ principal: 'agent:coder', at })).id).toBe(id);
+  expect((await client.context.resolve({ principal: 'ann@desk', at })).id).not.toBe(null);
+  const ticket = await client.ticket.create({ title: 'Check', type: 'task', by: 'agent:coder' });
+  expect(ticket).toMatchObject({ contextId: id, contextFound: 'resolved' });
+  const { commit } = await client.ticket.discuss({ ticketId: ticket.ticketId, text: 'Why?' });
+  expect(commit.principal).toBe('user@desk');
+});
+
+test('[C25] a fork that an older version signed with the agent is not the work of the agent', () => {
+  const { chain, turn } = worked();
+  const by = { principal: 'agent:coder', template: 'coder', type: 'delta', format: 'claude-code-v1', checkpoint: 'explicit' } as const;
+  const fork = checkpoint(chain, { ...by, parent: turn.id, text: prompt('u2', 'more', { parent: 'a1' }) });
+  const deeper = checkpoint(chain, { ...by, parent: fork.id, text: prompt('u3', 'still more', { parent: 'u2' }) });
+  const at = timestampOf(8.64e15);
+  expect(resolve(chain, 'agent:coder', at).id).toBe(deeper.id);
+  chain.db.run('UPDATE context SET forked = 1 WHERE id IN (?, ?)', fork.id, deeper.id);
+  expect(resolve(chain, 'agent:coder', at).id).toBe(turn.id);
+});

@@ -1,0 +1,107 @@
+import { describe, expect, test } from 'vitest';
+import { redactJson, redactor, redactText } from '../../../../src/core/export/redact/index.js';
+import { issuers } from '../../../../src/core/export/redact/rules/index.js';
+
+const size = 1024 * 1024;
+/** Milliseconds of processor time for 1 MB. A quadratic rule takes minutes. */
+const mostTime = 6_000;
+
+const units = [
+  ...issuers.flatMap(({ prefixes: [first = ''] }, at) => (at % 5 === 0 ? [first] : [])),
+  ...[
+    'password=',
+    'password="',
+    'password="\\"',
+    'PASSWORD=a,',
+    'token:',
+    "token='",
+    'api_key=>',
+    'key',
+    '_pw',
+    'auth ',
+    '<password>',
+    'name: TOKEN value',
+    '--token ',
+  ],
+  ...[
+    '-----BEGIN PRIVATE KEY-----',
+    '-----BEGIN PRIVATE KEY-----\n',
+    '-----END PRIVATE KEY-----\n',
+    '-----BEGIN ',
+    'PRIVATE KEY',
+    'PuTTY-User-Key-File-2: ',
+  ],
+  ...['A'.repeat(64).concat('\n'), 'QUJD'.repeat(16).concat('\\n'), '\\n', '\\', '"', '\\"', "'", '`', '\n', ' ', '\t', '\r\n'],
+  ...['eyJ', 'eyJ.', 'eyJhbGciOi.', '.', '-', '_', 'a', 'A1', 'a.', '1.', '1:', ':', '::', 'f:', '1.1.1.1.', 'ip-1-'],
+  ...['://', '://a:', '://a:b@', 'https://', '@', 'a@', 'a@b.', '/home/', '/home/a', 'C:\\Users\\', '/Users/a/'],
+  ...[
+    'bearer ',
+    'Bearer a',
+    'Basic ',
+    'Basic QUJD',
+    'curl -u ',
+    'curl ',
+    'mysql -p',
+    'sshpass -p ',
+    'Cookie: ',
+    'Cookie: a=b; ',
+    'login ',
+    'IDENTIFIED BY ',
+  ],
+  ...['hooks.slack.com/services/', '$2b$', '8Q~', ':AA', '1234567890:AA', '.atlasv1.', '-us1', 'M.', 'sk-', 'sk-a-', 'secretlint-disable\n'],
+];
+
+async function timeOf(work: () => Promise<unknown>): Promise<number> {
+  const before = process.cpuUsage();
+  await work();
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1_000;
+}
+
+/** Parts that some rule looks at closely: each alone for 1 MB. */
+const alone = ['password=', 'token:', 'ghp_', '-----BEGIN PRIVATE KEY-----\n', 'eyJ', '\\', '://a:', 'a@', 'f:'];
+/** All others share texts of 1 MB, 128 KB each. */
+const share = size / 8;
+
+const texts = [
+  ...alone.map((unit) => ({ name: JSON.stringify(unit), text: filled(unit, size) })),
+  ...Array.from({ length: Math.ceil(units.length / 8) }, (_, at) => units.slice(at * 8, at * 8 + 8)).map((some) => ({
+    name: some.map((unit) => JSON.stringify(unit.slice(0, 16))).join(' '),
+    text: some.map((unit) => filled(unit, share)).join('\n'),
+  })),
+];
+
+function filled(unit: string, length: number): string {
+  return unit.repeat(Math.ceil(length / unit.length)).slice(0, length);
+}
+
+describe('[T61] hostile texts of 1 MB', () => {
+  test.each(texts)('linear time for $name', async ({ text }) => {
+    expect(await timeOf(() => redactText(text, redactor(new Map(), { ipAddresses: true })))).toBeLessThan(mostTime);
+  });
+
+  test('a file of 60,000 different addresses is redacted, each by its own placeholder', async () => {
+    const addresses = Array.from({ length: 60_000 }, (_, at) => `user${at}@example.org`);
+    const text = addresses.join('\n');
+    const redact = redactor(new Map(), { ipAddresses: false });
+    let left = '';
+    expect(
+      await timeOf(async () => {
+        left = await redactText(text, redact);
+      }),
+    ).toBeLessThan(mostTime * 2);
+    expect(left).not.toContain('@');
+    expect(redact.made()).toHaveLength(addresses.length);
+  });
+
+  test('many secrets that begin alike do not make the search slow', async () => {
+    const tokens = Array.from({ length: 20_000 }, (_, at) => `ghp_${'A1'.repeat(10)}${String(at).padStart(8, '0')}`);
+    const text = `${tokens.join(' ')} ${'ghp_A1A1A1A1 '.repeat(50_000)}`;
+    expect(await timeOf(() => redactText(text, redactor(new Map(), { ipAddresses: false })))).toBeLessThan(mostTime * 2);
+  });
+
+  test('JSON of deep and long strings is redacted in linear time', async () => {
+    const json = JSON.stringify({ a: '\\"'.repeat(200_000), b: Array.from({ length: 20_000 }, (_, at) => ({ name: 'TOKEN', value: `v${at}` })) });
+    expect(await timeOf(() => redactJson(json, redactor(new Map(), { ipAddresses: true })))).toBeLessThan(mostTime);
+  });
+});

@@ -1,0 +1,74 @@
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import type { EntryKey } from '../../../src/core/base/index.js';
+import { checkpoint, fork } from '../../../src/core/chain/index.js';
+import { runtimes } from '../../../src/core/contract/index.js';
+import { checkFolder, resumeIn } from '../../../src/core/export/index.js';
+import { answer, prompt } from '../../support/claude-lines.js';
+import { emptyChain, scratch } from '../../support/project.js';
+
+const twoTurns = (chain: ReturnType<typeof emptyChain>) => {
+  const shared = { type: 'delta', format: 'claude-code-v1', template: 'claude-code', checkpoint: 'turn_boundary' } as const;
+  const first = checkpoint(chain, { ...shared, parent: null, text: prompt('u1', 'fix it') + answer('a1', 'fixed', { parent: 'u1' }) });
+  return checkpoint(chain, {
+    ...shared,
+    parent: first.id,
+    text: prompt('u2', 'now test it', { parent: 'a1' }) + answer('a2', 'tested', { parent: 'u2' }),
+  });
+};
+
+const edited = (text: string) => [{ op: 'replace' as const, key: 'u2.0' as EntryKey, entry: { role: 'user' as const, kind: 'text' as const, text } }];
+
+describe('a fork that ends on an edited prompt', () => {
+  test.each(runtimes)('[W36] is resumed in %s with the prompt in the command, not in the file', (agent) => {
+    const chain = emptyChain();
+    const root = scratch();
+    const tip = twoTurns(chain);
+    const made = fork(chain, { id: tip.id, at: 'u2.0' as EntryKey, edits: edited("test it, and don't stop") });
+    const resumed = resumeIn(chain, [{ agent, root }], { id: made.id, agent, cwd: root });
+    expect(resumed.prompt).toBe("test it, and don't stop");
+    expect(resumed.command).toContain(`'test it, and don'\\''t stop'`);
+    const file = readFileSync(resumed.path, 'utf8');
+    expect(file).toContain('fixed');
+    expect(file).not.toContain('and don');
+  });
+
+  test('[W36] a prompt that starts with a hyphen is no option of the agent', () => {
+    const chain = emptyChain();
+    const made = fork(chain, { id: twoTurns(chain).id, at: 'u2.0' as EntryKey, edits: edited('--help me') });
+    const resumed = resumeIn(chain, [{ agent: 'claude-code', root: scratch() }], { id: made.id, cwd: '/x' });
+    expect(resumed.command).toMatch(/claude --resume \S+ ' --help me'$/);
+  });
+
+  test('[W36] a context of the agent itself, or one that ends on a reply, passes no prompt', () => {
+    const chain = emptyChain();
+    const root = scratch();
+    const tip = twoTurns(chain);
+    const cut = fork(chain, { id: tip.id, at: 'a1.0' as EntryKey });
+    for (const id of [tip.id, cut.id]) {
+      const resumed = resumeIn(chain, [{ agent: 'claude-code', root }], { id, cwd: root });
+      expect(resumed.prompt).toBeUndefined();
+      expect(resumed.command).toBe(`cd ${root} && claude --resume ${resumed.sessionId}`);
+    }
+  });
+});
+
+describe('the folder of a resumed session', () => {
+  test('[W37] a dry run says whether the folder exists and writes nothing', () => {
+    const chain = emptyChain();
+    const root = scratch();
+    const tip = twoTurns(chain);
+    const roots = [{ agent: 'claude-code' as const, root }];
+    expect(resumeIn(chain, roots, { id: tip.id, cwd: '/does/not/exist', dryRun: true })).toMatchObject({ cwdExists: false });
+    expect(existsSync(join(root, 'projects'))).toBe(false);
+    const folder = join(root, 'work');
+    mkdirSync(folder);
+    expect(resumeIn(chain, roots, { id: tip.id, cwd: folder, dryRun: true })).toMatchObject({ cwd: folder, cwdExists: true });
+  });
+
+  test('[W37] no terminal is opened in a folder that does not exist', () => {
+    expect(() => checkFolder('/does/not/exist')).toThrow(/does not exist on this machine/);
+    expect(() => checkFolder(scratch())).not.toThrow();
+  });
+});

@@ -1,0 +1,202 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { createRouterClient } from '@orpc/server';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { type Chain, checkpoint } from '../../../src/core/chain/index.js';
+import { atOnce, checkProject, createEngine, createSession, type Project } from '../../../src/core/project/index.js';
+import { openUpkeep } from '../../../src/core/project/upkeep.js';
+import { atEnd, runInWorker, WorkerFailed } from '../../../src/core/project/worker.js';
+import { router } from '../../../src/core/router/index.js';
+import { openDatabase } from '../../../src/core/store/index.js';
+import { answer, prompt } from '../../support/claude-lines.js';
+import { importInto } from '../../support/imports.js';
+import { emptyProject, scratch } from '../../support/project.js';
+import { buildWorker } from '../../support/worker.js';
+
+let worker: string;
+beforeAll(async () => {
+  worker = await buildWorker('worker-test');
+});
+
+/** An engine on the real clock, with an open project. */
+function engineWith(script: string | undefined) {
+  const folder = scratch();
+  const engine = createEngine({
+    dataDir: join(folder, 'data'),
+    agentRoots: [],
+    sampleDir: folder,
+    startup: { paths: [], project: null },
+    platform: 'linux',
+    worker: script,
+  });
+  onTestFinished(() => engine.close());
+  const session = createSession(engine);
+  const project = session.use(engine.create({ dir: join(folder, 'test') }));
+  return { client: createRouterClient(router, { context: { session } }), project };
+}
+
+async function importWith(client: ReturnType<typeof engineWith>['client'], path: string) {
+  const events = await client.import.run({ paths: [path] });
+  for (;;) {
+    const step = await events.next();
+    if (step.done) return step.value;
+  }
+}
+
+const session = (name: string, turns: number, filler = ''): string =>
+  Array.from(
+    { length: turns },
+    (_, n) =>
+      prompt(`${name}-u${n}`, `question ${n} ${name}`, { parent: n === 0 ? null : `${name}-a${n - 1}` }) +
+      answer(`${name}-a${n}`, `answer ${filler} ${n}`, { parent: `${name}-u${n}` }),
+  ).join('');
+
+function filesOf(count: number, turns: number, filler = ''): string {
+  const folder = join(scratch(), 'files');
+  mkdirSync(folder);
+  for (let at = 0; at < count; at++) writeFileSync(join(folder, `${at}.jsonl`), session(`s${at}`, turns, filler));
+  return folder;
+}
+
+/** All that an import writes, without what is chance. */
+const stored = ({ db }: Chain): unknown =>
+  [
+    'SELECT seq, id, parent, artifact, summary, entries FROM context ORDER BY seq',
+    'SELECT no, key, size FROM artifact ORDER BY no',
+    'SELECT * FROM record ORDER BY record',
+    'SELECT no, path, size, hash, tips, pieces FROM source ORDER BY no',
+  ].map((sql) => db.all(sql));
+
+const order = ({ dir, projectId }: Project, paths: readonly string[]) => ({ dir, projectId, work: { kind: 'import' as const, input: { paths } } });
+
+describe('a thread that works in a project', () => {
+  test('[S19] a thread imports the same as the engine itself', async () => {
+    const folder = filesOf(3, 20);
+    const alone = emptyProject();
+    const { commits, sessions } = importInto(alone.chain, folder);
+    const { client, project } = engineWith(worker);
+    expect(await importWith(client, folder)).toMatchObject({ commits, sessions, skipped: [] });
+    expect(stored(project.chain)).toEqual(stored(alone.chain));
+    expect(atOnce(checkProject(project)).problems).toEqual([]);
+    expect(await importWith(client, folder)).toMatchObject({ commits: 0, sessions });
+  });
+
+  test('[S19] an error of the thread has its code and data, and bad input is refused', async () => {
+    const { client } = engineWith(worker);
+    const run = async () => {
+      const events = await client.import.run({ paths: ['/nowhere'], format: 'no-format' });
+      await events.next();
+    };
+    await expect(run()).rejects.toMatchObject({ code: 'BAD_REQUEST', data: { field: 'format' } });
+  });
+
+  test.each([
+    ['missing.mjs', undefined],
+    ['syntax.mjs', 'not a script'],
+    ['throws.mjs', "throw new Error('no')"],
+    ['ends.mjs', 'process.exit(1)'],
+  ])('[S19] the engine imports by itself if the thread does not start: %s', async (name, text) => {
+    const folder = filesOf(1, 2);
+    const script = join(scratch(), name);
+    if (text !== undefined) writeFileSync(script, text);
+    const { client } = engineWith(script);
+    expect(await importWith(client, folder)).toMatchObject({ commits: 2 });
+  });
+
+  test('[S19] a thread that dies in the middle fails the import and leaves complete files', async () => {
+    const folder = filesOf(2, 3);
+    const { project } = engineWith(undefined);
+    const script = join(scratch(), 'dies.mjs');
+    writeFileSync(
+      script,
+      `import { parentPort } from 'node:worker_threads';
+       const { postMessage } = parentPort;
+       parentPort.postMessage = (message) => { if (message.event?.done === 1) process.exit(1); postMessage.call(parentPort, message); };
+       await import(${JSON.stringify(worker)});`,
+    );
+    const run = atEnd(runInWorker(script, order(project, [folder])));
+    await expect(run).rejects.toMatchObject({ hadBegun: true });
+    await expect(run).rejects.toBeInstanceOf(WorkerFailed);
+    expect(project.chain.db.one('SELECT COUNT(*) AS n FROM context')).toEqual({ n: 3 });
+    expect(atOnce(checkProject(project)).problems).toEqual([]);
+  });
+
+  test('[S19] a stopped import ends after the current file', async () => {
+    const folder = filesOf(40, 30, 'x'.repeat(4_000));
+    const { project } = engineWith(undefined);
+    const stopping = new AbortController();
+    const run = runInWorker<{ done: number }, unknown>(worker, order(project, [folder]), stopping.signal);
+    const all = (async () => {
+      for await (const { done } of run) if (done === 2) stopping.abort();
+    })();
+    await expect(all).rejects.toMatchObject({ name: 'AbortError' });
+    const { n } = project.chain.db.one<{ n: number }>('SELECT COUNT(*) AS n FROM source') ?? { n: 0 };
+    expect(n).toBeGreaterThan(1);
+    expect(n).toBeLessThan(40);
+    expect(atOnce(checkProject(project)).problems).toEqual([]);
+  });
+
+  test('[S19] eight imports into one project at once all end, and store each file once', async () => {
+    const { client, project } = engineWith(worker);
+    const folders = Array.from({ length: 4 }, () => filesOf(2, 10));
+    const results = await Promise.all([...folders, ...folders].map((folder) => importWith(client, folder)));
+    expect(results.reduce((sum, { commits }) => sum + commits, 0)).toBe(20);
+    expect(results.flatMap(({ skipped }) => skipped)).toEqual([]);
+    expect(atOnce(checkProject(project)).problems).toEqual([]);
+  });
+
+  test('[S19] a thread refuses a folder that holds another project by now', async () => {
+    const { project } = engineWith(undefined);
+    const other = { ...order(project, [filesOf(1, 1)]), projectId: '00000000-0000-4000-8000-000000000000' };
+    await expect(atEnd(runInWorker(worker, other))).rejects.toMatchObject({ code: 'CONFLICT', data: { reason: 'replaced' } });
+  });
+
+  test('[S20] while another connection writes, reads are answered and writes wait without blocking', async () => {
+    const { client, project } = engineWith(undefined);
+    const { id } = checkpoint(project.chain, {
+      parent: null,
+      type: 'delta',
+      format: 'claude-code-v1',
+      text: session('first', 1),
+      template: 'claude-code',
+      checkpoint: 'turn_boundary',
+    });
+    const other = openDatabase(join(project.dir, 'stemma.db'));
+    onTestFinished(() => other.close());
+    other.run('BEGIN IMMEDIATE');
+    let isWritten = false;
+    const writing = client.context.update({ id, tags: ['kept'] }).then(() => {
+      isWritten = true;
+    });
+    const from = performance.now();
+    await client.context.show({ id });
+    await client.context.outline({ id });
+    await pause(30);
+    expect(performance.now() - from).toBeLessThan(1_000);
+    expect(isWritten).toBe(false);
+    other.run('COMMIT');
+    await writing;
+    expect((await client.context.show({ id })).tags).toEqual(['kept']);
+  });
+
+  test('[S21] an idle project is packed by a thread, and its database gives the space back', async () => {
+    const { project } = engineWith(undefined);
+    importInto(project.chain, filesOf(8, 60, 'the same words '.repeat(60)));
+    const before = project.chain.artifacts.totals().stored;
+    project.chain.db.run('UPDATE artifact SET createdAt = createdAt - 60000');
+    let packing: Promise<unknown> = Promise.resolve();
+    const upkeep = openUpkeep(project.chain, { quiet: 1, between: 1 }, (signal) => {
+      const { dir, projectId } = project;
+      packing = atEnd(runInWorker(worker, { dir, projectId, work: { kind: 'upkeep' } }, signal));
+      return packing;
+    });
+    onTestFinished(upkeep.close);
+    upkeep.wake();
+    while (project.chain.artifacts.loose().objects > 0) await pause(20);
+    await packing;
+    expect(project.chain.artifacts.totals().stored).toBeLessThan(before / 10);
+    expect(project.chain.db.one<{ n: number }>('SELECT freelist_count AS n FROM pragma_freelist_count')?.n).toBeLessThan(50);
+    expect(atOnce(checkProject(project)).problems).toEqual([]);
+  });
+});

@@ -1,0 +1,118 @@
+import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { type Chain, fork } from '../../../../src/core/chain/index.js';
+import { diffRequests, getRequest, listRequests } from '../../../../src/core/requests/index.js';
+import { answer, call, prompt, result } from '../../../support/claude-lines.js';
+import { importInto } from '../../../support/imports.js';
+import { emptyChain, scratch } from '../../../support/project.js';
+import { openWriter } from '../../../support/request-records.js';
+
+function imported(text: string): Chain {
+  const path = join(scratch(), 's1.jsonl');
+  writeFileSync(path, text);
+  const chain = emptyChain();
+  importInto(chain, path);
+  return chain;
+}
+
+const session =
+  prompt('u1', 'list the files') +
+  call('a1', 't1', 'Bash', { command: 'ls' }, { parent: 'u1' }) +
+  result('r1', 't1', 'README.md', { parent: 'a1' }) +
+  answer('a2', 'One file.', { parent: 'r1' }) +
+  prompt('u2', 'thanks', { parent: 'a2' }) +
+  answer('a3', 'Welcome.', { parent: 'u2' });
+
+describe('calls of a history without records', () => {
+  test('each answer was a call, rebuilt from the entries before it, and nothing more is claimed', () => {
+    const chain = imported(session);
+    const rows = listRequests(chain, { sessionId: 's1' });
+    expect(rows.map(({ replyKey, proof, source, messageCount, model }) => [replyKey, proof, source, messageCount, model])).toEqual([
+      ['a1.0', 'rebuilt', 'entries', 1, 'm'],
+      ['a2.0', 'rebuilt', 'entries', 3, 'm'],
+      ['a3.0', 'rebuilt', 'entries', 5, 'm'],
+    ]);
+    expect(listRequests(chain, {})).toEqual(rows);
+    const got = getRequest(chain, rows[1]?.requestId ?? '');
+    expect(got).toMatchObject({
+      provider: 'anthropic',
+      proof: 'rebuilt',
+      digest: null,
+      recordedDigest: null,
+      missing: ['system', 'tools', 'parameters'],
+    });
+    expect(got.body).toEqual({
+      model: 'm',
+      messages: [
+        { role: 'user', content: 'list the files' },
+        { role: 'assistant', content: [{ type: 'tool_use', id: 't1', name: 'Bash', input: { command: 'ls' } }] },
+        { role: 'user', content: [{ type: 'tool_result', tool_use_id: 't1', content: 'README.md' }] },
+      ],
+    });
+  });
+
+  test('what a person puts together by forking was never sent', () => {
+    const chain = imported(session);
+    const rows = listRequests(chain, {});
+    fork(chain, {
+      id: rows[0]?.commit as never,
+      at: 'r1.0' as never,
+      edits: [{ op: 'append', entry: { role: 'assistant', kind: 'text', text: 'made up' } }],
+    });
+    expect(listRequests(chain, {})).toEqual(rows);
+  });
+
+  test('an answer whose record is missing among recorded ones is rebuilt; the others stay proved', () => {
+    const writer = openWriter('s1');
+    const messages: { role: string; content: { type: string; text: string }[] }[] = [];
+    for (const question of ['one', 'two']) {
+      writer.prompt(question);
+      messages.push({ role: 'user', content: [{ type: 'text', text: question }] });
+      writer.send({ system: [], tools: [] }, [...messages]);
+      messages.push(writer.reply([{ type: 'text', text: `answer to ${question}` }]) as never);
+    }
+    const lines = writer.lines.filter((line) => !(line.startsWith('{"type":"api-request"') && line.includes(writer.sent[1]?.id ?? '')));
+    const rows = listRequests(imported(`${lines.join('\n')}\n`), {});
+    expect(rows.map((row) => row.proof)).toEqual(['digest', 'rebuilt']);
+  });
+
+  test('they are compared as recorded ones are', () => {
+    const chain = imported(session);
+    const [first, second, third] = listRequests(chain, {}).map((row) => row.requestId);
+    expect(diffRequests(chain, first ?? '', second ?? '')).toMatchObject({
+      messages: { same: false, a: 1, b: 3, hunks: [{ op: 'same' }, { op: 'added', bCount: 2 }] },
+      cache: { prefix: { messages: 1 }, brokenAt: null },
+    });
+    expect(diffRequests(chain, third ?? '', first ?? '').cache).toMatchObject({ prefix: { messages: 1 }, brokenAt: null });
+  });
+
+  test('an id that names nothing is not found', () => {
+    const chain = imported(session);
+    const [row] = listRequests(chain, {});
+    for (const id of ['nobody', `call:${row?.commit}:nothing`, `call:${row?.commit}:u1.0`, 'call:ctx-ffffffffffff:a1.0'])
+      expect(() => getRequest(chain, id), id).toThrow(expect.objectContaining({ code: 'NOT_FOUND' }));
+  });
+});
+
+const transcripts = join(import.meta.dirname, '../../../../../shared/transcripts');
+const hasTranscripts = existsSync(transcripts);
+if (!hasTranscripts) console.warn('skipped: the real histories (../shared/transcripts) are not on this machine');
+
+describe.skipIf(!hasTranscripts)('real histories without records', () => {
+  test('every answer of them is a rebuilt call whose messages are as many as its list says', () => {
+    const folder = join(transcripts, 'claude-code');
+    const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name));
+    const chain = emptyChain();
+    importInto(chain, ...files.filter((file) => file.endsWith('.jsonl') && statSync(file).size < 5_000_000));
+    const rows = listRequests(chain, {});
+    expect(rows.length).toBeGreaterThan(100);
+    let off = 0;
+    for (const row of rows.filter((_, index) => index % 19 === 0)) {
+      const { body, proof } = getRequest(chain, row.requestId);
+      expect(proof).toBe('rebuilt');
+      if ((body.messages as unknown[]).length !== row.messageCount) off += 1;
+    }
+    expect(off).toBe(0);
+  });
+});

@@ -1,0 +1,57 @@
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { graph } from '../../../src/core/chain/index.js';
+import { getExperiment, listExperiments } from '../../../src/core/experiments/index.js';
+import { handoverMap } from '../../../src/core/handover/index.js';
+import { tellStory } from '../../../src/core/router/sample.js';
+import { listTickets, thread } from '../../../src/core/tickets/index.js';
+import { goalsOf, listRuns, listSpaces, memoriesOf, plansOf, spaceMessages } from '../../../src/core/timeline/index.js';
+import { usageCalls } from '../../../src/core/usage/index.js';
+import { importInto } from '../../support/imports.js';
+import { emptyChain } from '../../support/project.js';
+import { root } from '../../support/source.js';
+
+test('[W38] the sample fills every view with one story, once', async () => {
+  const chain = emptyChain(Date.now);
+  importInto(chain, join(root, 'resources', 'sample'));
+  await tellStory(chain);
+  const rows = graph(chain, { offset: 0, limit: 500 }).rows;
+  const commits = rows.length;
+
+  // Chain: branches, a compaction, a subagent, a fork that is titled by its change.
+  expect(rows.some((row) => row.commit.type === 'compaction')).toBe(true);
+  expect(rows.some((row) => row.startedBy !== undefined)).toBe(true);
+  expect(rows.some((row) => row.children > 1)).toBe(true);
+  expect(rows.find((row) => row.forked && row.commit.summary?.startsWith('Edited: Keep the date'))).toBeDefined();
+
+  // Agents: a handover with boxes, a space with a waiting run.
+  const map = handoverMap(chain);
+  expect(map.turns.map((turn) => turn.status).toSorted()).toEqual(['running', 'success']);
+  const [space] = listSpaces(chain, undefined);
+  expect(spaceMessages(chain, { spaceId: space?.spaceId as string }).messages).toHaveLength(2);
+  expect(listRuns(chain, {}).map((run) => run.status)).toEqual(['waiting_reply']);
+  expect([goalsOf(chain, 'larder-coder').length, memoriesOf(chain, 'larder-coder').length, plansOf(chain, 'larder-writer').length]).toEqual([
+    2, 1, 1,
+  ]);
+
+  // Reviews: a finding with a discussion. Experiments: results with verdicts.
+  const tickets = listTickets(chain, {});
+  const finding = tickets.find(({ type }) => type === 'review_finding');
+  expect(tickets.map(({ status }) => status)).toContain('review');
+  expect(thread(chain, finding?.ticketId as string).messages.length).toBeGreaterThan(0);
+  const [experiment] = listExperiments(chain);
+  expect(experiment).toMatchObject({ cases: 2, results: 2 });
+  const outcomes = getExperiment(chain, experiment?.experimentId as string).results.map(({ outcome }) => outcome);
+  expect(outcomes.toSorted()).toEqual(['fail', 'pass']);
+
+  await tellStory(chain);
+  expect(graph(chain, { offset: 0, limit: 500 }).rows).toHaveLength(commits);
+});
+
+test('[W38] the calls of the sample have counts, hits and misses', () => {
+  const chain = emptyChain(Date.now);
+  importInto(chain, join(root, 'resources', 'sample'));
+  const { calls } = usageCalls(chain, {});
+  expect(calls.filter(({ cache }) => cache.hit).length).toBeGreaterThan(20);
+  expect(calls.filter(({ cache, tokens }) => !cache.hit && (tokens.cacheWrite ?? 0) > 13_000).length).toBeGreaterThan(0);
+});

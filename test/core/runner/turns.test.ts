@@ -1,0 +1,272 @@
+import { describe, expect, test } from 'vitest';
+import { putProfile } from '../../../src/core/cards/index.js';
+import type { JobEvent, JobResult } from '../../../src/core/contract/index.js';
+import type { ModelProvider, ReplyPiece } from '../../../src/core/turns/index.js';
+import { door } from '../../support/door.js';
+import { refusalOf } from '../handover/world.js';
+
+type Reply = readonly ReplyPiece[] | ((body: string, signal: AbortSignal | undefined) => AsyncIterable<ReplyPiece> | readonly ReplyPiece[]);
+
+const used: ReplyPiece = { kind: 'usage', tokens: { input: 10, output: 5 } };
+const says = (text: string): ReplyPiece[] => [{ kind: 'text', delta: text }, used, { kind: 'end', reason: 'end_turn' }];
+const calls = (...made: [id: string, name: string, input: unknown][]): ReplyPiece[] => [
+  ...made.map(([toolCallId, toolName, given]) => ({ kind: 'tool_call' as const, toolCallId, toolName, arguments: given })),
+  used,
+  { kind: 'end', reason: 'tool_use' },
+];
+
+/** A model that picks its reply by the request that it gets. */
+function model(choose: (body: string, number: number) => Reply): ModelProvider & { readonly asked: string[] } {
+  const asked: string[] = [];
+  return {
+    id: 'model',
+    title: 'A scripted model',
+    wire: 'anthropic',
+    asked,
+    models: async () => ({ models: ['m-1'] }),
+    async *stream(request, signal) {
+      const body = JSON.stringify(request.body);
+      asked.push(body);
+      const reply = choose(body, asked.length - 1);
+      yield* typeof reply === 'function' ? reply(body, signal) : reply;
+    },
+  };
+}
+
+/** A project with a dispatched turn of a writer, and a model. */
+async function dispatched(choose: (body: string, number: number) => Reply) {
+  const provider = model(choose);
+  const made = door({ providers: [provider] });
+  for (const name of ['Writer', 'Critic'])
+    putProfile(made.chain, name, { content: { kind: 'json', data: { name, system_prompt_template: `You are the ${name}.` } } });
+  const { agentTurnId = '', agentId = '' } = await made.client.handover.launchPrincipal({ profileName: 'Writer', instruction: 'Write the report.' });
+  const start = async (limits = {}) =>
+    read(await made.client.runner.start({ what: { turnId: agentTurnId }, performer: { provider: 'model' }, limits }));
+  return { ...made, provider, agentTurnId, agentId, start };
+}
+
+async function read(stream: AsyncIterator<JobEvent, JobResult>): Promise<{ events: JobEvent[]; result: JobResult }> {
+  const events: JobEvent[] = [];
+  for (;;) {
+    const next = await stream.next();
+    if (next.done) return { events, result: next.value };
+    events.push(next.value);
+  }
+}
+
+const fork = (...names: string[]) => ({
+  tasks: names.map((name) => ({ target_strategy: 'new', target_ref: 'Critic', instruction: `Review ${name}` })),
+});
+
+describe('a turn carried out by a model', () => {
+  test('[U2] a reply without tool calls ends the turn, and the call is proved', async () => {
+    const { client, start, agentTurnId, provider } = await dispatched(() => says('The report.'));
+    const { events, result } = await start();
+    expect(result).toMatchObject({ status: 'success', commits: [expect.stringMatching(/^ctx-/)] });
+    expect(events.map((event) => event.kind)).toEqual(['began', 'text', 'usage', 'ended']);
+    expect(provider.asked[0]).toContain('You are the Writer.');
+    const [turn] = (await client.agent.turns({ agentId: (await client.handover.map({})).agents[0]?.agentId ?? '' })).filter(
+      (each) => each.agentTurnId === agentTurnId,
+    );
+    expect(turn).toMatchObject({ status: 'success', endCommit: result.commits[0] });
+    expect((await client.context.entries({ id: result.commits[0] as never })).entries.at(-1)?.text).toBe('The report.');
+    expect(await client.turn.reproduce({ turnId: agentTurnId })).toMatchObject({ proof: 'digest', identical: true, calls: 1, missing: [] });
+  });
+
+  test('[U2] Stemma answers its own tools, and every call of the turn is proved', async () => {
+    const { client, start, agentTurnId, provider } = await dispatched((_body, number) =>
+      number === 0
+        ? calls(['c1', 'search', { text: 'report' }], ['c2', 'search', { text: 1 }])
+        : number === 1
+          ? calls(['c3', 'submit_result', { result: 'Done.' }])
+          : says('no'),
+    );
+    const { events, result } = await start();
+    expect(result.status).toBe('success');
+    expect(events.filter((event) => event.kind === 'result').map((event) => event.text)).toEqual([
+      expect.stringContaining('"snippet":"Write the report."'),
+      expect.stringContaining('The arguments of search are not valid'),
+      'The turn ended with this result.',
+    ]);
+    expect(provider.asked[1]).toContain('"tool_use_id":"c2"');
+    expect(await client.turn.reproduce({ turnId: agentTurnId })).toMatchObject({ identical: true, calls: 2 });
+  });
+
+  test('[U2] delegated turns are carried out, and a failed one does not stop the others', async () => {
+    const { client, start, provider } = await dispatched((body, number) => {
+      if (number === 0) return calls(['c1', 'fork_join', fork('A', 'B', 'C')]);
+      if (body.includes('tool_result')) return says('All reviewed.');
+      if (body.includes('Review B')) return () => fail('overloaded');
+      return says(`Fine: ${/Review ./.exec(body)?.[0]}`);
+    });
+    const { events, result } = await start();
+    expect(result.status).toBe('success');
+    const joined = JSON.parse(events.find((event) => event.kind === 'result')?.text ?? '') as {
+      status: string;
+      results: { status: string; summary?: string }[];
+    };
+    expect(joined.status).toBe('partial');
+    expect(joined.results.map(({ status, summary }) => [status, summary])).toEqual([
+      ['success', 'Fine: Review A'],
+      ['failed', undefined],
+      ['success', 'Fine: Review C'],
+    ]);
+    expect(provider.asked).toHaveLength(5);
+    expect((await client.runner.list({}))[0]).toMatchObject({ status: 'success', used: { calls: 5, tokens: 60 } });
+  });
+
+  test('[U2] a person answers a tool that Stemma does not have', async () => {
+    const { client, agentTurnId } = await dispatched((_body, number) => (number === 0 ? calls(['c1', 'rm', { path: '/' }]) : says('Understood.')));
+    const stream = await client.runner.start({ what: { turnId: agentTurnId }, performer: { provider: 'model' } });
+    const events: JobEvent[] = [];
+    for await (const event of stream) {
+      events.push(event);
+      if (event.kind === 'question')
+        await client.runner.answer({ jobId: event.jobId, requestId: event.requestId ?? '', allow: false, note: 'Never.' });
+    }
+    expect(events.map((event) => event.kind)).toEqual(['began', 'call', 'usage', 'question', 'result', 'text', 'usage', 'ended']);
+    expect(events.find((event) => event.kind === 'result')?.text).toBe('Never.');
+  });
+});
+
+async function* fail(message: string): AsyncGenerator<ReplyPiece> {
+  yield { kind: 'text', delta: '' };
+  throw new Error(message);
+}
+
+/** A reply that goes on until it is stopped. */
+async function* endless(piece: ReplyPiece, signal: AbortSignal | undefined): AsyncGenerator<ReplyPiece> {
+  while (!signal?.aborted) {
+    yield piece;
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+describe('limits', () => {
+  test.for([
+    ['calls tools for ever', { calls: 3 }, () => calls(['c', 'search', { text: 'x' }]), /limit of 3 model calls/],
+    ['uses too many tokens', { tokens: 20 }, () => calls(['c', 'search', { text: 'x' }]), /limit of 20 tokens/],
+    ['streams 100 MB', {}, () => () => endless({ kind: 'text', delta: 'x'.repeat(1_000_000) }, undefined), /8,000,000 characters/],
+  ] as const)('[U1] a model that %s is stopped, and the chain is valid', async ([, limits, reply, reason], { expect }) => {
+    let number = 0;
+    const { client, start, agentTurnId } = await dispatched((): Reply => {
+      const made = reply();
+      return Array.isArray(made)
+        ? made.map((piece) => (piece.kind === 'tool_call' ? { ...piece, toolCallId: `c${number++}` } : piece))
+        : (made as Reply);
+    });
+    const { events, result } = await start(limits);
+    expect(result.status).toBe('limit');
+    expect(events.at(-1)).toMatchObject({ kind: 'ended', status: 'limit', text: expect.stringMatching(reason) });
+    const turn = (await client.handover.map({})).turns.find((each) => each.agentTurnId === agentTurnId);
+    expect(turn?.status).toBe('partial');
+    expect((await client.project.check({})).problems).toEqual([]);
+    expect((await client.context.materialize({ id: turn?.endCommit ?? null })).messageCount).toBeGreaterThan(0);
+  });
+
+  test('[U1] stopping works at once, and leaves a valid chain', async () => {
+    const { client, agentTurnId } = await dispatched(() => (_body, signal) => endless({ kind: 'text', delta: 'x' }, signal));
+    const stream = await client.runner.start({ what: { turnId: agentTurnId }, performer: { provider: 'model' } });
+    const first = (await stream.next()).value as JobEvent;
+    await stream.next();
+    const stopped = await client.runner.stop({ jobId: first.jobId });
+    expect(stopped).toMatchObject({ status: 'stopped', error: 'The job was stopped.' });
+    expect((await client.handover.map({})).turns[0]?.status).toBe('canceled');
+    expect((await client.project.check({})).problems).toEqual([]);
+  });
+});
+
+describe('leases', () => {
+  test('[U4] two jobs never work for one agent', async () => {
+    const { client, agentTurnId } = await dispatched(() => (_body, signal) => endless({ kind: 'text', delta: 'x' }, signal));
+    const what = { turnId: agentTurnId };
+    const stream = await client.runner.start({ what, performer: { provider: 'model' } });
+    const { jobId } = (await stream.next()).value as JobEvent;
+    expect(await refusalOf(client.runner.start({ what, performer: { provider: 'model' } }))).toMatchObject({ code: 'CONFLICT', data: { id: jobId } });
+    await client.runner.stop({ jobId });
+  });
+
+  test('[U4] the job of a dead process returns, and the turn goes on after its last card', async () => {
+    const { client, chain, clock, agentTurnId, start, provider } = await dispatched((_body, number) =>
+      number === 0 ? calls(['c1', 'search', { text: 'report' }]) : says('Done.'),
+    );
+    // What a killed process leaves: a running job, and a turn whose call has no result yet.
+    await client.agent.begin({ agentTurnId });
+    chain.db.run(
+      `INSERT INTO job (project, jobId, what, holds, performer, limits, status, leaseUntil, startedAt)
+        SELECT ?, 'job-dead', ?, 'agent:' || a.agentId, '{"provider":"model"}', '{}', 'running', ?, ? FROM agent a`,
+      chain.project,
+      JSON.stringify({ turnId: agentTurnId }),
+      clock() + 30_000,
+      clock(),
+    );
+    expect(await refusalOf(client.runner.start({ what: { turnId: agentTurnId }, performer: { provider: 'model' } }))).toMatchObject({
+      code: 'CONFLICT',
+    });
+    clock.at += 30_001;
+    await client.agent.write({
+      agentTurnId,
+      cards: [
+        {
+          type: 'agent.thought',
+          content: { kind: 'text', text: '' },
+          toolCalls: [{ id: 'c0', type: 'function', function: { name: 'search', arguments: '{"text":"a"}' } }],
+        },
+        { type: 'tool.call', toolCallId: 'c0', content: { kind: 'json', data: { tool_name: 'search', arguments: { text: 'a' } } } },
+      ],
+    });
+    await client.agent.suspend({ agentTurnId, toolCallIds: ['c0'] });
+    expect((await start()).result.status).toBe('success');
+    expect(provider.asked[0]).toContain('"tool_use_id":"c0"');
+    const jobs = await client.runner.list({});
+    expect(jobs.map(({ status }) => status)).toEqual(['success', 'interrupted']);
+  });
+});
+
+describe('a job that was killed', () => {
+  test('[U4] turns that were handed out before are carried out, and not handed out again', async () => {
+    const { client, agentTurnId, agentId, start } = await dispatched((body) =>
+      body.includes('tool_result') ? says('Joined.') : says(`Fine: ${/Review ./.exec(body)?.[0]}`),
+    );
+    await client.agent.begin({ agentTurnId });
+    const given = JSON.stringify(fork('A', 'B'));
+    await client.agent.write({
+      agentTurnId,
+      cards: [
+        {
+          type: 'agent.thought',
+          content: { kind: 'text', text: '' },
+          toolCalls: [{ id: 'c1', type: 'function', function: { name: 'fork_join', arguments: given } }],
+        },
+        { type: 'tool.call', toolCallId: 'c1', content: { kind: 'json', data: { tool_name: 'fork_join', arguments: fork('A', 'B') } } },
+      ],
+    });
+    await client.agent.suspend({ agentTurnId, toolCallIds: ['c1'] });
+    // The killed job had handed the tasks out, and the first one had ended.
+    const tasks = ['A', 'B'].map((name) => ({ targetStrategy: 'new', targetRef: 'Critic', instruction: `Review ${name}` }));
+    const { turns, batchId = '' } = await client.handover.forkJoin({ sourceAgentId: agentId, tasks });
+    await client.agent.begin({ agentTurnId: turns[0]?.agentTurnId ?? '' });
+    await client.agent.finish({ agentTurnId: turns[0]?.agentTurnId ?? '' });
+    expect((await start()).result.status).toBe('success');
+    expect((await client.handover.map({})).turns).toHaveLength(3);
+    expect((await client.handover.batch({ batchId })).results.map(({ status, summary }) => [status, summary])).toEqual([
+      ['success', undefined],
+      ['success', 'Fine: Review B'],
+    ]);
+  });
+});
+
+describe('bad input', () => {
+  test('[U1] unknown turns, ended turns and unknown providers are refused, and nothing is written', async () => {
+    const { client, agentTurnId } = await dispatched(() => says('x'));
+    const start = (what: object, provider = 'model') => refusalOf(client.runner.start({ what, performer: { provider } } as never));
+    expect(await start({ turnId: 'turn_x' })).toMatchObject({ code: 'NOT_FOUND', data: { id: 'turn_x' } });
+    expect(await start({ commit: 'ctx-00000000' })).toMatchObject({ code: 'NOT_FOUND' });
+    expect(await start({ turnId: agentTurnId }, 'gpt')).toMatchObject({ code: 'BAD_REQUEST', message: expect.stringContaining('model') });
+    expect(await start({ turnId: agentTurnId }, 'recorded')).toMatchObject({ code: 'BAD_REQUEST', data: { field: 'performer.provider' } });
+    expect(await start({ turnId: agentTurnId, commit: 'ctx-00000000' })).toMatchObject({ code: 'BAD_REQUEST' });
+    expect(await client.runner.list({})).toEqual([]);
+    await client.agent.finish({ agentTurnId });
+    expect(await start({ turnId: agentTurnId })).toMatchObject({ code: 'CONFLICT', data: { status: 'success' } });
+  });
+});

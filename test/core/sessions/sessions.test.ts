@@ -1,0 +1,234 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { type Chain, fork, graph, tips } from '../../../src/core/chain/index.js';
+import { importPaths, listSources } from '../../../src/core/import/index.js';
+import { atOnce } from '../../../src/core/project/index.js';
+import { query } from '../../../src/core/search/index.js';
+import { changeBranch, changeSession, deleteSession, listSessions, placeOf, sessionOf } from '../../../src/core/sessions/index.js';
+import { emptyChain, scratch } from '../../support/project.js';
+import { transcript } from '../../support/transcript.js';
+
+const sample = join(import.meta.dirname, '../../../resources/sample/larder');
+const main = '9dec3024-c217-4237-8dba-1d670b433c80';
+
+const importInto = (chain: Chain, ...paths: string[]) => atOnce(importPaths(chain, { paths }));
+
+function withSample(): Chain {
+  const chain = emptyChain();
+  importInto(chain, sample);
+  return chain;
+}
+
+const rows = (chain: Chain) => listSessions(chain, {}).sessions;
+
+describe('[W3] one session is one row', () => {
+  test('lists each session once, with its subagents after it', () => {
+    const chain = withSample();
+    const list = rows(chain);
+    expect(list.filter(({ parentSessionId }) => parentSessionId === undefined).map(({ sessionId }) => sessionId)).toHaveLength(3);
+    const at = list.findIndex(({ sessionId }) => sessionId === main);
+    expect(list[at]).toMatchObject({ agent: 'claude-code', sources: 1, live: false, pinned: false, archived: false, tags: [] });
+    expect(list[at + 1]).toMatchObject({ parentSessionId: main, subagent: 'general-purpose', branches: 1 });
+  });
+
+  test('several files of a session are one row', () => {
+    const chain = emptyChain();
+    const dir = join(scratch(), 'copies');
+    mkdirSync(dir);
+    const text = readFileSync(join(sample, `${main}.jsonl`), 'utf8');
+    const lines = text.split('\n').filter(Boolean);
+    for (const [n, part] of [0.3, 0.6, 0.8, 1].entries()) {
+      mkdirSync(join(dir, String(n)));
+      writeFileSync(join(dir, String(n), `${main}.jsonl`), `${lines.slice(0, Math.floor(lines.length * part)).join('\n')}\n`);
+    }
+    importInto(chain, dir);
+    expect(listSources(chain)).toHaveLength(4);
+    const own = rows(chain).filter(({ parentSessionId }) => parentSessionId === undefined);
+    expect(own).toHaveLength(1);
+    expect(own[0]).toMatchObject({ sessionId: main, sources: 4 });
+    expect(own[0]?.tips).toEqual(
+      tips(chain, {})
+        .filter(({ template }) => template === 'claude-code')
+        .map(({ id }) => id),
+    );
+  });
+
+  test('counts turns of the main branch and branches with forks made here', () => {
+    const chain = withSample();
+    const before = sessionOf(chain, main);
+    const [tip] = before.tips;
+    const { parent } = tips(chain, {}).find(({ id }) => id === tip) ?? {};
+    if (!parent) throw new Error('The tip has no parent.');
+    fork(chain, { id: parent, edits: [{ op: 'append', entry: { role: 'user', kind: 'text', text: 'Do it another way.' } }] });
+    const after = sessionOf(chain, main);
+    expect(after.branches).toBe(before.branches + 1);
+    expect(after.turns).toBe(before.turns);
+    expect(after.lastAt).toBe(before.lastAt);
+  });
+
+  test('pages and sorts by what is asked for, pinned sessions first', () => {
+    const chain = withSample();
+    const all = rows(chain);
+    expect(listSessions(chain, { offset: 1, limit: 2 })).toEqual({ total: all.length, sessions: all.slice(1, 3) });
+    const byTitle = listSessions(chain, { sort: 'title' }).sessions.filter((row) => !row.parentSessionId);
+    expect(byTitle.map(({ title }) => title.toLowerCase())).toEqual(byTitle.map(({ title }) => title.toLowerCase()).toSorted());
+    const last = byTitle.at(-1)?.sessionId ?? '';
+    changeSession(chain, { sessionId: last, pinned: true }, {});
+    expect(listSessions(chain, { sort: 'title' }).sessions[0]?.sessionId).toBe(last);
+  });
+
+  test('filters by text, agent, repository and time', () => {
+    const chain = withSample();
+    const row = sessionOf(chain, main);
+    expect(listSessions(chain, { filter: { text: row.title.slice(0, 8).toUpperCase() } }).sessions.map(({ sessionId }) => sessionId)).toContain(main);
+    expect(listSessions(chain, { filter: { text: 'no such session' } }).total).toBe(0);
+    expect(listSessions(chain, { filter: { agent: 'codex' } }).total).toBe(0);
+    expect(listSessions(chain, { filter: { repository: row.repository ?? '' } }).total).toBeGreaterThan(0);
+    expect(listSessions(chain, { filter: { to: row.lastAt } }).sessions.map(({ sessionId }) => sessionId)).not.toContain(main);
+  });
+});
+
+describe('[W4] one title everywhere', () => {
+  const titleOf = (...prompts: string[]): string | undefined => {
+    const chain = emptyChain();
+    const file = join(scratch(), 'a.jsonl');
+    writeFileSync(
+      file,
+      transcript(
+        'a',
+        prompts.map((prompt) => ({ prompt, answers: ['Done.'] })),
+      ),
+    );
+    importInto(chain, file);
+    return rows(chain)[0]?.title;
+  };
+
+  test('is the first prompt that a person typed, never a command', () => {
+    expect(titleOf('/clear', '! ls', 'Why does the queue stop?')).toBe('Why does the queue stop?');
+    expect(titleOf('/home/me/a.log shows an error')).toBe('/home/me/a.log shows an error');
+    expect(titleOf('This session is being continued from a previous conversation.', 'Go on with the tests')).toBe('Go on with the tests');
+  });
+
+  test('is the heading of a plan', () => {
+    expect(titleOf('Implement the following plan:\n\n# Plan: A lease for jobs\n\nFirst, …')).toBe('A lease for jobs');
+  });
+
+  test('is the name that a person gave, until it is taken away', () => {
+    const chain = withSample();
+    const { title } = sessionOf(chain, main);
+    expect(changeSession(chain, { sessionId: main, title: 'Jam' }, {}).title).toBe('Jam');
+    expect(changeSession(chain, { sessionId: main, title: null }, {}).title).toBe(title);
+  });
+});
+
+describe('[W5] archive, delete and undo', () => {
+  const idsOf = (chain: Chain): Set<string> => new Set(graph(chain, { offset: 0, limit: 1_000 }).rows.map(({ commit }) => commit.id));
+
+  test('an archived session leaves the list and the chain, and comes back', () => {
+    const chain = withSample();
+    const before = { list: rows(chain), ids: idsOf(chain) };
+    changeSession(chain, { sessionId: main, archived: true }, {});
+    expect(rows(chain).map(({ sessionId }) => sessionId)).not.toContain(main);
+    expect(listSessions(chain, { filter: { archived: true } }).sessions[0]?.sessionId).toBe(main);
+    expect(idsOf(chain).size).toBeLessThan(before.ids.size);
+    expect(graph(chain, { filter: { sessionId: main }, offset: 0, limit: 10 }).total).toBeGreaterThan(0);
+    changeSession(chain, { sessionId: main, archived: false }, {});
+    expect(rows(chain)).toEqual(before.list);
+    expect(idsOf(chain)).toEqual(before.ids);
+  });
+
+  test('a deleted session leaves lists, chain, sources and search, and undo brings all of it back', () => {
+    const chain = withSample();
+    const file = listSources(chain).find(({ sessionId }) => sessionId === main)?.path ?? '';
+    const bytes = readFileSync(file);
+    const found = query(chain, { text: 'damson' }).total;
+    const before = { list: rows(chain), ids: idsOf(chain), sources: listSources(chain), tips: tips(chain, {}) };
+    expect(deleteSession(chain, { sessionId: main, deleted: true })).toMatchObject({ sessionId: main, deleted: true });
+    expect(rows(chain)).toHaveLength(2);
+    expect(listSources(chain).map(({ sessionId }) => sessionId)).not.toContain(main);
+    expect(tips(chain, {}).length).toBeLessThan(before.tips.length);
+    expect(query(chain, { text: 'damson' }).total).toBeLessThan(found);
+    expect(readFileSync(file)).toEqual(bytes);
+    deleteSession(chain, { sessionId: main, deleted: false });
+    expect({ list: rows(chain), ids: idsOf(chain), sources: listSources(chain), tips: tips(chain, {}) }).toEqual(before);
+    expect(query(chain, { text: 'damson' }).total).toBe(found);
+  });
+
+  test('importing a deleted session again does not bring it back', () => {
+    const chain = withSample();
+    deleteSession(chain, { sessionId: main, deleted: true });
+    importInto(chain, sample);
+    expect(rows(chain).map(({ sessionId }) => sessionId)).not.toContain(main);
+  });
+
+  test('an unknown session is refused by its id', () => {
+    const chain = withSample();
+    for (const act of [
+      () => changeSession(chain, { sessionId: 'none', title: 'x' }, {}),
+      () => deleteSession(chain, { sessionId: 'none', deleted: true }),
+      () => deleteSession(chain, { sessionId: 'none', deleted: false }),
+    ])
+      expect(act).toThrow(expect.objectContaining({ code: 'NOT_FOUND', data: expect.objectContaining({ id: 'none' }) }));
+  });
+});
+
+describe('[W6] branches', () => {
+  function withFork() {
+    const chain = withSample();
+    const end = sessionOf(chain, main).tips[0];
+    const parent = tips(chain, {}).find(({ id }) => id === end)?.parent ?? null;
+    const made = fork(chain, {
+      id: parent,
+      edits: [{ op: 'append', entry: { role: 'user', kind: 'text', text: 'Another way' } }],
+      summary: 'Another way',
+    });
+    return { chain, made, parent };
+  }
+
+  test('a name stays with the branch as it grows', () => {
+    const { chain, made } = withFork();
+    changeBranch(chain, { commit: made.id, title: 'full-jitter' });
+    const next = fork(chain, { id: made.id, edits: [{ op: 'append', entry: { role: 'assistant', kind: 'text', text: 'Yes.' } }] });
+    expect(placeOf(chain, next.id).branch).toMatchObject({ tip: next.id, title: 'full-jitter', named: true, main: false });
+    const rowsOfGraph = graph(chain, { offset: 0, limit: 1_000 }).rows;
+    expect(rowsOfGraph.find(({ commit }) => commit.id === next.id)?.tipOf).toBe('full-jitter');
+  });
+
+  test('a deleted or archived branch leaves the chain and comes back', () => {
+    const { chain, made } = withFork();
+    const all = (archived?: boolean) => graph(chain, { filter: { archived }, offset: 0, limit: 1_000 }).rows.map(({ commit }) => commit.id);
+    const before = all();
+    expect(changeBranch(chain, { commit: made.id, deleted: true })).toMatchObject({ deleted: true, commits: 1 });
+    expect(all()).toEqual(before.filter((id) => id !== made.id));
+    expect(all(true)).not.toContain(made.id);
+    changeBranch(chain, { commit: made.id, deleted: false });
+    expect(all()).toEqual(before);
+    changeBranch(chain, { commit: made.id, archived: true });
+    expect(all()).not.toContain(made.id);
+    expect(all(true)).toEqual(before);
+  });
+
+  test('the main branch is deleted only with its session', () => {
+    const { chain, parent } = withFork();
+    const root = graph(chain, { filter: { sessionId: main }, offset: 0, limit: 1_000 }).rows.findLast(({ commit }) => commit.parent === null)?.commit
+      .id;
+    if (!root || !parent) throw new Error('The session has no root.');
+    expect(() => changeBranch(chain, { commit: root, deleted: true })).toThrow(expect.objectContaining({ code: 'CONFLICT' }));
+    expect(changeBranch(chain, { commit: root, title: 'trunk' }).title).toBe('trunk');
+  });
+
+  test('the place of a commit names its session, branch and turn', () => {
+    const { chain, made } = withFork();
+    const session = sessionOf(chain, main);
+    const tip = session.tips.find((id) => id !== made.id) as typeof made.id;
+    const place = placeOf(chain, tip);
+    expect(place).toMatchObject({ sessionId: main, title: session.title, branch: { title: 'main', main: true }, turn: { of: session.turns } });
+    expect(place.branches.map((branch) => branch.tip).toSorted()).toEqual([...session.tips].toSorted());
+    expect(placeOf(chain, made.id).branch).toMatchObject({ tip: made.id, main: false, title: 'Another way' });
+  });
+});
+
+test('a project without sessions has an empty list', () => {
+  expect(listSessions(emptyChain(), {})).toEqual({ total: 0, sessions: [] });
+});

@@ -1,0 +1,113 @@
+import { expect, test } from 'vitest';
+import { timestampOf } from '../../../src/core/base/index.js';
+import type { Run } from '../../../src/core/contract/index.js';
+import { door } from '../../support/door.js';
+import { refusalOf } from '../handover/world.js';
+
+/** A space with two people, two agents and a service; the run of the agent `asker` has begun. */
+async function team() {
+  const made = door();
+  const { client } = made;
+  for (const [entityId, name, type] of [
+    ['ann', 'Ann', 'human'],
+    ['bob', 'Bob', 'human'],
+    ['asker', 'Asker', 'agent'],
+    ['other', 'Other', 'agent'],
+    ['ci', 'CI', 'service'],
+    ['stranger', 'Stranger', 'human'],
+  ] as const)
+    await client.space.addEntity({ entityId, name, type });
+  await client.space.create({ spaceId: 'team', name: 'Team', members: ['ann', 'bob', 'asker', 'other', 'ci'] });
+  const begin = await client.space.post({ spaceId: 'team', senderId: 'ann', text: 'Go' });
+  const { runId } = begin.started.find(({ entityId }) => entityId === 'asker') as Run;
+  const say = (senderId: string, text: string, replyTo?: string) => client.space.post({ spaceId: 'team', senderId, text, replyTo });
+  const resumedBy = async (posted: Promise<{ resumed: Run[] }>) => (await posted).resumed.map((run) => run.runId);
+  return { ...made, runId, say, resumedBy };
+}
+
+test('[B-33] a wait for one sender ends with the next message of that sender', async () => {
+  const { client, runId, say, resumedBy } = await team();
+  const { message, waiting, run } = await client.run.send({ runId, text: 'Which date?', wait: { for: 'Bob', timeoutMs: 60_000 } });
+  expect(waiting).toEqual({
+    messageId: message.messageId,
+    for: 'Bob',
+    until: timestampOf(Date.parse(message.at) + 60_000),
+    endedAt: null,
+    answer: null,
+  });
+  expect(run.waiting).toMatchObject({ for: 'Bob', messageId: message.messageId });
+  expect(await resumedBy(say('ann', 'Monday?', message.messageId))).toEqual([]);
+  expect(await resumedBy(say('other', 'Today', message.messageId))).toEqual([]);
+  const last = await say('bob', 'Tuesday');
+  expect(last.resumed.map((each) => each.runId)).toEqual([runId]);
+  expect(last.started.map(({ entityId }) => entityId)).toEqual(['other']);
+  expect(await client.space.wait({ messageId: message.messageId })).toMatchObject({ answer: last.message.messageId, endedAt: last.message.at });
+});
+
+test('[B-33] a wait for anybody ends with a reply or a person, and not with other messages', async () => {
+  const { client, runId, say, resumedBy } = await team();
+  const { message } = await client.run.send({ runId, text: 'Which date?', wait: true });
+  expect(await resumedBy(say('other', 'I think so'))).toEqual([]);
+  expect(await resumedBy(say('ci', 'Build 7 passed'))).toEqual([]);
+  const reached = await client.space.wouldTrigger({ spaceId: 'team', senderId: 'other', replyTo: message.messageId });
+  expect(reached.find(({ entityId }) => entityId === 'asker')).toMatchObject({ code: 'resumes' });
+  expect(await resumedBy(say('other', 'Monday', message.messageId))).toEqual([runId]);
+  await client.run.send({ runId, text: 'And the time?', wait: true });
+  expect(await resumedBy(say('ann', 'Noon'))).toEqual([runId]);
+});
+
+test('[B-33] the answer to one wait leaves the waits of others open', async () => {
+  const { client, runId, say, resumedBy } = await team();
+  const { runId: second } = (await client.run.list({ entityId: 'other', status: 'running' }))[0] as Run;
+  const mine = await client.run.send({ runId, text: 'A?', wait: true });
+  const theirs = await client.run.send({ runId: second, text: 'B?', wait: true });
+  expect(await resumedBy(say('ci', 'b', theirs.message.messageId))).toEqual([second]);
+  expect(await client.run.get({ runId })).toMatchObject({ status: 'waiting_reply' });
+  expect(await resumedBy(say('ci', 'a', mine.message.messageId))).toEqual([runId]);
+});
+
+test('[B-33] a person can expect a reply and wait, and the wait can time out', async () => {
+  const { client, clock, say } = await team();
+  const asked = await client.space.post({ spaceId: 'team', senderId: 'ann', text: 'Ready?', wait: { for: 'asker', timeoutMs: 1_000 } });
+  expect(asked.message.expectsReply).toBe(true);
+  expect(asked.waiting).toMatchObject({ for: 'Asker', answer: null });
+  expect(asked.started[0]?.trigger).toMatchObject({ senderExpectsReply: true });
+  const run = asked.started.find(({ entityId }) => entityId === 'asker') as Run;
+  const answer = await client.run.send({ runId: run.runId, text: 'Yes' });
+  expect(await client.space.wait({ messageId: asked.message.messageId })).toMatchObject({ answer: answer.message.messageId });
+  const again = await client.space.post({ spaceId: 'team', senderId: 'ann', text: 'Sure?', wait: { timeoutMs: 1_000 } });
+  clock.at += 2_000;
+  await client.run.tick({});
+  const over = await client.space.wait({ messageId: again.message.messageId });
+  expect(over).toMatchObject({ answer: null, endedAt: timestampOf(clock.at) });
+  expect((await client.space.post({ spaceId: 'team', senderId: 'ann', text: 'Hm', expectsReply: true })).message.expectsReply).toBe(true);
+  expect(await refusalOf(client.space.wait({ messageId: (await say('bob', 'x')).message.messageId }))).toMatchObject({ code: 'NOT_FOUND' });
+});
+
+test('[B-24, B-33] a resumed run reads its own call and the answer', async () => {
+  const { client, runId, say } = await team();
+  await client.run.send({ runId, text: 'Which "date"?', wait: { for: 'bob' } });
+  await say('bob', 'Monday');
+  const { rendered } = await client.run.timeline({ runId });
+  const history = rendered.blocks.find(({ name }) => name === 'history')?.text ?? '';
+  expect(history.split('\n').slice(-3)).toEqual([
+    expect.stringMatching(/ You: called send_message\("Which \\"date\\"\?", wait: true\) /),
+    expect.stringMatching(/ Bob \(human, id:bob\): "Monday" /),
+    '  ← RESUME: Bob replied. Continue from here.',
+  ]);
+});
+
+test('[B-33] a wait for an entity outside of the space is refused, and nothing is posted', async () => {
+  const { client, runId } = await team();
+  const before = (await client.space.messages({ spaceId: 'team' })).total;
+  for (const name of ['stranger', 'nobody', 'asker'])
+    expect(await refusalOf(client.run.send({ runId, text: 'Hm?', wait: { for: name } }))).toMatchObject({
+      code: 'BAD_REQUEST',
+      data: { field: 'wait.for', value: name },
+    });
+  const post = client.space.post({ spaceId: 'team', senderId: 'ann', text: 'Hm?', wait: { for: 'Stranger' } });
+  expect(await refusalOf(post)).toMatchObject({ code: 'BAD_REQUEST', data: { field: 'wait.for' } });
+  expect((await client.space.messages({ spaceId: 'team' })).total).toBe(before);
+  const old = client.run.send({ runId, text: 'Hm?', wait: true, timeoutMs: 5 } as never);
+  expect(await refusalOf(old)).toMatchObject({ code: 'BAD_REQUEST', data: { field: 'timeoutMs' } });
+});

@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest';
+import { checkpoint } from '../../../src/core/chain/index.js';
+import { rowFacts } from '../../../src/core/turns/index.js';
+import { answer, call, prompt, result } from '../../support/claude-lines.js';
+import { emptyChain } from '../../support/project.js';
+
+test('[W42] a row of the chain has duration, tool calls, files and model', () => {
+  const chain = emptyChain();
+  const at = (second: number) => ({ at: `2026-01-01T10:00:${String(second).padStart(2, '0')}.000Z` });
+  const shared = { type: 'delta', format: 'claude-code-v1', template: 'claude-code', checkpoint: 'turn_boundary' } as const;
+  const first = checkpoint(chain, {
+    ...shared,
+    parent: null,
+    text:
+      prompt('u1', 'fix it', at(0)) +
+      call('c1', 't1', 'Read', { file_path: '/q.js' }, { parent: 'u1', ...at(4) }) +
+      result('r1', 't1', '1\tconst n = 1;', { parent: 'c1', ...at(5) }) +
+      call('c2', 't2', 'Read', { file_path: '/q.js' }, { parent: 'r1', ...at(6) }) +
+      result('r2', 't2', '1\tconst n = 1;', { parent: 'c2', ...at(7) }) +
+      call('c3', 't3', 'Bash', { command: 'ls' }, { parent: 'r2', ...at(8) }) +
+      result('r3', 't3', 'q.js', { parent: 'c3', ...at(9) }) +
+      answer('a1', 'done', { parent: 'r3', ...at(41) }),
+  });
+  const second = checkpoint(chain, { ...shared, parent: first.id, text: prompt('u2', 'thanks', { parent: 'a1', ...at(50) }) });
+  expect(rowFacts(chain, [first.id, second.id])).toEqual([
+    { id: first.id, ms: 41_000, tools: 3, files: 1, model: 'm' },
+    { id: second.id, ms: null, tools: 0, files: 0, model: null },
+  ]);
+});

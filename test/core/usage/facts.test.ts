@@ -1,0 +1,221 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { checkpoint, fork, tips } from '../../../src/core/chain/index.js';
+import { listRequests } from '../../../src/core/requests/index.js';
+import { backfillBatch, pendingCommits, usageCalls, usageOfContext, usageSessions } from '../../../src/core/usage/index.js';
+import { prompt, result } from '../../support/claude-lines.js';
+import { reply, session, usage } from '../../support/counted-lines.js';
+import { importInto } from '../../support/imports.js';
+import { emptyChain, scratch } from '../../support/project.js';
+
+/** Imports files with these lines, in this order, into one new project. */
+function imported(...files: readonly (readonly string[])[]) {
+  const chain = emptyChain();
+  const dir = scratch();
+  files.forEach((lines, n) => {
+    const folder = join(dir, String(n));
+    mkdirSync(folder);
+    const path = join(folder, 'session.jsonl');
+    writeFileSync(path, lines.join(''));
+    importInto(chain, path);
+  });
+  return chain;
+}
+
+const tokensOf = (chain: ReturnType<typeof emptyChain>) => usageCalls(chain, {}).calls.map(({ tokens }) => tokens);
+
+describe('calls', () => {
+  test('[N1] have the tokens that the provider counted, each with its growth', () => {
+    const chain = imported(session('a', 3));
+    const { total, calls } = usageCalls(chain, {});
+    expect(total).toBe(3);
+    expect(calls.map(({ window }) => window)).toEqual([1_003, 2_003, 3_003]);
+    expect(calls.map(({ added }) => added)).toEqual([1_003, 1_000, 1_000]);
+    expect(calls.map(({ tokens }) => tokens.output)).toEqual([20, 21, 22]);
+    expect(calls.map(({ trigger, triggerKind, waitMs }) => [trigger, triggerKind, waitMs])).toEqual(
+      [0, 1, 2].map((n) => [`question ${n} of a`, 'prompt', 5_000]),
+    );
+  });
+
+  test('[N1] have the ids and commits that request.list has', () => {
+    const chain = imported(session('a', 3));
+    const listed = listRequests(chain, {});
+    expect(usageCalls(chain, {}).calls.map(({ requestId, commit, replyKey }) => ({ requestId, commit, replyKey }))).toEqual(
+      listed.map(({ requestId, commit, replyKey }) => ({ requestId, commit, replyKey })),
+    );
+  });
+
+  test('[N2] count once, however many lines, files and branches hold the reply', () => {
+    const lines = session('a', 3);
+    const checkpoints = [lines.slice(0, 4), lines, lines.slice(0, 2)];
+    // A fork of an older version: the same replies under new ids.
+    const copied = lines.map((line) => line.replaceAll('"a-', '"copy-').replaceAll('"s1"', '"s2"').replaceAll('msg_copy-', 'msg_a-'));
+    const { totals } = usageSessions(imported(...checkpoints, copied), {});
+    expect(totals.calls).toBe(3);
+    expect(totals.tokens).toEqual({ input: 9, cacheRead: 3_000, cacheWrite: 3_000, output: 63 });
+  });
+
+  test('[N2] totals do not depend on the order of imports', () => {
+    const one = session('a', 4);
+    const two = session('b', 3);
+    const forked = [...one.slice(0, 4).map((line) => line.replaceAll('"sessionId":"a"', '"sessionId":"f"')), ...session('f', 2, 'f')];
+    const files = [one, two, one.slice(0, 6), forked];
+    const totalsOf = (order: readonly number[]): unknown => usageSessions(imported(...order.map((n) => files[n] ?? [])), { groupBy: null }).totals;
+    const expected = totalsOf([0, 1, 2, 3]);
+    expect(expected).toMatchObject({ calls: 9 });
+    fc.assert(
+      fc.property(fc.shuffledSubarray([0, 1, 2, 3], { minLength: 4 }), fc.array(fc.integer({ min: 0, max: 3 }), { maxLength: 2 }), (order, again) => {
+        expect({ ...(totalsOf([...order, ...again]) as object), sessions: 0 }).toEqual({ ...(expected as object), sessions: 0 });
+      }),
+      { numRuns: 8 },
+    );
+  });
+
+  test('[N3] a count from the beginning of a stream is not recorded', () => {
+    const stub = (uuid: string, parent: string): string => reply(uuid, { parent, id: 'msg_1', stop: null, usage: usage(3, 0, 900, 4) });
+    const chain = imported([prompt('p', 'go'), stub('a', 'p'), stub('b', 'a')]);
+    expect(tokensOf(chain)).toEqual([{ input: 3, cacheRead: 0, cacheWrite: 900, output: null }]);
+    expect(usageSessions(chain, {}).totals).toMatchObject({ tokens: { output: 0 }, unknownOutputs: 1 });
+    expect(listRequests(chain, {}).map(({ tokens }) => tokens.output)).toEqual([null]);
+  });
+
+  test('[N3] a line with a stop reason, or a count that rose, has the final count', () => {
+    const lines = (last: Parameters<typeof reply>[1]): string[] => [
+      prompt('p', 'go'),
+      reply('a', { parent: 'p', id: 'msg_1', stop: null, usage: usage(3, 0, 900, 4) }),
+      reply('b', { parent: 'a', id: 'msg_1', ...last }),
+    ];
+    expect(tokensOf(imported(lines({ stop: 'tool_use', usage: usage(3, 0, 900, 4) })))[0]?.output).toBe(4);
+    expect(tokensOf(imported(lines({ stop: null, usage: usage(3, 0, 900, 250) })))[0]?.output).toBe(250);
+  });
+
+  test('[N4] impossible counts are not shown, and the reason is', () => {
+    const bad = [-1, 1.5, 1e15, '7', Number.MAX_SAFE_INTEGER + 1];
+    const lines = bad.flatMap((count, n) => [
+      prompt(`p${n}`, 'go', { parent: n === 0 ? null : `a${n - 1}` }),
+      reply(`a${n}`, { parent: `p${n}`, usage: { ...usage(3, 10, 20, 30), cache_read_input_tokens: count } }),
+    ]);
+    const { calls } = usageCalls(imported(lines), {});
+    expect(calls.map(({ tokens }) => tokens.cacheRead)).toEqual(bad.map(() => null));
+    for (const { flaw } of calls) expect(flaw).toMatch(/impossible count: cacheRead/);
+  });
+
+  test('[N4] two files that contradict each other are named', () => {
+    const file = (sessionId: string, input: number): string[] => [
+      prompt(`${sessionId}-p`, 'go', { extra: { sessionId } }),
+      reply(`${sessionId}-a`, { parent: `${sessionId}-p`, id: 'msg_same', extra: { sessionId }, usage: usage(input, 0, 5, 9) }),
+    ];
+    for (const order of [
+      [3, 4],
+      [4, 3],
+    ] as const) {
+      const { calls, total } = usageCalls(imported(file('x', order[0]), file('y', order[1])), {});
+      expect(total).toBe(1);
+      expect(calls[0]?.flaw).toBe('files record different counts of this call');
+    }
+  });
+
+  test('[N4] a clock that runs backwards makes the wait unknown', () => {
+    const chain = imported([
+      prompt('p', 'go', { at: '2026-01-02T10:00:00.000Z' }),
+      reply('a', { parent: 'p', at: '2026-01-02T09:00:00.000Z', usage: usage(1, 0, 0, 5) }),
+    ]);
+    expect(usageCalls(chain, {}).calls[0]?.waitMs).toBeNull();
+  });
+});
+
+describe('a context', () => {
+  test('[N1] has the count of its last call, and parts that add up to it', () => {
+    const chain = imported(session('a', 3));
+    const [tip] = tips(chain, {});
+    const found = usageOfContext(chain, tip?.id as never);
+    expect(found).toMatchObject({ counted: 3_003, limit: 200_000, model: 'claude-opus-4-5-20251101' });
+    expect(found.requestId).toBe(usageCalls(chain, {}).calls.at(-1)?.requestId);
+    expect(found.parts.reduce((sum, { tokens }) => sum + tokens, 0) + (found.notRecorded ?? 0)).toBe(3_003);
+  });
+
+  test('[N1] parts are scaled down where their estimates exceed the count', () => {
+    const chain = imported([prompt('p', 'word '.repeat(1_000)), reply('a', { parent: 'p', usage: usage(100, 0, 0, 5) })]);
+    const found = usageOfContext(chain, tips(chain, {})[0]?.id as never);
+    expect(found.parts.reduce((sum, { tokens }) => sum + tokens, 0)).toBe(100);
+    expect(found.notRecorded).toBe(0);
+  });
+
+  test('[N1] has no count after an edit that no call has seen', () => {
+    const chain = imported(session('a', 3));
+    const tip = tips(chain, {})[0]?.id as never;
+    const edited = fork(chain, { id: tip, edits: [{ op: 'replace', key: 'a-p1.0' as never, entry: { role: 'user', kind: 'text', text: 'other' } }] });
+    expect(usageOfContext(chain, edited.id)).toMatchObject({ counted: null, notRecorded: null });
+    const appended = fork(chain, { id: tip, edits: [{ op: 'append', entry: { role: 'user', kind: 'text', text: 'more' } }] });
+    expect(usageOfContext(chain, appended.id).counted).toBeNull();
+  });
+
+  test('[N1] keeps the count after a fork that only cuts', () => {
+    const block = { type: 'tool_use', id: 't1', name: 'Read', input: { file_path: '/a' } };
+    const chain = imported([
+      prompt('p', 'go'),
+      reply('a', { parent: 'p', block, usage: usage(500, 0, 0, 5) }),
+      result('r', 't1', 'content', { parent: 'a' }),
+      reply('b', { parent: 'r', usage: usage(700, 0, 0, 5) }),
+    ]);
+    const tip = tips(chain, {})[0]?.id as never;
+    expect(usageOfContext(chain, tip).counted).toBe(700);
+    expect(usageOfContext(chain, fork(chain, { id: tip, at: 'r.0' as never }).id).counted).toBe(500);
+  });
+});
+
+describe('sums', () => {
+  test('[N5] group by session, day in a time zone, model, repository and agent', () => {
+    const chain = imported(session('a', 2), session('b', 1));
+    const keys = (groupBy: 'session' | 'day' | 'model' | 'repository' | 'agent', timeZone?: string): unknown =>
+      usageSessions(chain, { groupBy, timeZone }).rows.map(({ key, calls }) => [key, calls]);
+    expect(keys('session')).toEqual([
+      ['a', 2],
+      ['b', 1],
+    ]);
+    expect(keys('day')).toEqual([['2026-01-02', 3]]);
+    expect(keys('day', 'America/New_York')).toEqual([['2026-01-01', 3]]);
+    expect(keys('model')).toEqual([['claude-opus-4-5-20251101', 3]]);
+    expect(keys('repository')).toEqual([
+      ['/repo/a', 2],
+      ['/repo/b', 1],
+    ]);
+    expect(keys('agent')).toEqual([['claude-code', 3]]);
+    expect(usageSessions(chain, { groupBy: null }).rows).toEqual([]);
+    expect(() => usageSessions(chain, { timeZone: 'Mars' })).toThrow(/is not a time zone/);
+  });
+
+  test('[N5] a filter by time counts call by call', () => {
+    const chain = imported(session('a', 3));
+    const { totals } = usageSessions(chain, { filter: { from: '2026-01-02T00:01:00.000Z' as never, to: '2026-01-02T00:02:00.000Z' as never } });
+    expect(totals).toMatchObject({ calls: 1, tokens: { output: 21 } });
+  });
+});
+
+describe('facts', () => {
+  test('[N2] are read again in a project that has none, with the same result', () => {
+    const chain = imported(session('a', 3), session('b', 2));
+    const before = [usageCalls(chain, {}), usageSessions(chain, {})];
+    expect(pendingCommits(chain)).toBe(0);
+    for (const table of ['usageCall', 'usageCopy', 'usageSum', 'progress']) chain.db.run(`DELETE FROM ${table}`);
+    expect(pendingCommits(chain)).toBeGreaterThan(0);
+    while (backfillBatch(chain));
+    expect([usageCalls(chain, {}), usageSessions(chain, {})]).toEqual(before);
+  });
+
+  test('[N2] cover commits that a caller checkpoints', () => {
+    const chain = emptyChain();
+    const text = session('a', 1).join('');
+    const { id } = checkpoint(chain, {
+      parent: null,
+      type: 'delta',
+      format: 'claude-code-v1',
+      text,
+      template: 'claude-code',
+      checkpoint: 'explicit',
+    } as never);
+    expect(usageOfContext(chain, id).counted).toBe(1_003);
+  });
+});

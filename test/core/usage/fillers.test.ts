@@ -1,0 +1,46 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { tips } from '../../../src/core/chain/index.js';
+import { usageFillers, usageSeries } from '../../../src/core/usage/index.js';
+import { prompt, result } from '../../support/claude-lines.js';
+import { reply, usage } from '../../support/counted-lines.js';
+import { importInto } from '../../support/imports.js';
+import { emptyChain, scratch } from '../../support/project.js';
+
+const read = (id: string, path: string) => ({ type: 'tool_use', id, name: 'Read', input: { file_path: path } });
+
+/** A file is read twice, and each result stays for the calls after it. */
+function chainWithReads() {
+  const text = 'const line = 1;\n'.repeat(100);
+  const lines = [
+    prompt('p', 'look'),
+    reply('a', { parent: 'p', block: read('t1', '/src/a.ts'), stop: 'tool_use', usage: usage(1_000, 0, 0, 5) }),
+    result('r1', 't1', text, { parent: 'a' }),
+    reply('b', { parent: 'r1', block: read('t2', '/src/a.ts'), stop: 'tool_use', usage: usage(1_500, 0, 0, 5) }),
+    result('r2', 't2', text, { parent: 'b' }),
+    reply('c', { parent: 'r2', usage: usage(2_000, 0, 0, 5) }),
+  ];
+  const chain = emptyChain();
+  const path = join(scratch(), 'session.jsonl');
+  writeFileSync(path, lines.join(''));
+  importInto(chain, path);
+  return { chain, tip: tips(chain, {})[0]?.id as never };
+}
+
+test('[N9] fillers have tokens, the calls they stayed, and their first copy', () => {
+  const { chain, tip } = chainWithReads();
+  const fillers = usageFillers(chain, tip);
+  const [first, second] = fillers;
+  expect(first).toMatchObject({ key: 'r1.0', path: '/src/a.ts', tool: 'Read', kind: 'tool_result', tokens: 400, calls: 2, tokenCalls: 800 });
+  expect(second).toMatchObject({ key: 'r2.0', calls: 1, tokenCalls: 400, duplicateOf: 'r1.0' });
+  expect(fillers.map(({ tokenCalls }) => tokenCalls)).toEqual(fillers.map(({ tokenCalls }) => tokenCalls).toSorted((a, b) => b - a));
+});
+
+test('[N8] the series divides the counted total of each call', () => {
+  const { chain, tip } = chainWithReads();
+  const { calls, kinds } = usageSeries(chain, tip);
+  expect(calls.map(({ counted }) => counted)).toEqual([1_000, 1_500, 2_000]);
+  for (const { counted, parts } of calls) expect(parts.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(counted ?? 0);
+  expect(calls.map(({ parts }) => parts[kinds.indexOf('tool_result')])).toEqual([0, 400, 800]);
+});

@@ -1,0 +1,51 @@
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { expect, test } from '../../support/e2e.js';
+import { root } from '../../support/machine.js';
+
+test('[T20] a damaged commit is marked in Chain, its details and Context', async ({ page, machine }) => {
+  const dir = machine.path('work', 'p.stemma');
+  expect((await machine.run('init', dir)).code).toBe(0);
+  expect((await machine.run('import', join(root, 'resources/sample'), '--project', dir)).code).toBe(0);
+  const tips = JSON.parse((await machine.run('call', 'context.tips', '--project', dir)).out) as { id: string }[];
+  const id = tips[0]?.id ?? '';
+  // A changed byte of a row, as a bad disk leaves it.
+  const db = new Database(join(dir, 'stemma.db'));
+  db.prepare("UPDATE context SET summary = 'written by nobody' WHERE id = ?").run(id);
+  db.close();
+  const { url, origin } = await machine.web(dir);
+  await page.goto(url);
+  const at = (view: string): string => `${origin}/#/${view}?project=${encodeURIComponent(dir)}&commit=${id}`;
+  const notice = page.getByRole('region', { name: 'Damaged commit' });
+  const shot = async (name: string): Promise<void> => {
+    const folder = process.env.STEMMA_SHOTS;
+    if (folder)
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme });
+        await page.screenshot({ path: join(folder, `${name}-${colorScheme}.png`) });
+      }
+  };
+
+  await page.goto(at('chain'));
+  const row = page.getByRole('option', { name: /Title not shown.*damaged/ });
+  await expect(row).toBeVisible();
+  await expect(notice).toContainText('A repair restores the record');
+  await expect(page.getByText('written by nobody')).toHaveCount(0);
+  await shot('chain');
+
+  await page.goto(at('context'));
+  await expect(page.getByRole('region', { name: 'Context', exact: true }).getByRole('region', { name: 'Damaged commit' })).toBeVisible();
+  await shot('context');
+  await page.setViewportSize({ width: 760, height: 700 });
+  await shot('context-760');
+
+  await notice.first().getByRole('button', { name: 'Check and repair' }).click();
+  const check = page.getByRole('region', { name: 'Check', exact: true });
+  await check.getByRole('button', { name: 'Check everything' }).click();
+  await expect(check.getByRole('list', { name: 'Problems' })).toContainText(id);
+  await check.getByRole('button', { name: 'Repair' }).click();
+  await expect(check.getByRole('list', { name: 'Problems' })).toContainText('Repaired.');
+  await page.goto(at('chain'));
+  await expect(row).toHaveCount(0);
+  await expect(notice).toHaveCount(0);
+});

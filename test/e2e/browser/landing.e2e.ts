@@ -1,0 +1,103 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { ContextId } from '../../../src/core/contract/index.js';
+import { answer, call, prompt, result } from '../../support/claude-lines.js';
+import { expect, test } from '../../support/e2e.js';
+import type { Machine } from '../../support/machine.js';
+import { entries } from '../../support/window.js';
+
+/** Most pixels between the top of the view and the prompt. */
+const allowed = 8;
+
+interface Place {
+  readonly commit: ContextId;
+  readonly prompt: string;
+  readonly words: string;
+}
+
+/** A long session: turns with results and replies of very different heights, so that estimates of heights are wrong. */
+function longSession(turns: number): string {
+  const paragraph = (n: number) => Array.from({ length: n }, (_, at) => `Paragraph ${at}: ${'words '.repeat(30)}`).join('\n\n');
+  const session = '11111111-1111-4111-8111-111111111111';
+  let parent: string | null = null;
+  let text = '';
+  const add = (line: string, uuid: string): void => {
+    text += line.replaceAll('"sessionId":"s1"', `"sessionId":"${session}"`);
+    parent = uuid;
+  };
+  for (let turn = 0; turn < turns; turn++) {
+    add(prompt(`p${turn}`, `Prompt number ${turn}. ${'Please. '.repeat((turn * 37) % 90)}`, { parent }), `p${turn}`);
+    if (turn % 3 === 0)
+      add(prompt(`m${turn}`, '<system-reminder>Nobody typed this.</system-reminder>', { parent, extra: { isMeta: true } }), `m${turn}`);
+    for (let n = 0; n < turn % 4; n++) {
+      add(call(`c${turn}-${n}`, `t${turn}-${n}`, 'Bash', { command: `echo ${n}` }, { parent }), `c${turn}-${n}`);
+      add(result(`r${turn}-${n}`, `t${turn}-${n}`, paragraph((turn * 13 + n) % 17), { parent }), `r${turn}-${n}`);
+    }
+    add(
+      answer(`a${turn}`, `# Answer ${turn}\n\n\`\`\`ts\n${'const x = 1;\n'.repeat((turn * 11) % 40)}\`\`\`\n\n${paragraph((turn * 7) % 9)}`, {
+        parent,
+      }),
+      `a${turn}`,
+    );
+  }
+  return text;
+}
+
+/** The prompts of every commit, by the engine's own list of turns. */
+async function promptsOf(machine: Machine, project: string): Promise<Place[]> {
+  const call = async <T>(procedure: string, input: unknown): Promise<T> => {
+    const { code, out, err } = await machine.run('call', procedure, '--project', project, '--input', JSON.stringify(input));
+    if (code !== 0) throw new Error(err);
+    return JSON.parse(out) as T;
+  };
+  const tips = await call<{ id: ContextId }[]>('context.tips', {});
+  const places = new Map<ContextId, Place>();
+  for (const { id } of tips) {
+    const turns = await call<{ turnId: ContextId; trigger: { kind: string; key: string | null; text: string | null } }[]>('turn.list', { id });
+    for (const { turnId, trigger } of turns)
+      if (trigger.kind === 'prompt' && trigger.key) places.set(turnId, { commit: turnId, prompt: trigger.key, words: trigger.text ?? '' });
+  }
+  return [...places.values()];
+}
+
+test('[W32] Context opens every turn at its prompt, in the sample and in a long session', async ({ page, machine }) => {
+  const folder = join(machine.claude, 'projects', '-work-long');
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, '11111111-1111-4111-8111-111111111111.jsonl'), longSession(18));
+  const project = machine.path('landing.stemma');
+  const created = await machine.run('call', 'project.create', '--input', JSON.stringify({ dir: project }));
+  expect(created.code, created.err).toBe(0);
+  const sources = [folder, machine.giveHistory(), ...(process.env.STEMMA_LANDING ? [process.env.STEMMA_LANDING] : [])];
+  for (const source of sources) expect((await machine.run('import', source, '--project', project)).code).toBe(0);
+  const places = await promptsOf(machine, project);
+  expect(places.length).toBeGreaterThan(25);
+
+  const { url } = await machine.web(project);
+  await page.goto(url);
+  await expect(page.getByRole('navigation').first()).toBeVisible();
+  const off: string[] = [];
+  for (const { commit, prompt: key, words } of places) {
+    await page.evaluate(
+      ([dir, id]) => {
+        location.hash = `#/context?project=${encodeURIComponent(dir as string)}&commit=${id}`;
+      },
+      [project, commit],
+    );
+    const block = page.locator(`[data-entry="${key}"]`);
+    await expect(block, `${commit} ${words}`).toBeVisible();
+    const distance = () =>
+      entries(page).evaluate((list, wanted) => {
+        const entry = list.querySelector(`[data-entry="${wanted}"] article`);
+        return entry ? Math.round(entry.getBoundingClientRect().top - list.getBoundingClientRect().top) : 9_999;
+      }, key);
+    await expect
+      .poll(distance, { timeout: 8_000, message: `${commit} ${words}` })
+      .toBeLessThanOrEqual(allowed)
+      .catch(() => {});
+    // It must also stay there after everything around it is drawn.
+    await page.waitForTimeout(120);
+    const px = await distance();
+    if (Math.abs(px) > allowed) off.push(`${commit} ${px} px: ${words.slice(0, 60)}`);
+  }
+  expect(off).toEqual([]);
+});

@@ -1,0 +1,89 @@
+import { appendFileSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from '../../support/e2e.js';
+import { commits, complaints, place, sessionRow, sheet } from '../../support/window.js';
+
+test('[W5] rename, pin, tag, archive and delete with undo, and the file of the agent stays', async ({ page, machine }) => {
+  const met = complaints(page);
+  const folder = machine.giveHistory();
+  const file = join(folder, '9dec3024-c217-4237-8dba-1d670b433c80.jsonl');
+  const bytes = readFileSync(file);
+  const { url } = await machine.web();
+  await page.goto(url);
+  await page.getByRole('button', { name: /^Import \d+ new$/ }).click();
+  await expect(page.getByRole('button', { name: 'Up to date' })).toBeVisible();
+  const choose = async (row: RegExp, item: string): Promise<void> => {
+    await sessionRow(page, row).click({ button: 'right' });
+    await page.getByRole('menuitem', { name: item }).click();
+  };
+
+  await choose(/Jam that is gone/, 'Rename…');
+  await sheet(page).getByRole('textbox', { name: 'Title' }).fill('The jam');
+  await sheet(page).getByRole('button', { name: 'Save' }).click();
+  await expect(sessionRow(page, /The jam/)).toBeVisible();
+  await choose(/The jam/, 'Tags…');
+  await sheet(page).getByRole('textbox', { name: 'Tags' }).fill('dates, june');
+  await sheet(page).getByRole('button', { name: 'Save' }).click();
+  await expect(sessionRow(page, /The jam/)).toContainText('june');
+  await choose(/An overview of larder/, 'Pin');
+  await expect(page.getByRole('row', { name: /^Pinned 1/ })).toBeVisible();
+
+  await choose(/The jam/, 'Archive');
+  await expect(sessionRow(page, /The jam/)).toHaveCount(0);
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await expect(sessionRow(page, /The jam/)).toBeVisible();
+  await choose(/The jam/, 'Delete from the project');
+  await expect(sessionRow(page, /The jam/)).toHaveCount(0);
+  expect(readFileSync(file)).toEqual(bytes);
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await expect(sessionRow(page, /The jam/)).toBeVisible();
+  expect(met).toEqual([]);
+});
+
+test('[W8] the filter finds content before the import, and a grown session says Update', async ({ page, machine }) => {
+  const folder = machine.giveHistory();
+  const { url } = await machine.web();
+  await page.goto(url);
+  const filter = page.getByRole('searchbox', { name: 'Filter sessions' });
+  await filter.fill('damson');
+  await expect(sessionRow(page, /Jam that is gone/)).toContainText('not imported');
+  await expect(sessionRow(page, /An overview of larder/)).toHaveCount(0);
+  await filter.fill('no such words anywhere');
+  await expect(page.getByText('No matching sessions')).toBeVisible();
+  await page.getByRole('button', { name: 'Clear the filters' }).click();
+  await page.getByRole('button', { name: /^Import \d+ new$/ }).click();
+  await expect(page.getByRole('button', { name: 'Up to date' })).toBeVisible();
+  await filter.fill('damson');
+  await expect(sessionRow(page, /Jam that is gone/)).toBeVisible();
+  await filter.fill('');
+
+  const file = join(folder, '9dec3024-c217-4237-8dba-1d670b433c80.jsonl');
+  const last = readFileSync(file, 'utf8').trim().split('\n').at(-1) ?? '';
+  appendFileSync(file, `${last.replace(/"uuid":"[^"]*"/, '"uuid":"00000000-0000-4000-8000-000000000001"')}\n`);
+  await page.getByRole('button', { name: 'Up to date' }).click();
+  await page.getByRole('button', { name: 'Update 1' }).click();
+  await expect(page.getByRole('button', { name: 'Up to date' })).toBeVisible();
+  await expect(sessionRow(page, /Jam that is gone/)).toHaveCount(1);
+});
+
+test('[W9] the breadcrumb leads from a turn to its session, branch and project', async ({ page, machine }) => {
+  machine.giveHistory();
+  const { url } = await machine.web();
+  await page.goto(url);
+  await page.getByRole('button', { name: /^Import \d+ new$/ }).click();
+  await expect(page.getByRole('button', { name: 'Up to date' })).toBeVisible();
+  await sessionRow(page, /Jam that is gone/).click();
+  await expect(commits(page).first()).toBeVisible();
+  const crumbs = page.getByRole('list', { name: 'You are here' });
+  await expect(crumbs.getByRole('button')).toHaveText([/larder/, /Jam that is gone/, /main/, /Turn 6/]);
+  await expect(page).toHaveTitle(/^Turn 6 – main – Jam that is gone on its last day – larder – Stemma$/);
+  await crumbs.getByRole('button', { name: /Turn 6/ }).click();
+  await page.getByRole('menuitem', { name: /^Turn 1:/ }).click();
+  await expect(crumbs.getByRole('button').last()).toHaveText(/Turn 1/);
+  await crumbs.getByRole('button', { name: /Jam that is gone/ }).click();
+  await page.getByRole('menuitem', { name: /An overview of larder/ }).click();
+  await expect(crumbs).toContainText('An overview of larder');
+  await place(page, 'Context').click();
+  await page.goBack();
+  await expect(commits(page).first()).toBeVisible();
+});

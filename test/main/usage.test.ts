@@ -1,0 +1,60 @@
+import { join } from 'node:path';
+import { expect, test, vi } from 'vitest';
+import { createEngine, createSession } from '../../src/core/project/index.js';
+import { run } from '../../src/main/cli/program.js';
+import { importInto } from '../support/imports.js';
+import { scratch } from '../support/project.js';
+
+/** A project with a real session's counts, and the lines that a command prints about it. */
+function commands() {
+  const dir = scratch();
+  vi.stubEnv('STEMMA_DATA_DIR', join(dir, 'data'));
+  vi.stubEnv('STEMMA_HOME', join(dir, 'data'));
+  const engine = createEngine({
+    dataDir: join(dir, 'data'),
+    agentRoots: [],
+    sampleDir: dir,
+    startup: { paths: [], project: null },
+    platform: 'linux',
+  });
+  const project = createSession(engine).use(engine.create({ dir: join(dir, 'p'), name: 'p' }));
+  importInto(project.chain, join(import.meta.dirname, '../fixtures/usage/two-models.jsonl'));
+  engine.close();
+  return async (...words: string[]): Promise<string> => {
+    const lines: string[] = [];
+    const write = vi.spyOn(process.stdout, 'write').mockImplementation((text) => lines.push(String(text)) > 0);
+    const told = vi.spyOn(process.stderr, 'write').mockImplementation((text) => lines.push(String(text)) > 0);
+    await run(['node', 'stemma', ...words, '--trust', '--project', join(dir, 'p.stemma')]);
+    write.mockRestore();
+    told.mockRestore();
+    return lines.join('');
+  };
+}
+
+test('[N5] stemma usage sums by session, model, day and tool', async () => {
+  const stemma = commands();
+  const sessions = await stemma('usage');
+  expect(sessions).toMatch(/^total +59 +641 +3,334,164 +423,539 +≥ 1,890 +≥ \$3\.52$/m);
+  expect(sessions).toContain('Cost at API prices of 2026-09-23.');
+  expect(sessions).toContain('53 replies without an output count');
+  expect(await stemma('usage', '--by', 'model')).toMatch(/^claude-sonnet-4-5-20250929 +28 .* not recorded +≥ \$1\.27$/m);
+  expect(await stemma('usage', '--by', 'day', '--time-zone', 'UTC')).toMatch(/^2026-01-19 +58 /m);
+  expect(await stemma('usage', 's', '--by', 'tool')).toMatch(/^Grep +28 /m);
+  expect(JSON.parse(await stemma('usage', '--json'))).toMatchObject({ total: 1, totals: { calls: 59 } });
+});
+
+test('[N7] stemma cache lists misses with their cause and loss', async () => {
+  const stemma = commands();
+  const misses = await stemma('cache', 's');
+  expect(misses).toContain('expired after 16 min  57,414 tokens lost, $0.33');
+  expect(misses).toContain('model changed');
+  expect(misses).toContain('6 misses, 307,724 tokens paid again, $1.36 more than a cache read');
+});
+
+test('[N1] stemma log and show have the counted tokens', async () => {
+  const stemma = commands();
+  const log = await stemma('log');
+  expect(log).toMatch(/ctx-[0-9a-f]+ .* 93,300 tokens counted/);
+  const [id = ''] = /ctx-[0-9a-f]+/.exec(log) ?? [];
+  expect(await stemma('show', id)).toContain('93,300 tokens counted, 47 % of 200,000');
+});

@@ -1,0 +1,99 @@
+import { describe, expect, test } from 'vitest';
+import type { UsageCall, UsageFiller, UsageSeries } from '../../src/core/contract/index.js';
+import { culpritsOf, missTitle, nextPlace, placesOf, priceText } from '../../src/renderer/views/request/calls.js';
+import { layers, stackOf, unrecorded } from '../../src/renderer/views/request/fill.js';
+
+const call = (more: Partial<UsageCall>): UsageCall => ({
+  requestId: 'r' as never,
+  at: '2026-01-01T00:00:00.000Z' as never,
+  commit: 'ctx-00000000' as never,
+  replyKey: 'k.0' as never,
+  model: 'm',
+  trigger: 'Read a.ts',
+  triggerKind: 'tool',
+  tokens: { input: 1, cacheRead: 90, cacheWrite: 9, output: 5 },
+  window: 100,
+  limit: 1_000,
+  added: 10,
+  cost: null,
+  waitMs: 5,
+  cache: { hit: true },
+  ...more,
+});
+
+describe('the list of calls', () => {
+  const calls = [
+    call({ cache: { hit: false, cause: 'first' }, added: 90_000 }),
+    call({ trigger: 'Bash make' }),
+    call({ cache: { hit: false, cause: 'expired', idleMs: 33 * 60_000 } }),
+    call({ added: 5_000 }),
+  ];
+
+  test('[N7] filters misses and large jumps; the first call is neither', () => {
+    expect(placesOf(calls, 'misses', '')).toEqual([2]);
+    expect(placesOf(calls, 'jumps', '')).toEqual([3]);
+    expect(placesOf(calls, 'all', 'make')).toEqual([1]);
+  });
+
+  test('[N7] the next match is searched from the selected call on, then from the beginning', () => {
+    const misses = ({ cache }: UsageCall): boolean => cache.cause === 'expired';
+    expect(nextPlace(calls, 0, misses)).toBe(2);
+    expect(nextPlace(calls, 2, misses)).toBe(2);
+    expect(nextPlace([], 0, misses)).toBeUndefined();
+  });
+
+  test('[N7] a miss is named by its cause', () => {
+    expect(calls.map(missTitle)).toEqual([
+      'First call of the conversation',
+      'The prefix changed; why is not recorded',
+      'The cache expired after 33 min',
+      'The prefix changed; why is not recorded',
+    ]);
+  });
+
+  test('[N6] a price has its currency, and a lower bound its sign', () => {
+    const money = { amount: 0.5, currency: 'USD', priceDate: '2026-09-23' };
+    expect([priceText(null), priceText(money), priceText({ ...money, atLeast: true }), priceText({ ...money, currency: 'EUR' })]).toEqual([
+      'no price',
+      '$0.50',
+      '≥ $0.50',
+      'EUR 0.50',
+    ]);
+  });
+});
+
+test('[N8] the layers of the chart add up to the counted total', () => {
+  const series: UsageSeries = {
+    kinds: ['user', 'tool_call', 'tool_result'],
+    basis: 'calibrated',
+    calls: [
+      { requestId: 'a', counted: 1_000, limit: 2_000, parts: [100, 200, 300] },
+      { requestId: 'b', counted: null, limit: null, parts: [1, 2, 3], cut: true },
+    ],
+  };
+  const { tokens, heights, limit, cuts } = stackOf(series);
+  expect(tokens[0]?.[unrecorded]).toBe(400);
+  expect(heights.at(-1)?.[0]).toBe(1_000);
+  expect(tokens[1]?.[unrecorded]).toBe(0);
+  expect([limit, cuts, layers.length]).toEqual([2_000, [1], 8]);
+});
+
+test('[N9] what filled a window is one row for a file, however often it was read', () => {
+  const filler = (key: string, more: Partial<UsageFiller>): UsageFiller => ({
+    key: key as never,
+    kind: 'tool_result',
+    tokens: 100,
+    calls: 4,
+    tokenCalls: 400,
+    ...more,
+  });
+  const fillers = [
+    filler('a', { path: '/x.ts', tool: 'Read' }),
+    filler('b', { path: '/x.ts', tool: 'Read', calls: 2, tokenCalls: 200, duplicateOf: 'a' as never }),
+    filler('c', { tool: 'Bash', head: 'make', tokenCalls: 500 }),
+  ];
+  expect(culpritsOf(fillers, 5)).toEqual([
+    { name: '/x.ts', kind: 'tool_result', key: 'a', tokens: 200, calls: 4, tokenCalls: 600, times: 2, duplicates: 1 },
+    { name: 'Bash make', kind: 'tool_result', key: 'c', tokens: 100, calls: 4, tokenCalls: 500, times: 1, duplicates: 0 },
+  ]);
+});
