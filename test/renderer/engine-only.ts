@@ -77,6 +77,7 @@ export const engineOnly: Readonly<Record<string, string>> = {
   'space.join': noPageYet,
   'space.leave': noPageYet,
   'space.wait': performer,
+  'space.waits': noPageYet,
   'template.get': noPageYet,
   'template.list': noPageYet,
   'template.put': noPageYet,

@@ -46,6 +46,9 @@ export type SpaceMessage = z.output<typeof spaceMessage>;
 /** The wait that a message set. It ends with its answer, or when its time is over. */
 const messageWait = z.object({
   messageId: id,
+  spaceId: id,
+  /** Who waits. */
+  waiterId: id,
   /** The only sender whose message ends it; null if a reply or any person does. */
   for: words.nullable(),
   until: timestamp,
@@ -162,6 +165,14 @@ export const spaceContract = {
   wait: procedure('Returns the wait that a message set, and the message that ended it.')
     .input(z.strictObject({ messageId: id.describe('The message that set the wait.') }))
     .output(messageWait),
+  waits: procedure('Lists the waits that no message has ended yet, oldest first: who waits where, for whom, and until when.')
+    .input(
+      z.strictObject({
+        spaceId: spaceId.optional().describe('Only waits in this space.'),
+        entityId: entityId.optional().describe('Only waits of this member.'),
+      }),
+    )
+    .output(z.array(messageWait)),
   read: oc
     .route({
       method: 'POST',

@@ -143,6 +143,7 @@ export const effects: Effects = {
     wouldTrigger: 'reads',
     post: 'writes',
     wait: 'reads',
+    waits: 'reads',
     read: 'writes',
   },
   run: {

@@ -14,5 +14,6 @@ export const spaceRouter = {
   wouldTrigger: os.space.wouldTrigger.handler(({ input, context }) => timeline.wouldTrigger(chainOf(context), input)),
   post: os.space.post.handler(({ input, context }) => timeline.post(chainOf(context), input)),
   wait: os.space.wait.handler(({ input, context }) => timeline.getWait(chainOf(context), input.messageId)),
+  waits: os.space.waits.handler(({ input, context }) => timeline.openWaits(chainOf(context), input)),
   read: os.space.read.handler(({ input, context }) => timeline.readReceipt(chainOf(context), input)),
 };

@@ -8,4 +8,4 @@ export { post, wouldTrigger } from './spaces/posting.js';
 export { enterSpace, finishRun, getRun, listRuns, readMessages, send, startByTrigger, tick } from './spaces/runs.js';
 export { addEntity, createSpace, getSpace, joinSpace, leaveSpace, listEntities, listSpaces, readReceipt, spaceMessages } from './spaces/spaces.js';
 export { contextTimeline } from './spaces/transcript.js';
-export { getWait } from './spaces/waits.js';
+export { getWait, openWaits } from './spaces/waits.js';

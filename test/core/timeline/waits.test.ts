@@ -30,18 +30,24 @@ test('[B-33] a wait for one sender ends with the next message of that sender', a
   const { message, waiting, run } = await client.run.send({ runId, text: 'Which date?', wait: { for: 'Bob', timeoutMs: 60_000 } });
   expect(waiting).toEqual({
     messageId: message.messageId,
+    spaceId: 'team',
+    waiterId: 'asker',
     for: 'Bob',
     until: timestampOf(Date.parse(message.at) + 60_000),
     endedAt: null,
     answer: null,
   });
   expect(run.waiting).toMatchObject({ for: 'Bob', messageId: message.messageId });
+  expect(await client.space.waits({ spaceId: 'team' })).toEqual([waiting]);
+  expect(await client.space.waits({ entityId: 'ann' })).toEqual([]);
+  expect(await refusalOf(client.space.waits({ entityId: 'nobody' }))).toMatchObject({ code: 'NOT_FOUND' });
   expect(await resumedBy(say('ann', 'Monday?', message.messageId))).toEqual([]);
   expect(await resumedBy(say('other', 'Today', message.messageId))).toEqual([]);
   const last = await say('bob', 'Tuesday');
   expect(last.resumed.map((each) => each.runId)).toEqual([runId]);
   expect(last.started.map(({ entityId }) => entityId)).toEqual(['other']);
   expect(await client.space.wait({ messageId: message.messageId })).toMatchObject({ answer: last.message.messageId, endedAt: last.message.at });
+  expect(await client.space.waits({})).toEqual([]);
 });
 
 test('[B-33] a wait for anybody ends with a reply or a person, and not with other messages', async () => {
@@ -76,7 +82,9 @@ test('[B-33] a person can expect a reply and wait, and the wait can time out', a
   const answer = await client.run.send({ runId: run.runId, text: 'Yes' });
   expect(await client.space.wait({ messageId: asked.message.messageId })).toMatchObject({ answer: answer.message.messageId });
   const again = await client.space.post({ spaceId: 'team', senderId: 'ann', text: 'Sure?', wait: { timeoutMs: 1_000 } });
+  expect((await client.space.waits({})).map(({ messageId }) => messageId)).toEqual([again.message.messageId]);
   clock.at += 2_000;
+  expect(await client.space.waits({})).toEqual([]);
   await client.run.tick({});
   const over = await client.space.wait({ messageId: again.message.messageId });
   expect(over).toMatchObject({ answer: null, endedAt: timestampOf(clock.at) });

@@ -1,6 +1,6 @@
 import { badRequest, inWords, notFound, timestampOf } from '../../base/index.js';
 import type { MessageWait } from '../../contract/index.js';
-import { type EntityRow, membersOf, type SpaceRow, type Store } from './rows.js';
+import { type EntityRow, entityOf, membersOf, type SpaceRow, type Store, spaceOf } from './rows.js';
 
 /** How long a wait lasts by default. */
 export const defaultWaitMs = 5 * 60_000;
@@ -102,20 +102,45 @@ export function getWait(store: Store, messageId: string): MessageWait {
 }
 
 /** The wait that a message set; undefined for a message that set none. */
-export function waitOf(store: Store, messageId: string): MessageWait | undefined {
-  const row = store.db.one<{ name: string | null; until: number; endedAt: number | null; answer: string | null }>(
-    `SELECT e.name, w.until, w.endedAt, a.messageId AS answer FROM spaceWait w JOIN spaceMessage m ON m.no = w.message
-       LEFT JOIN entity e ON e.no = w."from" LEFT JOIN spaceMessage a ON a.no = w.answer WHERE m.project = ? AND m.messageId = ?`,
-    store.project,
-    messageId,
-  );
-  return (
-    row && {
-      messageId,
-      for: row.name,
-      until: timestampOf(row.until),
-      endedAt: row.endedAt === null ? null : timestampOf(row.endedAt),
-      answer: row.answer,
-    }
-  );
+export const waitOf = (store: Store, messageId: string): MessageWait | undefined => {
+  const row = store.db.one<WaitRow>(`${selectWait} WHERE m.project = ? AND m.messageId = ?`, store.project, messageId);
+  return row && toWait(row);
+};
+
+/** The waits that no message has ended and whose time is not over, oldest first. @throws NOT_FOUND for an unknown space or member. */
+export function openWaits(store: Store, filter: { readonly spaceId?: string | undefined; readonly entityId?: string | undefined }): MessageWait[] {
+  const space = filter.spaceId === undefined ? null : spaceOf(store, filter.spaceId).no;
+  const waiter = filter.entityId === undefined ? null : entityOf(store, filter.entityId).no;
+  return store.db
+    .all<WaitRow>(
+      `${selectWait} WHERE w.project = ? AND w.endedAt IS NULL AND w.until > ? AND w.space = IFNULL(?, w.space) AND w.waiter = IFNULL(?, w.waiter)
+        ORDER BY w.message LIMIT 1000`,
+      store.project,
+      store.clock(),
+      space,
+      waiter,
+    )
+    .map(toWait);
 }
+
+const selectWait = /* sql */ `
+SELECT m.messageId, s.spaceId, b.entityId AS waiterId, e.name, w.until, w.endedAt, a.messageId AS answer
+  FROM spaceWait w JOIN spaceMessage m ON m.no = w.message JOIN space s ON s.no = w.space JOIN entity b ON b.no = w.waiter
+       LEFT JOIN entity e ON e.no = w."from" LEFT JOIN spaceMessage a ON a.no = w.answer`;
+
+interface WaitRow {
+  readonly messageId: string;
+  readonly spaceId: string;
+  readonly waiterId: string;
+  readonly name: string | null;
+  readonly until: number;
+  readonly endedAt: number | null;
+  readonly answer: string | null;
+}
+
+const toWait = ({ name, until, endedAt, ...row }: WaitRow): MessageWait => ({
+  ...row,
+  for: name,
+  until: timestampOf(until),
+  endedAt: endedAt === null ? null : timestampOf(endedAt),
+});
