@@ -75,7 +75,12 @@ function types(): Counts {
   );
 }
 
-const style = (): Counts => one(runs(process.execPath, [bin('@biomejs/biome', 'biome'), 'check', '--error-on-warnings', '.']));
+/** Biome formats and lints; knip finds exports, files and dependencies that nothing uses. */
+const style = (): Counts =>
+  sum([
+    one(runs(process.execPath, [bin('@biomejs/biome', 'biome'), 'check', '--error-on-warnings', '.'])),
+    one(runs(process.execPath, [bin('knip'), '--no-progress'])),
+  ]);
 
 interface VitestReport {
   readonly numPassedTests: number;

@@ -135,6 +135,8 @@ export interface InputOptions {
   readonly maxSteps?: number | undefined;
   /** The model, the sampling settings and the tool choice. The default is the `llm_config` of the profile. */
   readonly parameters?: Readonly<Record<string, unknown>> | undefined;
+  /** The model to send to. It replaces the model in the parameters. */
+  readonly model?: string | undefined;
 }
 
 export interface TurnInput extends Request {
@@ -167,7 +169,8 @@ export function inputOf(chain: Chain, row: TurnRow, options: InputOptions): { in
   const note = budget?.message;
   const messages: Message[] = note === undefined ? request.messages : [...request.messages, { role: 'system', content: note }];
   const config = profile?.content.kind === 'json' && isObject(profile.content.data) ? profile.content.data.llm_config : undefined;
-  const parameters = { ...(options.parameters ?? (isObject(config) ? config : {})) };
+  const model = options.model === undefined ? {} : { model: options.model };
+  const parameters = { ...(options.parameters ?? (isObject(config) ? config : {})), ...model };
   const left = budget ? budget.tools : request.tools;
   const input = { messages, tools: left, parameters, cardIds: cards.map((card) => card.cardId) };
   return { input, sent: { messages, tools: left?.length ? left : null, parameters, outputs: idsAt(chain, row.output).length, note } };

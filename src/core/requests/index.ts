@@ -12,4 +12,5 @@ export { joinAnswers } from './record/join.js';
 export { hasCalls, type ReadCalls, type RecordsInput, readCalls, type TakenRecords, takeRecords } from './record/record.js';
 export type { StoredRange } from './record/texts.js';
 export { type CountedDelta, callsOfDelta } from './runtimes/counts.js';
+export { unknownUsage } from './runtimes/runtime.js';
 export { wireOf, wordsOf } from './shared/words.js';

@@ -4,7 +4,8 @@ import { requestBody } from '../composer/index.js';
 import type { MemoryMessage, Message, RequestTokens } from '../contract/index.js';
 import { countTokens } from '../formats/index.js';
 import type { CallReply } from '../handover/index.js';
-import { type ModelProvider, ownMembers, type ReplyPiece } from '../turns/index.js';
+import { unknownUsage } from '../requests/index.js';
+import { type ModelProvider, mergedTokens, ownMembers, type ReplyPiece } from '../turns/index.js';
 import type { Happening } from './jobs.js';
 import type { Meter } from './limits.js';
 
@@ -38,8 +39,6 @@ export interface ModelReply extends CallReply {
   readonly calls: readonly CalledTool[];
 }
 
-const noTokens: RequestTokens = { input: null, output: null, cacheRead: null, cacheWrite: null };
-
 /**
  * Makes one model call and collects its reply.
  * @throws LimitReached at a limit; UNAVAILABLE if the provider does not answer; what ends the signal.
@@ -49,7 +48,7 @@ export async function callModel(parts: CallParts, call: ModelCall): Promise<Mode
   meter.beginCall();
   const body = bodyOf(provider, call);
   const at = chain.clock();
-  const heard: Heard = { text: '', thinking: '', calls: [], tokens: noTokens, cost: null, stop: null, size: 0 };
+  const heard: Heard = { text: '', thinking: '', calls: [], tokens: unknownUsage, cost: null, stop: null, size: 0 };
   for await (const piece of provider.stream({ model: call.model, body, headers: {} }, signal)) {
     hear(heard, piece, tell);
     meter.check(heard.size);
@@ -91,7 +90,7 @@ function hear(heard: Heard, piece: ReplyPiece, tell: CallParts['tell']): void {
       tell({ kind: 'waiting', text: piece.reason });
       return;
     case 'usage':
-      heard.tokens = { ...heard.tokens, ...definedIn(piece.tokens) };
+      heard.tokens = mergedTokens(heard.tokens, piece.tokens);
       heard.cost = piece.cost ?? heard.cost;
       return;
     case 'end':
@@ -101,9 +100,6 @@ function hear(heard: Heard, piece: ReplyPiece, tell: CallParts['tell']): void {
       return;
   }
 }
-
-const definedIn = (tokens: Partial<RequestTokens>): Partial<RequestTokens> =>
-  Object.fromEntries(Object.entries(tokens).filter(([, counted]) => counted !== undefined && counted !== null));
 
 /** The body of a call in the format of its provider. */
 function bodyOf(provider: ModelProvider, { messages, tools, parameters, model }: ModelCall): JsonObject {

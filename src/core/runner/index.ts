@@ -2,5 +2,5 @@
 // A job is leased: it belongs to one process at a time, and returns when that process dies. It executes nothing of a transcript.
 // The rules are in test/spec/runner.md.
 
-export { jobNamed, listJobs, logOf } from './jobs.js';
+export { listJobs, logOf } from './jobs.js';
 export { answerQuestion, followJob, type LiveJobs, openLiveJobs, type RunnerParts, startJob, stopJob } from './live.js';

@@ -2,6 +2,7 @@ import { badRequest, type ContextId, notFound, StemmaError } from '../base/index
 import { type Chain, commitOf } from '../chain/index.js';
 import type { Job, JobEvent, JobResult, JobStatus, Performer, RunLimits, Work } from '../contract/index.js';
 import { turnNamed } from '../handover/index.js';
+import { unknownUsage } from '../requests/index.js';
 import { answerContext, type ModelProvider, providerOf } from '../turns/index.js';
 import type { CalledTool } from './call.js';
 import { endJob, type Happening, jobNamed, type NewJob, noteEvent, noteProgress, renewLease, renewMs, takeJob } from './jobs.js';
@@ -163,14 +164,13 @@ async function perform(parts: RunnerParts, running: Running, diary: Diary): Prom
       signal.throwIfAborted();
       return value.commits.length > 0 ? 'success' : 'failed';
     }
-    if (value.kind === 'usage') diary.meter.endCall(value.tokens ?? noCounts, value.cost ?? null, 0);
+    if (value.kind === 'usage') diary.meter.endCall(value.tokens ?? unknownUsage, value.cost ?? null, 0);
     if (value.kind === 'failed') throw new StemmaError('UNAVAILABLE', value.delta);
     const kind = kindOf[value.kind];
     if (kind) diary.tell({ kind, text: value.delta, ...(value.toolName !== undefined && { toolName: value.toolName }) });
   }
 }
 
-const noCounts = { input: null, output: null, cacheRead: null, cacheWrite: null };
 const kindOf: Readonly<Record<string, Happening['kind'] | undefined>> = {
   text: 'text',
   thinking: 'thinking',

@@ -73,9 +73,8 @@ async function modelOf({ chain, provider, model }: TurnParts, agentTurnId: strin
 async function step(parts: TurnParts, agentTurnId: string, model: string, left: Promise<unknown>[]): Promise<void> {
   const { chain } = parts;
   const row = turnNamed(chain, agentTurnId);
-  const { input } = inputOf(chain, row, {});
   const { callNo, call } = chain.db.transaction(() => {
-    const { input: request, sent } = inputOf(chain, row, { tools: definitions, parameters: { ...input.parameters, model } });
+    const { input: request, sent } = inputOf(chain, row, { tools: definitions, model });
     const { callNo } = recordCall(chain, row, { ...sent, source: 'stemma' });
     return { callNo, call: { messages: request.messages, tools: sent.tools, parameters: sent.parameters, model } };
   });

@@ -4,7 +4,7 @@
 export { type Answered, answerContext, askContext } from './answer.js';
 export { commonBase, compareCalls, compareContexts, compareMany, compareTurns, fieldsOf, sideOf } from './compare.js';
 export { followingTurns } from './following.js';
-export { type ModelProvider, type ModelRequest, providerOf, type ReplyPiece, recordedProvider } from './providers.js';
+export { type ModelProvider, type ModelRequest, mergedTokens, providerOf, type ReplyPiece, recordedProvider } from './providers.js';
 export { openQuestions, type Questions } from './questions.js';
 export { reproduceTurn } from './reproduce.js';
 export { ownMembers, turnRequest } from './request.js';

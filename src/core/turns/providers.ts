@@ -55,3 +55,11 @@ export function* recordedPieces(entry: Entry): Generator<ReplyPiece> {
   if (entry.kind === 'text' || entry.kind === 'thinking')
     for (const delta of (entry.text ?? '').match(new RegExp(`[^]{1,${pieceLength}}`, 'gu')) ?? []) yield { kind: entry.kind, delta };
 }
+
+/** Merges partial token counts: a provider reports each number when it knows it. */
+export const mergedTokens = (known: RequestTokens, said: Partial<RequestTokens>): RequestTokens => ({
+  input: said.input ?? known.input,
+  output: said.output ?? known.output,
+  cacheRead: said.cacheRead ?? known.cacheRead,
+  cacheWrite: said.cacheWrite ?? known.cacheWrite,
+});

@@ -1,9 +1,9 @@
 import { canonicalJson, type Json } from '../base/index.js';
 import type { Chain } from '../chain/index.js';
-import type { Entry, EntryDraft, ReplyPart, RequestTokens } from '../contract/index.js';
+import type { Entry, EntryDraft, ReplyPart } from '../contract/index.js';
 import type { WritableEntry } from '../formats/index.js';
-import { type OwnCall, ownBody, printOf } from '../requests/index.js';
-import { type ModelProvider, type ReplyPiece, recordedPieces } from './providers.js';
+import { type OwnCall, ownBody, printOf, unknownUsage } from '../requests/index.js';
+import { type ModelProvider, mergedTokens, type ReplyPiece, recordedPieces } from './providers.js';
 import type { Questions } from './questions.js';
 import { type Question, questionOf } from './request.js';
 
@@ -49,7 +49,15 @@ export function* recordedReplies(
     yield* shownEntry(entry, said);
     entries.push(draftOf(entry));
   }
-  const call = { ...printOf(asked.wire, ownBody(chain, asked, given)), replies: given.length, at, ms: 0, tokens: noTokens, cost: null, stop: null };
+  const call = {
+    ...printOf(asked.wire, ownBody(chain, asked, given)),
+    replies: given.length,
+    at,
+    ms: 0,
+    tokens: unknownUsage,
+    cost: null,
+    stop: null,
+  };
   return { entries, question: asked, calls: entries.length > given.length ? [call] : [], isStopped: false };
 }
 
@@ -59,8 +67,6 @@ export function* shownEntry(entry: Entry, said: (part: Said) => ReplyPart): Gene
     yield said({ kind: 'tool_result', delta: entry.text ?? '', ...(entry.toolName !== undefined && { toolName: entry.toolName }) });
   for (const piece of recordedPieces(entry)) yield* shown(piece, said);
 }
-
-const noTokens: RequestTokens = { input: null, output: null, cacheRead: null, cacheWrite: null };
 
 /**
  * Calls a provider until its reply is complete. Tool calls get recorded results, others are answered by a person. Without
@@ -86,7 +92,7 @@ export async function* asked(
       ...printOf(question.wire, body),
       replies: entries.length,
       at,
-      tokens: noTokens,
+      tokens: unknownUsage,
       cost: null as number | null,
       stop: null as string | null,
     };
@@ -94,7 +100,7 @@ export async function* asked(
       take(entries, piece);
       if (piece.kind === 'tool_call') open.push(entries.at(-1) as EntryDraft);
       if (piece.kind === 'usage')
-        Object.assign(noted, { tokens: merged(noted.tokens, piece.tokens), ...(piece.cost !== undefined && { cost: piece.cost }) });
+        Object.assign(noted, { tokens: mergedTokens(noted.tokens, piece.tokens), ...(piece.cost !== undefined && { cost: piece.cost }) });
       if (piece.kind === 'end') noted.stop = piece.reason;
       yield* shown(piece, said);
     }
@@ -151,14 +157,6 @@ async function* askedOfPerson(
   });
   return await answer;
 }
-
-/** Merges partial token counts: a provider reports each number when it knows it. */
-const merged = (known: RequestTokens, said: Partial<RequestTokens>): RequestTokens => ({
-  input: said.input ?? known.input,
-  output: said.output ?? known.output,
-  cacheRead: said.cacheRead ?? known.cacheRead,
-  cacheWrite: said.cacheWrite ?? known.cacheWrite,
-});
 
 /** Adds a piece to the entries. Text is appended to the last entry of its kind. */
 function take(entries: EntryDraft[], piece: ReplyPiece): void {

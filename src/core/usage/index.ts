@@ -2,17 +2,17 @@
 // own commits. context.ts, calls.ts, sessions.ts and fillers.ts answer the procedures of `usage` from them.
 // It keeps the rules N1 to N9 of test/spec/usage.md.
 
-export { backfillBatch, openRecorder, pendingCommits, readPending } from './backfill.js';
+export { backfillBatch, openRecorder, pendingCommits } from './backfill.js';
 export { growthsOf } from './calibrate.js';
 export { usageCalls } from './calls.js';
 export { type CommitCalls, callsByCommit, compactedAt, countedGraph } from './commits.js';
 export { usageOfContext } from './context.js';
-export { type CountedCommit, recordCalls } from './facts.js';
+export type { CountedCommit } from './facts.js';
 export { usageFillers } from './fillers.js';
 export { type Accuracy, fitFactors, type Growth, holdOut, isUsable, sizeBy } from './fit.js';
 export { limitOf } from './limits.js';
 export { loadPrices, moneyOf } from './prices.js';
 export { usageSeries } from './series.js';
 export { usageSessions } from './sessions.js';
-export { type Budgets, readSettingsFrom, settingsOf } from './settings.js';
+export { type Budgets, readSettingsFrom } from './settings.js';
 export { loadTokenizer } from './tokenizer.js';

@@ -2,11 +2,9 @@ import type { Chain } from '../chain/index.js';
 import { settingsOf } from './settings.js';
 
 /**
- * The windows of models in tokens, as their providers stated them on the date of the list. The first match counts. A name with `[1m]` is how
- * Claude Code marks the long window.
+ * The windows of models in tokens, as their providers stated them on 20 November 2026. The first match counts. Claude Code marks the long
+ * window by `[1m]` in the name.
  */
-export const limitsDate = '2026-11-20';
-
 const limits: readonly (readonly [RegExp, number])[] = [
   [/\[1m\]/i, 1_000_000],
   [/^(.*\/)?claude-/i, 200_000],

@@ -1,4 +1,4 @@
-import { type EntryKey, isObject, type Json, type JsonObject, type Timestamp } from '../../base/index.js';
+import { type EntryKey, isObject, type Json, type JsonObject } from '../../base/index.js';
 import type { ParsedEntry, TokenUsage } from '../format.js';
 import { countTokens, imageTokens } from './tokens.js';
 
@@ -132,6 +132,3 @@ export const objectsIn = (value: Json | undefined): readonly JsonObject[] => (Ar
 
 /** The own member of an object. */
 export const memberOf = (value: unknown, key: string): Json | undefined => (isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined);
-
-/** Spreads the time only where it is known. */
-export const timed = (at: Timestamp | undefined): { readonly at?: Timestamp } => (at === undefined ? {} : { at });

@@ -67,9 +67,6 @@ export interface WrappedRules {
 
 const recordIn = ({ record }: JsonObject): JsonObject | undefined => (isObject(record) ? record : undefined);
 
-/** The record that a wrapped piece holds. */
-export const unwrapped = ({ piece }: TreeRecord): JsonObject => (piece.record && recordIn(piece.record)) ?? {};
-
 /** A format of wrapped records. No agent resumes it, so it writes entries as lines of their own and holds every fact. */
 export function wrappedFormat({ id, about, template, part, entries, keeps, tools, exports, database, recognize }: WrappedRules): ImportableFormat {
   const rules: RecordRules = {

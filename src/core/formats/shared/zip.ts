@@ -1,3 +1,5 @@
+// ZIP archives in memory. Our own code because formats are synchronous and Inspect compresses with Zstandard (method 93): yauzl 3.4 opens
+// archives asynchronously and refuses that method (its issue 80), and fflate and unzipper read only methods 0 and 8. Node's zlib does the rest.
 import { crc32, deflateRawSync, inflateRawSync, zstdDecompressSync } from 'node:zlib';
 
 /** An entry of a ZIP archive, which is decompressed when it is read. */

@@ -3,6 +3,7 @@ import { idsAt } from '../../cards/index.js';
 import { type Chain, commitOf } from '../../chain/index.js';
 import type { Proof, Request, RequestRow } from '../../contract/index.js';
 import { type CardCall, callsOfTurn, newestCommitOf, type TurnRow, turnNamed, turnsOfCommits } from '../../handover/index.js';
+import { unknownUsage } from '../runtimes/runtime.js';
 
 /** The calls of the card turns among these commits. */
 export interface CardCalls {
@@ -39,7 +40,7 @@ const rowOf = (turn: TurnRow, call: CardCall, commit: ContextId, reply: string |
   source: call.source === 'entries' ? 'entries' : 'stemma',
   model: typeof call.body.model === 'string' ? call.body.model : null,
   messageCount: call.body.messages.length,
-  tokens: call.reply?.tokens ?? { input: null, output: null, cacheRead: null, cacheWrite: null },
+  tokens: call.reply?.tokens ?? unknownUsage,
   proof: proofOf(call),
   ...(call.problem !== undefined && { problem: call.problem }),
 });

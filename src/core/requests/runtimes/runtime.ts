@@ -90,7 +90,8 @@ export interface Usage {
 /** The four counts that every list of calls shows. */
 export const shownCounts = ({ input, output, cacheRead, cacheWrite }: Usage): RequestTokens => ({ input, output, cacheRead, cacheWrite });
 
-export const unknownUsage: Usage = { input: null, output: null, cacheRead: null, cacheWrite: null };
+/** The counts of a call whose provider or agent said none. */
+export const unknownUsage: RequestTokens = { input: null, output: null, cacheRead: null, cacheWrite: null };
 
 /** Everything that the model read, cached or not; null where the provider's count was not recorded. */
 export const windowOf = ({ input, cacheRead, cacheWrite }: Usage): number | null =>

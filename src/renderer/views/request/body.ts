@@ -1,4 +1,4 @@
-import type { Request, RequestRow } from '../../../core/contract/index.js';
+import type { Request } from '../../../core/contract/index.js';
 
 /** A block of a message, a system prompt or a tool definition, ready to display. */
 export interface Part {
@@ -188,12 +188,6 @@ const partNames = {
 /** Whether the list of missing fields contains this part. */
 export const isMissing = (part: keyof typeof partNames, missing: readonly string[]): boolean =>
   partNames[part].some((name) => missing.includes(name));
-
-/** The input tokens of a call by cache use. A count that was not recorded is 0; null if none was recorded. */
-export function windowOf({ tokens }: Pick<RequestRow, 'tokens'>): { fresh: number; read: number; written: number } | null {
-  if (tokens.input === null && tokens.cacheRead === null && tokens.cacheWrite === null) return null;
-  return { fresh: tokens.input ?? 0, read: tokens.cacheRead ?? 0, written: tokens.cacheWrite ?? 0 };
-}
 
 /** The environment variables from which the providers' own clients read address and key. */
 const endpoints = {
