@@ -11,9 +11,11 @@ keepTemporaryFilesInMemory();
 export default defineConfig({
   testDir: 'test/e2e',
   outputDir: 'test-results',
-  // Bounds for what hangs, wide enough for a small machine that is busy with other things; nothing is measured by them.
+  // Limits for what hangs, wide enough for a small and busy machine. They measure nothing. An action has a limit of its own, so that a
+  // test whose button never appears says which, and costs one minute instead of five.
   timeout: 300_000,
   expect: { timeout: 60_000 },
+  use: { actionTimeout: 60_000, navigationTimeout: 60_000 },
   workers: 2,
   fullyParallel: true,
   reporter: 'list',

@@ -15,13 +15,20 @@ const counted = ['input', 'cacheRead', 'cacheWrite', 'cacheWrite1h', 'output', '
 const larger = counted.map((name) => `${name} = COALESCE(max(${name}, excluded.${name}), ${name}, excluded.${name})`).join(', ');
 const contradiction = ['input', 'cacheRead', 'cacheWrite'].map((name) => `${name} <> excluded.${name}`).join(' OR ');
 
-const insertCall = /* sql */ `
-INSERT INTO usageCall (project, ${columns}) VALUES (?, ${columns.replaceAll(/\w+/g, '?')})
+/** Calls per INSERT. SQLite prepares a savepoint for each statement, so few large statements are cheaper. */
+const callsPerInsert = 32;
+const insertCalls = (calls: number): string => /* sql */ `
+INSERT INTO usageCall (project, ${columns})
+VALUES ${Array(calls)
+  .fill(`(?, ${columns.replaceAll(/\w+/g, '?')})`)
+  .join(', ')}
 ON CONFLICT (project, call) DO UPDATE SET ${larger},
   flaw = CASE WHEN ${contradiction} THEN 'files record different counts of this call' ELSE COALESCE(flaw, excluded.flaw) END,
   cost = NULL, priced = NULL,
   prompt = COALESCE(prompt, excluded.prompt), does = COALESCE(does, excluded.does)
-RETURNING no, context`;
+RETURNING no, context, call`;
+const insertOne = insertCalls(1);
+const insertMany = insertCalls(callsPerInsert);
 
 /** The program that wrote a commit, and the kind of its subagent, by the commit's template. */
 export function agentOf(template: string): { readonly agent: string; readonly subagent: string } {
@@ -29,23 +36,45 @@ export function agentOf(template: string): { readonly agent: string; readonly su
   return slash < 0 ? { agent: template, subagent: '' } : { agent: template.slice(0, slash), subagent: template.slice(slash + 1) || 'agent' };
 }
 
+/** A call as it is stored, and the commit that contains its reply. */
+interface Placed {
+  readonly context: number;
+  readonly call: CallCount;
+  readonly facts: readonly (string | number | null)[];
+}
+
 /** Stores the calls of commits. Call it inside a transaction. A known call is not counted again. */
 export function recordCalls(chain: Chain, commits: Iterable<CountedCommit>): void {
   const sessions = new Set<string>();
+  let batch: Placed[] = [];
   for (const { row, calls } of commits) {
     const { agent, subagent } = agentOf(row.template);
     const session = row.sessionId ?? '';
     for (const call of calls) {
       const { id, key, model, input, cacheRead, cacheWrite, cacheWrite1h, output, reasoning, flaw = null, prompt = null, does = null } = call;
       const times = [timeOf(call.at) ?? row.createdAt, timeOf(call.endedAt), timeOf(call.askedAt)];
-      const facts = [row.seq, key, session, subagent, agent, model, ...times, input, cacheRead, cacheWrite, cacheWrite1h, output, reasoning];
-      const stored = chain.db.one<{ no: number; context: number }>(insertCall, chain.project, id, ...facts, flaw, prompt, does);
-      if (stored && stored.context !== row.seq)
-        chain.db.run('INSERT OR IGNORE INTO usageCopy (context, call, key) VALUES (?, ?, ?)', row.seq, stored.no, key);
+      const counts = [input, cacheRead, cacheWrite, cacheWrite1h, output, reasoning];
+      const facts = [chain.project, id, row.seq, key, session, subagent, agent, model, ...times, ...counts, flaw, prompt, does];
       sessions.add(session);
+      batch.push({ context: row.seq, call, facts });
+      if (batch.length < callsPerInsert) continue;
+      insert(chain, insertMany, batch);
+      batch = [];
     }
   }
+  for (const each of batch) insert(chain, insertOne, [each]);
   if (sessions.size > 0) sumSessions(chain, [...sessions]);
+}
+
+/** Stores calls, and notes where a commit has a copy of a call that an earlier commit has. */
+function insert(chain: Chain, sql: string, batch: readonly Placed[]): void {
+  const stored = chain.db.all<{ no: number; context: number; call: string }>(sql, ...batch.flatMap(({ facts }) => facts));
+  const byCall = new Map(stored.map((row) => [row.call, row]));
+  for (const { context, call } of batch) {
+    const row = byCall.get(call.id);
+    if (row && row.context !== context)
+      chain.db.run('INSERT OR IGNORE INTO usageCopy (context, call, key) VALUES (?, ?, ?)', context, row.no, call.key);
+  }
 }
 
 const timeOf = (at: string | undefined): number | null => (at === undefined ? null : Date.parse(at));
