@@ -1,7 +1,7 @@
 import { eventIterator } from '@orpc/contract';
 import { z } from 'zod';
 import { requestTokens } from './request.js';
-import { contextId, contextPrefix, count, name, procedure, timestamp } from './scalars.js';
+import { contextId, contextPrefix, count, name, procedure, runtimes, timestamp } from './scalars.js';
 
 export const jobStatuses = ['running', 'success', 'failed', 'stopped', 'limit', 'interrupted'] as const;
 export type JobStatus = (typeof jobStatuses)[number];
@@ -13,37 +13,118 @@ const work = z
   .union(
     [
       z.strictObject({ turnId: name.describe('A dispatched turn of an agent, by its `agentTurnId`.') }),
+      z.strictObject({ runId: name.describe('A run of an agent in a space, which is running.') }),
+      z.strictObject({ eventId: z.number().int().describe('A start that a ticket asks for, by its number in `ticket.events`.') }),
       z.strictObject({ commit: contextPrefix.describe('A context that ends with a message, which the performer answers.') }),
     ],
-    { error: 'must have exactly one of turnId and commit' },
+    { error: 'must have exactly one of turnId, runId, eventId and commit' },
   )
   .describe('What to carry out.');
 export type Work = z.output<typeof work>;
 
+/**
+ * What a command-line agent may do without asking, in the words of Claude Code. `default` asks before each change and command.
+ * `acceptEdits` changes files in its folder without asking. `plan` only reads. `bypassPermissions` never asks.
+ */
+export const permissionModes = ['default', 'acceptEdits', 'plan', 'bypassPermissions'] as const;
+export type PermissionMode = (typeof permissionModes)[number];
+
+const modelPerformer = z.strictObject({
+  provider: name.describe('The provider whose model answers, as `turn.providers` names it, or `recorded` for a commit.'),
+  model: name.optional().describe('The model of the provider. The default is that of the profile or of the recorded call.'),
+});
+export type ModelPerformer = z.output<typeof modelPerformer>;
+
+const agentPerformer = z.strictObject({
+  agent: z.enum(runtimes).describe('The command-line agent, as `runner.agents` names it.'),
+  folder: z.string().min(1).max(10_000).describe('The folder in which the agent works: an absolute path.'),
+  permissions: z
+    .enum(permissionModes)
+    .optional()
+    .describe(
+      'What the agent may do without asking. `default` asks before each change and command, `acceptEdits` changes files in its folder, `plan` only reads, `bypassPermissions` never asks. The default is `default`.',
+    ),
+  model: name.optional().describe('The model of the agent. The default is its own.'),
+});
+export type AgentPerformer = z.output<typeof agentPerformer>;
+
 const performer = z
-  .strictObject({
-    provider: name.describe('The provider whose model answers, as `turn.providers` names it, or `recorded` for a commit.'),
-    model: name.optional().describe('The model of the provider. The default is that of the profile or of the recorded call.'),
-  })
-  .describe('Who carries it out.');
+  .union([modelPerformer, agentPerformer], { error: 'must be a model ({provider, model?}) or an agent ({agent, folder, permissions?})' })
+  .describe("Who carries it out: a model with Stemma's own tools, or a command-line agent.");
 export type Performer = z.output<typeof performer>;
 
 export const runLimits = z
   .strictObject({
     calls: z.number().int().min(1).max(10_000).optional().describe('The most model calls. The default is 50.'),
     tokens: z.number().int().min(1).optional().describe('The most tokens, as the provider counts them, input and output together.'),
-    cost: z.number().positive().optional().describe('The most cost in US dollars, where the provider reports it.'),
+    cost: z.number().positive().optional().describe('The most cost in US dollars, as the provider reports it, else at list prices.'),
     minutes: z.number().positive().max(1_440).optional().describe('The longest time in minutes. The default is 30.'),
   })
   .describe('The limits of the job. It stops at the first that it reaches.');
 export type RunLimits = z.output<typeof runLimits>;
+
+/** The limits of a job and a policy that name none. */
+export const usualLimits = { calls: 50, minutes: 30 } as const;
+/** The most jobs that policies run at the same time, if they name no number. */
+export const usualParallel = 4;
+
+const parallel = z.number().int().min(1).max(1_000).optional();
+const rule = z
+  .strictObject({
+    for: z
+      .union(
+        [
+          z.strictObject({ agent: name.describe('An agent, by its id, or the name of its profile: its dispatched turns start.') }),
+          z.strictObject({ space: name.describe('A space: runs that its messages start or resume.') }),
+          z.strictObject({ ticketType: name.describe('A type of ticket: the starts that these tickets ask for.') }),
+          z.strictObject({ plan: name.describe('A plan, by its name: the runs that it starts when it is due.') }),
+          z.strictObject({ experiment: name.describe('An experiment: its saved runs.') }),
+        ],
+        { error: 'must have exactly one of agent, space, ticketType, plan and experiment' },
+      )
+      .describe('What may start by itself.'),
+    who: name.optional().describe('Only for this agent of the space, or this person of the ticket. Without it, for all.'),
+    performer,
+    limits: runLimits.optional(),
+    parallel: parallel.describe('The most jobs of this rule at the same time.'),
+    tools: z.array(name).max(200).optional().describe('The tools of Stemma that a model is offered, by name. The default is all.'),
+    otherTools: z
+      .enum(['ask', 'stop'])
+      .optional()
+      .describe('What happens when a model calls a tool that Stemma does not have: a person is asked, or the job stops. The default is `ask`.'),
+  })
+  .describe('What a person allows to start by itself.');
+export type PolicyRule = z.output<typeof rule>;
+
+const policyFields = {
+  rules: z.array(rule).max(1_000).describe('What may start by itself. Nothing else does. The first rule that fits decides.'),
+  limits: runLimits.optional().describe('The limits of jobs whose rule names none. The default is 50 calls and 30 minutes.'),
+  parallel: parallel.describe('The most jobs that all rules run at the same time. The default is 4.'),
+};
+const policy = z.strictObject(policyFields);
+export type RunPolicy = z.output<typeof policy>;
+
+/** A command-line agent that can be a performer, and what it can do. */
+const agentAbility = z.object({
+  agent: z.enum(runtimes),
+  title: z.string(),
+  /** Why it cannot run on this machine; null if it can. */
+  problem: z.string().nullable(),
+  /** Whether it resumes a context that Stemma exports. */
+  resume: z.boolean(),
+  /** Whether it asks for permissions, so that a person can answer. */
+  permissions: z.boolean(),
+  /** Whether Stemma's MCP server can be attached. */
+  mcp: z.boolean(),
+});
+export type AgentAbility = z.output<typeof agentAbility>;
 
 const used = z.object({
   /** Model calls. */
   calls: count,
   /** Counted tokens of input and output; null if a call was not counted. */
   tokens: count.nullable(),
-  /** In US dollars; null if a call reported none. */
+  /** In US dollars, as reported or at list prices; null if no call has a known cost. */
   cost: z.number().nullable(),
 });
 export type Used = z.output<typeof used>;
@@ -53,6 +134,17 @@ export const job = z.object({
   what: work,
   performer,
   limits: runLimits,
+  /** What the work is about, such as an agent and its instruction. */
+  title: z.string(),
+  /** The agent, entity or person for whom it works; null for a commit. */
+  who: z.string().nullable(),
+  /** Links to what the job belongs to. */
+  space: z.string().nullable(),
+  ticketId: z.string().nullable(),
+  /** Whether a policy started it. */
+  byPolicy: z.boolean(),
+  /** Questions that wait for `runner.answer`. */
+  questions: z.array(z.object({ requestId: z.string(), toolName: z.string(), arguments: z.string(), askedAt: timestamp })),
   /** `interrupted`: its process ended before the job did. It can be started again. */
   status: z.enum(jobStatuses),
   used,
@@ -66,7 +158,7 @@ export type Job = z.output<typeof job>;
 
 /**
  * Something that happened in a job. `began`: the first event. `text` and `thinking`: a piece of a reply; the log has the whole. `call`: a tool call with its
- * arguments as JSON. `result`: the result of a tool call. `question`: a tool call that a person must answer, by `runner.answer`. `usage`:
+ * arguments as JSON. `result`: the result of a tool call. `question`: a tool call or permission request that a person must answer, by `runner.answer`. `usage`:
  * what a model call used. `waiting`: the provider asks to retry later. `notice`: something else to know. `ended`: the last event.
  */
 export const jobEvent = z.object({
@@ -88,9 +180,9 @@ export type JobResult = z.output<typeof jobResult>;
 
 export const runnerContract = {
   start: procedure(
-    "Carries out a turn or answers a context with a model and Stemma's own tools, within limits. Streams what happens. The job goes on when nobody reads the stream; `runner.stop` stops it. Two jobs never work for one agent at the same time.",
+    "Carries out a turn, a run, a start of a ticket or a context, with a model and Stemma's own tools or with a command-line agent, within limits. Streams what happens. The job goes on when nobody reads the stream; `runner.stop` stops it. Two jobs never work for one agent at the same time.",
   )
-    .input(z.strictObject({ what: work, performer, limits: runLimits.optional() }))
+    .input(z.strictObject({ what: work, performer, limits: runLimits.optional(), otherTools: rule.shape.otherTools, tools: rule.shape.tools }))
     .output(eventIterator(jobEvent, jobResult)),
   stop: procedure('Stops a job at once. What was finished stays, and the chain is valid.').input(z.strictObject({ jobId })).output(job),
   list: procedure('Lists the newest jobs of the project.')
@@ -105,7 +197,7 @@ export const runnerContract = {
       }),
     )
     .output(z.object({ job, events: z.array(jobEvent) })),
-  answer: procedure('Answers a question of a job: a call of a tool that Stemma does not have.')
+  answer: procedure('Answers a question of a job: a permission request of an agent, or a call of a tool that Stemma does not have.')
     .input(
       z.strictObject({
         jobId,
@@ -115,4 +207,13 @@ export const runnerContract = {
       }),
     )
     .output(job),
+  agents: procedure('Lists the command-line agents that can carry out work, and what each can do.')
+    .input(z.strictObject({}))
+    .output(z.array(agentAbility)),
+  getPolicy: procedure('Returns what may start by itself in this project on this machine.').input(z.strictObject({})).output(policy),
+  setPolicy: procedure(
+    'Sets what may start by itself in this project, and its limits. The policy belongs to this machine and is not stored in the project. It applies while the app or `stemma serve` is open.',
+  )
+    .input(policy)
+    .output(policy),
 };

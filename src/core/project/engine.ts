@@ -6,7 +6,7 @@ import type { RecentProject } from '../contract/index.js';
 import { fileErrorCode, makeFolders, makePrivateFolder, removeLeftovers, replaceFile, temporaryPlaces } from '../files/index.js';
 import { type AgentRoot, importPaths } from '../import/index.js';
 import { openMachineReplicas, type Vault } from '../replicas/index.js';
-import { type LiveJobs, openLiveJobs } from '../runner/index.js';
+import { type AgentProgram, type LiveJobs, openLiveJobs } from '../runner/index.js';
 import { removeUnusedCopies } from '../store/index.js';
 import { openTrustedProjects } from '../trust/index.js';
 import { type ModelProvider, openQuestions, type Questions } from '../turns/index.js';
@@ -16,6 +16,7 @@ import { type Drafts, openDrafts } from './drafts.js';
 import { historiesIn, type NewProject } from './folder.js';
 import { findProjectIn, isProject } from './manifest.js';
 import { type AllowedOutputs, allowedOutputs } from './outputs.js';
+import { openPolicies, type Policies } from './policies.js';
 import { createProject, type ForProjects, openProject, type Project } from './project.js';
 
 /** The machine as the engine sees it. The process that starts the engine reads the environment. */
@@ -34,6 +35,8 @@ export interface EngineOptions {
   readonly machine?: string | undefined;
   /** Model providers for reruns. */
   readonly providers?: readonly ModelProvider[];
+  /** Command-line agents that can carry out work. */
+  readonly agents?: readonly AgentProgram[];
   /** Settings of the providers. */
   readonly accounts?: Accounts;
   /** Seals secrets with the operating system. Undefined if the process that started the engine cannot. */
@@ -55,6 +58,8 @@ export interface Engine {
   readonly questions: Questions;
   /** The jobs that this process carries out. */
   readonly jobs: LiveJobs;
+  /** What may start by itself in each project. */
+  readonly policies: Policies;
   /** The files that windows may write. */
   readonly outputs: AllowedOutputs;
   /** What people typed and have not used yet. */
@@ -135,6 +140,7 @@ export function createEngine(options: EngineOptions): Engine {
     captured: openWanted(options.dataDir),
     questions: openQuestions(randomUUID),
     jobs: openLiveJobs(),
+    policies: openPolicies(options.dataDir),
     outputs: allowedOutputs(),
     drafts: openDrafts(options.dataDir, clock),
     open: (dir, options) => hold(current(dir) ?? openProject(dir, clock, machine, options)),

@@ -5,6 +5,9 @@ const partsOf = (context: RouterContext): RunnerParts => ({
   chain: chainOf(context),
   live: context.session.engine.jobs,
   providers: context.session.engine.options.providers ?? [],
+  agents: context.session.engine.options.agents ?? [],
+  agentRoots: context.session.engine.options.agentRoots,
+  dir: context.session.project().dir,
 });
 
 /** The procedures of `runner`. */
@@ -19,4 +22,22 @@ export const runnerRouter = {
   ),
   log: os.runner.log.handler(({ input, context }) => logOf(chainOf(context), input)),
   answer: os.runner.answer.handler(({ input, context }) => answerQuestion(partsOf(context), input)),
+  agents: os.runner.agents.handler(({ context }) =>
+    partsOf(context).agents.map(({ agent, title, resume, permissions, mcp, problem }) => ({
+      agent,
+      title,
+      resume,
+      permissions,
+      mcp,
+      problem: problem(),
+    })),
+  ),
+  getPolicy: os.runner.getPolicy.handler(({ context: { session } }) => {
+    const { projectId, dir } = session.project();
+    return session.engine.policies.get(projectId, dir);
+  }),
+  setPolicy: os.runner.setPolicy.handler(({ input, context: { session } }) => {
+    const { projectId, dir } = session.project();
+    return session.engine.policies.set(projectId, dir, input);
+  }),
 };

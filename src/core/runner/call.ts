@@ -2,18 +2,16 @@ import { type Json, type JsonObject, parseJson, stringAt } from '../base/index.j
 import type { Chain } from '../chain/index.js';
 import { requestBody } from '../composer/index.js';
 import type { MemoryMessage, Message, RequestTokens } from '../contract/index.js';
-import { countTokens } from '../formats/index.js';
 import type { CallReply } from '../handover/index.js';
 import { unknownUsage } from '../requests/index.js';
 import { type ModelProvider, mergedTokens, ownMembers, type ReplyPiece } from '../turns/index.js';
 import type { Happening } from './jobs.js';
-import type { Meter } from './limits.js';
 
 /** What a turn needs to carry out its calls. */
 export interface CallParts {
   readonly chain: Chain;
+  /** Its calls count toward the limits of the job. */
   readonly provider: ModelProvider;
-  readonly meter: Meter;
   readonly signal: AbortSignal;
   /** Tells what happens, as it happens. */
   tell(happening: Happening): void;
@@ -44,18 +42,13 @@ export interface ModelReply extends CallReply {
  * @throws LimitReached at a limit; UNAVAILABLE if the provider does not answer; what ends the signal.
  */
 export async function callModel(parts: CallParts, call: ModelCall): Promise<ModelReply> {
-  const { chain, provider, meter, signal, tell } = parts;
-  meter.beginCall();
+  const { chain, provider, signal, tell } = parts;
   const body = bodyOf(provider, call);
   const at = chain.clock();
-  const heard: Heard = { text: '', thinking: '', calls: [], tokens: unknownUsage, cost: null, stop: null, size: 0 };
-  for await (const piece of provider.stream({ model: call.model, body, headers: {} }, signal)) {
-    hear(heard, piece, tell);
-    meter.check(heard.size);
-  }
+  const heard: Heard = { text: '', thinking: '', calls: [], tokens: unknownUsage, cost: null, stop: null };
+  for await (const piece of provider.stream({ model: call.model, body, headers: {} }, signal)) hear(heard, piece, tell);
   signal.throwIfAborted();
   const { tokens, cost, stop, text, thinking, calls } = heard;
-  meter.endCall(tokens, cost, countTokens(JSON.stringify(body)) + Math.ceil(heard.size / 4));
   tell({ kind: 'usage', text: '', tokens });
   return { text, thinking, calls, tokens, cost, stop, ms: Math.max(0, chain.clock() - at) };
 }
@@ -67,8 +60,6 @@ interface Heard {
   tokens: RequestTokens;
   cost: number | null;
   stop: string | null;
-  /** Characters so far. */
-  size: number;
 }
 
 function hear(heard: Heard, piece: ReplyPiece, tell: CallParts['tell']): void {
@@ -76,13 +67,11 @@ function hear(heard: Heard, piece: ReplyPiece, tell: CallParts['tell']): void {
     case 'text':
     case 'thinking':
       heard[piece.kind] += piece.delta;
-      heard.size += piece.delta.length;
       tell({ kind: piece.kind, text: piece.delta });
       return;
     case 'tool_call': {
       const said = JSON.stringify(piece.arguments ?? {});
       heard.calls.push({ id: piece.toolCallId, name: piece.toolName, arguments: piece.arguments ?? {} });
-      heard.size += said.length;
       tell({ kind: 'call', text: said, toolName: piece.toolName });
       return;
     }

@@ -3,4 +3,6 @@
 // The rules are in test/spec/runner.md.
 
 export { listJobs, logOf } from './jobs.js';
-export { answerQuestion, followJob, type LiveJobs, openLiveJobs, type RunnerParts, startJob, stopJob } from './live.js';
+export { answerQuestion, followJob, openLiveJobs, startJob, stopJob } from './live.js';
+export type { LiveJobs, RunnerParts } from './parts.js';
+export type { AgentOrder, AgentPiece, AgentProgram } from './programs.js';

@@ -1,6 +1,7 @@
 import { type ContextId, notFound, parseJson, StemmaError, type Timestamp, timestampOf } from '../base/index.js';
 import type { Chain } from '../chain/index.js';
 import type { Job, JobEvent, JobStatus, Performer, RunLimits, Used, Work } from '../contract/index.js';
+import { questionsOf } from './asking.js';
 
 interface JobRow {
   readonly no: number;
@@ -14,22 +15,36 @@ interface JobRow {
   readonly cost: number | null;
   readonly error: string | null;
   readonly commits: string;
+  readonly title: string;
+  readonly who: string | null;
+  readonly space: string | null;
+  readonly ticketId: string | null;
+  readonly rule: string | null;
   readonly startedAt: number;
   readonly endedAt: number | null;
 }
 
-const columns = 'no, jobId, what, performer, limits, status, calls, tokens, cost, error, commits, startedAt, endedAt';
+const columns =
+  'no, jobId, what, performer, limits, status, calls, tokens, cost, error, commits, title, who, space, ticketId, rule, startedAt, endedAt';
 /** How long a job belongs to a process that gives no sign of life. */
 const leaseMs = 30_000;
 /** How often a process shows that it lives. */
 export const renewMs = leaseMs / 3;
+/** How often a process looks for answers and stops of other processes. */
+export const lookMs = 500;
 const mostJobs = 1_000;
 
-const toJob = (row: JobRow): Job => ({
+const toJob = (chain: Chain, row: JobRow): Job => ({
   jobId: row.jobId,
   what: parseJson(row.what) as unknown as Work,
   performer: parseJson(row.performer) as unknown as Performer,
   limits: parseJson(row.limits) as unknown as RunLimits,
+  title: row.title,
+  who: row.who,
+  space: row.space,
+  ticketId: row.ticketId,
+  byPolicy: row.rule !== null,
+  questions: row.status === 'running' ? questionsOf(chain, row.no) : [],
   status: row.status,
   used: { calls: row.calls, tokens: row.tokens, cost: row.cost },
   error: row.error,
@@ -38,12 +53,24 @@ const toJob = (row: JobRow): Job => ({
   endedAt: row.endedAt === null ? null : timestampOf(row.endedAt),
 });
 
-export interface NewJob {
-  readonly what: Work;
+/** What a job works for, and what it belongs to. */
+export interface Target {
   /** What only one running job may work for, such as an agent. */
   readonly holds: string;
+  /** The work by which a later job finds what this one has done. */
+  readonly work: string;
+  readonly title: string;
+  readonly who: string | null;
+  readonly space: string | null;
+  readonly ticketId: string | null;
+}
+
+export interface NewJob extends Target {
+  readonly what: Work;
   readonly performer: Performer;
   readonly limits: RunLimits;
+  /** The policy rule that starts it; null if a person does. */
+  readonly rule: string | null;
 }
 
 /** Takes the work for this process. @throws CONFLICT if a running job works for the same agent or context. */
@@ -62,13 +89,20 @@ export function takeJob(chain: Chain, input: NewJob): Job {
     const now = chain.clock();
     const jobId = `job-${chain.newId()}`;
     chain.db.run(
-      `INSERT INTO job (project, jobId, what, holds, performer, limits, status, leaseUntil, startedAt) VALUES (?, ?, ?, ?, ?, ?, 'running', ?, ?)`,
+      `INSERT INTO job (project, jobId, what, holds, performer, limits, work, title, who, space, ticketId, rule, status, leaseUntil, startedAt)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'running', ?, ?)`,
       chain.project,
       jobId,
       JSON.stringify(input.what),
       input.holds,
       JSON.stringify(input.performer),
       JSON.stringify(input.limits),
+      input.work,
+      input.title,
+      input.who,
+      input.space,
+      input.ticketId,
+      input.rule,
       now + leaseMs,
       now,
     );
@@ -77,7 +111,7 @@ export function takeJob(chain: Chain, input: NewJob): Job {
 }
 
 /** Gives back the jobs of processes that died. */
-function returnDead(chain: Chain): void {
+export function returnDead(chain: Chain): void {
   const now = chain.clock();
   chain.db.run(
     `UPDATE job SET status = 'interrupted', endedAt = ?, error = 'The process that ran it ended before the job did.'
@@ -126,7 +160,7 @@ function rowOf(chain: Chain, jobId: string): JobRow {
 }
 
 /** Reads a job. @throws NOT_FOUND */
-export const jobNamed = (chain: Chain, jobId: string): Job => toJob(rowOf(chain, jobId));
+export const jobNamed = (chain: Chain, jobId: string): Job => toJob(chain, rowOf(chain, jobId));
 
 /** The newest jobs, at most 1,000. Jobs of dead processes are given back first, where the project can be written. */
 export function listJobs(chain: Chain, status: JobStatus | undefined, mayWrite: boolean): Job[] {
@@ -138,7 +172,7 @@ export function listJobs(chain: Chain, status: JobStatus | undefined, mayWrite: 
       status ?? null,
       status ?? null,
     )
-    .map(toJob);
+    .map((row) => toJob(chain, row));
 }
 
 /** An event before it has its job, number and time. */
@@ -171,5 +205,36 @@ export function logOf(chain: Chain, input: { readonly jobId: string; readonly fr
         ...(parseJson(event) as unknown as Happening),
       }),
     );
-  return { job: toJob(row), events };
+  return { job: toJob(chain, row), events };
 }
+
+/** The newest commit of earlier jobs for the same work; undefined if none made one. With `status`, only jobs that ended so. */
+export const tipOfWork = (chain: Chain, work: string, status?: JobStatus): ContextId | undefined =>
+  chain.db.one<{ tip: ContextId }>(
+    'SELECT tip FROM job WHERE project = ? AND work = ? AND tip IS NOT NULL AND (? IS NULL OR status = ?) ORDER BY no DESC LIMIT 1',
+    chain.project,
+    work,
+    status ?? null,
+    status ?? null,
+  )?.tip;
+
+/** Stores the newest commit of a job. Call it in the transaction that makes the commit. */
+export const noteTip = (chain: Chain, jobId: string, tip: ContextId): void =>
+  void chain.db.run('UPDATE job SET tip = ? WHERE project = ? AND jobId = ?', tip, chain.project, jobId);
+
+/** The number of running jobs that a rule started, or all rules. */
+export const runningBy = (chain: Chain, rule: string | null): number =>
+  chain.db.one<{ n: number }>(
+    "SELECT COUNT(*) AS n FROM job WHERE project = ? AND status = 'running' AND rule IS NOT NULL AND (? IS NULL OR rule = ?)",
+    chain.project,
+    rule,
+    rule,
+  )?.n ?? 0;
+
+/** Whether any job works for this now. */
+export const isHeld = (chain: Chain, holds: string): boolean =>
+  chain.db.one("SELECT 1 FROM job WHERE project = ? AND holds = ? AND status = 'running'", chain.project, holds) !== undefined;
+
+/** How the newest job for this work ended; undefined if there was none. */
+export const lastOfWork = (chain: Chain, work: string): { readonly status: JobStatus; readonly rule: string | null } | undefined =>
+  chain.db.one('SELECT status, rule FROM job WHERE project = ? AND work = ? ORDER BY no DESC LIMIT 1', chain.project, work);

@@ -1,7 +1,10 @@
-import type { RequestTokens, RunLimits, Used } from '../contract/index.js';
+import type { Chain } from '../chain/index.js';
+import { type RequestTokens, type RunLimits, type Used, usualLimits } from '../contract/index.js';
+import { countTokens } from '../formats/index.js';
+import { unknownUsage } from '../requests/index.js';
+import { type ModelProvider, mergedTokens, type ReplyPiece } from '../turns/index.js';
+import { costOf } from '../usage/index.js';
 
-/** The limits of a job that names none: they end a model that never stops. */
-export const usualLimits = { calls: 50, minutes: 30 } as const;
 /** The most characters of one reply. */
 const mostReply = 8_000_000;
 
@@ -15,12 +18,16 @@ export interface Meter {
   beginCall(): void;
   /** Call it for each piece of a reply. @param characters the number of characters of the reply so far */
   check(characters: number): void;
-  /** @param estimated the tokens of the call, for the limit only, in case the provider did not count them */
-  endCall(tokens: RequestTokens, cost: number | null, estimated: number): void;
+  /**
+   * @param cost what the provider reported; without it, the list price counts
+   * @param estimated the tokens of the call, for the limit only, in case the provider did not count them
+   */
+  endCall(tokens: RequestTokens, model: string | null, cost: number | null, estimated: number): void;
 }
 
 /** Opens the meter of a job. Counts that a provider did not report stay unknown. */
-export function openMeter(limits: RunLimits, now: () => number): Meter {
+export function openMeter(chain: Chain, limits: RunLimits): Meter {
+  const now = chain.clock;
   const calls = limits.calls ?? usualLimits.calls;
   const minutes = limits.minutes ?? usualLimits.minutes;
   const deadline = now() + minutes * 60_000;
@@ -43,11 +50,41 @@ export function openMeter(limits: RunLimits, now: () => number): Meter {
       if (limits.cost !== undefined && (used.cost ?? 0) >= limits.cost) reached(`$${limits.cost}`);
       used.calls++;
     },
-    endCall({ input, output, cacheRead, cacheWrite }, cost, estimated) {
+    endCall(tokens, model, reported, estimated) {
+      const { input, output, cacheRead, cacheWrite } = tokens;
+      const cost = reported ?? costOf(chain, { ...tokens, model, at: now(), cacheWrite1h: null });
       const counted = input === null || output === null ? null : input + output + (cacheRead ?? 0) + (cacheWrite ?? 0);
       spent += counted ?? estimated;
       used.tokens = used.tokens === null || counted === null ? null : used.tokens + counted;
       if (cost !== null) used.cost = (used.cost ?? 0) + cost;
     },
   };
+}
+
+/** A provider whose calls count toward the limits of a job. A stream ends with `LimitReached` at a limit. */
+export const meteredProvider = (provider: ModelProvider, meter: Meter): ModelProvider => ({
+  ...provider,
+  models: () => provider.models(),
+  async *stream(request, signal) {
+    meter.beginCall();
+    let tokens = unknownUsage;
+    let cost: number | null = null;
+    let size = 0;
+    for await (const piece of provider.stream(request, signal)) {
+      size += sizeOf(piece);
+      meter.check(size);
+      if (piece.kind === 'usage') {
+        tokens = mergedTokens(tokens, piece.tokens);
+        cost = piece.cost ?? cost;
+      }
+      yield piece;
+    }
+    if (!signal?.aborted) meter.endCall(tokens, request.model, cost, countTokens(JSON.stringify(request.body)) + Math.ceil(size / 4));
+  },
+});
+
+/** The characters of a piece that count toward the size of a reply. */
+function sizeOf(piece: ReplyPiece): number {
+  if (piece.kind === 'text' || piece.kind === 'thinking') return piece.delta.length;
+  return piece.kind === 'tool_call' ? JSON.stringify(piece.arguments ?? {}).length : 0;
 }

@@ -114,7 +114,7 @@ export const waitingCount = (chain: Chain): number =>
 /** Marks a start as taken, done or dismissed (K5). @throws CONFLICT if somebody else took it, or it is not waiting. */
 export function acknowledge(chain: Chain, input: { event: number; by: string; as: 'taken' | 'done' | 'dismissed' }): TicketEvent {
   return chain.db.transaction(() => {
-    const { state, answeredBy } = eventOf(chain, input.event);
+    const { state, answeredBy } = eventNamed(chain, input.event);
     if (state !== 'waiting' && state !== 'taken')
       throw new StemmaError('CONFLICT', `The start ${input.event} is ${state} and cannot be taken.`, { state });
     if (state === 'taken' && answeredBy !== input.by)
@@ -123,11 +123,12 @@ export function acknowledge(chain: Chain, input: { event: number; by: string; as
       });
     const said = [chain.project, input.event, chain.clock(), input.by, input.as] as const;
     chain.db.run('INSERT INTO ticketAnswer (project, event, at, by, answer) VALUES (?, ?, ?, ?, ?)', ...said);
-    return eventOf(chain, input.event);
+    return eventNamed(chain, input.event);
   });
 }
 
-function eventOf(chain: Chain, no: number): TicketEvent {
+/** Reads a start. @throws NOT_FOUND */
+export function eventNamed(chain: Chain, no: number): TicketEvent {
   const row = chain.db.one<EventRow>(`${selectEvent} WHERE e.project = ? AND e.no = ?`, chain.project, no);
   if (!row) throw notFound(String(no), `This project has no start ${no}.`);
   return toEvent(chain, row);

@@ -11,7 +11,7 @@ export type { CountedCommit } from './facts.js';
 export { usageFillers } from './fillers.js';
 export { type Accuracy, fitFactors, type Growth, holdOut, isUsable, sizeBy } from './fit.js';
 export { limitOf } from './limits.js';
-export { loadPrices, moneyOf } from './prices.js';
+export { costOf, loadPrices, moneyOf } from './prices.js';
 export { usageSeries } from './series.js';
 export { usageSessions } from './sessions.js';
 export { type Budgets, readSettingsFrom } from './settings.js';

@@ -83,11 +83,12 @@ function showLog(jobId: string, options: ProjectOptions): Promise<void> {
 
 const colored = (status: JobStatus): Text => (status === 'success' ? green(status) : status === 'running' ? yellow(status) : red(status));
 
-function describeJob({ jobId, what, performer, status, used, error }: Job): Text {
-  const target = 'turnId' in what ? what.turnId : what.commit;
+function describeJob({ jobId, what, performer, status, used, error, title }: Job): Text {
+  const target = title === '' ? JSON.stringify(what) : title;
   const tokens = used.tokens === null ? 'tokens not recorded' : counted(used.tokens, 'token');
   const counts = dim(`${counted(used.calls, 'call')}, ${tokens}`);
-  const by = performer.model === undefined ? performer.provider : `${performer.provider} (${performer.model})`;
+  const named = 'agent' in performer ? performer.agent : performer.provider;
+  const by = performer.model === undefined ? named : `${named} (${performer.model})`;
   return line`${yellow(jobId)}  ${colored(status)}  ${target} by ${by}  ${counts}${error === null ? '' : line`  ${error}`}`;
 }
 

@@ -164,6 +164,27 @@ describe('limits', () => {
     expect((await client.context.materialize({ id: turn?.endCommit ?? null })).messageCount).toBeGreaterThan(0);
   });
 
+  test('[U1] a commit job keeps its limits after its first answer', async () => {
+    const { client } = await dispatched(() => calls(['c2', 'Read', { file: 'a' }]));
+    const append = (entry: object) => ({ op: 'append' as const, entry });
+    const asked = await client.context.fork({
+      id: null,
+      edits: [
+        append({ role: 'user', kind: 'text', text: 'Read a.' }),
+        append({ role: 'assistant', kind: 'tool_call', toolName: 'Read', toolCallId: 'c1', arguments: { file: 'a' } }),
+        append({ role: 'tool', kind: 'tool_result', toolCallId: 'c1', text: 'It says a.' }),
+        append({ role: 'assistant', kind: 'text', text: 'Done.' }),
+        append({ role: 'user', kind: 'text', text: 'Again.' }),
+      ] as never,
+    });
+    const what = { commit: asked.id };
+    const { events, result } = await read(await client.runner.start({ what, performer: { provider: 'model' }, limits: { calls: 1 } }));
+    expect(result).toMatchObject({ status: 'limit', commits: [] });
+    expect(events.filter((event) => event.kind === 'result').map((event) => event.text)).toEqual(['It says a.']);
+    expect((await client.context.show({ id: asked.id })).children).toEqual([]);
+    expect((await client.runner.list({}))[0]?.used.calls).toBe(1);
+  });
+
   test('[U1] stopping works at once, and leaves a valid chain', async () => {
     const { client, agentTurnId } = await dispatched(() => (_body, signal) => endless({ kind: 'text', delta: 'x' }, signal));
     const stream = await client.runner.start({ what: { turnId: agentTurnId }, performer: { provider: 'model' } });

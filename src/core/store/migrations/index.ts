@@ -30,6 +30,7 @@ import { sessions } from './026-sessions.js';
 import { usageFactors } from './027-usage-factors.js';
 import { waits } from './028-waits.js';
 import { jobs } from './029-jobs.js';
+import { runner } from './030-runner.js';
 
 /**
  * The steps that create the schema, in order. The number of applied steps is the format version of a project, stored as `user_version`.
@@ -64,6 +65,7 @@ export const migrations: readonly string[] = [
   usageFactors,
   waits,
   jobs,
+  runner,
 ];
 
 /** The format version that this Stemma reads and writes. */

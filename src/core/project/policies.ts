@@ -1,0 +1,35 @@
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseJson } from '../base/index.js';
+import { type RunPolicy, runnerContract } from '../contract/index.js';
+import { makeFolders, readInside, replaceFile } from '../files/index.js';
+
+/** What may start by itself, for each project in its folder. It belongs to this machine: a project brings no policy along. */
+export interface Policies {
+  get(projectId: string, dir: string): RunPolicy;
+  set(projectId: string, dir: string, policy: RunPolicy): RunPolicy;
+}
+
+const longest = 16 * 1024 * 1024;
+const nothing: RunPolicy = { rules: [] };
+const schema = runnerContract.setPolicy['~orpc'].inputSchema;
+
+/** Opens the policies in Stemma's data folder: one file for each project. A file that is not valid allows nothing. */
+export function openPolicies(dataDir: string): Policies {
+  const folder = join(dataDir, 'policies');
+  const fileOf = (projectId: string, dir: string): string =>
+    join(folder, `${createHash('sha256').update(`${projectId}\0${dir}`).digest('hex')}.json`);
+  return {
+    get: (projectId, dir) => {
+      const file = fileOf(projectId, dir);
+      const stored = existsSync(file) ? schema?.safeParse(parseJson(readInside(folder, file, { limit: longest }).toString('utf8'))) : undefined;
+      return stored?.success ? stored.data : nothing;
+    },
+    set: (projectId, dir, policy) => {
+      makeFolders(folder);
+      replaceFile(fileOf(projectId, dir), `${JSON.stringify(policy, null, 2)}\n`);
+      return policy;
+    },
+  };
+}

@@ -1,0 +1,63 @@
+import { notFound, timestampOf } from '../base/index.js';
+import type { Chain } from '../chain/index.js';
+import type { Job } from '../contract/index.js';
+
+/** A person's answer to a question. */
+export interface Answer {
+  readonly allow: boolean;
+  readonly note: string | undefined;
+}
+
+/** What a job asks a person. */
+export interface Question {
+  readonly requestId: string;
+  readonly toolName: string;
+  readonly arguments: string;
+}
+
+const jobNo = (chain: Chain, jobId: string): number =>
+  chain.db.one<{ no: number }>('SELECT no FROM job WHERE project = ? AND jobId = ?', chain.project, jobId)?.no ?? -1;
+
+/** Stores a question. The same question of an earlier attempt is asked again. */
+export const storeQuestion = (chain: Chain, jobId: string, { requestId, toolName, arguments: given }: Question): void =>
+  void chain.db.run(
+    'INSERT OR REPLACE INTO jobQuestion (job, requestId, toolName, arguments, askedAt) VALUES (?, ?, ?, ?, ?)',
+    jobNo(chain, jobId),
+    requestId,
+    toolName,
+    given,
+    chain.clock(),
+  );
+
+/** Answers a question of a running job, which any process may carry out. @throws NOT_FOUND if nothing waits for this answer */
+export function storeAnswer(chain: Chain, jobId: string, requestId: string, { allow, note }: Answer): void {
+  const { changes } = chain.db.run(
+    `UPDATE jobQuestion SET allow = ?, note = ? WHERE requestId = ? AND allow IS NULL
+      AND job = (SELECT no FROM job WHERE project = ? AND jobId = ? AND status = 'running')`,
+    allow ? 1 : 0,
+    note ?? null,
+    requestId,
+    chain.project,
+    jobId,
+  );
+  if (changes === 0) throw notFound(requestId, 'No job waits for this answer: it was answered already, or the job has ended.');
+}
+
+/** The answer to a question; undefined while it is open. */
+export function answerTo(chain: Chain, jobId: string, requestId: string): Answer | undefined {
+  const row = chain.db.one<{ allow: number | null; note: string | null }>(
+    'SELECT allow, note FROM jobQuestion WHERE job = ? AND requestId = ?',
+    jobNo(chain, jobId),
+    requestId,
+  );
+  return row?.allow == null ? undefined : { allow: row.allow === 1, note: row.note ?? undefined };
+}
+
+/** The questions of a job that wait for an answer, oldest first. */
+export const questionsOf = (chain: Chain, job: number): Job['questions'] =>
+  chain.db
+    .all<Question & { askedAt: number }>(
+      'SELECT requestId, toolName, arguments, askedAt FROM jobQuestion WHERE job = ? AND allow IS NULL ORDER BY askedAt, requestId',
+      job,
+    )
+    .map(({ askedAt, ...question }) => ({ ...question, askedAt: timestampOf(askedAt) }));

@@ -1,0 +1,113 @@
+import { badRequest, type ContextId, StemmaError } from '../base/index.js';
+import { commitOf } from '../chain/index.js';
+import type { AgentPerformer, Performer, Work } from '../contract/index.js';
+import { answerContext, type ModelProvider, providerOf } from '../turns/index.js';
+import type { Answer } from './asking.js';
+import type { CalledTool } from './call.js';
+import type { Diary } from './diary.js';
+import type { Happening, Target } from './jobs.js';
+import { meteredProvider } from './limits.js';
+import type { RunnerParts, StartInput } from './parts.js';
+import type { AgentProgram } from './programs.js';
+import { performTurn } from './turn.js';
+
+/** The performer of a job: a model, an agent, or neither for the recording. */
+export interface Chosen {
+  readonly provider: ModelProvider | undefined;
+  readonly program: AgentProgram | undefined;
+}
+
+/** A job that is carried out. */
+export interface Performing extends StartInput, Chosen {
+  readonly jobId: string;
+  readonly target: Target;
+  readonly diary: Diary;
+  readonly signal: AbortSignal;
+}
+
+type Outcome = 'success' | 'failed' | 'stopped';
+
+/** Whether a command-line agent carries out the work. */
+export const isAgent = (performer: Performer): performer is AgentPerformer => 'agent' in performer;
+
+/** Finds the model or the agent. @throws BAD_REQUEST; UNAVAILABLE if the agent cannot run here */
+export function performerOf(parts: Pick<RunnerParts, 'providers' | 'agents'>, what: Work, performer: Performer): Chosen {
+  if (isAgent(performer)) {
+    const program = parts.agents.find(({ agent }) => agent === performer.agent);
+    const known = parts.agents.map(({ agent }) => agent).join(', ') || 'no agent';
+    if (!program) throw badRequest('performer.agent', `Stemma cannot run ${performer.agent} here. It can run ${known}.`);
+    const problem = program.problem();
+    if (problem !== null) throw new StemmaError('UNAVAILABLE', problem, { field: 'performer.agent' });
+    return { program, provider: undefined };
+  }
+  const provider = providerOf(parts.providers, performer.provider);
+  if (!('commit' in what || provider)) throw badRequest('performer.provider', 'Only a context has a recording to replay: choose a model.');
+  return { provider, program: undefined };
+}
+
+/** Carries out the work of a job. @throws what ended it */
+export async function perform(parts: RunnerParts, work: Performing): Promise<Outcome> {
+  const { what, program } = work;
+  const provider = work.provider && meteredProvider(work.provider, work.diary.meter);
+  if (program) throw new StemmaError('UNAVAILABLE', 'Agents do not run yet.');
+  if ('commit' in what) return answerCommit(parts, work, what.commit, provider);
+  if (!provider) throw new Error('Only a commit has a recording.');
+  if ('turnId' in what) return carryOutTurn(parts, work, what.turnId, provider);
+  throw new StemmaError('UNAVAILABLE', 'Runs and ticket starts do not run yet.');
+}
+
+async function carryOutTurn({ chain }: RunnerParts, work: Performing, turnId: string, provider: ModelProvider): Promise<Outcome> {
+  const { diary, signal, performer } = work;
+  const turn = await performTurn(
+    {
+      chain,
+      provider,
+      signal,
+      model: performer.model,
+      tell: diary.tell,
+      ask: (call) => askPerson(work, call),
+      made: ({ endCommit }) => diary.made(endCommit),
+    },
+    turnId,
+  );
+  return turn.status === 'success' ? 'success' : turn.status === 'canceled' ? 'stopped' : 'failed';
+}
+
+/** Asks a person to answer a call of a tool that Stemma does not have, or ends the job, as the policy says. */
+export function askPerson({ diary, otherTools }: Performing, { id, name, arguments: given }: CalledTool): Promise<Answer> {
+  if (otherTools === 'stop') throw new StemmaError('UNAUTHORIZED', `The model called ${name}, which Stemma does not have. The policy says to stop.`);
+  return diary.ask({ requestId: id, toolName: name, arguments: JSON.stringify(given) });
+}
+
+/** Answers a context with a model or its recording. The reply is complete or makes no commit. */
+async function answerCommit(
+  { chain }: RunnerParts,
+  { diary, signal, performer, target }: Performing,
+  commit: ContextId,
+  provider: ModelProvider | undefined,
+): Promise<Outcome> {
+  const { id } = commitOf(chain, commit);
+  const named = isAgent(performer) ? '' : performer.provider;
+  const reply = answerContext(chain, { id, provider: named, model: performer.model }, provider ? [provider] : [], signal);
+  for (;;) {
+    const { value, done } = await reply.next();
+    if (done) {
+      for (const made of value.commits) diary.made(made);
+      signal.throwIfAborted();
+      return value.commits.length > 0 ? 'success' : 'failed';
+    }
+    if (value.kind === 'failed') throw new StemmaError('UNAVAILABLE', value.delta, { work: target.work });
+    const kind = kindOf[value.kind];
+    if (kind) diary.tell({ kind, text: value.delta, ...(value.toolName !== undefined && { toolName: value.toolName }) });
+  }
+}
+
+const kindOf: Readonly<Record<string, Happening['kind'] | undefined>> = {
+  text: 'text',
+  thinking: 'thinking',
+  tool_call: 'call',
+  tool_result: 'result',
+  notice: 'notice',
+  waiting: 'waiting',
+  usage: 'usage',
+};

@@ -1,0 +1,44 @@
+import type { AgentAbility, PermissionMode, RequestTokens, Runtime } from '../contract/index.js';
+
+/** What an agent does, as it does it. */
+export type AgentPiece =
+  | { readonly kind: 'text' | 'thinking'; readonly delta: string }
+  | { readonly kind: 'call' | 'result'; readonly text: string; readonly toolName: string }
+  /** A model call ended. */
+  | { readonly kind: 'usage'; readonly tokens: RequestTokens; readonly cost: number | null }
+  /** It asks for a permission and waits for `answer`. */
+  | {
+      readonly kind: 'question';
+      readonly requestId: string;
+      readonly toolName: string;
+      readonly arguments: unknown;
+      answer(allow: boolean, note: string | undefined): void;
+    }
+  /** Its session, as soon as it is known, and the file that it writes. */
+  | { readonly kind: 'session'; readonly sessionId: string; readonly path: string | undefined }
+  | { readonly kind: 'notice'; readonly text: string }
+  /** Its turn is over. `text` is its last message. */
+  | { readonly kind: 'end'; readonly text: string; readonly isError: boolean };
+
+/** One turn of a command-line agent. */
+export interface AgentOrder {
+  readonly folder: string;
+  readonly permissions: PermissionMode;
+  readonly model: string | undefined;
+  readonly prompt: string;
+  /** The session to resume, with its file; undefined starts a new one. */
+  readonly resume: { readonly sessionId: string; readonly path: string } | undefined;
+  /** The project and the tools that Stemma's MCP server gives the agent, and in whose name. */
+  readonly mcp:
+    | { readonly project: string; readonly tools: readonly string[]; readonly as: string | null; readonly runId: string | null }
+    | undefined;
+}
+
+/** A command-line agent that a process outside of core can run. Core starts no process. */
+export interface AgentProgram extends Omit<AgentAbility, 'agent' | 'problem'> {
+  readonly agent: Runtime;
+  /** Why it cannot run on this machine; null if it can. */
+  problem(): string | null;
+  /** Runs one turn. The end of the signal ends the agent and everything that it started. */
+  run(order: AgentOrder, signal: AbortSignal): AsyncIterable<AgentPiece>;
+}

@@ -1,0 +1,69 @@
+import { StemmaError } from '../base/index.js';
+import { type Chain, commitOf } from '../chain/index.js';
+import type { Work } from '../contract/index.js';
+import { handoverMap, turnNamed } from '../handover/index.js';
+import { eventNamed } from '../tickets/index.js';
+import { getRun } from '../timeline/index.js';
+import type { Target } from './jobs.js';
+
+const longestTitle = 200;
+const nowhere = { space: null, ticketId: null };
+
+/**
+ * What a job works for: only one job at a time works for an agent, or answers the same context.
+ * @throws NOT_FOUND; CONFLICT if the work has ended or waits
+ */
+export function targetOf(chain: Chain, what: Work): Target {
+  if ('commit' in what) {
+    const { id, summary } = commitOf(chain, what.commit, 'what.commit');
+    return { holds: `commit:${id}`, work: `commit:${id}`, title: (summary ?? id).slice(0, longestTitle), who: null, ...nowhere };
+  }
+  if ('runId' in what) return runTarget(chain, what.runId);
+  return 'eventId' in what ? eventTarget(chain, what.eventId) : turnTarget(chain, what.turnId);
+}
+
+function turnTarget(chain: Chain, turnId: string): Target {
+  const { agentId, agentTurnId, status } = turnNamed(chain, turnId);
+  if (!['dispatched', 'running', 'suspended'].includes(status))
+    throw new StemmaError('CONFLICT', `The turn ${agentTurnId} is ${status}: only a dispatched or open turn can be carried out.`, {
+      id: agentTurnId,
+      status,
+    });
+  const instruction = handoverMap(chain).turns.find((turn) => turn.agentTurnId === agentTurnId)?.instruction;
+  return {
+    holds: `agent:${agentId}`,
+    work: `turn:${agentTurnId}`,
+    title: (instruction ?? agentTurnId).slice(0, longestTitle),
+    who: agentId,
+    ...nowhere,
+  };
+}
+
+function runTarget(chain: Chain, id: string): Target {
+  const { runId, entityId, status, trigger, activeSpaceId, invokedAt } = getRun(chain, id);
+  if (status !== 'running')
+    throw new StemmaError('CONFLICT', `The run ${runId} is ${status}: only a running run can be carried out.`, { id: runId, status });
+  const title = trigger.type === 'space_message' ? (trigger.message ?? '') : trigger.type === 'plan' ? (trigger.instruction ?? '') : trigger.service;
+  return {
+    holds: `agent:${entityId}`,
+    work: `run:${runId}:${invokedAt}`,
+    title: title.slice(0, longestTitle),
+    who: entityId,
+    space: activeSpaceId ?? (trigger.type === 'space_message' ? trigger.space.id : null),
+    ticketId: null,
+  };
+}
+
+function eventTarget(chain: Chain, no: number): Target {
+  const { event, ticketId, who, task, title, state } = eventNamed(chain, no);
+  if (state !== 'waiting' && state !== 'taken')
+    throw new StemmaError('CONFLICT', `The start ${event} is ${state}: only a waiting start can be carried out.`, { id: String(event), state });
+  return {
+    holds: `person:${who ?? ticketId}`,
+    work: `event:${event}`,
+    title: `${task.replaceAll('_', ' ')}: ${title}`.slice(0, longestTitle),
+    who,
+    space: null,
+    ticketId,
+  };
+}
