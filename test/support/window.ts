@@ -1,4 +1,5 @@
 import { expect, type Locator, type Page } from '@playwright/test';
+import type { Machine } from './machine.js';
 
 /** Finds elements of the window by name and role, as a person does, never by class. */
 export const commits = (page: Page): Locator => page.getByRole('listbox', { name: 'Commits, newest first' }).getByRole('option');
@@ -100,4 +101,28 @@ export async function openContext(page: Page, commit: Locator): Promise<void> {
   await commit.click();
   await page.getByRole('listbox', { name: 'Commits, newest first' }).press('Enter');
   await expect(entries(page)).toBeVisible();
+}
+
+/** The window on a new project without commits, and a way to call the engine beside it. */
+export async function agentsWindow(page: Page, machine: Machine) {
+  const dir = machine.path('agents.stemma');
+  const call = async (procedure: string, input: unknown) => {
+    const ran = await machine.run('call', procedure, ...(procedure === 'project.create' ? [] : ['--project', dir]), '--input', JSON.stringify(input));
+    expect(ran.code, ran.err).toBe(0);
+    return JSON.parse(ran.out);
+  };
+  await call('project.create', { dir, name: 'Agents' });
+  const { url } = await machine.web(dir);
+  await page.goto(url);
+  // The window first opens the project of the command line; a view selected before that would be left again.
+  await expect(page).toHaveURL(/project=/);
+  return { dir, call };
+}
+
+/** Does the same in both themes, and leaves the light one. */
+export async function bothThemes(page: Page, check: (theme: 'dark' | 'light') => Promise<void>): Promise<void> {
+  for (const theme of ['dark', 'light'] as const) {
+    await page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' });
+    await check(theme);
+  }
 }

@@ -1,13 +1,12 @@
 import { ClipboardCopy, ExternalLink } from 'lucide-react';
 import { lazy, Suspense } from 'react';
-import { Button, ConfirmWrite, Sheet } from '../parts';
-import { copy, dismiss, useUi } from '../state';
+import { Button, ConfirmWrite, FormSheet, Sheet } from '../parts';
+import { copy, dismiss, type FormSpec, type TextSheet, textIn, useUi } from '../state';
 import { ExportSheet, ResumeSheet } from '../views/export';
 import { ForkSheet } from '../views/fork';
 import { ImportsSheet, NewProjectSheet, OpenPathSheet, SessionSheet } from '../views/sessions';
 import { keyGroups } from './keys';
 import { Palette } from './Palette';
-import { TextSheet } from './TextSheet';
 
 const ProvidersSheet = lazy(() => import('../views/settings').then(({ ProvidersSheet: sheet }) => ({ default: sheet })));
 
@@ -36,7 +35,9 @@ export function Sheets() {
     case 'session':
       return <SessionSheet session={sheet.session} what={sheet.what} />;
     case 'text':
-      return <TextSheet {...sheet} />;
+      return <FormSheet form={formOfText(sheet)} onClose={dismiss} />;
+    case 'form':
+      return <FormSheet key={sheet.form.title} form={sheet.form} onClose={dismiss} />;
     case 'openPath':
       return <OpenPathSheet />;
     case 'providers':
@@ -55,6 +56,15 @@ export function Sheets() {
       return <LinkSheet href={sheet.href} />;
   }
 }
+
+/** A sheet that asks for one text, as a form. */
+const formOfText = ({ title, label, hint, text, action, isLong, save }: TextSheet): FormSpec => ({
+  title,
+  action,
+  fields: [{ name: 'text', label, hint, kind: isLong ? 'long' : 'text' }],
+  start: { text },
+  submit: (values) => save(textIn(values, 'text')),
+});
 
 function KeySheet() {
   return (

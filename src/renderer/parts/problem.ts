@@ -22,6 +22,13 @@ export function problemOf(error: unknown): Problem {
   return { message, code: 'WINDOW', details: error instanceof Error ? (error.stack ?? message) : message };
 }
 
+/** The field of a procedure's input that an error names. */
+export function fieldOf(error: unknown): string | undefined {
+  const data: unknown = error instanceof ORPCError ? error.data : undefined;
+  const field = typeof data === 'object' && data !== null && 'field' in data ? data.field : undefined;
+  return typeof field === 'string' ? field : undefined;
+}
+
 /** Whether oRPC reports that the connection closed during a call. */
 export const isAway = (error: unknown): boolean => error instanceof Error && error.message.startsWith('[AsyncIdQueue]');
 

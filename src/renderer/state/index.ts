@@ -5,6 +5,26 @@ export { chainOf, readOn, useChainFacts, useRowFacts, wholeChainLimit } from './
 export { entriesOf, type Outline, outlineOf, type ShownCommit, stepEntriesOf } from './contexts';
 export { type ForkDraft, keepDraft, keepForkDraft, loadDrafts, useDrafts, useForkDraft } from './drafts';
 export { type ExperimentJob, experimentsChanged, startExperiment, useExperiments } from './experiments';
+export {
+  FieldError,
+  type FormField,
+  type FormOption,
+  type FormProblem,
+  type FormSpec,
+  type FormValue,
+  type FormValues,
+  givenIn,
+  isYes,
+  jsonIn,
+  missingIn,
+  numberIn,
+  objectIn,
+  picksIn,
+  placeOf,
+  rowsIn,
+  textIn,
+  timeIn,
+} from './forms';
 export { type ImportJob, runImport, useImports } from './imports';
 export { listen, newest, readCapture, switchCapture, useLive } from './live';
 export { addressOf, go, move, route, useNavigation } from './navigation';
@@ -20,6 +40,7 @@ export type { Sample, SamplePart } from './samples';
 export { setActor, type TicketAtCommit, ticketsChanged, useTickets, useTicketsAtCommits } from './tickets';
 export {
   applyTheme,
+  ask,
   type ContrastChoice,
   copy,
   dismiss,

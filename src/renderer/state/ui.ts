@@ -1,6 +1,7 @@
 import { useSyncExternalStore } from 'react';
 import { create } from 'zustand';
 import type { ContextId, EntryKey, Runtime, SessionRow, Stop } from '../../core/contract/index.js';
+import type { FormSpec } from './forms';
 import type { RunInput } from './runs';
 
 export type ThemeChoice = 'system' | 'light' | 'dark';
@@ -32,6 +33,7 @@ export type Sheet =
   /** Renames or tags a session. */
   | { readonly kind: 'session'; readonly session: SessionRow; readonly what: 'title' | 'tags' }
   | ({ readonly kind: 'text' } & TextSheet)
+  | { readonly kind: 'form'; readonly form: FormSpec }
   /** Opens or imports a typed path. */
   | { readonly kind: 'openPath' }
   /** Adds a turn and a way to run it to an experiment. */
@@ -122,6 +124,8 @@ systemWantsContrast.addEventListener('change', applyTheme);
 
 /** Opens a sheet or dialog. */
 export const show = (sheet: Sheet): void => useUi.setState({ sheet, drawer: false });
+/** Opens a form as a sheet. */
+export const ask = (form: FormSpec): void => show({ kind: 'form', form });
 /** Closes the sheet or dialog. */
 export const dismiss = (): void => useUi.setState({ sheet: undefined });
 

@@ -37,6 +37,7 @@ export function BoxList({ project }: { project: string }) {
       <Answer query={query} what="Cannot list the boxes" loading="Loading the boxes">
         {({ boxes, total }) => (
           <>
+            {total === 0 && <p className="boxes-more muted">No boxes yet. “New” builds one from cards.</p>}
             <Rows
               label="Boxes"
               rows={needle ? boxes.filter(matches) : boxes}

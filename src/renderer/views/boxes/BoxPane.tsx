@@ -1,12 +1,13 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { GitCommitHorizontal, Lock } from 'lucide-react';
+import { ArrowDownUp, ChevronDown, FilePlus, GitCommitHorizontal, ListPlus, Lock, Split } from 'lucide-react';
 import { useMemo, useRef, useState } from 'react';
 import type { Box, Card } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, Button, Empty, EntryView, Id, notifyProblem, Switch, say, ToolView } from '../../parts';
+import { Answer, Button, Empty, EntryView, Id, MenuButton, type MenuEntry, notifyProblem, Switch, say, ToolView } from '../../parts';
 import { go, notify, refreshProject, useKept, useProject, useQuery } from '../../state';
 import { CardLine } from './CardList';
 import { type Block, blocksOf } from './cards';
+import { appendForm, branchForm, newCardForm, open, replaceForm } from './forms';
 import { Rows } from './Rows';
 
 const readBox = async (boxId: string) => {
@@ -42,6 +43,16 @@ export function BoxPane({ project, boxId }: { project: string; boxId: string }) 
                 { value: 'cards', name: 'Cards', hint: 'All cards, including deleted and expired ones' },
               ]}
             />
+            <MenuButton
+              label="Change this box"
+              button={
+                <Button small>
+                  Change
+                  <ChevronDown size={12} aria-hidden />
+                </Button>
+              }
+              items={changesOf(box)}
+            />
             <Button small icon={GitCommitHorizontal} title="Create a commit from the conversation of this box" onClick={() => void commitBox(box)}>
               Commit
             </Button>
@@ -53,6 +64,14 @@ export function BoxPane({ project, boxId }: { project: string; boxId: string }) 
     </Answer>
   );
 }
+
+/** What can be done with the cards of a box. An open turn forbids to append. */
+const changesOf = (box: Box): readonly MenuEntry[] => [
+  { name: 'Write a card into it…', icon: FilePlus, disabled: box.held === true, act: open(newCardForm(box)) },
+  { name: 'Append cards…', icon: ListPlus, disabled: box.held === true, act: open(appendForm(box)) },
+  { name: 'Reorder or replace…', icon: ArrowDownUp, act: open(replaceForm(box)) },
+  { name: 'Branch…', icon: Split, act: open(branchForm(box)) },
+];
 
 function BoxNotes({ box, cards }: { box: Box; cards: Awaited<ReturnType<typeof api.box.cards>> }) {
   const { missingCardIds, deletedCardIds, expiredCardIds } = cards;

@@ -1,14 +1,14 @@
-import { Boxes as BoxesIcon, PackagePlus } from 'lucide-react';
+import { Boxes as BoxesIcon, ChevronDown, FilePlus, PackagePlus, Plus } from 'lucide-react';
 import { useState } from 'react';
 import type { ContextId } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Button, Empty, notifyProblem, Switch, say } from '../../parts';
+import { Button, Empty, MenuButton, type MenuEntry, notifyProblem, Switch, say } from '../../parts';
 import { go, notify, refreshProject, useNavigation, useProject } from '../../state';
-import { ToCommit } from '../NoCommit';
 import { BoxList } from './BoxList';
 import { BoxPane } from './BoxPane';
 import { CardList } from './CardList';
 import { CardPane } from './CardPane';
+import { newBoxForm, newCardForm, open } from './forms';
 
 /** The boxes and cards of the project: a list, and the selected box or card. */
 export function BoxesView({ project }: { project: string }) {
@@ -30,11 +30,7 @@ export function BoxesView({ project }: { project: string }) {
             ]}
           />
           <span className="grow" />
-          {commit && (
-            <Button small icon={PackagePlus} title={`Create a box from the context at ${commit}`} onClick={() => void createBox(commit)}>
-              Create box from commit
-            </Button>
-          )}
+          <NewMenu commit={commit} />
         </div>
         {shown === 'boxes' ? <BoxList project={project} /> : <CardList project={project} />}
       </div>
@@ -55,6 +51,27 @@ export function BoxesView({ project }: { project: string }) {
   );
 }
 
+/** What can be created here. */
+function NewMenu({ commit }: { commit: ContextId | undefined }) {
+  const items: readonly MenuEntry[] = [
+    { name: 'Card…', icon: FilePlus, act: open(newCardForm()) },
+    { name: 'Box…', icon: PackagePlus, act: open(newBoxForm()) },
+    ...(commit ? [{ name: 'Box from the selected commit', icon: PackagePlus, act: () => void createBox(commit) }] : []),
+  ];
+  return (
+    <MenuButton
+      label="New"
+      button={
+        <Button small icon={Plus}>
+          New
+          <ChevronDown size={12} aria-hidden />
+        </Button>
+      }
+      items={items}
+    />
+  );
+}
+
 function NothingYet() {
   const commit = useNavigation(({ route }) => route.commit);
   return (
@@ -62,13 +79,16 @@ function NothingYet() {
       title="No cards yet"
       picture={<BoxesIcon size={48} strokeWidth={1} />}
       actions={
-        commit ? (
-          <Button look="primary" icon={PackagePlus} onClick={() => void createBox(commit)}>
-            Create box from commit
+        <>
+          <Button look="primary" icon={FilePlus} onClick={open(newCardForm())}>
+            Write a card
           </Button>
-        ) : (
-          <ToCommit>Select a commit</ToCommit>
-        )
+          {commit && (
+            <Button icon={PackagePlus} onClick={() => void createBox(commit)}>
+              Create box from commit
+            </Button>
+          )}
+        </>
       }
     >
       Cards and boxes appear here. A card is one piece of content; a box is an ordered list of cards that one agent hands to another.

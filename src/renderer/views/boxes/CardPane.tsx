@@ -1,9 +1,10 @@
-import { ArrowLeft, RotateCcw, Trash2 } from 'lucide-react';
+import { ArrowLeft, CopyPlus, Pencil, RotateCcw, Trash2 } from 'lucide-react';
 import type { Card, CardVersion } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, Button, Code, Facts, Fold, IconButton, Id, Markdown, notifyProblem, say, textOfContent } from '../../parts';
-import { go, notify, refreshProject, useKept, useNavigation, useProject, useQuery } from '../../state';
+import { Answer, Button, Code, Facts, Fold, IconButton, Id, Markdown, say, textOfContent } from '../../parts';
+import { go, useKept, useNavigation, useProject, useQuery } from '../../state';
 import { familyOfCard, stateOf } from './cards';
+import { copyCardForm, editCardForm, open, removeCard, restoreCard } from './forms';
 
 const readCard = async (cardId: string) => {
   const [card, history, boxes] = await Promise.all([api.card.get({ cardId }), api.card.history({ cardId }), api.card.boxes({ cardId })]);
@@ -69,6 +70,8 @@ function CardHead({ card }: { card: Card }) {
       {state && <span className="badge">{state}</span>}
       {card.repairedAt && <span className="badge warn">repaired</span>}
       <span className="grow" />
+      <IconButton icon={CopyPlus} label="Copy card" onClick={open(copyCardForm(card))} />
+      {card.deletedAt === undefined && <IconButton icon={Pencil} label="Edit card" onClick={open(editCardForm(card))} />}
       {card.deletedAt === undefined ? (
         <IconButton icon={Trash2} label="Delete card" onClick={() => void removeCard(card)} />
       ) : (
@@ -128,24 +131,3 @@ function AuditTrail({ history }: { history: readonly CardVersion[] }) {
 
 const changeNames = { repaired: 'Repaired', deleted: 'Deleted', restored: 'Restored' } as const;
 const pretty = (value: unknown): string => JSON.stringify(value, null, 2);
-
-async function removeCard(card: Card): Promise<void> {
-  try {
-    await api.card.delete({ cardId: card.cardId });
-    await refreshProject();
-    notify('Card deleted. You can still read and restore it.');
-  } catch (error) {
-    notifyProblem(error);
-  }
-}
-
-/** Adding a deleted card again restores it. */
-async function restoreCard(card: Card): Promise<void> {
-  try {
-    const { deletedAt: _, ...again } = card;
-    await api.card.add({ card: again });
-    await refreshProject();
-  } catch (error) {
-    notifyProblem(error);
-  }
-}

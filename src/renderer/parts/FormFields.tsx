@@ -1,0 +1,214 @@
+import { ArrowDown, ArrowUp, X } from 'lucide-react';
+import { useId, useState } from 'react';
+import { type FormField, type FormOption, type FormValue, useProject, useQuery } from '../state';
+import { IconButton } from './buttons';
+import { problemOf } from './problem';
+
+interface FieldProps {
+  readonly field: FormField;
+  readonly value: FormValue | undefined;
+  readonly problem: string | undefined;
+  readonly onChange: (value: FormValue) => void;
+}
+
+/** A field with its label, its explanation and its problem. */
+export function FieldView({ field, value, problem, onChange }: FieldProps) {
+  const id = useId();
+  const notes = `${id}-notes`;
+  const options = useOptions(field);
+  const described = { 'aria-describedby': notes, 'aria-invalid': problem !== undefined || undefined, 'aria-required': field.required };
+  if (field.kind === 'check')
+    return (
+      <div className="form-field">
+        <label className="form-check">
+          <input type="checkbox" checked={value === true} {...described} onChange={(event) => onChange(event.target.checked)} />
+          {field.label}
+        </label>
+        <Notes id={notes} hint={field.hint} problem={problem} />
+      </div>
+    );
+  if (field.kind === 'picks')
+    return (
+      <fieldset className="form-field form-picks">
+        <legend>{field.label}</legend>
+        <Picks
+          label={field.label}
+          options={options.list}
+          picks={Array.isArray(value) ? (value as readonly string[]) : []}
+          onChange={onChange}
+          isInvalid={problem !== undefined}
+        />
+        <Notes id={notes} hint={field.hint} problem={problem ?? options.problem} />
+      </fieldset>
+    );
+  return (
+    <div className="form-field">
+      <label htmlFor={id}>
+        {field.label}
+        {field.required && <span className="muted"> (required)</span>}
+      </label>
+      <Control
+        id={id}
+        field={field}
+        value={typeof value === 'string' ? value : ''}
+        options={options.list}
+        described={described}
+        onChange={onChange}
+      />
+      <Notes id={notes} hint={field.hint} problem={problem ?? options.problem} />
+    </div>
+  );
+}
+
+interface ControlProps {
+  readonly id: string;
+  readonly field: FormField;
+  readonly value: string;
+  readonly options: readonly FormOption[] | undefined;
+  readonly described: Readonly<Record<string, unknown>>;
+  readonly onChange: (value: string) => void;
+}
+
+function Control({ id, field, value, options, described, onChange }: ControlProps) {
+  const common = {
+    id,
+    value,
+    placeholder: field.placeholder,
+    ...described,
+    onChange: (event: { target: { value: string } }) => onChange(event.target.value),
+  };
+  switch (field.kind) {
+    case 'long':
+      return <textarea className="field" rows={Math.max(4, Math.min(16, value.split('\n').length + 1))} {...common} />;
+    case 'code':
+      return (
+        <textarea className="field mono" rows={Math.max(4, Math.min(20, value.split('\n').length + 1))} spellCheck={false} wrap="off" {...common} />
+      );
+    case 'choice': {
+      const { placeholder, ...rest } = common;
+      const isKnown = options?.some((option) => option.value === value);
+      return (
+        <select className="field" {...rest}>
+          {(!isKnown || placeholder) && (
+            <option value={isKnown ? '' : value}>{options ? (isKnown ? placeholder : value || (placeholder ?? 'Choose…')) : 'Loading…'}</option>
+          )}
+          {options?.map((option) => (
+            <option key={option.value} value={option.value}>
+              {option.name}
+            </option>
+          ))}
+        </select>
+      );
+    }
+    case 'number':
+      return <input className="field" inputMode="decimal" {...common} />;
+    case 'time':
+      return <input className="field" type="datetime-local" step={1} {...common} />;
+    default:
+      return (
+        <>
+          <input className="field" list={options && `${id}-options`} {...common} />
+          {options && (
+            <datalist id={`${id}-options`}>
+              {options.map((option) => (
+                <option key={option.value} value={option.value}>
+                  {option.name}
+                </option>
+              ))}
+            </datalist>
+          )}
+        </>
+      );
+  }
+}
+
+/** The options of a field. Those that the engine knows are loaded when the form opens. */
+function useOptions({ options, name }: FormField): { readonly list: readonly FormOption[] | undefined; readonly problem?: string } {
+  const revision = useProject((state) => state.revision);
+  const load = typeof options === 'function' ? options : undefined;
+  const query = useQuery(load ? `options ${name} ${revision}` : null, () => (load as () => Promise<readonly FormOption[]>)());
+  if (typeof options !== 'function') return { list: options };
+  if (query.status === 'failed') return { list: [], problem: `The choices cannot be loaded: ${problemOf(query.error).message}` };
+  return { list: query.status === 'done' ? query.data : undefined };
+}
+
+function Notes({ id, hint, problem }: { id: string; hint: string | undefined; problem: string | undefined }) {
+  return (
+    <div id={id} className="form-notes">
+      {problem && (
+        <p className="form-problem" role="alert">
+          {problem}
+        </p>
+      )}
+      {hint && <p className="muted">{hint}</p>}
+    </div>
+  );
+}
+
+interface PicksProps {
+  readonly label: string;
+  readonly options: readonly FormOption[] | undefined;
+  readonly picks: readonly string[];
+  readonly isInvalid: boolean;
+  readonly onChange: (picks: readonly string[]) => void;
+}
+
+const mostMatches = 40;
+
+/** Ids in an order: move, remove and add. */
+function Picks({ label, options, picks, isInvalid, onChange }: PicksProps) {
+  const [words, setWords] = useState('');
+  const names = new Map((options ?? []).map(({ value, name }) => [value, name]));
+  const needle = words.trim().toLowerCase();
+  const open = (options ?? []).filter(({ value, name }) => !picks.includes(value) && `${name}\n${value}`.toLowerCase().includes(needle));
+  const move = (from: number, to: number): void => {
+    const moved = [...picks];
+    moved.splice(to, 0, ...moved.splice(from, 1));
+    onChange(moved);
+  };
+  return (
+    <>
+      <ol className="picked" aria-label={`${label}, in order`}>
+        {picks.map((pick, place) => {
+          const name = names.get(pick) ?? pick;
+          return (
+            <li key={pick}>
+              <span className="ellipsis grow" title={name}>
+                {name}
+              </span>
+              <IconButton small icon={ArrowUp} label={`Move ${name} up`} disabled={place === 0} onClick={() => move(place, place - 1)} />
+              <IconButton
+                small
+                icon={ArrowDown}
+                label={`Move ${name} down`}
+                disabled={place === picks.length - 1}
+                onClick={() => move(place, place + 1)}
+              />
+              <IconButton small icon={X} label={`Remove ${name}`} onClick={() => onChange(picks.filter((_, at) => at !== place))} />
+            </li>
+          );
+        })}
+      </ol>
+      <input
+        type="search"
+        className="field"
+        aria-label={`Find what to add to ${label}`}
+        aria-invalid={isInvalid || undefined}
+        placeholder={options ? 'Find what to add' : 'Loading…'}
+        value={words}
+        onChange={(event) => setWords(event.target.value)}
+      />
+      <ul className="picks" aria-label={`What can be added to ${label}`}>
+        {open.slice(0, mostMatches).map(({ value, name }) => (
+          <li key={value}>
+            <button type="button" className="link-button ellipsis" onClick={() => onChange([...picks, value])}>
+              Add <span>{name}</span>
+            </button>
+          </li>
+        ))}
+        {open.length > mostMatches && <li className="muted">And {open.length - mostMatches} more. Type to find them.</li>}
+        {options && open.length === 0 && <li className="muted">{needle ? 'Nothing matches.' : 'Everything is added.'}</li>}
+      </ul>
+    </>
+  );
+}

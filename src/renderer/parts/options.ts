@@ -1,0 +1,45 @@
+import { api } from '../client';
+import type { FormOption } from '../state';
+import { textOfContent } from './cards';
+import { firstLine, plural, shortId } from './numbers';
+
+const most = 1_000;
+
+/** The cards that models still see, newest first. */
+export async function cardOptions(): Promise<readonly FormOption[]> {
+  const { cards } = await api.card.list({ limit: most });
+  return cards
+    .filter((card) => card.deletedAt === undefined && !card.expired)
+    .map((card) => ({
+      value: card.cardId,
+      name: `${firstLine(textOfContent(card.content), 70) || 'No text'} · ${card.type} · ${shortId(card.cardId)}`,
+    }));
+}
+
+/** The boxes, most recently changed first. */
+export async function boxOptions(): Promise<readonly FormOption[]> {
+  const { boxes } = await api.box.list({ limit: most });
+  return boxes.map((box) => ({
+    value: box.boxId,
+    name: `${firstLine(box.head ?? 'Empty', 60)} · ${plural(box.cards, 'card')} · ${shortId(box.boxId)}`,
+  }));
+}
+
+/** The profiles by name. */
+export async function profileOptions(): Promise<readonly FormOption[]> {
+  return (await api.profile.list({})).map(({ name }) => ({ value: name, name }));
+}
+
+/** The agents that have turns or are registered. */
+export async function agentOptions(): Promise<readonly FormOption[]> {
+  const { agents } = await api.handover.map({});
+  return agents.map(({ agentId, displayName, status }) => ({ value: agentId, name: `${displayName} · ${status} · ${shortId(agentId)}` }));
+}
+
+/** The providers that can answer with a model, without the recording. */
+export async function providerOptions(): Promise<readonly FormOption[]> {
+  const providers = await api.turn.providers({});
+  return providers
+    .filter(({ id, problem }) => id !== 'recorded' && problem === undefined)
+    .map(({ id, title, models }) => ({ value: id, name: models[0] === undefined ? title : `${title} (${models[0]})` }));
+}

@@ -1,0 +1,156 @@
+// Forms as data: a view describes its fields and what to do, and `parts/Form.tsx` draws every form the same way.
+
+/** A value of a form: a text, a yes or no, ids in an order, or rows of fields. */
+export type FormValue = string | boolean | readonly string[] | readonly FormValues[];
+export interface FormValues {
+  readonly [name: string]: FormValue;
+}
+
+export interface FormOption {
+  readonly value: string;
+  readonly name: string;
+}
+
+export interface FormField {
+  readonly name: string;
+  readonly label: string;
+  /** One sentence that explains the field. */
+  readonly hint?: string | undefined;
+  /** `long`: several lines. `code`: several lines of JSON. `picks`: ids in an order. `rows`: rows of fields. The default is one line of text. */
+  readonly kind?: 'text' | 'long' | 'code' | 'number' | 'time' | 'check' | 'choice' | 'picks' | 'rows' | undefined;
+  /** The options of a choice, what can be picked, or suggestions for a text. */
+  readonly options?: readonly FormOption[] | (() => Promise<readonly FormOption[]>) | undefined;
+  readonly placeholder?: string | undefined;
+  readonly required?: boolean | undefined;
+  /** Whether the field applies. */
+  readonly shown?: ((values: FormValues) => boolean) | undefined;
+  /** The field of the procedure's input whose errors appear here. The default is the name. */
+  readonly field?: string | undefined;
+  /** The fields of each row, and the name of the button that adds one. */
+  readonly row?: readonly FormField[] | undefined;
+  readonly add?: string | undefined;
+}
+
+export interface FormSpec {
+  readonly title: string;
+  /** What the action does, in a sentence or two. */
+  readonly intro?: string | undefined;
+  readonly fields: readonly FormField[];
+  readonly start: FormValues;
+  /** The name of the button. */
+  readonly action: string;
+  /** What was typed is kept under this name until the form is sent or discarded. Without one, it is not kept. */
+  readonly draft?: string | undefined;
+  /** Performs the action. What it throws appears in the form, beside the field that it names. */
+  readonly submit: (values: FormValues) => Promise<unknown>;
+}
+
+/** A mistake in a field that the form itself finds. */
+export class FieldError extends Error {
+  constructor(
+    readonly field: string,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+/** The text of a field, without spaces at its ends. */
+export const textIn = (values: FormValues, name: string): string => {
+  const value = values[name];
+  return typeof value === 'string' ? value.trim() : '';
+};
+
+/** The text of a field; undefined if it is empty. */
+export const givenIn = (values: FormValues, name: string): string | undefined => textIn(values, name) || undefined;
+
+/** Whether a box is checked. */
+export const isYes = (values: FormValues, name: string): boolean => values[name] === true;
+
+/** The ids of a field in their order. */
+export const picksIn = (values: FormValues, name: string): string[] => {
+  const value = values[name];
+  return Array.isArray(value) ? value.filter((one): one is string => typeof one === 'string') : [];
+};
+
+/** The rows of a field. */
+export const rowsIn = (values: FormValues, name: string): FormValues[] => {
+  const value = values[name];
+  return Array.isArray(value) ? value.filter((one): one is FormValues => typeof one === 'object') : [];
+};
+
+/** The number of a field; undefined if it is empty. @throws FieldError for other text. */
+export function numberIn(values: FormValues, name: string): number | undefined {
+  const text = textIn(values, name);
+  if (text === '') return undefined;
+  const number = Number(text);
+  if (!Number.isFinite(number)) throw new FieldError(name, `“${text}” is not a number.`);
+  return number;
+}
+
+/** The JSON of a field; undefined if it is empty. @throws FieldError for invalid JSON. */
+export function jsonIn(values: FormValues, name: string): unknown {
+  const text = textIn(values, name);
+  if (text === '') return undefined;
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new FieldError(name, `This is not valid JSON: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+/** The JSON object of a field; undefined if it is empty. @throws FieldError for anything else. */
+export function objectIn(values: FormValues, name: string): Record<string, unknown> | undefined {
+  const value = jsonIn(values, name);
+  if (value === undefined) return undefined;
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw new FieldError(name, 'This must be a JSON object, such as {"key": 1}.');
+  return value as Record<string, unknown>;
+}
+
+/** The instant of a local date and time; undefined if it is empty. @throws FieldError for other text. */
+export function timeIn(values: FormValues, name: string): string | undefined {
+  const text = textIn(values, name);
+  if (text === '') return undefined;
+  const date = new Date(text);
+  if (Number.isNaN(date.getTime())) throw new FieldError(name, `“${text}” is not a date and time.`);
+  return date.toISOString();
+}
+
+/** A mistake and the place in the form where it belongs, such as `tasks.1.instruction`; an undefined place is the whole form. */
+export interface FormProblem {
+  readonly place: string | undefined;
+  readonly message: string;
+}
+
+/** The first required field that is empty. */
+export function missingIn(fields: readonly FormField[], values: FormValues, at = ''): FormProblem | undefined {
+  for (const field of fields) {
+    if (field.shown && !field.shown(values)) continue;
+    const place = `${at}${field.name}`;
+    const value = values[field.name];
+    const isEmpty = typeof value === 'string' ? value.trim() === '' : Array.isArray(value) && value.length === 0;
+    if (field.required && (value === undefined || isEmpty)) return { place, message: `${field.label} is required.` };
+    if (field.kind !== 'rows' || !field.row) continue;
+    const rows = rowsIn(values, field.name);
+    for (const [index, row] of rows.entries()) {
+      const problem = missingIn(field.row, row, `${place}.${index}.`);
+      if (problem) return problem;
+    }
+  }
+  return undefined;
+}
+
+/** The place in the form that a field of the procedure's input belongs to: the deepest that contains it. */
+export function placeOf(fields: readonly FormField[], path: string): string | undefined {
+  const parts = path.split('.');
+  for (const field of fields) {
+    const own = (field.field ?? field.name).split('.');
+    if (own.some((part, index) => parts[index] !== part)) continue;
+    const [index, ...rest] = parts.slice(own.length);
+    if (field.row === undefined || index === undefined || !/^\d+$/.test(index)) return field.name;
+    const inside = placeOf(field.row, rest.join('.'));
+    return inside === undefined ? field.name : `${field.name}.${index}.${inside}`;
+  }
+  return undefined;
+}

@@ -1,0 +1,59 @@
+import './page';
+import { describe, expect, test } from 'vitest';
+import { type FormField, jsonIn, missingIn, numberIn, objectIn, placeOf } from '../../src/renderer/state/forms';
+
+const fields: readonly FormField[] = [
+  { name: 'goal', label: 'Goal', required: true, field: 'instruction' },
+  { name: 'data', label: 'JSON', kind: 'code', required: true, field: 'card.content.data', shown: ({ kind }) => kind === 'json' },
+  {
+    name: 'tasks',
+    label: 'Tasks',
+    kind: 'rows',
+    required: true,
+    row: [
+      { name: 'who', label: 'Agent', required: true, field: 'targetRef' },
+      { name: 'what', label: 'Instruction', required: true, field: 'instruction' },
+    ],
+  },
+];
+
+describe('forms', () => {
+  test('[W60] the first required field that is empty is named, also in a row', () => {
+    expect(missingIn(fields, { goal: '  ', tasks: [] })).toEqual({ place: 'goal', message: 'Goal is required.' });
+    expect(missingIn(fields, { goal: 'x', tasks: [] })).toEqual({ place: 'tasks', message: 'Tasks is required.' });
+    expect(
+      missingIn(fields, {
+        goal: 'x',
+        tasks: [
+          { who: 'a', what: 'b' },
+          { who: 'a', what: '' },
+        ],
+      }),
+    ).toEqual({
+      place: 'tasks.1.what',
+      message: 'Instruction is required.',
+    });
+  });
+
+  test('[W60] a field that does not apply is not required', () => {
+    expect(missingIn(fields, { goal: 'x', kind: 'text', data: '', tasks: [{ who: 'a', what: 'b' }] })).toBeUndefined();
+    expect(missingIn(fields, { goal: 'x', kind: 'json', data: '', tasks: [{ who: 'a', what: 'b' }] })?.place).toBe('data');
+  });
+
+  test('[W60] an error of the engine belongs to the deepest field that it names', () => {
+    expect(placeOf(fields, 'instruction')).toBe('goal');
+    expect(placeOf(fields, 'card.content.data.tools')).toBe('data');
+    expect(placeOf(fields, 'tasks.2.targetRef')).toBe('tasks.2.who');
+    expect(placeOf(fields, 'tasks.2.unknown')).toBe('tasks');
+    expect(placeOf(fields, 'card.type')).toBeUndefined();
+  });
+
+  test('[W60] numbers and JSON that do not parse are mistakes of their field', () => {
+    expect(numberIn({ n: ' 12.5 ' }, 'n')).toBe(12.5);
+    expect(numberIn({ n: '' }, 'n')).toBeUndefined();
+    expect(() => numberIn({ n: 'many' }, 'n')).toThrow('“many” is not a number.');
+    expect(jsonIn({ j: '[1]' }, 'j')).toEqual([1]);
+    expect(() => jsonIn({ j: '{' }, 'j')).toThrow('This is not valid JSON');
+    expect(() => objectIn({ j: '[1]' }, 'j')).toThrow('This must be a JSON object');
+  });
+});
