@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { bytes, compact, day, duration, firstLine, plural, tokens, when, whose } from '../../src/renderer/parts/numbers.js';
+import { bytes, compact, day, duration, firstLine, plural, tokens, when } from '../../src/renderer/parts/numbers.js';
 
 describe('numbers as text', () => {
   test.each([
@@ -43,15 +43,6 @@ describe('numbers as text', () => {
 
   test('durations have a readable unit', () => {
     expect([12, 3_240, 75_000].map(duration)).toEqual(['12 ms', '3.2 s', '1 min 15 s']);
-  });
-
-  test('a principal is named by its folder, or by its template without one', () => {
-    expect(whose('claude-code@/Users/alex/workspace/cli', 'claude-code')).toBe('cli');
-    expect(whose('claude-code@C:\\work\\api\\', 'claude-code')).toBe('api');
-    expect(whose('claude-code@/work/cli/.worktrees/4', 'claude-code')).toBe('.worktrees/4');
-    expect(whose('alex', 'coder')).toBe('alex');
-    expect(whose(undefined, 'coder')).toBe('coder');
-    expect(whose('01a200109f897b52827a78c3960d4673_01a200109fc374da8eab50a8731c03bd', 'Writer')).toBe('Writer');
   });
 
   test('a long first line is cut', () => {

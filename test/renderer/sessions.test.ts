@@ -17,6 +17,7 @@ const session = (sessionId: string, more: Partial<SessionRow> = {}): SessionRow 
   errors: 0,
   live: false,
   sources: 1,
+  continuedAs: [],
   tips: ['ctx-00000001' as ContextId],
   models: [],
   pinned: false,

@@ -86,12 +86,20 @@ function nodesOf(chain: Chain): GraphNode[] {
 /** Marks the commits on the way to the end of each imported session: the branch on which its agent went on last. */
 function markCurrent(chain: Chain, nodes: readonly GraphNode[]): GraphNode[] {
   const bySeq = new Map(nodes.map((node) => [node.seq, node] as const));
-  const current = new Set<CommitSeq>();
-  for (const { tips } of chain.db.all<{ tips: string }>('SELECT tips FROM source WHERE project = ?', chain.project)) {
-    let [end] = (JSON.parse(tips) as CommitSeq[]).flatMap((seq) => bySeq.get(seq) ?? []).sort((a, b) => b.createdAt - a.createdAt || b.seq - a.seq);
-    for (; end && !current.has(end.seq); end = end.parent === null ? undefined : bySeq.get(end.parent)) current.add(end.seq);
-  }
-  return nodes.map((node) => (current.has(node.seq) ? { ...node, current: true } : node));
+  const newestFirst = (a: GraphNode, b: GraphNode): number => b.createdAt - a.createdAt || b.seq - a.seq;
+  const ends = chain.db
+    .all<{ tips: string }>('SELECT tips FROM source WHERE project = ?', chain.project)
+    .flatMap(({ tips }) => (JSON.parse(tips) as CommitSeq[]).flatMap((seq) => bySeq.get(seq) ?? []).sort(newestFirst)[0] ?? [])
+    .sort(newestFirst);
+  const current = new Map<CommitSeq, number>();
+  // Several sessions may share a beginning. It leads to the latest of their ends.
+  for (const end of ends)
+    for (let node: GraphNode | undefined = end; node && !current.has(node.seq); node = node.parent === null ? undefined : bySeq.get(node.parent))
+      current.set(node.seq, end.createdAt);
+  return nodes.map((node) => {
+    const ended = current.get(node.seq);
+    return ended === undefined ? node : { ...node, current: ended };
+  });
 }
 
 /** All commits that share a root with a commit of the filter, and the subagents started from them. */

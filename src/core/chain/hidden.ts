@@ -35,6 +35,12 @@ export function hiddenCommits(chain: Chain, { archived = false, session }: Hidin
       .filter((mark) => isHidden(mark) && (mark.deletedAt !== null || mark.sessionId !== session))
       .map((mark) => mark.sessionId),
   );
+  // What an agent made of a session after Resume is hidden with it.
+  for (const { sessionId, original } of chain.db.all<{ sessionId: string; original: string }>(
+    'SELECT r.sessionId, c.sessionId AS original FROM resumed r JOIN context c ON c.seq = r.context WHERE r.project = ? ORDER BY r.no',
+    chain.project,
+  ))
+    if (sessions.has(original)) sessions.add(sessionId);
   const branches = new Set(
     chain.db
       .all<BranchMarkRow>(

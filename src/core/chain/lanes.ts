@@ -8,8 +8,8 @@ export interface Node {
   readonly createdAt: number;
   /** Made in Stemma by a fork or an edit: never part of the trunk that it left. */
   readonly forked: boolean;
-  /** On the branch that an imported session ends with. */
-  readonly current?: boolean;
+  /** On the way to the end of an imported session: the time of that end; of several sessions, the latest. */
+  readonly current?: number;
   /** The first commit of a subagent, with the commit whose call started it. */
   readonly startedBy?: CommitSeq;
 }
@@ -168,7 +168,7 @@ function rankOf(first: Node): 0 | 1 | 2 | 3 {
 
 /**
  * The place of the child that continues the branch of each commit, or -1. A fork never continues a commit that is not a fork. Of the other
- * children, it is the one that leads to the end of the imported session, else the one recorded first.
+ * children, it is the one that leads to the latest end of an imported session, else the one recorded first.
  */
 function mainChildren({ nodes, parents }: Tree): Int32Array {
   const main = new Int32Array(nodes.length).fill(-1);
@@ -176,7 +176,7 @@ function mainChildren({ nodes, parents }: Tree): Int32Array {
     const parent = parents[at] as number;
     if (parent < 0 || (node.forked && !nodes[parent]?.forked)) return;
     const best = nodes[main[parent] as number];
-    if (!best || (best.forked && !node.forked) || (best.forked === node.forked && !best.current && node.current)) main[parent] = at;
+    if (!best || (best.forked && !node.forked) || (best.forked === node.forked && (node.current ?? -1) > (best.current ?? -1))) main[parent] = at;
   });
   return main;
 }

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { entry, entryInput } from './entry.js';
 import { checkpoints, commitTypes, kinds, roles, tiers } from './kinds.js';
 import { artifactName, artifactRef, base64, contextId, contextPrefix, count, entryKey, formatName, name, procedure, timestamp } from './scalars.js';
+import { money } from './usage.js';
 
 const provenance = {
   template: name.describe('The kind of the agent, such as `reviewer@3`.'),
@@ -92,6 +93,8 @@ export const rowFacts = z.object({
   /** Files that its tools read or changed. */
   files: count,
   model: z.string().nullable(),
+  /** The price of the calls whose replies it was the first to contain; null is "no price". */
+  cost: money.nullable(),
 });
 export type RowFacts = z.output<typeof rowFacts>;
 

@@ -31,6 +31,9 @@ export const searchContract = {
             sessionId: z.string().optional().describe('Only entries of this session.'),
             principal: z.string().optional().describe('Only entries of commits by this principal.'),
             template: z.string().optional().describe('Only entries of commits with this template.'),
+            agent: z.string().optional().describe('Only entries of this agent and its subagents, such as `claude-code`.'),
+            from: timestamp.optional().describe('Only entries of commits at or after this time.'),
+            to: timestamp.optional().describe('Only entries of commits before this time.'),
             kind: z.enum(kinds).optional().describe('Only entries of this kind.'),
           })
           .optional()

@@ -30,6 +30,8 @@ export const session = z.object({
   subagent: z.string().optional(),
   /** Imported files. */
   sources: count,
+  /** The ids under which agents continued it after *Resume*. */
+  continuedAs: z.array(z.string()),
   /** The ends of its branches, newest first. */
   tips: z.array(contextId),
   models: z.array(z.string()),

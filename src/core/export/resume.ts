@@ -3,7 +3,7 @@ import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import { badRequest, type ContextId, inWords, type Timestamp, timestampOf } from '../base/index.js';
 import { type Chain, type ContextRow, commitOf } from '../chain/index.js';
 import { type Runtime, runtimes } from '../contract/index.js';
-import { fileErrorCode, makeFolders, readInside, writeNew } from '../files/index.js';
+import { absolutePath, fileErrorCode, makeFolders, readInside, writeNew } from '../files/index.js';
 import { formatOf, opencodeId } from '../formats/index.js';
 import type { AgentRoot } from '../import/index.js';
 import { sessionOf } from './context.js';
@@ -120,7 +120,7 @@ export function resumeIn(chain: Chain, roots: readonly AgentRoot[], input: Resum
   const driver = drivers[agent];
   const root = roots.find((one) => one.agent === agent)?.root;
   if (root === undefined) throw badRequest('agent', `this machine has no folder of ${driver.name}`);
-  const cwd = input.cwd ?? workingDirectoryOf(chain, tip);
+  const cwd = input.cwd === undefined ? workingDirectoryOf(chain, tip) : input.cwd.startsWith('~') ? absolutePath(input.cwd) : input.cwd;
   if (cwd === undefined)
     throw badRequest('cwd', `the folder in which the agent of ${tip.id} worked is not recorded: give the folder to resume it in`);
   if (!isAbsolute(cwd)) throw badRequest('cwd', `${inWords(cwd)} is not an absolute path: give the folder to resume it in`);

@@ -16,6 +16,7 @@ import {
 } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { badRequest, StemmaError } from '../base/index.js';
+import { absolutePath } from './absolute.js';
 import { fileErrorCode } from './reasons.js';
 
 /** Modes of everything that Stemma writes: for its owner alone. */
@@ -55,7 +56,8 @@ export function writeNew(path: string, bytes: Uint8Array | string): void {
 }
 
 /** As {@link writeNew}, one part at a time. If a part fails, no file remains. */
-export function writeNewParts(path: string, parts: Iterable<Uint8Array | string>): void {
+export function writeNewParts(given: string, parts: Iterable<Uint8Array | string>): void {
+  const path = absolutePath(given);
   const file = openNew(path);
   try {
     for (const part of parts) writeFileSync(file, part);

@@ -1,10 +1,9 @@
 import { existsSync } from 'node:fs';
-import { resolve } from 'node:path';
 import { watch } from 'chokidar';
 import { type ContextId, type Timestamp, timestampOf } from '../base/index.js';
 import type { Chain } from '../chain/index.js';
 import type { CapturedFile, CaptureStatus, Skip } from '../contract/index.js';
-import { FileRefused, type Located, statLocated } from '../files/index.js';
+import { absolutePath, FileRefused, type Located, statLocated } from '../files/index.js';
 import { importableFormats, type PlanContext } from '../formats/index.js';
 import { filesUnder, ioReason, latestSource, mayBeTranscript, memberPath, readEnds } from '../import/index.js';
 import { takeIn } from './grown.js';
@@ -228,7 +227,7 @@ export async function follow(chain: Chain, options: LiveOptions): Promise<Live> 
     files.delete(file.path);
   };
 
-  const places = options.places.map((place) => ({ ...place, path: resolve(place.path) }));
+  const places = options.places.map((place) => ({ ...place, path: absolutePath(place.path) }));
   if (options.from === 'now')
     for (const { path } of places)
       if (mayBeHeld(path)) {

@@ -1,9 +1,9 @@
 import { closeSync, fstatSync, lstatSync, readSync, statSync } from 'node:fs';
-import { basename, dirname, extname, join, resolve } from 'node:path';
+import { basename, dirname, extname, join } from 'node:path';
 import { blake3Of, blake3OfParts, blake3Parts } from '../artifacts/index.js';
 import { StemmaError } from '../base/index.js';
 import type { Skip } from '../contract/index.js';
-import { FileRefused, type Located, listInside, namedFile, openLocated, readLocated, statLocated } from '../files/index.js';
+import { absolutePath, FileRefused, type Located, listInside, namedFile, openLocated, readLocated, statLocated } from '../files/index.js';
 import type { FileBytes } from '../formats/index.js';
 
 export interface FoundFile extends Located {
@@ -78,7 +78,7 @@ export function filesUnder(
   const skip = (path: string, reason: string): void => {
     if (skipped.length < mostSkipped) skipped.push({ path, line: 0, reason });
   };
-  for (const path of paths.map((one) => resolve(one))) visit(namedFile(path), 0);
+  for (const path of paths.map(absolutePath)) visit(namedFile(path), 0);
   return { files: [...files.values()].sort((a, b) => a.modifiedAt - b.modifiedAt || (a.path < b.path ? -1 : 1)), skipped };
 }
 

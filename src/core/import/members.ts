@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
-import { basename, dirname, extname, resolve } from 'node:path';
-import { type Located, readInside, statNamed } from '../files/index.js';
+import { basename, dirname, extname } from 'node:path';
+import { absolutePath, type Located, readInside, statNamed } from '../files/index.js';
 import { type ImportableFormat, importableFormats, type Lines, type Member } from '../formats/index.js';
 import { withForeign } from '../store/index.js';
 import { databaseEndings, type FoundFile, ioReason, limits, readEnds, readWhole } from './files.js';
@@ -34,7 +34,7 @@ function memberIn(path: string): FoundFile['member'] {
 export function membersNamed(paths: readonly string[]): { readonly members: FoundFile[]; readonly others: string[] } {
   const members: FoundFile[] = [];
   const others: string[] = [];
-  for (const path of paths.map((one) => resolve(one))) {
+  for (const path of paths.map(absolutePath)) {
     const member = memberIn(path);
     const stat = member && regularFile(member.file);
     if (stat) members.push({ root: member.file, path, bytes: stat.size, modifiedAt: Math.floor(stat.mtimeMs), member });

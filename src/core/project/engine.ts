@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { badRequest, type Clock, isObject, parseJson, stringAt, systemClock, timestampOf } from '../base/index.js';
 import type { RecentProject } from '../contract/index.js';
-import { fileErrorCode, makeFolders, makePrivateFolder, removeLeftovers, replaceFile, temporaryPlaces } from '../files/index.js';
+import { absolutePath, fileErrorCode, makeFolders, makePrivateFolder, removeLeftovers, replaceFile, temporaryPlaces } from '../files/index.js';
 import { type AgentRoot, importPaths } from '../import/index.js';
 import { openMachineReplicas, type Vault } from '../replicas/index.js';
 import { type AgentProgram, type LiveJobs, openLiveJobs } from '../runner/index.js';
@@ -125,7 +125,7 @@ export function createEngine(options: EngineOptions): Engine {
     noteRecent(recentFile, project, clock);
     return project;
   };
-  const find = (dir: string): Project | undefined => open.get(resolve(dir)) ?? open.get(`${resolve(dir)}.stemma`);
+  const find = (dir: string): Project | undefined => open.get(absolutePath(dir)) ?? open.get(`${absolutePath(dir)}.stemma`);
   /** The open project of a folder. One that must be opened again is closed. */
   const current = (dir: string): Project | undefined => {
     const project = find(dir);

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
-import { basename, join, resolve } from 'node:path';
+import { basename, join } from 'node:path';
 import { badRequest, corrupt, isObject, notFound, parseJson, stringAt, timestampOf } from '../base/index.js';
-import { FileRefused, fileErrorCode, readInside, replaceFile, statInside, writeNew } from '../files/index.js';
+import { absolutePath, FileRefused, fileErrorCode, readInside, replaceFile, statInside, writeNew } from '../files/index.js';
 import { tokenizer } from '../formats/index.js';
 import { copyForReading, formatVersion, openDatabase } from '../store/index.js';
 
@@ -24,7 +24,7 @@ export interface Manifest {
 const largestManifest = 1024 * 1024;
 
 /** The path of a project folder; `.stemma` is added to a name without it. */
-export const projectDir = (path: string): string => (path.endsWith(ending) ? resolve(path) : `${resolve(path)}${ending}`);
+export const projectDir = (path: string): string => (path.endsWith(ending) ? absolutePath(path) : `${absolutePath(path)}${ending}`);
 
 /** Whether a folder is a project: its manifest or its database exists. */
 export const isProject = (dir: string): boolean => [manifest, database].some((name) => existsSync(join(dir, name)));
@@ -38,7 +38,8 @@ export interface FoundProject extends Manifest {
 
 /** The project at a path, with or without `.stemma` at its end. @throws NOT_FOUND; CORRUPT if the project cannot be identified. */
 export function findProjectIn(path: string): FoundProject {
-  const dir = isProject(resolve(path)) ? resolve(path) : projectDir(path);
+  const named = absolutePath(path);
+  const dir = isProject(named) ? named : projectDir(named);
   const read = readManifest(dir);
   return { dir, isRecovered: read === undefined, ...(read ?? recoverManifest(dir)) };
 }
@@ -48,7 +49,10 @@ export function findProjectIn(path: string): FoundProject {
  * @throws NOT_FOUND if the folder is no project; BAD_REQUEST if the file is a link or no regular file.
  */
 function readManifest(dir: string): Manifest | undefined {
-  if (!isProject(dir)) throw notFound(dir, `There is no Stemma project at ${dir}.`, { dir });
+  if (!isProject(dir))
+    throw notFound(dir, existsSync(dir) ? `${dir} is not a Stemma project: it has no project.json.` : `Cannot open ${dir}: it does not exist.`, {
+      dir,
+    });
   const bytes = ownFiles(() => readIfExists(dir));
   if (bytes === undefined) return undefined;
   const read = parseJson(bytes.toString('utf8'));

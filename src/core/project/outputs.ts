@@ -1,6 +1,7 @@
 import { realpathSync } from 'node:fs';
-import { basename, dirname, join, resolve } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { StemmaError } from '../base/index.js';
+import { absolutePath } from '../files/index.js';
 
 /** A new file, with links resolved. */
 export interface OutputPath {
@@ -41,7 +42,7 @@ export function allowedOutputs(): AllowedOutputs {
 }
 
 function outputAt(given: string): OutputPath {
-  const path = resolve(given);
+  const path = absolutePath(given);
   const folder = realPathOf(dirname(path));
   return { path: join(folder, basename(path)), folder };
 }

@@ -1,11 +1,12 @@
 import { constants, mkdir, open, rename, rm } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join } from 'node:path';
 import { StemmaError } from '../base/index.js';
-import { FileRefused, fileErrorCode, privateFolder, statInside, syncFolderLater } from '../files/index.js';
+import { absolutePath, FileRefused, fileErrorCode, privateFolder, statInside, syncFolderLater } from '../files/index.js';
 import { type BackingStore, type FolderPlace, keyOf } from './store.js';
 
 /** Opens a folder as a backing store, for example on another disk or one that another program synchronizes. */
-export function openFolderStore(name: string, { dir }: FolderPlace, newName: () => string): BackingStore {
+export function openFolderStore(name: string, place: FolderPlace, newName: () => string): BackingStore {
+  const dir = absolutePath(place.dir);
   const answered = async <T>(work: () => Promise<T>): Promise<T> => {
     try {
       return await work();
@@ -15,7 +16,7 @@ export function openFolderStore(name: string, { dir }: FolderPlace, newName: () 
       throw new StemmaError('UNAVAILABLE', `The replica ${name} at ${dir} does not answer (${code})`, { replica: name, reason: code });
     }
   };
-  const root = resolve(dir);
+  const root = dir;
   const durable = new Set([root]);
   /** Syncs the names of a folder and of those above it, once: another upload, or a process that was killed, may have made them. */
   const makeDurable = async (folder: string): Promise<void> => {

@@ -1,3 +1,4 @@
+import type { ContextId } from '../base/index.js';
 import {
   checkFolder,
   exportComparison,
@@ -6,9 +7,18 @@ import {
   exportRedacted,
   exportRedactedComparison,
   isRedacted,
+  type Resumable,
   resumeIn,
 } from '../export/index.js';
+import type { Session } from '../project/index.js';
+import { noteResumed } from '../sessions/index.js';
 import { chainOf, os } from './procedure.js';
+
+/** Remembers what an agent continues, in a project that can be written to. OpenCode reads a copy of the file, so it has no history yet. */
+function remember(session: Session, id: ContextId, made: Resumable): void {
+  const { access, chain } = session.project();
+  if (access.mode === 'read-write' && made.agent !== 'opencode') noteResumed(chain, { ...made, id });
+}
 
 /** The procedures of `export`. */
 export const exportRouter = {
@@ -23,15 +33,18 @@ export const exportRouter = {
     const { redactions, ...made } = await (isRedacted(input) ? exportRedactedComparison : exportComparison)(chainOf(context), input);
     return { ...made, ...(redactions && { redactions: [...redactions] }) };
   }),
-  resume: os.export.resume.handler(({ input, context: { session } }) =>
-    resumeIn(session.project().chain, session.engine.options.agentRoots, input, session.checkOutput),
-  ),
+  resume: os.export.resume.handler(({ input, context: { session } }) => {
+    const made = resumeIn(session.project().chain, session.engine.options.agentRoots, input, session.checkOutput);
+    if (!input.dryRun) remember(session, input.id, made);
+    return made;
+  }),
   continue: os.export.continue.handler(async ({ input, context: { session } }) => {
     const { agentRoots, openTerminal } = session.engine.options;
     const { chain } = session.project();
     // Refused before anything is written.
     checkFolder(resumeIn(chain, agentRoots, { ...input, dryRun: true }).cwd);
     const made = resumeIn(chain, agentRoots, input, session.checkOutput);
+    remember(session, input.id, made);
     return { ...made, terminal: (await openTerminal?.(made.cwd, made.command)) ?? null };
   }),
 };

@@ -13,6 +13,9 @@ export interface SearchQuery {
         readonly sessionId?: string | undefined;
         readonly principal?: string | undefined;
         readonly template?: string | undefined;
+        readonly agent?: string | undefined;
+        readonly from?: string | undefined;
+        readonly to?: string | undefined;
         readonly kind?: Kind | undefined;
       }
     | undefined;
@@ -85,18 +88,26 @@ function matchingOf(chain: Chain, filter: SearchQuery['filter']): Matching {
 /** Whether the database holds only this project: it may hold several. */
 const isAlone = (chain: Chain): boolean => chain.db.one('SELECT 1 FROM project WHERE no <> ?', chain.project) === undefined;
 
-/** The column of each filter. */
-const filtered = { sessionId: 'c.sessionId', principal: 'c.principal', template: 'c.template', kind: 'e.kind' } as const;
+/** The condition of each filter. A subagent's template begins with its agent and a slash. */
+const filtered = {
+  sessionId: 'c.sessionId = ?',
+  principal: 'c.principal = ?',
+  template: 'c.template = ?',
+  agent: "substr(c.template, 1, instr(c.template || '/', '/') - 1) = ?",
+  from: 'c.createdAt >= ?',
+  to: 'c.createdAt < ?',
+  kind: 'e.kind = ?',
+} as const;
 
-function conditions(filter: SearchQuery['filter'], hidden: ReadonlySet<CommitSeq>): { where: string; values: string[] } {
+function conditions(filter: SearchQuery['filter'], hidden: ReadonlySet<CommitSeq>): { where: string; values: (string | number)[] } {
   const wanted = (Object.keys(filtered) as (keyof typeof filtered)[]).flatMap((name) => {
     const value = filter?.[name];
-    return value === undefined ? [] : [{ column: filtered[name], value }];
+    return value === undefined ? [] : [{ sql: filtered[name], value: name === 'from' || name === 'to' ? Date.parse(value) : value }];
   });
   // What was deleted is found again as soon as it is brought back.
   const without = hidden.size > 0 ? ' AND c.seq NOT IN (SELECT value FROM json_each(?))' : '';
   return {
-    where: wanted.map(({ column }) => ` AND ${column} = ?`).join('') + without,
+    where: wanted.map(({ sql }) => ` AND ${sql}`).join('') + without,
     values: [...wanted.map(({ value }) => value), ...(hidden.size > 0 ? [JSON.stringify([...hidden])] : [])],
   };
 }

@@ -4,7 +4,7 @@ import { matchOf, type Phrase } from './words.js';
 /** The FROM and WHERE of a search. Its first `?` is the FTS5 query, `values` are for the others. */
 export interface Matching {
   readonly sql: string;
-  readonly values: readonly string[];
+  readonly values: readonly (string | number)[];
 }
 
 export interface Ranking {

@@ -49,7 +49,9 @@ export function deleteSession(chain: Chain, { sessionId, deleted }: { sessionId:
     }
     if (mark?.deletedAt) return { sessionId, title: mark.title ?? sessionId, deleted, commits: 0 };
     const { title } = sessionOf(chain, sessionId);
-    const ids = [sessionId, ...startedBy(sessionRows(chain, {}), sessionId)];
+    const started = startedBy(sessionRows(chain, {}), sessionId);
+    const { continuedAs } = forestOf(chain);
+    const ids = [sessionId, ...started].flatMap((id) => [id, ...(continuedAs.get(id) ?? [])]);
     const commits = countOf(chain, ids);
     const deletedAt = chain.clock();
     for (const id of ids) markSession(chain, id, { deletedAt });

@@ -27,13 +27,15 @@ export interface Forest {
   readonly children: ReadonlyMap<CommitSeq, readonly Node[]>;
   /** The key of the session of a commit; undefined for a commit of no session. */
   readonly keyOf: (node: Node) => string | undefined;
+  /** The ids under which agents continued a session, by its key. */
+  readonly continuedAs: ReadonlyMap<string, readonly string[]>;
 }
 
 const forests = new WeakMap<Chain, { readonly state: string; readonly forest: Forest }>();
 
 /** What changes with every new commit, title, archive or deletion. */
 const selectState = /* sql */ `
-SELECT MAX(seq) || ' ' || COUNT(*) || ' ' || (SELECT IFNULL(MAX(no), 0) FROM contextVersion) || ' ' || ${hidingState} AS state
+SELECT MAX(seq) || ' ' || COUNT(*) || ' ' || (SELECT IFNULL(MAX(no), 0) FROM contextVersion) || ' ' || (SELECT COUNT(*) FROM resumed) || ' ' || ${hidingState} AS state
   FROM context WHERE project = ?`;
 
 /** The commits of the project. They are read again when something of them has changed. */
@@ -76,19 +78,32 @@ function readForest(chain: Chain): Forest {
   );
   const main = new Set(nodes.filter(({ seq }) => !subagentOf.has(seq)).map(({ sessionId }) => sessionId));
   const adopted = new Map<CommitSeq, string>();
+  const continued = new Map(
+    chain.db
+      .all<{ sessionId: string; context: CommitSeq }>('SELECT sessionId, context FROM resumed WHERE project = ? ORDER BY no', chain.project)
+      .map(({ sessionId, context }) => [sessionId, at.get(context)] as const),
+  );
   const keyOf = (node: Node): string | undefined => {
     const first = subagentOf.get(node.seq);
     // A subagent whose commits carry its parent's session is named by its first commit.
     if (first) return first.sessionId === null || main.has(first.sessionId) ? first.id : first.sessionId;
+    const from = node.sessionId === null ? undefined : continued.get(node.sessionId);
+    // A commit that was handed over is older than what the agent made of it, so this ends.
+    if (from && from.seq < node.seq) return keyOf(from);
     return adopted.get(node.seq) ?? node.sessionId ?? imported.get(node.seq);
   };
+  const continuedAs = new Map<string, string[]>();
+  for (const [id, from] of continued) {
+    const key = from && keyOf(from);
+    if (key !== undefined) continuedAs.set(key, [...(continuedAs.get(key) ?? []), id]);
+  }
   // Commits of a deleted session that another session continues belong to that one.
   for (const node of nodes.toReversed()) {
     const before = node.parent === null ? undefined : at.get(node.parent);
     const key = before?.sessionId && deleted.has(before.sessionId) ? keyOf(node) : undefined;
     if (before && key !== undefined) adopted.set(before.seq, key);
   }
-  return { nodes, at, subagentOf, children, keyOf };
+  return { nodes, at, subagentOf, children, keyOf, continuedAs };
 }
 
 /** The kind of a subagent from its template, such as `Explore` in `claude-code/Explore`. */

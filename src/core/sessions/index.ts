@@ -5,3 +5,4 @@
 export { type BranchChange, type BranchState, changeBranch, changeSession, deleteSession, type SessionChange } from './change.js';
 export { listSessions, type SessionFacts, type SessionFilter, type SessionQuery, sessionOf } from './list.js';
 export { placeOf } from './place.js';
+export { noteResumed } from './resumed.js';

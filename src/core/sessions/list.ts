@@ -119,6 +119,7 @@ function rowOf(chain: Chain, forest: Forest, { sessionId, own, files, parent, ma
     ...(parent !== undefined && parent !== sessionId && { parentSessionId: parent }),
     ...(subagent && { subagent: subagentKind(subagent) ?? 'agent' }),
     sources: files?.count ?? 0,
+    continuedAs: [...(forest.continuedAs.get(sessionId) ?? [])],
     tips,
     pinned: (mark?.pinnedAt ?? null) !== null,
     archived: (mark?.archivedAt ?? null) !== null,
@@ -176,7 +177,8 @@ function filesBySession(chain: Chain, forest: Forest): ReadonlyMap<string, Sessi
       }),
     );
     // A file without commits of its own repeats another one of its session.
-    const owner = sessionId !== null && (keys.size === 0 || keys.has(sessionId)) ? sessionId : [...keys].at(-1);
+    const own = [...forest.continuedAs].find(([, ids]) => sessionId !== null && ids.includes(sessionId))?.[0] ?? sessionId;
+    const owner = own !== null && (keys.size === 0 || keys.has(own)) ? own : [...keys].at(-1);
     if (owner === undefined) continue;
     const known = found.get(owner);
     found.set(owner, {

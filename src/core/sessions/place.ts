@@ -23,7 +23,7 @@ export function placeOf(chain: Chain, id: ContextId): CommitPlace {
     const title = mark?.title ?? (end === main ? 'main' : (start.summary ?? end.summary ?? end.id));
     return { tip: end.id, title, main: end === main, archived: (mark?.archivedAt ?? null) !== null, named: (mark?.title ?? null) !== null };
   };
-  const path = tip ? pathTo(forest, tip).filter((one) => isTurn(one) && (key === undefined || forest.keyOf(one) === key)) : [];
+  const path = tip ? pathTo(forest, tip).filter((one) => isTurn(one) && forest.subagentOf.get(one.seq) === forest.subagentOf.get(tip.seq)) : [];
   const turns = path.map((one, at) => ({ commit: one.id, number: at + 1, title: one.summary ?? one.id }));
   const turn = turns.find(({ commit }) => commit === full);
   const here = tip && branchOf(tip);

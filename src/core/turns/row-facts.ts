@@ -1,17 +1,30 @@
 import type { ContextId } from '../base/index.js';
 import { type Chain, commitOf } from '../chain/index.js';
 import type { Entry, RowFacts } from '../contract/index.js';
+import { costsAt } from '../usage/index.js';
 import { touchOf } from './files.js';
 import { deltaEntries } from './turns.js';
 
 /** What a list shows of commits beside their rows. It reads their content, so ask for those in view. */
-export const rowFacts = (chain: Chain, ids: readonly ContextId[]): RowFacts[] =>
-  ids.map((named) => {
-    const row = commitOf(chain, named);
+export function rowFacts(chain: Chain, ids: readonly ContextId[]): RowFacts[] {
+  const rows = ids.map((named) => commitOf(chain, named));
+  const costs = costsAt(
+    chain,
+    rows.map(({ id }) => id),
+  );
+  return rows.map((row) => {
     const own = row.type === 'delta' ? deltaEntries(chain, row) : [];
     const calls = own.filter(({ kind }) => kind === 'tool_call');
-    return { id: row.id, ms: spanOf(own), tools: calls.length, files: filesOf(row.format, own, calls), model: modelOf(own) };
+    return {
+      id: row.id,
+      ms: spanOf(own),
+      tools: calls.length,
+      files: filesOf(row.format, own, calls),
+      model: modelOf(own),
+      cost: costs.get(row.id) ?? null,
+    };
   });
+}
 
 /** From the first to the last recorded time; null unless there are two. */
 function spanOf(own: readonly Entry[]): number | null {

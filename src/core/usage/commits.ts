@@ -1,6 +1,8 @@
 import type { CommitSeq, ContextId } from '../base/index.js';
 import { type Chain, graph } from '../chain/index.js';
+import type { Money } from '../contract/index.js';
 import { readPending } from './backfill.js';
+import { moneyOf } from './prices.js';
 import { callsIn, windowOf } from './rows.js';
 
 /** The calls of one model whose replies a commit is the first to contain. */
@@ -23,6 +25,23 @@ export function callsByCommit(chain: Chain): CommitCalls[] {
             IFNULL(SUM(cost), 0) AS cost
        FROM usageCall WHERE project = ? GROUP BY context, model`,
     chain.project,
+  );
+}
+
+/** What the calls of commits cost. Commits with a call that has no price are left out: their sum would be too small. */
+export function costsAt(chain: Chain, ids: readonly ContextId[]): ReadonlyMap<ContextId, Money> {
+  readPending(chain);
+  const sums = chain.db.all<{ id: ContextId; cost: number }>(
+    `SELECT c.id, SUM(u.cost) AS cost FROM context c JOIN usageCall u ON u.context = c.seq
+      WHERE c.project = ? AND c.id IN (SELECT value FROM json_each(?)) GROUP BY c.seq HAVING COUNT(*) = COUNT(u.cost)`,
+    chain.project,
+    JSON.stringify(ids),
+  );
+  return new Map(
+    sums.flatMap(({ id, cost }) => {
+      const money = moneyOf(cost);
+      return money ? [[id, money] as const] : [];
+    }),
   );
 }
 

@@ -1,30 +1,44 @@
 import { Dialog } from '@base-ui/react/dialog';
 import { Command } from 'cmdk';
-import { ChevronDown, FileInput, FolderOpen, GitCommitHorizontal, Keyboard, ListChecks, MessagesSquare, Moon, Sparkles, Sun } from 'lucide-react';
+import {
+  ChevronDown,
+  FileInput,
+  FolderOpen,
+  GitCommitHorizontal,
+  Keyboard,
+  ListChecks,
+  MessagesSquare,
+  Moon,
+  Radio,
+  Sparkles,
+  Sun,
+} from 'lucide-react';
 import { Children, type ReactNode, useState } from 'react';
-import type { ContextId } from '../../core/contract/index.js';
-import { familyIcons, familyOf, type Icon, say, speaker, statusNames } from '../parts';
-import { dismiss, go, setTheme, show, useNavigation } from '../state';
+import type { ContextId, SearchHit, SessionRow } from '../../core/contract/index.js';
+import { agentName, ChipMenu, familyIcons, familyOf, type Icon, say, speaker, statusNames } from '../parts';
+import { dismiss, go, setTheme, show, useHit, useNavigation } from '../state';
 import { commitActions } from '../views/actions';
-import { importPaths, openSample, showProject } from '../views/sessions';
+import { importPaths, openSample, showProject, spans } from '../views/sessions';
 import { hitPieces } from './hit';
-import { usePaletteSearch, useShownCommit } from './paletteSearch';
+import { hitsBySession, type Narrowing, usePaletteSearch, useShownCommit } from './paletteSearch';
 import { views } from './views';
 
 const firstEntries = 30;
 const mostEntries = 500;
 const mostSessions = 12;
+const recentSessions = 6;
 const mostProjects = 8;
 
 type Found = ReturnType<typeof usePaletteSearch>;
 /** Whether a text contains the typed words. */
 type Matches = (text: string) => boolean;
 
-/** One box to search, jump and act. */
+/** One box to search, jump and act. Without words: the latest sessions and what can be done now. */
 export function Palette() {
   const [words, setWords] = useState('');
   const [entryLimit, setEntryLimit] = useState(firstEntries);
-  const found = usePaletteSearch(words, entryLimit);
+  const [narrowing, setNarrowing] = useState<Narrowing>({ agent: undefined, days: undefined });
+  const found = usePaletteSearch(words, entryLimit, narrowing);
   const needle = words.trim().toLowerCase();
   const matches: Matches = (text) => text.toLowerCase().includes(needle);
   const showMoreEntries = entryLimit < mostEntries ? () => setEntryLimit(Math.min(mostEntries, entryLimit * 4)) : undefined;
@@ -42,16 +56,23 @@ export function Palette() {
                 setWords(next);
                 setEntryLimit(firstEntries);
               }}
-              placeholder="Search entries, commits, tickets, sessions, projects, actions…"
+              placeholder="Search sessions, entries, commits, tickets, actions…"
             />
+            {needle.length >= 3 && found.sessions.length > 0 && <Chips sessions={found.sessions} narrowing={narrowing} onChange={setNarrowing} />}
             <Command.List>
               <Command.Empty>Nothing found. To search inside an open context, press /.</Command.Empty>
-              <Places words={words.trim()} matches={matches} />
+              {needle === '' && <Sessions name="Recent sessions" sessions={found.sessions.slice(0, recentSessions)} />}
               <CommitActions matches={matches} />
+              <Places words={words.trim()} matches={matches} />
+              {needle !== '' && (
+                <Sessions
+                  name="Sessions"
+                  sessions={found.sessions.filter(({ title, repository, tags }) => matches(`${title}\n${repository ?? ''}\n${tags.join('\n')}`))}
+                />
+              )}
               <Tickets tickets={found.tickets} />
               <Commits commits={found.commits} />
-              <Entries entries={found.entries} limit={entryLimit} onMore={showMoreEntries} />
-              <Sessions sources={needle ? found.sources.filter((source) => matches(`${source.title ?? ''} ${source.path}`)) : []} />
+              <Entries entries={found.entries} sessions={found.sessions} limit={entryLimit} onMore={showMoreEntries} />
               <Projects projects={found.projects.filter((project) => matches(`${project.name} ${project.dir}`))} matches={matches} />
               <WindowActions matches={matches} />
             </Command.List>
@@ -59,6 +80,37 @@ export function Palette() {
         </Dialog.Popup>
       </Dialog.Portal>
     </Dialog.Root>
+  );
+}
+
+interface ChipsProps {
+  readonly sessions: readonly SessionRow[];
+  readonly narrowing: Narrowing;
+  readonly onChange: (narrowing: Narrowing) => void;
+}
+
+/** Limits the entries that are found to an agent and a span of time. */
+function Chips({ sessions, narrowing, onChange }: ChipsProps) {
+  const agents = [...new Set(sessions.map(({ agent }) => agent))];
+  return (
+    <div className="palette-chips">
+      <ChipMenu
+        label="Agent"
+        all="All"
+        single
+        options={agents.map((value) => ({ value, name: agentName(value) }))}
+        chosen={narrowing.agent === undefined ? [] : [narrowing.agent]}
+        onChange={([agent]) => onChange({ ...narrowing, agent })}
+      />
+      <ChipMenu
+        label="Dates"
+        all="All"
+        single
+        options={spans.map(([name, value]) => ({ value, name }))}
+        chosen={narrowing.days === undefined ? [] : [narrowing.days]}
+        onChange={([days]) => onChange({ ...narrowing, days })}
+      />
+    </div>
   );
 }
 
@@ -125,36 +177,69 @@ const Commits = ({ commits }: Pick<Found, 'commits'>) => (
   </Group>
 );
 
-function Entries({ entries, limit, onMore }: { entries: Found['entries']; limit: number; onMore: (() => void) | undefined }) {
+interface EntriesProps extends Pick<Found, 'entries' | 'sessions'> {
+  readonly limit: number;
+  readonly onMore: (() => void) | undefined;
+}
+
+/** Entries that contain the words, by session. */
+function Entries({ entries, sessions, limit, onMore }: EntriesProps) {
   if (!entries) return null;
   const { hits, total, isExact } = entries;
   return (
-    <Group name={total > hits.length ? `Entries (${isExact ? '' : 'over '}${say.exact(total)})` : 'Entries'}>
-      {hits.map((hit) => (
-        <Item
-          key={`${hit.commit} ${hit.entryKey}`}
-          id={`${hit.commit} ${hit.entryKey}`}
-          icon={familyIcons[familyOf(hit)]}
-          name={hit.snippet}
-          shown={hitPieces(hit).map(({ at, text, isMatch }) => (isMatch ? <mark key={at}>{text}</mark> : <span key={at}>{text}</span>))}
-          hint={`${speaker(hit)} · ${say.when(hit.at)}`}
-          act={() => go({ view: 'context', commit: hit.commit, entry: hit.entryKey, stop: undefined })}
-        />
-      ))}
-      {onMore && hits.length >= limit && total > limit && <Item name="Show more entries" icon={ChevronDown} stays act={onMore} />}
-    </Group>
+    <>
+      {hitsBySession(hits).map(([sessionId, own]) => {
+        const session = sessions.find((one) => one.sessionId === sessionId);
+        const name = session ? `${say.firstLine(session.title, 80)} · ${agentName(session.agent)}` : 'Without a session';
+        return (
+          <Group key={sessionId} name={`${name} (${own.length})`}>
+            {own.map((hit) => (
+              <Item
+                key={`${hit.commit} ${hit.entryKey}`}
+                id={`${hit.commit} ${hit.entryKey}`}
+                icon={familyIcons[familyOf(hit)]}
+                name={hit.snippet}
+                shown={hitPieces(hit).map(({ at, text, isMatch }) => (isMatch ? <mark key={at}>{text}</mark> : <span key={at}>{text}</span>))}
+                hint={`${speaker(hit)} · ${say.when(hit.at)}`}
+                act={() => openHit(hit)}
+              />
+            ))}
+          </Group>
+        );
+      })}
+      {onMore && hits.length >= limit && total > limit && (
+        <Group name={`${isExact ? '' : 'Over '}${say.exact(total)} entries`}>
+          <Item name="Show more entries" icon={ChevronDown} stays act={onMore} />
+        </Group>
+      )}
+    </>
   );
 }
 
-const Sessions = ({ sources }: Pick<Found, 'sources'>) => (
-  <Group name="Sessions">
-    {sources.slice(0, mostSessions).map((source) => (
+/** Shows an entry in its context, with the words that were found highlighted. */
+function openHit({ commit, entryKey, snippet, matches }: SearchHit): void {
+  useHit.setState({ entry: entryKey, words: [...new Set(matches.map(({ start, end }) => snippet.slice(start, end)))] });
+  go({ view: 'context', commit, entry: entryKey, stop: undefined });
+}
+
+const Sessions = ({ name, sessions }: { name: string; sessions: readonly SessionRow[] }) => (
+  <Group name={name}>
+    {sessions.slice(0, mostSessions).map((session) => (
       <Item
-        key={source.sourceId}
-        id={source.sourceId}
-        icon={MessagesSquare}
-        name={say.firstLine(source.title ?? source.path, 100)}
-        act={() => go({ view: 'chain', session: source.sessionId, commit: source.tips.at(-1), entry: undefined })}
+        key={session.sessionId}
+        id={session.sessionId}
+        icon={session.live ? Radio : MessagesSquare}
+        name={say.firstLine(session.title, 100)}
+        hint={`${agentName(session.agent)} · ${session.live ? 'live' : say.when(session.lastAt)}`}
+        act={() =>
+          go({
+            view: 'chain',
+            session: session.parentSessionId ?? session.sessionId,
+            commit: session.tips[0],
+            against: undefined,
+            entry: undefined,
+          })
+        }
       />
     ))}
   </Group>

@@ -34,6 +34,7 @@ export const keyGroups: readonly { readonly name: string; readonly keys: readonl
   {
     name: 'Commit',
     keys: [
+      ['E', 'Edit the prompt and fork'],
       ['f', 'Fork'],
       ['d', 'Compare the two selected commits'],
       ['p', 'Compare with parent'],

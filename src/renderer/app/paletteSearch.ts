@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useState } from 'react';
-import type { ContextId, GraphRow } from '../../core/contract/index.js';
+import type { ContextId, GraphRow, SearchHit, SessionRow } from '../../core/contract/index.js';
 import { api } from '../client';
 import { chainOf, useKept, useNavigation, useOpenDir, useProject, useQuery, useTickets } from '../state';
 
@@ -7,22 +7,47 @@ const mostCommits = 30;
 const mostTickets = 8;
 const searchAfterMs = 150;
 
+/** What the chips of the palette limit hits to. */
+export interface Narrowing {
+  readonly agent: string | undefined;
+  /** Days back from now. */
+  readonly days: number | undefined;
+}
+
+const dayMs = 86_400_000;
+const noSessions: readonly SessionRow[] = [];
+
+/** The filter of a search. Its time is cut to the minute, so that the same question is asked once. */
+function filterOf({ agent, days }: Narrowing) {
+  const minute = Math.floor(Date.now() / 60_000) * 60_000;
+  return { ...(agent && { agent }), ...(days !== undefined && { from: new Date(minute - days * dayMs).toISOString() }) };
+}
+
+/** Hits by session, in the order of the best hit of each. */
+export function hitsBySession(hits: readonly SearchHit[]): readonly (readonly [sessionId: string, hits: readonly SearchHit[]])[] {
+  const groups = new Map<string, SearchHit[]>();
+  for (const hit of hits) groups.set(hit.sessionId ?? '', [...(groups.get(hit.sessionId ?? '') ?? []), hit]);
+  return [...groups];
+}
+
 /** What the typed words find in the open project and on this machine. Each part fills in as its answer arrives. */
-export function usePaletteSearch(words: string, mostEntries: number) {
+export function usePaletteSearch(words: string, mostEntries: number, narrowing: Narrowing) {
   const dir = useOpenDir();
   const revision = useProject((state) => state.revision);
   const ticketRevision = useTickets((state) => state.revision);
   const rested = useRested(words.trim(), searchAfterMs);
   const recent = useQuery('recent', () => api.library.recent({}));
-  const sources = useKept(
-    useQuery(dir ? `sources ${revision}` : null, () => api.source.list({})),
+  const sessions = useKept(
+    useQuery(dir ? `session list ${dir} ${revision}` : null, () => api.session.list({})),
     dir,
   );
+  const filter = filterOf(narrowing);
+  const asked = `${rested} ${JSON.stringify(filter)}`;
   const entries = useKept(
-    useQuery(dir && rested.length >= 3 && /[\p{L}\p{N}]/u.test(rested) ? `${dir} ${revision} ${rested} ${mostEntries}` : null, (signal) =>
-      api.search.query({ text: rested, limit: mostEntries }, { signal }),
+    useQuery(dir && rested.length >= 3 && /[\p{L}\p{N}]/u.test(rested) ? `${dir} ${revision} ${asked} ${mostEntries}` : null, (signal) =>
+      api.search.query({ text: rested, limit: mostEntries, filter }, { signal }),
     ),
-    `${dir} ${rested}`,
+    `${dir} ${asked}`,
   );
   const tickets = useQuery(dir && rested.length >= 2 ? `${dir} tickets ${ticketRevision} ${rested}` : null, (signal) =>
     api.ticket.overview({ text: rested, limit: mostTickets }, { signal }),
@@ -31,7 +56,7 @@ export function usePaletteSearch(words: string, mostEntries: number) {
     commits: useLoadedCommits(words.trim().toLowerCase()),
     entries: entries.status === 'done' ? entries.data : undefined,
     tickets: tickets.status === 'done' ? tickets.data.rows : [],
-    sources: sources.status === 'done' ? sources.data : [],
+    sessions: sessions.status === 'done' ? sessions.data.sessions : noSessions,
     projects: recent.status === 'done' ? recent.data.filter((project) => !project.missing) : [],
   };
 }

@@ -45,21 +45,6 @@ export const shortId = (id: string): string => (/[0-9a-f]{12}7[0-9a-f]{19}$/.tes
 /** Whether a name is a machine id. */
 export const isMachineName = (name: string): boolean => /^[0-9a-f]{32}(_[0-9a-f]{32})?$/.test(name);
 
-/**
- * The owner of a commit in a word: the folder name of an agent, with its parent folder if the name is a number, else the
- * template.
- */
-export function whose(principal: string | undefined, template: string): string {
-  if (principal === undefined || isMachineName(principal)) return template;
-  // The session after `#` is an id.
-  const parts = principal
-    .replace(/#[^#/\\]*$/, '')
-    .split(/[\\/]/)
-    .filter((part) => part !== '');
-  const own = parts.at(-1) ?? principal;
-  return /\p{L}/u.test(own) ? own : parts.slice(-2).join('/');
-}
-
 const time = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' });
 const dayAndMonth = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' });
 const dayMonthYear = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric' });

@@ -73,7 +73,14 @@ const forkKey = (project: string, commit: ContextId): string => `edit\n${project
 
 /** The edited prompt of a context; undefined without one. */
 export function useForkDraft(project: string, commit: ContextId | undefined): ForkDraft | undefined {
-  const text = useDrafts(({ drafts }) => (commit === undefined ? undefined : drafts.get(forkKey(project, commit))));
+  return parsed(useDrafts(({ drafts }) => (commit === undefined ? undefined : drafts.get(forkKey(project, commit)))));
+}
+
+/** The edited prompt of a context now; undefined without one. */
+export const forkDraftOf = (project: string, commit: ContextId): ForkDraft | undefined =>
+  parsed(useDrafts.getState().drafts.get(forkKey(project, commit)));
+
+function parsed(text: string | undefined): ForkDraft | undefined {
   if (text === undefined) return undefined;
   try {
     return JSON.parse(text) as ForkDraft;

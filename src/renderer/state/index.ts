@@ -4,6 +4,7 @@
 export { chainOf, readOn, useChainFacts, useRowFacts, wholeChainLimit } from './chain';
 export { entriesOf, type Outline, outlineOf, type ShownCommit, stepEntriesOf } from './contexts';
 export { type ForkDraft, keepDraft, keepForkDraft, loadDrafts, useDrafts, useForkDraft } from './drafts';
+export { draftOf, editPrompt } from './editing';
 export { type ExperimentJob, experimentsChanged, startExperiment, useExperiments } from './experiments';
 export {
   FieldError,
@@ -33,7 +34,7 @@ export { followAddress, noticeChanges, type ProjectState, refreshProject, useOpe
 export { type Query, useKept, useQuery } from './query';
 export { createRanges, type Ranges, useRanges } from './ranges';
 
-export { jumpTo, useReading } from './reading';
+export { jumpTo, useHit, useReading } from './reading';
 export { isPage, type Route, type SettingsPage, settingsPages, type TicketsAs, type ViewName } from './route';
 export { answerQuestion, asked, type RunInput, type RunJob, startRun, useRuns } from './runs';
 export type { Sample, SamplePart } from './samples';

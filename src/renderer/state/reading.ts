@@ -7,5 +7,8 @@ export const useReading = create<{
   readonly jump: { readonly entry: number; readonly at: number } | undefined;
 }>(() => ({ from: 0, to: 0, jump: undefined }));
 
+/** A search hit that was opened: its entry, and the words to highlight there. */
+export const useHit = create<{ readonly entry: string; readonly words: readonly string[] }>(() => ({ entry: '', words: [] }));
+
 /** Scrolls the open context to an entry, by its place in the context. */
 export const jumpTo = (entry: number): void => useReading.setState({ jump: { entry, at: performance.now() } });

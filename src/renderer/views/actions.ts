@@ -8,6 +8,7 @@ import {
   GitCompare,
   GitCompareArrows,
   GitFork,
+  Pencil,
   Play,
   Repeat,
   Scissors,
@@ -18,7 +19,7 @@ import {
 import type { Commit, ContextId, GraphRow } from '../../core/contract/index.js';
 import { api } from '../client';
 import { agentOf, agents, type MenuEntry, notifyProblem } from '../parts';
-import { copy, go, notify, refreshProject, show } from '../state';
+import { copy, editPrompt, go, notify, refreshProject, show } from '../state';
 
 /** The actions on a commit. Every place that shows a commit offers the same actions, in the same words, keys and order. */
 export function commitActions(
@@ -33,6 +34,7 @@ export function commitActions(
     { name: 'Replay', icon: CirclePlay, keys: 'r', act: () => go({ view: 'replay', commit: id, entry: undefined }) },
     { name: 'Run again', icon: Repeat, act: () => go({ view: 'run', commit: id, runs: undefined }) },
     { name: 'What if: the turns after it', icon: Split, act: () => go({ view: 'run', commit: id, runs: 'after' }) },
+    { name: 'Edit & fork', icon: Pencil, keys: 'E', act: () => editOrFork(id) },
     { name: 'Fork…', icon: GitFork, keys: 'f', act: () => show({ kind: 'fork', commit: id, stop: 'compaction' }) },
     'line',
     {
@@ -63,6 +65,10 @@ export function commitActions(
     { name: 'Copy id', icon: Copy, keys: 'y', act: () => void copy(id, 'Copied the id') },
   ];
 }
+
+/** Opens the prompt of a commit as an editor; without a prompt, the sheet that forks. */
+export const editOrFork = (commit: ContextId): void =>
+  void editPrompt(commit).then((opened) => opened || show({ kind: 'fork', commit, stop: 'compaction' }), notifyProblem);
 
 /** Opens a fork beside the commit that stands in its place on the original branch, or beside the commit that it continues. */
 async function compareWithOriginal(id: ContextId, parent: ContextId): Promise<void> {

@@ -23,8 +23,7 @@ const branches = fc.array(fc.record({ from: fc.nat(), late: fc.integer({ min: 0,
 function trunks(drawn: readonly { readonly turns: number; readonly start: number }[]): Node[] {
   const nodes: Node[] = [];
   for (const { turns, start } of drawn)
-    for (let turn = 0; turn < turns; turn++)
-      nodes.push(node(nodes.length + 1, turn === 0 ? null : nodes.length, start + turn * 3, { current: true }));
+    for (let turn = 0; turn < turns; turn++) nodes.push(node(nodes.length + 1, turn === 0 ? null : nodes.length, start + turn * 3, { current: 1 }));
   return nodes;
 }
 
@@ -101,7 +100,7 @@ describe('lanes', () => {
   });
 
   test('the branch on which an imported session ends is its trunk, also after a rewind', () => {
-    const nodes = [node(1, null, 0, { current: true }), node(2, 1, 1), node(3, 1, 2, { current: true }), node(4, 3, 3, { current: true })];
+    const nodes = [node(1, null, 0, { current: 1 }), node(2, 1, 1), node(3, 1, 2, { current: 1 }), node(4, 3, 3, { current: 1 })];
     expect(laneOf(nodes, false)).toEqual(
       new Map([
         [4, 0],
@@ -110,6 +109,13 @@ describe('lanes', () => {
         [1, 0],
       ]),
     );
+  });
+
+  test('[W30] of sessions with one beginning, the one that ended last is the trunk', () => {
+    const nodes = [node(1, null, 0, { current: 9 }), node(2, 1, 1, { current: 4 }), node(3, 1, 2, { current: 9 })];
+    const other = [node(1, null, 0, { current: 9 }), node(2, 1, 2, { current: 9 }), node(3, 1, 1, { current: 4 })];
+    expect(laneOf(nodes, true).get(3)).toBe(0);
+    expect(laneOf(other, true).get(2)).toBe(0);
   });
 
   test('a subagent is drawn beside its session, in any order of import', () => {

@@ -2,6 +2,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { Timestamp } from '../../../src/core/base/index.js';
 import { type Chain, checkpoint } from '../../../src/core/chain/index.js';
 import { importPaths } from '../../../src/core/import/index.js';
 import { indexMore, query } from '../../../src/core/search/index.js';
@@ -81,6 +82,17 @@ describe('results', () => {
     expect(found(chain, 'queue', { sessionId: 's2' })).toEqual(['two.0']);
     expect(query(chain, { text: 'queue', filter: { sessionId: 's2' } })).toMatchObject({ total: 1, isExact: true });
     expect(query(chain, { text: 'queue', filter: { kind: 'tool_call' } }).total).toBe(0);
+  });
+
+  test('[W43] a filter by agent includes its subagents, and one by time the commits of a span', () => {
+    const chain = emptyChain();
+    say(chain, 'one', 'queue', { template: 'claude-code', createdAt: '2026-01-01T00:00:00.000Z' as Timestamp });
+    say(chain, 'two', 'queue', { template: 'claude-code/Explore', createdAt: '2026-01-02T00:00:00.000Z' as Timestamp });
+    say(chain, 'three', 'queue', { template: 'codex', createdAt: '2026-01-03T00:00:00.000Z' as Timestamp });
+    expect(found(chain, 'queue', { agent: 'claude-code' }).sort()).toEqual(['one.0', 'two.0']);
+    expect(found(chain, 'queue', { agent: 'claude' })).toEqual([]);
+    expect(found(chain, 'queue', { from: '2026-01-02T00:00:00.000Z' }).sort()).toEqual(['three.0', 'two.0']);
+    expect(found(chain, 'queue', { from: '2026-01-02T00:00:00.000Z', to: '2026-01-03T00:00:00.000Z', agent: 'claude-code' })).toEqual(['two.0']);
   });
 
   test('a snippet shows the places of the words', () => {

@@ -23,7 +23,7 @@ test('[W42] a row of the chain has duration, tool calls, files and model', () =>
   });
   const second = checkpoint(chain, { ...shared, parent: first.id, text: prompt('u2', 'thanks', { parent: 'a1', ...at(50) }) });
   expect(rowFacts(chain, [first.id, second.id])).toEqual([
-    { id: first.id, ms: 41_000, tools: 3, files: 1, model: 'm' },
-    { id: second.id, ms: null, tools: 0, files: 0, model: null },
+    { id: first.id, ms: 41_000, tools: 3, files: 1, model: 'm', cost: null },
+    { id: second.id, ms: null, tools: 0, files: 0, model: null, cost: null },
   ]);
 });

@@ -61,6 +61,8 @@ async function promptsOf(machine: Machine, project: string): Promise<Place[]> {
 }
 
 test('[W32] Context opens every turn at its prompt, in the sample and in a long session', async ({ page, machine }) => {
+  // A folder of real transcripts takes a second a turn.
+  if (process.env.STEMMA_LANDING) test.setTimeout(3_600_000);
   const folder = join(machine.claude, 'projects', '-work-long');
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, '11111111-1111-4111-8111-111111111111.jsonl'), longSession(18));

@@ -10,7 +10,7 @@ test('the palette finds text of any entry and leads to it', async ({ page, machi
   await page.keyboard.press('Control+k');
   await sheet(page).getByRole('combobox').fill('damson midnight');
   const hit = sheet(page)
-    .getByRole('group', { name: /^Entries/ })
+    .getByRole('group', { name: /^Jam that is gone/ })
     .getByRole('option')
     .first();
   await expect(hit).toContainText(/damson/i);

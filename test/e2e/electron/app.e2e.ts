@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { electronExecutable, engineProcess, expect, packagedElectron, test } from '../../support/electron.js';
-import { complaints, confirmWrite, entries, importAll, openContext, sheet, shownKeys } from '../../support/window.js';
+import { giveRunnableSession, runEditedPrompt } from '../../support/journeys.js';
+import { complaints, confirmWrite, entries, importAll, openContext, place, sheet, shownKeys } from '../../support/window.js';
 
 test('the desktop app: open, read, fork in mid-turn, export', async ({ launch, machine }) => {
   machine.giveHistory();
@@ -42,6 +43,14 @@ test('paths on the command line reach the engine, and a second start opens a win
     )
     .catch(() => {});
   await expect.poll(() => app.windows().map((window) => window.url())).toEqual([expect.stringContaining('named'), expect.stringContaining('other')]);
+});
+
+test('[W44] the desktop app: from the sessions to the agent on an edited prompt in four clicks', async ({ launch, machine }) => {
+  const given = giveRunnableSession(machine);
+  const { page } = await launch();
+  await importAll(page);
+  await place(page, 'Sessions').click();
+  expect(await runEditedPrompt(page, given)).toBeLessThanOrEqual(4);
 });
 
 test('the window is sandboxed and isolated, with nothing but the message port', async ({ launch }) => {

@@ -31,6 +31,7 @@ import { usageFactors } from './027-usage-factors.js';
 import { waits } from './028-waits.js';
 import { jobs } from './029-jobs.js';
 import { runner } from './030-runner.js';
+import { resumed } from './031-resumed.js';
 
 /**
  * The steps that create the schema, in order. The number of applied steps is the format version of a project, stored as `user_version`.
@@ -66,6 +67,7 @@ export const migrations: readonly string[] = [
   waits,
   jobs,
   runner,
+  resumed,
 ];
 
 /** The format version that this Stemma reads and writes. */

@@ -1,7 +1,7 @@
 import { Bot, ChevronRight, GitBranch, GitFork, ListChecks, Scissors, TriangleAlert } from 'lucide-react';
 import { memo } from 'react';
 import type { Commit, GraphRow, RowFacts } from '../../../core/contract/index.js';
-import { say } from '../../parts';
+import { AgentMark, agentName, say } from '../../parts';
 import { go, move, type TicketAtCommit } from '../../state';
 import { comparing } from './comparing';
 import { Lanes, laneColor } from './Lanes';
@@ -99,9 +99,7 @@ export const CommitRow = memo(
             <span className="unseen"> {row.errors === 1 ? 'error' : 'errors'}</span>
           </span>
         )}
-        <span className="chain-template ellipsis muted" title={commit.principal ? `${commit.template}, ${commit.principal}` : commit.template}>
-          {isSubagent(row) ? commit.template.slice(commit.template.indexOf('/') + 1) : say.whose(commit.principal, commit.template)}
-        </span>
+        <Agent row={row} facts={facts} />
         <RowNumbers facts={facts} />
         <span className="chain-tokens" title={`about ${say.exact(commit.tokenCount)} tokens in this commit, ${wholeText(row)} in the whole context`}>
           +{say.compact(commit.tokenCount)}
@@ -129,6 +127,19 @@ export const CommitRow = memo(
 
 const titleOf = ({ summary, type, damaged }: Commit): string =>
   say.firstLine(summary ?? '') || (damaged ? 'Title not shown' : type === 'compaction' ? 'Compaction' : 'No title');
+
+/** The agent of a commit: a subagent by its kind, others by their name. On hover also the principal and the model. */
+function Agent({ row, facts }: { row: GraphRow; facts: RowFacts | undefined }) {
+  const { template, principal } = row.commit;
+  const [agent = template, subagent] = template.split('/', 2);
+  const name = subagent ?? agentName(agent);
+  return (
+    <span className="chain-template muted" title={[name, facts?.model, principal].filter(Boolean).join(' · ')}>
+      <AgentMark agent={agent} />
+      <span className="ellipsis">{name}</span>
+    </span>
+  );
+}
 
 /** Marks a commit whose stored record is damaged. The inspector says what to do. */
 const DamagedMark = () => (

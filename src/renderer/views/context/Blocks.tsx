@@ -1,6 +1,6 @@
-import type { ContextId, Entry, RequestRow, Stop } from '../../../core/contract/index.js';
+import type { ContextId, RequestRow, Stop } from '../../../core/contract/index.js';
 import { type Block, Sought } from '../../parts';
-import { type ForkDraft, keepForkDraft, useForkDraft } from '../../state';
+import { draftOf, keepForkDraft, useForkDraft } from '../../state';
 import { BlockView, Seam } from './BlockView';
 import { CallSeam } from './CallSeam';
 import { EditPrompt } from './EditPrompt';
@@ -69,7 +69,3 @@ export function Blocks({ reader, calls, sought, stop, project, commit }: BlocksP
     </div>
   );
 }
-
-/** The draft of an edited prompt: the one that was kept for it, else its text. */
-const draftOf = (commit: ContextId, { key, text = '' }: Entry, kept: ForkDraft | undefined): ForkDraft =>
-  kept?.key === key ? { ...kept, open: true } : { commit, key, original: text, text, name: '', open: true };

@@ -3,13 +3,14 @@ import { useEffect, useState } from 'react';
 import type { ContextId } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Answer, Damaged, Empty, SomeUnread, say } from '../../parts';
-import { loadDrafts, outlineOf, useNavigation, useProject, useQuery } from '../../state';
+import { loadDrafts, outlineOf, useHit, useNavigation, useProject, useQuery } from '../../state';
 import { NoCommit, ToCommit } from '../NoCommit';
 import { Blocks } from './Blocks';
 import { useCalls } from './CallSeam';
 import { ContextTop } from './ContextTop';
 import { Find } from './Find';
 import { Newer } from './Newer';
+import { clearFound, paintFound } from './painting';
 import { TurnBar } from './TurnBar';
 import { type Shown, useReader } from './useReader';
 
@@ -55,6 +56,23 @@ function IfDamaged({ project, commit }: Pick<Shown, 'project' | 'commit'>) {
   return query.status === 'done' && query.data.damaged ? <Damaged /> : null;
 }
 
+/** The words of the search hit that is open. They stay highlighted while its entry is selected. */
+function useOpenedHit(scroller: React.RefObject<HTMLElement | null>, finding: boolean): readonly string[] {
+  const { entry, words } = useHit();
+  const selected = useNavigation(({ route }) => route.entry);
+  const shown = entry === selected && !finding ? words : none;
+  // Highlighted again after every change of the list, because rows come and go while it scrolls.
+  useEffect(() => {
+    const element = scroller.current;
+    const block = shown.length > 0 ? element?.querySelector<HTMLElement>('.block.chosen') : undefined;
+    if (block) paintFound(block, shown, block);
+    else if (!finding) clearFound();
+  });
+  return shown;
+}
+
+const none: readonly string[] = [];
+
 /** A context that has entries. */
 function Reader(shown: Shown) {
   const { project, commit, stop, unsent } = shown;
@@ -62,6 +80,7 @@ function Reader(shown: Shown) {
   const [sought, setSought] = useState('');
   const reader = useReader(shown, () => setFinding(true));
   const { blocks, entries, items, scroller } = reader;
+  const hit = useOpenedHit(scroller, finding);
   const calls = useCalls(project, commit, stop, entries.at(reader.from) !== undefined);
   const problem = entries.problem();
   const closeFind = () => {
@@ -99,7 +118,7 @@ function Reader(shown: Shown) {
         aria-busy={items.some((item) => !entries.at(blocks[item.index]?.first ?? 0))}
         onKeyDown={reader.onKeyDown}
       >
-        <Blocks reader={reader} calls={calls} sought={sought} stop={stop} project={project} commit={commit} />
+        <Blocks reader={reader} calls={calls} sought={sought || (hit[0] ?? '')} stop={stop} project={project} commit={commit} />
       </section>
       <Newer commit={commit} atEnd={reader.atEnd} />
     </section>

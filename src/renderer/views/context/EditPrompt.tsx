@@ -64,7 +64,7 @@ export function EditPrompt({ project, draft, below }: EditPromptProps) {
         <Button look="plain" icon={RotateCcw} disabled={text === original} onClick={() => keep({ text: original })}>
           Restore the original
         </Button>
-        <Button look="plain" icon={Trash2} onClick={() => keepForkDraft(project, commit, undefined)}>
+        <Button look="plain" icon={Trash2} onClick={() => discard(project, draft)}>
           Discard
         </Button>
       </div>
@@ -76,6 +76,12 @@ export function EditPrompt({ project, draft, below }: EditPromptProps) {
       )}
     </section>
   );
+}
+
+/** Drops a draft, and offers to bring it back. */
+function discard(project: string, draft: ForkDraft): void {
+  keepForkDraft(project, draft.commit, undefined);
+  notify('Discarded the draft', { name: 'Undo', act: () => keepForkDraft(project, draft.commit, draft) });
 }
 
 const EditHead = ({ draft, onName }: { draft: ForkDraft; onName: (name: string) => void }) => (

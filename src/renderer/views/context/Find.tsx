@@ -89,7 +89,7 @@ function useFind({ commit, stop, unsent, scroller, onWords, onGo }: FindProps) {
   // Highlighted again after every change of the list, because rows come and go while it scrolls.
   useEffect(() => {
     const element = scroller.current;
-    if (element) paintFound(element, words, element.querySelector('.block.chosen'));
+    if (element) paintFound(element, [words], element.querySelector('.block.chosen'));
   });
   useEffect(() => clearFound, []);
 

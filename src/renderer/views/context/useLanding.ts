@@ -3,14 +3,39 @@ import { useCallback, useEffect, useRef } from 'react';
 
 /** The block is in place when it has not moved for this many frames. */
 const calmFrames = 12;
-/** Longest time that a landing corrects itself, in milliseconds: content that arrives later no longer moves the list. */
-const longest = 4_000;
+/** Longest time that a landing corrects itself on every frame, in milliseconds. */
+const longest = 15_000;
+/** Content that arrives after that may move the block by so many pixels. A larger distance is a scroll of somebody else. */
+const farthest = 240;
 /** What a person does to scroll ends the landing. */
 const ownScrolling = ['wheel', 'pointerdown', 'touchstart', 'keydown'] as const;
 
+const offsetOf = (target: Element | Range, element: Element): number =>
+  target.getBoundingClientRect().top - element.getBoundingClientRect().top - element.clientTop;
+
+/** How much further a block scrolls so that the first highlighted words in it are in view: 0 if they are anyway. */
+function depthOfHit(block: Element | null, element: Element): number {
+  if (!block) return 0;
+  for (const range of CSS.highlights?.get('found-here') ?? []) {
+    if (!(range instanceof Range) || !block.contains(range.startContainer)) continue;
+    const depth = range.getBoundingClientRect().top - block.getBoundingClientRect().top;
+    return depth > element.clientHeight * 0.8 ? depth - element.clientHeight * 0.4 : 0;
+  }
+  return 0;
+}
+
+/** How far a block is from its place; undefined while it is not drawn. */
+function offOf(element: Element, block: number): number | undefined {
+  const found = element.querySelector(`[data-index="${block}"]`);
+  // A prompt counts itself, not a line about the call that stands above it.
+  const target = found?.querySelector('.entry-text.role-user') ?? found;
+  return target ? offsetOf(target, element) + depthOfHit(found, element) : undefined;
+}
+
 /**
  * Scrolls a block exactly to the top of the list. Heights are estimates until the blocks around the target are drawn and
- * measured, and change again when their content arrives. So the position is corrected on every frame until it is calm.
+ * measured, and change again when their content arrives. So the position is corrected on every frame until it is calm, and then
+ * whenever the list changes its height, until the person scrolls.
  */
 export function useLanding(scroller: React.RefObject<HTMLElement | null>, list: Virtualizer<HTMLDivElement, Element>): (block: number) => void {
   const running = useRef<() => void>(undefined);
@@ -24,21 +49,24 @@ export function useLanding(scroller: React.RefObject<HTMLElement | null>, list: 
       const began = performance.now();
       let calm = 0;
       let frame = 0;
+      const held = new ResizeObserver(() => {
+        const off = offOf(element, block);
+        if (off === undefined || Math.abs(off) > farthest) stop();
+        else if (Math.abs(off) >= 1) element.scrollTop += off;
+      });
       const stop = (): void => {
         cancelAnimationFrame(frame);
+        held.disconnect();
         for (const event of ownScrolling) element.removeEventListener(event, stop);
       };
       const step = (): void => {
-        const found = element.querySelector(`[data-index="${block}"]`);
-        // A prompt counts itself, not a line about the call that stands above it.
-        const target = found?.querySelector('.entry-text.role-user') ?? found;
-        const off = target ? target.getBoundingClientRect().top - element.getBoundingClientRect().top - element.clientTop : undefined;
+        const off = offOf(element, block);
         if (off === undefined) list.scrollToIndex(block, { align: 'start' });
         else if (Math.abs(off) >= 1) element.scrollTop += off;
         const isCalm = off !== undefined && Math.abs(off) < 1 && element.getAttribute('aria-busy') !== 'true';
         calm = isCalm ? calm + 1 : 0;
         if (calm < calmFrames && performance.now() - began < longest) frame = requestAnimationFrame(step);
-        else stop();
+        else for (const drawn of element.querySelectorAll('.context-length > div')) held.observe(drawn);
       };
       for (const event of ownScrolling) element.addEventListener(event, stop, { passive: true });
       running.current = stop;

@@ -1,8 +1,8 @@
-import { BookOpen, Ellipsis, GitCompareArrows, GitFork, Play } from 'lucide-react';
-import type { ContextId } from '../../../core/contract/index.js';
+import { BookOpen, Ellipsis, GitCompareArrows, Pencil, Play } from 'lucide-react';
+import type { ContextId, RowFacts } from '../../../core/contract/index.js';
 import { agentOf, agents, Button, Damaged, Facts, IconButton, Id, MenuButton, say } from '../../parts';
-import { go, type ShownCommit, show, type TicketAtCommit, useChainFacts, useNavigation, useTicketsAtCommits } from '../../state';
-import { commitActions } from '../actions';
+import { go, type ShownCommit, show, type TicketAtCommit, useChainFacts, useNavigation, useRowFacts, useTicketsAtCommits } from '../../state';
+import { commitActions, editOrFork } from '../actions';
 import { CommitLink } from './CommitLink';
 import { ContextSummary } from './ContextSummary';
 import { SummaryField } from './SummaryField';
@@ -10,7 +10,6 @@ import { SummaryField } from './SummaryField';
 /** Everything known about a commit, with the actions on it. */
 export function CommitFacts({ project, commit }: { project: string; commit: ShownCommit }) {
   const { view } = useNavigation(({ route }) => route);
-  const children = commit.children;
   const tickets = useTicketsAtCommits(project, [commit.id]).get(commit.id) ?? [];
   const agent = agentOf(commit.format);
   const startedBy = useChainFacts(
@@ -33,8 +32,8 @@ export function CommitFacts({ project, commit }: { project: string; commit: Show
             Open
           </Button>
         )}
-        <Button small icon={GitFork} onClick={() => show({ kind: 'fork', commit: commit.id, stop: 'compaction' })}>
-          Fork
+        <Button small icon={Pencil} title="Edit the prompt of this turn and fork" onClick={() => editOrFork(commit.id)}>
+          Edit &amp; fork
         </Button>
         {commit.parent && (
           <Button
@@ -50,7 +49,78 @@ export function CommitFacts({ project, commit }: { project: string; commit: Show
           Resume
         </Button>
       </div>
+      <WorkFacts facts={useRowFacts(project, [commit.id]).get(commit.id)} commit={commit} />
       <ContextSummary project={project} commit={commit} />
+      <Facts
+        rows={[
+          startedBy ? ['Started by', <CallLink key="started" started={startedBy} />] : undefined,
+          tickets.length > 0 ? [tickets.length === 1 ? 'Ticket' : 'Tickets', <TicketsOf key="tickets" tickets={tickets} />] : undefined,
+          commit.tags.length > 0 ? ['Tags', commit.tags.join(', ')] : undefined,
+        ]}
+      />
+      <Provenance commit={commit} />
+    </section>
+  );
+}
+
+/** What the agent did in this commit, and what it cost. */
+function WorkFacts({ facts, commit }: { facts: RowFacts | undefined; commit: ShownCommit }) {
+  if (!facts) return <div className="work-facts placeholder" aria-hidden />;
+  const { model, ms, cost, files, tools } = facts;
+  return (
+    <div className="work-facts">
+      <Facts
+        rows={[
+          [
+            'Model',
+            model ?? (
+              <span key="model" className="muted">
+                {commit.type === 'delta' ? 'not recorded' : 'none'}
+              </span>
+            ),
+          ],
+          [
+            'Duration',
+            ms === null ? (
+              <span key="ms" className="muted">
+                not recorded
+              </span>
+            ) : (
+              say.duration(ms)
+            ),
+          ],
+          [
+            'Cost',
+            cost ? (
+              <span key="cost" title={`The calls of this commit, at API prices of ${cost.priceDate}`}>
+                {say.money(cost)}
+              </span>
+            ) : (
+              <span key="cost" className="muted">
+                no price
+              </span>
+            ),
+          ],
+          ['Files', files === 0 ? 'none' : `${say.exact(files)} read or changed`],
+          ['Tool calls', tools === 0 ? 'none' : say.exact(tools)],
+        ]}
+      />
+    </div>
+  );
+}
+
+const folded = 'stemma.provenance';
+
+/** Ids, formats and places in the chain: folded until a person opens them. */
+function Provenance({ commit }: { commit: ShownCommit }) {
+  const { children } = commit;
+  return (
+    <details
+      className="provenance"
+      open={localStorage.getItem(folded) === 'open'}
+      onToggle={({ currentTarget }) => localStorage.setItem(folded, currentTarget.open ? 'open' : 'closed')}
+    >
+      <summary>Ids and format</summary>
       <Facts
         rows={[
           [
@@ -70,17 +140,14 @@ export function CommitFacts({ project, commit }: { project: string; commit: Show
           ],
           ['Checkpoint', commit.checkpoint.replace('_', ' ')],
           ['Contains', `${say.plural(commit.messageCount, 'message')}, ${say.tokens(commit.tokenCount)}`],
-          startedBy ? ['Started by', <CallLink key="started" started={startedBy} />] : undefined,
           ['Depth', say.exact(commit.depth)],
           ['Parent', commit.parent ? <CommitLink key="parent" id={commit.parent} /> : 'none (first commit)'],
           children.length > 0
             ? [children.length === 1 ? 'Child' : 'Children', children.map((id) => <CommitLink key={id} id={id} />)]
             : ['Children', 'none (newest of its branch)'],
-          tickets.length > 0 ? [tickets.length === 1 ? 'Ticket' : 'Tickets', <TicketsOf key="tickets" tickets={tickets} />] : undefined,
-          commit.tags.length > 0 ? ['Tags', commit.tags.join(', ')] : undefined,
         ]}
       />
-    </section>
+    </details>
   );
 }
 

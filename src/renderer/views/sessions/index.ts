@@ -7,5 +7,6 @@ export { importPaths, openSample, showProject } from './act';
 export { pathsOfDrop } from './drop';
 export { ImportsSheet, shareOf } from './Imports';
 export { NewProjectSheet, OpenPathSheet } from './OpenSheets';
+export { spans } from './rows';
 export { SessionSheet } from './SessionSheet';
 export { SessionsView as View } from './Sessions';

@@ -57,9 +57,10 @@ export type ListRow =
 export function joinSessions(sessions: readonly SessionRow[], found: readonly Found[]): readonly Listed[] {
   const files = new Map(found.map((one) => [one.sessionId, one] as const));
   const ids = new Set(sessions.map(({ sessionId }) => sessionId));
+  const known = new Set(sessions.flatMap(({ sessionId, continuedAs }) => [sessionId, ...continuedAs]));
   const subagents = new Map<string, Listed[]>();
   const listed = sessions.map((session): Listed => {
-    const file = files.get(session.sessionId);
+    const file = [session.sessionId, ...session.continuedAs].flatMap((id) => files.get(id) ?? [])[0];
     return {
       key: session.sessionId,
       title: session.title,
@@ -80,7 +81,7 @@ export function joinSessions(sessions: readonly SessionRow[], found: readonly Fo
       .filter(({ session }) => session?.parentSessionId === undefined || !ids.has(session.parentSessionId))
       .map((one) => ({ ...one, subagents: subagents.get(one.key) ?? [] })),
     ...found
-      .filter(({ sessionId }) => !ids.has(sessionId))
+      .filter(({ sessionId }) => !known.has(sessionId))
       .map(
         (one): Listed => ({
           key: one.path,

@@ -1,0 +1,80 @@
+import { expect, test } from '../../support/e2e.js';
+import { giveRunnableSession, runEditedPrompt } from '../../support/journeys.js';
+import { commits, entries, importAll, openContext, place, sheet } from '../../support/window.js';
+
+test('[W44] from the sessions to the agent on an edited prompt in four clicks', async ({ page, machine }) => {
+  const given = giveRunnableSession(machine);
+  machine.env.DISPLAY = ':99';
+  const { url } = await machine.web();
+  await page.goto(url);
+  await importAll(page);
+  await place(page, 'Sessions').click();
+  expect(await runEditedPrompt(page, given)).toBeLessThanOrEqual(4);
+  // The fork is on the chain beside the original, titled by its change.
+  await place(page, 'Chain').click();
+  await expect(page.getByRole('option', { name: /without a lock/ })).toBeVisible();
+});
+
+test('[W5] a branch is archived or deleted, and undo brings it back', async ({ page, machine }) => {
+  machine.giveHistory();
+  const { url } = await machine.web();
+  await page.goto(url);
+  await importAll(page);
+  const branch = page.getByRole('option', { name: /^Then say "in June"/ });
+  await expect(branch).toBeVisible();
+  const count = await commits(page).count();
+  for (const item of ['Archive this branch', 'Delete this branch']) {
+    await branch.click({ button: 'right' });
+    await page.getByRole('menuitem', { name: item }).click();
+    await expect(branch).toHaveCount(0);
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await expect(branch).toBeVisible();
+    await expect(commits(page)).toHaveCount(count);
+  }
+});
+
+test('[W41] a discarded draft comes back with undo', async ({ page, machine }) => {
+  machine.giveHistory();
+  const { url } = await machine.web();
+  await page.goto(url);
+  await importAll(page);
+  await openContext(page, page.getByRole('option', { name: /^Fix it, please/ }));
+  const block = entries(page).locator('.block', { hasText: 'Fix it, please. Test first.' });
+  await block.hover();
+  await block.getByRole('button', { name: 'Edit & fork' }).click();
+  const field = page.getByRole('textbox', { name: 'Prompt' });
+  await field.fill('Fix it, and add a test.');
+  await page.getByRole('button', { name: 'Discard' }).click();
+  await expect(field).toHaveCount(0);
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await expect(field).toHaveValue('Fix it, and add a test.');
+});
+
+test('[W43] the palette lists recent sessions, groups hits and highlights the one opened', async ({ page, machine }) => {
+  machine.giveHistory();
+  const { url } = await machine.web();
+  await page.goto(url);
+  await importAll(page);
+  await expect(commits(page).first()).toBeVisible();
+  await page.keyboard.press('Control+k');
+  await expect(sheet(page).getByRole('group').first()).toHaveAccessibleName('Recent sessions');
+  await expect(sheet(page).getByRole('group').nth(1)).toHaveAccessibleName(/^Commit ctx-/);
+  await sheet(page).getByRole('combobox').fill('damson midnight');
+  const hits = sheet(page).getByRole('group', { name: /^Jam that is gone on its last day · Claude Code/ });
+  await expect(hits.getByRole('option').first()).toContainText(/damson/i);
+  await sheet(page)
+    .getByRole('button', { name: /^Agent/ })
+    .click();
+  await page.getByRole('menuitemcheckbox', { name: 'Claude Code' }).click();
+  await expect(hits.getByRole('option').first()).toContainText(/damson/i);
+  await hits.getByRole('option').first().click();
+  await expect(page).toHaveURL(/entry=/);
+  const highlighted = () =>
+    page.evaluate(() =>
+      [...(CSS.highlights.get('found-here') ?? [])].flatMap((range) => {
+        const box = (range as Range).getBoundingClientRect();
+        return box.height > 0 && box.top > 0 && box.bottom < innerHeight ? [String(range).toLowerCase()] : [];
+      }),
+    );
+  await expect.poll(highlighted).toContain('damson');
+});

@@ -1,0 +1,56 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, type Page } from '@playwright/test';
+import { answer, prompt } from './claude-lines.js';
+import type { Machine } from './machine.js';
+import { sessionRow } from './window.js';
+
+/** Counts what a person clicks from now on, wherever it is. */
+export async function countClicks(page: Page): Promise<() => Promise<number>> {
+  await page.evaluate(() => {
+    const counter = window as unknown as { clicks: number };
+    counter.clicks = 0;
+    addEventListener('click', (event) => event.isTrusted && counter.clicks++, true);
+  });
+  return () => page.evaluate(() => (window as unknown as { clicks: number }).clicks);
+}
+
+const session = '22222222-2222-4222-8222-222222222222';
+
+/** A session of Claude Code in a folder that exists, and a terminal that writes down what it is asked to run. */
+export function giveRunnableSession(machine: Machine): { readonly folder: string; readonly ran: string } {
+  const folder = machine.path('work', 'shop');
+  mkdirSync(folder, { recursive: true });
+  const history = join(machine.claude, 'projects', '-work-shop');
+  mkdirSync(history, { recursive: true });
+  const extra = { cwd: folder, sessionId: session };
+  writeFileSync(
+    join(history, `${session}.jsonl`),
+    prompt('u1', 'Why does the shop sell what it does not have?', { extra }) +
+      answer('a1', 'Two buyers read the same stock.', { parent: 'u1', extra }) +
+      prompt('u2', 'Fix it with a lock.', { parent: 'a1', extra }) +
+      answer('a2', 'Done: the stock is locked while it is read.', { parent: 'u2', extra }),
+  );
+  const ran = machine.path('ran.txt');
+  const terminal = machine.path('terminal.sh');
+  writeFileSync(terminal, `#!/bin/sh\nprintf '%s\\n' "$@" > ${ran}\n`, { mode: 0o755 });
+  Object.assign(machine.env, { TERMINAL: terminal });
+  return { folder, ran };
+}
+
+/** From the list of sessions to the agent at work on an edited prompt. Returns the number of clicks. */
+export async function runEditedPrompt(page: Page, { folder, ran }: ReturnType<typeof giveRunnableSession>): Promise<number> {
+  await expect(sessionRow(page, /Why does the shop sell/)).toBeVisible();
+  const clicks = await countClicks(page);
+  await sessionRow(page, /Why does the shop sell/).click();
+  await page.getByRole('region', { name: 'Inspector' }).getByRole('button', { name: 'Edit & fork' }).click();
+  const field = page.getByRole('textbox', { name: 'Prompt' });
+  await expect(field).toHaveValue('Fix it with a lock.');
+  await field.fill('Fix it without a lock.');
+  await page.getByRole('button', { name: 'Continue in Claude Code' }).click();
+  await page.getByRole('alertdialog', { name: 'Write this file?' }).getByRole('button', { name: 'Allow and write' }).click();
+  await expect.poll(() => existsSync(ran)).toBe(true);
+  expect(readFileSync(ran, 'utf8')).toMatch(new RegExp(`cd ${folder} && claude --resume \\S+ 'Fix it without a lock\\.'`));
+  await expect(field).toHaveCount(0);
+  return clicks();
+}
