@@ -238,6 +238,11 @@ const law: readonly Row[] = [
   },
   { folder: 'src/renderer/views/actions.ts', folders: below, packages: ['lucide-react'] },
   { folder: 'src/renderer/views/NoCommit.tsx', folders: below, packages: ['lucide-react', 'react'] },
+  {
+    folder: 'src/renderer/views/CompactionLoss.tsx',
+    folders: [...below, 'src/renderer/views/CompactionLoss.css'],
+    packages: ['lucide-react', 'react'],
+  },
   ...Object.entries(views).map(([view, packages]) => ({
     folder: `src/renderer/views/${view}`,
     // The inspector shows parts of the context view, and running a turn again uses the editor of forks.
@@ -245,6 +250,7 @@ const law: readonly Row[] = [
       ...below,
       'src/renderer/views/actions.ts',
       'src/renderer/views/NoCommit.tsx',
+      'src/renderer/views/CompactionLoss.tsx',
       ...(view === 'inspector' ? ['src/renderer/views/context'] : []),
       ...(view === 'run' ? ['src/renderer/views/fork'] : []),
     ],

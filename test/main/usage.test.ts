@@ -6,7 +6,7 @@ import { importInto } from '../support/imports.js';
 import { scratch } from '../support/project.js';
 
 /** A project with a real session's counts, and the lines that a command prints about it. */
-function commands() {
+function commands(fixture = 'two-models.jsonl') {
   const dir = scratch();
   vi.stubEnv('STEMMA_DATA_DIR', join(dir, 'data'));
   vi.stubEnv('STEMMA_HOME', join(dir, 'data'));
@@ -18,7 +18,7 @@ function commands() {
     platform: 'linux',
   });
   const project = createSession(engine).use(engine.create({ dir: join(dir, 'p'), name: 'p' }));
-  importInto(project.chain, join(import.meta.dirname, '../fixtures/usage/two-models.jsonl'));
+  importInto(project.chain, join(import.meta.dirname, '../fixtures/usage', fixture));
   engine.close();
   return async (...words: string[]): Promise<string> => {
     const lines: string[] = [];
@@ -57,4 +57,16 @@ test('[N1] stemma log and show have the counted tokens', async () => {
   expect(log).toMatch(/ctx-[0-9a-f]+ .* 93,300 tokens counted/);
   const [id = ''] = /ctx-[0-9a-f]+/.exec(log) ?? [];
   expect(await stemma('show', id)).toContain('93,300 tokens counted, 47 % of 200,000');
+});
+
+test('[N10] stemma compaction prints what was counted and what the summary does not mention', async () => {
+  const stemma = commands('compacted.jsonl');
+  const shown = await stemma('compaction', 's');
+  expect(shown).toMatch(/Compaction 1 ctx-[0-9a-f]+/);
+  expect(shown).toContain('1,300 → 400 tokens counted');
+  expect(shown).toMatch(/not mentioned: 1 of 1 file, /);
+  expect(shown).toMatch(/file +\/repo\/src\/login\.ts: read/);
+  const [id = ''] = /ctx-[0-9a-f]+/.exec(shown) ?? [];
+  expect(JSON.parse(await stemma('compaction', id, '--json'))).toMatchObject([{ commit: id, totals: [{ kind: 'file', lost: 1 }, {}, {}, {}] }]);
+  expect(JSON.parse(await stemma('compaction', id.replace('ctx-', ''), '--json', '--limit', '0'))).toMatchObject([{ lost: [] }]);
 });

@@ -1,6 +1,7 @@
 // assist: work that helps people and agents with a project: summaries and compaction, by a model or extracted from the text,
-// and retrievers that need no network.
+// judgments of what a compaction lost, and retrievers that need no network.
 // If a model does not reply, nothing is written. Providers are passed in; this folder knows no keys and no network.
 export { type CompactionRequest, type ContextCompaction, compactContext } from './compaction.js';
+export { judgeCompaction } from './judge.js';
 export { projectServices } from './retrievers.js';
 export { extractive, type SummarizeInput, summarizeCommits } from './summaries.js';

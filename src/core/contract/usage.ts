@@ -130,6 +130,52 @@ export const usageFiller = z.object({
 });
 export type UsageFiller = z.output<typeof usageFiller>;
 
+/** What a summary can leave out. A decision is something that a person asked for or that the agent chose. */
+export const lostKinds = ['file', 'decision', 'error', 'result'] as const;
+export type LostKind = (typeof lostKinds)[number];
+
+export const usageLoss = z.object({
+  kind: z.enum(lostKinds),
+  /** The file, the sentence or the line. */
+  text: z.string(),
+  /** The entry that contained it, and its commit. */
+  key: entryKey,
+  commit: contextId,
+  tokens: count,
+  /** How often the file was used, the error came back, or the result was used later. */
+  uses: count,
+  path: z.string().optional(),
+  tool: z.string().optional(),
+  /** The paths and identifiers that the summary does not mention. */
+  missing: z.array(z.string()),
+  /** Whether a model says that it matters for the work after the compaction, and why. */
+  judgment: z.object({ matters: z.boolean(), reason: z.string() }).optional(),
+});
+export type UsageLoss = z.output<typeof usageLoss>;
+
+/** One side of a compaction. `counted`: the input of the call next to it, as its provider counted it. */
+const compactionSide = z.object({ counted: count.nullable(), estimated: count, entries: count });
+
+export const usageCompaction = z.object({
+  commit: contextId,
+  parent: contextId.nullable(),
+  at: timestamp,
+  before: compactionSide,
+  after: compactionSide,
+  /** The beginning of the summary. */
+  summary: z.string().nullable(),
+  summaryKey: entryKey.nullable(),
+  summaryTokens: count,
+  /** Entries that stayed as they were. */
+  kept: count,
+  /** For each kind: what the conversation before contained, and how much of it the summary does not mention. */
+  totals: z.array(z.object({ kind: z.enum(lostKinds), found: count, lost: count })),
+  lost: z.array(usageLoss),
+  /** The model that judged the losses. */
+  judgedBy: z.object({ provider: z.string(), model: z.string().optional() }).optional(),
+});
+export type UsageCompaction = z.output<typeof usageCompaction>;
+
 const summed = z.object({ input: count, cacheRead: count, cacheWrite: count, output: count });
 /** A sum of prices. `unpriced`: calls whose model has no price. */
 const summedCost = money.extend({ unpriced: count });
@@ -208,6 +254,28 @@ export const usageContract = {
   fillers: procedure('Lists what filled the window of a context, by tokens times the calls that were sent with it, the largest first.')
     .input(z.strictObject({ id: contextPrefix }))
     .output(z.array(usageFiller)),
+  compaction: procedure(
+    'Returns what a compaction replaced and left, as counted, and what its summary does not mention: files, decisions, errors and results. They are found by paths, identifiers and words, without a model.',
+  )
+    .input(
+      z.strictObject({
+        id: contextPrefix.describe('The compaction, by its id or the beginning of its id.'),
+        limit: count.optional().describe('The maximum number of losses. The default is 200.'),
+      }),
+    )
+    .output(usageCompaction),
+  judgeCompaction: procedure(
+    'Returns the same as `usage.compaction`, and asks a model about each loss whether it matters for the work after the compaction.',
+  )
+    .input(
+      z.strictObject({
+        id: contextPrefix.describe('The compaction, by its id or the beginning of its id.'),
+        limit: count.optional().describe('The maximum number of losses that the model judges. The default is 60.'),
+        provider: name.describe('The provider whose model judges.'),
+        model: name.optional().describe('The model. The default is the provider’s first one.'),
+      }),
+    )
+    .output(usageCompaction),
   sessions: procedure(
     'Sums the counted tokens and the cost of calls by session, day, model, repository or agent. Each call counts once, however many files contain it.',
   )

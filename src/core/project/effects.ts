@@ -95,7 +95,7 @@ export const effects: Effects = {
     import: 'writes',
   },
   search: { query: 'reads' },
-  usage: { context: 'reads', calls: 'reads', series: 'reads', fillers: 'reads', sessions: 'reads' },
+  usage: { context: 'reads', calls: 'reads', series: 'reads', fillers: 'reads', compaction: 'reads', judgeCompaction: 'acts', sessions: 'reads' },
   request: {
     list: 'reads',
     series: 'reads',

@@ -1,4 +1,5 @@
-import { loadPrices, loadTokenizer, usageCalls, usageFillers, usageOfContext, usageSeries, usageSessions } from '../usage/index.js';
+import { judgeCompaction } from '../assist/index.js';
+import { loadPrices, loadTokenizer, usageCalls, usageCompaction, usageFillers, usageOfContext, usageSeries, usageSessions } from '../usage/index.js';
 import { chainOf, os } from './procedure.js';
 
 /** The procedures of `usage`. The list of prices is large, so it is loaded at the first question. */
@@ -16,6 +17,10 @@ export const usageRouter = {
     return usageSeries(chainOf(context), input.id);
   }),
   fillers: os.usage.fillers.handler(({ input, context }) => usageFillers(chainOf(context), input.id)),
+  compaction: os.usage.compaction.handler(({ input, context }) => usageCompaction(chainOf(context), input)),
+  judgeCompaction: os.usage.judgeCompaction.handler(({ input, context, signal }) =>
+    judgeCompaction(chainOf(context), input, context.session.engine.options.providers ?? [], signal),
+  ),
   sessions: os.usage.sessions.handler(async ({ input, context }) => {
     await loadPrices();
     return usageSessions(chainOf(context), input);

@@ -1,15 +1,14 @@
 import { sha256Of } from '../artifacts/index.js';
 import type { ContextId, EntryKey } from '../base/index.js';
-import { isObject, stringAt } from '../base/index.js';
 import { type Chain, commitOf, contextEntries, walk } from '../chain/index.js';
 import type { UsageFiller } from '../contract/index.js';
 import { readPending } from './backfill.js';
+import { pathIn } from './paths.js';
 import { callsIn } from './rows.js';
 import { entriesOf, partKindOf } from './window.js';
 
 /** Shorter texts repeat by chance. */
 const shortestDuplicate = 200;
-const pathArguments = ['file_path', 'path', 'notebook_path', 'filePath', 'absolute_path'];
 
 /** What fills the window of a context, by tokens times the calls that were sent with it. @throws NOT_FOUND for an unknown commit. */
 export function usageFillers(chain: Chain, id: ContextId): UsageFiller[] {
@@ -55,9 +54,6 @@ export function usageFillers(chain: Chain, id: ContextId): UsageFiller[] {
   });
   return fillers.filter(({ tokens }) => tokens > 0).sort((a, b) => b.tokenCalls - a.tokenCalls || b.tokens - a.tokens);
 }
-
-const pathIn = (given: unknown): string | undefined =>
-  isObject(given) ? pathArguments.map((name) => stringAt(given, name)).find((path) => path !== undefined) : undefined;
 
 /** The number of replies that begin at or before a place. They were made without its entry. */
 function firstAfter(replies: readonly number[], place: number): number {

@@ -6,6 +6,7 @@ export { backfillBatch, openRecorder, pendingCommits } from './backfill.js';
 export { growthsOf } from './calibrate.js';
 export { usageCalls } from './calls.js';
 export { type CommitCalls, callsByCommit, compactedAt, costsAt, countedGraph } from './commits.js';
+export { usageCompaction } from './compaction.js';
 export { usageOfContext } from './context.js';
 export type { CountedCommit } from './facts.js';
 export { usageFillers } from './fillers.js';

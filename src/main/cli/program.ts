@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander';
 import manifest from '../../../package.json' with { type: 'json' };
 import { block, line, printPart, say, sayError, sayJson } from '../terminal/index.js';
 import { addCallCommand } from './call.js';
+import { addCompactionCommand } from './compaction.js';
 import { addContextCommands } from './contexts.js';
 import { refusalOf, UsageError } from './errors.js';
 import { addExperimentCommands } from './experiments.js';
@@ -58,6 +59,7 @@ export function buildProgram(): Command {
   addHookCommand(program);
   addRequestCommands(program);
   addUsageCommands(program);
+  addCompactionCommand(program);
   addExportCommand(program);
   addReplayCommands(program);
   addExperimentCommands(program);

@@ -30,13 +30,14 @@ function tool<Input>(
   };
 }
 
-const { context, search, ticket } = contract;
+const { context, search, ticket, usage } = contract;
 const inputOf = <Schema>(procedure: { '~orpc': { inputSchema?: Schema } }): NonNullable<Schema> =>
   procedure['~orpc'].inputSchema as NonNullable<Schema>;
 
 /** Default limits, because a whole history would fill the agent's context window in one call. */
 const defaultTickets = 50;
 const defaultEntries = 50;
+const defaultLosses = 40;
 const defaultTokens = 10_000;
 
 export const tools: readonly AgentTool[] = [
@@ -78,6 +79,13 @@ export const tools: readonly AgentTool[] = [
       const { data } = await client.artifact.get({ ref: narrative.artifactRef });
       return { ...narrative, text: Buffer.from(data, 'base64').toString('utf8') };
     },
+  ),
+  tool(
+    'compaction',
+    'reads',
+    `Returns what a compaction replaced and left, as counted, and what its summary does not mention: files, decisions, errors and results (default \`limit\` ${defaultLosses}).`,
+    inputOf(usage.compaction),
+    (client, input) => client.usage.compaction({ limit: defaultLosses, ...input }),
   ),
   tool('resolve', 'reads', 'Returns the context that a principal had at a time (ISO 8601), or null.', inputOf(context.resolve), (client, input) =>
     client.context.resolve(input),

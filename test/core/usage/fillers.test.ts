@@ -1,12 +1,14 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { tips } from '../../../src/core/chain/index.js';
-import { usageFillers, usageSeries } from '../../../src/core/usage/index.js';
+import { loadTokenizer, usageFillers, usageSeries } from '../../../src/core/usage/index.js';
 import { prompt, result } from '../../support/claude-lines.js';
 import { reply, usage } from '../../support/counted-lines.js';
 import { importInto } from '../../support/imports.js';
 import { emptyChain, scratch } from '../../support/project.js';
+
+beforeAll(loadTokenizer);
 
 const read = (id: string, path: string) => ({ type: 'tool_use', id, name: 'Read', input: { file_path: path } });
 
@@ -42,5 +44,5 @@ test('[N8] the series divides the counted total of each call', () => {
   const { calls, kinds } = usageSeries(chain, tip);
   expect(calls.map(({ counted }) => counted)).toEqual([1_000, 1_500, 2_000]);
   for (const { counted, parts } of calls) expect(parts.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(counted ?? 0);
-  expect(calls.map(({ parts }) => parts[kinds.indexOf('tool_result')])).toEqual([0, 400, 800]);
+  expect(calls.map(({ parts }) => parts[kinds.indexOf('tool_result')])).toEqual([0, 600, 1_200]);
 });

@@ -57,6 +57,7 @@ test('[L11] checkpoints, searches, reads and tickets over MCP; results are marke
     'history',
     'entries',
     'materialize',
+    'compaction',
     'resolve',
     ...['create', 'update', 'get', 'list', 'overview', 'transition', 'verdict', 'discuss', 'thread', 'answer'].map((verb) => `ticket_${verb}`),
     ...['start_from', 'events', 'acknowledge', 'import'].map((verb) => `ticket_${verb}`),

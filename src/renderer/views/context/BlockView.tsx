@@ -3,6 +3,7 @@ import type { ContextId, Entry, Stop } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { type Block, Button, EntryView, IconButton, ToolView } from '../../parts';
 import { copy, go, type Ranges, useQuery } from '../../state';
+import { CompactionLoss } from '../CompactionLoss';
 
 interface BlockViewProps {
   readonly block: Block;
@@ -50,7 +51,7 @@ const isEditable = ({ role, kind, marks = [] }: Entry): boolean =>
   role === 'user' && kind === 'text' && !marks.includes('meta') && !marks.includes('command') && !marks.includes('hidden');
 
 /** The line above the summary of a compaction. */
-export function Seam({ commit, stop }: { commit: ContextId; stop: Stop }) {
+export function Seam({ project, commit, stop }: { project: string; commit: ContextId; stop: Stop }) {
   const query = useQuery(commit, () => api.context.show({ id: commit }));
   const parent = query.status === 'done' ? query.data.parent : undefined;
   return (
@@ -61,6 +62,7 @@ export function Seam({ commit, stop }: { commit: ContextId; stop: Stop }) {
           Show what it replaced
         </button>
       )}
+      {query.status === 'done' && query.data.type === 'compaction' && <CompactionLoss project={project} commit={commit} />}
     </div>
   );
 }

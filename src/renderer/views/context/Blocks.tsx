@@ -45,7 +45,7 @@ export function Blocks({ reader, calls, sought, stop, project, commit }: BlocksP
                 aria-current={isSelected || undefined}
                 onClick={() => select(item.index)}
               >
-                {row?.kind === 'summary' && <Seam commit={block.commit} stop={stop} />}
+                {row?.kind === 'summary' && <Seam project={project} commit={block.commit} stop={stop} />}
                 {call && <CallSeam call={call} />}
                 {draft && item.index === editedAt ? (
                   <EditPrompt project={project} draft={draft} below={rows.slice(block.first + 1).filter((below) => !below.hidden).length} />

@@ -3,6 +3,7 @@ import type { ContextId, RowFacts } from '../../../core/contract/index.js';
 import { agentOf, agents, Button, Damaged, Facts, IconButton, Id, MenuButton, say } from '../../parts';
 import { go, type ShownCommit, show, type TicketAtCommit, useChainFacts, useNavigation, useRowFacts, useTicketsAtCommits } from '../../state';
 import { commitActions, editOrFork } from '../actions';
+import { CompactionLoss } from '../CompactionLoss';
 import { CommitLink } from './CommitLink';
 import { ContextSummary } from './ContextSummary';
 import { SummaryField } from './SummaryField';
@@ -50,6 +51,7 @@ export function CommitFacts({ project, commit }: { project: string; commit: Show
         </Button>
       </div>
       <WorkFacts facts={useRowFacts(project, [commit.id]).get(commit.id)} commit={commit} />
+      {commit.type === 'compaction' && view !== 'context' && <CompactionLoss key={`${commit.id} loss`} project={project} commit={commit.id} />}
       <ContextSummary project={project} commit={commit} />
       <Facts
         rows={[

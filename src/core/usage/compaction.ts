@@ -1,0 +1,103 @@
+import { badRequest, type ContextId, type EntryKey, timestampOf } from '../base/index.js';
+import { type Chain, type ContextRow, childrenOf, commitAt, commitOf, contextEntries } from '../chain/index.js';
+import { lostKinds, type UsageCompaction } from '../contract/index.js';
+import { type ParsedEntry, toolClassOf } from '../formats/index.js';
+import { readPending } from './backfill.js';
+import { compactedAt } from './commits.js';
+import { type Found, findLost } from './lost.js';
+import { mentionsIn } from './mentions.js';
+
+/** A line of a list: longer texts are cut. */
+const longestText = 300;
+const mostMissing = 12;
+/** Without a limit, this many losses are listed. The totals count all. */
+const mostLost = 200;
+
+export interface CompactionQuery {
+  readonly id: ContextId;
+  readonly limit?: number | undefined;
+}
+
+/**
+ * What a compaction replaced and left, as counted, and what its summary does not mention: files, decisions, errors and results.
+ * @throws NOT_FOUND for an unknown commit; BAD_REQUEST for a commit that is not a compaction.
+ */
+export function usageCompaction(chain: Chain, { id, limit = mostLost }: CompactionQuery): UsageCompaction {
+  readPending(chain);
+  const row = commitOf(chain, id);
+  if (row.type !== 'compaction')
+    throw badRequest('id', `${row.id} is a ${row.type}, not a compaction. \`stemma compaction SESSION\` lists the compactions of a session.`);
+  const before = entriesBefore(chain, row);
+  const after = contextEntries(chain, { id: row.id });
+  const restored = restoredAfter(chain, row);
+  const summaries = after.filter(({ entry }) => entry.kind === 'summary');
+  const { kept, found } = compare(row, before, [...after.map(({ entry }) => entry), ...restored]);
+  const lost = found.filter(({ isMentioned }) => !isMentioned);
+  const counted = compactedAt(chain, row.seq);
+  const tokensOf = (entries: readonly { readonly entry: ParsedEntry }[]): number => entries.reduce((sum, { entry }) => sum + entry.tokens, 0);
+  const parent = row.parent === null ? null : commitAt(chain, row.parent).id;
+  const commitsOf = new Map(before.map(({ key, commit }) => [key, commit] as const));
+  return {
+    commit: row.id,
+    parent,
+    at: timestampOf(row.createdAt),
+    before: { counted: counted.before ?? null, estimated: tokensOf(before), entries: before.length },
+    after: { counted: counted.after ?? null, estimated: tokensOf(after), entries: after.length },
+    summary: summaries[0]?.entry.text?.slice(0, longestText) ?? row.summary,
+    summaryKey: summaries[0]?.key ?? null,
+    summaryTokens: tokensOf(summaries),
+    kept,
+    totals: lostKinds.map((kind) => ({
+      kind,
+      found: found.filter((each) => each.kind === kind).length,
+      lost: lost.filter((each) => each.kind === kind).length,
+    })),
+    lost: ordered(lost)
+      .slice(0, limit)
+      .map(({ kind, text, key, tokens, path, tool, uses, missing }) => ({
+        kind,
+        text: oneLine(text),
+        key,
+        commit: commitsOf.get(key) ?? row.id,
+        tokens,
+        uses,
+        ...(path !== undefined && { path }),
+        ...(tool !== undefined && { tool }),
+        missing: missing.slice(0, mostMissing),
+      })),
+  };
+}
+
+type Placed = ReturnType<typeof contextEntries>;
+
+const entriesBefore = (chain: Chain, { parent }: ContextRow): Placed =>
+  parent === null ? [] : contextEntries(chain, { id: commitAt(chain, parent).id });
+
+/** What the agent itself put behind the summary before the first reply, such as the files that it read again. A person's next prompt is no summary. */
+function restoredAfter(chain: Chain, row: ContextRow): ParsedEntry[] {
+  const [child] = childrenOf(chain, row);
+  if (child?.type !== 'delta') return [];
+  const entries = contextEntries(chain, { id: child.id, stop: child.id }).map(({ entry }) => entry);
+  const reply = entries.findIndex(({ role }) => role === 'assistant');
+  return entries.slice(0, reply < 0 ? entries.length : reply).filter(({ marks }) => marks?.includes('meta'));
+}
+
+function compare(row: ContextRow, before: Placed, after: readonly ParsedEntry[]): { kept: number; found: Found[] } {
+  const keys = new Set<EntryKey>(after.map(({ key }) => key));
+  const kept = before.filter(({ key }) => keys.has(key)).length;
+  const text = after.map(({ text = '', arguments: given }) => (given === undefined ? text : `${text}\n${JSON.stringify(given)}`)).join('\n');
+  const found = findLost(
+    { entries: before.map(({ entry }) => entry), toolClassOf: (tool) => toolClassOf(row.format, tool), isKept: (key) => keys.has(key) },
+    mentionsIn(text),
+  );
+  return { kept, found };
+}
+
+/** By kind, and in each the most used first. */
+const ordered = (lost: readonly Found[]): Found[] =>
+  lost.toSorted((a, b) => lostKinds.indexOf(a.kind) - lostKinds.indexOf(b.kind) || b.uses - a.uses || b.tokens - a.tokens);
+
+function oneLine(text: string): string {
+  const line = text.replace(/\s+/g, ' ').trim();
+  return line.length <= longestText ? line : `${line.slice(0, longestText - 1).toWellFormed()}…`;
+}

@@ -1,0 +1,215 @@
+// What a summary does not mention of the conversation that it replaced. Pure. Files, decisions, errors and results are looked for by
+// paths, identifiers and words, without a model.
+import { type EntryKey, isObject, stringAt } from '../base/index.js';
+import type { LostKind, ToolClass } from '../contract/index.js';
+import type { ParsedEntry } from '../formats/index.js';
+import { identifiersIn, type Mentions, pathsIn, stemsIn } from './mentions.js';
+import { pathIn } from './paths.js';
+
+/** Something that the conversation contained, and what of it the summary does not mention. */
+export interface Found {
+  readonly kind: LostKind;
+  /** The path, sentence or line. */
+  readonly text: string;
+  readonly key: EntryKey;
+  readonly tokens: number;
+  readonly path?: string;
+  readonly tool?: string;
+  /** How often the file was read or changed, the error came back, or the result was used later. */
+  readonly uses: number;
+  readonly isMentioned: boolean;
+  /** Names that the summary does not mention. */
+  readonly missing: readonly string[];
+}
+
+export interface Before {
+  readonly entries: readonly ParsedEntry[];
+  /** What a tool of the conversation's agent does. */
+  readonly toolClassOf: (toolName: string) => ToolClass | undefined;
+  /** Entries that stayed next to the summary. */
+  readonly isKept: (key: EntryKey) => boolean;
+}
+
+/** Everything that can be lost, each with whether it is mentioned. */
+export function findLost(before: Before, mentions: Mentions): Found[] {
+  const rarity = raritiesIn(before.entries);
+  return [
+    ...filesIn(before, mentions),
+    ...decisionsIn(before, mentions),
+    ...errorsIn(before, mentions, rarity),
+    ...resultsIn(before, mentions, rarity),
+  ];
+}
+
+/** In how many entries each identifier occurs, and in which first. */
+interface Rarity {
+  readonly entries: number;
+  readonly first: ParsedEntry;
+}
+
+const textOf = ({ text = '', arguments: given, kind }: ParsedEntry): string =>
+  kind === 'tool_call' ? (typeof given === 'string' ? given : JSON.stringify(given ?? {}).replaceAll(String.raw`\n`, '\n')) : text;
+
+function raritiesIn(entries: readonly ParsedEntry[]): ReadonlyMap<string, Rarity> {
+  const found = new Map<string, { entries: number; first: ParsedEntry }>();
+  for (const entry of entries)
+    for (const name of identifiersIn(textOf(entry))) {
+      const known = found.get(name);
+      if (known) known.entries += 1;
+      else found.set(name, { entries: 1, first: entry });
+    }
+  return found;
+}
+
+const changes: ReadonlySet<ToolClass | undefined> = new Set(['write', 'edit']);
+
+/** Files that the agent read or changed with a tool, in a shell or in a patch. */
+function filesIn({ entries, toolClassOf, isKept }: Before, mentions: Mentions): Found[] {
+  const files = new Map<string, { entry: ParsedEntry; uses: number; isChanged: boolean }>();
+  const tokens = new Map<string, number>();
+  const paths = new Map<string, readonly string[]>();
+  for (const entry of entries) {
+    if (entry.kind === 'tool_result' && entry.toolCallId !== undefined)
+      for (const path of paths.get(entry.toolCallId) ?? []) tokens.set(path, Math.max(tokens.get(path) ?? 0, entry.tokens));
+    if (entry.kind !== 'tool_call') continue;
+    const does = toolClassOf(entry.toolName ?? '');
+    const one = does === 'search' ? undefined : pathIn(entry.arguments);
+    const some = one === undefined ? (does === 'shell' || does === 'edit' ? pathsIn(textOf(entry)) : []) : [one];
+    if (entry.toolCallId !== undefined) paths.set(entry.toolCallId, one === undefined ? [] : [one]);
+    for (const named of new Set(some)) {
+      const path = fullPath(named, files.keys());
+      const known = files.get(path);
+      const isChanged = changes.has(does);
+      if (!known) files.set(path, { entry, uses: 1, isChanged });
+      else
+        files.set(path, {
+          entry: isChanged || !known.isChanged ? entry : known.entry,
+          uses: known.uses + 1,
+          isChanged: known.isChanged || isChanged,
+        });
+    }
+  }
+  const all = new Set(files.keys());
+  return [...files].map(([path, { entry, uses, isChanged }]) => ({
+    kind: 'file',
+    text: `${path}: ${isChanged ? 'changed' : 'read'}`,
+    path,
+    ...(entry.toolName !== undefined && { tool: entry.toolName }),
+    key: entry.key,
+    tokens: tokens.get(path) ?? 0,
+    uses,
+    isMentioned: mentions.file(path, all) || isKept(entry.key),
+    missing: [path],
+  }));
+}
+
+/** The path of a known file that ends with a shorter one: a shell names files from its folder. */
+function fullPath(path: string, known: Iterable<string>): string {
+  const end = `/${path.replace(/^\.\//, '')}`;
+  for (const full of known) if (full.endsWith(end)) return full;
+  return path;
+}
+
+/** Sentences in which an agent decides something. */
+const deciding =
+  /\b(?:decided|decision|instead of|rather than|going with|go with|root cause|the (?:fix|solution|bug|problem) is|the right (?:fix|approach|place)|trade-?offs?|must not|should not|shouldn't|won't|on purpose|by design)\b/i;
+const sentences = /[^\n.!?]+(?:[.!?](?=\S)[^\n.!?]*)*[.!?]?/g;
+/** A shorter prompt, such as "yes" or "continue", decides nothing by itself. */
+const fewestStems = 3;
+/** A smaller share of its words in the summary means that a sentence is not mentioned. */
+const enough = 0.5;
+/** Of a long prompt the beginning is compared. */
+const longestPrompt = 2_000;
+
+/** What a person asked for, and what the agent decided: prompts, answers to its questions, plans, and sentences about its choices. */
+function decisionsIn({ entries, toolClassOf, isKept }: Before, mentions: Mentions): Found[] {
+  const found: Found[] = [];
+  const add = (entry: ParsedEntry, text: string): void => {
+    const names = [...identifiersIn(text)];
+    const stems = stemsIn(text.slice(0, longestPrompt));
+    if (stems.size < fewestStems) return;
+    const missing = names.filter((name) => !mentions.identifier(name));
+    const isMentioned = mentions.stems(stems) >= enough || (names.length > 0 && missing.length * 2 < names.length);
+    found.push({
+      kind: 'decision',
+      text: text.trim(),
+      key: entry.key,
+      tokens: entry.tokens,
+      uses: 1,
+      isMentioned: isMentioned || isKept(entry.key),
+      missing,
+    });
+  };
+  const questions = new Set<string>();
+  for (const entry of entries) {
+    const { role, kind, text = '', marks, toolName = '', toolCallId, arguments: given } = entry;
+    if (marks?.includes('hidden') || marks?.includes('meta') || marks?.includes('command')) continue;
+    if (role === 'user' && kind === 'text' && !/^\s*(?:<|\[Request interrupted|Caveat: )/.test(text)) add(entry, text);
+    if (role === 'assistant' && kind === 'text')
+      for (const [sentence] of text.matchAll(sentences)) if (deciding.test(sentence) && identifiersIn(sentence).size > 0) add(entry, sentence);
+    if (kind === 'tool_call' && /question|user_input/i.test(toolName) && toolCallId !== undefined) questions.add(toolCallId);
+    if (kind === 'tool_call' && isObject(given) && toolClassOf(toolName) !== 'edit') {
+      const plan = /plan/i.test(toolName) ? stringAt(given, 'plan') : undefined;
+      if (plan !== undefined) add(entry, plan);
+    }
+    if (kind === 'tool_result' && toolCallId !== undefined && questions.has(toolCallId)) add(entry, text);
+  }
+  return found;
+}
+
+const failing =
+  /^.*(?:\b[A-Za-z]*(?:Error|Exception)\b:|\berror(?:\[\w+\])?:|\bfatal:|\bpanic:|--- FAIL|^FAIL\b|✗|ENOENT|EACCES|command not found).*$/m;
+/** Mistakes in the use of a tool, which the agent corrects at once. */
+const misuse =
+  /<tool_use_error>|^(?:The user doesn't want|\[Request interrupted|Sibling tool call|File has not been read|String to replace not found)/;
+/** The rarest identifiers stand for an error or a result. */
+const mostNames = 5;
+
+const rarest = (names: Iterable<string>, rarity: ReadonlyMap<string, Rarity>): string[] =>
+  [...names].sort((a, b) => (rarity.get(a)?.entries ?? 0) - (rarity.get(b)?.entries ?? 0) || b.length - a.length).slice(0, mostNames);
+
+/** Failed tool calls and failures that a result reports, each different line once. */
+function errorsIn({ entries, isKept }: Before, mentions: Mentions, rarity: ReadonlyMap<string, Rarity>): Found[] {
+  const found = new Map<string, Found>();
+  for (const { kind, isError, text = '', toolName, key, tokens } of entries) {
+    if (kind !== 'tool_result' || misuse.test(text)) continue;
+    const line =
+      failing.exec(text)?.[0] ?? (isError ? text.split('\n').find((each) => each.trim() !== '' && !/^Exit code \d+$/.test(each)) : undefined);
+    if (line === undefined || !(isError || /Error|error|FAIL|fatal|panic/.test(line)) || (!isError && text.length > longestReport)) continue;
+    const name = line.replaceAll(/\d+/g, '#').trim();
+    const known = found.get(name);
+    if (known) {
+      found.set(name, { ...known, uses: known.uses + 1, isMentioned: known.isMentioned || isKept(key) });
+      continue;
+    }
+    const names = rarest(identifiersIn(line), rarity);
+    const missing = names.filter((each) => !mentions.identifier(each));
+    const isMentioned = names.length > 0 ? missing.length < names.length : mentions.stems(stemsIn(line)) >= enough;
+    const common = { text: line.trim(), key, tokens, uses: 1, missing };
+    found.set(name, { kind: 'error', ...common, ...(toolName !== undefined && { tool: toolName }), isMentioned: isMentioned || isKept(key) });
+  }
+  return [...found.values()];
+}
+/** A longer result without an error mark is content, such as a file, in which the word error occurs. */
+const longestReport = 8_000;
+
+/** Results that were used: they brought identifiers that the agent wrote later. Files and failures have their own kinds. */
+function resultsIn({ entries, toolClassOf, isKept }: Before, mentions: Mentions, rarity: ReadonlyMap<string, Rarity>): Found[] {
+  const used = new Map<string, number>();
+  for (const entry of entries)
+    if (entry.role === 'assistant') for (const name of identifiersIn(textOf(entry))) used.set(name, (used.get(name) ?? 0) + 1);
+  return entries.flatMap((entry): Found[] => {
+    const { kind, isError, text = '', toolName = '', key, tokens } = entry;
+    const does = toolClassOf(toolName);
+    if (kind !== 'tool_result' || isError || does === 'read' || does === 'plan' || changes.has(does)) return [];
+    const brought = [...identifiersIn(text)].filter((name) => rarity.get(name)?.first === entry && used.has(name));
+    if (brought.length < fewestBrought) return [];
+    const names = brought.sort((a, b) => (used.get(b) ?? 0) - (used.get(a) ?? 0)).slice(0, mostNames);
+    const missing = names.filter((name) => !mentions.identifier(name));
+    const uses = Math.max(...names.map((name) => used.get(name) ?? 0));
+    const head = text.split('\n').find((line) => line.includes(names[0] ?? '')) ?? text;
+    const isMentioned = missing.length < names.length || isKept(key);
+    return [{ kind: 'result', text: head.trim(), tool: toolName, key, tokens, uses, isMentioned, missing }];
+  });
+}
+const fewestBrought = 2;

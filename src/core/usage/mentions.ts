@@ -1,0 +1,109 @@
+// What a text mentions: paths, identifiers and words. Pure.
+
+/** Runs of characters that a path or an identifier can consist of. */
+const runs = /[\p{L}\p{N}_$.@~+/\\#:-]+/gu;
+const edges = /^[.:#/\\-]+(?=$)|[.:,#\\-]+$/gu;
+/** The place in a file, such as `:12:5`. */
+const place = /(?::\d+){1,2}$/;
+
+/**
+ * Whether a run of characters names one thing: it has mixed case, digits between letters, or a sign inside. Plain words, numbers and dates
+ * do not.
+ */
+const isIdentifier = (run: string): boolean =>
+  run.length >= 4 &&
+  run.length <= 120 &&
+  /\p{L}/u.test(run) &&
+  (/\p{Ll}\p{Lu}|[_$@#]|\p{L}\d|\d\p{L}|\p{L}::?\p{L}|\p{L}\.\p{L}{2}|\p{L}\/\p{L}/u.test(run) || /^\p{Lu}{2,}-\d/u.test(run));
+
+/** The identifiers in a text: names of code, paths, commands with signs, hashes and error codes. */
+export function identifiersIn(text: string): Set<string> {
+  const found = new Set<string>();
+  for (const [run] of text.matchAll(runs)) {
+    const bare = run.replace(edges, '').replace(place, '');
+    if (isIdentifier(bare)) found.add(bare);
+  }
+  return found;
+}
+
+/** A path as a shell or patch names it: with a folder and an extension. */
+const pathRun = /(?:~|\.{1,2})?\/?(?:[\p{L}\p{N}_.@+-]+\/)+[\p{L}\p{N}_.@+-]*\.\p{L}[\p{L}\p{N}]{0,7}(?![\p{L}\p{N}/])/gu;
+
+/** The paths in a shell command or a patch. Addresses of the web are none. */
+export const pathsIn = (text: string): string[] => [...text.replace(/\w+:\/\/\S+/g, ' ').matchAll(pathRun)].map(([path]) => path);
+
+const words = /[\p{L}\p{N}_]+/gu;
+/** Scripts without spaces between words: every two neighboring signs count as a word. */
+const unspaced = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u;
+const stemLength = 6;
+/** Shorter words say little. */
+const shortestWord = 4;
+
+/** The stems of the telling words of a text. */
+export function stemsIn(text: string): Set<string> {
+  const stems = new Set<string>();
+  for (const [word] of text.matchAll(words)) {
+    if (unspaced.test(word)) for (let at = 0; at + 1 < word.length; at++) stems.add(word.slice(at, at + 2));
+    else if (word.length >= shortestWord) stems.add(word.toLowerCase().slice(0, stemLength));
+  }
+  return stems;
+}
+
+const baseOf = (path: string): string => path.slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1);
+const normal = (path: string): string => path.replaceAll('\\', '/').replace(/^(?:\.?\/)+/, '');
+
+/** Answers what a text mentions. */
+export interface Mentions {
+  /** Whether the text names a file: by its path, or by an end of it that no other of the files has. */
+  file(path: string, files: ReadonlySet<string>): boolean;
+  identifier(name: string): boolean;
+  /** The share of the stems that the text has, too. */
+  stems(stems: ReadonlySet<string>): number;
+}
+
+/** Reads a text once for many questions. */
+export function mentionsIn(text: string): Mentions {
+  const byBase = new Map<string, Set<string>>();
+  const names = identifiersIn(text);
+  for (const [run] of text.matchAll(runs)) {
+    const path = normal(run.replace(edges, '').replace(place, ''));
+    if (path === '') continue;
+    const base = baseOf(path);
+    const ends = byBase.get(base) ?? new Set();
+    byBase.set(base, ends.add(path));
+  }
+  let stems: Set<string> | undefined;
+  const known = new Map<string, boolean>();
+  return {
+    file: (path, files) => {
+      const full = normal(path);
+      if (text.includes(path)) return true;
+      return [...(byBase.get(baseOf(full)) ?? [])].some((end) => {
+        if (full !== end && !full.endsWith(`/${end}`) && !end.endsWith(`/${full}`)) return false;
+        return ![...files].some((other) => other !== path && normal(other).endsWith(`/${end}`));
+      });
+    },
+    identifier: (name) => {
+      const before = known.get(name);
+      if (before !== undefined) return before;
+      const is = names.has(name) || isWhole(text, name);
+      known.set(name, is);
+      return is;
+    },
+    stems: (wanted) => {
+      stems ??= stemsIn(text);
+      let found = 0;
+      for (const stem of wanted) if (stems.has(stem)) found += 1;
+      return wanted.size === 0 ? 1 : found / wanted.size;
+    },
+  };
+}
+
+const inWord = /[\p{L}\p{N}_]/u;
+
+/** Whether a text contains a name that does not go on at either side. */
+function isWhole(text: string, name: string): boolean {
+  for (let at = text.indexOf(name); at >= 0; at = text.indexOf(name, at + 1))
+    if (!inWord.test(text[at - 1] ?? ' ') && !inWord.test(text[at + name.length] ?? ' ')) return true;
+  return false;
+}

@@ -1,0 +1,114 @@
+import { ChevronDown, ChevronRight } from 'lucide-react';
+import { useState } from 'react';
+import type { ContextId, LostKind, UsageCompaction, UsageLoss } from '../../core/contract/index.js';
+import { api } from '../client';
+import { MenuButton, notifyProblem, say } from '../parts';
+import { go, useQuery } from '../state';
+import './CompactionLoss.css';
+
+const names: Readonly<Record<LostKind, readonly [string, string]>> = {
+  file: ['file', 'files'],
+  decision: ['decision', 'decisions'],
+  error: ['error', 'errors'],
+  result: ['result', 'results'],
+};
+
+/** What a compaction replaced and left, as counted, and what its summary does not mention. Each loss leads to its entry. */
+export function CompactionLoss({ project, commit, open: isOpenFirst = false }: { project: string; commit: ContextId; open?: boolean }) {
+  const [open, setOpen] = useState(isOpenFirst);
+  const [judged, setJudged] = useState<UsageCompaction>();
+  const query = useQuery(`${project} ${commit} compaction`, (signal) => api.usage.compaction({ id: commit }, { signal }));
+  if (query.status === 'failed') return <p className="notice-line error">Cannot compare the summary with what it replaced.</p>;
+  if (query.status !== 'done') return null;
+  const found = judged ?? query.data;
+  const losses = found.totals.filter(({ lost }) => lost > 0);
+  const Arrow = open ? ChevronDown : ChevronRight;
+  return (
+    <section className="compaction-loss" aria-label="Lost in this compaction">
+      <p>
+        <b title={titleOf(found)}>
+          {side(found.before)} → {side(found.after)}
+        </b>{' '}
+        <span className="muted">tokens{found.before.counted !== null && found.after.counted !== null && ', counted'}</span>
+        {losses.length === 0 ? (
+          <span className="muted"> · The summary mentions every file, decision, error and result that was found</span>
+        ) : (
+          <button type="button" className="link-button" aria-expanded={open} onClick={() => setOpen(!open)}>
+            <Arrow size={12} aria-hidden /> Not mentioned: {losses.map(({ kind, lost }) => say.plural(lost, ...names[kind])).join(', ')}
+          </button>
+        )}
+      </p>
+      {open && losses.length > 0 && (
+        <>
+          <ul>
+            {found.lost.map((loss) => (
+              <Loss key={`${loss.kind} ${loss.key} ${loss.text}`} loss={loss} at={found.parent ?? commit} />
+            ))}
+          </ul>
+          <Judge commit={commit} found={found} onJudged={setJudged} />
+        </>
+      )}
+    </section>
+  );
+}
+
+const side = ({ counted, estimated }: UsageCompaction['before']): string => (counted === null ? `≈ ${say.compact(estimated)}` : say.exact(counted));
+
+const titleOf = ({ before, after, summaryTokens, kept }: UsageCompaction): string =>
+  `Before: the input of the last call${before.counted === null ? ' was not recorded' : ', as the provider counted it'}. After: that of the next call${
+    after.counted === null ? ', which was not recorded' : ''
+  }, with the system prompt, the tools and the next prompt. The summary has ≈ ${say.exact(summaryTokens)} tokens; ${say.plural(kept, 'entry', 'entries')} stayed.`;
+
+function Loss({ loss, at }: { loss: UsageLoss; at: ContextId }) {
+  const { kind, text, key, uses, missing, judgment } = loss;
+  return (
+    <li>
+      <button
+        type="button"
+        title={missing.length > 0 ? `Not mentioned: ${missing.join(', ')}` : text}
+        onClick={() => go({ view: 'context', commit: at, entry: key, stop: undefined })}
+      >
+        <span className="muted loss-kind">{names[kind][0]}</span>
+        <span className={`loss-text${kind === 'file' ? ' mono' : ''}`}>{text}</span>
+        {uses > 1 && <span className="muted">× {say.exact(uses)}</span>}
+      </button>
+      {judgment && (
+        <p className={judgment.matters ? 'loss-matters' : 'muted'}>
+          {judgment.matters ? 'Matters' : 'Trivial'}
+          {judgment.reason !== '' && `: ${judgment.reason}`}
+        </p>
+      )}
+    </li>
+  );
+}
+
+/** Lets a model say which losses matter. */
+function Judge({ commit, found, onJudged }: { commit: ContextId; found: UsageCompaction; onJudged: (judged: UsageCompaction) => void }) {
+  const [isAsking, setAsking] = useState(false);
+  const providers = useQuery('providers', () => api.turn.providers({}));
+  if (found.judgedBy) return <p className="muted">Judged by {found.judgedBy.model ?? found.judgedBy.provider}. A model can be wrong.</p>;
+  const models = (providers.status === 'done' ? providers.data : []).filter(({ models: known }) => known.length > 0);
+  const ask = (provider: string) => {
+    setAsking(true);
+    api.usage
+      .judgeCompaction({ id: commit, provider })
+      .then(onJudged, notifyProblem)
+      .finally(() => setAsking(false));
+  };
+  return (
+    <p className="muted">
+      Found by paths, names and words, without a model.{' '}
+      {models.length > 0 && (
+        <MenuButton
+          label="Ask a model"
+          button={
+            <button type="button" className="link-button" disabled={isAsking}>
+              {isAsking ? 'Asking…' : 'Ask a model which ones matter'}
+            </button>
+          }
+          items={models.map(({ id, title, models: known }) => ({ name: `${title} (${known[0]})`, act: () => ask(id) }))}
+        />
+      )}
+    </p>
+  );
+}
