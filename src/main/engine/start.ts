@@ -1,6 +1,7 @@
 import { hostname } from 'node:os';
 import { createEngine, type Engine, type EngineOptions, type Vault } from '../../core/project/index.js';
 import { openAccounts } from '../providers/index.js';
+import { hubAt } from '../team/index.js';
 import { agentIsRunning } from './agents.js';
 import { openTerminal } from './terminal.js';
 
@@ -20,6 +21,7 @@ export function startEngine(options: EngineOptions, vault?: Vault): Engine {
       return accounts.providers();
     },
     isRunning: agentIsRunning,
+    reachHub: hubAt,
     openTerminal: (cwd, command) => openTerminal(cwd, command),
   });
 }

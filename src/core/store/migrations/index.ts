@@ -32,6 +32,7 @@ import { waits } from './028-waits.js';
 import { jobs } from './029-jobs.js';
 import { runner } from './030-runner.js';
 import { resumed } from './031-resumed.js';
+import { team } from './032-team.js';
 
 /**
  * The steps that create the schema, in order. The number of applied steps is the format version of a project, stored as `user_version`.
@@ -68,6 +69,7 @@ export const migrations: readonly string[] = [
   jobs,
   runner,
   resumed,
+  team,
 ];
 
 /** The format version that this Stemma reads and writes. */

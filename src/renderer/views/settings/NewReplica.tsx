@@ -109,7 +109,8 @@ function replicaOf(given: FormData, kind: 'folder' | 's3', credentials: Credenti
   };
 }
 
-const Field = ({ label, ...input }: { label: string } & InputHTMLAttributes<HTMLInputElement>) => (
+/** A text field with its label before it. */
+export const Field = ({ label, ...input }: { label: string } & InputHTMLAttributes<HTMLInputElement>) => (
   <label>
     <span className="muted">{label}</span>
     <input className="field" spellCheck={false} {...input} />

@@ -1,4 +1,4 @@
-import { CloudUpload, FolderOpen, HardDrive, KeyRound, Palette } from 'lucide-react';
+import { CloudUpload, FolderOpen, HardDrive, KeyRound, Palette, Users } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { Empty, type Icon } from '../../parts';
 import { addressOf, go, refreshProject, type SettingsPage, settingsPages, useNavigation, useOpenDir } from '../../state';
@@ -6,12 +6,14 @@ import { Appearance } from './Appearance';
 import { Providers } from './Providers';
 import { Replicas } from './Replicas';
 import { Storage } from './Storage';
+import { Team } from './Team';
 
 const titles: Readonly<Record<SettingsPage, readonly [title: string, icon: Icon]>> = {
   appearance: ['Appearance', Palette],
   providers: ['Providers', KeyRound],
   storage: ['Storage', HardDrive],
   replicas: ['Replicas', CloudUpload],
+  team: ['Team', Users],
 };
 
 /** The settings of this window and of the open project. */
@@ -61,6 +63,8 @@ function Page({ page }: { page: SettingsPage }): ReactNode {
       return <OfProject>{(dir) => <Storage key={dir} project={dir} />}</OfProject>;
     case 'replicas':
       return <OfProject>{(dir) => <Replicas key={dir} onChanged={() => void refreshProject()} />}</OfProject>;
+    case 'team':
+      return <OfProject>{(dir) => <Team key={dir} onPulled={() => void refreshProject()} />}</OfProject>;
   }
 }
 

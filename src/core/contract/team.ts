@@ -1,0 +1,93 @@
+import { z } from 'zod';
+import { count, procedure, timestamp, webAddress } from './scalars.js';
+
+const projectName = z
+  .string()
+  .regex(/^[a-z0-9][a-z0-9._-]{0,99}$/, 'a project of a hub has a name of at most 100 lower-case letters, digits, dots, hyphens and underscores')
+  .describe('The name of the project on the hub.');
+const token = z.string().min(1).max(1_000).describe('The token that an admin of the hub gave you.');
+const role = z.enum(['reader', 'reviewer', 'writer', 'admin', 'pusher']);
+/** Numbers by kind, such as `{context: 12, ticket: 1}`. */
+const byKind = z.record(z.string(), count);
+
+const select = z
+  .strictObject({
+    repository: z.string().min(1).max(4_096).optional().describe('Only sessions of this repository (its folder, as the sessions name it).'),
+    tag: z.string().min(1).max(200).optional().describe('Only commits and sessions with this tag.'),
+    branch: z.string().min(1).max(100).optional().describe('Only the branch that ends at this commit.'),
+  })
+  .describe('What leaves this machine. Without it, everything but files of agents does. Each commit takes along what comes before it.');
+
+const status = z.object({
+  /** Null if this project is not connected to a hub. */
+  hub: z.string().nullable(),
+  project: projectName.nullable(),
+  role: role.nullable(),
+  /** Whose token it is, as the hub names it. */
+  name: z.string().nullable(),
+  /** What a push would send. */
+  toPush: byKind,
+  /** Items on the hub that a pull would read. Null if the hub does not answer. */
+  toPull: count.nullable(),
+  /** Why the hub cannot be used. */
+  problem: z.string().optional(),
+});
+export type TeamStatus = z.output<typeof status>;
+
+const member = z.object({
+  id: count,
+  name: z.string(),
+  role,
+  /** Null for every project of the hub. */
+  project: z.string().nullable(),
+  createdAt: timestamp,
+  expiresAt: timestamp.nullable(),
+  revoked: z.boolean(),
+});
+
+/** A team shares projects through a hub. What a push sends is added there; two edits of one thing stay as two versions. */
+export const teamContract = {
+  connect: procedure(
+    'Connects the project with a project on a hub. Address and token stay on this machine, outside of the project. The project on the hub is created if it does not exist and the token allows that.',
+  )
+    .input(z.strictObject({ hub: webAddress.describe('The address of the hub.'), project: projectName, token }))
+    .output(status),
+  disconnect: procedure('Forgets the hub of the project and its token. Nothing on the hub changes.').input(z.strictObject({})).output(status),
+  status: procedure('Says which hub the project is connected to, what a push would send and what a pull would read.')
+    .input(z.strictObject({}))
+    .output(status),
+  push: procedure(
+    'Sends what the hub lacks: commits with their objects, cards, boxes, agent turns, tickets and experiments. A push that was cut goes on where it was cut.',
+  )
+    .input(
+      z.strictObject({
+        select: select.optional(),
+        sources: z.boolean().optional().describe('Also send the imported files themselves, with the model calls that they record.'),
+        preview: z.boolean().optional().describe('Send nothing, only count what would leave.'),
+      }),
+    )
+    .output(z.object({ items: byKind, objects: count, bytes: count, sent: count })),
+  pull: procedure('Takes over what the hub has and this project lacks. What was changed here and not pushed yet stays as it is.')
+    .input(z.strictObject({}))
+    .output(
+      z.object({
+        items: byKind,
+        objects: count,
+        kept: count,
+        refused: z.array(z.object({ kind: z.string(), key: z.string(), reason: z.string() })),
+      }),
+    ),
+  members: procedure('Lists the tokens of the project on the hub. Needs the role admin.').input(z.strictObject({})).output(z.array(member)),
+  invite: procedure('Makes a token for a person or machine. It is shown once. Needs the role admin.')
+    .input(
+      z.strictObject({
+        name: z.string().min(1).max(200).describe('Who gets the token.'),
+        role: role.describe('`pusher` is for machines: it sends and reads nothing.'),
+        expiresAt: timestamp.optional().describe('When the token ends. Without it, it stays until it is revoked.'),
+      }),
+    )
+    .output(z.object({ id: count, token: z.string() })),
+  revoke: procedure('Ends a token. Needs the role admin.')
+    .input(z.strictObject({ id: z.number().int().positive().describe('The id of the token, as `members` lists it.') }))
+    .output(z.object({ id: count })),
+};

@@ -1,0 +1,17 @@
+import { connectTeam, disconnectTeam, pullTeam, pushTeam, teamHub, teamStatus } from '../project/index.js';
+import { os } from './procedure.js';
+
+/** The procedures of `team`. */
+export const teamRouter = {
+  connect: os.team.connect.handler(({ input, context: { session } }) => connectTeam(session.engine, session.project(), input)),
+  disconnect: os.team.disconnect.handler(({ context: { session } }) => disconnectTeam(session.engine, session.project())),
+  status: os.team.status.handler(({ context: { session } }) => teamStatus(session.engine, session.project())),
+  push: os.team.push.handler(({ input, context: { session } }) => pushTeam(session.engine, session.project(), input)),
+  pull: os.team.pull.handler(async ({ context: { session } }) => {
+    const { refused, ...pulled } = await pullTeam(session.engine, session.project());
+    return { ...pulled, refused: [...refused] };
+  }),
+  members: os.team.members.handler(async ({ context: { session } }) => (await teamHub(session.engine, session.project())).members()),
+  invite: os.team.invite.handler(async ({ input, context: { session } }) => (await teamHub(session.engine, session.project())).invite(input)),
+  revoke: os.team.revoke.handler(async ({ input, context: { session } }) => (await teamHub(session.engine, session.project())).revoke(input.id)),
+};

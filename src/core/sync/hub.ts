@@ -1,0 +1,67 @@
+import type { Timestamp } from '../base/index.js';
+
+/** What names an item without its content: kind, key and digest. */
+export type ItemName = readonly [kind: string, key: string, digest: string];
+
+/** A hub's project, as this machine reaches it. Calls throw UNAVAILABLE if the hub does not answer, UNAUTHORIZED if the token does not allow it. */
+export interface Hub {
+  /** The id of the hub's project and the number of its newest item. */
+  hello(): Promise<{ readonly id: string; readonly seq: number }>;
+  /** The places in both lists of what the hub does not hold. */
+  lack(items: readonly ItemName[], objects: readonly string[]): Promise<{ readonly items: readonly number[]; readonly objects: readonly number[] }>;
+  /** Stores a packed parcel, all or nothing. */
+  send(parcel: Uint8Array): Promise<void>;
+  /** The items after a number, in the order in which they arrived, as a packed parcel without objects. */
+  items(after: number): Promise<{ readonly seq: number; readonly isLast: boolean; readonly parcel: Uint8Array }>;
+  /** Objects by their hashes, as a packed parcel. It may hold fewer than asked for: ask again for the rest. */
+  objects(hashes: readonly string[]): Promise<Uint8Array>;
+}
+
+/** Bytes of objects that are sent at a time, unless one alone has more. */
+export const bytesAtOnce = 8 * 1024 * 1024;
+/** Items that are asked about or sent at a time. */
+export const itemsAtOnce = 2_000;
+
+/** Groups objects so that no group has more than `bytesAtOnce`, unless it is one object. */
+export function* inGroups<T extends { readonly size: number }>(objects: Iterable<T>): Generator<T[]> {
+  let group: T[] = [];
+  let bytes = 0;
+  for (const object of objects) {
+    if (group.length > 0 && bytes + object.size > bytesAtOnce) {
+      yield group;
+      [group, bytes] = [[], 0];
+    }
+    group.push(object);
+    bytes += object.size;
+  }
+  if (group.length > 0) yield group;
+}
+
+/** What an administrator of a hub's project sees and does. */
+export interface HubMember {
+  readonly id: number;
+  readonly name: string;
+  readonly role: HubRole;
+  /** Null for every project of the hub. */
+  readonly project: string | null;
+  readonly createdAt: Timestamp;
+  readonly expiresAt: Timestamp | null;
+  readonly revoked: boolean;
+}
+
+/** What a token allows. `pusher` is for machines: it sends and reads nothing. */
+export type HubRole = 'reader' | 'reviewer' | 'writer' | 'admin' | 'pusher';
+
+/** A hub's project with what manages it. */
+export interface ManagedHub extends Hub {
+  hello(): Promise<{ readonly id: string; readonly seq: number; readonly role: HubRole; readonly name: string }>;
+  /** Creates the project if it does not exist. */
+  create(): Promise<void>;
+  members(): Promise<HubMember[]>;
+  invite(input: {
+    readonly name: string;
+    readonly role: HubRole;
+    readonly expiresAt?: Timestamp | undefined;
+  }): Promise<{ id: number; token: string }>;
+  revoke(id: number): Promise<{ id: number }>;
+}

@@ -1,0 +1,79 @@
+import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
+import { blake3Of } from '../artifacts/index.js';
+import { badRequest, isObject, type JsonObject, parseJson, StemmaError, stringAt } from '../base/index.js';
+import { digestOf, type Item } from './rows.js';
+
+/** Content of an object that travels. */
+export interface SentObject {
+  /** BLAKE3, in hexadecimal. */
+  readonly hash: string;
+  readonly contentType: string;
+  readonly bytes: Uint8Array;
+}
+
+/** Items and objects that travel together. */
+export interface Parcel {
+  readonly items: readonly Item[];
+  readonly objects: readonly SentObject[];
+}
+
+/** Bytes that a parcel may have when it is unpacked, and how many times more than packed. */
+export const largestParcel = 512 * 1024 * 1024;
+const lengthBytes = 4;
+const compression = { params: { [constants.ZSTD_c_compressionLevel]: 6 } };
+
+/**
+ * Packs items and objects: one zstd frame around a length (4 bytes, big endian), that much JSON ({items, objects: [[hash, size, type]]}) and
+ * the objects one after the other.
+ */
+export function packParcel({ items, objects }: Parcel): Uint8Array {
+  const header = Buffer.from(
+    JSON.stringify({
+      items: items.map(({ kind, body }) => [kind, body]),
+      objects: objects.map(({ hash, bytes, contentType }) => [hash, bytes.length, contentType]),
+    }),
+  );
+  const length = Buffer.alloc(lengthBytes);
+  length.writeUInt32BE(header.length);
+  return zstdCompressSync(Buffer.concat([length, header, ...objects.map(({ bytes }) => bytes)]), compression);
+}
+
+/**
+ * Unpacks what `packParcel` made, and proves it: every object has its hash. Digests of items are computed here, never taken over.
+ * `keyOf` names an item.
+ * @throws BAD_REQUEST for anything else.
+ */
+export function unpackParcel(packed: Uint8Array, keyOf: (kind: string, body: JsonObject) => string): Parcel {
+  const bytes = decompressed(packed);
+  const end = lengthBytes + (bytes.length < lengthBytes ? Number.POSITIVE_INFINITY : bytes.readUInt32BE(0));
+  const header = end <= bytes.length ? parseJson(bytes.toString('utf8', lengthBytes, end)) : undefined;
+  if (!isObject(header) || !Array.isArray(header.items) || !Array.isArray(header.objects))
+    throw badRequest('parcel', 'The parcel has no valid header.');
+  const items = header.items.map((item): Item => {
+    const [kind, body] = Array.isArray(item) ? item : [];
+    if (typeof kind !== 'string' || !isObject(body)) throw badRequest('parcel', 'An item of the parcel has no kind or no content.');
+    return { kind, key: keyOf(kind, body), digest: digestOf(kind, body), body };
+  });
+  let at = end;
+  const objects = header.objects.map((object): SentObject => {
+    const [hash, size, contentType] = Array.isArray(object) ? object : [];
+    if (typeof hash !== 'string' || typeof size !== 'number' || typeof contentType !== 'string' || !(size >= 0) || at + size > bytes.length)
+      throw badRequest('parcel', 'An object of the parcel has no valid hash, size or type.');
+    const content = bytes.subarray(at, at + size);
+    at += size;
+    if (blake3Of(content).toString('hex') !== hash) throw badRequest('parcel', `The object ${hash} does not have the hash of its content.`);
+    return { hash, contentType, bytes: content };
+  });
+  return { items, objects };
+}
+
+function decompressed(packed: Uint8Array): Buffer {
+  try {
+    return zstdDecompressSync(packed, { maxOutputLength: largestParcel });
+  } catch (error) {
+    const reason = stringAt(error, 'code') ?? (error as Error).message;
+    throw new StemmaError('BAD_REQUEST', `The parcel cannot be unpacked (${reason}). It is at most ${largestParcel} bytes long.`, {
+      field: 'parcel',
+    });
+  }
+}

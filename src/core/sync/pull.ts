@@ -1,0 +1,208 @@
+import { type Json, type JsonObject, StemmaError, stringAt } from '../base/index.js';
+import { holderOf } from '../cards/index.js';
+import type { Chain } from '../chain/index.js';
+import { storeCommit } from './commits.js';
+import type { Hub } from './hub.js';
+import { type Known, openKnown } from './known.js';
+import { unpackParcel } from './parcel.js';
+import { type Item, nameIn, objectsOf, openPlaces, openRows, type Places, type Row, type Rows, renamed } from './rows.js';
+import { type Rule, ruleOf } from './rules.js';
+import { readRecordedCalls } from './sources.js';
+
+/** An item that was not stored, and why. */
+export interface Refused {
+  readonly kind: string;
+  readonly key: string;
+  readonly reason: string;
+}
+
+/** What a pull stored. */
+export interface Pulled {
+  readonly items: Readonly<Record<string, number>>;
+  readonly objects: number;
+  /** Rows that were changed here since the last push. They stay, and the next push sends them. */
+  readonly kept: number;
+  readonly refused: readonly Refused[];
+}
+
+interface Pull {
+  readonly chain: Chain;
+  readonly rows: Rows;
+  readonly known: Known;
+  readonly places: Places;
+  readonly total: { items: Record<string, number>; objects: number; kept: number; refused: Refused[] };
+  /** Items whose later references do not exist yet. */
+  readonly unfinished: Item[];
+}
+
+/** What names an item of a parcel. Kinds that this version does not know are named by their content. */
+export const keyOf = (kind: string, body: JsonObject): string => nameIn(ruleOf(kind) ?? { kind }, body);
+
+/**
+ * Takes over what the hub's project has and this one lacks. Objects are proved by their hashes and commits by their digests. A row that was
+ * changed here since the last push stays as it is. A pull that is cut goes on where it was cut.
+ * @throws what the hub throws.
+ */
+export async function pull(chain: Chain, hub: Hub, { isStopped = () => false }: { isStopped?: () => boolean } = {}): Promise<Pulled> {
+  const { id, seq } = await hub.hello();
+  const known = openKnown(chain, id);
+  if (seq < known.pulled()) known.forget();
+  const rows = openRows(chain);
+  const work: Pull = {
+    chain,
+    rows,
+    known,
+    places: openPlaces(chain, rows, known.row),
+    total: { items: {}, objects: 0, kept: 0, refused: [] },
+    unfinished: [],
+  };
+  while (!isStopped()) {
+    const page = await hub.items(known.pulled());
+    const items = newest(unpackParcel(page.parcel, keyOf).items).filter((item) => known.digest(item.kind, item.key) !== item.digest);
+    await fetchObjects(work, hub, items);
+    chain.db.transaction(() => {
+      for (const item of items) take(work, item);
+      if (page.isLast) for (const item of work.unfinished.splice(0)) linkLater(work, item);
+      known.setPulled(page.seq);
+    });
+    if (page.isLast) break;
+  }
+  return work.total;
+}
+
+/** The last version of each item. Earlier ones stay on the hub. */
+const newest = (items: readonly Item[]): Item[] => {
+  const last = new Map(items.map((item) => [`${item.kind} ${item.key}`, item]));
+  return items.filter((item) => last.get(`${item.kind} ${item.key}`) === item);
+};
+
+async function fetchObjects({ chain, places, total }: Pull, hub: Hub, items: readonly Item[]): Promise<void> {
+  let missing = [...new Set(items.flatMap(objectsOf))].filter((hash) => places.numberOf('artifact', hash) === undefined);
+  while (missing.length > 0) {
+    const { objects } = unpackParcel(await hub.objects(missing), keyOf);
+    if (objects.length === 0) return;
+    const got = new Set(objects.map(({ hash }) => hash));
+    chain.artifacts.transaction(() => {
+      for (const { bytes, contentType } of objects) chain.artifacts.put(bytes, { contentType, bulk: true });
+    });
+    total.objects += objects.length;
+    const before = missing.length;
+    missing = missing.filter((hash) => !got.has(hash));
+    if (missing.length === before) return;
+  }
+}
+
+function take(work: Pull, item: Item): void {
+  const { known, places, total } = work;
+  const rule = ruleOf(item.kind);
+  if (!rule)
+    return void total.refused.push({ kind: item.kind, key: item.key, reason: 'This version of Stemma does not know the kind. Update Stemma.' });
+  try {
+    const here = places.numberOf(rule.kind, item.key);
+    if (here !== undefined && isChangedHere(work, rule, item, here)) {
+      total.kept++;
+      return;
+    }
+    const no = rule.kind === 'context' ? storeCommit(work.chain, places, item) : storeRow(work, rule, item, here);
+    if (rule.kind === 'source' && here === undefined && no !== undefined) readRecordedCalls(work.chain, no);
+    if (no !== undefined) places.note(rule.kind, item.key, no);
+    known.note(item, no);
+    total.items[item.kind] = (total.items[item.kind] ?? 0) + 1;
+  } catch (error) {
+    const isRefusal = error instanceof StemmaError || stringAt(error, 'code')?.startsWith('SQLITE_CONSTRAINT');
+    if (!isRefusal) throw error;
+    total.refused.push({ kind: item.kind, key: item.key, reason: (error as Error).message });
+  }
+}
+
+/** Whether the row here is neither what both sides held last nor what arrives now. */
+function isChangedHere(work: Pull, rule: Rule, item: Item, no: number): boolean {
+  const { rows, known } = work;
+  if (!rule.key) return false;
+  const row = rowAt(work, rule, no, item);
+  if (!row) return false;
+  const { digest } = rows.item(rule, row);
+  return digest !== item.digest && digest !== known.digest(rule.kind, item.key);
+}
+
+function rowAt({ chain, rows, places }: Pull, rule: Rule, no: number, item: Item): Row | undefined {
+  const column = rows.shape(rule).number ?? rule.numberedBy;
+  const [names, values] = column === undefined ? [rule.key ?? [], places.keyValues(rule, item.key) ?? []] : [[column], [no]];
+  return chain.db.one<Row>(`SELECT * FROM "${rule.kind}" WHERE ${names.map((name) => `"${name}" IS ?`).join(' AND ')}`, ...values);
+}
+
+/** Writes a row that is no commit. Returns its number. @throws NOT_FOUND if it refers to something that is not here; CONFLICT if a turn holds the card. */
+function storeRow({ chain, rows, places, unfinished }: Pull, rule: Rule, item: Item, here: number | undefined): number | undefined {
+  const { columns, blobs, number, hasProject } = rows.shape(rule);
+  const values: Record<string, null | number | string | Uint8Array> = {};
+  for (const column of columns) {
+    const value = columnValue(places, rule, column, item.body[column] ?? null);
+    values[column] = blobs.has(column) && typeof value === 'string' ? Buffer.from(value, 'hex') : value;
+  }
+  if (rule.kind === 'card' && here !== undefined) refuseSealed(chain, String(item.body.cardId));
+  if (Object.keys(rule.later ?? {}).some((column) => values[column] === null && item.body[column] !== null)) unfinished.push(item);
+  const names = Object.keys(values);
+  if (here !== undefined && rule.key) {
+    const changed = names.filter((name) => !rule.key?.includes(name));
+    const own = number ?? rule.numberedBy;
+    const where = own === undefined ? rule.key.map((name) => `"${name}" = ?`).join(' AND ') : `"${own}" = ?`;
+    const which = own === undefined ? rule.key.map((name) => values[name] ?? null) : [here];
+    if (changed.length > 0)
+      chain.db.run(
+        `UPDATE "${rule.kind}" SET ${changed.map((name) => `"${name}" = ?`).join(', ')} WHERE ${where}`,
+        ...changed.map((name) => values[name] ?? null),
+        ...which,
+      );
+    return here;
+  }
+  const all = { ...values, ...rule.local, ...(hasProject && { project: chain.project }) };
+  const { rowId } = chain.db.run(
+    `INSERT INTO "${rule.kind}" (${Object.keys(all)
+      .map((name) => `"${name}"`)
+      .join(', ')}) VALUES (${Object.keys(all)
+      .map(() => '?')
+      .join(', ')})`,
+    ...Object.values(all),
+  );
+  return rule.unnumbered ? undefined : rowId;
+}
+
+function refuseSealed(chain: Chain, cardId: string): void {
+  const agentTurnId = holderOf(chain, cardId);
+  if (agentTurnId !== undefined)
+    throw new StemmaError('CONFLICT', `The card ${cardId} is sealed: the turn ${agentTurnId} holds it. The other version stays on the hub.`, {
+      id: cardId,
+      agentTurnId,
+    });
+}
+
+/** The value of a column here. A reference that is set later is null if its row is not here yet. */
+function columnValue(places: Places, rule: Rule, column: string, value: Json): null | number | string {
+  if (value === null) return null;
+  const later = rule.later?.[column];
+  if (later !== undefined) return places.numberOf(later, String(value)) ?? null;
+  const listed = rule.lists?.[column];
+  if (listed !== undefined) return JSON.stringify(renamed(JSON.stringify(value), (name) => required(places, listed, name)));
+  const table = rule.refs?.[column];
+  if (table === undefined) {
+    if (typeof value === 'number' || typeof value === 'string') return value;
+    throw new StemmaError('BAD_REQUEST', `The column ${column} of ${rule.kind} holds neither a number nor a text.`, { field: column });
+  }
+  return required(places, table, value);
+}
+
+function required(places: Places, table: string, name: Json): number {
+  const no = places.numberOf(table, String(name));
+  if (no === undefined)
+    throw new StemmaError('NOT_FOUND', `It refers to ${table} ${String(name)}, which the hub does not hold.`, { id: String(name) });
+  return no;
+}
+
+function linkLater({ chain, rows, places }: Pull, { kind, key, body }: Item): void {
+  const rule = ruleOf(kind);
+  const no = places.numberOf(kind, key);
+  const { number } = rule ? rows.shape(rule) : {};
+  if (!rule?.later || no === undefined || number === undefined) return;
+  for (const column of Object.keys(rule.later))
+    chain.db.run(`UPDATE "${kind}" SET "${column}" = ? WHERE "${number}" = ?`, columnValue(places, rule, column, body[column] ?? null), no);
+}

@@ -1,0 +1,109 @@
+import type { ArtifactRef } from '../base/index.js';
+import type { Chain } from '../chain/index.js';
+import { type Hub, inGroups, itemsAtOnce } from './hub.js';
+import { type Known, openKnown } from './known.js';
+import { packParcel, type SentObject } from './parcel.js';
+import { type Item, objectsOf, openRows, type Rows } from './rows.js';
+import { rules } from './rules.js';
+import type { Selected } from './select.js';
+
+/** Which items leave. Undefined means all of them. */
+export type Leaves = Selected | undefined;
+
+/** What a push sent, or would send. `bytes` counts what objects have unpacked; `sent` what went over the wire. */
+export interface Pushed {
+  readonly items: Readonly<Record<string, number>>;
+  readonly objects: number;
+  readonly bytes: number;
+  readonly sent: number;
+}
+
+interface Waiting {
+  readonly item: Item;
+  readonly row: number | undefined;
+}
+
+/** The items that the hub is not known to hold, in the order in which they refer to each other. */
+export function* waitingItems(rows: Rows, known: Known, leaves: Leaves): Generator<Waiting> {
+  for (const rule of rules)
+    for (const row of rows.each(rule)) {
+      const item = rows.item(rule, row);
+      if (known.digest(item.kind, item.key) === item.digest || (leaves && !leaves(item))) continue;
+      const { number } = rows.shape(rule);
+      yield { item, row: number === undefined ? undefined : (row[number] as number) };
+    }
+}
+
+/** What a push would send, and the number up to which the hub's list was read. It asks the hub nothing. */
+export function previewPush(chain: Chain, hubId: string, leaves?: Leaves): Pushed & { readonly pulled: number } {
+  const rows = openRows(chain);
+  const known = openKnown(chain, hubId);
+  const items: Record<string, number> = {};
+  const objects = new Map<string, number>();
+  for (const { item } of waitingItems(rows, known, leaves)) {
+    items[item.kind] = (items[item.kind] ?? 0) + 1;
+    for (const hash of objectsOf(item)) if (!objects.has(hash)) objects.set(hash, objectAt(chain, hash).size);
+  }
+  return { items, objects: objects.size, bytes: [...objects.values()].reduce((a, b) => a + b, 0), sent: 0, pulled: known.pulled() };
+}
+
+const objectAt = ({ artifacts }: Chain, hash: string) => artifacts.stat(artifacts.find(`blake3:${hash}` as ArtifactRef));
+
+/**
+ * Sends what the hub lacks: by digest, objects before the items that need them. A push that is cut goes on where it was cut.
+ * @throws what the hub throws; CORRUPT if an object does not have its hash. What was sent stays sent.
+ */
+export async function push(
+  chain: Chain,
+  hub: Hub,
+  { leaves, isStopped = () => false }: { leaves?: Leaves; isStopped?: () => boolean } = {},
+): Promise<Pushed> {
+  const { id, seq } = await hub.hello();
+  const known = openKnown(chain, id);
+  if (seq < known.pulled()) known.forget();
+  const rows = openRows(chain);
+  const total = { items: {} as Record<string, number>, objects: 0, bytes: 0, sent: 0 };
+  let batch: Waiting[] = [];
+  const flush = async (): Promise<void> => {
+    const some = batch;
+    batch = [];
+    const hashes = [...new Set(some.flatMap(({ item }) => objectsOf(item)))];
+    const lack = await hub.lack(
+      some.map(({ item }) => [item.kind, item.key, item.digest]),
+      hashes,
+    );
+    const missing = lack.objects.map((place) => hashes[place] as string).map((hash) => ({ hash, size: objectAt(chain, hash).size }));
+    const items = lack.items.map((place) => some[place]?.item as Item);
+    const send = async (objects: readonly SentObject[], withItems: readonly Item[]): Promise<void> => {
+      const parcel = packParcel({ objects, items: withItems });
+      await hub.send(parcel);
+      total.sent += parcel.length;
+      total.objects += objects.length;
+      for (const { bytes } of objects) total.bytes += bytes.length;
+    };
+    // The items go with the last group of their objects, so that the hub never holds an item without its objects.
+    const groups = [...inGroups(missing)];
+    for (const [i, group] of groups.entries()) await send(readObjects(chain, group), i === groups.length - 1 ? items : []);
+    if (groups.length === 0 && items.length > 0) await send([], items);
+    for (const { kind } of items) total.items[kind] = (total.items[kind] ?? 0) + 1;
+    chain.db.transaction(() => {
+      for (const { item, row } of some) known.note(item, row);
+    });
+  };
+  for (const waiting of waitingItems(rows, known, leaves)) {
+    if (isStopped()) break;
+    batch.push(waiting);
+    if (batch.length >= itemsAtOnce) await flush();
+  }
+  if (batch.length > 0 && !isStopped()) await flush();
+  return total;
+}
+
+const readObjects = ({ artifacts }: Chain, group: readonly { readonly hash: string }[]): SentObject[] => {
+  const nos = group.map(({ hash }) => artifacts.find(`blake3:${hash}`));
+  return artifacts.readAll(nos).map((bytes, i) => ({
+    hash: group[i]?.hash as string,
+    contentType: artifacts.stat(nos[i] as (typeof nos)[number]).contentType,
+    bytes,
+  }));
+};

@@ -1,0 +1,234 @@
+import { sha256Of } from '../artifacts/index.js';
+import { type ArtifactNo, canonicalJson, type Json, type JsonObject, parseJson, StemmaError } from '../base/index.js';
+import type { Chain } from '../chain/index.js';
+import { type Rule, ruleOf } from './rules.js';
+
+/** A row as it travels. Two equal bodies have one digest; two edits of one row are two digests under one key. */
+export interface Item {
+  readonly kind: string;
+  /** What names the row in every project. */
+  readonly key: string;
+  /** SHA-256 of kind and body, in hexadecimal. */
+  readonly digest: string;
+  readonly body: JsonObject;
+}
+
+/** A row of a table as SQLite gives it. */
+export type Row = Readonly<Record<string, null | number | string | Uint8Array>>;
+
+/** The columns of a table that travel, and the column of its row numbers. */
+export interface Shape {
+  readonly columns: readonly string[];
+  readonly number: string | undefined;
+  /** The columns that hold bytes. They travel in hexadecimal. */
+  readonly blobs: ReadonlySet<string>;
+  readonly hasProject: boolean;
+}
+
+/** Rows that are read at a time. */
+const pageRows = 1_000;
+
+/** Columns that no row takes along. */
+const neverSent = new Set(['project', 'rowSum']);
+
+/** Columns of a commit that its place in this database gives. */
+const placeOfCommit = new Set(['seq', 'id', 'run', 'depth', 'contextTokens']);
+
+/** Reads and names the rows of one project. It remembers names, so make one for a push or pull and drop it afterwards. */
+export interface Rows {
+  shape(rule: Rule): Shape;
+  /** The row with a number as an item. */
+  item(rule: Rule, row: Row): Item;
+  /** All rows of a kind that travel, oldest first. */
+  each(rule: Rule): IterableIterator<Row>;
+  /** What names a row of a table in every project. */
+  nameOf(table: string, no: number): string;
+}
+
+/** Opens the rows of a project for reading. */
+export function openRows({ db, project }: Chain): Rows {
+  const shapes = new Map<string, Shape>();
+  const names = new Map<string, string>();
+  const shape = (rule: Rule): Shape => {
+    const known = shapes.get(rule.kind) ?? shapeOf(db, rule);
+    shapes.set(rule.kind, known);
+    return known;
+  };
+  const rowAt = (rule: Rule, no: number): Row => {
+    const column = shape(rule).number ?? rule.numberedBy ?? '';
+    const row = db.one<Row>(`SELECT * FROM "${rule.kind}" WHERE "${column}" = ?`, no);
+    if (!row) throw new StemmaError('CORRUPT', `Row ${no} of ${rule.kind} does not exist, but another row refers to it.`, { id: rule.kind });
+    return row;
+  };
+  const nameOf = (table: string, no: number): string => {
+    const id = `${table} ${no}`;
+    let name = names.get(id);
+    if (name !== undefined) return name;
+    if (table === 'artifact') name = hex(db.one<{ hash: Buffer }>('SELECT hash FROM artifact WHERE no = ?', no)?.hash);
+    else if (table === 'context') name = hex(db.one<{ digest: Buffer }>('SELECT digest FROM context WHERE seq = ?', no)?.digest);
+    else {
+      const rule = ruleOf(table) as Rule;
+      name = nameIn(rule, bodyOf(rule, rowAt(rule, no)));
+    }
+    names.set(id, name);
+    return name;
+  };
+  const bodyOf = (rule: Rule, row: Row): JsonObject => {
+    const refs = { ...rule.refs, ...rule.later };
+    const body: Record<string, Json> = {};
+    for (const column of shape(rule).columns) {
+      const value = row[column] ?? null;
+      const table = refs[column];
+      if (value === null) body[column] = null;
+      else if (table !== undefined) body[column] = nameOf(table, value as number);
+      else if (rule.lists?.[column] !== undefined) body[column] = renamed(String(value), (no) => nameOf(rule.lists?.[column] as string, Number(no)));
+      else body[column] = value instanceof Uint8Array ? hex(value) : value;
+    }
+    return body;
+  };
+  return {
+    shape,
+    nameOf,
+    item: (rule, row) => {
+      const body = bodyOf(rule, row);
+      const item = { kind: rule.kind, key: nameIn(rule, body), digest: digestOf(rule.kind, body), body };
+      const { number } = shape(rule);
+      if (number !== undefined) names.set(`${rule.kind} ${row[number]}`, item.key);
+      return item;
+    },
+    *each(rule) {
+      const { number, hasProject } = shape(rule);
+      const [owner, table] = Object.entries(rule.refs ?? {})[0] ?? [];
+      const scope = hasProject ? 'r.project = ?' : `r."${owner}" IN (SELECT no FROM "${table}" WHERE project = ?)`;
+      const order = number ?? rule.numberedBy ?? rule.key?.map((name) => `"${name}"`).join(', ');
+      // Pages, so that the connection can do other work between them.
+      for (let after = 0, page: Row[] = []; ; after += page.length) {
+        const [where, from] = number === undefined ? ['', after] : [` AND ${number} > ?`, Number(page.at(-1)?.[number] ?? 0)];
+        page = db.all<Row>(
+          `SELECT * FROM "${rule.kind}" r WHERE ${scope}${where} ORDER BY ${order} LIMIT ${pageRows}${number === undefined ? ' OFFSET ?' : ''}`,
+          project,
+          from,
+        );
+        yield* page;
+        if (page.length < pageRows) return;
+      }
+    },
+  };
+}
+
+function shapeOf(db: Chain['db'], rule: Rule): Shape {
+  const all = db.all<{ name: string; type: string; pk: number }>('SELECT name, type, pk FROM pragma_table_info(?)', rule.kind);
+  const number = rule.unnumbered || rule.numberedBy !== undefined ? undefined : all.find(({ pk }) => pk === 1)?.name;
+  return {
+    number,
+    blobs: new Set(all.filter(({ type }) => type === 'BLOB').map(({ name }) => name)),
+    hasProject: all.some(({ name }) => name === 'project'),
+    columns: all
+      .map(({ name }) => name)
+      .filter((name) => name !== number && !neverSent.has(name) && !(name in (rule.local ?? {})))
+      .filter((name) => rule.kind !== 'context' || !placeOfCommit.has(name)),
+  };
+}
+
+const hex = (bytes: Uint8Array | undefined): string => {
+  if (!bytes) throw new StemmaError('CORRUPT', 'A row refers to a row that does not exist. "stemma fsck" names it.', { id: 'row' });
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex');
+};
+
+/** A JSON list whose members, or their first members, are changed. */
+export function renamed(list: string, change: (member: Json) => Json): Json {
+  const members = parseJson(list);
+  return Array.isArray(members)
+    ? members.map((member) => (Array.isArray(member) ? [change(member[0] as Json), ...member.slice(1)] : change(member)))
+    : [];
+}
+
+/** SHA-256 of an item's kind and body, in hexadecimal. */
+export const digestOf = (kind: string, body: JsonObject): string => sha256Of(`${kind}\0${canonicalJson(body)}`).toString('hex');
+
+/** What names a row with this body in every project. */
+export function nameIn(rule: Rule, body: JsonObject): string {
+  if (rule.kind === 'context') return String(body.digest);
+  if (!rule.key) return digestOf(rule.kind, body);
+  return JSON.stringify(rule.key.map((column) => body[column] ?? null));
+}
+
+/** The hashes of the objects that an item needs. */
+export function objectsOf({ kind, body }: Item): string[] {
+  const { refs = {}, lists = {} } = ruleOf(kind) ?? {};
+  const single = Object.keys(refs).filter((column) => refs[column] === 'artifact');
+  const listed = Object.keys(lists).filter((column) => lists[column] === 'artifact');
+  return [...single.map((column) => body[column]), ...listed.flatMap((column) => membersOf(body[column]))].filter(
+    (name): name is string => typeof name === 'string',
+  );
+}
+
+const membersOf = (list: Json | undefined): Json[] =>
+  Array.isArray(list) ? list.map((member) => (Array.isArray(member) ? (member[0] as Json) : member)) : [];
+
+/** Where the named rows are in this project. */
+export interface Places {
+  /** The number of the named row of a table; undefined if this project does not have it. */
+  numberOf(table: string, name: string): number | undefined;
+  /** The values of the key columns of a named row here; undefined if one of them refers to something that is not here. */
+  keyValues(rule: Rule, name: string): (null | number | string)[] | undefined;
+  /** Notes the number of a row that was just stored. */
+  note(kind: string, key: string, no: number): void;
+}
+
+/** Finds rows by what names them. `known` tells the numbers of rows that only their digest names. */
+export function openPlaces(chain: Chain, { shape }: Rows, known: (kind: string, key: string) => number | undefined): Places {
+  const { db, project, artifacts } = chain;
+  const noted = new Map<string, number>();
+  const numberOf = (table: string, name: string): number | undefined => {
+    const id = `${table} ${name}`;
+    const before = noted.get(id);
+    if (before !== undefined) return before;
+    const found = find(table, name);
+    if (found !== undefined) noted.set(id, found);
+    return found;
+  };
+  const keyValues = (rule: Rule, name: string): (null | number | string)[] | undefined => {
+    const parts = parseJson(name);
+    if (!rule.key || !Array.isArray(parts) || parts.length !== rule.key.length) return undefined;
+    const values = rule.key.map((column, i) => {
+      const [ref, part] = [rule.refs?.[column], parts[i] as Json];
+      if (ref !== undefined) return numberOf(ref, String(part));
+      return typeof part === 'number' || typeof part === 'string' || part === null ? part : undefined;
+    });
+    return values.some((value) => value === undefined) ? undefined : (values as (null | number | string)[]);
+  };
+  const find = (table: string, name: string): number | undefined => {
+    if (table === 'artifact') return objectAt(artifacts, name);
+    if (table === 'context') return commitWith(chain, name);
+    const rule = ruleOf(table);
+    if (!rule) return undefined;
+    if (!rule.key) return known(table, name);
+    const values = keyValues(rule, name);
+    if (!values) return undefined;
+    const { number, hasProject } = shape(rule);
+    return db.one<{ no: number }>(
+      `SELECT ${rule.numberedBy ?? number ?? '1'} AS no FROM "${table}" WHERE ${hasProject ? 'project = ? AND ' : ''}${rule.key.map((name) => `"${name}" IS ?`).join(' AND ')}`,
+      ...(hasProject ? [project] : []),
+      ...values,
+    )?.no;
+  };
+  return { numberOf, keyValues, note: (kind, key, no) => void noted.set(`${kind} ${key}`, no) };
+}
+
+function objectAt(artifacts: Chain['artifacts'], hash: string): ArtifactNo | undefined {
+  try {
+    return artifacts.find(`blake3:${hash}`);
+  } catch {
+    return undefined;
+  }
+}
+
+const prefixDigits = 8;
+
+function commitWith({ db, project }: Chain, digest: string): number | undefined {
+  const prefix = `ctx-${digest.slice(0, prefixDigits)}`;
+  return db
+    .all<{ seq: number; digest: Buffer }>('SELECT seq, digest FROM context WHERE project = ? AND id >= ? AND id < ?', project, prefix, `${prefix}g`)
+    .find((row) => row.digest.toString('hex') === digest)?.seq;
+}

@@ -1,0 +1,88 @@
+/**
+ * What a team shares, as rows of tables. A rule says what names a row in every project, and which columns hold row numbers: those are
+ * local, and travel as the names of the rows that they mean.
+ */
+export interface Rule {
+  /** The kind of item, which is the name of the table. */
+  readonly kind: string;
+  /**
+   * The columns that name a row in every project. Without one, the digest of the content names it: such rows are only ever added, and a
+   * row that is the same in two projects is one.
+   */
+  readonly key?: readonly string[];
+  /** Columns with the number of a row of another table. */
+  readonly refs?: Readonly<Record<string, string>>;
+  /** References that are set after all rows exist, because the two tables refer to each other. */
+  readonly later?: Readonly<Record<string, string>>;
+  /** Columns with a JSON list of row numbers of another table, or of lists that begin with one. */
+  readonly lists?: Readonly<Record<string, string>>;
+  /** Columns that stay on this machine, and the value that a new row gets. */
+  readonly local?: Readonly<Record<string, null | number | string>>;
+  /** The table has no row numbers, so its key names its rows here too. */
+  readonly unnumbered?: true;
+  /** The row number is that of a row of another table. */
+  readonly numberedBy?: string;
+}
+
+/**
+ * Every kind that travels, each after those that it refers to. Left out is what belongs to one machine (jobs, captures, replicas, spaces
+ * and their runs), and what is derived from other rows (outlines, search, usage).
+ */
+export const rules: readonly Rule[] = [
+  { kind: 'context', key: ['digest'], refs: { parent: 'context', artifact: 'artifact' } },
+  { kind: 'contextVersion', refs: { context: 'context' } },
+  { kind: 'started', key: ['context'], refs: { context: 'context' }, numberedBy: 'context' },
+  { kind: 'template', key: ['name', 'version'], refs: { artifact: 'artifact' } },
+  { kind: 'instantiation', refs: { context: 'context' } },
+  { kind: 'modelRun', key: ['context'], refs: { context: 'context', base: 'context', turn: 'context', shape: 'artifact' }, numberedBy: 'context' },
+  { kind: 'sessionMark', key: ['sessionId'] },
+  { kind: 'branchMark', key: ['context'], refs: { context: 'context' } },
+  { kind: 'source', key: ['sourceId'], lists: { tips: 'context', pieces: 'artifact' } },
+  { kind: 'card', key: ['cardId'] },
+  { kind: 'cardVersion', refs: { card: 'card' } },
+  { kind: 'box', key: ['boxId'], refs: { replaces: 'box' }, local: { readers: 0 } },
+  { kind: 'boxPart', key: ['box', 'place'], refs: { box: 'box' }, unnumbered: true },
+  { kind: 'profile', key: ['key'], refs: { box: 'box' } },
+  { kind: 'agent', key: ['agentId'], refs: { profile: 'box', lastOutput: 'box', tip: 'context' }, later: { turn: 'agentTurn' } },
+  { kind: 'batch', key: ['batchId'] },
+  {
+    kind: 'agentTurn',
+    key: ['agentTurnId'],
+    refs: {
+      agent: 'agent',
+      context: 'box',
+      output: 'box',
+      profile: 'box',
+      parentTurn: 'agentTurn',
+      batch: 'batch',
+      fromCommit: 'context',
+      startCommit: 'context',
+      endCommit: 'context',
+    },
+  },
+  { kind: 'turnInput', key: ['turn'], refs: { turn: 'agentTurn' }, numberedBy: 'turn' },
+  { kind: 'cardCall', refs: { turn: 'agentTurn', box: 'box' } },
+  { kind: 'ticket', key: ['ticketId'], refs: { parent: 'ticket' } },
+  { kind: 'ticketDependency', key: ['ticket', 'dependsOn'], refs: { ticket: 'ticket', dependsOn: 'ticket' }, unnumbered: true },
+  { kind: 'ticketVersion', refs: { ticket: 'ticket' } },
+  { kind: 'ticketEvent', refs: { ticket: 'ticket' } },
+  { kind: 'ticketAnswer', refs: { event: 'ticketEvent' } },
+  { kind: 'experiment', key: ['experimentId'] },
+  { kind: 'experimentVersion', refs: { experiment: 'experiment' } },
+  { kind: 'experimentResult', key: ['resultId'], refs: { experiment: 'experiment', context: 'context' } },
+  { kind: 'experimentVerdict', refs: { result: 'experimentResult' } },
+];
+
+/** The rule of a kind; undefined for a kind that does not travel. */
+export const ruleOf = (kind: string): Rule | undefined => byKind.get(kind);
+const byKind = new Map(rules.map((rule) => [rule.kind, rule]));
+
+/** Kinds that belong to tickets: a reviewer may send these. */
+export const ticketKinds: ReadonlySet<string> = new Set([
+  'ticket',
+  'ticketDependency',
+  'ticketVersion',
+  'ticketEvent',
+  'ticketAnswer',
+  'experimentVerdict',
+]);

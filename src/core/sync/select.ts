@@ -1,0 +1,63 @@
+import { badRequest, type CommitSeq, type ContextId } from '../base/index.js';
+import { type Chain, commitAt, commitOf } from '../chain/index.js';
+import type { Item } from './rows.js';
+
+/** Whether an item leaves this machine. */
+export type Selected = (item: Item) => boolean;
+
+/** What a person selected: sessions of a repository, commits with a tag, or a branch by its tip. */
+export interface Selection {
+  readonly repository?: string | undefined;
+  readonly tag?: string | undefined;
+  readonly branch?: string | undefined;
+}
+
+/** Kinds that leave with a selection of commits. Cards, boxes and tickets leave only with the whole project. */
+const ofCommits: Readonly<Record<string, string>> = {
+  context: 'digest',
+  contextVersion: 'context',
+  started: 'context',
+  modelRun: 'context',
+  branchMark: 'context',
+};
+
+/**
+ * What leaves with a selection: the selected commits with everything before them, and what belongs to them. Undefined for no selection:
+ * everything leaves. @throws BAD_REQUEST if nothing is selected.
+ */
+export function selected(chain: Chain, { repository, tag, branch }: Selection): Selected | undefined {
+  if (repository === undefined && tag === undefined && branch === undefined) return undefined;
+  const tips = new Set<CommitSeq>();
+  const add = (sql: string, ...values: (string | number)[]): void => {
+    for (const { seq } of chain.db.all<{ seq: CommitSeq }>(sql, ...values)) tips.add(seq);
+  };
+  const { project } = chain;
+  if (branch !== undefined) tips.add(commitOf(chain, branch as ContextId, 'branch').seq);
+  if (repository !== undefined)
+    add(
+      'SELECT seq FROM context WHERE project = ? AND sessionId IN (SELECT sessionId FROM source WHERE project = ? AND cwd = ?)',
+      project,
+      project,
+      repository,
+    );
+  if (tag !== undefined)
+    add(
+      `SELECT c.seq FROM context c WHERE c.project = ? AND (EXISTS (SELECT 1 FROM json_each(c.tags) t WHERE t.value = ?) OR c.sessionId IN
+         (SELECT m.sessionId FROM sessionMark m, json_each(m.tags) t WHERE m.project = ? AND t.value = ?))`,
+      project,
+      tag,
+      project,
+      tag,
+    );
+  if (tips.size === 0) throw badRequest('select', 'No commit of this project is selected. Check the repository, tag or branch.');
+  const all = new Set<CommitSeq>();
+  for (const tip of tips) for (let at: CommitSeq | null = tip; at !== null && !all.has(at); at = parentOf(chain, at)) all.add(at);
+  const digests = new Set([...all].map((seq) => commitAt(chain, seq).digest.toString('hex')));
+  return ({ kind, body }) => {
+    const column = ofCommits[kind];
+    return column !== undefined && digests.has(String(body[column]));
+  };
+}
+
+const parentOf = ({ db }: Chain, seq: CommitSeq): CommitSeq | null =>
+  db.one<{ parent: CommitSeq | null }>('SELECT parent FROM context WHERE seq = ?', seq)?.parent ?? null;

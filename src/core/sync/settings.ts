@@ -1,0 +1,46 @@
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { isObject, parseJson, stringAt } from '../base/index.js';
+import { makeFolders, replaceFile } from '../files/index.js';
+import type { Vault } from '../replicas/index.js';
+
+/** A project on a hub, and the token that opens it. */
+export interface HubAddress {
+  /** Such as `https://hub.example`. */
+  readonly hub: string;
+  readonly project: string;
+  readonly token: string;
+}
+
+/** The hubs of this machine's projects. They are stored in Stemma's own folder, so that a project that travels brings none along. */
+export interface MachineHubs {
+  of(projectId: string): Promise<HubAddress | undefined>;
+  set(projectId: string, address: HubAddress | undefined): Promise<void>;
+}
+
+/** Opens the hubs stored in `dataDir`. Tokens are sealed by the operating system where it can; else only this user can read the file. */
+export function openMachineHubs(dataDir: string, vault: Vault | undefined): MachineHubs {
+  const folder = join(dataDir, 'hubs');
+  // A project names its own id, so the id must not become a path.
+  const fileOf = (projectId: string): string => join(folder, `${createHash('sha256').update(projectId).digest('hex')}.json`);
+  return {
+    of: async (projectId) => {
+      const file = fileOf(projectId);
+      const stored = existsSync(file) ? parseJson(readFileSync(file, 'utf8')) : undefined;
+      const [hub, project, sealed, plain] = ['hub', 'project', 'sealed', 'token'].map((key) => stringAt(stored, key));
+      if (!isObject(stored) || stored.projectId !== projectId || hub === undefined || project === undefined) return undefined;
+      const token = sealed === undefined ? plain : await vault?.unseal(sealed);
+      return token === undefined ? undefined : { hub, project, token };
+    },
+    set: async (projectId, address) => {
+      if (!address) return rmSync(fileOf(projectId), { force: true });
+      const { token, ...place } = address;
+      // Without a keyring the token stays in a file that only this person can read.
+      const sealed = await vault?.seal(token).catch(() => undefined);
+      const secret = sealed === undefined ? { token } : { sealed };
+      makeFolders(folder);
+      replaceFile(fileOf(projectId), `${JSON.stringify({ projectId, ...place, ...secret }, null, 2)}\n`);
+    },
+  };
+}

@@ -1,0 +1,22 @@
+import type { ArtifactNo, CommitSeq } from '../base/index.js';
+import { type Chain, commitAt, lineage } from '../chain/index.js';
+import { joinAnswers, takeRecords } from '../requests/index.js';
+
+/**
+ * Reads the model calls that an arrived file recorded, as its import did: they are derived from the file and do not travel by themselves.
+ * Call it inside the transaction that stores the file's row.
+ */
+export function readRecordedCalls(chain: Chain, source: number): void {
+  const row = chain.db.one<{ format: string; pieces: string; tips: string }>('SELECT format, pieces, tips FROM source WHERE no = ?', source);
+  if (!row) return;
+  const pieces = JSON.parse(row.pieces) as [artifact: ArtifactNo, start: number, length: number][];
+  const bytes = Buffer.concat(pieces.map(([artifact, start, length]) => chain.artifacts.readRange(artifact, start, start + length)));
+  const records = takeRecords(chain, { bytes, whole: () => bytes, format: row.format, from: 0, source: undefined });
+  if (!records) return;
+  records.save(source);
+  const commits = (JSON.parse(row.tips) as CommitSeq[]).flatMap((tip) => lineage(chain, commitAt(chain, tip)));
+  joinAnswers(
+    chain,
+    [...new Set(commits.map(({ seq }) => seq))].map((seq) => commitAt(chain, seq)),
+  );
+}

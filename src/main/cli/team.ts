@@ -1,0 +1,171 @@
+import { basename, resolve } from 'node:path';
+import type { Command } from 'commander';
+import type { ContractClient } from '../launch/index.js';
+import { dim, line, printJson, printText, red, say } from '../terminal/index.js';
+import { addProjectCommand, jsonOption, openChosen, type ProjectOptions, withEngine, withProject } from './command.js';
+import { UsageError } from './errors.js';
+import { counted, portNumber, size } from './numbers.js';
+
+interface HubOptions extends ProjectOptions {
+  readonly hub?: string;
+  readonly token?: string;
+}
+
+interface PushOptions extends HubOptions {
+  readonly repository?: string;
+  readonly tag?: string;
+  readonly branch?: string;
+  readonly sources?: boolean;
+  readonly preview?: boolean;
+}
+
+const hubOption = [
+  '--hub <hub/project>',
+  'the hub and the project on it, such as https://hub.example/web-shop (remembered on this machine)',
+] as const;
+const tokenOption = ['--token <token>', 'the token for the hub (default: STEMMA_TOKEN, else the one that was given last)'] as const;
+
+/** Adds `stemma hub`, `clone`, `push`, `pull` and `status`: the record of a team. */
+export function addTeamCommands(program: Command): void {
+  program
+    .command('hub')
+    .description('serve a hub, where a team shares projects')
+    .option('--port <number>', 'the port; 0 takes any free one', portNumber, 0)
+    .option('--host <address>', 'the address to listen on; put a proxy with TLS before any other than loopback', '127.0.0.1')
+    .option('--data <dir>', 'folder for the database that comes along, and for objects', 'stemma-hub')
+    .option('--database <url>', 'a PostgreSQL database, such as postgres://user:password@host/stemma (default: one in --data)')
+    .option('--objects <url>', 's3://bucket/prefix?region=…&endpoint=…, with the credentials of the environment, or a folder (default: in --data)')
+    .action(serve);
+
+  program
+    .command('clone <hub/project> <dir>')
+    .description('make a project of what a hub holds')
+    .option(...tokenOption)
+    .addOption(jsonOption())
+    .action(clone);
+
+  addProjectCommand(program, 'push', 'send what the hub lacks')
+    .option(...hubOption)
+    .option(...tokenOption)
+    .option('--repository <dir>', 'only sessions of this repository')
+    .option('--tag <tag>', 'only commits and sessions with this tag')
+    .option('--branch <commit>', 'only the branch that ends at this commit')
+    .option('--sources', 'also the imported files, with the model calls that they record')
+    .option('--preview', 'send nothing, only list what would leave')
+    .action(pushProject);
+
+  addProjectCommand(program, 'pull', 'take over what the hub has')
+    .option(...hubOption)
+    .option(...tokenOption)
+    .action(pullProject);
+
+  addProjectCommand(program, 'status', 'show the hub of the project, what a push would send and a pull would read')
+    .option(...hubOption)
+    .option(...tokenOption)
+    .action(showStatus);
+}
+
+/** Splits `https://hub.example/web-shop` into the hub and the project. */
+function placeOf(text: string): { hub: string; project: string } {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const parts = url?.pathname.split('/').filter((part) => part !== '') ?? [];
+  const project = parts.pop();
+  if (!url || project === undefined) throw new UsageError(`${text} is not a hub and a project, such as https://hub.example/web-shop.`);
+  return { hub: `${url.origin}${parts.map((part) => `/${part}`).join('')}`, project };
+}
+
+const tokenOf = ({ token }: HubOptions): string | undefined => token ?? process.env.STEMMA_TOKEN;
+
+/** Connects the project when a hub or a token is given. */
+async function connectTo(client: ContractClient, options: HubOptions): Promise<void> {
+  const token = tokenOf(options);
+  if (options.hub === undefined && token === undefined) return;
+  const known = await client.team.status({});
+  const place =
+    options.hub === undefined
+      ? known.hub === null || known.project === null
+        ? undefined
+        : { hub: known.hub, project: known.project }
+      : placeOf(options.hub);
+  if (!place) {
+    if (options.token === undefined) return;
+    throw new UsageError('Give --hub with the token: this project is not connected to a hub.');
+  }
+  if (token === undefined) {
+    if (known.hub === place.hub && known.project === place.project) return;
+    throw new UsageError('Give a token with --token or STEMMA_TOKEN.');
+  }
+  await client.team.connect({ ...place, token });
+}
+
+const numbers = (items: Readonly<Record<string, number>>): string =>
+  Object.entries(items)
+    .map(([kind, count]) => `${count.toLocaleString('en-US')} ${kind}`)
+    .join(', ') || 'nothing';
+
+async function clone(from: string, dir: string, options: HubOptions): Promise<void> {
+  const place = placeOf(from);
+  const token = tokenOf(options);
+  if (token === undefined) throw new UsageError('Give a token with --token or STEMMA_TOKEN.');
+  await withEngine(async ({ client }) => {
+    const name = basename(resolve(dir)).replace(/\.stemma$/, '');
+    const info = await client.project.create({ dir: resolve(dir), name });
+    await openChosen(client, info.dir, {});
+    await client.team.connect({ ...place, token });
+    const pulled = await client.team.pull({});
+    if (options.json) return printJson({ dir: info.dir, ...pulled });
+    printText(line`Cloned ${from} into ${info.dir}: ${numbers(pulled.items)}, ${counted(pulled.objects, 'object')}.`);
+    printRefused(pulled.refused);
+  });
+}
+
+function printRefused(refused: readonly { readonly kind: string; readonly key: string; readonly reason: string }[]): void {
+  if (refused.length > 0) process.exitCode = 1;
+  for (const { kind, key, reason } of refused) printText(line`${red('not taken over')} ${kind} ${key}: ${reason}`);
+}
+
+async function pushProject(options: PushOptions): Promise<void> {
+  await withProject(options, async ({ client }) => {
+    await connectTo(client, options);
+    const { repository, tag, branch, sources, preview } = options;
+    const hasSelection = [repository, tag, branch].some((each) => each !== undefined);
+    const pushed = await client.team.push({ ...(hasSelection && { select: { repository, tag, branch } }), sources, preview });
+    if (options.json) return printJson(pushed);
+    const objects = `${counted(pushed.objects, 'object')} of ${size(pushed.bytes)}`;
+    printText(
+      preview ? `Would send ${numbers(pushed.items)}, at most ${objects}.` : `Sent ${numbers(pushed.items)}, ${objects} as ${size(pushed.sent)}.`,
+    );
+  });
+}
+
+async function pullProject(options: HubOptions): Promise<void> {
+  await withProject(options, async ({ client }) => {
+    await connectTo(client, options);
+    const pulled = await client.team.pull({});
+    if (options.json) return printJson(pulled);
+    printText(`Took over ${numbers(pulled.items)}, ${counted(pulled.objects, 'object')}.`);
+    if (pulled.kept > 0) printText(dim(`${counted(pulled.kept, 'change')} of this machine stayed. Push to send them.`));
+    printRefused(pulled.refused);
+  });
+}
+
+async function showStatus(options: HubOptions): Promise<void> {
+  await withProject(options, async ({ client }) => {
+    await connectTo(client, options);
+    const status = await client.team.status({});
+    if (status.problem !== undefined) process.exitCode = 1;
+    if (options.json) return printJson(status);
+    if (status.hub === null) return printText('Not connected to a hub. Connect with `stemma push --hub HUB/PROJECT --token TOKEN`.');
+    printText(line`${status.hub}/${status.project ?? ''}${status.role === null ? '' : line`: ${status.name ?? ''}, ${status.role}`}`);
+    if (status.problem !== undefined) return printText(line`${red('problem')}: ${status.problem}`);
+    printText(`To push: ${numbers(status.toPush)}. To pull: ${counted(status.toPull ?? 0, 'item')}.`);
+  });
+}
+
+async function serve(options: { port: number; host: string; data: string; database?: string; objects?: string }): Promise<void> {
+  const { startHub } = await import('../hub/index.js');
+  const hub = await startHub({ ...options, data: resolve(options.data), onRequest: (entry) => say(JSON.stringify(entry)) });
+  printText(`The hub answers at ${hub.address}`);
+  if (hub.token !== undefined) printText(`Admin token, shown once: ${hub.token}`);
+  await hub.ended;
+}

@@ -1,0 +1,65 @@
+import { type Generated, Kysely, Migrator, PostgresDialect, sql, type Transaction } from 'kysely';
+import pg from 'pg';
+import { StemmaError } from '../../core/base/index.js';
+import type { HubRole } from '../../core/sync/index.js';
+import { migrations } from './migrations/index.js';
+
+/** The tables of the hub. See migrations for what they hold. */
+export interface Tables {
+  project: { no: Generated<number>; id: Generated<string>; name: string; created_at: Generated<Date> };
+  token: {
+    no: Generated<number>;
+    hash: Buffer;
+    name: string;
+    role: HubRole;
+    project: number | null;
+    created_at: Generated<Date>;
+    expires_at: Date | null;
+    revoked_at: Date | null;
+  };
+  item: { project: number; seq: string; kind: string; name: Buffer; digest: Buffer; body: Buffer; by: number | null; at: Generated<Date> };
+  pack: { no: Generated<string>; project: number; hash: Buffer; size: string };
+  object: { project: number; hash: Buffer; type: string; pack: string; start: string; size: string };
+  audit: { no: Generated<string>; project: number | null; at: Generated<Date>; by: string; action: string; count: string };
+}
+
+/** A transaction that sees the rows of one project only: row-level security checks it, whatever a query asks for. */
+export type InProject = Transaction<Tables>;
+
+/** The hub's database. */
+export interface HubDatabase {
+  readonly all: Kysely<Tables>;
+  inProject<T>(project: number, work: (tx: InProject) => Promise<T>): Promise<T>;
+  close(): Promise<void>;
+}
+
+const connections = 10;
+
+/** Connects and brings the schema up to date. Several hubs may start at once. @throws UNAVAILABLE if the database does not answer. */
+export async function openHubDatabase(url: string): Promise<HubDatabase> {
+  const pool = new pg.Pool({ connectionString: url, max: connections });
+  // A lost idle connection is replaced at its next use.
+  pool.on('error', () => {});
+  const all = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
+  const { error } = await new Migrator({ db: all, provider: { getMigrations: async () => migrations } }).migrateToLatest();
+  if (error) {
+    await all.destroy();
+    const { message } = error as Error;
+    throw new StemmaError(
+      'UNAVAILABLE',
+      `The hub's database cannot be used: ${message}. Check --database and the rights of its user.`,
+      { reason: message },
+      { cause: error },
+    );
+  }
+  return {
+    all,
+    inProject: (project, work) =>
+      all.transaction().execute(async (tx) => {
+        await sql`SET LOCAL ROLE stemma_project`.execute(tx);
+        await sql`SELECT set_config('stemma.project', ${String(project)}, true)`.execute(tx);
+        return work(tx);
+      }),
+    close: () => all.destroy(),
+  };
+}

@@ -1,0 +1,92 @@
+// migrations: the schema of the hub's PostgreSQL database, one step after the other.
+// Kysely runs the steps that a database does not have yet, in order.
+// A released step never changes.
+import { type Kysely, sql } from 'kysely';
+
+/** Every statement of the first step: projects, tokens, items, objects in packs, and who did what. */
+const first = `
+CREATE TABLE project (
+  no         integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  id         uuid NOT NULL UNIQUE DEFAULT gen_random_uuid(),
+  name       text NOT NULL UNIQUE,
+  created_at timestamptz NOT NULL DEFAULT now()
+);
+CREATE TABLE token (
+  no         integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  -- SHA-256 of the token. The token itself is shown once and stored nowhere.
+  hash       bytea NOT NULL UNIQUE,
+  name       text NOT NULL,
+  role       text NOT NULL,
+  -- Null: every project.
+  project    integer REFERENCES project(no),
+  created_at timestamptz NOT NULL DEFAULT now(),
+  expires_at timestamptz,
+  revoked_at timestamptz
+);
+-- Every version of every item. The last that arrived is valid.
+CREATE TABLE item (
+  project integer NOT NULL REFERENCES project(no),
+  seq     bigint NOT NULL,
+  kind    text NOT NULL,
+  -- SHA-256 of the kind and of what names the row: names may be longer than an index takes.
+  name    bytea NOT NULL,
+  digest  bytea NOT NULL,
+  -- The item as JSON in UTF-8. Not jsonb: that refuses texts with NUL, which transcripts have.
+  body    bytea NOT NULL,
+  by      integer REFERENCES token(no),
+  at      timestamptz NOT NULL DEFAULT now(),
+  PRIMARY KEY (project, seq)
+);
+CREATE INDEX item_of ON item (project, name, seq);
+-- Objects that arrived together, compressed as one file of the bucket.
+CREATE TABLE pack (
+  no      bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  project integer NOT NULL REFERENCES project(no),
+  -- BLAKE3 of the file, which is its name in the bucket.
+  hash    bytea NOT NULL,
+  size    bigint NOT NULL
+);
+CREATE TABLE object (
+  project integer NOT NULL REFERENCES project(no),
+  hash    bytea NOT NULL,
+  type    text NOT NULL,
+  pack    bigint NOT NULL REFERENCES pack(no),
+  start   bigint NOT NULL,
+  size    bigint NOT NULL,
+  PRIMARY KEY (project, hash)
+);
+CREATE TABLE audit (
+  no      bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  project integer REFERENCES project(no),
+  at      timestamptz NOT NULL DEFAULT now(),
+  by      text NOT NULL,
+  action  text NOT NULL,
+  count   bigint NOT NULL
+);
+CREATE INDEX audit_of ON audit (project, no);
+-- Work on a project runs as this role, which sees the rows of that project only.
+DO $$ BEGIN CREATE ROLE stemma_project NOLOGIN; EXCEPTION WHEN duplicate_object THEN NULL; END $$;
+GRANT stemma_project TO CURRENT_USER;
+GRANT SELECT, INSERT ON item, pack, object, audit TO stemma_project;
+GRANT SELECT ON project, token TO stemma_project`;
+
+const guarded = ['item', 'pack', 'object', 'audit'];
+
+const statements = (text: string): string[] => {
+  // The DO block has semicolons of its own.
+  const [before = '', block = '', after = ''] = text.split(/(DO \$\$.*\$\$;)/s);
+  return [...before.split(';\n'), block, ...after.split(';\n')].map((each) => each.trim()).filter((each) => each !== '' && each !== ';');
+};
+
+/** The steps by name, in order. */
+export const migrations = {
+  '001-first': {
+    up: async (db: Kysely<unknown>): Promise<void> => {
+      for (const statement of statements(first)) await sql.raw(statement).execute(db);
+      for (const table of guarded) {
+        await sql.raw(`ALTER TABLE ${table} ENABLE ROW LEVEL SECURITY`).execute(db);
+        await sql.raw(`CREATE POLICY own ON ${table} TO stemma_project USING (project = current_setting('stemma.project')::integer)`).execute(db);
+      }
+    },
+  },
+};

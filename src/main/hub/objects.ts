@@ -1,0 +1,104 @@
+import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
+import { blake3Of } from '../../core/artifacts/index.js';
+import { corrupt } from '../../core/base/index.js';
+import type { BackingStore } from '../../core/replicas/index.js';
+import { largestParcel, type SentObject } from '../../core/sync/index.js';
+import type { InProject } from './database.js';
+
+/** Objects that arrived together are one compressed file in the bucket, so that many small objects are few requests. */
+export interface HubObjects {
+  /** Writes the objects to the bucket. Call it before the transaction that names them; a file that nothing names does no harm. */
+  write(objects: readonly SentObject[]): Promise<Written | undefined>;
+  /** Names written objects in the database. Objects that are known already stay where they are. */
+  record(tx: InProject, project: number, written: Written): Promise<void>;
+  /** Objects by their hashes, at most about `bytes` of them. Unknown ones are left out. */
+  read(tx: InProject, hashes: readonly string[], bytes: number): Promise<SentObject[]>;
+}
+
+interface Written {
+  readonly hash: Buffer;
+  readonly size: number;
+  readonly objects: readonly SentObject[];
+}
+
+/** Unpacked files that are kept in memory: neighbors are read one after the other. */
+const keptPacks = 8;
+
+/** Opens the objects of a hub in a backing store. */
+export function openHubObjects(store: BackingStore): HubObjects {
+  const kept = new Map<string, Buffer>();
+  const contentOf = async (name: string): Promise<Buffer> => {
+    const known = kept.get(name);
+    if (known) return known;
+    const packed = await store.get(name);
+    if (!packed || blake3Of(packed).toString('hex') !== name)
+      throw corrupt(name, `The hub's bucket ${packed ? 'holds other bytes under' : 'does not hold'} the file ${name}. Restore it from a backup.`);
+    const content = zstdDecompressSync(packed, { maxOutputLength: largestParcel });
+    kept.set(name, content);
+    for (const [oldest] of kept) if (kept.size > keptPacks) kept.delete(oldest);
+    return content;
+  };
+  return {
+    write: async (objects) => {
+      if (objects.length === 0) return undefined;
+      const packed = zstdCompressSync(Buffer.concat(objects.map(({ bytes }) => bytes)));
+      const hash = blake3Of(packed);
+      await store.put(hash.toString('hex'), packed);
+      return { hash, size: packed.length, objects };
+    },
+    record: async (tx, project, { hash, size, objects }) => {
+      const { no } = await tx
+        .insertInto('pack')
+        .values({ project, hash, size: String(size) })
+        .returning('no')
+        .executeTakeFirstOrThrow();
+      let start = 0;
+      const rows = objects.map((object) => {
+        const row = {
+          project,
+          hash: Buffer.from(object.hash, 'hex'),
+          type: object.contentType,
+          pack: no,
+          start: String(start),
+          size: String(object.bytes.length),
+        };
+        start += object.bytes.length;
+        return row;
+      });
+      for (let i = 0; i < rows.length; i += rowsAtOnce)
+        await tx
+          .insertInto('object')
+          .values(rows.slice(i, i + rowsAtOnce))
+          .onConflict((conflict) => conflict.doNothing())
+          .execute();
+    },
+    read: async (tx, hashes, bytes) => {
+      const rows = await tx
+        .selectFrom('object')
+        .innerJoin('pack', 'pack.no', 'object.pack')
+        .select(['object.hash', 'object.type', 'object.start', 'object.size', 'pack.hash as file'])
+        .where(
+          'object.hash',
+          'in',
+          hashes.map((hash) => Buffer.from(hash, 'hex')),
+        )
+        .orderBy('object.pack')
+        .orderBy('object.start')
+        .execute();
+      const found: SentObject[] = [];
+      let total = 0;
+      for (const row of rows) {
+        const size = Number(row.size);
+        if (found.length > 0 && total + size > bytes) break;
+        const content = await contentOf(row.file.toString('hex'));
+        const start = Number(row.start);
+        found.push({ hash: row.hash.toString('hex'), contentType: row.type, bytes: content.subarray(start, start + size) });
+        total += size;
+      }
+      return found;
+    },
+  };
+}
+
+/** Rows per INSERT: PostgreSQL takes at most 65,535 parameters. */
+const rowsAtOnce = 5_000;

@@ -1,0 +1,97 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { RPCHandler } from '@orpc/server/node';
+import { sql } from 'kysely';
+import { newToken } from './access.js';
+import type { HubDatabase } from './database.js';
+import type { HubObjects } from './objects.js';
+import { hubRouter } from './service.js';
+
+/** A running hub. */
+export interface RunningHub {
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+interface HubOptions {
+  readonly database: HubDatabase;
+  readonly objects: HubObjects;
+  readonly port: number;
+  readonly host: string;
+  /** Called for each answered request. It holds no content. */
+  readonly onRequest?: ((entry: RequestEntry) => void) | undefined;
+}
+
+/** A line of the hub's log. */
+export interface RequestEntry {
+  readonly at: string;
+  readonly path: string;
+  readonly status: number;
+  readonly ms: number;
+}
+
+/**
+ * Serves a hub over HTTP: `/rpc` for clients, `/health` for balancers. A hub keeps nothing in memory that another would need, so any number
+ * of them can serve one database and bucket.
+ */
+export async function serveHub({ database, objects, port, host, onRequest }: HubOptions): Promise<RunningHub> {
+  const handler = new RPCHandler(hubRouter);
+  const server = createServer((request, response) => {
+    const started = performance.now();
+    const path = (request.url ?? '').split('?')[0] ?? '';
+    response.on('close', () =>
+      onRequest?.({ at: new Date().toISOString(), path, status: response.statusCode, ms: Math.round(performance.now() - started) }),
+    );
+    if (path === '/health') {
+      void isHealthy(database).then((ok) => response.writeHead(ok ? 200 : 503, { 'content-type': 'application/json' }).end(JSON.stringify({ ok })));
+      return;
+    }
+    void handler
+      .handle(request, response, { prefix: '/rpc', context: { database, objects, authorization: request.headers.authorization } })
+      .then(({ matched }) => {
+        if (!matched)
+          response.writeHead(404, { 'content-type': 'text/plain' }).end('This is a Stemma hub. Connect with `stemma clone` or `stemma push`.\n');
+      });
+  });
+  // Clients close idle connections first, so that none is closed while a request is on its way.
+  server.keepAliveTimeout = idleMs;
+  await listening(server, port, host);
+  return {
+    port: (server.address() as AddressInfo).port,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeIdleConnections();
+      }),
+  };
+}
+
+/** Milliseconds after which an idle connection is closed. */
+const idleMs = 75_000;
+
+const listening = (server: Server, port: number, host: string): Promise<void> =>
+  new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => resolve());
+  });
+
+async function isHealthy({ all }: HubDatabase): Promise<boolean> {
+  try {
+    await all.selectFrom('project').select('no').limit(1).execute();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Makes the first admin token of a hub. Undefined if it has one. */
+export async function firstToken({ all }: HubDatabase): Promise<string | undefined> {
+  return all.transaction().execute(async (tx) => {
+    // Two hubs that start at once make one token.
+    await sql`LOCK TABLE token IN SHARE ROW EXCLUSIVE MODE`.execute(tx);
+    if (await tx.selectFrom('token').select('no').where('role', '=', 'admin').limit(1).executeTakeFirst()) return undefined;
+    const { token, hash } = newToken();
+    await tx.insertInto('token').values({ hash, name: 'admin', role: 'admin', project: null, expires_at: null, revoked_at: null }).execute();
+    return token;
+  });
+}

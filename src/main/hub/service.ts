@@ -1,0 +1,310 @@
+import { createHash } from 'node:crypto';
+import { implement } from '@orpc/server';
+import { sql } from 'kysely';
+import { badRequest, type JsonObject, StemmaError, timestampOf } from '../../core/base/index.js';
+import { asRefusal } from '../../core/router/index.js';
+import { type Item, keyOf, packParcel, ruleOf, ticketKinds, unpackParcel } from '../../core/sync/index.js';
+import { hubContract } from '../team/index.js';
+import { type Action, allows, type Holder, holderOf, newToken, projectFor, requireAction } from './access.js';
+import type { HubDatabase, InProject } from './database.js';
+import type { HubObjects } from './objects.js';
+
+/** What every call works with. */
+export interface HubContext {
+  readonly database: HubDatabase;
+  readonly objects: HubObjects;
+  /** The `Authorization` header. */
+  readonly authorization: string | undefined;
+}
+
+const os = implement(hubContract)
+  .$context<HubContext>()
+  .use(async ({ next, path, context }) => {
+    try {
+      return await next({ context: { holder: await holderOf(context.database, context.authorization) } });
+    } catch (error) {
+      throw asRefusal(error, path.join('.'));
+    }
+  });
+
+type Called = HubContext & { readonly holder: Holder };
+
+/** Opens a project for a call and notes the call in the audit log. */
+async function within<T>(
+  { database, holder }: Called,
+  name: string,
+  action: Action | undefined,
+  what: string,
+  work: (tx: InProject, project: { readonly no: number; readonly id: string }) => Promise<{ readonly result: T; readonly count: number }>,
+): Promise<T> {
+  const project = await projectFor(database, holder, name, action);
+  return database.inProject(project.no, async (tx) => {
+    const { result, count } = await work(tx, project);
+    if (count > 0)
+      await tx
+        .insertInto('audit')
+        .values({ project: project.no, by: holder.name, action: what, count: String(count) })
+        .execute();
+    return result;
+  });
+}
+
+const newestSeq = async (tx: InProject): Promise<number> =>
+  Number((await tx.selectFrom('item').select(sql<string | null>`max(seq)`.as('seq')).executeTakeFirst())?.seq ?? 0);
+
+const nameOf = (kind: string, key: string): Buffer => createHash('sha256').update(`${kind}\0${key}`).digest();
+
+/** The digest of the newest version of each named item, by name in hexadecimal. */
+async function newestDigests(tx: InProject, names: readonly Buffer[]): Promise<ReadonlyMap<string, string>> {
+  if (names.length === 0) return new Map();
+  const rows = await tx
+    .selectFrom('item')
+    .distinctOn('name')
+    .select(['name', 'digest'])
+    .where(sql<boolean>`name = any(${sql.val([...names])}::bytea[])`)
+    .orderBy('name')
+    .orderBy('seq', 'desc')
+    .execute();
+  return new Map(rows.map(({ name, digest }) => [name.toString('hex'), digest.toString('hex')]));
+}
+
+async function knownObjects(tx: InProject, hashes: readonly string[]): Promise<ReadonlySet<string>> {
+  if (hashes.length === 0) return new Set();
+  const rows = await tx
+    .selectFrom('object')
+    .select('hash')
+    .where(sql<boolean>`hash = any(${sql.val(hashes.map((hash) => Buffer.from(hash, 'hex')))}::bytea[])`)
+    .execute();
+  return new Set(rows.map(({ hash }) => hash.toString('hex')));
+}
+
+/** Items of one answer, and bytes of their content after which it ends. */
+const page = { items: 5_000, bytes: 16 * 1024 * 1024 };
+const objectBytesAtOnce = 16 * 1024 * 1024;
+
+const blobOf = (bytes: Uint8Array): Blob => new Blob([bytes as Uint8Array<ArrayBuffer>], { type: 'application/zstd' });
+
+/** @throws UNAUTHORIZED if the role may not send these items. */
+function requireSender(holder: Holder, items: readonly Item[]): void {
+  if (allows(holder, 'write')) return;
+  requireAction(holder, 'review');
+  const other = items.find(({ kind }) => !ticketKinds.has(kind));
+  if (other)
+    throw new StemmaError('UNAUTHORIZED', `This token has the role ${holder.role}, which may send tickets only, not ${other.kind}.`, {
+      field: 'token',
+    });
+}
+
+/** @throws BAD_REQUEST for kinds that this hub does not know: an older hub must not take in what it cannot name. */
+function requireKinds(items: readonly Item[]): void {
+  const unknown = items.find(({ kind }) => !ruleOf(kind));
+  if (unknown) throw badRequest('parcel', `This hub does not know items of the kind ${unknown.kind}. Update the hub.`);
+}
+
+/** Stores the items that are not the newest version already. One project takes parcels one after the other, so that numbers never go back. */
+async function storeItems(
+  tx: InProject,
+  project: number,
+  holder: Holder,
+  items: readonly Item[],
+): Promise<{ readonly seq: number; readonly stored: number }> {
+  await sql`SELECT pg_advisory_xact_lock(${project})`.execute(tx);
+  const names = items.map(({ kind, key }) => nameOf(kind, key));
+  const newest = await newestDigests(tx, names);
+  let seq = await newestSeq(tx);
+  const rows = items.flatMap(({ kind, digest, body }, i) => {
+    const name = names[i] as Buffer;
+    if (newest.get(name.toString('hex')) === digest) return [];
+    seq += 1;
+    return [{ project, seq: String(seq), kind, name, digest: Buffer.from(digest, 'hex'), body: Buffer.from(JSON.stringify(body)), by: holder.no }];
+  });
+  const rowsAtOnce = 5_000;
+  for (let i = 0; i < rows.length; i += rowsAtOnce)
+    await tx
+      .insertInto('item')
+      .values(rows.slice(i, i + rowsAtOnce))
+      .execute();
+  return { seq, stored: rows.length };
+}
+
+const sync = {
+  hello: os.sync.hello.handler(({ input, context }) =>
+    within(context, input.project, undefined, 'hello', async (tx, project) => ({
+      result: { id: project.id, seq: await newestSeq(tx), role: context.holder.role, name: context.holder.name },
+      count: 0,
+    })),
+  ),
+  lack: os.sync.lack.handler(({ input, context }) => {
+    if (!allows(context.holder, 'write')) requireAction(context.holder, 'review');
+    return within(context, input.project, undefined, 'lack', async (tx) => {
+      const names = input.items.map(([kind, key]) => nameOf(kind, key));
+      const newest = await newestDigests(tx, names);
+      const known = await knownObjects(tx, input.objects);
+      return {
+        count: 0,
+        result: {
+          items: input.items.flatMap(([, , digest], i) => (newest.get((names[i] as Buffer).toString('hex')) === digest ? [] : [i])),
+          objects: input.objects.flatMap((hash, i) => (known.has(hash) ? [] : [i])),
+        },
+      };
+    });
+  }),
+  send: os.sync.send.handler(async ({ input, context }) => {
+    // The project and the role are checked before the parcel is unpacked.
+    await projectFor(context.database, context.holder, input.project);
+    if (!allows(context.holder, 'write')) requireAction(context.holder, 'review');
+    const { items, objects } = unpackParcel(new Uint8Array(await input.parcel.arrayBuffer()), keyOf);
+    requireKinds(items);
+    requireSender(context.holder, items);
+    const written = await context.objects.write(objects);
+    return within(context, input.project, undefined, 'push', async (tx, { no }) => {
+      if (written) await context.objects.record(tx, no, written);
+      const { seq, stored } = await storeItems(tx, no, context.holder, items);
+      return { result: { seq }, count: stored + objects.length };
+    });
+  }),
+  items: os.sync.items.handler(({ input, context }) =>
+    within(context, input.project, 'read', 'pull', async (tx) => {
+      const rows = await tx
+        .selectFrom('item')
+        .select(['seq', 'kind', 'body'])
+        .where('seq', '>', String(input.after))
+        .orderBy('seq')
+        .limit(page.items)
+        .execute();
+      let bytes = 0;
+      const cut = rows.findIndex(({ body }) => {
+        bytes += body.length;
+        return bytes > page.bytes;
+      });
+      const some = cut < 0 ? rows : rows.slice(0, Math.max(cut, 1));
+      const items = some.map(({ kind, body }): Item => ({ kind, key: '', digest: '', body: JSON.parse(body.toString()) as JsonObject }));
+      const isLast = some.length === rows.length && rows.length < page.items;
+      return {
+        result: { seq: Number(some.at(-1)?.seq ?? input.after), isLast, parcel: blobOf(packParcel({ items, objects: [] })) },
+        count: items.length,
+      };
+    }),
+  ),
+  objects: os.sync.objects.handler(({ input, context }) =>
+    within(context, input.project, 'read', 'objects', async (tx) => {
+      const objects = await context.objects.read(tx, input.hashes, objectBytesAtOnce);
+      return { result: blobOf(packParcel({ items: [], objects })), count: objects.length };
+    }),
+  ),
+};
+
+const projects = {
+  list: os.projects.list.handler(async ({ context: { database, holder } }) => {
+    const rows = await database.all
+      .selectFrom('project')
+      .select(['project.no', 'project.name'])
+      .$if(holder.project !== null, (query) => query.where('project.no', '=', holder.project as number))
+      .orderBy('name')
+      .execute();
+    return Promise.all(
+      rows.map(({ no, name }) =>
+        database.inProject(no, async (tx) => {
+          const objects = await tx
+            .selectFrom('object')
+            .select([sql<string>`count(*)`.as('count'), sql<string>`coalesce(sum(size), 0)`.as('bytes')])
+            .executeTakeFirstOrThrow();
+          return { project: name, role: holder.role, items: await newestSeq(tx), objects: Number(objects.count), bytes: Number(objects.bytes) };
+        }),
+      ),
+    );
+  }),
+  create: os.projects.create.handler(async ({ input, context: { database, holder } }) => {
+    requireAction(holder, 'write');
+    if (holder.project !== null) throw new StemmaError('UNAUTHORIZED', 'This token is for one project and creates no others.', { field: 'token' });
+    await database.all
+      .insertInto('project')
+      .values({ name: input.project })
+      .onConflict((conflict) => conflict.doNothing())
+      .execute();
+    return input;
+  }),
+};
+
+const members = {
+  list: os.members.list.handler(async ({ input, context: { database, holder } }) => {
+    const project = await projectFor(database, holder, input.project, 'administer');
+    const rows = await database.all
+      .selectFrom('token')
+      .leftJoin('project', 'project.no', 'token.project')
+      .select(['token.no', 'token.name', 'token.role', 'token.created_at', 'token.expires_at', 'token.revoked_at', 'project.name as project'])
+      .where((where) => where.or([where('token.project', '=', project.no), where('token.project', 'is', null)]))
+      .orderBy('token.no')
+      .execute();
+    return rows.map((row) => ({
+      id: row.no,
+      name: row.name,
+      role: row.role,
+      project: row.project,
+      createdAt: timestampOf(row.created_at.getTime()),
+      expiresAt: row.expires_at && timestampOf(row.expires_at.getTime()),
+      revoked: row.revoked_at !== null,
+    }));
+  }),
+  add: os.members.add.handler(async ({ input, context: { database, holder } }) => {
+    requireAction(holder, 'administer');
+    if (input.project === null && holder.project !== null)
+      throw new StemmaError('UNAUTHORIZED', 'This token is for one project and gives no access to others. Name the project.', { field: 'project' });
+    const project = input.project === null ? null : (await projectFor(database, holder, input.project, 'administer')).no;
+    const { token, hash } = newToken();
+    const { no } = await database.all
+      .insertInto('token')
+      .values({
+        hash,
+        name: input.name,
+        role: input.role,
+        project,
+        expires_at: input.expiresAt === undefined ? null : new Date(input.expiresAt),
+        revoked_at: null,
+      })
+      .returning('no')
+      .executeTakeFirstOrThrow();
+    await database.all
+      .insertInto('audit')
+      .values({ project, by: holder.name, action: `add ${input.role} ${input.name}`, count: '1' })
+      .execute();
+    return { id: no, token };
+  }),
+  revoke: os.members.revoke.handler(async ({ input, context: { database, holder } }) => {
+    requireAction(holder, 'administer');
+    const row = await database.all
+      .updateTable('token')
+      .set({ revoked_at: new Date() })
+      .where('no', '=', input.id)
+      .$if(holder.project !== null, (query) => query.where('project', '=', holder.project))
+      .returning(['project', 'name'])
+      .executeTakeFirst();
+    if (!row) throw new StemmaError('NOT_FOUND', `No token ${input.id} exists, or this token may not revoke it.`, { id: String(input.id) });
+    await database.all
+      .insertInto('audit')
+      .values({ project: row.project, by: holder.name, action: `revoke ${row.name}`, count: '1' })
+      .execute();
+    return input;
+  }),
+};
+
+const audit = {
+  list: os.audit.list.handler(({ input, context }) =>
+    within(context, input.project, 'administer', 'audit', async (tx) => {
+      const rows = await tx
+        .selectFrom('audit')
+        .select(['no', 'at', 'by', 'action', 'count'])
+        .$if(input.before !== undefined, (query) => query.where('no', '<', String(input.before)))
+        .orderBy('no', 'desc')
+        .limit(input.limit)
+        .execute();
+      return {
+        result: rows.map(({ no, at, by, action, count }) => ({ no: Number(no), at: timestampOf(at.getTime()), by, action, count: Number(count) })),
+        count: 0,
+      };
+    }),
+  ),
+};
+
+/** Every procedure of the hub. */
+export const hubRouter = os.router({ sync, projects, members, audit });

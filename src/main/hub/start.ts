@@ -1,0 +1,66 @@
+import { join } from 'node:path';
+import { badRequest } from '../../core/base/index.js';
+import { makeFolders } from '../../core/files/index.js';
+import { openStore, type ReplicaPlace } from '../../core/replicas/index.js';
+import { onEndSignal } from '../launch/index.js';
+import { openHubDatabase } from './database.js';
+import { startEmbedded } from './embedded.js';
+import { openHubObjects } from './objects.js';
+import { firstToken, type RequestEntry, serveHub } from './server.js';
+
+interface StartOptions {
+  readonly port: number;
+  readonly host: string;
+  /** Folder for what is not given: the database, and the objects. */
+  readonly data: string;
+  readonly database?: string | undefined;
+  readonly objects?: string | undefined;
+  readonly onRequest?: (entry: RequestEntry) => void;
+}
+
+/** A hub that runs until a signal ends it. */
+export interface StartedHub {
+  readonly address: string;
+  /** The first admin token, at the first start only. */
+  readonly token: string | undefined;
+  readonly ended: Promise<void>;
+}
+
+/** Starts a hub with its database and objects. @throws UNAVAILABLE if one of them does not answer; BAD_REQUEST for an address that is none. */
+export async function startHub({ port, host, data, database: given, objects, onRequest }: StartOptions): Promise<StartedHub> {
+  const postgres = given === undefined ? await startEmbedded(data) : undefined;
+  const database = await openHubDatabase(given ?? postgres?.url ?? '');
+  const place = objects === undefined ? folderAt(join(data, 'objects')) : placeOf(objects);
+  const store = openStore('hub', place, { from: 'environment' });
+  const token = await firstToken(database);
+  const running = await serveHub({ database, objects: openHubObjects(store), port, host, onRequest });
+  const ended = new Promise<void>((resolve) => {
+    const signals = onEndSignal(() => {
+      void running
+        .close()
+        .then(() => database.close())
+        .then(() => postgres?.stop())
+        .then(() => {
+          store.close();
+          signals.close();
+          resolve();
+        });
+    });
+  });
+  return { address: `http://${host.includes(':') ? `[${host}]` : host}:${running.port}`, token, ended };
+}
+
+function folderAt(dir: string): ReplicaPlace {
+  makeFolders(dir);
+  return { kind: 'folder', dir };
+}
+
+/** The place of an `s3:` address or a folder. @throws BAD_REQUEST for another address. */
+export function placeOf(text: string): ReplicaPlace {
+  if (!/^[a-z0-9]+:\/\//.test(text)) return folderAt(text);
+  const url = new URL(text);
+  if (url.protocol !== 's3:' || url.hostname === '') throw badRequest('objects', `${text} is neither a folder nor s3://bucket/prefix.`);
+  const prefix = url.pathname.replace(/^\//, '');
+  const [endpoint, region] = ['endpoint', 'region'].map((name) => url.searchParams.get(name) ?? undefined);
+  return { kind: 's3', bucket: url.hostname, endpoint, region, prefix: prefix === '' ? undefined : `${prefix.replace(/\/$/, '')}/` };
+}

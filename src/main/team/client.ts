@@ -1,0 +1,68 @@
+import { createORPCClient, ORPCError } from '@orpc/client';
+import { RPCLink } from '@orpc/client/fetch';
+import type { ContractRouterClient } from '@orpc/contract';
+import { errorCodes, StemmaError } from '../../core/base/index.js';
+import type { HubAddress, ManagedHub } from '../../core/sync/index.js';
+import type { HubContract } from './wire.js';
+
+export type HubClient = ContractRouterClient<HubContract>;
+
+/** Milliseconds to wait for an answer. */
+const answerMs = 120_000;
+
+/** Calls a hub. Its refusals keep their code and message; a hub that does not answer is UNAVAILABLE. */
+export function hubClient({ hub, token }: Pick<HubAddress, 'hub' | 'token'>): HubClient {
+  const link = new RPCLink({
+    url: `${hub.replace(/\/+$/, '')}/rpc`,
+    headers: { authorization: `Bearer ${token}` },
+    fetch: (request, init) =>
+      fetch(request, { ...init, redirect: 'error', signal: AbortSignal.any([request.signal, AbortSignal.timeout(answerMs)]) }),
+    interceptors: [
+      async ({ next }) => {
+        try {
+          return await next();
+        } catch (error) {
+          throw asError(hub, error);
+        }
+      },
+    ],
+  });
+  return createORPCClient<HubClient>(link);
+}
+
+function asError(hub: string, error: unknown): StemmaError {
+  const code = error instanceof ORPCError ? errorCodes.find((each) => each === error.code) : undefined;
+  if (error instanceof ORPCError && code !== undefined) return new StemmaError(code, `The hub ${hub}: ${error.message}`, { hub });
+  const reason = (error as { cause?: { code?: string } }).cause?.code ?? (error as Error).message;
+  return new StemmaError(
+    'UNAVAILABLE',
+    `The hub ${hub} does not answer: ${reason}. Check its address, and whether it runs.`,
+    { hub, reason },
+    { cause: error },
+  );
+}
+
+/** The hub's project as `core/sync` uses it. */
+export function hubAt(address: HubAddress): ManagedHub {
+  const { sync, projects, members } = hubClient(address);
+  const { project } = address;
+  const bytesOf = async (blob: Blob): Promise<Uint8Array> => new Uint8Array(await blob.arrayBuffer());
+  return {
+    hello: () => sync.hello({ project }),
+    lack: (items, objects) => sync.lack({ project, items: items.map(([kind, key, digest]) => [kind, key, digest]), objects: [...objects] }),
+    send: async (parcel) => {
+      await sync.send({ project, parcel: new Blob([parcel as Uint8Array<ArrayBuffer>], { type: 'application/zstd' }) });
+    },
+    items: async (after) => {
+      const { parcel, ...page } = await sync.items({ project, after });
+      return { ...page, parcel: await bytesOf(parcel) };
+    },
+    objects: async (hashes) => bytesOf(await sync.objects({ project, hashes: [...hashes] })),
+    create: async () => {
+      await projects.create({ project });
+    },
+    members: () => members.list({ project }),
+    invite: (input) => members.add({ project, ...input }),
+    revoke: (id) => members.revoke({ id }),
+  };
+}

@@ -1,0 +1,70 @@
+import { oc } from '@orpc/contract';
+import { z } from 'zod';
+import { timestamp } from '../../core/contract/index.js';
+import type { HubRole } from '../../core/sync/index.js';
+
+const roles = ['reader', 'reviewer', 'writer', 'admin', 'pusher'] as const satisfies readonly HubRole[];
+
+const projectName = z
+  .string()
+  .regex(/^[a-z0-9][a-z0-9._-]{0,99}$/, 'a project of a hub has a name of at most 100 lower-case letters, digits, dots, hyphens and underscores')
+  .describe('The name of the project on the hub.');
+const hash = z.string().regex(/^[0-9a-f]{64}$/, 'a hash has 64 hex digits');
+const seq = z.number().int().nonnegative();
+const kind = z.string().regex(/^[a-zA-Z]{1,64}$/, 'a kind has at most 64 letters');
+const key = z.string().min(1).max(4_096);
+const parcel = z.instanceof(Blob);
+const role = z.enum(roles);
+const mostAsked = 5_000;
+
+const member = z.object({
+  id: z.number().int(),
+  name: z.string(),
+  role,
+  /** Null for every project of the hub. */
+  project: projectName.nullable(),
+  createdAt: timestamp,
+  expiresAt: timestamp.nullable(),
+  revoked: z.boolean(),
+});
+
+const project = z.strictObject({ project: projectName });
+
+/** What a hub answers, over HTTP with a token as the bearer. Parcels are packed as `core/sync` does it. */
+export const hubContract = {
+  sync: {
+    hello: oc.input(project).output(z.object({ id: z.string(), seq, role, name: z.string() })),
+    lack: oc
+      .input(project.extend({ items: z.array(z.tuple([kind, key, hash])).max(mostAsked), objects: z.array(hash).max(4 * mostAsked) }))
+      .output(z.object({ items: z.array(z.number()), objects: z.array(z.number()) })),
+    send: oc.input(project.extend({ parcel })).output(z.object({ seq })),
+    items: oc.input(project.extend({ after: seq })).output(z.object({ seq, isLast: z.boolean(), parcel })),
+    objects: oc
+      .input(
+        project.extend({
+          hashes: z
+            .array(hash)
+            .min(1)
+            .max(4 * mostAsked),
+        }),
+      )
+      .output(parcel),
+  },
+  projects: {
+    list: oc.input(z.strictObject({})).output(z.array(z.object({ project: projectName, role, items: seq, objects: seq, bytes: seq }))),
+    create: oc.input(project).output(project),
+  },
+  members: {
+    list: oc.input(project).output(z.array(member)),
+    add: oc
+      .input(z.strictObject({ project: projectName.nullable(), name: z.string().min(1).max(200), role, expiresAt: timestamp.optional() }))
+      .output(z.object({ id: z.number().int(), token: z.string() })),
+    revoke: oc.input(z.strictObject({ id: z.number().int() })).output(z.object({ id: z.number().int() })),
+  },
+  audit: {
+    list: oc
+      .input(project.extend({ before: seq.optional(), limit: z.number().int().min(1).max(1_000).default(100) }))
+      .output(z.array(z.object({ no: seq, at: timestamp, by: z.string(), action: z.string(), count: seq }))),
+  },
+};
+export type HubContract = typeof hubContract;

@@ -1,0 +1,95 @@
+import { UserPlus } from 'lucide-react';
+import { type FormEvent, useState } from 'react';
+import { api } from '../../client';
+import { Answer, Button, RemoveButton } from '../../parts';
+import { useQuery } from '../../state';
+import { Field } from './NewReplica';
+import { TaskProblem, useTask } from './task';
+
+const roles = {
+  reader: 'Reader: pulls',
+  reviewer: 'Reviewer: pulls, and pushes tickets',
+  writer: 'Writer: pulls and pushes',
+  admin: 'Admin: also gives access',
+  pusher: 'Pusher: for machines that only push',
+} as const;
+type Role = keyof typeof roles;
+
+/** Who has access to the project on the hub. For admins. */
+export function Members() {
+  const [round, setRound] = useState(0);
+  const [invited, invite] = useTask<{ name: string; token: string }>();
+  const [revoked, revoke] = useTask<unknown>();
+  const query = useQuery(`members ${round}`, (signal) => api.team.members({}, { signal }));
+  const reload = (): void => setRound((n) => n + 1);
+  const submit = (event: FormEvent<HTMLFormElement>): void => {
+    event.preventDefault();
+    const form = event.currentTarget;
+    const given = new FormData(form);
+    const name = String(given.get('name') ?? '').trim();
+    void invite(async () => {
+      const { token } = await api.team.invite({ name, role: given.get('role') as Role });
+      form.reset();
+      return { name, token };
+    }).then(reload);
+  };
+  return (
+    <section aria-label="Members">
+      <h3>Members</h3>
+      <Answer query={query} what="Cannot list the members" loading="Asking the hub" lines={2}>
+        {(members) => (
+          <ul className="storage-replicas" aria-label="Members">
+            {members
+              .filter((member) => !member.revoked)
+              .map(({ id, name, role, project, expiresAt }) => (
+                <li key={id}>
+                  <span>
+                    <b>{name}</b>{' '}
+                    <span className="muted">
+                      {role}
+                      {project === null && ', every project'}
+                      {expiresAt !== null && `, until ${expiresAt.slice(0, 10)}`}
+                    </span>
+                  </span>
+                  <RemoveButton
+                    label={`Revoke ${name}`}
+                    question={`Revoke the token of ${name}?`}
+                    onRemove={() => void revoke(() => api.team.revoke({ id })).then(reload)}
+                  >
+                    It stops working at once. What was sent with it stays on the hub.
+                  </RemoveButton>
+                </li>
+              ))}
+          </ul>
+        )}
+      </Answer>
+      <form className="storage-new" aria-label="Give access" onSubmit={submit}>
+        <Field name="name" label="Name" required placeholder="Sarah" maxLength={200} />
+        <label>
+          <span className="muted">Role</span>
+          <select className="field" name="role" defaultValue="writer">
+            {Object.entries(roles).map(([role, words]) => (
+              <option key={role} value={role}>
+                {words}
+              </option>
+            ))}
+          </select>
+        </label>
+        <div className="storage-actions">
+          <Button type="submit" icon={UserPlus}>
+            Make a token
+          </Button>
+        </div>
+      </form>
+      <div aria-live="polite">
+        {invited.state === 'done' && (
+          <p>
+            The token of {invited.result.name}, shown once: <code>{invited.result.token}</code>
+          </p>
+        )}
+        <TaskProblem task={invited} />
+        <TaskProblem task={revoked} />
+      </div>
+    </section>
+  );
+}

@@ -1,0 +1,165 @@
+import { CloudDownload, CloudUpload } from 'lucide-react';
+import { type FormEvent, useState } from 'react';
+import type { TeamStatus } from '../../../core/contract/index.js';
+import { api } from '../../client';
+import { Answer, Button, ProblemLine, RemoveButton, say } from '../../parts';
+import { useQuery } from '../../state';
+import { Members } from './Members';
+import { Field } from './NewReplica';
+import { TaskProblem, useTask } from './task';
+
+/** What an exchange with the hub came to, in words. */
+interface Exchanged {
+  readonly words: string;
+  readonly refused: readonly { readonly kind: string; readonly key: string; readonly reason: string }[];
+}
+
+/** The hub of the project: connects, shows what would be exchanged, and exchanges it. */
+export function Team({ onPulled }: { onPulled: () => void }) {
+  const [round, setRound] = useState(0);
+  const [changed, change] = useTask<TeamStatus>();
+  const [exchanged, exchange] = useTask<Exchanged>();
+  const query = useQuery(`team ${round}`, (signal) => api.team.status({}, { signal }));
+  const reload = (): void => setRound((n) => n + 1);
+  const push = (): Promise<void> =>
+    exchange(async (signal) => {
+      const { items, objects, sent } = await api.team.push({}, { signal });
+      return { words: `Sent ${inWords(items)} and ${say.plural(objects, 'object')}, ${say.bytes(sent)}.`, refused: [] };
+    }).then(reload);
+  const pull = (): Promise<void> =>
+    exchange(async (signal) => {
+      const { items, objects, kept, refused } = await api.team.pull({}, { signal });
+      onPulled();
+      const stayed = kept > 0 ? ` ${say.plural(kept, 'change')} of yours stayed; push to send them.` : '';
+      return { words: `Took over ${inWords(items)} and ${say.plural(objects, 'object')}.${stayed}`, refused };
+    }).then(reload);
+  return (
+    <section aria-label="Team">
+      <h2>Team</h2>
+      <p className="muted">
+        A hub holds what a team shares. Push sends what the hub lacks, pull takes over what others sent. Files of agents stay here. The address and
+        the token stay on this machine.
+      </p>
+      <Answer query={query} what="Cannot read the connection" loading="Asking the hub" lines={3}>
+        {(status) =>
+          status.hub === null ? (
+            <Connect isRunning={changed.state === 'running'} onConnect={(place) => void change(() => api.team.connect(place)).then(reload)} />
+          ) : (
+            <>
+              <Connected status={status} onForget={() => void change(() => api.team.disconnect({})).then(reload)} />
+              {status.problem === undefined && (
+                <div className="storage-actions">
+                  <Button icon={CloudUpload} look="primary" disabled={exchanged.state === 'running'} onClick={() => void push()}>
+                    Push
+                  </Button>
+                  <Button icon={CloudDownload} disabled={exchanged.state === 'running'} onClick={() => void pull()}>
+                    Pull
+                  </Button>
+                </div>
+              )}
+              {status.role === 'admin' && <Members />}
+            </>
+          )
+        }
+      </Answer>
+      <div aria-live="polite">
+        {exchanged.state === 'running' && <p className="muted">Talking with the hub…</p>}
+        {exchanged.state === 'done' && <Result {...exchanged.result} />}
+        <TaskProblem task={changed} />
+        <TaskProblem task={exchanged} />
+      </div>
+    </section>
+  );
+}
+
+/** The words for kinds of items; other kinds are named as they are. */
+const kinds: Readonly<Record<string, string>> = { context: 'commit', box: 'box', agentTurn: 'agent turn', template: 'template' };
+
+/** Numbers by kind in words: commits, tickets and cards first, the rest together. */
+function inWords(items: Readonly<Record<string, number>>): string {
+  const named = ['context', 'ticket', 'card'].flatMap((kind) => (items[kind] ? [say.plural(items[kind], kinds[kind] ?? kind)] : []));
+  const rest = Object.entries(items).reduce((sum, [kind, count]) => sum + (['context', 'ticket', 'card'].includes(kind) ? 0 : count), 0);
+  const all = rest > 0 ? [...named, say.plural(rest, 'other record')] : named;
+  return all.length > 0 ? all.join(', ') : 'nothing';
+}
+
+function Result({ words, refused }: Exchanged) {
+  return (
+    <>
+      <p>{words}</p>
+      {refused.length > 0 && (
+        <ul className="storage-problems" aria-label="Not taken over">
+          {refused.map(({ kind, key, reason }) => (
+            <li key={`${kind} ${key}`}>
+              {kinds[kind] ?? kind} {key}: {reason}
+            </li>
+          ))}
+        </ul>
+      )}
+    </>
+  );
+}
+
+function Connected({ status, onForget }: { status: TeamStatus; onForget: () => void }) {
+  const { hub, project, name, role, toPush, toPull, problem } = status;
+  return (
+    <>
+      <ul className="storage-rows">
+        <li>
+          <b>Hub</b> {hub}
+          <RemoveButton label="Disconnect" question="Disconnect this project from its hub?" onRemove={onForget}>
+            The address and the token are forgotten on this machine. Nothing changes on the hub or in the project.
+          </RemoveButton>
+        </li>
+        <li>
+          <b>Project there</b> {project}
+        </li>
+        {role !== null && (
+          <li>
+            <b>You are</b> {name}, {role}
+          </li>
+        )}
+        {problem === undefined && (
+          <>
+            <li>
+              <b>To push</b> {inWords(toPush)}
+            </li>
+            <li>
+              <b>To pull</b> {toPull ? say.plural(toPull, 'record') : 'nothing'}
+            </li>
+          </>
+        )}
+      </ul>
+      {problem !== undefined && <ProblemLine>{problem}</ProblemLine>}
+    </>
+  );
+}
+
+interface ConnectProps {
+  isRunning: boolean;
+  onConnect: (place: { hub: string; project: string; token: string }) => void;
+}
+
+function Connect({ isRunning, onConnect }: ConnectProps) {
+  const submit = (event: FormEvent<HTMLFormElement>): void => {
+    event.preventDefault();
+    const given = new FormData(event.currentTarget);
+    const text = (field: string): string => String(given.get(field) ?? '').trim();
+    onConnect({ hub: text('hub'), project: text('project'), token: text('token') });
+  };
+  return (
+    <form className="storage-new" aria-label="Connect with a hub" onSubmit={submit}>
+      <Field name="hub" label="Hub" type="url" required placeholder="https://hub.example" />
+      <Field name="project" label="Project there" required pattern="[a-z0-9][a-z0-9._\-]{0,99}" placeholder="web-shop" />
+      <Field name="token" label="Token" type="password" required autoComplete="off" placeholder="stm_…" />
+      <p className="muted">
+        No hub yet? <code>stemma hub</code> starts one and prints its address and token.
+      </p>
+      <div className="storage-actions">
+        <Button type="submit" look="primary" disabled={isRunning}>
+          {isRunning ? 'Connecting…' : 'Connect'}
+        </Button>
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,54 @@
+import { expect, test } from '../../support/e2e.js';
+import { foreignProject } from '../../support/foreign-project.js';
+
+/** Waits for a hub to say its address and first token. */
+async function said(lines: () => string[], beginning: string): Promise<string> {
+  const line = (): string | undefined => lines().find((each) => each.startsWith(beginning));
+  await expect.poll(line, { timeout: 120_000 }).toBeTruthy();
+  return line()?.slice(beginning.length) ?? '';
+}
+
+test('[E1, E17] a team shares a project through a hub that one command starts', async ({ machine }) => {
+  await using hub = machine.follow('hub', '--data', machine.path('hub'));
+  const address = await said(hub.lines, 'The hub answers at ');
+  const token = await said(hub.lines, 'Admin token, shown once: ');
+  const run = async (...words: string[]) => {
+    const { code, out, err } = await machine.run(...words);
+    expect(code, `${words.join(' ')}: ${err}`).toBe(0);
+    return JSON.parse(out);
+  };
+  await machine.run('import', machine.giveHistory(), '--project', 'work.stemma');
+  const mine = ['--project', 'work.stemma', '--json'];
+  await run('push', '--preview', '--hub', `${address}/web-shop`, '--token', token, ...mine);
+  expect((await run('status', ...mine)).toPush.context).toBeGreaterThan(3);
+  const pushed = await run('push', ...mine);
+  expect(pushed.sent).toBeGreaterThan(1_000);
+  expect((await run('status', ...mine)).toPush).toEqual({});
+  const cloned = await run('clone', `${address}/web-shop`, 'copy.stemma', '--token', token, '--json');
+  expect(cloned.items.context).toBe(pushed.items.context);
+  const ids = async (project: string) =>
+    JSON.stringify(await run('log', '--project', project, '--json'))
+      .match(/ctx-[0-9a-f]+/g)
+      ?.filter((id, place, all) => all.indexOf(id) === place)
+      .sort();
+  expect(await ids('copy.stemma')).toEqual(await ids('work.stemma'));
+  expect((await run('fsck', '--project', 'copy.stemma', '--json')).ok).toBe(true);
+  // The token is on the machine, not in the project.
+  const { code } = await machine.run(
+    'pull',
+    '--project',
+    await foreignProject(machine, 'other', 'other.stemma'),
+    '--hub',
+    `${address}/web-shop`,
+    '--token',
+    token,
+  );
+  expect(code).toBe(1);
+  // A wrong token, a hub that does not answer, and a name that is none.
+  for (const [place, secret, words] of [
+    [`${address}/web-shop`, 'stm_wrong', 'does not accept this token'],
+    ['http://127.0.0.1:9/web-shop', token, 'does not answer'],
+    ['web-shop', token, 'is not a hub and a project'],
+  ] as const)
+    expect((await machine.run('push', ...mine, '--hub', place, '--token', secret)).err).toContain(words);
+});

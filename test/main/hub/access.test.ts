@@ -1,0 +1,189 @@
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { zstdCompressSync } from 'node:zlib';
+import { isContractProcedure } from '@orpc/contract';
+import pg from 'pg';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { checkpoint } from '../../../src/core/chain/index.js';
+import { type Hub, packParcel, pull, push } from '../../../src/core/sync/index.js';
+import { createTicket } from '../../../src/core/tickets/index.js';
+import { hubContract } from '../../../src/main/team/index.js';
+import { startTestHub, type TestHub } from '../../support/hub.js';
+import { emptyChain } from '../../support/project.js';
+
+let hub: TestHub;
+/** Two projects with a commit each, and the hash of the object in the private one. */
+let secretHash = '';
+beforeAll(async () => {
+  hub = await startTestHub();
+});
+beforeEach(async () => {
+  if (secretHash !== '') return;
+  for (const name of ['open', 'secret']) await push(chainWith(`what ${name} knows`), await hub.project(name));
+  secretHash = (await hashesOf('secret'))[0] ?? '';
+});
+afterAll(() => hub?.close());
+
+const hashesOf = (project: string): Promise<string[]> =>
+  query<{ hash: string }>(`SELECT encode(o.hash, 'hex') AS hash FROM object o JOIN project p ON p.no = o.project WHERE p.name = '${project}'`).then(
+    (rows) => rows.map(({ hash }) => hash),
+  );
+
+async function query<T>(sql: string): Promise<T[]> {
+  const client = new pg.Client({ connectionString: hub.databaseUrl });
+  await client.connect();
+  try {
+    return (await client.query(sql)).rows as T[];
+  } finally {
+    await client.end();
+  }
+}
+
+function chainWith(text: string) {
+  const chain = emptyChain();
+  checkpoint(chain, {
+    parent: null,
+    type: 'delta',
+    format: 'raw-text',
+    template: 'test',
+    checkpoint: 'turn_boundary',
+    text,
+    messageCount: 1,
+    tokenCount: 1,
+  });
+  return chain;
+}
+
+const tokenFor = async (project: string | null, role: 'reader' | 'reviewer' | 'writer' | 'admin' | 'pusher', expiresAt?: string): Promise<string> =>
+  (await hub.client().members.add({ project, name: `${role} of ${project}`, role, expiresAt: expiresAt as never })).token;
+
+describe('access to a hub', () => {
+  test('[E7] a token of one project reads nothing of another by any procedure, name or hash', async () => {
+    const client = hub.client(await tokenFor('open', 'admin'));
+    const project = 'secret';
+    const parcel = new Blob([packParcel({ items: [], objects: [] }) as Uint8Array<ArrayBuffer>]);
+    const calls: Record<string, () => Promise<unknown>> = {
+      'sync.hello': () => client.sync.hello({ project }),
+      'sync.lack': () => client.sync.lack({ project, items: [], objects: [secretHash] }),
+      'sync.send': () => client.sync.send({ project, parcel }),
+      'sync.items': () => client.sync.items({ project, after: 0 }),
+      'sync.objects': () => client.sync.objects({ project, hashes: [secretHash] }),
+      'projects.create': () => client.projects.create({ project: 'another' }),
+      'members.list': () => client.members.list({ project }),
+      'members.add': () => client.members.add({ project: null, name: 'me', role: 'admin' }),
+      'members.revoke': () => client.members.revoke({ id: 1 }),
+      'audit.list': () => client.audit.list({ project }),
+      'projects.list': async () => {
+        const names = (await client.projects.list({})).map((each) => each.project);
+        if (names.includes(project)) return;
+        throw Object.assign(new Error('not listed'), { code: 'NOT_FOUND' });
+      },
+    };
+    expect(Object.keys(calls).sort()).toEqual(procedures(hubContract).sort());
+    for (const [name, call] of Object.entries(calls)) await expect(call(), name).rejects.toMatchObject({ code: /NOT_FOUND|UNAUTHORIZED/ });
+    // The hash of an object of another project is unknown in one's own.
+    expect(await client.sync.lack({ project: 'open', items: [], objects: [secretHash] })).toMatchObject({ objects: [0] });
+    const own = new Uint8Array(await (await client.sync.objects({ project: 'open', hashes: [secretHash] })).arrayBuffer());
+    expect(Buffer.from(own).equals(Buffer.from(packParcel({ items: [], objects: [] })))).toBe(true);
+  });
+
+  test('[E8] row-level security hides other projects from a query that forgets to ask for one', async () => {
+    const client = new pg.Client({ connectionString: hub.databaseUrl });
+    await client.connect();
+    try {
+      await client.query('BEGIN');
+      await client.query('SET LOCAL ROLE stemma_project');
+      await client.query("SELECT set_config('stemma.project', (SELECT no::text FROM project WHERE name = 'open'), true)");
+      for (const table of ['item', 'object', 'pack', 'audit']) {
+        const { rows } = await client.query(`SELECT DISTINCT project FROM ${table}`);
+        expect(rows, table).toHaveLength(1);
+      }
+      await expect(client.query('UPDATE item SET kind = kind')).rejects.toThrow(/permission denied/);
+    } finally {
+      await client.end();
+    }
+  });
+
+  test('[E9] each role does what it is for and nothing more', async () => {
+    const chain = chainWith('by a pusher');
+    createTicket(chain, { title: 'a finding', type: 'task', body: '' });
+    const as = async (role: Parameters<typeof tokenFor>[1]): Promise<Hub> => hub.project('open', await tokenFor('open', role));
+    await expect(push(chain, await as('reader'))).rejects.toMatchObject({ code: 'UNAUTHORIZED' });
+    await expect(push(chain, await as('reviewer'))).rejects.toThrow(/tickets only/);
+    await expect(pull(emptyChain(), await as('pusher'))).rejects.toMatchObject({ code: 'UNAUTHORIZED' });
+    expect((await push(chain, await as('pusher'))).items).toMatchObject({ context: 1, ticket: 1 });
+    const reviewer = emptyChain();
+    await pull(reviewer, await as('reviewer'));
+    createTicket(reviewer, { title: 'another finding', type: 'task', body: '' });
+    expect((await push(reviewer, await as('reviewer'))).items).toMatchObject({ ticket: 1 });
+  });
+
+  test('[E10] unknown, expired and revoked tokens are refused', async () => {
+    const expired = await tokenFor('open', 'reader', '2026-01-01T00:00:00.000Z');
+    const { id, token } = await hub.client().members.add({ project: 'open', name: 'gone', role: 'reader' });
+    await hub.client().members.revoke({ id });
+    for (const each of ['stm_unknown', expired, token, "' OR 1=1 --"])
+      await expect(hub.client(each).projects.list({}), each).rejects.toMatchObject({ code: 'UNAUTHORIZED' });
+    const stored = JSON.stringify(await query("SELECT encode(hash, 'escape') AS hash, name FROM token"));
+    expect(stored).not.toContain(token);
+    expect(await query(`SELECT no FROM token WHERE hash = '\\x${createHash('sha256').update(token).digest('hex')}'`)).toHaveLength(1);
+  });
+
+  test('[E11] what a person reads and writes is in the audit log, without content', async () => {
+    const reader = await hub.project('open', await tokenFor('open', 'reader'));
+    await pull(emptyChain(), reader);
+    const log = await hub.client().audit.list({ project: 'open' });
+    expect(log.find(({ by, action }) => by === 'reader of open' && action === 'pull')?.count).toBeGreaterThan(0);
+    expect(JSON.stringify(log)).not.toContain('what open knows');
+  });
+
+  test('[E12] a parcel that is damaged, false or too large stores nothing', async () => {
+    const client = hub.client();
+    const before = await client.sync.hello({ project: 'open' });
+    const send = (bytes: Uint8Array) => client.sync.send({ project: 'open', parcel: new Blob([bytes as Uint8Array<ArrayBuffer>]) });
+    const header = (json: unknown, rest = ''): Buffer => {
+      const text = Buffer.from(JSON.stringify(json));
+      const length = Buffer.alloc(4);
+      length.writeUInt32BE(text.length);
+      return zstdCompressSync(Buffer.concat([length, text, Buffer.from(rest)]));
+    };
+    const attacks = [
+      Buffer.from('no zstd'),
+      zstdCompressSync(Buffer.alloc(2)),
+      zstdCompressSync(Buffer.alloc(600 * 1024 * 1024)),
+      header({ items: [['ticket']], objects: [] }),
+      header({ items: [['constructor', {}]], objects: [] }),
+      header({ items: [], objects: [['00'.repeat(32), 4, 'text/plain']] }, 'evil'),
+      header({ items: [], objects: [['00'.repeat(32), 1e9, 'text/plain']] }),
+      header({ items: [], objects: [['00'.repeat(32), -1, 'text/plain']] }),
+    ];
+    for (const [i, bytes] of attacks.entries()) await expect(send(bytes), String(i)).rejects.toMatchObject({ code: 'BAD_REQUEST' });
+    expect(await client.sync.hello({ project: 'open' })).toEqual(before);
+  });
+
+  test('[E13] an object that the bucket holds changed is refused by name and reaches nobody', async () => {
+    const remote = await hub.project('damaged');
+    await push(chainWith('will be damaged'), remote);
+    const [pack] = await query<{ hash: string }>(
+      "SELECT encode(k.hash, 'hex') AS hash FROM pack k JOIN project p ON p.no = k.project WHERE p.name = 'damaged'",
+    );
+    const file = readdirSync(hub.objectsDir, { recursive: true, encoding: 'utf8' }).find((name) => name.endsWith(pack?.hash ?? '-')) ?? '';
+    const path = join(hub.objectsDir, file);
+    const bytes = readFileSync(path);
+    bytes[bytes.length - 1] = (bytes.at(-1) ?? 0) ^ 1;
+    writeFileSync(path, bytes);
+    await expect(pull(emptyChain(), remote)).rejects.toMatchObject({ code: 'CORRUPT' });
+  });
+
+  test('[E14] names of projects and tokens cannot carry SQL or paths', async () => {
+    for (const name of ["x'; DROP TABLE item; --", '../../etc', 'A', '', 'a/b', `${'a'.repeat(101)}`])
+      await expect(hub.client().projects.create({ project: name }), name).rejects.toMatchObject({ code: 'BAD_REQUEST' });
+    const { token } = await hub.client().members.add({ project: 'open', name: "Robert'); DROP TABLE token; --", role: 'reader' });
+    expect((await hub.client(token).sync.hello({ project: 'open' })).name).toBe("Robert'); DROP TABLE token; --");
+  });
+});
+
+/** The names of all procedures of a contract. */
+const procedures = (node: object, path: string[] = []): string[] =>
+  isContractProcedure(node) ? [path.join('.')] : Object.entries(node).flatMap(([name, below]) => procedures(below as object, [...path, name]));

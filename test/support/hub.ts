@@ -1,0 +1,52 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { openStore } from '../../src/core/replicas/index.js';
+import type { Hub } from '../../src/core/sync/index.js';
+import { firstToken, openHubDatabase, openHubObjects, type RunningHub, serveHub, startEmbedded } from '../../src/main/hub/index.js';
+import { hubAt, hubClient } from '../../src/main/team/index.js';
+import { scratchUntilEnd } from './project.js';
+
+/** A hub of a test file, on a real PostgreSQL server. */
+export interface TestHub {
+  readonly address: string;
+  readonly admin: string;
+  readonly databaseUrl: string;
+  readonly objectsDir: string;
+  readonly running: RunningHub;
+  /** A project of the hub by its name; created if it does not exist. */
+  project(name: string, token?: string): Promise<Hub>;
+  client(token?: string): ReturnType<typeof hubClient>;
+  close(): Promise<void>;
+}
+
+/** Starts a hub with its own PostgreSQL. Close it at the end of the file. */
+export async function startTestHub(): Promise<TestHub> {
+  const dir = scratchUntilEnd();
+  const postgres = await startEmbedded(dir);
+  const objectsDir = join(dir, 'objects');
+  mkdirSync(objectsDir);
+  const database = await openHubDatabase(postgres.url);
+  const admin = (await firstToken(database)) ?? '';
+  const objects = openHubObjects(openStore('hub', { kind: 'folder', dir: objectsDir }));
+  const running = await serveHub({ database, objects, port: 0, host: '127.0.0.1' });
+  const address = `http://127.0.0.1:${running.port}`;
+  const client = (token = admin) => hubClient({ hub: address, token });
+  return {
+    address,
+    admin,
+    databaseUrl: postgres.url,
+    objectsDir,
+    running,
+    client,
+    project: async (name, token = admin) => {
+      if (token === admin) await client().projects.create({ project: name });
+      return hubAt({ hub: address, project: name, token });
+    },
+    close: async () => {
+      await running.close();
+      await database.close();
+      await postgres.stop();
+    },
+  };
+}
