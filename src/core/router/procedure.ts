@@ -40,12 +40,15 @@ function refuseWrites({ openProject, engine }: Session, path: readonly string[],
 const busyMs = 4;
 const mostLooks = 15_000;
 
+/** Procedures that only read for their caller, but store what they derive: a materialized context, and the facts of usage. */
+const storesDerived = (path: readonly string[]): boolean => path[0] === 'usage' || path.join('.') === 'context.materialize';
+
 /**
- * Waits for another writer without standing still: an import in another thread or process holds one transaction for a file. Calls that
+ * Waits for another writer without blocking the thread: an import in another thread or process holds one transaction for a file. Calls that
  * only read are answered meanwhile.
  */
 async function untilFree({ openProject }: Session, path: readonly string[], input: unknown, signal: AbortSignal | undefined): Promise<void> {
-  const isWriting = effectOf(path, input) === 'writes' || path.join('.') === 'context.materialize';
+  const isWriting = effectOf(path, input) === 'writes' || storesDerived(path);
   for (let looks = 0; isWriting && looks < mostLooks && !signal?.aborted && openProject()?.db.isFree() === false; looks++)
     await new Promise((resolve) => setTimeout(resolve, busyMs));
 }

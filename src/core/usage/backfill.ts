@@ -87,11 +87,15 @@ function callsIn(chain: Chain, { artifact, format, type }: Row): CountedCommit['
   }
 }
 
-/** Stores the calls of all commits that are not read yet, and prices them. Call it before answering a question about usage. */
-export function readPending(chain: Chain): void {
-  if (chain.db.readonly) return;
+/**
+ * Stores the calls of all commits that are not read yet, and prices them. Call it before answering a question about usage. A list that is
+ * read again after every change is not `patient`: while another thread or process writes, it shows what is stored so far, because
+ * waiting for the lock would block the engine's thread.
+ */
+export function readPending(chain: Chain, { patient = true, priced = true } = {}): void {
+  if (chain.db.readonly || (!patient && !chain.db.isFree())) return;
   if (pendingCommits(chain, 1) > 0) while (backfillBatch(chain));
-  priceCalls(chain);
+  if (priced) priceCalls(chain);
 }
 
 /**

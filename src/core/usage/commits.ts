@@ -19,7 +19,7 @@ export interface CommitCalls {
 
 /** The calls of every commit, for lists of sessions. */
 export function callsByCommit(chain: Chain): CommitCalls[] {
-  readPending(chain);
+  readPending(chain, { patient: false });
   return chain.db.all<CommitCalls>(
     `SELECT context, model, MAX(input + IFNULL(cacheRead, 0) + IFNULL(cacheWrite, 0)) AS peak, COUNT(*) AS calls, COUNT(cost) AS priced,
             IFNULL(SUM(cost), 0) AS cost
@@ -89,7 +89,7 @@ export function compactedAt(chain: Chain, compaction: CommitSeq): { readonly bef
 
 /** The graph of commits with what providers counted. */
 export function countedGraph(chain: Chain, query: Parameters<typeof graph>[1]): ReturnType<typeof graph> {
-  readPending(chain);
+  readPending(chain, { patient: false, priced: false });
   const { rows, ...rest } = graph(chain, query);
   const seqs = new Map(
     chain.db

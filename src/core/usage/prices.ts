@@ -3,7 +3,7 @@ import type { Chain } from '../chain/index.js';
 import type { Money } from '../contract/index.js';
 import { sumSessions } from './facts.js';
 import { type CallRow, windowOf } from './rows.js';
-import { type ModelSettings, settingsOf } from './settings.js';
+import { type ModelSettings, settingsOf, type UsageSettings } from './settings.js';
 
 /** The day on which the list of prices was published, as version 0.1.8 of `@pydantic/genai-prices`. */
 export const priceDate = '2026-09-23';
@@ -34,8 +34,8 @@ type Counted = Pick<CallRow, 'model' | 'at' | 'input' | 'cacheRead' | 'cacheWrit
 const million = 1_000_000;
 
 /** What a call cost at API prices. Undefined for a model without a price, or without a counted input. An unknown output adds nothing. */
-export function costOf(chain: Chain, call: Counted): number | null {
-  const rates = ratesOf(chain, call);
+export function costOf(settings: UsageSettings, call: Counted): number | null {
+  const rates = ratesOf(settings, call);
   const { input, cacheRead, cacheWrite, cacheWrite1h, output } = call;
   if (!rates || input === null) return null;
   const longWrites = Math.min(cacheWrite1h ?? 0, cacheWrite ?? 0);
@@ -50,10 +50,10 @@ export function costOf(chain: Chain, call: Counted): number | null {
 }
 
 /** The prices of a call's model at its time. Undefined for an unknown model, and for a call older than its model. */
-export function ratesOf(chain: Chain, call: Counted): Rates | undefined {
+export function ratesOf(settings: UsageSettings, call: Counted): Rates | undefined {
   const { model, at } = call;
   if (model === null || predates(model, at)) return undefined;
-  const own = settingsOf(chain).modelOf(model);
+  const own = settings.modelOf(model);
   const prices = own && hasPrices(own) ? undefined : pricesOf(model, at);
   if (own && hasPrices(own)) return ratesIn({ ...own });
   return prices && ratesFor(prices, windowOf(call) ?? 0);
@@ -128,7 +128,8 @@ const versionName = 'usage prices';
 /** Looks up the prices of calls that have none yet. After a change of the list or of a person's own prices, of all calls. */
 export function priceCalls(chain: Chain): void {
   if (!list || chain.db.readonly) return;
-  const { version } = settingsOf(chain);
+  const settings = settingsOf(chain);
+  const { version } = settings;
   const stored = chain.db.one<{ value: number }>('SELECT value FROM progress WHERE project = ? AND name = ?', chain.project, versionName)?.value;
   if (stored !== version)
     chain.db.transaction(() => {
@@ -140,15 +141,15 @@ export function priceCalls(chain: Chain): void {
         version,
       );
     });
-  while (priceSome(chain));
+  while (priceSome(chain, settings));
 }
 
-function priceSome(chain: Chain): boolean {
+function priceSome(chain: Chain, settings: UsageSettings): boolean {
   const select = 'SELECT * FROM usageCall WHERE project = ? AND priced IS NULL LIMIT ?';
   if (chain.db.all(select, chain.project, 1).length === 0) return false;
   return chain.db.transaction(() => {
     const calls = chain.db.all<CallRow>(select, chain.project, pricedAtOnce);
-    const costs = calls.map((call) => [call.no, costOf(chain, call)]);
+    const costs = calls.map((call) => [call.no, costOf(settings, call)]);
     chain.db.run(
       `UPDATE usageCall SET priced = 1, cost = j.value ->> 1,
               flaw = CASE WHEN j.value ->> 2 THEN COALESCE(flaw, 'the call is dated before its model') ELSE flaw END

@@ -172,6 +172,9 @@ describe('a thread that works in a project', () => {
     const from = performance.now();
     await client.context.show({ id });
     await client.context.outline({ id });
+    // Lists that also store facts of usage show what is stored so far.
+    expect((await client.context.graph({ offset: 0, limit: 10 })).total).toBe(1);
+    await client.session.list({});
     await pause(30);
     expect(performance.now() - from).toBeLessThan(1_000);
     expect(isWritten).toBe(false);
