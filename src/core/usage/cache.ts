@@ -4,7 +4,6 @@ import { diffRequests } from '../requests/index.js';
 import type { PlacedCall } from './placed.js';
 import { moneyOf, ratesOf } from './prices.js';
 import { type CallRow, windowOf } from './rows.js';
-import { settingsOf } from './settings.js';
 
 /** A smaller loss than this share of the cached input counts as a hit: the newest messages are often cached one call later. */
 const smallLoss = 0.1;
@@ -91,7 +90,7 @@ function causeAt(path: string): MissCause {
 
 /** The price of paying for tokens again instead of reading them from the cache. */
 function costOfLoss(chain: Chain, call: PlacedCall, lost: number): Pick<UsageCache, 'lostCost'> {
-  const rates = ratesOf(settingsOf(chain), call);
+  const rates = ratesOf(chain, call);
   if (!rates) return {};
   const written = Math.min(lost, call.cacheWrite ?? 0);
   const writtenLong = Math.min(written, call.cacheWrite1h ?? 0);

@@ -34,8 +34,8 @@ type Counted = Pick<CallRow, 'model' | 'at' | 'input' | 'cacheRead' | 'cacheWrit
 const million = 1_000_000;
 
 /** What a call cost at API prices. Undefined for a model without a price, or without a counted input. An unknown output adds nothing. */
-export function costOf(settings: UsageSettings, call: Counted): number | null {
-  const rates = ratesOf(settings, call);
+export function costOf(chain: Chain, call: Counted, settings = settingsOf(chain)): number | null {
+  const rates = ratesOf(chain, call, settings);
   const { input, cacheRead, cacheWrite, cacheWrite1h, output } = call;
   if (!rates || input === null) return null;
   const longWrites = Math.min(cacheWrite1h ?? 0, cacheWrite ?? 0);
@@ -50,7 +50,7 @@ export function costOf(settings: UsageSettings, call: Counted): number | null {
 }
 
 /** The prices of a call's model at its time. Undefined for an unknown model, and for a call older than its model. */
-export function ratesOf(settings: UsageSettings, call: Counted): Rates | undefined {
+export function ratesOf(chain: Chain, call: Counted, settings = settingsOf(chain)): Rates | undefined {
   const { model, at } = call;
   if (model === null || predates(model, at)) return undefined;
   const own = settings.modelOf(model);
@@ -149,7 +149,7 @@ function priceSome(chain: Chain, settings: UsageSettings): boolean {
   if (chain.db.all(select, chain.project, 1).length === 0) return false;
   return chain.db.transaction(() => {
     const calls = chain.db.all<CallRow>(select, chain.project, pricedAtOnce);
-    const costs = calls.map((call) => [call.no, costOf(settings, call)]);
+    const costs = calls.map((call) => [call.no, costOf(chain, call, settings)]);
     chain.db.run(
       `UPDATE usageCall SET priced = 1, cost = j.value ->> 1,
               flaw = CASE WHEN j.value ->> 2 THEN COALESCE(flaw, 'the call is dated before its model') ELSE flaw END
