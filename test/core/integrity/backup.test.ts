@@ -130,7 +130,7 @@ describe('a backup', () => {
     setBackups(project, false);
     expect(await idle()).toBe(0);
     setBackups(project, true);
-    expect(await idle()).toBe(1);
+    await expect.poll(idle).toBe(1);
     // Nothing has changed since.
     clock.at += 60_000;
     expect(await idle()).toBe(1);

@@ -176,7 +176,8 @@ describe('a thread that works in a project', () => {
     expect((await client.context.graph({ offset: 0, limit: 10 })).total).toBe(1);
     await client.session.list({});
     await pause(30);
-    expect(performance.now() - from).toBeLessThan(1_000);
+    // A call that waits for the lock waits for a minute.
+    expect(performance.now() - from).toBeLessThan(30_000);
     expect(isWritten).toBe(false);
     other.run('COMMIT');
     await writing;
